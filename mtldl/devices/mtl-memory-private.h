@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-device.h"
+
+G_BEGIN_DECLS
+
+/* A block of memory, counted atomically. Buffers, views and DLPack exports
+ * each hold a reference; what is below a MtlBuffer costs one allocation, so
+ * that an import needs no GObject but its view.
+ *
+ * All fields but the device of foreign memory are constant. */
+typedef struct
+{
+  gatomicrefcount ref_count;
+  gint32 device_type;    /* DLPack's number, even one that has no name here */
+  gint32 device_ordinal;
+  MtlDevice *device;     /* made on demand for foreign memory */
+  MtlStorageMode storage_mode;
+  guint read_only : 1;
+  guint size_known : 1;  /* else size is what is known to be there */
+  guint allocated : 1;   /* the device's own, which has to be freed */
+  guint is_static : 1;   /* not counted */
+  gsize size;
+  gpointer handle;       /* what the device calls it */
+  guint8 *contents;      /* the host's address, or NULL */
+  GDestroyNotify destroy;
+  gpointer owner;
+} MtlMemory;
+
+MtlMemory *mtl_memory_get_empty   (void);
+MtlMemory *mtl_memory_new         (MtlDevice       *device,
+                                   gsize            size,
+                                   MtlStorageMode   mode,
+                                   gboolean         zeroed,
+                                   GError         **error);
+MtlMemory *mtl_memory_new_wrapped (MtlDevice       *device,
+                                   gpointer         data,
+                                   gsize            size,
+                                   gboolean         read_only,
+                                   GDestroyNotify   destroy,
+                                   gpointer         owner,
+                                   GError         **error);
+MtlMemory *mtl_memory_new_for_handle (MtlDevice       *device,
+                                      gpointer         handle,
+                                      gsize            size,
+                                      GDestroyNotify   destroy,
+                                      gpointer         owner,
+                                      GError         **error);
+MtlMemory *mtl_memory_new_imported (gint32           device_type,
+                                    gint32           device_ordinal,
+                                    gpointer         handle,
+                                    gsize            size,
+                                    gboolean         size_known,
+                                    gboolean         read_only,
+                                    GDestroyNotify   destroy,
+                                    gpointer         owner);
+MtlMemory *mtl_memory_ref         (MtlMemory       *self);
+void       mtl_memory_unref       (MtlMemory       *self);
+MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlMemory, mtl_memory_unref)
+
+G_END_DECLS

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-memory-private.h"
+
+#include <string.h>
+
+#include "mtl-dlpack-abi-private.h"
+#include "mtl-error.h"
+#include "mtl-foreign-device-private.h"
+
+static MtlMemory *
+memory_alloc (MtlDevice *device)
+{
+  MtlMemory *self = g_new0 (MtlMemory, 1);
+
+  g_atomic_ref_count_init (&self->ref_count);
+  self->size_known = TRUE;
+  if (device != NULL)
+    {
+      self->device = g_object_ref (device);
+      self->device_type = mtl_device_get_device_type (device);
+      self->device_ordinal = mtl_device_get_device_ordinal (device);
+    }
+
+  return self;
+}
+
+/* What an object has that nobody gave memory to, as from a bare
+ * g_object_new(). */
+MtlMemory *
+mtl_memory_get_empty (void)
+{
+  static MtlMemory *empty;
+
+  if (g_once_init_enter (&empty))
+    {
+      MtlMemory *memory = memory_alloc (mtl_device_get_host ());
+
+      memory->is_static = TRUE;
+      g_once_init_leave (&empty, memory);
+    }
+
+  return empty;
+}
+
+static gboolean
+check_size (MtlDevice  *device,
+            gsize       size,
+            GError    **error)
+{
+  guint64 limit = mtl_device_get_max_buffer_size (device);
+
+  if (size <= limit)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+               "%" G_GSIZE_FORMAT " bytes are more than the limit of %" G_GUINT64_FORMAT
+               " of “%s”", size, limit, mtl_device_get_name (device));
+  return FALSE;
+}
+
+MtlMemory *
+mtl_memory_new (MtlDevice       *device,
+                gsize            size,
+                MtlStorageMode   mode,
+                gboolean         zeroed,
+                GError         **error)
+{
+  MtlMemory *self;
+  gpointer handle;
+
+  if (!mtl_device_supports_storage_mode (device, mode))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” has no memory of storage mode %d", mtl_device_get_name (device), mode);
+      return NULL;
+    }
+
+  if (!check_size (device, size, error))
+    return NULL;
+
+  handle = MTL_DEVICE_GET_CLASS (device)->allocate (device, MAX (size, 1), mode, zeroed, error);
+  if (handle == NULL)
+    return NULL;
+
+  self = memory_alloc (device);
+  self->storage_mode = mode;
+  self->allocated = TRUE;
+  self->size = size;
+  self->handle = handle;
+  self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, mode);
+  return self;
+}
+
+/* The device that uses host memory in place keeps a handle of its own. */
+static MtlStorageMode
+wrapped_mode (MtlDevice *device)
+{
+  return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST)
+           ? MTL_STORAGE_MODE_HOST
+           : MTL_STORAGE_MODE_SHARED;
+}
+
+static MtlMemory *
+memory_new_for_owner (MtlDevice      *device,
+                      gpointer        handle,
+                      gsize           size,
+                      GDestroyNotify  destroy,
+                      gpointer        owner)
+{
+  MtlMemory *self = memory_alloc (device);
+
+  self->storage_mode = wrapped_mode (device);
+  self->size = size;
+  self->handle = handle;
+  self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, self->storage_mode);
+  self->destroy = destroy;
+  self->owner = owner;
+  return self;
+}
+
+/* Takes the owner, on failure too. A device that cannot use the memory in
+ * place gets a copy, and the owner ends at once. */
+MtlMemory *
+mtl_memory_new_wrapped (MtlDevice       *device,
+                        gpointer         data,
+                        gsize            size,
+                        gboolean         read_only,
+                        GDestroyNotify   destroy,
+                        gpointer         owner,
+                        GError         **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+  g_autoptr (GError) local_error = NULL;
+  MtlMemory *self = NULL;
+  gpointer handle = data;
+
+  if (klass->wrap_memory != NULL)
+    handle = klass->wrap_memory (device, data, size, &local_error);
+  else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
+    handle = NULL;
+
+  if (handle != NULL || (data == NULL && size == 0))
+    {
+      self = memory_new_for_owner (device, handle, size, destroy, owner);
+      self->allocated = klass->wrap_memory != NULL && handle != NULL;
+      self->read_only = read_only;
+      return self;
+    }
+
+  if (local_error == NULL || g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+    self = mtl_memory_new (device, size, wrapped_mode (device), FALSE, error);
+  else
+    g_propagate_error (error, g_steal_pointer (&local_error));
+
+  if (self != NULL)
+    {
+      if (size > 0)
+        memcpy (self->contents, data, size);
+      self->read_only = read_only;
+    }
+
+  if (destroy != NULL)
+    destroy (owner);
+
+  return self;
+}
+
+/* Takes the owner, on failure too. */
+MtlMemory *
+mtl_memory_new_for_handle (MtlDevice       *device,
+                           gpointer         handle,
+                           gsize            size,
+                           GDestroyNotify   destroy,
+                           gpointer         owner,
+                           GError         **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+  gpointer kept = handle;
+  MtlMemory *self;
+
+  if (klass->wrap_handle != NULL)
+    kept = klass->wrap_handle (device, handle, size, error);
+  else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” cannot take part in an existing allocation",
+                   mtl_device_get_name (device));
+      kept = NULL;
+    }
+
+  if (kept == NULL)
+    {
+      if (destroy != NULL)
+        destroy (owner);
+      return NULL;
+    }
+
+  self = memory_new_for_owner (device, kept, size, destroy, owner);
+  self->allocated = klass->wrap_handle != NULL;
+  return self;
+}
+
+MtlMemory *
+mtl_memory_new_imported (gint32           device_type,
+                         gint32           device_ordinal,
+                         gpointer         handle,
+                         gsize            size,
+                         gboolean         size_known,
+                         gboolean         read_only,
+                         GDestroyNotify   destroy,
+                         gpointer         owner)
+{
+  gboolean is_host = device_type == MTL_DEVICE_TYPE_CPU;
+  MtlMemory *self = memory_alloc (is_host ? mtl_device_get_host () : NULL);
+
+  self->device_type = device_type;
+  self->device_ordinal = is_host ? 0 : device_ordinal;
+  self->storage_mode = is_host ? MTL_STORAGE_MODE_HOST : MTL_STORAGE_MODE_FOREIGN;
+  self->read_only = read_only;
+  self->size_known = size_known;
+  self->size = size;
+  self->handle = handle;
+  self->contents = mtl_dl_device_is_host_accessible (device_type) ? handle : NULL;
+  self->destroy = destroy;
+  self->owner = owner;
+  return self;
+}
+
+MtlMemory *
+mtl_memory_ref (MtlMemory *self)
+{
+  if (!self->is_static)
+    g_atomic_ref_count_inc (&self->ref_count);
+
+  return self;
+}
+
+void
+mtl_memory_unref (MtlMemory *self)
+{
+  if (self->is_static || !g_atomic_ref_count_dec (&self->ref_count))
+    return;
+
+  if (self->allocated)
+    MTL_DEVICE_GET_CLASS (self->device)->free (self->device, self->handle, self->storage_mode);
+  if (self->destroy != NULL)
+    self->destroy (self->owner);
+  g_clear_object (&self->device);
+  g_free (self);
+}
+
+MtlDevice *
+mtl_memory_get_device (MtlMemory *self)
+{
+  MtlDevice *device = g_atomic_pointer_get (&self->device);
+  MtlDevice *made;
+
+  if (device != NULL)
+    return device;
+
+  made = mtl_foreign_device_new (self->device_type, self->device_ordinal);
+  if (g_atomic_pointer_compare_and_exchange (&self->device, NULL, made))
+    return made;
+
+  g_object_unref (made);
+  return g_atomic_pointer_get (&self->device);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-element-type-private.h"
+
+G_BEGIN_DECLS
+
+/* The value of one element, of whatever type: exact for all of them. */
+typedef struct
+{
+  enum
+  {
+    MTL_NUMBER_INT,
+    MTL_NUMBER_UINT,
+    MTL_NUMBER_REAL,
+    MTL_NUMBER_COMPLEX,
+  } kind;
+  union
+  {
+    gint64 i;
+    guint64 u;
+    double re;
+  };
+  double im;
+} MtlNumber;
+
+static inline MtlNumber
+mtl_number_from_int64 (gint64 value)
+{
+  return (MtlNumber) { .kind = MTL_NUMBER_INT, .i = value };
+}
+
+static inline MtlNumber
+mtl_number_from_uint64 (guint64 value)
+{
+  return (MtlNumber) { .kind = MTL_NUMBER_UINT, .u = value };
+}
+
+static inline MtlNumber
+mtl_number_from_double (double value)
+{
+  return (MtlNumber) { .kind = MTL_NUMBER_REAL, .re = value };
+}
+
+static inline MtlNumber
+mtl_number_from_complex (double re,
+                         double im)
+{
+  return (MtlNumber) { .kind = MTL_NUMBER_COMPLEX, .re = re, .im = im };
+}
+
+double    mtl_number_to_double  (MtlNumber        self);
+gboolean  mtl_number_to_int64   (MtlNumber        self,
+                                 gint64          *value,
+                                 GError         **error);
+gboolean  mtl_number_to_uint64  (MtlNumber        self,
+                                 guint64         *value,
+                                 GError         **error);
+gboolean  mtl_number_equal      (MtlNumber        a,
+                                 MtlNumber        b);
+gboolean  mtl_number_is_close   (MtlNumber        a,
+                                 MtlNumber        b,
+                                 double           rtol,
+                                 double           atol);
+
+/* Elements in memory, of any alignment. The type must be one that
+ * mtl_element_type_check_numeric() takes. */
+gboolean  mtl_element_type_is_numeric    (MtlElementType   self);
+gboolean  mtl_element_type_check_numeric (MtlElementType   self,
+                                          GError         **error);
+MtlNumber mtl_number_load                (MtlDType         dtype,
+                                          gconstpointer    data);
+void      mtl_number_store               (MtlNumber        self,
+                                          MtlDType         dtype,
+                                          gpointer         data);
+gboolean  mtl_number_check_fits          (MtlNumber        self,
+                                          MtlDType         dtype,
+                                          GError         **error);
+
+G_END_DECLS

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-format-private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-number-private.h"
+
+/* What NumPy prints by default: numpy.get_printoptions(). */
+#define LINE_WIDTH 75
+#define EDGE_ITEMS 3
+#define PRECISION 8
+
+/* Many short axes can leave more than anybody reads even at their edges. */
+#define MAX_SHOWN 100000
+
+/* The widths that the real, or the imaginary, parts share. */
+typedef struct
+{
+  gboolean exponential;
+  gboolean any_nonfinite;
+  gboolean any_negative_infinity; /* or one whose sign takes room */
+  double min; /* magnitudes other than 0 */
+  double max;
+  int left;
+  int fraction;
+  int exponent;
+} FloatFormat;
+
+typedef struct
+{
+  const MtlStrided *strided;
+  MtlDType dtype;
+  MtlDType part; /* the real type of a complex one, or dtype itself */
+  gboolean summarize;
+  int precision; /* the most decimals */
+  int width;     /* of integers and truth values */
+  FloatFormat re;
+  FloatFormat im;
+} Formatter;
+
+typedef void (* VisitFunc) (Formatter *self,
+                            MtlNumber  number,
+                            gpointer   user_data);
+
+static gboolean
+is_summarized (const Formatter *self,
+               gint64           extent)
+{
+  return self->summarize && extent > 2 * EDGE_ITEMS;
+}
+
+/* Calls func for the elements that are shown, in order. */
+static void
+visit (Formatter *self,
+       guint32    axis,
+       gint64     offset,
+       VisitFunc  func,
+       gpointer   user_data)
+{
+  const MtlLayout *layout = self->strided->layout;
+  gint64 extent, stride;
+
+  if (axis == layout->n_dims)
+    {
+      func (self,
+            mtl_number_load (self->dtype, self->strided->data + offset * (layout->item_bits / 8)),
+            user_data);
+      return;
+    }
+
+  extent = mtl_layout_shape (layout)[axis];
+  stride = mtl_layout_strides (layout)[axis];
+  for (gint64 i = 0; i < extent; i++)
+    {
+      if (i == EDGE_ITEMS && is_summarized (self, extent))
+        i = extent - EDGE_ITEMS;
+      visit (self, axis + 1, offset + i * stride, func, user_data);
+    }
+}
+
+/* Whether the text reads back as the very same element. */
+static gboolean
+is_exact (const char *text,
+          double      value,
+          MtlDType    part)
+{
+  guint8 a[8] = { 0 }, b[8] = { 0 };
+
+  mtl_number_store (mtl_number_from_double (value), part, a);
+  mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), part, b);
+  return memcmp (a, b, sizeof a) == 0;
+}
+
+/* The least number of decimals, d.ddd, that tells the value from its
+ * neighbours. */
+static int
+count_decimals (double    value,
+                MtlDType  part,
+                int      *exponent)
+{
+  char text[64], format[16];
+
+  for (int decimals = 0;; decimals++)
+    {
+      g_snprintf (format, sizeof format, "%%.%de", decimals);
+      g_ascii_formatd (text, sizeof text, format, value);
+      if (decimals == 17 || is_exact (text, value, part))
+        {
+          *exponent = atoi (strchr (text, 'e') + 1);
+          return decimals;
+        }
+    }
+}
+
+static char *
+format_decimals (double      value,
+                 int         decimals,
+                 const char *conversion)
+{
+  char format[16];
+  g_autofree char *text = g_malloc (400);
+
+  g_snprintf (format, sizeof format, "%%.%d%s", decimals, conversion);
+  g_ascii_formatd (text, 400, format, value);
+  return g_steal_pointer (&text);
+}
+
+/* 1.50e+02 or 150.50000: what is behind the point loses its zeros. */
+static void
+trim_zeros (char *text)
+{
+  char *point = strchr (text, '.');
+  char *exponent = strchr (text, 'e');
+  char *end, *kept;
+
+  if (point == NULL)
+    return;
+
+  end = exponent != NULL ? exponent : text + strlen (text);
+  for (kept = end; kept[-1] == '0'; kept--)
+    ;
+  memmove (kept, end, strlen (end) + 1);
+}
+
+/* The value alone, unpadded, in the notation of its format. A point is always
+ * there. */
+static char *
+format_float (double    value,
+              MtlDType  part,
+              gboolean  exponential,
+              int       most_decimals)
+{
+  int exponent, decimals = count_decimals (value, part, &exponent);
+  char *text;
+
+  if (!exponential)
+    decimals -= exponent;
+
+  text = format_decimals (value, CLAMP (decimals, 1, most_decimals), exponential ? "e" : "f");
+  trim_zeros (text);
+  return text;
+}
+
+static void
+measure_range (FloatFormat *self,
+               double       value)
+{
+  double magnitude = fabs (value);
+
+  if (!isfinite (value))
+    {
+      self->any_nonfinite = TRUE;
+      self->any_negative_infinity |= isinf (value) && value < 0;
+      return;
+    }
+
+  if (magnitude > 0)
+    {
+      self->min = self->max == 0 ? magnitude : MIN (self->min, magnitude);
+      self->max = MAX (self->max, magnitude);
+    }
+}
+
+static void
+measure_width (Formatter   *formatter,
+               FloatFormat *self,
+               double       value,
+               gboolean     sign)
+{
+  g_autofree char *text = NULL;
+  const char *point, *exponent;
+
+  if (!isfinite (value))
+    return;
+
+  text = format_float (value, formatter->part, self->exponential, formatter->precision);
+  point = strchr (text, '.');
+  exponent = strchr (text, 'e');
+  self->left = MAX (self->left, point - text + (sign && !signbit (value)));
+  self->fraction = MAX (self->fraction, (int) strcspn (point + 1, "e"));
+  if (exponent != NULL)
+    self->exponent = MAX (self->exponent, (int) strlen (exponent) - 2);
+}
+
+static void
+measure_first (Formatter *self,
+               MtlNumber  number,
+               gpointer   user_data)
+{
+  if (number.kind == MTL_NUMBER_COMPLEX)
+    measure_range (&self->im, number.im);
+  if (number.kind == MTL_NUMBER_COMPLEX || number.kind == MTL_NUMBER_REAL)
+    measure_range (&self->re, number.re);
+}
+
+static char *
+format_integer (Formatter *self,
+                MtlNumber  number)
+{
+  if (self->dtype == MTL_DTYPE_BOOL)
+    return g_strdup (number.u != 0 ? "True" : "False");
+  if (number.kind == MTL_NUMBER_INT)
+    return g_strdup_printf ("%" G_GINT64_FORMAT, number.i);
+
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, number.u);
+}
+
+static void
+measure_second (Formatter *self,
+                MtlNumber  number,
+                gpointer   user_data)
+{
+  if (number.kind == MTL_NUMBER_COMPLEX)
+    measure_width (self, &self->im, number.im, TRUE);
+
+  if (number.kind == MTL_NUMBER_COMPLEX || number.kind == MTL_NUMBER_REAL)
+    measure_width (self, &self->re, number.re, FALSE);
+  else
+    {
+      g_autofree char *text = format_integer (self, number);
+
+      self->width = MAX (self->width, (int) strlen (text));
+    }
+}
+
+static void
+choose_notation (FloatFormat *self)
+{
+  self->exponential = self->max >= 1e8
+                      || (self->max > 0 && (self->min < 1e-4 || self->max / self->min > 1000));
+}
+
+/* Room for nan and inf where the numbers leave too little. */
+static void
+widen_for_nonfinite (FloatFormat *self)
+{
+  int right = self->fraction + (self->exponential ? self->exponent + 2 : 0);
+
+  if (self->any_nonfinite)
+    self->left = MAX (self->left, 3 + self->any_negative_infinity - right - 1);
+}
+
+static void
+append_float (Formatter   *self,
+              GString     *string,
+              FloatFormat *format,
+              double       value,
+              gboolean     sign)
+{
+  int right = format->fraction + (format->exponential ? format->exponent + 2 : 0);
+  g_autofree char *text = NULL;
+  const char *plus = sign && !signbit (value) ? "+" : "";
+  int left;
+
+  if (!isfinite (value))
+    {
+      /* The sign of NaN is not shown; sign asks for a plus. */
+      text = g_strdup_printf ("%s%s", isnan (value) ? (sign ? "+" : "") : value < 0 ? "-" : plus,
+                              isnan (value) ? "nan" : "inf");
+      g_string_append_printf (string, "%*s", format->left + right + 1, text);
+      return;
+    }
+
+  if (format->exponential)
+    {
+      text = format_decimals (value, format->fraction, "e");
+      if (format->fraction == 0)
+        {
+          char *pointed = g_strdup_printf ("%.*s.%s", (int) strcspn (text, "e"), text,
+                                           strchr (text, 'e'));
+
+          g_free (text);
+          text = pointed;
+        }
+    }
+  else
+    text = format_float (value, self->part, FALSE, self->precision);
+
+  left = strchr (text, '.') - text + strlen (plus);
+  g_string_append_printf (string, "%*s%s%s", format->left - left, "", plus, text);
+  if (!format->exponential)
+    g_string_append_printf (string, "%*s", format->fraction - (int) strlen (strchr (text, '.') + 1),
+                            "");
+}
+
+static void
+append_element (Formatter *self,
+                MtlNumber  number,
+                gpointer   user_data)
+{
+  GString *string = user_data;
+
+  if (number.kind == MTL_NUMBER_INT || number.kind == MTL_NUMBER_UINT)
+    {
+      g_autofree char *text = format_integer (self, number);
+
+      g_string_append_printf (string, "%*s", self->width, text);
+      return;
+    }
+
+  append_float (self, string, &self->re, number.re, FALSE);
+  if (number.kind == MTL_NUMBER_COMPLEX)
+    {
+      gsize end;
+
+      append_float (self, string, &self->im, number.im, TRUE);
+      for (end = string->len; string->str[end - 1] == ' '; end--)
+        ;
+      g_string_insert_c (string, end, 'j');
+    }
+}
+
+static void
+trim_spaces (GString *string)
+{
+  while (string->len > 0 && string->str[string->len - 1] == ' ')
+    g_string_truncate (string, string->len - 1);
+}
+
+/* Appends a word to the line, or begins a new one that is indented. */
+static void
+extend_line (GString    *text,
+             GString    *line,
+             const char *word,
+             gsize       width,
+             gsize       indent)
+{
+  if (line->len + strlen (word) > width && line->len > indent)
+    {
+      trim_spaces (line);
+      g_string_append_printf (text, "%s\n", line->str);
+      g_string_printf (line, "%*s", (int) indent, "");
+    }
+  g_string_append (line, word);
+}
+
+static void
+append_row (Formatter *self,
+            GString   *text,
+            guint32    axis,
+            gint64     offset,
+            gsize      indent,
+            gsize      width)
+{
+  gint64 extent = mtl_layout_shape (self->strided->layout)[axis];
+  gint64 stride = mtl_layout_strides (self->strided->layout)[axis];
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_autoptr (GString) word = g_string_new (NULL);
+  gsize start = text->len;
+
+  g_string_printf (line, "%*s", (int) indent, "");
+  for (gint64 i = 0; i < extent; i++)
+    {
+      if (i == EDGE_ITEMS && is_summarized (self, extent))
+        {
+          extend_line (text, line, "...", width - 1, indent);
+          g_string_append_c (line, ' ');
+          i = extent - EDGE_ITEMS;
+        }
+
+      g_string_truncate (word, 0);
+      visit (self, axis + 1, offset + i * stride, append_element, word);
+      extend_line (text, line, word->str, width - 1, indent);
+      if (i + 1 < extent)
+        g_string_append_c (line, ' ');
+    }
+
+  g_string_append (text, line->str);
+  g_string_erase (text, start, indent);
+}
+
+/* The brackets of one axis and what is in them. */
+static void
+append_axis (Formatter *self,
+             GString   *text,
+             guint32    axis,
+             gint64     offset,
+             gsize      indent,
+             gsize      width)
+{
+  const MtlLayout *layout = self->strided->layout;
+  gint64 extent = mtl_layout_shape (layout)[axis];
+  guint32 axes_left = layout->n_dims - axis;
+
+  g_string_append_c (text, '[');
+  if (axes_left == 1)
+    append_row (self, text, axis, offset, indent, width);
+  else
+    for (gint64 i = 0; i < extent; i++)
+      {
+        if (i == EDGE_ITEMS && is_summarized (self, extent))
+          {
+            g_string_append (text, "...");
+            for (guint32 n = 1; n < axes_left; n++)
+              g_string_append_c (text, '\n');
+            g_string_append_printf (text, "%*s", (int) indent, "");
+            i = extent - EDGE_ITEMS;
+          }
+
+        append_axis (self, text, axis + 1, offset + i * mtl_layout_strides (layout)[axis],
+                     indent + 1, width - 1);
+        if (i + 1 < extent)
+          {
+            for (guint32 n = 1; n < axes_left; n++)
+              g_string_append_c (text, '\n');
+            g_string_append_printf (text, "%*s", (int) indent, "");
+          }
+      }
+  g_string_append_c (text, ']');
+}
+
+static MtlDType
+get_part (MtlDType dtype)
+{
+  switch ((int) dtype)
+    {
+    case MTL_DTYPE_COMPLEX32:
+      return MTL_DTYPE_FLOAT16;
+    case MTL_DTYPE_COMPLEX64:
+      return MTL_DTYPE_FLOAT32;
+    case MTL_DTYPE_COMPLEX128:
+      return MTL_DTYPE_FLOAT64;
+    default:
+      return dtype;
+    }
+}
+
+static gboolean
+shows_too_many (const Formatter *self)
+{
+  const MtlLayout *layout = self->strided->layout;
+  gint64 shown = 1;
+
+  for (guint32 axis = 0; axis < layout->n_dims; axis++)
+    {
+      gint64 extent = mtl_layout_shape (layout)[axis];
+
+      shown *= is_summarized (self, extent) ? 2 * EDGE_ITEMS : extent;
+      if (self->summarize && shown > MAX_SHOWN)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* A number on its own needs no columns: all its digits, and an exponent only
+ * where the plain form would be long. */
+static void
+measure_scalar (Formatter *self)
+{
+  self->precision = 24;
+  self->re.exponential = self->re.max >= 1e16 || (self->re.max > 0 && self->re.min < 1e-4);
+  self->im.exponential = self->im.max >= 1e16 || (self->im.max > 0 && self->im.min < 1e-4);
+}
+
+char *
+mtl_strided_format (const MtlStrided *self,
+                    gsize             max_items)
+{
+  const MtlLayout *layout = self->layout;
+  Formatter formatter = { .strided = self, .precision = PRECISION };
+  GString *text;
+
+  if (mtl_layout_is_empty (layout))
+    return g_strdup ("[]");
+
+  formatter.dtype = mtl_element_type_get_dtype (self->type);
+  formatter.part = get_part (formatter.dtype);
+  formatter.summarize = (guint64) mtl_layout_get_volume (layout) > max_items;
+  if (shows_too_many (&formatter))
+    return g_strdup ("[...]");
+
+  formatter.im.any_negative_infinity = TRUE; /* its sign is always shown */
+  visit (&formatter, 0, layout->offset, measure_first, NULL);
+  choose_notation (&formatter.re);
+  choose_notation (&formatter.im);
+  if (layout->n_dims == 0)
+    measure_scalar (&formatter);
+  visit (&formatter, 0, layout->offset, measure_second, NULL);
+  widen_for_nonfinite (&formatter.re);
+  widen_for_nonfinite (&formatter.im);
+
+  text = g_string_new (NULL);
+  if (layout->n_dims == 0)
+    visit (&formatter, 0, layout->offset, append_element, text);
+  else
+    append_axis (&formatter, text, 0, layout->offset, 1, LINE_WIDTH);
+
+  return g_string_free (text, FALSE);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-device-private.h"
+
+#include "mtl-enum-types.h"
+#include "mtl-error.h"
+#include "mtl-host-device-private.h"
+
+/**
+ * MtlDevice:
+ *
+ * A place that memory is allocated on: the host, or a device such as a GPU.
+ *
+ * The host is always there: [func@Mtl.Device.get_host]. Memory that came in
+ * from a peer may be of a device that this library has no backend for; such a
+ * device can be asked for its kind and its number, and nothing else.
+ *
+ * Other libraries can derive devices of their own from this class.
+ *
+ * Since: 1.0
+ */
+
+typedef struct
+{
+  gint32 device_type;
+  gint32 device_ordinal;
+  char *name;
+  guint64 registry_id;
+  gboolean host_accessible;
+  guint64 max_buffer_size;
+  guint64 page_size;
+} MtlDevicePrivate;
+
+enum
+{
+  PROP_0,
+  PROP_DEVICE_TYPE,
+  PROP_DEVICE_ORDINAL,
+  PROP_NAME,
+  PROP_REGISTRY_ID,
+  PROP_HOST_ACCESSIBLE,
+  PROP_MAX_BUFFER_SIZE,
+  PROP_PAGE_SIZE,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
+
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (MtlDevice, mtl_device, G_TYPE_OBJECT)
+
+static MtlDevicePrivate *
+get_private (MtlDevice *self)
+{
+  return mtl_device_get_instance_private (self);
+}
+
+static void
+mtl_device_finalize (GObject *object)
+{
+  g_free (get_private (MTL_DEVICE (object))->name);
+
+  G_OBJECT_CLASS (mtl_device_parent_class)->finalize (object);
+}
+
+static void
+mtl_device_get_property (GObject    *object,
+                         guint       prop_id,
+                         GValue     *value,
+                         GParamSpec *pspec)
+{
+  MtlDevice *self = MTL_DEVICE (object);
+
+  switch (prop_id)
+    {
+    case PROP_DEVICE_TYPE:
+      g_value_set_enum (value, mtl_device_get_device_type (self));
+      break;
+    case PROP_DEVICE_ORDINAL:
+      g_value_set_int (value, mtl_device_get_device_ordinal (self));
+      break;
+    case PROP_NAME:
+      g_value_set_string (value, mtl_device_get_name (self));
+      break;
+    case PROP_REGISTRY_ID:
+      g_value_set_uint64 (value, mtl_device_get_registry_id (self));
+      break;
+    case PROP_HOST_ACCESSIBLE:
+      g_value_set_boolean (value, mtl_device_is_host_accessible (self));
+      break;
+    case PROP_MAX_BUFFER_SIZE:
+      g_value_set_uint64 (value, mtl_device_get_max_buffer_size (self));
+      break;
+    case PROP_PAGE_SIZE:
+      g_value_set_uint64 (value, mtl_device_get_page_size (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+mtl_device_set_property (GObject      *object,
+                         guint         prop_id,
+                         const GValue *value,
+                         GParamSpec   *pspec)
+{
+  MtlDevicePrivate *priv = get_private (MTL_DEVICE (object));
+
+  switch (prop_id)
+    {
+    case PROP_DEVICE_TYPE:
+      priv->device_type = g_value_get_enum (value);
+      break;
+    case PROP_DEVICE_ORDINAL:
+      priv->device_ordinal = g_value_get_int (value);
+      break;
+    case PROP_NAME:
+      priv->name = g_value_dup_string (value);
+      break;
+    case PROP_REGISTRY_ID:
+      priv->registry_id = g_value_get_uint64 (value);
+      break;
+    case PROP_HOST_ACCESSIBLE:
+      priv->host_accessible = g_value_get_boolean (value);
+      break;
+    case PROP_MAX_BUFFER_SIZE:
+      priv->max_buffer_size = g_value_get_uint64 (value);
+      break;
+    case PROP_PAGE_SIZE:
+      priv->page_size = g_value_get_uint64 (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static gboolean
+mtl_device_real_synchronize (MtlDevice     *self,
+                             GCancellable  *cancellable,
+                             GError       **error)
+{
+  return TRUE;
+}
+
+static void
+mtl_device_class_init (MtlDeviceClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags =
+    G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = mtl_device_finalize;
+  object_class->get_property = mtl_device_get_property;
+  object_class->set_property = mtl_device_set_property;
+
+  klass->synchronize = mtl_device_real_synchronize;
+
+  /**
+   * MtlDevice:device-type: (getter get_device_type)
+   *
+   * The kind of device.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_TYPE] =
+    g_param_spec_enum ("device-type", NULL, NULL,
+                       MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN, flags);
+
+  /**
+   * MtlDevice:device-ordinal: (getter get_device_ordinal)
+   *
+   * The number of the device among those of its kind.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_ORDINAL] =
+    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
+
+  /**
+   * MtlDevice:name: (getter get_name)
+   *
+   * A name to show to people.
+   *
+   * Since: 1.0
+   */
+  props[PROP_NAME] =
+    g_param_spec_string ("name", NULL, NULL, "", flags);
+
+  /**
+   * MtlDevice:registry-id: (getter get_registry_id)
+   *
+   * A number that tells the device from all others of the system, 0 where
+   * there is none.
+   *
+   * Since: 1.0
+   */
+  props[PROP_REGISTRY_ID] =
+    g_param_spec_uint64 ("registry-id", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * MtlDevice:host-accessible: (getter is_host_accessible)
+   *
+   * Whether the host can read and write all memory of the device.
+   *
+   * Since: 1.0
+   */
+  props[PROP_HOST_ACCESSIBLE] =
+    g_param_spec_boolean ("host-accessible", NULL, NULL, FALSE, flags);
+
+  /**
+   * MtlDevice:max-buffer-size: (getter get_max_buffer_size)
+   *
+   * The size of the largest buffer, in bytes.
+   *
+   * Since: 1.0
+   */
+  props[PROP_MAX_BUFFER_SIZE] =
+    g_param_spec_uint64 ("max-buffer-size", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * MtlDevice:page-size: (getter get_page_size)
+   *
+   * What memory has to be aligned to for the device to use it without a copy,
+   * in bytes.
+   *
+   * Since: 1.0
+   */
+  props[PROP_PAGE_SIZE] =
+    g_param_spec_uint64 ("page-size", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
+}
+
+static void
+mtl_device_init (MtlDevice *self)
+{
+}
+
+/* A peer's number may be one that the enumeration does not have. */
+MtlDeviceType
+mtl_device_type_from_number (gint32 number)
+{
+  if ((number >= MTL_DEVICE_TYPE_CPU && number <= MTL_DEVICE_TYPE_OPENCL)
+      || (number >= MTL_DEVICE_TYPE_VULKAN && number <= MTL_DEVICE_TYPE_ASCEND))
+    return number;
+
+  return MTL_DEVICE_TYPE_UNKNOWN;
+}
+
+/**
+ * mtl_device_get_host:
+ *
+ * Gets the host. It lives as long as the process.
+ *
+ * Returns: (transfer none): the host
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get_host (void)
+{
+  static MtlDevice *host;
+
+  if (g_once_init_enter (&host))
+    g_once_init_leave (&host, mtl_host_device_new ());
+
+  return host;
+}
+
+/**
+ * mtl_device_get_default:
+ *
+ * Gets the device that is used where none is named. It lives as long as the
+ * process.
+ *
+ * Returns: (transfer none): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get_default (void)
+{
+  return mtl_device_get_host ();
+}
+
+/**
+ * mtl_device_list:
+ *
+ * Lists the devices that buffers can be allocated on.
+ *
+ * Returns: (transfer container) (element-type MtlDevice): the devices
+ *
+ * Since: 1.0
+ */
+GList *
+mtl_device_list (void)
+{
+  return g_list_prepend (NULL, mtl_device_get_host ());
+}
+
+/**
+ * mtl_device_get:
+ * @device_type: the kind of device
+ * @ordinal: its number among those of its kind
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets a device that buffers can be allocated on.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where there is no such device.
+ *
+ * Returns: (transfer full): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get (MtlDeviceType   device_type,
+                int             ordinal,
+                GError        **error)
+{
+  g_autoptr (GList) devices = mtl_device_list ();
+
+  for (GList *l = devices; l != NULL; l = l->next)
+    if (mtl_device_get_device_type (l->data) == device_type
+        && mtl_device_get_device_ordinal (l->data) == ordinal)
+      return g_object_ref (l->data);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "There is no device (%d, %d) here", device_type, ordinal);
+  return NULL;
+}
+
+/**
+ * mtl_device_get_device_type: (get-property device-type)
+ * @self: a device
+ *
+ * Gets the kind of device.
+ *
+ * Returns: the kind
+ *
+ * Since: 1.0
+ */
+MtlDeviceType
+mtl_device_get_device_type (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), MTL_DEVICE_TYPE_UNKNOWN);
+
+  return get_private (self)->device_type;
+}
+
+/**
+ * mtl_device_get_device_ordinal: (get-property device-ordinal)
+ * @self: a device
+ *
+ * Gets the number of the device among those of its kind.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+int
+mtl_device_get_device_ordinal (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
+
+  return get_private (self)->device_ordinal;
+}
+
+/**
+ * mtl_device_get_name: (get-property name)
+ * @self: a device
+ *
+ * Gets a name to show to people.
+ *
+ * Returns: (transfer none): the name
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_device_get_name (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), NULL);
+
+  return get_private (self)->name;
+}
+
+/**
+ * mtl_device_get_registry_id: (get-property registry-id)
+ * @self: a device
+ *
+ * Gets a number that tells the device from all others of the system.
+ *
+ * Returns: the number, 0 where there is none
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_device_get_registry_id (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
+
+  return get_private (self)->registry_id;
+}
+
+/**
+ * mtl_device_is_host_accessible: (get-property host-accessible)
+ * @self: a device
+ *
+ * Gets whether the host can read and write all memory of the device.
+ *
+ * Returns: whether it can
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_device_is_host_accessible (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
+
+  return get_private (self)->host_accessible;
+}
+
+/**
+ * mtl_device_get_max_buffer_size: (get-property max-buffer-size)
+ * @self: a device
+ *
+ * Gets the size of the largest buffer that can be asked for.
+ *
+ * Returns: the size in bytes
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_device_get_max_buffer_size (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
+
+  return get_private (self)->max_buffer_size;
+}
+
+/**
+ * mtl_device_get_page_size: (get-property page-size)
+ * @self: a device
+ *
+ * Gets what memory has to be aligned to for the device to use it without a
+ * copy.
+ *
+ * Returns: the size in bytes
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_device_get_page_size (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
+
+  return get_private (self)->page_size;
+}
+
+/**
+ * mtl_device_supports_storage_mode:
+ * @self: a device
+ * @mode: a storage mode
+ *
+ * Gets whether buffers of that mode can be allocated on the device.
+ *
+ * Returns: whether they can
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_device_supports_storage_mode (MtlDevice      *self,
+                                  MtlStorageMode  mode)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
+
+  return MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, mode);
+}
+
+/**
+ * mtl_device_synchronize:
+ * @self: a device
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Waits until the device has done all the work that it was given. The host has
+ * none, so that this returns at once there.
+ *
+ * Fails with %MTL_ERROR_DEVICE where the device failed.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_device_synchronize (MtlDevice     *self,
+                        GCancellable  *cancellable,
+                        GError       **error)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  return MTL_DEVICE_GET_CLASS (self)->synchronize (self, cancellable, error);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-dlpack-private.h"
+
+#include "mtl-error.h"
+#include "mtl-strided-view-private.h"
+
+/* Shape and strides follow the struct, so that an export is one allocation.
+ * Each has its own: some consumers write to them. */
+typedef struct
+{
+  DLManagedTensorVersioned managed;
+  gint64 dims[];
+} VersionedExport;
+
+typedef struct
+{
+  DLManagedTensor managed;
+  gint64 dims[];
+} LegacyExport;
+
+/* Deleters run on any thread, and touch nothing but C and GObject state. */
+static void
+delete_versioned (DLManagedTensorVersioned *managed)
+{
+  mtl_memory_unref (managed->manager_ctx);
+  g_free (managed);
+}
+
+static void
+delete_legacy (DLManagedTensor *managed)
+{
+  mtl_memory_unref (managed->manager_ctx);
+  g_free (managed);
+}
+
+static gboolean
+has_negative_strides (const MtlLayout *layout)
+{
+  for (guint32 i = 0; i < layout->n_dims; i++)
+    if (mtl_layout_strides (layout)[i] < 0 && mtl_layout_shape (layout)[i] > 1)
+      return !mtl_layout_is_empty (layout);
+
+  return FALSE;
+}
+
+/* Whether a device's handle is an address, to which an offset can be added. */
+static gboolean
+handle_is_address (gint32 device_type)
+{
+  switch (device_type)
+    {
+    case MTL_DEVICE_TYPE_CUDA:
+    case MTL_DEVICE_TYPE_ROCM:
+    case MTL_DEVICE_TYPE_ONE_API:
+      return TRUE;
+    default:
+      return mtl_dl_device_is_host_accessible (device_type);
+    }
+}
+
+static gboolean
+check_device (MtlStridedView  *self,
+              gint32           device_type,
+              gint32           device_ordinal,
+              GError         **error)
+{
+  if (device_type == MTL_DEVICE_TYPE_UNKNOWN
+      || (device_type == self->memory->device_type
+          && device_ordinal == self->memory->device_ordinal)
+      || (device_type == MTL_DEVICE_TYPE_CPU && device_ordinal == 0
+          && mtl_strided_view_is_host_accessible (self)))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Memory of device (%d, %d) cannot go out as memory of device (%d, %d)",
+               self->memory->device_type, self->memory->device_ordinal,
+               device_type, device_ordinal);
+  return FALSE;
+}
+
+static gboolean
+check_legacy (MtlStridedView  *self,
+              GError         **error)
+{
+  if (self->read_only)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
+                   "A read-only view cannot go out in the legacy form, which cannot say so:"
+                   " ask for version 1.0 or for a copy");
+      return FALSE;
+    }
+
+  if (self->type.padded)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Padded elements of %u bits cannot go out in the legacy form, which cannot"
+                   " say so", self->type.bits);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* What goes out: the view itself, or a copy where it has to be one. */
+static MtlStridedView *
+prepare (MtlStridedView  *self,
+         MtlDlpackFlags   flags,
+         gint32           device_type,
+         gint32           device_ordinal,
+         gboolean        *copied,
+         GError         **error)
+{
+  gboolean reversed = !(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
+                      && has_negative_strides (&self->layout);
+
+  if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The flags 0x%x ask for a copy and forbid it", flags);
+      return NULL;
+    }
+
+  if (!check_device (self, device_type, device_ordinal, error))
+    return NULL;
+
+  *copied = (flags & MTL_DLPACK_FLAGS_COPY) || reversed;
+  if (!*copied)
+    return g_object_ref (self);
+
+  if (flags & MTL_DLPACK_FLAGS_NEVER_COPY)
+    {
+      g_autofree char *string = mtl_layout_to_string (&self->layout);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                   "A layout of %s has negative strides, which few consumers take: it goes out"
+                   " as a copy only", string);
+      return NULL;
+    }
+
+  if ((flags & MTL_DLPACK_FLAGS_LEGACY) && self->read_only && !(flags & MTL_DLPACK_FLAGS_COPY))
+    {
+      check_legacy (self, error);
+      return NULL;
+    }
+
+  return mtl_strided_view_copy (self, error);
+}
+
+/* A stride that is never walked may be anything but negative, and that of an
+ * empty tensor is the dense one. */
+static void
+write_dims (const MtlLayout *layout,
+            gint64          *dims)
+{
+  gint64 *strides = dims + layout->n_dims;
+
+  memcpy (dims, mtl_layout_dims (layout), 2 * layout->n_dims * sizeof (gint64));
+  if (mtl_layout_is_empty (layout))
+    {
+      g_auto (MtlLayout) dense = MTL_LAYOUT_INIT;
+
+      if (mtl_layout_new_dense (dims, layout->n_dims, MTL_ORDER_C, 8, &dense, NULL))
+        memcpy (strides, mtl_layout_strides (&dense), layout->n_dims * sizeof (gint64));
+      return;
+    }
+
+  for (guint32 i = 0; i < layout->n_dims; i++)
+    if (strides[i] < 0 && dims[i] == 1)
+      strides[i] = strides[i] == G_MININT64 ? 1 : -strides[i];
+}
+
+static gboolean
+write_tensor (MtlStridedView  *self,
+              gint32           device_type,
+              gint64          *dims,
+              DLTensor        *tensor,
+              GError         **error)
+{
+  MtlMemory *memory = self->memory;
+  gint64 bit = self->layout.offset * self->layout.item_bits;
+  gboolean is_address = handle_is_address (memory->device_type);
+  gboolean is_empty = mtl_layout_is_empty (&self->layout);
+  gint64 offset = (gint64) self->byte_offset + (bit >> 3);
+
+  if (bit % 8 != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The first element lies %" G_GINT64_FORMAT " bits into a byte: DLPack can"
+                   " only say whole bytes", bit & 7);
+      return FALSE;
+    }
+
+  write_dims (&self->layout, dims);
+  *tensor = (DLTensor) {
+    .data = memory->handle,
+    .device = { memory->device_type, memory->device_ordinal },
+    .ndim = self->layout.n_dims,
+    .dtype = { self->type.code, self->type.bits, self->type.lanes },
+    .shape = dims,
+    .strides = dims + self->layout.n_dims,
+  };
+
+  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != memory->device_type)
+    tensor->device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
+
+  /* Several importers ignore byte_offset, and one refuses it. */
+  if (is_empty)
+    tensor->data = is_address ? NULL : memory->handle;
+  else if (memory->contents != NULL && is_address)
+    tensor->data = memory->contents + offset;
+  else if (is_address)
+    tensor->data = (guint8 *) memory->handle + offset;
+  else
+    tensor->byte_offset = offset;
+
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_to_dlpack: (skip)
+ * @self: a view
+ * @flags: how it is to go out; %MTL_DLPACK_FLAGS_LEGACY is not among them
+ * @device_type: the device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
+ * @device_ordinal: its number
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives the view to another library, in the form of DLPack 1.0 and later. The
+ * tensor keeps the memory alive until its deleter is called, on any thread.
+ *
+ * Host memory goes out with a byte offset of 0. Negative strides make most
+ * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
+ * out in their place.
+ *
+ * Fails with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden, with
+ * %MTL_ERROR_NOT_SUPPORTED where the memory cannot go out as that device's,
+ * with %MTL_ERROR_INVALID_ARGUMENT where the flags contradict each other, and
+ * as [method@Mtl.StridedView.copy] does.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensorVersioned *
+mtl_strided_view_to_dlpack (MtlStridedView  *self,
+                            MtlDlpackFlags   flags,
+                            MtlDeviceType    device_type,
+                            int              device_ordinal,
+                            GError         **error)
+{
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autofree VersionedExport *export = NULL;
+  gboolean copied;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (!(flags & MTL_DLPACK_FLAGS_LEGACY), NULL);
+
+  view = prepare (self, flags, device_type, device_ordinal, &copied, error);
+  if (view == NULL)
+    return NULL;
+
+  export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
+  if (!write_tensor (view, device_type, export->dims, &export->managed.dl_tensor, error))
+    return NULL;
+
+  export->managed.version = (DLPackVersion) { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION };
+  export->managed.flags = (view->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
+                          | (copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0)
+                          | (view->type.padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
+  export->managed.manager_ctx = mtl_memory_ref (view->memory);
+  export->managed.deleter = delete_versioned;
+  return &g_steal_pointer (&export)->managed;
+}
+
+/**
+ * mtl_strided_view_to_dlpack_legacy: (skip)
+ * @self: a view
+ * @flags: how it is to go out
+ * @device_type: the device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
+ * @device_ordinal: its number
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives the view to another library, in the form from before DLPack 1.0, which
+ * cannot carry read-only data.
+ *
+ * Fails with %MTL_ERROR_READ_ONLY where @self is read-only and
+ * %MTL_DLPACK_FLAGS_COPY is not set, and as
+ * [method@Mtl.StridedView.to_dlpack] does.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensor *
+mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
+                                   MtlDlpackFlags   flags,
+                                   MtlDeviceType    device_type,
+                                   int              device_ordinal,
+                                   GError         **error)
+{
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autofree LegacyExport *export = NULL;
+  gboolean copied;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  view = prepare (self, flags | MTL_DLPACK_FLAGS_LEGACY, device_type, device_ordinal, &copied,
+                  error);
+  if (view == NULL || !check_legacy (view, error))
+    return NULL;
+
+  export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
+  if (!write_tensor (view, device_type, export->dims, &export->managed.dl_tensor, error))
+    return NULL;
+
+  export->managed.manager_ctx = mtl_memory_ref (view->memory);
+  export->managed.deleter = delete_legacy;
+  return &g_steal_pointer (&export)->managed;
+}
+
+/**
+ * mtl_strided_view_export_dlpack:
+ * @self: a view
+ * @flags: how it is to go out
+ * @device_type: the device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
+ * @device_ordinal: its number
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives the view to another library.
+ *
+ * Host memory goes out with a byte offset of 0. Negative strides make most
+ * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
+ * out in their place.
+ *
+ * Fails with %MTL_ERROR_READ_ONLY where a read-only view would go out in the
+ * legacy form, with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden,
+ * with %MTL_ERROR_NOT_SUPPORTED where the memory cannot go out as that
+ * device's, with %MTL_ERROR_INVALID_ARGUMENT where the flags contradict each
+ * other, and as [method@Mtl.StridedView.copy] does.
+ *
+ * Returns: (transfer full): the tensor in transit
+ *
+ * Since: 1.0
+ */
+MtlDlpackTensor *
+mtl_strided_view_export_dlpack (MtlStridedView  *self,
+                                MtlDlpackFlags   flags,
+                                MtlDeviceType    device_type,
+                                int              device_ordinal,
+                                GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (flags & MTL_DLPACK_FLAGS_LEGACY)
+    {
+      DLManagedTensor *managed =
+        mtl_strided_view_to_dlpack_legacy (self, flags, device_type, device_ordinal, error);
+
+      return managed != NULL ? mtl_dlpack_tensor_new_take_legacy (managed) : NULL;
+    }
+  else
+    {
+      DLManagedTensorVersioned *managed =
+        mtl_strided_view_to_dlpack (self, flags, device_type, device_ordinal, error);
+
+      return managed != NULL ? mtl_dlpack_tensor_new_take (managed, error) : NULL;
+    }
+}

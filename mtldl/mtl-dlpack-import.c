@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-dlpack-private.h"
+
+#include "mtl-error.h"
+#include "mtl-strided-view-private.h"
+
+static MtlMemory *
+memory_new_for_tensor (const DLTensor   *tensor,
+                       const MtlLayout  *layout,
+                       gboolean          read_only,
+                       GDestroyNotify    destroy,
+                       gpointer          owner,
+                       gsize            *byte_offset)
+{
+  gint64 first, end;
+  guint8 *data = tensor->data;
+  gboolean known = mtl_layout_get_byte_bounds (layout, &first, &end, NULL);
+
+  g_assert (known);
+
+  /* A peer does not say how large its memory is. On the host it is what the
+   * elements reach; a device's handle is kept as it came. */
+  if (!mtl_dl_device_is_host_accessible (tensor->device.device_type))
+    {
+      *byte_offset = tensor->byte_offset;
+      return mtl_memory_new_imported (tensor->device.device_type, tensor->device.device_id, data,
+                                      MAX ((gint64) tensor->byte_offset + end, 0), FALSE,
+                                      read_only, destroy, owner);
+    }
+
+  *byte_offset = -first;
+  return mtl_memory_new_imported (tensor->device.device_type, tensor->device.device_id,
+                                  end > first ? data + tensor->byte_offset + first : NULL,
+                                  end - first, TRUE, read_only, destroy, owner);
+}
+
+static MtlStridedView *
+import_tensor (const DLTensor  *tensor,
+               guint64          flags,
+               GDestroyNotify   destroy,
+               gpointer         owner,
+               GError         **error)
+{
+  MtlElementType type;
+  MtlLayout layout;
+  MtlMemory *memory;
+  gsize byte_offset;
+
+  if (!mtl_dl_tensor_describe (tensor, flags, &type, &layout, error))
+    return NULL;
+
+  memory = memory_new_for_tensor (tensor, &layout, (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0,
+                                  destroy, owner, &byte_offset);
+  return mtl_strided_view_new_take (memory, byte_offset, type, &layout);
+}
+
+/* Leaves the tensor alone on failure. */
+static MtlStridedView *
+import_managed (MtlManaged   managed,
+                GError     **error)
+{
+  if (managed.legacy != NULL)
+    return import_tensor (&managed.legacy->dl_tensor, 0,
+                          (GDestroyNotify) mtl_dl_managed_tensor_free, managed.legacy, error);
+
+  if (!mtl_dlpack_check_version (managed.versioned, error))
+    return NULL;
+
+  return import_tensor (&managed.versioned->dl_tensor, managed.versioned->flags,
+                        (GDestroyNotify) mtl_dl_managed_tensor_versioned_free,
+                        managed.versioned, error);
+}
+
+/**
+ * mtl_strided_view_new_from_dlpack: (constructor)
+ * @tensor: a tensor in transit
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a view of a tensor of another library, without a copy. The view keeps
+ * it alive.
+ *
+ * Fails with %MTL_ERROR_CONSUMED where @tensor was consumed already, with
+ * %MTL_ERROR_INVALID_DATA where it makes no sense, and with
+ * %MTL_ERROR_OVERFLOW where its elements leave the address space. @tensor can
+ * be used again after the last two.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_from_dlpack (MtlDlpackTensor  *tensor,
+                                  GError          **error)
+{
+  MtlStridedView *self;
+  MtlManaged managed;
+
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (tensor), NULL);
+
+  managed = mtl_dlpack_tensor_take (tensor, error);
+  if (managed.legacy == NULL && managed.versioned == NULL)
+    return NULL;
+
+  self = import_managed (managed, error);
+  if (self == NULL)
+    mtl_dlpack_tensor_give_back (tensor, managed);
+
+  return self;
+}
+
+static MtlStridedView *
+view_new_take_managed (MtlManaged   managed,
+                       GError     **error)
+{
+  MtlStridedView *self = import_managed (managed, error);
+
+  if (self == NULL)
+    mtl_managed_free (managed);
+
+  return self;
+}
+
+/**
+ * mtl_strided_view_new_take_dlpack: (skip)
+ * @managed: (transfer full): a managed tensor, taken on failure too
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a view of a tensor of another library, without a copy.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where it is of another major version
+ * than 1, and as [ctor@Mtl.StridedView.new_from_dlpack] does.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_take_dlpack (struct DLManagedTensorVersioned  *managed,
+                                  GError                          **error)
+{
+  g_return_val_if_fail (managed != NULL, NULL);
+
+  return view_new_take_managed ((MtlManaged) { .versioned = managed }, error);
+}
+
+/**
+ * mtl_strided_view_new_take_dlpack_legacy: (skip)
+ * @managed: (transfer full): a managed tensor, taken on failure too
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a view of a tensor of another library, without a copy.
+ *
+ * Fails as [ctor@Mtl.StridedView.new_from_dlpack] does.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_take_dlpack_legacy (struct DLManagedTensor  *managed,
+                                         GError                 **error)
+{
+  g_return_val_if_fail (managed != NULL, NULL);
+
+  return view_new_take_managed ((MtlManaged) { .legacy = managed }, error);
+}
+
+/**
+ * mtl_dlpack_validate: (skip)
+ * @dl_tensor: (type gpointer): a DLPack `DLTensor`
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Checks a tensor of another library as an importer has to: the number of
+ * dimensions, the extents, the element type, that there is data if there are
+ * elements, and that no product or sum overflows.
+ *
+ * Fails with %MTL_ERROR_INVALID_DATA or %MTL_ERROR_OVERFLOW.
+ *
+ * Returns: whether all is well
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_dlpack_validate (gconstpointer   dl_tensor,
+                     GError        **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  MtlElementType type;
+
+  g_return_val_if_fail (dl_tensor != NULL, FALSE);
+
+  return mtl_dl_tensor_describe (dl_tensor, 0, &type, &layout, error);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-dlpack-private.h"
+
+#include "mtl-device-private.h"
+#include "mtl-error.h"
+
+/**
+ * MtlDlpackTensor:
+ *
+ * A DLPack tensor on its way from one library to another.
+ *
+ * It is consumed once: by [ctor@Mtl.StridedView.new_from_dlpack], or by taking
+ * the struct out of it. If it never is, it frees the struct when it goes.
+ *
+ * Since: 1.0
+ */
+struct _MtlDlpackTensor
+{
+  GObject parent_instance;
+
+  gpointer managed; /* atomic; NULL once consumed */
+  gboolean is_legacy;
+  DLDevice device;
+  DLPackVersion version;
+  guint64 flags;
+};
+
+G_DEFINE_FINAL_TYPE (MtlDlpackTensor, mtl_dlpack_tensor, G_TYPE_OBJECT)
+
+static MtlManaged
+wrap (MtlDlpackTensor *self,
+      gpointer         managed)
+{
+  return self->is_legacy ? (MtlManaged) { .legacy = managed }
+                         : (MtlManaged) { .versioned = managed };
+}
+
+void
+mtl_managed_free (MtlManaged managed)
+{
+  mtl_dl_managed_tensor_free (managed.legacy);
+  mtl_dl_managed_tensor_versioned_free (managed.versioned);
+}
+
+static void
+mtl_dlpack_tensor_finalize (GObject *object)
+{
+  MtlDlpackTensor *self = MTL_DLPACK_TENSOR (object);
+
+  mtl_managed_free (wrap (self, self->managed));
+
+  G_OBJECT_CLASS (mtl_dlpack_tensor_parent_class)->finalize (object);
+}
+
+static void
+mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = mtl_dlpack_tensor_finalize;
+}
+
+static void
+mtl_dlpack_tensor_init (MtlDlpackTensor *self)
+{
+}
+
+/* Of another major version nothing but the deleter may be touched. */
+gboolean
+mtl_dlpack_check_version (const DLManagedTensorVersioned  *managed,
+                          GError                         **error)
+{
+  if (managed->version.major == DLPACK_MAJOR_VERSION)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "A DLPack tensor of version %u.%u: only version %u is understood",
+               managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
+  return FALSE;
+}
+
+/**
+ * mtl_dlpack_tensor_new_take: (skip)
+ * @managed: (transfer full): a managed tensor, taken on failure too
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Wraps a tensor of DLPack 1.0 or later.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where it is of another major version
+ * than 1, and has its deleter called then.
+ *
+ * Returns: (transfer full): the new object
+ *
+ * Since: 1.0
+ */
+MtlDlpackTensor *
+mtl_dlpack_tensor_new_take (struct DLManagedTensorVersioned  *managed,
+                            GError                          **error)
+{
+  MtlDlpackTensor *self;
+
+  g_return_val_if_fail (managed != NULL, NULL);
+
+  if (!mtl_dlpack_check_version (managed, error))
+    {
+      mtl_dl_managed_tensor_versioned_free (managed);
+      return NULL;
+    }
+
+  self = g_object_new (MTL_TYPE_DLPACK_TENSOR, NULL);
+  self->managed = managed;
+  self->device = managed->dl_tensor.device;
+  self->version = managed->version;
+  self->flags = managed->flags;
+  return self;
+}
+
+/**
+ * mtl_dlpack_tensor_new_take_legacy: (skip)
+ * @managed: (transfer full): a managed tensor
+ *
+ * Wraps a tensor of the form from before DLPack 1.0.
+ *
+ * Returns: (transfer full): the new object
+ *
+ * Since: 1.0
+ */
+MtlDlpackTensor *
+mtl_dlpack_tensor_new_take_legacy (struct DLManagedTensor *managed)
+{
+  MtlDlpackTensor *self;
+
+  g_return_val_if_fail (managed != NULL, NULL);
+
+  self = g_object_new (MTL_TYPE_DLPACK_TENSOR, NULL);
+  self->managed = managed;
+  self->is_legacy = TRUE;
+  self->device = managed->dl_tensor.device;
+  return self;
+}
+
+MtlManaged
+mtl_dlpack_tensor_take (MtlDlpackTensor  *self,
+                        GError          **error)
+{
+  gpointer managed = g_atomic_pointer_exchange (&self->managed, NULL);
+
+  if (managed == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_CONSUMED,
+                 "The DLPack tensor of device (%d, %d) was consumed already: it can be only once",
+                 self->device.device_type, self->device.device_id);
+
+  return wrap (self, managed);
+}
+
+/* After a failure that came before the tensor was used. */
+void
+mtl_dlpack_tensor_give_back (MtlDlpackTensor *self,
+                             MtlManaged       managed)
+{
+  g_atomic_pointer_set (&self->managed,
+                        self->is_legacy ? (gpointer) managed.legacy : managed.versioned);
+}
+
+static gboolean
+check_form (MtlDlpackTensor  *self,
+            gboolean          is_legacy,
+            GError          **error)
+{
+  if (self->is_legacy == is_legacy)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The DLPack tensor is of the %s form", self->is_legacy ? "legacy" : "versioned");
+  return FALSE;
+}
+
+/**
+ * mtl_dlpack_tensor_steal: (skip)
+ * @self: a tensor of DLPack 1.0 or later
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Consumes the tensor, and gives the struct to the caller.
+ *
+ * Fails with %MTL_ERROR_CONSUMED where it was consumed already, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where it is of the legacy form.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensorVersioned *
+mtl_dlpack_tensor_steal (MtlDlpackTensor  *self,
+                         GError          **error)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), NULL);
+
+  if (!check_form (self, FALSE, error))
+    return NULL;
+
+  return mtl_dlpack_tensor_take (self, error).versioned;
+}
+
+/**
+ * mtl_dlpack_tensor_steal_legacy: (skip)
+ * @self: a tensor of the form from before DLPack 1.0
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Consumes the tensor, and gives the struct to the caller.
+ *
+ * Fails with %MTL_ERROR_CONSUMED where it was consumed already, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where it is of the versioned form.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensor *
+mtl_dlpack_tensor_steal_legacy (MtlDlpackTensor  *self,
+                                GError          **error)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), NULL);
+
+  if (!check_form (self, TRUE, error))
+    return NULL;
+
+  return mtl_dlpack_tensor_take (self, error).legacy;
+}
+
+/**
+ * mtl_dlpack_tensor_get_device_type:
+ * @self: a tensor in transit
+ *
+ * Gets the kind of the device that the memory is of.
+ *
+ * Returns: the kind
+ *
+ * Since: 1.0
+ */
+MtlDeviceType
+mtl_dlpack_tensor_get_device_type (MtlDlpackTensor *self)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), MTL_DEVICE_TYPE_UNKNOWN);
+
+  return mtl_device_type_from_number (self->device.device_type);
+}
+
+/**
+ * mtl_dlpack_tensor_get_device_ordinal:
+ * @self: a tensor in transit
+ *
+ * Gets the number of the device among those of its kind.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+int
+mtl_dlpack_tensor_get_device_ordinal (MtlDlpackTensor *self)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), 0);
+
+  return self->device.device_id;
+}
+
+/**
+ * mtl_dlpack_tensor_get_version:
+ * @self: a tensor in transit
+ * @major: (out) (optional): return location for the major version
+ * @minor: (out) (optional): return location for the minor version
+ *
+ * Gets the version of DLPack that the producer follows, 0.0 where the tensor
+ * is of the legacy form.
+ *
+ * Since: 1.0
+ */
+void
+mtl_dlpack_tensor_get_version (MtlDlpackTensor *self,
+                               guint           *major,
+                               guint           *minor)
+{
+  g_return_if_fail (MTL_IS_DLPACK_TENSOR (self));
+
+  if (major != NULL)
+    *major = self->version.major;
+  if (minor != NULL)
+    *minor = self->version.minor;
+}
+
+/**
+ * mtl_dlpack_tensor_get_flags:
+ * @self: a tensor in transit
+ *
+ * Gets DLPack's flags: 1 for read-only, 2 for copied, 4 for elements of fewer
+ * than 8 bits that have a byte each.
+ *
+ * Returns: the flags
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_dlpack_tensor_get_flags (MtlDlpackTensor *self)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), 0);
+
+  return self->flags;
+}
+
+/**
+ * mtl_dlpack_tensor_is_consumed:
+ * @self: a tensor in transit
+ *
+ * Gets whether somebody took the tensor.
+ *
+ * Returns: whether it is gone
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_dlpack_tensor_is_consumed (MtlDlpackTensor *self)
+{
+  g_return_val_if_fail (MTL_IS_DLPACK_TENSOR (self), TRUE);
+
+  return g_atomic_pointer_get (&self->managed) == NULL;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-error.h"
+#include "mtl-number-private.h"
+
+static guint8 *
+locate_number (MtlStridedView  *self,
+               const gint64    *indices,
+               gsize            n_indices,
+               GError         **error)
+{
+  gint64 offset;
+
+  if (!mtl_element_type_check_numeric (self->type, error)
+      || !mtl_strided_view_check_host_accessible (self, error)
+      || !mtl_layout_locate (&self->layout, indices, n_indices, &offset, error))
+    return NULL;
+
+  return self->memory->contents + self->byte_offset + offset * (self->layout.item_bits / 8);
+}
+
+static gboolean
+load (MtlStridedView  *self,
+      const gint64    *indices,
+      gsize            n_indices,
+      MtlNumber       *number,
+      GError         **error)
+{
+  const guint8 *data = locate_number (self, indices, n_indices, error);
+
+  if (data == NULL)
+    return FALSE;
+
+  *number = mtl_number_load (mtl_element_type_get_dtype (self->type), data);
+  return TRUE;
+}
+
+/* A complex number is refused rather than cut. */
+static gboolean
+load_real (MtlStridedView  *self,
+           const gint64    *indices,
+           gsize            n_indices,
+           MtlNumber       *number,
+           GError         **error)
+{
+  if (!load (self, indices, n_indices, number, error))
+    return FALSE;
+
+  if (number->kind != MTL_NUMBER_COMPLEX)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Elements of type %s are not real numbers",
+               mtl_dtype_get_name (mtl_element_type_get_dtype (self->type)));
+  return FALSE;
+}
+
+static gboolean
+store (MtlStridedView  *self,
+       const gint64    *indices,
+       gsize            n_indices,
+       MtlNumber        number,
+       GError         **error)
+{
+  MtlDType dtype = mtl_element_type_get_dtype (self->type);
+  guint8 *data;
+
+  if (!mtl_strided_view_check_writable (self, error))
+    return FALSE;
+
+  data = locate_number (self, indices, n_indices, error);
+  if (data == NULL || !mtl_number_check_fits (number, dtype, error))
+    return FALSE;
+
+  mtl_number_store (number, dtype, data);
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_get_double:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Reads an element. Integers beyond 2^53 are rounded to the nearest double.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers.
+ *
+ * Returns: the value, 0 on failure
+ *
+ * Since: 1.0
+ */
+double
+mtl_strided_view_get_double (MtlStridedView  *self,
+                             const gint64    *indices,
+                             gsize            n_indices,
+                             GError         **error)
+{
+  MtlNumber number;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, 0);
+
+  if (!load_real (self, indices, n_indices, &number, error))
+    return 0;
+
+  return mtl_number_to_double (number);
+}
+
+/**
+ * mtl_strided_view_get_int64:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Reads an element, exactly. Floats are cut towards zero.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no such numbers, and with
+ * %MTL_ERROR_OVERFLOW where the value does not fit int64.
+ *
+ * Returns: the value, 0 on failure
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_view_get_int64 (MtlStridedView  *self,
+                            const gint64    *indices,
+                            gsize            n_indices,
+                            GError         **error)
+{
+  MtlNumber number;
+  gint64 value;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, 0);
+
+  if (!load_real (self, indices, n_indices, &number, error)
+      || !mtl_number_to_int64 (number, &value, error))
+    return 0;
+
+  return value;
+}
+
+/**
+ * mtl_strided_view_get_uint64:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Reads an element, exactly. Floats are cut towards zero.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no such numbers, and with
+ * %MTL_ERROR_OVERFLOW where the value does not fit uint64.
+ *
+ * Returns: the value, 0 on failure
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_strided_view_get_uint64 (MtlStridedView  *self,
+                             const gint64    *indices,
+                             gsize            n_indices,
+                             GError         **error)
+{
+  MtlNumber number;
+  guint64 value;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, 0);
+
+  if (!load_real (self, indices, n_indices, &number, error)
+      || !mtl_number_to_uint64 (number, &value, error))
+    return 0;
+
+  return value;
+}
+
+/**
+ * mtl_strided_view_get_complex:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @re: (out) (optional): return location for the real part
+ * @im: (out) (optional): return location for the imaginary part
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Reads an element as a complex number; the imaginary part of a real one is 0.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_get_complex (MtlStridedView  *self,
+                              const gint64    *indices,
+                              gsize            n_indices,
+                              double          *re,
+                              double          *im,
+                              GError         **error)
+{
+  MtlNumber number;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, FALSE);
+
+  if (!load (self, indices, n_indices, &number, error))
+    return FALSE;
+
+  if (re != NULL)
+    *re = mtl_number_to_double (number);
+  if (im != NULL)
+    *im = number.kind == MTL_NUMBER_COMPLEX ? number.im : 0;
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_set_double:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @value: the value
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Writes an element. Floats round to the nearest value, ties to even; for
+ * integers the value is cut towards zero.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
+ * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
+ * cannot hold the value.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_set_double (MtlStridedView  *self,
+                             const gint64    *indices,
+                             gsize            n_indices,
+                             double           value,
+                             GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, FALSE);
+
+  return store (self, indices, n_indices, mtl_number_from_double (value), error);
+}
+
+/**
+ * mtl_strided_view_set_int64:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @value: the value
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Writes an element, exactly where it is an integer.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
+ * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
+ * cannot hold the value.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_set_int64 (MtlStridedView  *self,
+                            const gint64    *indices,
+                            gsize            n_indices,
+                            gint64           value,
+                            GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, FALSE);
+
+  return store (self, indices, n_indices, mtl_number_from_int64 (value), error);
+}
+
+/**
+ * mtl_strided_view_set_uint64:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @value: the value
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Writes an element, exactly where it is an integer.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
+ * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
+ * cannot hold the value.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_set_uint64 (MtlStridedView  *self,
+                             const gint64    *indices,
+                             gsize            n_indices,
+                             guint64          value,
+                             GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, FALSE);
+
+  return store (self, indices, n_indices, mtl_number_from_uint64 (value), error);
+}
+
+/**
+ * mtl_strided_view_set_complex:
+ * @self: a view
+ * @indices: (array length=n_indices): an index for each axis; negative ones
+ *   count from the end
+ * @n_indices: the number of @indices
+ * @re: the real part
+ * @im: the imaginary part
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Writes a complex number to an element; a real element takes the real part.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
+ * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
+ * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
+ * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
+ * cannot hold the value.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_set_complex (MtlStridedView  *self,
+                              const gint64    *indices,
+                              gsize            n_indices,
+                              double           re,
+                              double           im,
+                              GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (indices != NULL || n_indices == 0, FALSE);
+
+  return store (self, indices, n_indices, mtl_number_from_complex (re, im), error);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-view-private.h"
+
+/**
+ * mtl_strided_view_reshape:
+ * @self: a view
+ * @shape: (array length=n_dims): the new extents, of which one may be -1 for
+ *   whatever is left
+ * @n_dims: the number of dimensions
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives the same elements another shape, in C order, without a copy.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the number of elements differs,
+ * and with %MTL_ERROR_NEEDS_COPY where only a copy can have that shape.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_reshape (MtlStridedView  *self,
+                          const gint64    *shape,
+                          gsize            n_dims,
+                          GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  if (!mtl_layout_reshape (&self->layout, shape, n_dims, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_flatten:
+ * @self: a view
+ * @first: the first axis to merge
+ * @last: the last one
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Merges neighbouring axes into one, without a copy: 0 and -1 for all of them.
+ * Where there is no axis, the result has one, of extent 1.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
+ * %MTL_ERROR_NEEDS_COPY where the axes do not step evenly through memory.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_flatten (MtlStridedView  *self,
+                          int              first,
+                          int              last,
+                          GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_flatten (&self->layout, first, last, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_flatten_mask:
+ * @self: a view
+ * @mask: bit i set: merge axis i into axis i - 1
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Merges the axes that @mask names, each into the one before.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @mask has bits that are no such
+ * axes, and with %MTL_ERROR_NEEDS_COPY where one does not go on where the one
+ * before ends; see [method@Mtl.StridedView.get_flatten_mask].
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_flatten_mask (MtlStridedView  *self,
+                               guint64          mask,
+                               GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_flatten_mask (&self->layout, mask, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_permute:
+ * @self: a view
+ * @axes: (array length=n_axes): each axis once, in the new order; negative ones
+ *   count from the end
+ * @n_axes: the number of @axes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Puts the axes into another order.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where one is missing or named twice.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_permute (MtlStridedView  *self,
+                          const int       *axes,
+                          gsize            n_axes,
+                          GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (axes != NULL || n_axes == 0, NULL);
+
+  if (!mtl_layout_permute (&self->layout, axes, n_axes, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_transpose:
+ * @self: a view
+ *
+ * Reverses the order of the axes.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_transpose (MtlStridedView *self)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  mtl_layout_transpose (&self->layout, &result);
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_swap_axes:
+ * @self: a view
+ * @axis_a: an axis; negative ones count from the end
+ * @axis_b: the axis to swap it with
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Swaps two axes.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_swap_axes (MtlStridedView  *self,
+                            int              axis_a,
+                            int              axis_b,
+                            GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_swap_axes (&self->layout, axis_a, axis_b, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_squeeze:
+ * @self: a view
+ *
+ * Drops all axes of extent 1.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_squeeze (MtlStridedView *self)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  mtl_layout_squeeze (&self->layout, &result);
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_squeeze_axes:
+ * @self: a view
+ * @axes: (array length=n_axes): axes of extent 1; negative ones count from the
+ *   end
+ * @n_axes: the number of @axes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Drops the given axes.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where one has another extent than 1 or is named
+ * twice.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_squeeze_axes (MtlStridedView  *self,
+                               const int       *axes,
+                               gsize            n_axes,
+                               GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (axes != NULL || n_axes == 0, NULL);
+
+  if (!mtl_layout_squeeze_axes (&self->layout, axes, n_axes, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_unsqueeze:
+ * @self: a view
+ * @axes: (array length=n_axes): where the new axes are in the result; negative
+ *   ones count from its end
+ * @n_axes: the number of @axes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Adds axes of extent 1.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the result has no such axis, and
+ * with %MTL_ERROR_INVALID_ARGUMENT where one is named twice or where there
+ * would be more than 64 dimensions.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_unsqueeze (MtlStridedView  *self,
+                            const int       *axes,
+                            gsize            n_axes,
+                            GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (axes != NULL || n_axes == 0, NULL);
+
+  if (!mtl_layout_unsqueeze (&self->layout, axes, n_axes, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_broadcast_to:
+ * @self: a view
+ * @shape: (array length=n_dims): the new extents
+ * @n_dims: the number of dimensions
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Repeats axes of extent 1, and adds axes at the front, with a stride of 0: by
+ * NumPy's rules.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the shapes do not go together,
+ * and with %MTL_ERROR_OVERFLOW where the volume does not fit 63 bits.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_broadcast_to (MtlStridedView  *self,
+                               const gint64    *shape,
+                               gsize            n_dims,
+                               GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  if (!mtl_layout_broadcast_to (&self->layout, shape, n_dims, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_narrow:
+ * @self: a view
+ * @axis: an axis; negative ones count from the end
+ * @start: where to begin
+ * @stop: where to end, exclusive
+ * @step: the step, not 0
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Keeps a part of one axis, as `start:stop:step` does in Python: negative
+ * values count from the end, and all are clamped. To go down to the first
+ * element with a negative step, @stop is %G_MININT64.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where @step is 0.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_narrow (MtlStridedView  *self,
+                         int              axis,
+                         gint64           start,
+                         gint64           stop,
+                         gint64           step,
+                         GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_narrow (&self->layout, axis, start, stop, step, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_select:
+ * @self: a view
+ * @axis: an axis; negative ones count from the end
+ * @index: an index; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Keeps one index of an axis, and drops the axis.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis or index.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_select (MtlStridedView  *self,
+                         int              axis,
+                         gint64           index,
+                         GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_select (&self->layout, axis, index, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_flip:
+ * @self: a view
+ * @axis: an axis; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Reverses an axis.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_flip (MtlStridedView  *self,
+                       int              axis,
+                       GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_layout_flip (&self->layout, axis, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_slice: (skip)
+ * @self: a view
+ * @slices: (array length=n_slices): the parts of an index
+ * @n_slices: the number of @slices
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Keeps what an index names, as `[...]` does in Python. Axes that no part names
+ * stay whole.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
+ * and with %MTL_ERROR_INVALID_ARGUMENT where a step is 0 or there is more than
+ * one ellipsis.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_slice (MtlStridedView  *self,
+                        const MtlSlice  *slices,
+                        gsize            n_slices,
+                        GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (slices != NULL || n_slices == 0, NULL);
+
+  if (!mtl_layout_slice (&self->layout, slices, n_slices, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_slice_string: (rename-to mtl_strided_view_slice)
+ * @self: a view
+ * @string: the parts of an index, as in `"2:4, ..., ::-1, newaxis, 3"`
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Keeps what an index names, written as in Python: numbers, ranges, `...` for
+ * all the axes between, and `newaxis`. Axes that no part names stay whole.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
+ * and with %MTL_ERROR_INVALID_ARGUMENT where @string cannot be read.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_slice_string (MtlStridedView  *self,
+                               const char      *string,
+                               GError         **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (string != NULL, NULL);
+
+  if (!mtl_layout_slice_string (&self->layout, string, &result, error))
+    return NULL;
+
+  return mtl_strided_view_derive (self, &result);
+}
+
+/**
+ * mtl_strided_view_as_read_only:
+ * @self: a view
+ *
+ * Gives the same elements in a view that refuses writes. Others may still
+ * write to the memory.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_as_read_only (MtlStridedView *self)
+{
+  MtlStridedView *view;
+  MtlLayout layout;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  mtl_layout_copy (&self->layout, &layout);
+  view = mtl_strided_view_derive (self, &layout);
+  view->read_only = TRUE;
+  return view;
+}

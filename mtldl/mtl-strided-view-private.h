@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-buffer-private.h"
+#include "mtl-element-type-private.h"
+#include "mtl-layout-private.h"
+#include "mtl-strided-copy-private.h"
+#include "mtl-strided-view.h"
+
+G_BEGIN_DECLS
+
+struct _MtlStridedView
+{
+  GObject parent_instance;
+
+  MtlMemory *memory;
+  MtlBuffer *buffer;   /* what the view was made of, or made on demand */
+  gsize byte_offset;   /* of element offset 0, in the memory */
+  MtlElementType type;
+  gboolean read_only;
+  MtlLayout layout;
+};
+
+/* Both take the memory and the layout; the second one shares all but those. */
+MtlStridedView *mtl_strided_view_new_take (MtlMemory       *memory,
+                                           gsize            byte_offset,
+                                           MtlElementType   type,
+                                           MtlLayout       *layout);
+MtlStridedView *mtl_strided_view_derive   (MtlStridedView  *self,
+                                           MtlLayout       *layout);
+MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
+                                            MtlStorageMode   mode,
+                                            MtlElementType   type,
+                                            MtlLayout       *layout,
+                                            gboolean         zeroed,
+                                            GError         **error);
+
+gboolean mtl_strided_view_check_host_accessible (MtlStridedView  *self,
+                                                 GError         **error);
+gboolean mtl_strided_view_check_writable        (MtlStridedView  *self,
+                                                 GError         **error);
+
+/* The elements of a view that the host can reach. */
+static inline MtlStrided
+mtl_strided_view_get_strided (MtlStridedView *self)
+{
+  guint8 *contents = self->memory->contents;
+
+  return (MtlStrided) {
+    .type = self->type,
+    .layout = &self->layout,
+    .data = contents != NULL ? contents + self->byte_offset : NULL,
+  };
+}
+
+G_END_DECLS

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-error.h"
+#include "mtl-number-private.h"
+#include "mtl-strided-layout-private.h"
+
+/**
+ * MtlStridedView:
+ *
+ * A tensor: memory, a layout that leads to its elements, and their type.
+ *
+ * A view describes memory and does not change; what is in the memory may. All
+ * operations that give another view share the memory with it, and keep it
+ * alive: nothing is copied unless the name says so, as in
+ * [method@Mtl.StridedView.copy].
+ *
+ * Views of one memory may be used from any threads. Who writes while another
+ * one reads has to see to the order, as with any memory.
+ *
+ * Since: 1.0
+ */
+
+G_DEFINE_FINAL_TYPE (MtlStridedView, mtl_strided_view, G_TYPE_OBJECT)
+
+static void
+mtl_strided_view_finalize (GObject *object)
+{
+  MtlStridedView *self = MTL_STRIDED_VIEW (object);
+
+  mtl_layout_clear (&self->layout);
+  g_clear_object (&self->buffer);
+  g_clear_pointer (&self->memory, mtl_memory_unref);
+
+  G_OBJECT_CLASS (mtl_strided_view_parent_class)->finalize (object);
+}
+
+static void
+mtl_strided_view_class_init (MtlStridedViewClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = mtl_strided_view_finalize;
+}
+
+static void
+mtl_strided_view_init (MtlStridedView *self)
+{
+  const gint64 nothing = 0;
+
+  self->memory = mtl_memory_get_empty ();
+  self->type = mtl_element_type_new (MTL_DTYPE_UINT8);
+  mtl_layout_new_dense (&nothing, 1, MTL_ORDER_C, self->type.bits, &self->layout, NULL);
+}
+
+MtlStridedView *
+mtl_strided_view_new_take (MtlMemory       *memory,
+                           gsize            byte_offset,
+                           MtlElementType   type,
+                           MtlLayout       *layout)
+{
+  MtlStridedView *self = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+
+  self->memory = memory;
+  self->byte_offset = byte_offset;
+  self->type = type;
+  self->read_only = memory->read_only;
+  self->layout = *layout;
+  return self;
+}
+
+MtlStridedView *
+mtl_strided_view_derive (MtlStridedView *self,
+                         MtlLayout      *layout)
+{
+  MtlStridedView *derived = mtl_strided_view_new_take (mtl_memory_ref (self->memory),
+                                                       self->byte_offset, self->type, layout);
+  MtlBuffer *buffer = g_atomic_pointer_get (&self->buffer);
+
+  derived->read_only = self->read_only;
+  if (buffer != NULL)
+    derived->buffer = g_object_ref (buffer);
+
+  return derived;
+}
+
+gboolean
+mtl_strided_view_check_host_accessible (MtlStridedView  *self,
+                                        GError         **error)
+{
+  if (mtl_strided_view_is_host_accessible (self))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "Memory of device (%d, %d) cannot be reached by the host",
+               self->memory->device_type, self->memory->device_ordinal);
+  return FALSE;
+}
+
+gboolean
+mtl_strided_view_check_writable (MtlStridedView  *self,
+                                 GError         **error)
+{
+  g_autofree char *shape = NULL;
+
+  if (!self->read_only)
+    return TRUE;
+
+  shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
+               "The view of shape %s is read-only", shape);
+  return FALSE;
+}
+
+static gboolean
+check_dtype (MtlDType   dtype,
+             GError   **error)
+{
+  if (mtl_dtype_get_name (dtype) != NULL)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The element type 0x%x has no name here: views are made of named ones only", dtype);
+  return FALSE;
+}
+
+static gboolean
+check_bounds (const MtlLayout  *layout,
+              gsize             byte_offset,
+              gsize             size,
+              GError          **error)
+{
+  g_autofree char *string = NULL;
+  gint64 first, end;
+  gsize begin, stop;
+
+  if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
+    return FALSE;
+
+  if (!__builtin_add_overflow (byte_offset, first, &begin)
+      && !__builtin_add_overflow (byte_offset, end, &stop)
+      && byte_offset <= size && stop <= size)
+    return TRUE;
+
+  string = mtl_layout_to_string (layout);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "A layout of %s at byte offset %" G_GSIZE_FORMAT " reaches bytes %" G_GINT64_FORMAT
+               " to %" G_GINT64_FORMAT " from there, and leaves the buffer of %" G_GSIZE_FORMAT
+               " bytes", string, byte_offset, first, end, size);
+  return FALSE;
+}
+
+/**
+ * mtl_strided_view_new: (constructor)
+ * @buffer: the memory
+ * @layout: the layout
+ * @dtype: the element type
+ * @byte_offset: where element offset 0 of @layout lies in @buffer, in bytes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a view of a buffer, which it keeps alive.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @layout has items of another
+ * size than @dtype, and with %MTL_ERROR_OUT_OF_BOUNDS where an element is not
+ * within @buffer.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new (MtlBuffer         *buffer,
+                      MtlStridedLayout  *layout,
+                      MtlDType           dtype,
+                      gsize              byte_offset,
+                      GError           **error)
+{
+  MtlStridedView *self;
+  MtlLayout copy;
+
+  g_return_val_if_fail (MTL_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
+
+  if (!check_dtype (dtype, error))
+    return NULL;
+
+  if (layout->layout.item_bits != mtl_dtype_get_bits (dtype))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A layout of items of %u bits for elements of type %s of %u bits",
+                   layout->layout.item_bits, mtl_dtype_get_name (dtype),
+                   mtl_dtype_get_bits (dtype));
+      return NULL;
+    }
+
+  if (mtl_buffer_is_size_known (buffer)
+      && !check_bounds (&layout->layout, byte_offset, buffer->size, error))
+    return NULL;
+
+  mtl_layout_copy (&layout->layout, &copy);
+  self = mtl_strided_view_new_take (mtl_memory_ref (buffer->memory), buffer->offset + byte_offset,
+                                    mtl_element_type_new (dtype), &copy);
+  self->buffer = g_object_ref (buffer);
+  return self;
+}
+
+/* Takes the layout, on failure too. */
+MtlStridedView *
+mtl_strided_view_new_dense (MtlDevice       *device,
+                            MtlStorageMode   mode,
+                            MtlElementType   type,
+                            MtlLayout       *layout,
+                            gboolean         zeroed,
+                            GError         **error)
+{
+  g_auto (MtlLayout) taken = *layout;
+  MtlMemory *memory;
+  MtlStridedView *self;
+  gint64 size;
+
+  if (!mtl_layout_get_required_size (&taken, &size, error))
+    return NULL;
+
+  memory = mtl_memory_new (device, size, mode, zeroed, error);
+  if (memory == NULL)
+    return NULL;
+
+  self = mtl_strided_view_new_take (memory, 0, type, &taken);
+  taken.n_dims = 0;
+  return self;
+}
+
+static MtlStorageMode
+default_mode (MtlDevice *device)
+{
+  return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST)
+           ? MTL_STORAGE_MODE_HOST
+           : MTL_STORAGE_MODE_SHARED;
+}
+
+static MtlStridedView *
+view_new_for_shape (MtlDevice     *device,
+                    MtlDType       dtype,
+                    const gint64  *shape,
+                    gsize          n_dims,
+                    gboolean       zeroed,
+                    GError       **error)
+{
+  MtlLayout layout;
+
+  if (device == NULL)
+    device = mtl_device_get_default ();
+
+  if (!check_dtype (dtype, error)
+      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype),
+                                &layout, error))
+    return NULL;
+
+  return mtl_strided_view_new_dense (device, default_mode (device), mtl_element_type_new (dtype),
+                                     &layout, zeroed, error);
+}
+
+/**
+ * mtl_strided_view_new_zeros: (constructor)
+ * @device: (nullable): a device, %NULL for the default one
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Allocates a tensor of zeros, in C order.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where an extent is negative, with
+ * %MTL_ERROR_OVERFLOW where the size does not fit 63 bits, and with
+ * %MTL_ERROR_NO_MEMORY where the memory cannot be had.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_zeros (MtlDevice     *device,
+                            MtlDType       dtype,
+                            const gint64  *shape,
+                            gsize          n_dims,
+                            GError       **error)
+{
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  return view_new_for_shape (device, dtype, shape, n_dims, TRUE, error);
+}
+
+/**
+ * mtl_strided_view_new_empty: (constructor)
+ * @device: (nullable): a device, %NULL for the default one
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Allocates a tensor as [ctor@Mtl.StridedView.new_zeros] does, but leaves in
+ * it whatever was there: for callers who write all of it first.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_empty (MtlDevice     *device,
+                            MtlDType       dtype,
+                            const gint64  *shape,
+                            gsize          n_dims,
+                            GError       **error)
+{
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  return view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
+}
+
+/**
+ * mtl_strided_view_new_full: (constructor)
+ * @device: (nullable): a device, %NULL for the default one
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @value: what each element is to be
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Allocates a tensor whose elements all have the same value.
+ *
+ * Fails as [ctor@Mtl.StridedView.new_zeros] and
+ * [method@Mtl.StridedView.fill_double] do.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_full (MtlDevice     *device,
+                           MtlDType       dtype,
+                           const gint64  *shape,
+                           gsize          n_dims,
+                           double         value,
+                           GError       **error)
+{
+  g_autoptr (MtlStridedView) self = NULL;
+
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  self = view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
+  if (self == NULL || !mtl_strided_view_fill_double (self, value, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
+}
+
+static gboolean
+check_n_values (const gint64  *shape,
+                gsize          n_dims,
+                gint64         volume,
+                gsize          n_values,
+                GError       **error)
+{
+  g_autofree char *string = NULL;
+
+  if ((guint64) volume == n_values)
+    return TRUE;
+
+  string = mtl_dims_to_string (shape, n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%" G_GSIZE_FORMAT " values given for the shape %s of %" G_GINT64_FORMAT
+               " elements", n_values, string, volume);
+  return FALSE;
+}
+
+/* A host tensor for so many values, which the caller writes. */
+static MtlStridedView *
+view_new_for_values (MtlDType       dtype,
+                     const gint64  *shape,
+                     gsize          n_dims,
+                     gsize          n_values,
+                     GError       **error)
+{
+  MtlElementType type = mtl_element_type_new (dtype);
+  MtlLayout layout;
+
+  if (!check_dtype (dtype, error) || !mtl_element_type_check_numeric (type, error)
+      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, type.bits, &layout, error))
+    return NULL;
+
+  if (!check_n_values (shape, n_dims, mtl_layout_get_volume (&layout), n_values, error))
+    {
+      mtl_layout_clear (&layout);
+      return NULL;
+    }
+
+  return mtl_strided_view_new_dense (mtl_device_get_host (), MTL_STORAGE_MODE_HOST, type, &layout,
+                                     FALSE, error);
+}
+
+/**
+ * mtl_strided_view_new_from_doubles: (constructor)
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @values: (array length=n_values): the elements in C order
+ * @n_values: the number of @values
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a tensor of values, in the host's memory.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
+ * than elements, with %MTL_ERROR_OVERFLOW where one does not fit @dtype, and
+ * as [ctor@Mtl.StridedView.new_zeros] does.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_from_doubles (MtlDType       dtype,
+                                   const gint64  *shape,
+                                   gsize          n_dims,
+                                   const double  *values,
+                                   gsize          n_values,
+                                   GError       **error)
+{
+  g_autoptr (MtlStridedView) self = NULL;
+
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+  g_return_val_if_fail (values != NULL || n_values == 0, NULL);
+
+  self = view_new_for_values (dtype, shape, n_dims, n_values, error);
+  if (self == NULL)
+    return NULL;
+
+  for (gsize i = 0; i < n_values; i++)
+    {
+      MtlNumber number = mtl_number_from_double (values[i]);
+
+      if (!mtl_number_check_fits (number, dtype, error))
+        return NULL;
+      mtl_number_store (number, dtype, self->memory->contents + i * (self->type.bits / 8));
+    }
+
+  return g_steal_pointer (&self);
+}
+
+/**
+ * mtl_strided_view_new_from_bytes: (constructor)
+ * @bytes: the memory
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, %NULL
+ *   for C order
+ * @n_strides: the number of @byte_strides
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a read-only view of @bytes in the host's memory, without a copy. The
+ * pixels of a picture fit, with the length of a row as the first stride.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an element is not within @bytes,
+ * and as [ctor@Mtl.StridedLayout.new_for_bytes] does.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_from_bytes (GBytes        *bytes,
+                                 MtlDType       dtype,
+                                 const gint64  *shape,
+                                 gsize          n_dims,
+                                 const gint64  *byte_strides,
+                                 gsize          n_strides,
+                                 GError       **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  if (!check_dtype (dtype, error))
+    return NULL;
+
+  if (byte_strides == NULL)
+    layout = mtl_strided_layout_new_dense (shape, n_dims, MTL_ORDER_C,
+                                           mtl_dtype_get_bits (dtype), error);
+  else
+    layout = mtl_strided_layout_new_for_bytes (shape, n_dims, byte_strides, n_strides,
+                                               mtl_dtype_get_bits (dtype), error);
+  if (layout == NULL)
+    return NULL;
+
+  buffer = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
+  if (buffer == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (buffer, layout, dtype, 0, error);
+}
+
+typedef struct
+{
+  MtlDType dtype;
+  guint8 *data;
+  gsize n_left;
+  gsize n_seen;
+} VariantReader;
+
+static gboolean
+variant_to_number (GVariant   *variant,
+                   MtlNumber  *number,
+                   GError    **error)
+{
+  switch (g_variant_classify (variant))
+    {
+    case G_VARIANT_CLASS_BOOLEAN:
+      *number = mtl_number_from_uint64 (g_variant_get_boolean (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_BYTE:
+      *number = mtl_number_from_uint64 (g_variant_get_byte (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_INT16:
+      *number = mtl_number_from_int64 (g_variant_get_int16 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_UINT16:
+      *number = mtl_number_from_uint64 (g_variant_get_uint16 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_INT32:
+      *number = mtl_number_from_int64 (g_variant_get_int32 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_UINT32:
+      *number = mtl_number_from_uint64 (g_variant_get_uint32 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_INT64:
+      *number = mtl_number_from_int64 (g_variant_get_int64 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_UINT64:
+      *number = mtl_number_from_uint64 (g_variant_get_uint64 (variant));
+      return TRUE;
+    case G_VARIANT_CLASS_DOUBLE:
+      *number = mtl_number_from_double (g_variant_get_double (variant));
+      return TRUE;
+    default:
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A value of type “%s” is not a number", g_variant_get_type_string (variant));
+      return FALSE;
+    }
+}
+
+static gboolean
+read_variant (VariantReader  *self,
+              GVariant       *variant,
+              GError        **error)
+{
+  MtlNumber number;
+
+  if (g_variant_is_container (variant))
+    {
+      gsize n = g_variant_n_children (variant);
+
+      for (gsize i = 0; i < n; i++)
+        {
+          g_autoptr (GVariant) child = g_variant_get_child_value (variant, i);
+
+          if (!read_variant (self, child, error))
+            return FALSE;
+        }
+      return TRUE;
+    }
+
+  if (!variant_to_number (variant, &number, error)
+      || !mtl_number_check_fits (number, self->dtype, error))
+    return FALSE;
+
+  if (self->n_left > 0)
+    {
+      mtl_number_store (number, self->dtype, self->data);
+      self->data += mtl_dtype_get_bits (self->dtype) / 8;
+      self->n_left--;
+    }
+  self->n_seen++;
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_new_from_variant: (constructor)
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @values: numbers and truth values in C order, nested in arrays and tuples as
+ *   one likes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a tensor of values, in the host's memory. Integers are exact in all
+ * their 64 bits.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
+ * than elements or one is not a number, with %MTL_ERROR_OVERFLOW where one
+ * does not fit @dtype, and as [ctor@Mtl.StridedView.new_zeros] does.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_from_variant (MtlDType       dtype,
+                                   const gint64  *shape,
+                                   gsize          n_dims,
+                                   GVariant      *values,
+                                   GError       **error)
+{
+  g_autoptr (MtlStridedView) self = NULL;
+  g_autoptr (GVariant) sunk = NULL;
+  VariantReader reader = { 0 };
+  gint64 volume;
+
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+  g_return_val_if_fail (values != NULL, NULL);
+
+  sunk = g_variant_ref_sink (values);
+  self = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims, error);
+  if (self == NULL || !mtl_element_type_check_numeric (self->type, error))
+    return NULL;
+
+  volume = mtl_strided_view_get_volume (self);
+  reader.dtype = dtype;
+  reader.data = self->memory->contents;
+  reader.n_left = volume;
+  if (!read_variant (&reader, sunk, error)
+      || !check_n_values (shape, n_dims, volume, reader.n_seen, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
+}
+
+/**
+ * mtl_strided_view_new_like: (constructor)
+ * @other: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Allocates a tensor of zeros with the shape, the element type, the device and
+ * the order of axes of @other.
+ *
+ * Fails with %MTL_ERROR_NO_MEMORY where the memory cannot be had, and with
+ * %MTL_ERROR_NOT_SUPPORTED where the device has no backend here.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_like (MtlStridedView  *other,
+                           GError         **error)
+{
+  MtlLayout layout;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), NULL);
+
+  if (!mtl_layout_new_dense_like (&other->layout, MTL_ORDER_K, &layout, error))
+    return NULL;
+
+  return mtl_strided_view_new_dense (mtl_strided_view_get_device (other),
+                                     other->memory->storage_mode, other->type, &layout, TRUE,
+                                     error);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#define MTLDL_INSIDE
+
+#include "mtl-version.h"
+#include "mtl-version-macros.h"
+#include "mtl-enums.h"
+#include "mtl-enum-types.h"
+#include "mtl-error.h"
+#include "mtl-dtype.h"
+#include "mtl-slice.h"
+#include "mtl-device.h"
+#include "mtl-buffer.h"
+#include "mtl-strided-layout.h"
+#include "mtl-strided-view.h"
+#include "mtl-dlpack.h"
+
+#undef MTLDL_INSIDE

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-dlpack-abi-private.h"
+
+#include "mtl-error.h"
+
+gboolean
+mtl_dl_device_is_host_accessible (gint32 device_type)
+{
+  switch (device_type)
+    {
+    case MTL_DEVICE_TYPE_CPU:
+    case MTL_DEVICE_TYPE_CUDA_HOST:
+    case MTL_DEVICE_TYPE_ROCM_HOST:
+    case MTL_DEVICE_TYPE_CUDA_MANAGED:
+    case MTL_DEVICE_TYPE_TPU_HOST:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* Host memory has an address, so that a tensor may not wrap around the end of
+ * the address space; a device's handle is not a number to reckon with. */
+static gboolean
+check_memory (const DLTensor   *self,
+              const MtlLayout  *layout,
+              GError          **error)
+{
+  gint64 first, end;
+  guint64 low, high;
+
+  if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
+    return FALSE;
+
+  if (first == end)
+    return TRUE;
+
+  if (self->data == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A tensor of %" G_GINT64_FORMAT " elements has no data: the address is NULL",
+                   mtl_layout_get_volume (layout));
+      return FALSE;
+    }
+
+  low = mtl_dl_device_is_host_accessible (self->device.device_type)
+          ? (guint64) (guintptr) self->data
+          : (guint64) G_MAXINT64;
+  if (self->byte_offset > G_MAXINT64
+      || __builtin_add_overflow (low, self->byte_offset, &low)
+      || __builtin_add_overflow (low, end, &high)
+      || (first < 0 && low < -(guint64) first))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "The byte offset %" G_GUINT64_FORMAT " and bytes %" G_GINT64_FORMAT " to %"
+                   G_GINT64_FORMAT " leave the address space",
+                   self->byte_offset, first, end);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Everything an importer has to check before it believes a peer. */
+gboolean
+mtl_dl_tensor_describe (const DLTensor   *self,
+                        guint64           flags,
+                        MtlElementType   *type,
+                        MtlLayout        *layout,
+                        GError          **error)
+{
+  if (self->ndim < 0 || self->ndim > MTL_LAYOUT_MAX_DIMS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A tensor of %d dimensions: there can be 0 to %d",
+                   self->ndim, MTL_LAYOUT_MAX_DIMS);
+      return FALSE;
+    }
+
+  if (self->ndim > 0 && self->shape == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A tensor of %d dimensions has no shape", self->ndim);
+      return FALSE;
+    }
+
+  if (self->dtype.bits == 0 || self->dtype.lanes == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "Elements of %u bits in %u lanes: each has to be 1 or more",
+                   self->dtype.bits, self->dtype.lanes);
+      return FALSE;
+    }
+
+  *type = (MtlElementType) {
+    .code = self->dtype.code,
+    .bits = self->dtype.bits,
+    .lanes = self->dtype.lanes,
+    .padded = (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0,
+  };
+
+  if (!mtl_layout_new (self->shape, self->strides, self->ndim, 0,
+                       mtl_element_type_get_item_bits (*type), layout, error))
+    {
+      if (error != NULL && g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT))
+        (*error)->code = MTL_ERROR_INVALID_DATA;
+      return FALSE;
+    }
+
+  if (!check_memory (self, layout, error))
+    {
+      mtl_layout_clear (layout);
+      return FALSE;
+    }
+
+  return TRUE;
+}

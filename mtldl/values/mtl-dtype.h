@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-version-macros.h"
+
+G_BEGIN_DECLS
+
+/**
+ * MtlDType:
+ * @MTL_DTYPE_OTHER: a type of a peer's that has no name here; its code and its
+ *   bits are told beside it
+ * @MTL_DTYPE_BOOL: a truth value in a byte
+ * @MTL_DTYPE_INT8: a signed integer of 8 bits
+ * @MTL_DTYPE_INT16: a signed integer of 16 bits
+ * @MTL_DTYPE_INT32: a signed integer of 32 bits
+ * @MTL_DTYPE_INT64: a signed integer of 64 bits
+ * @MTL_DTYPE_UINT8: an unsigned integer of 8 bits
+ * @MTL_DTYPE_UINT16: an unsigned integer of 16 bits
+ * @MTL_DTYPE_UINT32: an unsigned integer of 32 bits
+ * @MTL_DTYPE_UINT64: an unsigned integer of 64 bits
+ * @MTL_DTYPE_FLOAT16: IEEE 754 binary16
+ * @MTL_DTYPE_FLOAT32: IEEE 754 binary32
+ * @MTL_DTYPE_FLOAT64: IEEE 754 binary64
+ * @MTL_DTYPE_BFLOAT16: the upper half of a float32
+ * @MTL_DTYPE_COMPLEX32: two floats of 16 bits: real, imaginary
+ * @MTL_DTYPE_COMPLEX64: two floats of 32 bits: real, imaginary
+ * @MTL_DTYPE_COMPLEX128: two floats of 64 bits: real, imaginary
+ * @MTL_DTYPE_FLOAT8_E3M4: a float of 8 bits, kind e3m4
+ * @MTL_DTYPE_FLOAT8_E4M3: a float of 8 bits, kind e4m3
+ * @MTL_DTYPE_FLOAT8_E4M3B11FNUZ: a float of 8 bits, kind e4m3b11fnuz
+ * @MTL_DTYPE_FLOAT8_E4M3FN: a float of 8 bits, kind e4m3fn
+ * @MTL_DTYPE_FLOAT8_E4M3FNUZ: a float of 8 bits, kind e4m3fnuz
+ * @MTL_DTYPE_FLOAT8_E5M2: a float of 8 bits, kind e5m2
+ * @MTL_DTYPE_FLOAT8_E5M2FNUZ: a float of 8 bits, kind e5m2fnuz
+ * @MTL_DTYPE_FLOAT8_E8M0FNU: a float of 8 bits, kind e8m0fnu
+ * @MTL_DTYPE_FLOAT6_E2M3FN: a float of 6 bits, kind e2m3fn
+ * @MTL_DTYPE_FLOAT6_E3M2FN: a float of 6 bits, kind e3m2fn
+ * @MTL_DTYPE_FLOAT4_E2M1FN: a float of 4 bits, kind e2m1fn
+ * @MTL_DTYPE_OPAQUE_HANDLE8: a handle of 8 bits that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE16: a handle of 16 bits that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE32: a handle of 32 bits that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE64: a handle of 64 bits that only its owner understands
+ *
+ * The element types that DLPack knows. A value is DLPack's type code and the
+ * bits of an element: `code << 8 | bits`.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_DTYPE_OTHER = 0, /*< nick=other >*/
+  MTL_DTYPE_BOOL = 0x0608, /*< nick=bool >*/
+  MTL_DTYPE_INT8 = 0x0008, /*< nick=int8 >*/
+  MTL_DTYPE_INT16 = 0x0010, /*< nick=int16 >*/
+  MTL_DTYPE_INT32 = 0x0020, /*< nick=int32 >*/
+  MTL_DTYPE_INT64 = 0x0040, /*< nick=int64 >*/
+  MTL_DTYPE_UINT8 = 0x0108, /*< nick=uint8 >*/
+  MTL_DTYPE_UINT16 = 0x0110, /*< nick=uint16 >*/
+  MTL_DTYPE_UINT32 = 0x0120, /*< nick=uint32 >*/
+  MTL_DTYPE_UINT64 = 0x0140, /*< nick=uint64 >*/
+  MTL_DTYPE_FLOAT16 = 0x0210, /*< nick=float16 >*/
+  MTL_DTYPE_FLOAT32 = 0x0220, /*< nick=float32 >*/
+  MTL_DTYPE_FLOAT64 = 0x0240, /*< nick=float64 >*/
+  MTL_DTYPE_BFLOAT16 = 0x0410, /*< nick=bfloat16 >*/
+  MTL_DTYPE_COMPLEX32 = 0x0520, /*< nick=complex32 >*/
+  MTL_DTYPE_COMPLEX64 = 0x0540, /*< nick=complex64 >*/
+  MTL_DTYPE_COMPLEX128 = 0x0580, /*< nick=complex128 >*/
+  MTL_DTYPE_FLOAT8_E3M4 = 0x0708, /*< nick=float8_e3m4 >*/
+  MTL_DTYPE_FLOAT8_E4M3 = 0x0808, /*< nick=float8_e4m3 >*/
+  MTL_DTYPE_FLOAT8_E4M3B11FNUZ = 0x0908, /*< nick=float8_e4m3b11fnuz >*/
+  MTL_DTYPE_FLOAT8_E4M3FN = 0x0a08, /*< nick=float8_e4m3fn >*/
+  MTL_DTYPE_FLOAT8_E4M3FNUZ = 0x0b08, /*< nick=float8_e4m3fnuz >*/
+  MTL_DTYPE_FLOAT8_E5M2 = 0x0c08, /*< nick=float8_e5m2 >*/
+  MTL_DTYPE_FLOAT8_E5M2FNUZ = 0x0d08, /*< nick=float8_e5m2fnuz >*/
+  MTL_DTYPE_FLOAT8_E8M0FNU = 0x0e08, /*< nick=float8_e8m0fnu >*/
+  MTL_DTYPE_FLOAT6_E2M3FN = 0x0f06, /*< nick=float6_e2m3fn >*/
+  MTL_DTYPE_FLOAT6_E3M2FN = 0x1006, /*< nick=float6_e3m2fn >*/
+  MTL_DTYPE_FLOAT4_E2M1FN = 0x1104, /*< nick=float4_e2m1fn >*/
+  MTL_DTYPE_OPAQUE_HANDLE8 = 0x0308, /*< nick=opaque_handle8 >*/
+  MTL_DTYPE_OPAQUE_HANDLE16 = 0x0310, /*< nick=opaque_handle16 >*/
+  MTL_DTYPE_OPAQUE_HANDLE32 = 0x0320, /*< nick=opaque_handle32 >*/
+  MTL_DTYPE_OPAQUE_HANDLE64 = 0x0340, /*< nick=opaque_handle64 >*/
+} MtlDType;
+
+MTL_AVAILABLE_IN_1_0
+guint     mtl_dtype_get_bits    (MtlDType     self);
+MTL_AVAILABLE_IN_1_0
+char     *mtl_dtype_to_string   (MtlDType     self);
+MTL_AVAILABLE_IN_1_0
+MtlDType  mtl_dtype_from_string (const char  *name,
+                                 GError     **error);
+
+G_END_DECLS

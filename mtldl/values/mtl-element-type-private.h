@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-dtype.h"
+
+G_BEGIN_DECLS
+
+/* DLPack's description of an element, whatever a peer says, named or not. */
+typedef struct
+{
+  guint8 code;
+  guint8 bits;
+  guint16 lanes;
+  gboolean padded;
+} MtlElementType;
+
+enum
+{
+  MTL_TYPE_CODE_INT = 0,
+  MTL_TYPE_CODE_UINT = 1,
+  MTL_TYPE_CODE_FLOAT = 2,
+  MTL_TYPE_CODE_OPAQUE_HANDLE = 3,
+  MTL_TYPE_CODE_BFLOAT = 4,
+  MTL_TYPE_CODE_COMPLEX = 5,
+  MTL_TYPE_CODE_BOOL = 6,
+};
+
+const char *mtl_dtype_get_name (MtlDType self);
+
+static inline MtlElementType
+mtl_element_type_new (MtlDType dtype)
+{
+  return (MtlElementType) { .code = dtype >> 8, .bits = dtype & 0xff, .lanes = 1 };
+}
+
+static inline gboolean
+mtl_element_type_equal (MtlElementType a,
+                        MtlElementType b)
+{
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes && a.padded == b.padded;
+}
+
+/* What one element takes in memory: a padded one has a byte to itself. */
+static inline guint32
+mtl_element_type_get_item_bits (MtlElementType self)
+{
+  guint32 bits = self.padded && self.bits < 8 ? 8 : self.bits;
+
+  return bits * self.lanes;
+}
+
+MtlDType mtl_element_type_get_dtype (MtlElementType self);
+char    *mtl_element_type_to_string (MtlElementType self);
+
+G_END_DECLS

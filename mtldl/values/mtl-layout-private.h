@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <string.h>
+
+#include "mtl-enums.h"
+#include "mtl-slice.h"
+
+G_BEGIN_DECLS
+
+#define MTL_LAYOUT_MAX_DIMS 64
+#define MTL_LAYOUT_INLINE_DIMS 8
+
+/* Maps indices to memory. Shape and strides lie side by side: inline for up to
+ * MTL_LAYOUT_INLINE_DIMS dimensions, in a block of their own beyond that.
+ *
+ * Holds for every layout that a function here returns:
+ *  - 0 <= n_dims <= 64, extents >= 0, item_bits > 0;
+ *  - the volume fits a gint64, and so do the offsets of all elements.
+ *
+ * Functions that can fail leave `result` untouched when they do. `result` is
+ * never one of the arguments, and is not cleared before it is written. */
+typedef struct
+{
+  guint32 n_dims;
+  guint32 item_bits;
+  gint64 offset; /* of the element at all zeros, in elements */
+  union
+  {
+    gint64 here[2 * MTL_LAYOUT_INLINE_DIMS];
+    gint64 *spill;
+  } dims;
+} MtlLayout;
+
+#define MTL_LAYOUT_INIT { .n_dims = 0, .item_bits = 8 }
+
+static inline gint64 *
+mtl_layout_dims (const MtlLayout *self)
+{
+  return self->n_dims <= MTL_LAYOUT_INLINE_DIMS ? (gint64 *) self->dims.here : self->dims.spill;
+}
+
+static inline gint64 *
+mtl_layout_shape (const MtlLayout *self)
+{
+  return mtl_layout_dims (self);
+}
+
+static inline gint64 *
+mtl_layout_strides (const MtlLayout *self)
+{
+  return mtl_layout_dims (self) + self->n_dims;
+}
+
+/* Room for n_dims dimensions, whose values the caller sets. */
+static inline void
+mtl_layout_init (MtlLayout *self,
+                 guint32    n_dims,
+                 guint32    item_bits,
+                 gint64     offset)
+{
+  self->n_dims = n_dims;
+  self->item_bits = item_bits;
+  self->offset = offset;
+  if (n_dims > MTL_LAYOUT_INLINE_DIMS)
+    self->dims.spill = g_new (gint64, 2 * n_dims);
+}
+
+static inline void
+mtl_layout_clear (MtlLayout *self)
+{
+  if (self->n_dims > MTL_LAYOUT_INLINE_DIMS)
+    g_free (self->dims.spill);
+  self->n_dims = 0;
+}
+
+static inline void
+mtl_layout_copy (const MtlLayout *self,
+                 MtlLayout       *result)
+{
+  mtl_layout_init (result, self->n_dims, self->item_bits, self->offset);
+  memcpy (mtl_layout_dims (result), mtl_layout_dims (self), 2 * self->n_dims * sizeof (gint64));
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlLayout, mtl_layout_clear)
+
+/* Construction: mtl-layout.c */
+gboolean  mtl_layout_new              (const gint64     *shape,
+                                       const gint64     *strides,
+                                       gsize             n_dims,
+                                       gint64            offset,
+                                       guint32           item_bits,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_new_for_bytes    (const gint64     *shape,
+                                       const gint64     *byte_strides,
+                                       gsize             n_dims,
+                                       guint32           item_bits,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_new_dense        (const gint64     *shape,
+                                       gsize             n_dims,
+                                       MtlOrder          order,
+                                       guint32           item_bits,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_new_dense_for_axes (const gint64   *shape,
+                                       gsize             n_dims,
+                                       const int        *axes,
+                                       gsize             n_axes,
+                                       guint32           item_bits,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_new_dense_like   (const MtlLayout  *other,
+                                       MtlOrder          order,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_check_n_strides  (const gint64     *strides,
+                                       gsize             n_strides,
+                                       gsize             n_dims,
+                                       GError          **error);
+
+/* Queries: mtl-layout.c */
+gint64    mtl_layout_get_volume       (const MtlLayout  *self);
+gboolean  mtl_layout_is_empty         (const MtlLayout  *self);
+void      mtl_layout_get_stride_order (const MtlLayout  *self,
+                                       int              *axes);
+void      mtl_layout_get_offset_bounds (const MtlLayout *self,
+                                       gint64           *min,
+                                       gint64           *max);
+gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
+                                       gint64           *first,
+                                       gint64           *end,
+                                       GError          **error);
+gboolean  mtl_layout_get_required_size (const MtlLayout *self,
+                                       gint64           *size,
+                                       GError          **error);
+gint64   *mtl_layout_dup_byte_strides (const MtlLayout  *self,
+                                       GError          **error);
+gboolean  mtl_layout_is_contiguous    (const MtlLayout  *self,
+                                       MtlOrder          order);
+gboolean  mtl_layout_is_dense         (const MtlLayout  *self);
+gboolean  mtl_layout_is_unique        (const MtlLayout  *self);
+gboolean  mtl_layout_equal            (const MtlLayout  *a,
+                                       const MtlLayout  *b);
+gboolean  mtl_layout_same_shape       (const MtlLayout  *a,
+                                       const MtlLayout  *b);
+guint     mtl_layout_hash             (const MtlLayout  *self);
+char     *mtl_layout_to_string        (const MtlLayout  *self);
+char     *mtl_dims_to_string          (const gint64     *dims,
+                                       gsize             n_dims);
+gboolean  mtl_axis_resolve            (int               axis,
+                                       gsize             n_dims,
+                                       guint            *result,
+                                       GError          **error);
+gboolean  mtl_index_resolve           (gint64            index,
+                                       gint64            extent,
+                                       guint             axis,
+                                       gint64           *result,
+                                       GError          **error);
+gboolean  mtl_layout_locate           (const MtlLayout  *self,
+                                       const gint64     *indices,
+                                       gsize             n_indices,
+                                       gint64           *offset,
+                                       GError          **error);
+
+/* Operations that keep the elements: mtl-layout-operations.c */
+gboolean  mtl_layout_permute          (const MtlLayout  *self,
+                                       const int        *axes,
+                                       gsize             n_axes,
+                                       MtlLayout        *result,
+                                       GError          **error);
+void      mtl_layout_transpose        (const MtlLayout  *self,
+                                       MtlLayout        *result);
+gboolean  mtl_layout_swap_axes        (const MtlLayout  *self,
+                                       int               axis_a,
+                                       int               axis_b,
+                                       MtlLayout        *result,
+                                       GError          **error);
+void      mtl_layout_squeeze          (const MtlLayout  *self,
+                                       MtlLayout        *result);
+gboolean  mtl_layout_squeeze_axes     (const MtlLayout  *self,
+                                       const int        *axes,
+                                       gsize             n_axes,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_unsqueeze        (const MtlLayout  *self,
+                                       const int        *axes,
+                                       gsize             n_axes,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_broadcast_to     (const MtlLayout  *self,
+                                       const gint64     *shape,
+                                       gsize             n_dims,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_flip             (const MtlLayout  *self,
+                                       int               axis,
+                                       MtlLayout        *result,
+                                       GError          **error);
+
+gint64    mtl_layout_stride_before    (const MtlLayout  *self,
+                                       guint32           axis);
+
+/* mtl-layout-reshape.c */
+gboolean  mtl_layout_reshape          (const MtlLayout  *self,
+                                       const gint64     *shape,
+                                       gsize             n_dims,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_resolve_shape    (const MtlLayout  *self,
+                                       const gint64     *shape,
+                                       gsize             n_dims,
+                                       gint64           *resolved,
+                                       GError          **error);
+gboolean  mtl_layout_flatten          (const MtlLayout  *self,
+                                       int               first,
+                                       int               last,
+                                       MtlLayout        *result,
+                                       GError          **error);
+guint64   mtl_layout_get_flatten_mask (const MtlLayout  *self);
+gboolean  mtl_layout_flatten_mask     (const MtlLayout  *self,
+                                       guint64           mask,
+                                       MtlLayout        *result,
+                                       GError          **error);
+
+/* mtl-layout-slice.c */
+gboolean  mtl_layout_narrow           (const MtlLayout  *self,
+                                       int               axis,
+                                       gint64            start,
+                                       gint64            stop,
+                                       gint64            step,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_select           (const MtlLayout  *self,
+                                       int               axis,
+                                       gint64            index,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_slice            (const MtlLayout  *self,
+                                       const MtlSlice   *slices,
+                                       gsize             n_slices,
+                                       MtlLayout        *result,
+                                       GError          **error);
+gboolean  mtl_layout_slice_string     (const MtlLayout  *self,
+                                       const char       *string,
+                                       MtlLayout        *result,
+                                       GError          **error);
+
+G_END_DECLS

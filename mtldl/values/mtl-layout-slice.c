@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include <errno.h>
+
+#include "mtl-layout-private.h"
+
+#include "mtl-error.h"
+
+/* Python's rules: values from the end, clamped to what there is. */
+static gint64
+clamp (gint64   value,
+       gboolean given,
+       gint64   fallback,
+       gint64   extent,
+       gint64   step)
+{
+  gint64 low = step < 0 ? -1 : 0;
+  gint64 high = step < 0 ? extent - 1 : extent;
+
+  if (!given)
+    return fallback;
+
+  if (value < 0)
+    value += extent;
+
+  return CLAMP (value, low, high);
+}
+
+static gboolean
+resolve_range (const MtlSlice  *slice,
+               gint64           extent,
+               gint64          *start,
+               gint64          *length,
+               GError         **error)
+{
+  gint64 step = MAX (slice->step, -G_MAXINT64);
+  gint64 stop;
+
+  if (step == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A step of 0 leads nowhere: it has to be 1 or more, or −1 or less");
+      return FALSE;
+    }
+
+  *start = clamp (slice->start, slice->has_start, step < 0 ? extent - 1 : 0, extent, step);
+  stop = clamp (slice->stop, slice->has_stop, step < 0 ? -1 : extent, extent, step);
+
+  if (step > 0)
+    *length = *start < stop ? (stop - *start - 1) / step + 1 : 0;
+  else
+    *length = stop < *start ? (*start - stop - 1) / -step + 1 : 0;
+
+  return TRUE;
+}
+
+/* Where there is an element, all these products are within the bounds of self;
+ * where there is none, nothing moves. */
+static void
+move (MtlLayout *result,
+      gboolean   empty,
+      gint64     steps,
+      gint64     stride)
+{
+  if (!empty)
+    result->offset += steps * stride;
+}
+
+static gint64
+stretch (gint64 stride,
+         gint64 step)
+{
+  gint64 stretched;
+
+  /* Can only overflow where the stride is never walked. */
+  return __builtin_mul_overflow (stride, step, &stretched) ? stride : stretched;
+}
+
+static gboolean
+check_parts (const MtlLayout  *self,
+             const MtlSlice   *slices,
+             gsize             n_slices,
+             guint32          *ellipsis_axes,
+             guint32          *n_dims,
+             GError          **error)
+{
+  gsize consumed = 0, dropped = 0, added = 0, ellipses = 0;
+
+  for (gsize i = 0; i < n_slices; i++)
+    switch (slices[i].kind)
+      {
+      case MTL_SLICE_INDEX:
+        consumed++;
+        dropped++;
+        break;
+      case MTL_SLICE_RANGE:
+        consumed++;
+        break;
+      case MTL_SLICE_ELLIPSIS:
+        ellipses++;
+        break;
+      case MTL_SLICE_NEW_AXIS:
+        added++;
+        break;
+      default:
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                     "There is no kind of slice with the number %d", slices[i].kind);
+        return FALSE;
+      }
+
+  if (ellipses > 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " ellipses given: an index has at most one", ellipses);
+      return FALSE;
+    }
+
+  if (consumed > self->n_dims)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " indices given for %u dimensions", consumed, self->n_dims);
+      return FALSE;
+    }
+
+  if (self->n_dims - dropped + added > MTL_LAYOUT_MAX_DIMS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   self->n_dims - dropped + added, MTL_LAYOUT_MAX_DIMS);
+      return FALSE;
+    }
+
+  *ellipsis_axes = self->n_dims - consumed;
+  *n_dims = self->n_dims - dropped + added;
+  return TRUE;
+}
+
+/* New axes get their strides last, when the ones behind them are known. */
+static void
+set_new_strides (MtlLayout *self,
+                 guint64    added)
+{
+  for (guint32 axis = self->n_dims; axis-- > 0;)
+    if (added >> axis & 1)
+      mtl_layout_strides (self)[axis] = mtl_layout_stride_before (self, axis);
+}
+
+gboolean
+mtl_layout_slice (const MtlLayout  *self,
+                  const MtlSlice   *slices,
+                  gsize             n_slices,
+                  MtlLayout        *result,
+                  GError          **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  gboolean empty = mtl_layout_is_empty (self);
+  guint64 added = 0;
+  guint32 ellipsis_axes, n_dims, source = 0, target = 0;
+  gint64 *shape, *strides;
+
+  if (!check_parts (self, slices, n_slices, &ellipsis_axes, &n_dims, error))
+    return FALSE;
+
+  mtl_layout_init (&layout, n_dims, self->item_bits, self->offset);
+  shape = mtl_layout_shape (&layout);
+  strides = mtl_layout_strides (&layout);
+
+  /* The axes that no part names lie at the ellipsis, or else at the end. */
+  for (gsize i = 0; i <= n_slices; i++)
+    {
+      const MtlSlice *slice = i < n_slices ? &slices[i] : NULL;
+      gint64 extent, stride, start, length;
+
+      if (slice == NULL || slice->kind == MTL_SLICE_ELLIPSIS)
+        {
+          for (; ellipsis_axes > 0; ellipsis_axes--, source++, target++)
+            {
+              shape[target] = mtl_layout_shape (self)[source];
+              strides[target] = mtl_layout_strides (self)[source];
+            }
+          continue;
+        }
+
+      if (slice->kind == MTL_SLICE_NEW_AXIS)
+        {
+          added |= G_GUINT64_CONSTANT (1) << target;
+          shape[target++] = 1;
+          continue;
+        }
+
+      extent = mtl_layout_shape (self)[source];
+      stride = mtl_layout_strides (self)[source];
+      if (slice->kind == MTL_SLICE_INDEX)
+        {
+          if (!mtl_index_resolve (slice->start, extent, source, &start, error))
+            return FALSE;
+          move (&layout, empty, start, stride);
+        }
+      else
+        {
+          if (!resolve_range (slice, extent, &start, &length, error))
+            return FALSE;
+          move (&layout, empty || length == 0, start, stride);
+          shape[target] = length;
+          strides[target++] = stretch (stride, slice->step);
+        }
+      source++;
+    }
+
+  set_new_strides (&layout, added);
+  *result = layout;
+  layout.n_dims = 0;
+  return TRUE;
+}
+
+/* One part for one axis, all the others whole. */
+static gboolean
+slice_axis (const MtlLayout  *self,
+            int               axis,
+            MtlSlice          slice,
+            MtlLayout        *result,
+            GError          **error)
+{
+  MtlSlice slices[MTL_LAYOUT_MAX_DIMS];
+  guint resolved;
+
+  if (!mtl_axis_resolve (axis, self->n_dims, &resolved, error))
+    return FALSE;
+
+  for (guint i = 0; i < resolved; i++)
+    slices[i] = (MtlSlice) { .kind = MTL_SLICE_RANGE, .step = 1 };
+  slices[resolved] = slice;
+
+  return mtl_layout_slice (self, slices, resolved + 1, result, error);
+}
+
+gboolean
+mtl_layout_narrow (const MtlLayout  *self,
+                   int               axis,
+                   gint64            start,
+                   gint64            stop,
+                   gint64            step,
+                   MtlLayout        *result,
+                   GError          **error)
+{
+  MtlSlice slice = { MTL_SLICE_RANGE, start, stop, step, TRUE, TRUE };
+
+  return slice_axis (self, axis, slice, result, error);
+}
+
+gboolean
+mtl_layout_select (const MtlLayout  *self,
+                   int               axis,
+                   gint64            index,
+                   MtlLayout        *result,
+                   GError          **error)
+{
+  MtlSlice slice = { .kind = MTL_SLICE_INDEX, .start = index };
+
+  return slice_axis (self, axis, slice, result, error);
+}
+
+static gboolean
+set_bad_part (const char  *part,
+              const char  *string,
+              GError     **error)
+{
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "“%s” in “%s” is neither a number, a range like 1:8:2, … nor newaxis",
+               part, string);
+  return FALSE;
+}
+
+/* Nothing at all is right too, and leaves `given` unset. */
+static gboolean
+parse_number (const char *text,
+              gint64     *value,
+              gboolean   *given)
+{
+  char *end;
+
+  *given = *text != '\0';
+  if (!*given)
+    return TRUE;
+
+  if (!g_ascii_isdigit (text[*text == '-' || *text == '+']))
+    return FALSE;
+
+  errno = 0;
+  *value = g_ascii_strtoll (text, &end, 10);
+  return *end == '\0' && errno == 0;
+}
+
+static gboolean
+parse_part (const char *text,
+            MtlSlice   *slice)
+{
+  g_auto (GStrv) numbers = NULL;
+  gboolean has_step;
+  guint n;
+
+  *slice = (MtlSlice) { .step = 1 };
+
+  if (g_str_equal (text, "...") || g_str_equal (text, "…"))
+    {
+      slice->kind = MTL_SLICE_ELLIPSIS;
+      return TRUE;
+    }
+
+  if (g_str_equal (text, "newaxis") || g_str_equal (text, "None"))
+    {
+      slice->kind = MTL_SLICE_NEW_AXIS;
+      return TRUE;
+    }
+
+  numbers = g_strsplit (text, ":", -1);
+  n = g_strv_length (numbers);
+  for (guint i = 0; i < n; i++)
+    g_strstrip (numbers[i]);
+
+  slice->kind = n == 1 ? MTL_SLICE_INDEX : MTL_SLICE_RANGE;
+  if (n == 0 || n > 3 || !parse_number (numbers[0], &slice->start, &slice->has_start))
+    return FALSE;
+  if (n == 1)
+    return slice->has_start;
+
+  return parse_number (numbers[1], &slice->stop, &slice->has_stop)
+         && (n == 2 || parse_number (numbers[2], &slice->step, &has_step));
+}
+
+gboolean
+mtl_layout_slice_string (const MtlLayout  *self,
+                         const char       *string,
+                         MtlLayout        *result,
+                         GError          **error)
+{
+  MtlSlice slices[2 * MTL_LAYOUT_MAX_DIMS + 1];
+  g_auto (GStrv) parts = g_strsplit (string, ",", G_N_ELEMENTS (slices) + 1);
+  gsize n = 0;
+
+  for (gsize i = 0; parts[i] != NULL; i++)
+    {
+      gboolean is_last = parts[i + 1] == NULL;
+
+      g_strstrip (parts[i]);
+      if (is_last && *parts[i] == '\0') /* a comma at the end, or nothing at all */
+        break;
+
+      if (n == G_N_ELEMENTS (slices))
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "The index has more than the limit of %" G_GSIZE_FORMAT " parts", n);
+          return FALSE;
+        }
+
+      if (!parse_part (parts[i], &slices[n++]))
+        return set_bad_part (parts[i], string, error);
+    }
+
+  return mtl_layout_slice (self, slices, n, result, error);
+}

@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-layout-private.h"
+
+#include "mtl-error.h"
+
+static inline guint64
+magnitude (gint64 value)
+{
+  return value < 0 ? -(guint64) value : (guint64) value;
+}
+
+static gboolean
+set_overflow (GError      **error,
+              const char   *what,
+              const gint64 *dims,
+              gsize         n_dims)
+{
+  g_autofree char *string = mtl_dims_to_string (dims, n_dims);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "The %s of %s is beyond the limit of 2^63 − 1", what, string);
+  return FALSE;
+}
+
+static gboolean
+check_shape (const gint64  *shape,
+             gsize          n_dims,
+             guint32        item_bits,
+             GError       **error)
+{
+  gboolean empty = FALSE;
+  gint64 volume = 1;
+
+  if (n_dims > MTL_LAYOUT_MAX_DIMS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " dimensions are more than the limit of %d",
+                   n_dims, MTL_LAYOUT_MAX_DIMS);
+      return FALSE;
+    }
+
+  if (item_bits == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "An item of 0 bits is too small: the least is 1");
+      return FALSE;
+    }
+
+  for (gsize i = 0; i < n_dims; i++)
+    {
+      if (shape[i] < 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "The extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT
+                       " is negative: the least is 0",
+                       shape[i], i);
+          return FALSE;
+        }
+      empty |= shape[i] == 0;
+    }
+
+  for (gsize i = 0; i < n_dims && !empty; i++)
+    if (__builtin_mul_overflow (volume, shape[i], &volume))
+      return set_overflow (error, "volume", shape, n_dims);
+
+  return TRUE;
+}
+
+/* Source: the offset of an element is offset + Σ index · stride, so that each
+ * axis adds its whole reach to one of the bounds. */
+static gboolean
+add_up_bounds (const MtlLayout *self,
+               gint64          *min,
+               gint64          *max)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+
+  if (mtl_layout_is_empty (self))
+    {
+      *min = 0;
+      *max = -1;
+      return TRUE;
+    }
+
+  *min = *max = self->offset;
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gint64 *bound = strides[i] < 0 ? min : max;
+      gint64 reach;
+
+      if (shape[i] > 1
+          && (__builtin_mul_overflow (strides[i], shape[i] - 1, &reach)
+              || __builtin_add_overflow (*bound, reach, bound)))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_new (const gint64  *shape,
+                const gint64  *strides,
+                gsize          n_dims,
+                gint64         offset,
+                guint32        item_bits,
+                MtlLayout     *result,
+                GError       **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  gint64 min, max;
+
+  if (strides == NULL)
+    {
+      if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, item_bits, &layout, error))
+        return FALSE;
+      layout.offset = offset;
+    }
+  else
+    {
+      if (!check_shape (shape, n_dims, item_bits, error))
+        return FALSE;
+      mtl_layout_init (&layout, n_dims, item_bits, offset);
+      if (n_dims > 0)
+        {
+          memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
+          memcpy (mtl_layout_strides (&layout), strides, n_dims * sizeof (gint64));
+        }
+    }
+
+  if (!add_up_bounds (&layout, &min, &max))
+    return set_overflow (error, "reach of the strides", mtl_layout_strides (&layout), n_dims);
+
+  *result = layout;
+  layout.n_dims = 0;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_new_for_bytes (const gint64  *shape,
+                          const gint64  *byte_strides,
+                          gsize          n_dims,
+                          guint32        item_bits,
+                          MtlLayout     *result,
+                          GError       **error)
+{
+  gint64 strides[MTL_LAYOUT_MAX_DIMS];
+
+  if (!check_shape (shape, n_dims, item_bits, error))
+    return FALSE;
+
+  for (gsize i = 0; i < n_dims; i++)
+    {
+      gint64 bits;
+
+      if (__builtin_mul_overflow (byte_strides[i], 8, &bits))
+        return set_overflow (error, "bits of the byte strides", byte_strides, n_dims);
+
+      if (bits % item_bits != 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
+                       " is no multiple of an item of %u bits",
+                       byte_strides[i], i, item_bits);
+          return FALSE;
+        }
+      strides[i] = bits / item_bits;
+    }
+
+  return mtl_layout_new (shape, strides, n_dims, 0, item_bits, result, error);
+}
+
+/* Extents of 0 count as 1, so that no stride is 0, and an empty layout whose
+ * strides would overflow keeps the last one that did not. */
+static gboolean
+fill_dense_strides (MtlLayout  *self,
+                    const int  *axes,
+                    GError    **error)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  gint64 *strides = mtl_layout_strides (self);
+  gint64 stride = 1;
+
+  for (gsize i = self->n_dims; i > 0; i--)
+    {
+      int axis = axes[i - 1];
+      gint64 next;
+
+      strides[axis] = stride;
+      if (!__builtin_mul_overflow (stride, MAX (shape[axis], 1), &next))
+        stride = next;
+      else if (!mtl_layout_is_empty (self))
+        return set_overflow (error, "volume", shape, self->n_dims);
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_new_dense (const gint64  *shape,
+                      gsize          n_dims,
+                      MtlOrder       order,
+                      guint32        item_bits,
+                      MtlLayout     *result,
+                      GError       **error)
+{
+  int axes[MTL_LAYOUT_MAX_DIMS];
+
+  if (order != MTL_ORDER_C && order != MTL_ORDER_F)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A dense layout is in C or F order, not in order %d", order);
+      return FALSE;
+    }
+
+  for (gsize i = 0; i < n_dims && n_dims <= MTL_LAYOUT_MAX_DIMS; i++)
+    axes[i] = order == MTL_ORDER_C ? i : n_dims - 1 - i;
+
+  return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims, item_bits, result, error);
+}
+
+/* Each axis named once, in any order, negative ones from the end. */
+static gboolean
+check_permutation (const int  *axes,
+                   gsize       n_axes,
+                   gsize       n_dims,
+                   int        *resolved,
+                   GError    **error)
+{
+  guint64 seen = 0;
+
+  if (n_axes != n_dims)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " axes given for %" G_GSIZE_FORMAT " dimensions",
+                   n_axes, n_dims);
+      return FALSE;
+    }
+
+  for (gsize i = 0; i < n_axes; i++)
+    {
+      guint axis;
+
+      if (!mtl_axis_resolve (axes[i], n_dims, &axis, error))
+        return FALSE;
+
+      if (seen & G_GUINT64_CONSTANT (1) << axis)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "Axis %d is named twice", axes[i]);
+          return FALSE;
+        }
+      seen |= G_GUINT64_CONSTANT (1) << axis;
+      resolved[i] = axis;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_new_dense_for_axes (const gint64  *shape,
+                               gsize          n_dims,
+                               const int     *axes,
+                               gsize          n_axes,
+                               guint32        item_bits,
+                               MtlLayout     *result,
+                               GError       **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  int resolved[MTL_LAYOUT_MAX_DIMS];
+
+  if (!check_shape (shape, n_dims, item_bits, error)
+      || !check_permutation (axes, n_axes, n_dims, resolved, error))
+    return FALSE;
+
+  mtl_layout_init (&layout, n_dims, item_bits, 0);
+  if (n_dims > 0)
+    memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
+  if (!fill_dense_strides (&layout, resolved, error))
+    return FALSE;
+
+  *result = layout;
+  layout.n_dims = 0;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_new_dense_like (const MtlLayout  *other,
+                           MtlOrder          order,
+                           MtlLayout        *result,
+                           GError          **error)
+{
+  int axes[MTL_LAYOUT_MAX_DIMS];
+
+  if (order == MTL_ORDER_ANY)
+    order = mtl_layout_is_contiguous (other, MTL_ORDER_F) ? MTL_ORDER_F : MTL_ORDER_C;
+
+  if (order == MTL_ORDER_K && mtl_layout_is_contiguous (other, MTL_ORDER_C))
+    order = MTL_ORDER_C;
+
+  if (order != MTL_ORDER_K)
+    return mtl_layout_new_dense (mtl_layout_shape (other), other->n_dims, order, other->item_bits,
+                                 result, error);
+
+  mtl_layout_get_stride_order (other, axes);
+  return mtl_layout_new_dense_for_axes (mtl_layout_shape (other), other->n_dims,
+                                        axes, other->n_dims, other->item_bits, result, error);
+}
+
+gboolean
+mtl_layout_check_n_strides (const gint64  *strides,
+                            gsize          n_strides,
+                            gsize          n_dims,
+                            GError       **error)
+{
+  if (strides == NULL || n_strides == n_dims)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%" G_GSIZE_FORMAT " strides given for %" G_GSIZE_FORMAT " dimensions",
+               n_strides, n_dims);
+  return FALSE;
+}
+
+gint64
+mtl_layout_get_volume (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  gint64 volume = 1;
+
+  if (mtl_layout_is_empty (self))
+    return 0;
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    volume *= shape[i];
+
+  return volume;
+}
+
+gboolean
+mtl_layout_is_empty (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    if (shape[i] == 0)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Outermost first: by falling magnitude of the stride; equal ones keep their
+ * order, as NumPy's K does. */
+void
+mtl_layout_get_stride_order (const MtlLayout *self,
+                             int             *axes)
+{
+  const gint64 *strides = mtl_layout_strides (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      guint32 place = i;
+
+      while (place > 0 && magnitude (strides[axes[place - 1]]) < magnitude (strides[i]))
+        {
+          axes[place] = axes[place - 1];
+          place--;
+        }
+      axes[place] = i;
+    }
+}
+
+/* (0, -1) where there is no element. */
+void
+mtl_layout_get_offset_bounds (const MtlLayout *self,
+                              gint64          *min,
+                              gint64          *max)
+{
+  gboolean fits = add_up_bounds (self, min, max);
+
+  g_assert (fits);
+}
+
+/* The bytes that the elements touch, from the first to one past the last, as
+ * seen from element offset 0; (0, 0) where there is no element. */
+gboolean
+mtl_layout_get_byte_bounds (const MtlLayout  *self,
+                            gint64           *first,
+                            gint64           *end,
+                            GError          **error)
+{
+  gint64 min, max, first_bit, end_bit;
+
+  mtl_layout_get_offset_bounds (self, &min, &max);
+  if (min > max)
+    {
+      *first = *end = 0;
+      return TRUE;
+    }
+
+  if (__builtin_mul_overflow (min, (gint64) self->item_bits, &first_bit)
+      || __builtin_mul_overflow (max, (gint64) self->item_bits, &end_bit)
+      || __builtin_add_overflow (end_bit, (gint64) self->item_bits + 7, &end_bit))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "Elements %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %u bits"
+                   " reach beyond the limit of 2^63 − 1 bits",
+                   min, max, self->item_bits);
+      return FALSE;
+    }
+
+  *first = first_bit >> 3; /* towards -∞ */
+  *end = end_bit >> 3;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_get_required_size (const MtlLayout  *self,
+                              gint64           *size,
+                              GError          **error)
+{
+  gint64 first, end;
+
+  if (!mtl_layout_get_byte_bounds (self, &first, &end, error))
+    return FALSE;
+
+  if (first < 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "The layout reaches %" G_GINT64_FORMAT " bytes below its start", -first);
+      return FALSE;
+    }
+
+  *size = end;
+  return TRUE;
+}
+
+gint64 *
+mtl_layout_dup_byte_strides (const MtlLayout  *self,
+                             GError          **error)
+{
+  g_autofree gint64 *byte_strides = g_new (gint64, MAX (self->n_dims, 1));
+  const gint64 *strides = mtl_layout_strides (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gint64 bits;
+
+      if (__builtin_mul_overflow (strides[i], (gint64) self->item_bits, &bits))
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                       "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is beyond"
+                       " the limit of 2^63 − 1 bits", strides[i], i, self->item_bits);
+          return NULL;
+        }
+
+      if (bits % 8 != 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "The stride of %" G_GINT64_FORMAT " bits of axis %u is not of whole bytes",
+                       bits, i);
+          return NULL;
+        }
+      byte_strides[i] = bits / 8;
+    }
+
+  return g_steal_pointer (&byte_strides);
+}
+
+static gboolean
+is_packed (const MtlLayout *self,
+           const int       *axes)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  gint64 expected = 1;
+
+  for (guint32 i = self->n_dims; i > 0; i--)
+    {
+      int axis = axes[i - 1];
+
+      if (shape[axis] == 1)
+        continue;
+      if (strides[axis] != expected)
+        return FALSE;
+      expected *= shape[axis];
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_is_contiguous (const MtlLayout *self,
+                          MtlOrder         order)
+{
+  int axes[MTL_LAYOUT_MAX_DIMS];
+
+  if (mtl_layout_is_empty (self))
+    return TRUE;
+
+  if (order == MTL_ORDER_ANY)
+    return mtl_layout_is_contiguous (self, MTL_ORDER_C)
+           || mtl_layout_is_contiguous (self, MTL_ORDER_F);
+
+  if (order == MTL_ORDER_K)
+    {
+      mtl_layout_get_stride_order (self, axes);
+      return is_packed (self, axes);
+    }
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    axes[i] = order == MTL_ORDER_C ? i : self->n_dims - 1 - i;
+
+  return is_packed (self, axes);
+}
+
+gboolean
+mtl_layout_is_dense (const MtlLayout *self)
+{
+  return mtl_layout_is_empty (self)
+         || (self->offset == 0 && mtl_layout_is_contiguous (self, MTL_ORDER_K));
+}
+
+/* From the innermost axis outwards each stride has to step over all that the
+ * inner ones reach. Says no to a few layouts that are unique. */
+gboolean
+mtl_layout_is_unique (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  int axes[MTL_LAYOUT_MAX_DIMS];
+  guint64 reach = 0;
+
+  if (mtl_layout_is_empty (self))
+    return TRUE;
+
+  mtl_layout_get_stride_order (self, axes);
+  for (guint32 i = self->n_dims; i > 0; i--)
+    {
+      int axis = axes[i - 1];
+
+      if (shape[axis] == 1)
+        continue;
+      if (magnitude (strides[axis]) <= reach)
+        return FALSE;
+      reach += magnitude (strides[axis]) * (guint64) (shape[axis] - 1);
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_equal (const MtlLayout *a,
+                  const MtlLayout *b)
+{
+  return a->n_dims == b->n_dims && a->item_bits == b->item_bits && a->offset == b->offset
+         && memcmp (mtl_layout_dims (a), mtl_layout_dims (b),
+                    2 * a->n_dims * sizeof (gint64)) == 0;
+}
+
+gboolean
+mtl_layout_same_shape (const MtlLayout *a,
+                       const MtlLayout *b)
+{
+  return a->n_dims == b->n_dims
+         && memcmp (mtl_layout_shape (a), mtl_layout_shape (b), a->n_dims * sizeof (gint64)) == 0;
+}
+
+guint
+mtl_layout_hash (const MtlLayout *self)
+{
+  const gint64 *dims = mtl_layout_dims (self);
+  guint64 hash = (guint64) self->n_dims << 32 | self->item_bits;
+
+  hash = (hash ^ (guint64) self->offset) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  for (guint32 i = 0; i < 2 * self->n_dims; i++)
+    hash = (hash ^ hash >> 29 ^ (guint64) dims[i]) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  return hash >> 32;
+}
+
+char *
+mtl_dims_to_string (const gint64 *dims,
+                    gsize         n_dims)
+{
+  GString *string = g_string_new ("(");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, i == 0 ? "%" G_GINT64_FORMAT : ", %" G_GINT64_FORMAT, dims[i]);
+
+  g_string_append (string, n_dims == 1 ? ",)" : ")");
+  return g_string_free (string, FALSE);
+}
+
+char *
+mtl_layout_to_string (const MtlLayout *self)
+{
+  g_autofree char *shape = mtl_dims_to_string (mtl_layout_shape (self), self->n_dims);
+  g_autofree char *strides = mtl_dims_to_string (mtl_layout_strides (self), self->n_dims);
+
+  return g_strdup_printf ("shape %s, strides %s, offset %" G_GINT64_FORMAT ", items of %u bits",
+                          shape, strides, self->offset, self->item_bits);
+}
+
+gboolean
+mtl_axis_resolve (int       axis,
+                  gsize     n_dims,
+                  guint    *result,
+                  GError  **error)
+{
+  int n = n_dims;
+
+  if (axis < -n || axis >= n)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "Axis %d is out of bounds for %d dimensions", axis, n);
+      return FALSE;
+    }
+
+  *result = axis < 0 ? axis + n : axis;
+  return TRUE;
+}
+
+gboolean
+mtl_index_resolve (gint64    index,
+                   gint64    extent,
+                   guint     axis,
+                   gint64   *result,
+                   GError  **error)
+{
+  if (index < -extent || index >= extent)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "Index %" G_GINT64_FORMAT " is out of bounds for axis %u with extent %"
+                   G_GINT64_FORMAT, index, axis, extent);
+      return FALSE;
+    }
+
+  *result = index < 0 ? index + extent : index;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_locate (const MtlLayout  *self,
+                   const gint64     *indices,
+                   gsize             n_indices,
+                   gint64           *offset,
+                   GError          **error)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  guint64 sum = self->offset; /* wraps only where an index below is out of bounds */
+
+  if (n_indices != self->n_dims)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " indices given for %u dimensions",
+                   n_indices, self->n_dims);
+      return FALSE;
+    }
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gint64 index;
+
+      if (!mtl_index_resolve (indices[i], shape[i], i, &index, error))
+        return FALSE;
+      sum += (guint64) index * (guint64) strides[i];
+    }
+
+  *offset = sum;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_permute (const MtlLayout  *self,
+                    const int        *axes,
+                    gsize             n_axes,
+                    MtlLayout        *result,
+                    GError          **error)
+{
+  int resolved[MTL_LAYOUT_MAX_DIMS];
+
+  if (!check_permutation (axes, n_axes, self->n_dims, resolved, error))
+    return FALSE;
+
+  mtl_layout_init (result, self->n_dims, self->item_bits, self->offset);
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      mtl_layout_shape (result)[i] = mtl_layout_shape (self)[resolved[i]];
+      mtl_layout_strides (result)[i] = mtl_layout_strides (self)[resolved[i]];
+    }
+
+  return TRUE;
+}
