@@ -435,7 +435,7 @@ mtl_strided_layout_get_strides (MtlStridedLayout *self,
  * Gets how far the next element lies along each axis, in bytes.
  *
  * Fails with %MTL_ERROR_NOT_SUPPORTED where a stride is not of whole bytes, and
- * with %MTL_ERROR_OVERFLOW where it does not fit 63 bits.
+ * with %MTL_ERROR_OVERFLOW where one does not fit 63 bits.
  *
  * Returns: (array length=n_dims) (transfer full): the strides
  *
@@ -574,7 +574,7 @@ mtl_strided_layout_get_offset_bounds (MtlStridedLayout *self,
  * Gets how much memory the elements need, from the start of the buffer on.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before the start, and
- * with %MTL_ERROR_OVERFLOW where the size in bits does not fit 63 bits.
+ * with %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
  *
  * Returns: the size in bytes, -1 on failure
  *

@@ -152,14 +152,16 @@ mtl_layout_new_for_bytes (const gint64  *shape,
   if (!check_shape (shape, n_dims, item_bits, error))
     return FALSE;
 
+  /* In the largest unit that both have, so that nothing overflows early. */
   for (gsize i = 0; i < n_dims; i++)
     {
-      gint64 bits;
+      gint64 units_per_item = item_bits % 8 == 0 ? item_bits / 8 : item_bits;
+      gint64 units = byte_strides[i];
 
-      if (__builtin_mul_overflow (byte_strides[i], 8, &bits))
+      if (item_bits % 8 != 0 && __builtin_mul_overflow (units, 8, &units))
         return set_overflow (error, "bits of the byte strides", byte_strides, n_dims);
 
-      if (bits % item_bits != 0)
+      if (units % units_per_item != 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                        "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
@@ -167,7 +169,7 @@ mtl_layout_new_for_bytes (const gint64  *shape,
                        byte_strides[i], i, item_bits);
           return FALSE;
         }
-      strides[i] = bits / item_bits;
+      strides[i] = units / units_per_item;
     }
 
   return mtl_layout_new (shape, strides, n_dims, 0, item_bits, result, error);
@@ -392,7 +394,9 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
                             gint64           *end,
                             GError          **error)
 {
-  gint64 min, max, first_bit, end_bit;
+  gboolean whole_bytes = self->item_bits % 8 == 0;
+  gint64 units_per_item = whole_bytes ? self->item_bits / 8 : self->item_bits;
+  gint64 min, max, low, high;
 
   mtl_layout_get_offset_bounds (self, &min, &max);
   if (min > max)
@@ -401,19 +405,19 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
       return TRUE;
     }
 
-  if (__builtin_mul_overflow (min, (gint64) self->item_bits, &first_bit)
-      || __builtin_mul_overflow (max, (gint64) self->item_bits, &end_bit)
-      || __builtin_add_overflow (end_bit, (gint64) self->item_bits + 7, &end_bit))
+  if (__builtin_mul_overflow (min, units_per_item, &low)
+      || __builtin_mul_overflow (max, units_per_item, &high)
+      || __builtin_add_overflow (high, units_per_item + (whole_bytes ? 0 : 7), &high))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                    "Elements %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %u bits"
-                   " reach beyond the limit of 2^63 − 1 bits",
+                   " reach beyond the limit of 2^63 − 1",
                    min, max, self->item_bits);
       return FALSE;
     }
 
-  *first = first_bit >> 3; /* towards -∞ */
-  *end = end_bit >> 3;
+  *first = whole_bytes ? low : low >> 3; /* towards -∞ */
+  *end = whole_bytes ? high : high >> 3;
   return TRUE;
 }
 
@@ -447,24 +451,26 @@ mtl_layout_dup_byte_strides (const MtlLayout  *self,
 
   for (guint32 i = 0; i < self->n_dims; i++)
     {
-      gint64 bits;
+      gboolean whole_bytes = self->item_bits % 8 == 0;
+      gint64 units;
 
-      if (__builtin_mul_overflow (strides[i], (gint64) self->item_bits, &bits))
+      if (__builtin_mul_overflow (strides[i], whole_bytes ? self->item_bits / 8 : self->item_bits,
+                                  &units))
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                        "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is beyond"
-                       " the limit of 2^63 − 1 bits", strides[i], i, self->item_bits);
+                       " the limit of 2^63 − 1", strides[i], i, self->item_bits);
           return NULL;
         }
 
-      if (bits % 8 != 0)
+      if (!whole_bytes && units % 8 != 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                        "The stride of %" G_GINT64_FORMAT " bits of axis %u is not of whole bytes",
-                       bits, i);
+                       units, i);
           return NULL;
         }
-      byte_strides[i] = bits / 8;
+      byte_strides[i] = whole_bytes ? units : units / 8;
     }
 
   return g_steal_pointer (&byte_strides);

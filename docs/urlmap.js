@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where the reference of other libraries is. A folder of installed references
+// (/usr/share/doc/libglib2.0-doc) works as well as the address of a server.
+baseURLs = [
+  ['GLib', 'https://docs.gtk.org/glib/'],
+  ['GObject', 'https://docs.gtk.org/gobject/'],
+  ['Gio', 'https://docs.gtk.org/gio/'],
+]

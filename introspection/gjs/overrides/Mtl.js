@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported _init */
+
+// JavaScript's habits for Mtl: indices as arguments, arrays in and out,
+// iteration. gjs runs _init() when the namespace is first imported, with `this`
+// the namespace.
+
+let GLib, Mtl;
+
+// How a copy of the elements looks to JavaScript, by the name of the dtype.
+const TYPED_ARRAYS = {
+    bool: Uint8Array,
+    int8: Int8Array,
+    int16: Int16Array,
+    int32: Int32Array,
+    int64: BigInt64Array,
+    uint8: Uint8Array,
+    uint16: Uint16Array,
+    uint32: Uint32Array,
+    uint64: BigUint64Array,
+    float32: Float32Array,
+    float64: Float64Array,
+    complex64: Float32Array,
+    complex128: Float64Array,
+};
+
+// What to convert to first where JavaScript has no such numbers.
+const WIDER_DTYPES = {
+    float16: 'FLOAT32',
+    bfloat16: 'FLOAT32',
+    complex32: 'COMPLEX64',
+};
+
+const DTYPES_OF_TYPED_ARRAYS = {
+    Int8Array: 'INT8',
+    Int16Array: 'INT16',
+    Int32Array: 'INT32',
+    BigInt64Array: 'INT64',
+    Uint8Array: 'UINT8',
+    Uint8ClampedArray: 'UINT8',
+    Uint16Array: 'UINT16',
+    Uint32Array: 'UINT32',
+    BigUint64Array: 'UINT64',
+    Float32Array: 'FLOAT32',
+    Float64Array: 'FLOAT64',
+};
+
+function _isTypedArray(values) {
+    return ArrayBuffer.isView(values) && !(values instanceof DataView);
+}
+
+function _dtypeOfTypedArray(values) {
+    const kind = values[Symbol.toStringTag];
+
+    if (!(kind in DTYPES_OF_TYPED_ARRAYS))
+        throw new TypeError(`There is no element type for a ${kind}`);
+
+    return Mtl.DType[DTYPES_OF_TYPED_ARRAYS[kind]];
+}
+
+function _isScalar(value) {
+    return ['number', 'bigint', 'boolean'].includes(typeof value);
+}
+
+function _isComplex(dtype) {
+    return [Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128].includes(dtype);
+}
+
+function _isInteger64(dtype) {
+    return dtype === Mtl.DType.INT64 || dtype === Mtl.DType.UINT64;
+}
+
+// An own tensor of what is in a typed array.
+function _copyTypedArray(values, dtype, shape) {
+    const bytes = new GLib.Bytes(
+        new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+
+    return Mtl.StridedView.new_from_bytes(bytes, dtype, shape, null).copy();
+}
+
+// The shape that the first elements of nested arrays show.
+function _shapeOfNested(values) {
+    const shape = [];
+
+    for (let part = values; Array.isArray(part); part = part[0])
+        shape.push(part.length);
+
+    return shape;
+}
+
+// The elements of nested arrays in one, with a check that they have that shape.
+function _flattenNested(values, shape) {
+    const flat = [];
+    const position = [];
+
+    const check = (holds, part, expected) => {
+        if (!holds) {
+            const where = position.map(i => `[${i}]`).join('');
+            const kind = Array.isArray(part) ? `array of ${part.length}` : typeof part;
+            throw new TypeError(`values${where} is of type ${kind}, not ${expected}`);
+        }
+    };
+    const visit = part => {
+        const depth = position.length;
+
+        if (depth === shape.length) {
+            check(_isScalar(part), part, 'number, bigint or boolean');
+            flat.push(part);
+            return;
+        }
+
+        const isRow = Array.isArray(part) && part.length === shape[depth];
+        check(isRow, part, `array of ${shape[depth]} as those before it`);
+        for (let i = 0; i < part.length; i++) {
+            position.push(i);
+            visit(part[i]);
+            position.pop();
+        }
+    };
+
+    visit(values);
+    return flat;
+}
+
+function _guessDType(flat) {
+    if (flat.some(value => typeof value === 'bigint'))
+        return Mtl.DType.INT64;
+
+    if (flat.length > 0 && flat.every(value => typeof value === 'boolean'))
+        return Mtl.DType.BOOL;
+
+    return Mtl.DType.FLOAT64;
+}
+
+function _newFromPairs(values, shape, dtype) {
+    const axis = shape.length - 1;
+
+    if (axis < 0 || (shape[axis] !== 2 && !_isTypedArray(values)) || values.length % 2 !== 0) {
+        throw new TypeError(
+            'Complex numbers are given as arrays [re, im], and interleaved in a typed array');
+    }
+
+    const pairs = Float64Array.from(values, Number);
+    const own = _isTypedArray(values) ? [pairs.length / 2] : shape.slice(0, axis);
+    return _copyTypedArray(pairs, Mtl.DType.COMPLEX128, own).to_dtype(dtype);
+}
+
+function _newFromTypedArray(values, dtype) {
+    const sourceDType = _dtypeOfTypedArray(values);
+
+    if (_isComplex(dtype))
+        return _newFromPairs(values, [values.length], dtype);
+
+    const view = _copyTypedArray(values, sourceDType, [values.length]);
+    return dtype === undefined || dtype === sourceDType ? view : view.to_dtype(dtype);
+}
+
+function _newFromNested(values, dtype) {
+    const shape = _shapeOfNested(values);
+    const flat = _flattenNested(values, shape);
+
+    dtype ??= _guessDType(flat);
+    if (_isComplex(dtype))
+        return _newFromPairs(flat, shape, dtype);
+
+    // A bigint is exact in a GVariant, where a double has 53 bits.
+    if (flat.some(value => typeof value === 'bigint')) {
+        const type = dtype === Mtl.DType.UINT64 ? 'at' : 'ax';
+        const variant = new GLib.Variant(type, flat.map(BigInt));
+        return Mtl.StridedView.new_from_variant(dtype, shape, variant);
+    }
+
+    return Mtl.StridedView.new_from_doubles(dtype, shape, flat.map(Number));
+}
+
+// Mtl.StridedView.from(values, dtype): a new tensor, in the host's memory, of
+// - nested arrays of numbers, bigints or booleans, a single one of these giving
+//   a tensor without dimensions. Without a dtype it is int64 if there is a
+//   bigint, bool if there are only booleans, else float64. A value that the
+//   dtype cannot hold is an error;
+// - a typed array, which gives one dimension and its own dtype. Another dtype
+//   converts as to_dtype() does.
+// For a complex dtype the innermost arrays are pairs [re, im], and a typed
+// array has them interleaved: what toArray() and toTypedArray() give.
+function _from(values, dtype = undefined) {
+    return _isTypedArray(values)
+        ? _newFromTypedArray(values, dtype)
+        : _newFromNested(values, dtype);
+}
+
+// view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
+// Elements of int64 and uint64 beyond 2^53 are rounded to the nearest Number:
+// getBigInt() has them exactly.
+function _get(...indices) {
+    const dtype = this.get_dtype();
+
+    if (_isComplex(dtype))
+        return this.get_complex(indices).slice(1);
+
+    const value = this.get_double(indices);
+    return dtype === Mtl.DType.BOOL ? value !== 0 : value;
+}
+
+// view.getBigInt(i, j): an element of int64 or uint64, exactly. The functions
+// get_int64() and get_uint64() cannot do that: gjs makes Numbers of what they
+// return, and warns beyond 2^53.
+function _getBigInt(...indices) {
+    if (!_isInteger64(this.get_dtype()))
+        throw new TypeError('getBigInt() is for elements of int64 and uint64');
+
+    let element = this;
+    for (const index of indices)
+        element = element.select(0, index);
+
+    if (element.get_n_dims() !== 0) {
+        throw new RangeError(
+            `${indices.length} indices given for ${this.get_n_dims()} dimensions`);
+    }
+
+    return element.toTypedArray()[0];
+}
+
+// view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
+// A value that the dtype cannot hold is an error.
+function _set(value, ...indices) {
+    if (Array.isArray(value)) {
+        if (value.length !== 2)
+            throw new TypeError(`A complex number is [re, im], not ${value.length} values`);
+        if (!_isComplex(this.get_dtype()))
+            throw new TypeError('A pair [re, im] is for elements of complex types');
+        this.set_complex(indices, ...value);
+    } else if (typeof value === 'bigint' && this.get_dtype() === Mtl.DType.UINT64) {
+        this.set_uint64(indices, value);
+    } else if (typeof value === 'bigint') {
+        this.set_int64(indices, value);
+    } else if (_isScalar(value)) {
+        this.set_double(indices, Number(value));
+    } else {
+        throw new TypeError(
+            `The value is of type ${typeof value}, not number, bigint, boolean or [re, im]`);
+    }
+}
+
+// [...view]: the parts along the first axis; of one dimension, the elements as
+// get() gives them.
+function* _iterate() {
+    const nDims = this.get_n_dims();
+
+    if (nDims === 0)
+        throw new TypeError('A view without dimensions has nothing to iterate over');
+
+    const extent = this.get_shape()[0];
+    for (let i = 0; i < extent; i++)
+        yield nDims === 1 ? this.get(i) : this.select(0, i);
+}
+
+// view.toTypedArray(): a copy of the elements in C order. bool gives 0 and 1 in
+// a Uint8Array, float16 and bfloat16 are widened to float32, complex numbers
+// are interleaved.
+function _toTypedArray() {
+    const name = Mtl.DType.to_string(this.get_dtype());
+
+    if (name in WIDER_DTYPES)
+        return this.to_dtype(Mtl.DType[WIDER_DTYPES[name]]).toTypedArray();
+
+    if (!(name in TYPED_ARRAYS) || this.get_lanes() !== 1)
+        throw new TypeError(`There is no typed array for elements of type ${name}`);
+
+    return new TYPED_ARRAYS[name](this.dup_bytes().toArray().buffer);
+}
+
+// view.toArray(): a copy as nested arrays of what get() gives.
+function _toArray() {
+    const dtype = this.get_dtype();
+    const shape = this.get_shape();
+    const isComplex = _isComplex(dtype);
+    const flat = this.toTypedArray();
+    let position = 0;
+
+    const nextElement = () => {
+        if (isComplex)
+            return [flat[position++], flat[position++]];
+
+        const value = Number(flat[position++]);
+        return dtype === Mtl.DType.BOOL ? value !== 0 : value;
+    };
+    const nextPart = axis => axis === shape.length
+        ? nextElement()
+        : Array.from({length: shape[axis]}, () => nextPart(axis + 1));
+
+    return nextPart(0);
+}
+
+function _defineGetters(prototype, getters) {
+    for (const [name, get] of Object.entries(getters))
+        Object.defineProperty(prototype, name, {get, configurable: true});
+}
+
+function _defineMethods(object, methods) {
+    for (const [name, value] of Object.entries(methods))
+        Object.defineProperty(object, name, {value, configurable: true, writable: true});
+}
+
+function _init() {
+    Mtl = this;
+    GLib = imports.gi.GLib;
+
+    for (const {prototype} of [Mtl.StridedLayout, Mtl.StridedView]) {
+        _defineGetters(prototype, {
+            shape() {
+                return this.get_shape();
+            },
+            strides() {
+                return this.get_strides();
+            },
+            ndim() {
+                return this.get_n_dims();
+            },
+            size() {
+                return this.get_volume();
+            },
+        });
+        _defineMethods(prototype, {
+            toString() {
+                return this.to_string();
+            },
+        });
+    }
+
+    _defineGetters(Mtl.StridedView.prototype, {
+        dtype() {
+            return this.get_dtype();
+        },
+    });
+    _defineMethods(Mtl.StridedView, {from: _from});
+    _defineMethods(Mtl.StridedView.prototype, {
+        get: _get,
+        getBigInt: _getBigInt,
+        set: _set,
+        toTypedArray: _toTypedArray,
+        toArray: _toArray,
+    });
+    Object.defineProperty(Mtl.StridedView.prototype, Symbol.iterator,
+        {value: _iterate, configurable: true, writable: true});
+}

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Python's habits for Mtl: DLPack, the buffer protocol, indexing, exceptions.
+
+What is called often is compiled, in _mtl; the rest is here.
+"""
+
+import array
+import functools
+
+from gi._gi import FunctionInfo
+from gi.repository import GLib
+
+from ..module import get_introspection_module
+from . import _mtl
+
+Mtl = get_introspection_module("Mtl")
+
+__all__ = ["from_dlpack", "asview"]
+
+Buffer = Mtl.Buffer
+Device = Mtl.Device
+DType = Mtl.DType
+StridedLayout = Mtl.StridedLayout
+StridedView = Mtl.StridedView
+
+_ERROR_DOMAIN = GLib.quark_to_string(Mtl.error_quark())
+
+
+def _raises(info):
+    """The function, with its errors as the exceptions that Python users catch."""
+
+    @functools.wraps(info)
+    def function(*args):
+        try:
+            return info(*args)
+        except GLib.Error as error:
+            if error.domain != _ERROR_DOMAIN:
+                raise
+            raise _mtl.exception_for_error(error.code, error.message) from error
+
+    return function
+
+
+def _translate_errors(cls):
+    for name, info in list(vars(cls).items()):
+        if not isinstance(info, FunctionInfo) or not info.can_throw_gerror():
+            continue
+        # getattr() binds a constructor to its class, and leaves the rest alone.
+        function = _raises(getattr(cls, name))
+        setattr(cls, name, function if info.is_method() else staticmethod(function))
+
+
+for _cls in (Buffer, Device, StridedLayout, StridedView, Mtl.DlpackTensor, DType):
+    _translate_errors(_cls)
+
+_mtl.install(StridedView, Buffer, Device)
+
+from_dlpack = _mtl.from_dlpack
+
+
+def _flatten(value, shape, depth, values):
+    """Appends what nested sequences hold, in C order, checking their lengths."""
+    if depth == len(shape):
+        if isinstance(value, (list, tuple)):
+            raise ValueError(f"nested sequences of different depth: {value!r} at depth {depth}")
+        values.append(value)
+        return
+    if not isinstance(value, (list, tuple)) or len(value) != shape[depth]:
+        raise ValueError(f"nested sequences of different lengths: expected {shape[depth]} items "
+                         f"at depth {depth}, got {value!r}")
+    for item in value:
+        _flatten(item, shape, depth + 1, values)
+
+
+def _view_of_nested(sequence):
+    shape = []
+    probe = sequence
+    while isinstance(probe, (list, tuple)):
+        shape.append(len(probe))
+        if len(shape) > 64:
+            raise ValueError("sequences nested more than 64 deep")
+        if not probe:
+            break
+        probe = probe[0]
+
+    values = []
+    _flatten(sequence, shape, 0, values)
+    if values and all(isinstance(value, bool) for value in values):
+        dtype, data = DType.BOOL, bytes(values)
+    elif values and all(isinstance(value, int) for value in values):
+        dtype, data = DType.INT64, values
+    elif any(isinstance(value, complex) for value in values):
+        pairs = [complex(value) for value in values]
+        dtype = DType.COMPLEX128
+        data = array.array("d", [part for pair in pairs for part in (pair.real, pair.imag)])
+    else:
+        dtype, data = DType.FLOAT64, array.array("d", values)
+
+    view = StridedView.new_empty(None, dtype, shape)
+    if dtype == DType.INT64:
+        try:
+            data = array.array("q", data)
+        except OverflowError as error:
+            raise ValueError(f"an integer does not fit 64 bits: {error}") from None
+    if values:
+        memoryview(view.get_buffer()).cast("B")[:] = memoryview(data).cast("B")
+    return view
+
+
+def asview(x):
+    """A view of x: of what it exports through DLPack or the buffer protocol,
+    without a copy, or of a copy of a nested sequence of numbers."""
+    if isinstance(x, StridedView):
+        return x
+    if isinstance(x, (list, tuple, bool, int, float, complex)):
+        return _view_of_nested(x)
+    if hasattr(type(x), "__dlpack__"):
+        try:
+            return from_dlpack(x)
+        except BufferError:
+            # Read-only memory, say, that an older producer can only export
+            # through the buffer protocol.
+            try:
+                return _mtl.from_buffer(x)
+            except (TypeError, BufferError):
+                pass
+            raise
+    return _mtl.from_buffer(x)
+
+
+# Element types
+
+
+def _dtype_name(self):
+    """The name, as NumPy and ml_dtypes have it."""
+    return self.value_nick
+
+
+def _dtype_itemsize(self):
+    """What one element takes, in bytes, rounded up."""
+    return (DType.get_bits(self) + 7) // 8
+
+
+def _dtype_numpy(self):
+    """What numpy.dtype() makes of it."""
+    import numpy
+
+    try:
+        return numpy.dtype(self.value_nick)
+    except TypeError:
+        import ml_dtypes
+
+        return numpy.dtype(getattr(ml_dtypes, self.value_nick))
+
+
+DType.name = property(_dtype_name)
+DType.itemsize = property(_dtype_itemsize)
+DType.dtype = DType.__numpy_dtype__ = property(_dtype_numpy)
+DType.__str__ = _dtype_name
+
+
+# Views
+
+
+def _view_iter(self):
+    if self.ndim == 0:
+        raise TypeError("A view of 0 dimensions cannot be iterated over")
+    return map(self.__getitem__, range(len(self)))
+
+
+def _view_repr(self):
+    return (f"<Mtl.StridedView shape={self.shape} strides={self.strides} dtype={self.dtype} "
+            f"device={self.__dlpack_device__()}{' read-only' if self.is_read_only() else ''}>")
+
+
+def _view_eq(self, other):
+    if not isinstance(other, StridedView):
+        return NotImplemented
+    return self.is_identical(other)
+
+
+def _view_bool(self):
+    if self.size != 1:
+        raise ValueError(f"the truth value of a view of {self.size} elements is ambiguous")
+    return bool(self.item())
+
+
+StridedView.__iter__ = _view_iter
+StridedView.__repr__ = _view_repr
+StridedView.__str__ = lambda self: self.to_string()
+StridedView.__eq__ = _view_eq
+StridedView.__hash__ = lambda self: self.hash()
+StridedView.__bool__ = _view_bool
+
+
+# Buffers: a row of bytes
+
+
+def _buffer_repr(self):
+    return (f"<Mtl.Buffer size={self.get_size()} device={self.__dlpack_device__()}"
+            f"{' read-only' if self.is_read_only() else ''}>")
+
+
+def _buffer_eq(self, other):
+    return self.equal(other) if isinstance(other, Buffer) else NotImplemented
+
+
+Buffer.__len__ = lambda self: self.get_size()
+Buffer.__bool__ = lambda self: True
+Buffer.__repr__ = _buffer_repr
+Buffer.__eq__ = _buffer_eq
+Buffer.__hash__ = lambda self: self.hash()
+Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
+
+
+# Layouts
+
+
+def _layout_new(cls, shape=(), strides=None, itemsize=1):
+    shape = list(shape)
+    strides = None if strides is None else list(strides)
+    if strides is not None and len(strides) != len(shape):
+        raise ValueError(f"{len(strides)} strides given for {len(shape)} dimensions")
+    return StridedLayout.new(shape, strides, itemsize * 8)
+
+
+def _layout_init(self, shape=(), strides=None, itemsize=1):
+    """StridedLayout(shape, strides=None, itemsize=1), strides in elements."""
+
+
+def _slice_string(key):
+    """An index as slice() reads it."""
+
+    def number(value):
+        return "" if value is None else str(value.__index__())
+
+    parts = []
+    for part in key if isinstance(key, tuple) else (key,):
+        if part is Ellipsis:
+            parts.append("...")
+        elif part is None:
+            parts.append("newaxis")
+        elif isinstance(part, slice):
+            parts.append(f"{number(part.start)}:{number(part.stop)}:{number(part.step)}")
+        elif hasattr(part, "__index__"):
+            parts.append(number(part))
+        else:
+            raise TypeError(f"An index is made of integers, slices, ... and None, not of "
+                            f"{type(part).__name__}")
+    return ", ".join(parts)
+
+
+def _layout_eq(self, other):
+    return self.equal(other) if isinstance(other, StridedLayout) else NotImplemented
+
+
+def _layout_repr(self):
+    offset = self.get_offset()
+    return (f"<Mtl.StridedLayout shape={self.shape} strides={self.strides}"
+            f"{f' offset={offset}' if offset else ''} itemsize={self.itemsize}>")
+
+
+StridedLayout.__new__ = _layout_new
+StridedLayout.__init__ = _layout_init
+StridedLayout.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, a tuple.")
+StridedLayout.strides = property(lambda self: tuple(self.get_strides()),
+                                 doc="The strides in elements, a tuple.")
+StridedLayout.ndim = property(lambda self: self.get_n_dims(), doc="The number of dimensions.")
+StridedLayout.size = property(lambda self: self.get_volume(), doc="The number of elements.")
+StridedLayout.itemsize = property(lambda self: (self.get_item_bits() + 7) // 8,
+                                  doc="What one element takes, in bytes.")
+StridedLayout.T = property(lambda self: self.transpose(), doc="The axes reversed.")
+StridedLayout.__getitem__ = lambda self, key: self.slice(_slice_string(key))
+StridedLayout.__eq__ = _layout_eq
+StridedLayout.__hash__ = lambda self: self.hash()
+StridedLayout.__repr__ = _layout_repr
+StridedLayout.__str__ = lambda self: self.to_string()

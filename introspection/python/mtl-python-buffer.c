@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Python's buffer protocol, out and in. */
+
+#include "mtl-python-private.h"
+
+#include <string.h>
+
+typedef struct
+{
+  MtlDType dtype;
+  const char *format;
+} Format;
+
+/* The struct module's codes; what it has none for cannot be said. */
+static const Format formats[] = {
+  { MTL_DTYPE_BOOL, "?" },
+  { MTL_DTYPE_INT8, "b" },
+  { MTL_DTYPE_INT16, "h" },
+  { MTL_DTYPE_INT32, "i" },
+  { MTL_DTYPE_INT64, sizeof (long) == 8 ? "l" : "q" },
+  { MTL_DTYPE_UINT8, "B" },
+  { MTL_DTYPE_UINT16, "H" },
+  { MTL_DTYPE_UINT32, "I" },
+  { MTL_DTYPE_UINT64, sizeof (long) == 8 ? "L" : "Q" },
+  { MTL_DTYPE_FLOAT16, "e" },
+  { MTL_DTYPE_FLOAT32, "f" },
+  { MTL_DTYPE_FLOAT64, "d" },
+  { MTL_DTYPE_COMPLEX64, "Zf" },
+  { MTL_DTYPE_COMPLEX128, "Zd" },
+};
+
+static const char *
+format_for_dtype (MtlDType dtype)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i].dtype == dtype)
+      return formats[i].format;
+
+  return NULL;
+}
+
+/* What PyBUF_… flags ask for and a view does not have. */
+static const char *
+find_obstacle (MtlStridedView *view,
+               const char     *format,
+               int             flags)
+{
+  if (!mtl_strided_view_is_host_accessible (view))
+    return "The memory cannot be reached by the host";
+  if ((flags & PyBUF_WRITABLE) && mtl_strided_view_is_read_only (view))
+    return "The view is read-only";
+  if ((flags & PyBUF_FORMAT) && format == NULL)
+    return "The buffer protocol has no format for this element type";
+  if (mtl_strided_view_get_item_bits (view) % 8 != 0)
+    return "The buffer protocol has no elements of part of a byte";
+  if (((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS
+       || (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
+      && !mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
+    return "The view is not contiguous in C order";
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS
+      && !mtl_strided_view_is_contiguous (view, MTL_ORDER_F))
+    return "The view is not contiguous in F order";
+  if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS
+      && !mtl_strided_view_is_contiguous (view, MTL_ORDER_ANY))
+    return "The view is not contiguous";
+
+  return NULL;
+}
+
+static int
+fill_buffer (PyObject       *self,
+             MtlStridedView *view,
+             Py_buffer      *buffer,
+             int             flags)
+{
+  static char nothing;
+  const char *format = format_for_dtype (mtl_strided_view_get_dtype (view));
+  const char *obstacle = find_obstacle (view, format, flags);
+  Py_ssize_t itemsize = mtl_strided_view_get_item_bits (view) / 8;
+  const gint64 *shape, *strides;
+  Py_ssize_t length;
+  gsize n_dims;
+
+  buffer->obj = NULL;
+  if (obstacle == NULL
+      && __builtin_mul_overflow (mtl_strided_view_get_volume (view), itemsize, &length))
+    obstacle = "The size of the elements does not fit";
+  if (obstacle != NULL)
+    {
+      PyErr_SetString (PyExc_BufferError, obstacle);
+      return -1;
+    }
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  strides = mtl_strided_view_get_strides (view, &n_dims);
+  *buffer = (Py_buffer) {
+    .buf = mtl_strided_view_get_data (view),
+    .len = length,
+    .itemsize = itemsize,
+    .readonly = mtl_strided_view_is_read_only (view),
+    .ndim = n_dims,
+    .format = (flags & PyBUF_FORMAT) ? (char *) format : NULL,
+  };
+  if (buffer->buf == NULL) /* some take NULL for a mistake */
+    buffer->buf = &nothing;
+
+  if ((flags & PyBUF_ND) && n_dims > 0)
+    {
+      Py_ssize_t *dims = g_new (Py_ssize_t, 2 * n_dims);
+
+      for (gsize i = 0; i < n_dims; i++)
+        {
+          dims[i] = shape[i];
+          if (__builtin_mul_overflow (strides[i], itemsize, &dims[n_dims + i]))
+            dims[n_dims + i] = itemsize; /* an axis of extent 1, never walked */
+        }
+      buffer->internal = dims;
+      buffer->shape = dims;
+      buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + n_dims : NULL;
+    }
+
+  Py_INCREF (self);
+  buffer->obj = self;
+  return 0;
+}
+
+static int
+exporter_get_buffer (PyObject  *self,
+                     Py_buffer *buffer,
+                     int        flags)
+{
+  MtlStridedView *view;
+  int status;
+
+  if (is_view (self))
+    return fill_buffer (self, get_view (self), buffer, flags);
+
+  view = view_for_exporter (self);
+  if (view == NULL)
+    return -1;
+
+  status = fill_buffer (self, view, buffer, flags);
+  g_object_unref (view); /* the buffer itself keeps the memory */
+  return status;
+}
+
+static void
+exporter_release_buffer (PyObject  *self,
+                         Py_buffer *buffer)
+{
+  g_free (buffer->internal);
+}
+
+int
+install_buffer (PyTypeObject *type)
+{
+  type->tp_as_buffer->bf_getbuffer = exporter_get_buffer;
+  type->tp_as_buffer->bf_releasebuffer = exporter_release_buffer;
+  PyType_Modified (type);
+  return 0;
+}
+
+/* A Python buffer that a view has come to the end of, on whatever thread. */
+typedef struct Released Released;
+struct Released
+{
+  Py_buffer buffer;
+  Released *next;
+};
+
+static Released *released; /* atomic */
+
+static int
+end_released (void *unused)
+{
+  Released *list = g_atomic_pointer_exchange (&released, NULL);
+
+  while (list != NULL)
+    {
+      Released *next = list->next;
+
+      PyBuffer_Release (&list->buffer);
+      g_free (list);
+      list = next;
+    }
+
+  return 0;
+}
+
+/* Never waits for Python's lock: whoever holds it may be waiting for this
+ * thread. Without it the buffer ends with the main thread's next bytecode, and
+ * after the interpreter has gone, not at all. */
+static void
+release_later (gpointer data)
+{
+  Released *self = data;
+  gpointer head;
+
+  if (Py_IsInitialized () && PyGILState_Check ())
+    {
+      PyObject *type, *value, *traceback;
+
+      PyErr_Fetch (&type, &value, &traceback);
+      PyBuffer_Release (&self->buffer);
+      PyErr_Restore (type, value, traceback);
+      g_free (self);
+      return;
+    }
+
+  do
+    {
+      head = g_atomic_pointer_get (&released);
+      self->next = head;
+    }
+  while (!g_atomic_pointer_compare_and_exchange (&released, head, self));
+
+  if (Py_IsInitialized ())
+    Py_AddPendingCall (end_released, NULL); /* when full, the next import sees to it */
+}
+
+static MtlDType
+dtype_for_format (const Py_buffer *buffer)
+{
+  const char *format = buffer->format != NULL ? buffer->format : "B";
+  guint kind;
+
+  if (*format == '@' || *format == '=' || *format == (G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<' : '>'))
+    format++;
+
+  if (g_str_equal (format, "?"))
+    kind = 6;
+  else if (strlen (format) == 1 && strchr ("bhilqn", *format) != NULL)
+    kind = 0;
+  else if (strlen (format) == 1 && strchr ("cBHILQN", *format) != NULL)
+    kind = 1;
+  else if (strlen (format) == 1 && strchr ("efd", *format) != NULL)
+    kind = 2;
+  else if (g_str_equal (format, "Zf") || g_str_equal (format, "Zd"))
+    kind = 5;
+  else
+    return MTL_DTYPE_OTHER;
+
+  if (buffer->itemsize > 16)
+    return MTL_DTYPE_OTHER;
+
+  return kind << 8 | (guint) buffer->itemsize * 8;
+}
+
+static MtlStridedView *
+view_for_buffer (Released  *owner,
+                 GError   **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) memory = NULL;
+  Py_buffer *buffer = &owner->buffer;
+  gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max;
+  MtlDType dtype = dtype_for_format (buffer);
+
+  if (dtype == MTL_DTYPE_OTHER || buffer->ndim > MAX_DIMS || buffer->suboffsets != NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A buffer of format “%s” in %d dimensions%s cannot be viewed",
+                   buffer->format != NULL ? buffer->format : "B", buffer->ndim,
+                   buffer->suboffsets != NULL ? " behind pointers" : "");
+      release_later (owner);
+      return NULL;
+    }
+
+  for (int i = 0; i < buffer->ndim; i++)
+    {
+      shape[i] = buffer->shape[i];
+      strides[i] = buffer->strides[i];
+    }
+
+  layout = mtl_strided_layout_new_for_bytes (shape, buffer->ndim, strides, buffer->ndim,
+                                             buffer->itemsize * 8, error);
+  if (layout == NULL)
+    {
+      release_later (owner);
+      return NULL;
+    }
+
+  mtl_strided_layout_get_offset_bounds (layout, &min, &max);
+  memory = mtl_buffer_new_for_data (mtl_device_get_host (),
+                                    (guint8 *) buffer->buf + min * buffer->itemsize,
+                                    (max - min + 1) * buffer->itemsize, buffer->readonly,
+                                    release_later, owner, error);
+  if (memory == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (memory, layout, dtype, -min * buffer->itemsize, error);
+}
+
+PyObject *
+module_from_buffer (PyObject *module,
+                    PyObject *object)
+{
+  Released *owner = g_new0 (Released, 1);
+  GError *error = NULL;
+
+  end_released (NULL);
+  if (PyObject_GetBuffer (object, &owner->buffer, PyBUF_FULL_RO) < 0)
+    {
+      g_free (owner);
+      return NULL;
+    }
+
+  return wrap_view (view_for_buffer (owner, &error), &error, PEER);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Python's DLPack protocol: __dlpack__() and from_dlpack(). */
+
+#include "mtl-python-private.h"
+
+#include "mtl-dlpack-abi-private.h"
+
+#define LEGACY_NAME "dltensor"
+#define LEGACY_USED_NAME "used_dltensor"
+#define VERSIONED_NAME "dltensor_versioned"
+#define VERSIONED_USED_NAME "used_dltensor_versioned"
+
+/* A consumer renames the capsule, so that a name that is left means that
+ * nobody took the tensor. What ends with it may run Python code, to which an
+ * exception that is pending here does not belong. */
+static void
+delete_legacy_capsule (PyObject *capsule)
+{
+  PyObject *type, *value, *traceback;
+  DLManagedTensor *managed;
+
+  if (!PyCapsule_IsValid (capsule, LEGACY_NAME))
+    return;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  managed = PyCapsule_GetPointer (capsule, LEGACY_NAME);
+  managed->deleter (managed);
+  PyErr_Restore (type, value, traceback);
+}
+
+static void
+delete_versioned_capsule (PyObject *capsule)
+{
+  PyObject *type, *value, *traceback;
+  DLManagedTensorVersioned *managed;
+
+  if (!PyCapsule_IsValid (capsule, VERSIONED_NAME))
+    return;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  managed = PyCapsule_GetPointer (capsule, VERSIONED_NAME);
+  managed->deleter (managed);
+  PyErr_Restore (type, value, traceback);
+}
+
+static PyObject *
+capsule_for_legacy (DLManagedTensor *managed)
+{
+  PyObject *capsule = PyCapsule_New (managed, LEGACY_NAME, delete_legacy_capsule);
+
+  if (capsule == NULL)
+    managed->deleter (managed);
+
+  return capsule;
+}
+
+static PyObject *
+capsule_for_versioned (DLManagedTensorVersioned *managed)
+{
+  PyObject *capsule = PyCapsule_New (managed, VERSIONED_NAME, delete_versioned_capsule);
+
+  if (capsule == NULL)
+    managed->deleter (managed);
+
+  return capsule;
+}
+
+typedef struct
+{
+  gboolean versioned;
+  MtlDlpackFlags flags;
+  int device_type;
+  int device_ordinal;
+} Request;
+
+/* (type, ordinal), (major, minor): what is not a pair is a TypeError. */
+static int
+parse_pair (PyObject   *object,
+            const char *what,
+            int        *first,
+            int        *second)
+{
+  long a, b;
+
+  if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2)
+    {
+      PyErr_Format (PyExc_TypeError, "%s has to be a tuple of two integers, not %R", what, object);
+      return -1;
+    }
+
+  a = PyLong_AsLong (PyTuple_GET_ITEM (object, 0));
+  b = a == -1 && PyErr_Occurred () != NULL ? -1 : PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
+  if (PyErr_Occurred () != NULL)
+    return -1;
+
+  *first = CLAMP (a, G_MININT, G_MAXINT);
+  *second = CLAMP (b, G_MININT, G_MAXINT);
+  return 0;
+}
+
+static int
+parse_stream (PyObject *value)
+{
+  long stream;
+
+  if (value == Py_None)
+    return 0;
+
+  if (!PyLong_Check (value))
+    {
+      PyErr_Format (PyExc_TypeError, "stream has to be None or an integer, not %R", value);
+      return -1;
+    }
+
+  stream = PyLong_AsLong (value);
+  if (stream == -1 && PyErr_Occurred () == NULL)
+    return 0;
+
+  PyErr_Clear ();
+  PyErr_Format (PyExc_BufferError, "stream %R: there are no streams here, only None and -1",
+                value);
+  return -1;
+}
+
+static int
+parse_max_version (PyObject *value,
+                   Request  *request)
+{
+  int major, minor;
+
+  if (value == Py_None)
+    return 0;
+
+  if (parse_pair (value, "max_version", &major, &minor) < 0)
+    return -1;
+
+  request->versioned = major >= 1;
+  return 0;
+}
+
+static int
+parse_copy (PyObject *value,
+            Request  *request)
+{
+  int copy;
+
+  if (value == Py_None)
+    return 0;
+
+  copy = PyObject_IsTrue (value);
+  if (copy < 0)
+    return -1;
+
+  request->flags |= copy ? MTL_DLPACK_FLAGS_COPY : MTL_DLPACK_FLAGS_NEVER_COPY;
+  return 0;
+}
+
+static int
+parse_keyword (PyObject *name,
+               PyObject *value,
+               Request  *request)
+{
+  if (PyUnicode_CompareWithASCIIString (name, "max_version") == 0)
+    return parse_max_version (value, request);
+  if (PyUnicode_CompareWithASCIIString (name, "copy") == 0)
+    return parse_copy (value, request);
+  if (PyUnicode_CompareWithASCIIString (name, "stream") == 0)
+    return parse_stream (value);
+  if (PyUnicode_CompareWithASCIIString (name, "dl_device") == 0)
+    return value == Py_None ? 0
+                            : parse_pair (value, "dl_device", &request->device_type,
+                                          &request->device_ordinal);
+
+  PyErr_Format (PyExc_TypeError, "__dlpack__() got an unexpected keyword argument '%U'", name);
+  return -1;
+}
+
+static PyObject *
+export_view (MtlStridedView *view,
+             const Request  *request)
+{
+  gpointer managed;
+  GError *error = NULL;
+
+  if (request->versioned)
+    managed = mtl_strided_view_to_dlpack (view, request->flags, request->device_type,
+                                          request->device_ordinal, &error);
+  else
+    managed = mtl_strided_view_to_dlpack_legacy (view, request->flags, request->device_type,
+                                                 request->device_ordinal, &error);
+
+  if (managed == NULL)
+    return raise_error (error, PEER);
+
+  return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
+}
+
+static PyObject *
+exporter_dlpack (PyObject        *self,
+                 PyObject *const *args,
+                 Py_ssize_t       n_args,
+                 PyObject        *keywords)
+{
+  Request request = { 0 };
+  MtlStridedView *view;
+  PyObject *capsule;
+
+  if (n_args > 0)
+    {
+      PyErr_Format (PyExc_TypeError, "__dlpack__() takes only keyword arguments (%zd given)",
+                    n_args);
+      return NULL;
+    }
+
+  for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE (keywords); i++)
+    if (parse_keyword (PyTuple_GET_ITEM (keywords, i), args[i], &request) < 0)
+      return NULL;
+
+  if (is_view (self))
+    return export_view (get_view (self), &request);
+
+  view = view_for_exporter (self);
+  if (view == NULL)
+    return NULL;
+
+  capsule = export_view (view, &request);
+  g_object_unref (view);
+  return capsule;
+}
+
+static PyObject *
+exporter_dlpack_device (PyObject *self,
+                        PyObject *unused)
+{
+  MtlStridedView *view = view_for_exporter (self);
+  PyObject *pair;
+
+  if (view == NULL)
+    return NULL;
+
+  pair = Py_BuildValue ("(ii)", mtl_strided_view_get_device_type_code (view),
+                        mtl_strided_view_get_device_ordinal (view));
+  g_object_unref (view);
+  return pair;
+}
+
+PyMethodDef exporter_methods[] = {
+  { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
+    "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
+    "The memory as a DLPack capsule, without a copy unless one is asked for or needed." },
+  { "__dlpack_device__", exporter_dlpack_device, METH_NOARGS,
+    "__dlpack_device__()\n\nThe DLPack device: its type and its number." },
+  { NULL }
+};
+
+/* Takes the tensor out of the capsule, which stays as it is if it is no good. */
+static PyObject *
+view_from_capsule (PyObject *capsule)
+{
+  GError *error = NULL;
+  MtlStridedView *view;
+  gpointer managed;
+
+  if (PyCapsule_IsValid (capsule, VERSIONED_NAME))
+    {
+      managed = PyCapsule_GetPointer (capsule, VERSIONED_NAME);
+      if (PyCapsule_SetName (capsule, VERSIONED_USED_NAME) < 0)
+        return NULL;
+      view = mtl_strided_view_new_take_dlpack (managed, &error);
+    }
+  else if (PyCapsule_IsValid (capsule, LEGACY_NAME))
+    {
+      managed = PyCapsule_GetPointer (capsule, LEGACY_NAME);
+      if (PyCapsule_SetName (capsule, LEGACY_USED_NAME) < 0)
+        return NULL;
+      view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
+    }
+  else
+    {
+      const char *name = PyCapsule_GetName (capsule);
+
+      PyErr_Clear ();
+      PyErr_Format (PyExc_BufferError,
+                    "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
+                    ", which can be consumed once", name != NULL ? name : "NULL");
+      return NULL;
+    }
+
+  return wrap_view (view, &error, PEER);
+}
+
+/* Names and values that each import passes. */
+static struct
+{
+  PyObject *method;
+  PyObject *version;
+  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
+} constants;
+
+static int
+prepare_constants (void)
+{
+  if (constants.method != NULL)
+    return 0;
+
+  constants.version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  constants.keywords[0] = Py_BuildValue ("(s)", "max_version");
+  constants.keywords[1] = Py_BuildValue ("(ss)", "max_version", "dl_device");
+  constants.keywords[2] = Py_BuildValue ("(ss)", "max_version", "copy");
+  constants.keywords[3] = Py_BuildValue ("(sss)", "max_version", "dl_device", "copy");
+  constants.method = PyUnicode_InternFromString ("__dlpack__");
+  return PyErr_Occurred () != NULL ? -1 : 0;
+}
+
+/* Versioned first; a producer from before that knows no such keywords, and
+ * gives what it has. */
+static PyObject *
+ask_for_capsule (PyObject *object,
+                 PyObject *device,
+                 PyObject *copy,
+                 gboolean *plain)
+{
+  /* A callee may use the place before the first argument. */
+  PyObject *slots[5] = { NULL, object, constants.version };
+  PyObject **args = slots + 1;
+  gsize n = 2;
+  PyObject *capsule;
+
+  if (device != Py_None)
+    args[n++] = device;
+  if (copy != Py_None)
+    args[n++] = copy;
+
+  *plain = FALSE;
+  capsule = PyObject_VectorcallMethod (constants.method, args,
+                                       1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                       constants.keywords[(device != Py_None)
+                                                          + 2 * (copy != Py_None)]);
+  if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
+    return capsule;
+
+  PyErr_Clear ();
+  *plain = TRUE;
+  return PyObject_VectorcallMethod (constants.method, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                    NULL);
+}
+
+/* (type, ordinal) of a Mtl.Device too. */
+static PyObject *
+device_pair (PyObject *device)
+{
+  int type, ordinal;
+
+  if (PyObject_TypeCheck (device, classes.device))
+    {
+      MtlDevice *gdevice = (MtlDevice *) pygobject_get (device);
+
+      return Py_BuildValue ("(ii)", mtl_device_get_device_type (gdevice),
+                            mtl_device_get_device_ordinal (gdevice));
+    }
+
+  if (device != Py_None && parse_pair (device, "device", &type, &ordinal) < 0)
+    return NULL;
+
+  Py_INCREF (device);
+  return device;
+}
+
+static PyObject *
+check_device (PyObject *wrapper,
+              PyObject *device)
+{
+  MtlStridedView *view = get_view (wrapper);
+  int type, ordinal;
+
+  if (device == Py_None)
+    return wrapper;
+
+  if (parse_pair (device, "device", &type, &ordinal) == 0)
+    {
+      if (type == mtl_strided_view_get_device_type_code (view)
+          && ordinal == mtl_strided_view_get_device_ordinal (view))
+        return wrapper;
+
+      PyErr_Format (PyExc_BufferError, "The producer gave memory of device (%d, %d), not (%d, %d)",
+                    mtl_strided_view_get_device_type_code (view),
+                    mtl_strided_view_get_device_ordinal (view), type, ordinal);
+    }
+
+  Py_DECREF (wrapper);
+  return NULL;
+}
+
+static PyObject *
+replace_by_copy (PyObject *wrapper)
+{
+  GError *error = NULL;
+  MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), &error);
+
+  Py_DECREF (wrapper);
+  return wrap_view (copy, &error, PEER);
+}
+
+PyObject *
+view_from_dlpack (PyObject *object,
+                  PyObject *device,
+                  PyObject *copy)
+{
+  PyObject *pair, *capsule, *wrapper;
+  gboolean plain;
+
+  if (prepare_constants () < 0)
+    return NULL;
+
+  if (PyCapsule_CheckExact (object))
+    return view_from_capsule (object);
+
+  pair = device_pair (device);
+  if (pair == NULL)
+    return NULL;
+
+  capsule = ask_for_capsule (object, pair, copy, &plain);
+  wrapper = NULL;
+  if (capsule != NULL && !PyCapsule_CheckExact (capsule))
+    PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
+                  Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
+  else if (capsule != NULL)
+    wrapper = view_from_capsule (capsule);
+
+  if (wrapper != NULL)
+    wrapper = check_device (wrapper, pair);
+  if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
+    wrapper = replace_by_copy (wrapper);
+  Py_XDECREF (capsule);
+  Py_DECREF (pair);
+  return wrapper;
+}
+
+PyObject *
+module_from_dlpack (PyObject         *module,
+                    PyObject *const  *args,
+                    Py_ssize_t        n_args,
+                    PyObject         *keywords)
+{
+  PyObject *device = Py_None, *copy = Py_None;
+
+  if (n_args != 1)
+    {
+      PyErr_Format (PyExc_TypeError, "from_dlpack() takes one positional argument (%zd given)",
+                    n_args);
+      return NULL;
+    }
+
+  for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE (keywords); i++)
+    {
+      PyObject *name = PyTuple_GET_ITEM (keywords, i);
+
+      if (PyUnicode_CompareWithASCIIString (name, "device") == 0)
+        device = args[1 + i];
+      else if (PyUnicode_CompareWithASCIIString (name, "copy") == 0)
+        copy = args[1 + i];
+      else
+        {
+          PyErr_Format (PyExc_TypeError, "from_dlpack() got an unexpected keyword argument '%U'",
+                        name);
+          return NULL;
+        }
+    }
+
+  return view_from_dlpack (args[0], device, copy);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "mtl-python-private.h"
+
+PyObject *
+exception_for_code (int      code,
+                    Audience audience)
+{
+  if (code == MTL_ERROR_NO_MEMORY)
+    return PyExc_MemoryError;
+  if (audience == PEER)
+    return PyExc_BufferError;
+
+  switch (code)
+    {
+    case MTL_ERROR_OUT_OF_BOUNDS:
+      return PyExc_IndexError;
+    case MTL_ERROR_NOT_SUPPORTED:
+      return PyExc_NotImplementedError;
+    case MTL_ERROR_NOT_HOST_ACCESSIBLE:
+      return PyExc_BufferError;
+    case MTL_ERROR_DEVICE:
+      return PyExc_RuntimeError;
+    default:
+      return PyExc_ValueError;
+    }
+}
+
+/* Takes the error. What Python users catch is raised, with the GLib.Error as
+ * its cause. */
+PyObject *
+raise_error (GError   *error,
+             Audience  audience)
+{
+  PyObject *type, *value, *traceback, *cause, *exception;
+
+  if (error->domain != MTL_ERROR)
+    {
+      pyg_error_check (&error);
+      return NULL;
+    }
+
+  exception = exception_for_code (error->code, audience);
+  PyErr_SetString (exception, error->message);
+  PyErr_Fetch (&type, &value, &traceback);
+  PyErr_NormalizeException (&type, &value, &traceback);
+
+  pyg_error_check (&error);
+  {
+    PyObject *cause_type, *cause_traceback;
+
+    PyErr_Fetch (&cause_type, &cause, &cause_traceback);
+    PyErr_NormalizeException (&cause_type, &cause, &cause_traceback);
+    Py_XDECREF (cause_type);
+    Py_XDECREF (cause_traceback);
+  }
+
+  PyException_SetCause (value, cause);
+  PyErr_Restore (type, value, traceback);
+  return NULL;
+}
+
+int
+raise_error_int (GError   *error,
+                 Audience  audience)
+{
+  raise_error (error, audience);
+  return -1;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* DLPack's C exchange API: what C++ consumers call instead of __dlpack__(). */
+
+#include "mtl-python-private.h"
+
+#include "mtl-dlpack-abi-private.h"
+
+#define API_NAME "dlpack_exchange_api"
+
+typedef struct Header Header;
+struct Header
+{
+  DLPackVersion version;
+  Header *prev_api;
+};
+
+typedef void (* SetErrorFunc) (void       *error_ctx,
+                               const char *kind,
+                               const char *message);
+
+typedef struct
+{
+  Header header;
+  int (* managed_tensor_allocator)              (DLTensor                  *prototype,
+                                                 DLManagedTensorVersioned **out,
+                                                 void                      *error_ctx,
+                                                 SetErrorFunc               set_error);
+  int (* managed_tensor_from_py_object_no_sync) (void                      *py_object,
+                                                 DLManagedTensorVersioned **out);
+  int (* managed_tensor_to_py_object_no_sync)   (DLManagedTensorVersioned  *tensor,
+                                                 void                     **out_py_object);
+  int (* dltensor_from_py_object_no_sync)       (void                      *py_object,
+                                                 DLTensor                  *out);
+  int (* current_work_stream)                   (gint32                     device_type,
+                                                 gint32                     device_id,
+                                                 void                     **out_stream);
+} ExchangeApi;
+
+/* Called without Python's lock. */
+static int
+allocate_tensor (DLTensor                  *prototype,
+                 DLManagedTensorVersioned **out,
+                 void                      *error_ctx,
+                 SetErrorFunc               set_error)
+{
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlDevice) device = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (prototype->dtype.lanes != 1)
+    {
+      set_error (error_ctx, "BufferError", "Vector elements cannot be allocated");
+      return -1;
+    }
+
+  device = mtl_device_get (prototype->device.device_type, prototype->device.device_id, &error);
+  if (device != NULL)
+    view = mtl_strided_view_new_empty (device, prototype->dtype.code << 8 | prototype->dtype.bits,
+                                       prototype->shape, prototype->ndim, &error);
+  if (view != NULL)
+    *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
+                                       &error);
+  if (error == NULL)
+    return 0;
+
+  set_error (error_ctx, error->code == MTL_ERROR_NO_MEMORY ? "MemoryError" : "BufferError",
+             error->message);
+  return -1;
+}
+
+static int
+managed_from_object (void                      *py_object,
+                     DLManagedTensorVersioned **out)
+{
+  MtlStridedView *view = view_for_exporter (py_object);
+  GError *error = NULL;
+
+  if (view == NULL)
+    return -1;
+
+  *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
+                                     &error);
+  g_object_unref (view);
+  return *out != NULL ? 0 : raise_error_int (error, PEER);
+}
+
+static int
+object_from_managed (DLManagedTensorVersioned  *tensor,
+                     void                     **out_py_object)
+{
+  GError *error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_take_dlpack (tensor, &error);
+
+  *out_py_object = wrap_view (view, &error, PEER);
+  return *out_py_object != NULL ? 0 : -1;
+}
+
+/* Lends the view's own shape and strides, which a bare DLTensor cannot say to
+ * be read-only, nor a copy of reversed axes. */
+static int
+borrow_tensor (void     *py_object,
+               DLTensor *out)
+{
+  MtlStridedView *view;
+  gsize n_dims;
+  const gint64 *shape, *strides;
+
+  if (!is_view (py_object))
+    {
+      PyErr_SetString (PyExc_BufferError, "Only a view lends its memory");
+      return -1;
+    }
+
+  view = get_view (py_object);
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  strides = mtl_strided_view_get_strides (view, &n_dims);
+  for (gsize i = 0; i < n_dims; i++)
+    if (strides[i] < 0)
+      {
+        PyErr_SetString (PyExc_BufferError, "A view with negative strides cannot be lent");
+        return -1;
+      }
+
+  if (mtl_strided_view_is_read_only (view) || !mtl_strided_view_is_host_accessible (view))
+    {
+      PyErr_SetString (PyExc_BufferError,
+                       "A view that is read-only or on another device cannot be lent");
+      return -1;
+    }
+
+  *out = (DLTensor) {
+    .data = mtl_strided_view_get_data (view),
+    .device = { mtl_strided_view_get_device_type_code (view),
+                mtl_strided_view_get_device_ordinal (view) },
+    .ndim = n_dims,
+    .dtype = { mtl_strided_view_get_dtype_code (view), mtl_strided_view_get_dtype_bits (view),
+               mtl_strided_view_get_lanes (view) },
+    .shape = (gint64 *) shape,
+    .strides = (gint64 *) strides,
+  };
+  return 0;
+}
+
+static int
+get_work_stream (gint32   device_type,
+                 gint32   device_id,
+                 void   **out_stream)
+{
+  *out_stream = NULL; /* nothing here is queued */
+  return 0;
+}
+
+static ExchangeApi api = {
+  .header = { .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION } },
+  .managed_tensor_allocator = allocate_tensor,
+  .managed_tensor_from_py_object_no_sync = managed_from_object,
+  .managed_tensor_to_py_object_no_sync = object_from_managed,
+  .dltensor_from_py_object_no_sync = borrow_tensor,
+  .current_work_stream = get_work_stream,
+};
+
+int
+install_exchange (PyTypeObject *type)
+{
+  PyObject *capsule = PyCapsule_New (&api, API_NAME, NULL);
+  int status;
+
+  if (capsule == NULL)
+    return -1;
+
+  status = PyObject_SetAttrString ((PyObject *) type, "__dlpack_c_exchange_api__", capsule);
+  if (status == 0)
+    status = PyObject_SetAttrString ((PyObject *) type, "__c_dlpack_exchange_api__", capsule);
+  Py_DECREF (capsule);
+  return status;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* view[...], read and written, and iteration. */
+
+#include "mtl-python-private.h"
+
+#include <string.h>
+
+/* Each part of an index may add an axis. */
+#define MAX_PARTS (2 * MAX_DIMS + 1)
+
+typedef struct
+{
+  MtlSlice parts[MAX_PARTS];
+  gsize n_parts;
+  gboolean only_integers;
+} Index;
+
+static int
+parse_bound (PyObject *object,
+             gint64   *value,
+             gboolean *given)
+{
+  Py_ssize_t bound;
+
+  *given = object != Py_None;
+  if (!*given)
+    return 0;
+
+  if (!PyIndex_Check (object))
+    {
+      PyErr_Format (PyExc_TypeError, "A slice is made of integers and None, not of %.100s",
+                    Py_TYPE (object)->tp_name);
+      return -1;
+    }
+
+  bound = PyNumber_AsSsize_t (object, NULL); /* clamps, as slices do */
+  if (bound == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  *value = bound;
+  return 0;
+}
+
+static int
+parse_part (PyObject *object,
+            MtlSlice *part,
+            gboolean *is_integer)
+{
+  *part = (MtlSlice) { .kind = MTL_SLICE_INDEX, .step = 1 };
+  *is_integer = FALSE;
+
+  if (PyLong_CheckExact (object) || (PyIndex_Check (object) && !PyBool_Check (object)))
+    {
+      *is_integer = TRUE;
+      return int64_from_object (object, &part->start);
+    }
+
+  if (PySlice_Check (object))
+    {
+      PySliceObject *slice = (PySliceObject *) object;
+      gboolean has_step;
+
+      part->kind = MTL_SLICE_RANGE;
+      return parse_bound (slice->start, &part->start, &part->has_start) < 0
+                 || parse_bound (slice->stop, &part->stop, &part->has_stop) < 0
+                 || parse_bound (slice->step, &part->step, &has_step) < 0
+               ? -1
+               : 0;
+    }
+
+  if (object == Py_Ellipsis)
+    part->kind = MTL_SLICE_ELLIPSIS;
+  else if (object == Py_None)
+    part->kind = MTL_SLICE_NEW_AXIS;
+  else
+    {
+      PyErr_Format (PyExc_TypeError,
+                    "An index is made of integers, slices, ... and None, not of %.100s",
+                    Py_TYPE (object)->tp_name);
+      return -1;
+    }
+
+  return 0;
+}
+
+static int
+parse_index (PyObject *key,
+             Index    *index)
+{
+  PyObject **items = &key;
+  Py_ssize_t n = 1;
+
+  if (PyTuple_Check (key))
+    {
+      items = &PyTuple_GET_ITEM (key, 0);
+      n = PyTuple_GET_SIZE (key);
+    }
+
+  if (n > MAX_PARTS)
+    {
+      PyErr_Format (PyExc_IndexError, "An index of %zd parts: there can be %d at most", n,
+                    MAX_PARTS);
+      return -1;
+    }
+
+  index->n_parts = n;
+  index->only_integers = TRUE;
+  for (Py_ssize_t i = 0; i < n; i++)
+    {
+      gboolean is_integer;
+
+      if (parse_part (items[i], &index->parts[i], &is_integer) < 0)
+        return -1;
+      index->only_integers &= is_integer;
+    }
+
+  return 0;
+}
+
+static gsize
+collect_indices (const Index *index,
+                 gint64      *indices)
+{
+  for (gsize i = 0; i < index->n_parts; i++)
+    indices[i] = index->parts[i].start;
+
+  return index->n_parts;
+}
+
+static gboolean
+names_one_element (MtlStridedView *view,
+                   const Index    *index)
+{
+  return index->only_integers && index->n_parts == mtl_strided_view_get_n_dims (view);
+}
+
+static PyObject *
+view_subscript (PyObject *self,
+                PyObject *key)
+{
+  MtlStridedView *view = get_view (self);
+  GError *error = NULL;
+  Index index;
+
+  if (parse_index (key, &index) < 0)
+    return NULL;
+
+  if (names_one_element (view, &index))
+    {
+      gint64 indices[MAX_DIMS];
+
+      return number_get (view, indices, collect_indices (&index, indices));
+    }
+
+  return wrap_view (mtl_strided_view_slice (view, index.parts, index.n_parts, &error), &error,
+                    CALLER);
+}
+
+/* One element of the view's own type, to be broadcast. */
+static MtlStridedView *
+view_for_number (MtlStridedView *view,
+                 PyObject       *value)
+{
+  GError *error = NULL;
+  MtlStridedView *number =
+    mtl_strided_view_new_zeros (mtl_device_get_host (), mtl_strided_view_get_dtype (view),
+                                NULL, 0, &error);
+
+  if (number == NULL)
+    {
+      raise_error (error, CALLER);
+      return NULL;
+    }
+
+  if (number_set (number, NULL, 0, value) < 0)
+    g_clear_object (&number);
+
+  return number;
+}
+
+/* Anything that Mtl.asview() takes. */
+static MtlStridedView *
+view_for_value (MtlStridedView *view,
+                PyObject       *value)
+{
+  PyObject *module, *wrapper;
+  MtlStridedView *source;
+
+  if (is_view (value))
+    return g_object_ref (get_view (value));
+  if (is_number (value))
+    return view_for_number (view, value);
+
+  module = PyImport_ImportModule ("gi.overrides.Mtl");
+  if (module == NULL)
+    return NULL;
+
+  wrapper = PyObject_CallMethod (module, "asview", "O", value);
+  Py_DECREF (module);
+  if (wrapper == NULL)
+    return NULL;
+
+  source = g_object_ref (get_view (wrapper));
+  Py_DECREF (wrapper);
+  return source;
+}
+
+static int
+view_assign (PyObject *self,
+             PyObject *key,
+             PyObject *value)
+{
+  MtlStridedView *view = get_view (self);
+  MtlStridedView *dest, *source;
+  GError *error = NULL;
+  gboolean copied;
+  Index index;
+
+  if (value == NULL)
+    {
+      PyErr_SetString (PyExc_TypeError, "The elements of a view cannot be deleted");
+      return -1;
+    }
+
+  if (parse_index (key, &index) < 0)
+    return -1;
+
+  if (names_one_element (view, &index) && is_number (value))
+    {
+      gint64 indices[MAX_DIMS];
+
+      return number_set (view, indices, collect_indices (&index, indices), value);
+    }
+
+  dest = mtl_strided_view_slice (view, index.parts, index.n_parts, &error);
+  if (dest == NULL)
+    return raise_error_int (error, CALLER);
+
+  source = view_for_value (dest, value);
+  if (source == NULL)
+    {
+      g_object_unref (dest);
+      return -1;
+    }
+
+  Py_BEGIN_ALLOW_THREADS
+  copied = mtl_strided_view_copy_from (dest, source, &error);
+  Py_END_ALLOW_THREADS
+  g_object_unref (dest);
+  g_object_unref (source);
+  return copied ? 0 : raise_error_int (error, CALLER);
+}
+
+static Py_ssize_t
+view_length (PyObject *self)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (get_view (self), &n_dims);
+
+  if (n_dims > 0)
+    return shape[0];
+
+  PyErr_SetString (PyExc_TypeError, "A view of 0 dimensions has no length");
+  return -1;
+}
+
+static PyObject *
+view_item (PyObject   *self,
+           Py_ssize_t  i)
+{
+  MtlStridedView *view = get_view (self);
+  GError *error = NULL;
+  gint64 index = i;
+
+  if (mtl_strided_view_get_n_dims (view) == 1)
+    return number_get (view, &index, 1);
+
+  return wrap_view (mtl_strided_view_select (view, 0, index, &error), &error, CALLER);
+}
+
+static PyObject *
+view_get_item (PyObject *self,
+               PyObject *key)
+{
+  return view_subscript (self, key);
+}
+
+static PyObject *
+view_set_item (PyObject        *self,
+               PyObject *const *args,
+               Py_ssize_t       n_args)
+{
+  if (n_args != 2)
+    {
+      PyErr_Format (PyExc_TypeError, "__setitem__() takes 2 arguments (%zd given)", n_args);
+      return NULL;
+    }
+
+  if (view_assign (self, args[0], args[1]) < 0)
+    return NULL;
+
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+view_len (PyObject *self,
+          PyObject *unused)
+{
+  Py_ssize_t length = view_length (self);
+
+  return length < 0 ? NULL : PyLong_FromSsize_t (length);
+}
+
+static PyMethodDef index_methods[] = {
+  { "__getitem__", view_get_item, METH_O, "Return self[key]." },
+  { "__setitem__", (PyCFunction) (void *) view_set_item, METH_FASTCALL, "Set self[key] to value." },
+  { "__len__", view_len, METH_NOARGS, "Return len(self): the extent of the first axis." },
+  { NULL }
+};
+
+/* Setting the attributes makes slots that look them up again at each call;
+ * the functions themselves take their place. */
+int
+install_index (PyTypeObject *type)
+{
+  if (install_methods (type, index_methods) < 0)
+    return -1;
+
+  type->tp_as_mapping->mp_subscript = view_subscript;
+  type->tp_as_mapping->mp_ass_subscript = view_assign;
+  type->tp_as_mapping->mp_length = view_length;
+  type->tp_as_sequence->sq_length = view_length;
+  type->tp_as_sequence->sq_item = view_item;
+  PyType_Modified (type);
+  return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The compiled half of the override for PyGObject: Mtl.py calls install() with
+ * the classes that PyGObject made. */
+
+#define MTL_PYTHON_MODULE
+#include "mtl-python-private.h"
+
+Classes classes;
+
+MtlStridedView *
+view_for_exporter (PyObject *object)
+{
+  GError *error = NULL;
+  MtlStridedLayout *layout;
+  MtlStridedView *view;
+  MtlBuffer *buffer;
+  gint64 size;
+
+  if (is_view (object))
+    return g_object_ref (get_view (object));
+
+  if (!Py_IS_TYPE (object, classes.buffer))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is neither a view nor a buffer",
+                    Py_TYPE (object)->tp_name);
+      return NULL;
+    }
+
+  buffer = (MtlBuffer *) pygobject_get (object);
+  size = mtl_buffer_get_size (buffer);
+  layout = mtl_strided_layout_new_dense (&size, 1, MTL_ORDER_C, 8, &error);
+  view = layout != NULL ? mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error) : NULL;
+  g_clear_object (&layout);
+  if (view == NULL)
+    raise_error (error, PEER);
+
+  return view;
+}
+
+int
+install_methods (PyTypeObject *type,
+                 PyMethodDef  *methods)
+{
+  for (PyMethodDef *def = methods; def->ml_name != NULL; def++)
+    {
+      PyObject *descriptor = PyDescr_NewMethod (type, def);
+      int status;
+
+      if (descriptor == NULL)
+        return -1;
+
+      status = PyObject_SetAttrString ((PyObject *) type, def->ml_name, descriptor);
+      Py_DECREF (descriptor);
+      if (status < 0)
+        return -1;
+    }
+
+  return 0;
+}
+
+static int
+install_getters (PyTypeObject *type,
+                 PyGetSetDef  *getters)
+{
+  for (PyGetSetDef *def = getters; def->name != NULL; def++)
+    {
+      PyObject *descriptor = PyDescr_NewGetSet (type, def);
+      int status;
+
+      if (descriptor == NULL)
+        return -1;
+
+      status = PyObject_SetAttrString ((PyObject *) type, def->name, descriptor);
+      Py_DECREF (descriptor);
+      if (status < 0)
+        return -1;
+    }
+
+  return 0;
+}
+
+static PyObject *
+module_install (PyObject *module,
+                PyObject *args)
+{
+  if (!PyArg_ParseTuple (args, "O!O!O!:install", &PyType_Type, &classes.view, &PyType_Type,
+                         &classes.buffer, &PyType_Type, &classes.device))
+    return NULL;
+
+  Py_INCREF (classes.view);
+  Py_INCREF (classes.buffer);
+  Py_INCREF (classes.device);
+  if (install_dtypes () < 0
+      || install_methods (classes.view, exporter_methods) < 0
+      || install_methods (classes.buffer, exporter_methods) < 0
+      || install_methods (classes.view, view_methods) < 0
+      || install_getters (classes.view, view_getters) < 0
+      || install_exchange (classes.view) < 0
+      || install_buffer (classes.view) < 0
+      || install_buffer (classes.buffer) < 0
+      || install_index (classes.view) < 0)
+    return NULL;
+
+  Py_RETURN_NONE;
+}
+
+/* The exception for a GLib.Error of MTL_ERROR with that code and message. */
+static PyObject *
+module_exception_for_error (PyObject *module,
+                            PyObject *args)
+{
+  PyObject *type, *value, *traceback;
+  const char *message;
+  int code;
+
+  if (!PyArg_ParseTuple (args, "is:exception_for_error", &code, &message))
+    return NULL;
+
+  PyErr_SetString (exception_for_code (code, CALLER), message);
+  PyErr_Fetch (&type, &value, &traceback);
+  PyErr_NormalizeException (&type, &value, &traceback);
+  Py_XDECREF (type);
+  Py_XDECREF (traceback);
+  return value;
+}
+
+static PyMethodDef module_methods[] = {
+  { "install", module_install, METH_VARARGS, NULL },
+  { "exception_for_error", module_exception_for_error, METH_VARARGS, NULL },
+  { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
+    "from_dlpack(x, /, *, device=None, copy=None)\n\n"
+    "A view of what x exports through DLPack, without a copy unless copy=True." },
+  { "from_buffer", module_from_buffer, METH_O,
+    "from_buffer(x, /)\n\nA view of what x exports through the buffer protocol." },
+  { NULL }
+};
+
+static PyModuleDef module_definition = {
+  PyModuleDef_HEAD_INIT,
+  .m_name = "_mtl",
+  .m_size = -1,
+  .m_methods = module_methods,
+};
+
+PyMODINIT_FUNC PyInit__mtl (void);
+
+PyMODINIT_FUNC
+PyInit__mtl (void)
+{
+  PyObject *gobject = pygobject_init (3, 42, 0);
+
+  if (gobject == NULL)
+    return NULL;
+
+  Py_DECREF (gobject);
+  return PyModule_Create (&module_definition);
+}

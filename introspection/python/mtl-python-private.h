@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#ifndef MTL_PYTHON_MODULE
+#define NO_IMPORT_PYGOBJECT
+#endif
+#include <pygobject.h>
+
+#include <mtldl/mtldl.h>
+
+G_BEGIN_DECLS
+
+#define MAX_DIMS 64
+
+/* Who an exception is for: an ordinary caller, or a peer that speaks DLPack or
+ * the buffer protocol and expects a BufferError. */
+typedef enum
+{
+  CALLER,
+  PEER,
+} Audience;
+
+/* What PyGObject made of the library's types. */
+typedef struct
+{
+  PyTypeObject *view;
+  PyTypeObject *buffer;
+  PyTypeObject *device;
+} Classes;
+
+extern Classes classes;
+
+PyObject *exception_for_code (int       code,
+                              Audience  audience);
+
+/* Errors: each returns NULL or -1 for the caller to return. */
+PyObject *raise_error     (GError     *error,
+                           Audience    audience);
+int       raise_error_int (GError     *error,
+                           Audience    audience);
+
+/* Wraps a new view; of NULL and an error it makes an exception. The error is
+ * passed by address, as the call that gives both is an argument itself. */
+PyObject *wrap_view       (MtlStridedView *view,
+                           GError        **error,
+                           Audience        audience);
+
+/* The view behind a Python object that is one, or a buffer's bytes: both are
+ * new references. */
+MtlStridedView *view_for_exporter (PyObject *object);
+
+static inline MtlStridedView *
+get_view (PyObject *object)
+{
+  return (MtlStridedView *) pygobject_get (object);
+}
+
+static inline gboolean
+is_view (PyObject *object)
+{
+  return Py_IS_TYPE (object, classes.view);
+}
+
+/* Elements: mtl-python-number.c */
+PyObject *number_get      (MtlStridedView *view,
+                           const gint64   *indices,
+                           gsize           n_indices);
+int       number_set      (MtlStridedView *view,
+                           const gint64   *indices,
+                           gsize           n_indices,
+                           PyObject       *value);
+gboolean  is_number       (PyObject       *object);
+
+/* Integers and sequences of them: mtl-python-view.c */
+int       int64_from_object (PyObject     *object,
+                             gint64       *value);
+Py_ssize_t ints_from_args (PyObject *const *args,
+                           Py_ssize_t       n_args,
+                           gint64          *values,
+                           const char      *what);
+Py_ssize_t axes_from_args (PyObject *const *args,
+                           Py_ssize_t       n_args,
+                           int             *axes);
+
+/* Imports: mtl-python-dlpack.c, mtl-python-buffer.c */
+PyObject *view_from_dlpack (PyObject *object,
+                            PyObject *device,
+                            PyObject *copy);
+PyObject *module_from_dlpack (PyObject         *module,
+                              PyObject *const  *args,
+                              Py_ssize_t        n_args,
+                              PyObject         *keywords);
+PyObject *module_from_buffer (PyObject *module,
+                              PyObject *object);
+
+/* What is put on the classes. */
+extern PyMethodDef exporter_methods[];
+extern PyMethodDef view_methods[];
+extern PyGetSetDef view_getters[];
+
+int       install_methods  (PyTypeObject *type,
+                            PyMethodDef  *methods);
+int       install_index    (PyTypeObject *type);
+int       install_buffer   (PyTypeObject *type);
+int       install_exchange (PyTypeObject *type);
+int       install_dtypes   (void);
+
+G_END_DECLS

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What Python code asks a view for most often, without PyGObject's
+ * marshalling. */
+
+#include "mtl-python-private.h"
+
+PyObject *
+wrap_view (MtlStridedView *view,
+           GError        **error,
+           Audience        audience)
+{
+  PyObject *wrapper;
+
+  if (view == NULL)
+    return raise_error (*error, audience);
+
+  wrapper = pygobject_new (G_OBJECT (view));
+  g_object_unref (view);
+  return wrapper;
+}
+
+int
+int64_from_object (PyObject *object,
+                   gint64   *value)
+{
+  Py_ssize_t number;
+
+  if (!PyIndex_Check (object))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is no integer", Py_TYPE (object)->tp_name);
+      return -1;
+    }
+
+  number = PyNumber_AsSsize_t (object, PyExc_IndexError);
+  if (number == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  *value = number;
+  return 0;
+}
+
+/* (2, 3), [2, 3] or 2, 3. */
+Py_ssize_t
+ints_from_args (PyObject *const *args,
+                Py_ssize_t       n_args,
+                gint64          *values,
+                const char      *what)
+{
+  PyObject *sequence = NULL;
+
+  if (n_args == 1 && !PyIndex_Check (args[0]))
+    {
+      sequence = PySequence_Fast (args[0], "expected integers or a sequence of them");
+      if (sequence == NULL)
+        return -1;
+      args = PySequence_Fast_ITEMS (sequence);
+      n_args = PySequence_Fast_GET_SIZE (sequence);
+    }
+
+  if (n_args > MAX_DIMS)
+    {
+      PyErr_Format (PyExc_ValueError, "%zd %s: there can be %d at most", n_args, what, MAX_DIMS);
+      n_args = -1;
+    }
+
+  for (Py_ssize_t i = 0; i < n_args; i++)
+    if (int64_from_object (args[i], &values[i]) < 0)
+      n_args = -1;
+
+  Py_XDECREF (sequence);
+  return n_args;
+}
+
+Py_ssize_t
+axes_from_args (PyObject *const *args,
+                Py_ssize_t       n_args,
+                int             *axes)
+{
+  gint64 values[MAX_DIMS];
+  Py_ssize_t n = ints_from_args (args, n_args, values, "axes");
+
+  for (Py_ssize_t i = 0; i < n; i++)
+    axes[i] = CLAMP (values[i], G_MININT, G_MAXINT); /* none is out of these and right */
+
+  return n;
+}
+
+static PyObject *
+tuple_from_ints (const gint64 *values,
+                 gsize         n)
+{
+  PyObject *tuple = PyTuple_New (n);
+
+  for (gsize i = 0; tuple != NULL && i < n; i++)
+    {
+      PyObject *value = PyLong_FromLongLong (values[i]);
+
+      if (value == NULL)
+        Py_CLEAR (tuple);
+      else
+        PyTuple_SET_ITEM (tuple, i, value);
+    }
+
+  return tuple;
+}
+
+static PyObject *
+view_get_shape (PyObject *self,
+                void     *closure)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (get_view (self), &n_dims);
+
+  return tuple_from_ints (shape, n_dims);
+}
+
+static PyObject *
+view_get_strides (PyObject *self,
+                  void     *closure)
+{
+  gsize n_dims;
+  const gint64 *strides = mtl_strided_view_get_strides (get_view (self), &n_dims);
+
+  return tuple_from_ints (strides, n_dims);
+}
+
+static PyObject *
+view_get_ndim (PyObject *self,
+               void     *closure)
+{
+  return PyLong_FromUnsignedLong (mtl_strided_view_get_n_dims (get_view (self)));
+}
+
+static PyObject *
+view_get_size (PyObject *self,
+               void     *closure)
+{
+  return PyLong_FromLongLong (mtl_strided_view_get_volume (get_view (self)));
+}
+
+/* Rounded up: an element of 4 bits takes a byte of its own in Python. */
+static PyObject *
+view_get_itemsize (PyObject *self,
+                   void     *closure)
+{
+  return PyLong_FromUnsignedLong ((mtl_strided_view_get_item_bits (get_view (self)) + 7) / 8);
+}
+
+static PyObject *
+view_get_nbytes (PyObject *self,
+                 void     *closure)
+{
+  MtlStridedView *view = get_view (self);
+  unsigned __int128 bits = (unsigned __int128) mtl_strided_view_get_volume (view)
+                           * mtl_strided_view_get_item_bits (view);
+
+  /* Of a broadcast view it may be more than there is memory. */
+  return PyLong_FromUnsignedLongLong ((bits + 7) / 8 > G_MAXUINT64 ? G_MAXUINT64
+                                                                   : (guint64) ((bits + 7) / 8));
+}
+
+/* The enumeration's members, so that a getter need not look one up. */
+#define N_CODES 32
+static PyObject *dtypes[N_CODES][129];
+static PyObject *other_dtype;
+
+int
+install_dtypes (void)
+{
+  GEnumClass *klass = g_type_class_ref (MTL_TYPE_DTYPE);
+
+  for (guint i = 0; i < klass->n_values; i++)
+    {
+      int value = klass->values[i].value;
+      PyObject *member = pyg_enum_from_gtype (MTL_TYPE_DTYPE, value);
+
+      if (member == NULL)
+        return -1;
+      if (value == MTL_DTYPE_OTHER)
+        other_dtype = member;
+      else
+        dtypes[value >> 8][value & 0xff] = member;
+    }
+
+  g_type_class_unref (klass);
+  return 0;
+}
+
+static PyObject *
+view_get_dtype (PyObject *self,
+                void     *closure)
+{
+  MtlDType dtype = mtl_strided_view_get_dtype (get_view (self));
+  PyObject *member = dtype == MTL_DTYPE_OTHER ? other_dtype : dtypes[dtype >> 8][dtype & 0xff];
+
+  Py_INCREF (member);
+  return member;
+}
+
+static PyObject *
+view_get_transposed (PyObject *self,
+                     void     *closure)
+{
+  return wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
+}
+
+PyGetSetDef view_getters[] = {
+  { "shape", view_get_shape, NULL, "The extents, a tuple.", NULL },
+  { "strides", view_get_strides, NULL, "The strides in elements, a tuple.", NULL },
+  { "ndim", view_get_ndim, NULL, "The number of dimensions.", NULL },
+  { "size", view_get_size, NULL, "The number of elements.", NULL },
+  { "itemsize", view_get_itemsize, NULL, "What one element takes, in bytes.", NULL },
+  { "nbytes", view_get_nbytes, NULL, "What all elements take, in bytes.", NULL },
+  { "dtype", view_get_dtype, NULL, "The element type, a Mtl.DType.", NULL },
+  { "T", view_get_transposed, NULL, "The view with its axes reversed.", NULL },
+  { NULL }
+};
+
+static PyObject *
+view_permute (PyObject        *self,
+              PyObject *const *args,
+              Py_ssize_t       n_args)
+{
+  GError *error = NULL;
+  int axes[MAX_DIMS];
+  Py_ssize_t n = axes_from_args (args, n_args, axes);
+
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_permute (get_view (self), axes, n, &error), &error, CALLER);
+}
+
+static PyObject *
+view_transpose (PyObject        *self,
+                PyObject *const *args,
+                Py_ssize_t       n_args)
+{
+  if (n_args > 0)
+    return view_permute (self, args, n_args);
+
+  return view_get_transposed (self, NULL);
+}
+
+static PyObject *
+view_reshape (PyObject        *self,
+              PyObject *const *args,
+              Py_ssize_t       n_args)
+{
+  GError *error = NULL;
+  gint64 shape[MAX_DIMS];
+  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
+
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_reshape (get_view (self), shape, n, &error), &error, CALLER);
+}
+
+static PyObject *
+view_broadcast_to (PyObject        *self,
+                   PyObject *const *args,
+                   Py_ssize_t       n_args)
+{
+  GError *error = NULL;
+  gint64 shape[MAX_DIMS];
+  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
+
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_broadcast_to (get_view (self), shape, n, &error), &error,
+                    CALLER);
+}
+
+static PyObject *
+view_unsqueeze (PyObject        *self,
+                PyObject *const *args,
+                Py_ssize_t       n_args)
+{
+  GError *error = NULL;
+  int axes[MAX_DIMS];
+  Py_ssize_t n = axes_from_args (args, n_args, axes);
+
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_unsqueeze (get_view (self), axes, n, &error), &error, CALLER);
+}
+
+static PyObject *
+view_squeeze (PyObject        *self,
+              PyObject *const *args,
+              Py_ssize_t       n_args)
+{
+  GError *error = NULL;
+  int axes[MAX_DIMS];
+  Py_ssize_t n;
+
+  if (n_args == 0)
+    return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
+
+  n = axes_from_args (args, n_args, axes);
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_squeeze_axes (get_view (self), axes, n, &error), &error,
+                    CALLER);
+}
+
+/* A list of the axis' elements, or of lists. */
+static PyObject *
+list_axis (MtlStridedView *view,
+           const gint64   *shape,
+           gsize           n_dims,
+           gsize           axis,
+           gint64         *indices)
+{
+  PyObject *list;
+
+  if (axis == n_dims)
+    return number_get (view, indices, n_dims);
+
+  list = PyList_New (shape[axis]);
+  for (gint64 i = 0; list != NULL && i < shape[axis]; i++)
+    {
+      PyObject *item;
+
+      indices[axis] = i;
+      item = list_axis (view, shape, n_dims, axis + 1, indices);
+      if (item == NULL)
+        Py_CLEAR (list);
+      else
+        PyList_SET_ITEM (list, i, item);
+    }
+
+  return list;
+}
+
+static PyObject *
+view_tolist (PyObject *self,
+             PyObject *unused)
+{
+  gint64 indices[MAX_DIMS];
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (get_view (self), &n_dims);
+
+  return list_axis (get_view (self), shape, n_dims, 0, indices);
+}
+
+static PyObject *
+view_item (PyObject        *self,
+           PyObject *const *args,
+           Py_ssize_t       n_args)
+{
+  MtlStridedView *view = get_view (self);
+  gint64 indices[MAX_DIMS] = { 0 };
+  Py_ssize_t n = mtl_strided_view_get_n_dims (view);
+
+  if (n_args > 0)
+    n = ints_from_args (args, n_args, indices, "indices");
+  else if (mtl_strided_view_get_volume (view) != 1)
+    {
+      PyErr_Format (PyExc_ValueError, "A view of %lld elements is not a single one",
+                    (long long) mtl_strided_view_get_volume (view));
+      return NULL;
+    }
+
+  return n < 0 ? NULL : number_get (view, indices, n);
+}
+
+#define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
+
+PyMethodDef view_methods[] = {
+  { "permute", FAST (view_permute),
+    "permute(*axes)\n\nThe view with its axes in another order." },
+  { "transpose", FAST (view_transpose),
+    "transpose(*axes)\n\nThe view with its axes reversed, or in the order given." },
+  { "reshape", FAST (view_reshape),
+    "reshape(*shape)\n\nThe same elements in another shape, without a copy." },
+  { "broadcast_to", FAST (view_broadcast_to),
+    "broadcast_to(*shape)\n\nThe view with axes of extent 1 repeated." },
+  { "unsqueeze", FAST (view_unsqueeze),
+    "unsqueeze(*axes)\n\nThe view with new axes of extent 1." },
+  { "squeeze", FAST (view_squeeze),
+    "squeeze(*axes)\n\nThe view without its axes of extent 1, or without those given." },
+  { "tolist", view_tolist, METH_NOARGS, "tolist()\n\nThe elements in nested lists." },
+  { "item", FAST (view_item),
+    "item(*indices)\n\nOne element as a number: the only one, or the one at indices." },
+  { NULL }
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtldl-pixbuf.h"
+
+/* What a view has to be for GdkPixbuf to take its memory as it is. */
+typedef struct
+{
+  int width;
+  int height;
+  int n_channels;
+  int rowstride;
+  gsize size;
+} Picture;
+
+/* Not gdk_pixbuf_get_byte_length(): that one counts in int and is wrong from
+ * 2 GiB on. The last row may lack its padding. */
+static gsize
+picture_size (gsize height,
+              gsize rowstride,
+              gsize row_size)
+{
+  return (height - 1) * rowstride + row_size;
+}
+
+/**
+ * mtl_pixbuf_get_view:
+ * @pixbuf: a picture of 8 bits per sample
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a writable view of a picture's own pixels, without a copy.
+ *
+ * The view has the shape [height, width, channels], elements of type `uint8`
+ * and the picture's row stride. It keeps @pixbuf alive. What is written to the
+ * one is seen in the other.
+ *
+ * A picture over [struct@GLib.Bytes], as
+ * [ctor@GdkPixbuf.Pixbuf.new_from_bytes] makes it, may not be written to.
+ * GdkPixbuf therefore gives it a copy of its own when somebody first asks to
+ * write, as this function does; from then on the picture and its views share
+ * that copy, and the bytes are left as they were. Pictures from files are not
+ * over bytes.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where a sample does not have 8 bits.
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_pixbuf_get_view (GdkPixbuf  *pixbuf,
+                     GError    **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  gint64 shape[3], strides[3];
+  gsize size;
+  int bits;
+
+  g_return_val_if_fail (GDK_IS_PIXBUF (pixbuf), NULL);
+
+  bits = gdk_pixbuf_get_bits_per_sample (pixbuf);
+  if (bits != 8)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The picture has %d bits per sample; only 8 are supported", bits);
+      return NULL;
+    }
+
+  shape[0] = gdk_pixbuf_get_height (pixbuf);
+  shape[1] = gdk_pixbuf_get_width (pixbuf);
+  shape[2] = gdk_pixbuf_get_n_channels (pixbuf);
+  strides[0] = gdk_pixbuf_get_rowstride (pixbuf);
+  strides[1] = shape[2];
+  strides[2] = 1;
+
+  layout = mtl_strided_layout_new (shape, 3, strides, 3, 8, error);
+  if (layout == NULL)
+    return NULL;
+
+  size = picture_size (shape[0], strides[0], shape[1] * shape[2]);
+  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), gdk_pixbuf_get_pixels (pixbuf), size,
+                                    FALSE, g_object_unref, g_object_ref (pixbuf), error);
+  if (buffer == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, error);
+}
+
+static gboolean
+check_is_picture (MtlStridedView  *view,
+                  GError         **error)
+{
+  const gint64 *shape;
+  gsize n_dims;
+
+  if (mtl_strided_view_get_dtype (view) != MTL_DTYPE_UINT8
+      || mtl_strided_view_get_lanes (view) != 1)
+    {
+      g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "Elements of type %s with %u lanes; a picture's are uint8 with 1 lane",
+                   dtype, mtl_strided_view_get_lanes (view));
+      return FALSE;
+    }
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  if (n_dims != 3)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The view has %" G_GSIZE_FORMAT " dimensions; a picture has 3:"
+                   " height, width, channels", n_dims);
+      return FALSE;
+    }
+
+  if (shape[2] != 3 && shape[2] != 4)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The last extent is %" G_GINT64_FORMAT "; a picture has 3 channels or 4",
+                   shape[2]);
+      return FALSE;
+    }
+
+  if (shape[0] == 0 || shape[1] == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
+                   " pixels", shape[0], shape[1]);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+check_is_reachable (MtlStridedView  *view,
+                    GError         **error)
+{
+  if (mtl_strided_view_is_host_accessible (view))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "Memory of device (%d, %d) cannot be reached by the host",
+               mtl_strided_view_get_device_type_code (view),
+               mtl_strided_view_get_device_ordinal (view));
+  return FALSE;
+}
+
+static gboolean
+check_strides (const gint64  *shape,
+               const gint64  *strides,
+               gint64         rowstride,
+               GError       **error)
+{
+  /* The stride of an axis of extent 1 leads nowhere. */
+  gboolean are_pixels_dense = strides[2] == 1 && (shape[1] == 1 || strides[1] == shape[2]);
+
+  /* Not a product, which could overflow. */
+  if (are_pixels_dense && rowstride <= G_MAXINT && rowstride / shape[2] >= shape[1])
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "Strides of (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+               ") for %" G_GINT64_FORMAT " pixels a row: a picture's are (at least pixels *"
+               " channels and at most %d, %" G_GINT64_FORMAT ", 1); a copy of the view has them",
+               strides[0], strides[1], strides[2], shape[1], G_MAXINT, shape[2]);
+  return FALSE;
+}
+
+static gboolean
+picture_init (Picture         *picture,
+              MtlStridedView  *view,
+              GError         **error)
+{
+  const gint64 *shape, *strides;
+  gint64 rowstride;
+
+  if (!check_is_picture (view, error) || !check_is_reachable (view, error))
+    return FALSE;
+
+  shape = mtl_strided_view_get_shape (view, NULL);
+  strides = mtl_strided_view_get_strides (view, NULL);
+  if (shape[0] > G_MAXINT || shape[1] > G_MAXINT / shape[2])
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; GdkPixbuf takes %d"
+                   " rows of %d bytes at most", shape[0], shape[1], G_MAXINT, G_MAXINT);
+      return FALSE;
+    }
+
+  rowstride = shape[0] > 1 ? strides[0] : shape[1] * shape[2];
+  if (!check_strides (shape, strides, rowstride, error))
+    return FALSE;
+
+  picture->width = shape[1];
+  picture->height = shape[0];
+  picture->n_channels = shape[2];
+  picture->rowstride = rowstride;
+  picture->size = picture_size (shape[0], rowstride, shape[1] * shape[2]);
+  if (picture->size <= G_MAXINT)
+    return TRUE;
+
+  /* It would be accepted, but other parts of GdkPixbuf count the bytes in int. */
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "The picture takes %" G_GSIZE_FORMAT " bytes; GdkPixbuf counts to %d",
+               picture->size, G_MAXINT);
+  return FALSE;
+}
+
+static void
+unref_view (guchar   *pixels,
+            gpointer  view)
+{
+  g_object_unref (view);
+}
+
+/**
+ * mtl_pixbuf_new_from_view:
+ * @view: a view of shape [height, width, channels]
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a picture that shares the memory of @view, without a copy, and keeps
+ * it alive. 3 channels are red, green, blue; the fourth one is the opacity, by
+ * which the colors are not multiplied.
+ *
+ * Where @view is writable, what is written to the one is seen in the other.
+ * Where it is read-only, GdkPixbuf gives the picture a copy of its own when
+ * somebody first asks to write to the picture.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the elements are not `uint8`,
+ * where there are not 3 dimensions, not 3 or 4 channels, or no pixels; with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE; with %MTL_ERROR_NEEDS_COPY where the strides
+ * are not those of rows of pixels from top to bottom, as after
+ * [method@Mtl.StridedView.flip]: give it a [method@Mtl.StridedView.copy] then;
+ * and with %MTL_ERROR_OVERFLOW from 2 GiB on.
+ *
+ * Returns: (transfer full): the new picture
+ *
+ * Since: 1.0
+ */
+GdkPixbuf *
+mtl_pixbuf_new_from_view (MtlStridedView  *view,
+                          GError         **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  gpointer pixels;
+  Picture picture;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+
+  if (!picture_init (&picture, view, error))
+    return NULL;
+
+  pixels = mtl_strided_view_get_data (view);
+  if (!mtl_strided_view_is_read_only (view))
+    return gdk_pixbuf_new_from_data (pixels, GDK_COLORSPACE_RGB, picture.n_channels == 4, 8,
+                                     picture.width, picture.height, picture.rowstride,
+                                     unref_view, g_object_ref (view));
+
+  bytes = g_bytes_new_with_free_func (pixels, picture.size, g_object_unref, g_object_ref (view));
+  return gdk_pixbuf_new_from_bytes (bytes, GDK_COLORSPACE_RGB, picture.n_channels == 4, 8,
+                                    picture.width, picture.height, picture.rowstride);
+}
