@@ -176,12 +176,13 @@ picture_init (Picture         *picture,
 {
   const gint64 *shape, *strides;
   gint64 rowstride;
+  gsize n_dims;
 
   if (!check_is_picture (view, error) || !check_is_reachable (view, error))
     return FALSE;
 
-  shape = mtl_strided_view_get_shape (view, NULL);
-  strides = mtl_strided_view_get_strides (view, NULL);
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  strides = mtl_strided_view_get_strides (view, &n_dims);
   if (shape[0] > G_MAXINT || shape[1] > G_MAXINT / shape[2])
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,

@@ -19,5 +19,9 @@ struct _MtlBuffer
 MtlBuffer *mtl_buffer_new_take_memory (MtlMemory *memory,
                                        gsize      offset,
                                        gsize      size);
+gboolean   mtl_buffer_check_range     (MtlBuffer  *self,
+                                       gsize       offset,
+                                       gsize       size,
+                                       GError    **error);
 
 G_END_DECLS

@@ -5,7 +5,6 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-error.h"
-#include "mtl-number-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -116,18 +115,6 @@ mtl_strided_view_check_writable (MtlStridedView  *self,
 }
 
 static gboolean
-check_dtype (MtlDType   dtype,
-             GError   **error)
-{
-  if (mtl_dtype_get_name (dtype) != NULL)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The element type 0x%x has no name here: views are made of named ones only", dtype);
-  return FALSE;
-}
-
-static gboolean
 check_bounds (const MtlLayout  *layout,
               gsize             byte_offset,
               gsize             size,
@@ -184,7 +171,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
   g_return_val_if_fail (MTL_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
 
-  if (!check_dtype (dtype, error))
+  if (!mtl_dtype_check (dtype, error))
     return NULL;
 
   if (layout->layout.item_bits != mtl_dtype_get_bits (dtype))
@@ -254,7 +241,7 @@ view_new_for_shape (MtlDevice     *device,
   if (device == NULL)
     device = mtl_device_get_default ();
 
-  if (!check_dtype (dtype, error)
+  if (!mtl_dtype_check (dtype, error)
       || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype),
                                 &layout, error))
     return NULL;
@@ -360,98 +347,6 @@ mtl_strided_view_new_full (MtlDevice     *device,
   return g_steal_pointer (&self);
 }
 
-static gboolean
-check_n_values (const gint64  *shape,
-                gsize          n_dims,
-                gint64         volume,
-                gsize          n_values,
-                GError       **error)
-{
-  g_autofree char *string = NULL;
-
-  if ((guint64) volume == n_values)
-    return TRUE;
-
-  string = mtl_dims_to_string (shape, n_dims);
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%" G_GSIZE_FORMAT " values given for the shape %s of %" G_GINT64_FORMAT
-               " elements", n_values, string, volume);
-  return FALSE;
-}
-
-/* A host tensor for so many values, which the caller writes. */
-static MtlStridedView *
-view_new_for_values (MtlDType       dtype,
-                     const gint64  *shape,
-                     gsize          n_dims,
-                     gsize          n_values,
-                     GError       **error)
-{
-  MtlElementType type = mtl_element_type_new (dtype);
-  MtlLayout layout;
-
-  if (!check_dtype (dtype, error) || !mtl_element_type_check_numeric (type, error)
-      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, type.bits, &layout, error))
-    return NULL;
-
-  if (!check_n_values (shape, n_dims, mtl_layout_get_volume (&layout), n_values, error))
-    {
-      mtl_layout_clear (&layout);
-      return NULL;
-    }
-
-  return mtl_strided_view_new_dense (mtl_device_get_host (), MTL_STORAGE_MODE_HOST, type, &layout,
-                                     FALSE, error);
-}
-
-/**
- * mtl_strided_view_new_from_doubles: (constructor)
- * @dtype: the element type
- * @shape: (array length=n_dims): the extents
- * @n_dims: the number of dimensions
- * @values: (array length=n_values): the elements in C order
- * @n_values: the number of @values
- * @error: return location for a [error@Mtl.Error]
- *
- * Makes a tensor of values, in the host's memory.
- *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
- * than elements, with %MTL_ERROR_OVERFLOW where one does not fit @dtype, and
- * as [ctor@Mtl.StridedView.new_zeros] does.
- *
- * Returns: (transfer full): the new view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_new_from_doubles (MtlDType       dtype,
-                                   const gint64  *shape,
-                                   gsize          n_dims,
-                                   const double  *values,
-                                   gsize          n_values,
-                                   GError       **error)
-{
-  g_autoptr (MtlStridedView) self = NULL;
-
-  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
-  g_return_val_if_fail (values != NULL || n_values == 0, NULL);
-
-  self = view_new_for_values (dtype, shape, n_dims, n_values, error);
-  if (self == NULL)
-    return NULL;
-
-  for (gsize i = 0; i < n_values; i++)
-    {
-      MtlNumber number = mtl_number_from_double (values[i]);
-
-      if (!mtl_number_check_fits (number, dtype, error))
-        return NULL;
-      mtl_number_store (number, dtype, self->memory->contents + i * (self->type.bits / 8));
-    }
-
-  return g_steal_pointer (&self);
-}
-
 /**
  * mtl_strided_view_new_from_bytes: (constructor)
  * @bytes: the memory
@@ -488,7 +383,7 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
   g_return_val_if_fail (bytes != NULL, NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  if (!check_dtype (dtype, error))
+  if (!mtl_dtype_check (dtype, error))
     return NULL;
 
   if (byte_strides == NULL)
@@ -505,141 +400,6 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
     return NULL;
 
   return mtl_strided_view_new (buffer, layout, dtype, 0, error);
-}
-
-typedef struct
-{
-  MtlDType dtype;
-  guint8 *data;
-  gsize n_left;
-  gsize n_seen;
-} VariantReader;
-
-static gboolean
-variant_to_number (GVariant   *variant,
-                   MtlNumber  *number,
-                   GError    **error)
-{
-  switch (g_variant_classify (variant))
-    {
-    case G_VARIANT_CLASS_BOOLEAN:
-      *number = mtl_number_from_uint64 (g_variant_get_boolean (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_BYTE:
-      *number = mtl_number_from_uint64 (g_variant_get_byte (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_INT16:
-      *number = mtl_number_from_int64 (g_variant_get_int16 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_UINT16:
-      *number = mtl_number_from_uint64 (g_variant_get_uint16 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_INT32:
-      *number = mtl_number_from_int64 (g_variant_get_int32 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_UINT32:
-      *number = mtl_number_from_uint64 (g_variant_get_uint32 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_INT64:
-      *number = mtl_number_from_int64 (g_variant_get_int64 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_UINT64:
-      *number = mtl_number_from_uint64 (g_variant_get_uint64 (variant));
-      return TRUE;
-    case G_VARIANT_CLASS_DOUBLE:
-      *number = mtl_number_from_double (g_variant_get_double (variant));
-      return TRUE;
-    default:
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A value of type “%s” is not a number", g_variant_get_type_string (variant));
-      return FALSE;
-    }
-}
-
-static gboolean
-read_variant (VariantReader  *self,
-              GVariant       *variant,
-              GError        **error)
-{
-  MtlNumber number;
-
-  if (g_variant_is_container (variant))
-    {
-      gsize n = g_variant_n_children (variant);
-
-      for (gsize i = 0; i < n; i++)
-        {
-          g_autoptr (GVariant) child = g_variant_get_child_value (variant, i);
-
-          if (!read_variant (self, child, error))
-            return FALSE;
-        }
-      return TRUE;
-    }
-
-  if (!variant_to_number (variant, &number, error)
-      || !mtl_number_check_fits (number, self->dtype, error))
-    return FALSE;
-
-  if (self->n_left > 0)
-    {
-      mtl_number_store (number, self->dtype, self->data);
-      self->data += mtl_dtype_get_bits (self->dtype) / 8;
-      self->n_left--;
-    }
-  self->n_seen++;
-  return TRUE;
-}
-
-/**
- * mtl_strided_view_new_from_variant: (constructor)
- * @dtype: the element type
- * @shape: (array length=n_dims): the extents
- * @n_dims: the number of dimensions
- * @values: numbers and truth values in C order, nested in arrays and tuples as
- *   one likes
- * @error: return location for a [error@Mtl.Error]
- *
- * Makes a tensor of values, in the host's memory. Integers are exact in all
- * their 64 bits.
- *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
- * than elements or one is not a number, with %MTL_ERROR_OVERFLOW where one
- * does not fit @dtype, and as [ctor@Mtl.StridedView.new_zeros] does.
- *
- * Returns: (transfer full): the new view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_new_from_variant (MtlDType       dtype,
-                                   const gint64  *shape,
-                                   gsize          n_dims,
-                                   GVariant      *values,
-                                   GError       **error)
-{
-  g_autoptr (MtlStridedView) self = NULL;
-  g_autoptr (GVariant) sunk = NULL;
-  VariantReader reader = { 0 };
-  gint64 volume;
-
-  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
-  g_return_val_if_fail (values != NULL, NULL);
-
-  sunk = g_variant_ref_sink (values);
-  self = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, shape, n_dims, error);
-  if (self == NULL || !mtl_element_type_check_numeric (self->type, error))
-    return NULL;
-
-  volume = mtl_strided_view_get_volume (self);
-  reader.dtype = dtype;
-  reader.data = self->memory->contents;
-  reader.n_left = volume;
-  if (!read_variant (&reader, sunk, error)
-      || !check_n_values (shape, n_dims, volume, reader.n_seen, error))
-    return NULL;
-
-  return g_steal_pointer (&self);
 }
 
 /**

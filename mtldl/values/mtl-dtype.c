@@ -56,6 +56,18 @@ mtl_dtype_get_name (MtlDType self)
   return NULL;
 }
 
+gboolean
+mtl_dtype_check (MtlDType   self,
+                 GError   **error)
+{
+  if (mtl_dtype_get_name (self) != NULL)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The element type 0x%x has no name here: views are made of named ones only", self);
+  return FALSE;
+}
+
 /**
  * mtl_dtype_get_bits:
  * @self: an element type

@@ -26,7 +26,9 @@ enum
   MTL_TYPE_CODE_BOOL = 6,
 };
 
-const char *mtl_dtype_get_name (MtlDType self);
+const char *mtl_dtype_get_name (MtlDType   self);
+gboolean    mtl_dtype_check    (MtlDType   self,
+                                GError   **error);
 
 static inline MtlElementType
 mtl_element_type_new (MtlDType dtype)

@@ -121,7 +121,11 @@ gboolean  mtl_layout_check_n_strides  (const gint64     *strides,
                                        gsize             n_dims,
                                        GError          **error);
 
-/* Queries: mtl-layout.c */
+gboolean  mtl_layout_add_up_bounds    (const MtlLayout  *self,
+                                       gint64           *min,
+                                       gint64           *max);
+
+/* Queries: mtl-layout-queries.c */
 gint64    mtl_layout_get_volume       (const MtlLayout  *self);
 gboolean  mtl_layout_is_empty         (const MtlLayout  *self);
 void      mtl_layout_get_stride_order (const MtlLayout  *self,
@@ -165,7 +169,8 @@ gboolean  mtl_layout_locate           (const MtlLayout  *self,
                                        gint64           *offset,
                                        GError          **error);
 
-/* Operations that keep the elements: mtl-layout-operations.c */
+/* Operations that keep the elements: mtl-layout.c (permute) and
+ * mtl-layout-operations.c */
 gboolean  mtl_layout_permute          (const MtlLayout  *self,
                                        const int        *axes,
                                        gsize             n_axes,

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-layout-private.h"
+
+#include "mtl-error.h"
+
+static inline guint64
+magnitude (gint64 value)
+{
+  return value < 0 ? -(guint64) value : (guint64) value;
+}
+
+gint64
+mtl_layout_get_volume (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  gint64 volume = 1;
+
+  if (mtl_layout_is_empty (self))
+    return 0;
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    volume *= shape[i];
+
+  return volume;
+}
+
+gboolean
+mtl_layout_is_empty (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    if (shape[i] == 0)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Outermost first: by falling magnitude of the stride; equal ones keep their
+ * order, as NumPy's K does. */
+void
+mtl_layout_get_stride_order (const MtlLayout *self,
+                             int             *axes)
+{
+  const gint64 *strides = mtl_layout_strides (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      guint32 place = i;
+
+      while (place > 0 && magnitude (strides[axes[place - 1]]) < magnitude (strides[i]))
+        {
+          axes[place] = axes[place - 1];
+          place--;
+        }
+      axes[place] = i;
+    }
+}
+
+/* (0, -1) where there is no element. */
+void
+mtl_layout_get_offset_bounds (const MtlLayout *self,
+                              gint64          *min,
+                              gint64          *max)
+{
+  gboolean fits = mtl_layout_add_up_bounds (self, min, max);
+
+  g_assert (fits);
+}
+
+/* The bytes that the elements touch, from the first to one past the last, as
+ * seen from element offset 0; (0, 0) where there is no element. */
+gboolean
+mtl_layout_get_byte_bounds (const MtlLayout  *self,
+                            gint64           *first,
+                            gint64           *end,
+                            GError          **error)
+{
+  gboolean whole_bytes = self->item_bits % 8 == 0;
+  gint64 units_per_item = whole_bytes ? self->item_bits / 8 : self->item_bits;
+  gint64 min, max, low, high;
+
+  mtl_layout_get_offset_bounds (self, &min, &max);
+  if (min > max)
+    {
+      *first = *end = 0;
+      return TRUE;
+    }
+
+  if (__builtin_mul_overflow (min, units_per_item, &low)
+      || __builtin_mul_overflow (max, units_per_item, &high)
+      || __builtin_add_overflow (high, units_per_item + (whole_bytes ? 0 : 7), &high))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "Elements %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %u bits"
+                   " reach beyond the limit of 2^63 − 1",
+                   min, max, self->item_bits);
+      return FALSE;
+    }
+
+  *first = whole_bytes ? low : low >> 3; /* towards -∞ */
+  *end = whole_bytes ? high : high >> 3;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_get_required_size (const MtlLayout  *self,
+                              gint64           *size,
+                              GError          **error)
+{
+  gint64 first, end;
+
+  if (!mtl_layout_get_byte_bounds (self, &first, &end, error))
+    return FALSE;
+
+  if (first < 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "The layout reaches %" G_GINT64_FORMAT " bytes below its start", -first);
+      return FALSE;
+    }
+
+  *size = end;
+  return TRUE;
+}
+
+gint64 *
+mtl_layout_dup_byte_strides (const MtlLayout  *self,
+                             GError          **error)
+{
+  g_autofree gint64 *byte_strides = g_new (gint64, MAX (self->n_dims, 1));
+  const gint64 *strides = mtl_layout_strides (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gboolean whole_bytes = self->item_bits % 8 == 0;
+      gint64 units;
+
+      if (__builtin_mul_overflow (strides[i], whole_bytes ? self->item_bits / 8 : self->item_bits,
+                                  &units))
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                       "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is beyond"
+                       " the limit of 2^63 − 1", strides[i], i, self->item_bits);
+          return NULL;
+        }
+
+      if (!whole_bytes && units % 8 != 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "The stride of %" G_GINT64_FORMAT " bits of axis %u is not of whole bytes",
+                       units, i);
+          return NULL;
+        }
+      byte_strides[i] = whole_bytes ? units : units / 8;
+    }
+
+  return g_steal_pointer (&byte_strides);
+}
+
+static gboolean
+is_packed (const MtlLayout *self,
+           const int       *axes)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  gint64 expected = 1;
+
+  for (guint32 i = self->n_dims; i > 0; i--)
+    {
+      int axis = axes[i - 1];
+
+      if (shape[axis] == 1)
+        continue;
+      if (strides[axis] != expected)
+        return FALSE;
+      expected *= shape[axis];
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_is_contiguous (const MtlLayout *self,
+                          MtlOrder         order)
+{
+  int axes[MTL_LAYOUT_MAX_DIMS];
+
+  if (mtl_layout_is_empty (self))
+    return TRUE;
+
+  if (order == MTL_ORDER_ANY)
+    return mtl_layout_is_contiguous (self, MTL_ORDER_C)
+           || mtl_layout_is_contiguous (self, MTL_ORDER_F);
+
+  if (order == MTL_ORDER_K)
+    {
+      mtl_layout_get_stride_order (self, axes);
+      return is_packed (self, axes);
+    }
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    axes[i] = order == MTL_ORDER_C ? i : self->n_dims - 1 - i;
+
+  return is_packed (self, axes);
+}
+
+gboolean
+mtl_layout_is_dense (const MtlLayout *self)
+{
+  return mtl_layout_is_empty (self)
+         || (self->offset == 0 && mtl_layout_is_contiguous (self, MTL_ORDER_K));
+}
+
+/* From the innermost axis outwards each stride has to step over all that the
+ * inner ones reach. Says no to a few layouts that are unique. */
+gboolean
+mtl_layout_is_unique (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  int axes[MTL_LAYOUT_MAX_DIMS];
+  guint64 reach = 0;
+
+  if (mtl_layout_is_empty (self))
+    return TRUE;
+
+  mtl_layout_get_stride_order (self, axes);
+  for (guint32 i = self->n_dims; i > 0; i--)
+    {
+      int axis = axes[i - 1];
+
+      if (shape[axis] == 1)
+        continue;
+      if (magnitude (strides[axis]) <= reach)
+        return FALSE;
+      reach += magnitude (strides[axis]) * (guint64) (shape[axis] - 1);
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_layout_equal (const MtlLayout *a,
+                  const MtlLayout *b)
+{
+  return a->n_dims == b->n_dims && a->item_bits == b->item_bits && a->offset == b->offset
+         && memcmp (mtl_layout_dims (a), mtl_layout_dims (b),
+                    2 * a->n_dims * sizeof (gint64)) == 0;
+}
+
+gboolean
+mtl_layout_same_shape (const MtlLayout *a,
+                       const MtlLayout *b)
+{
+  return a->n_dims == b->n_dims
+         && memcmp (mtl_layout_shape (a), mtl_layout_shape (b), a->n_dims * sizeof (gint64)) == 0;
+}
+
+guint
+mtl_layout_hash (const MtlLayout *self)
+{
+  const gint64 *dims = mtl_layout_dims (self);
+  guint64 hash = (guint64) self->n_dims << 32 | self->item_bits;
+
+  hash = (hash ^ (guint64) self->offset) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  for (guint32 i = 0; i < 2 * self->n_dims; i++)
+    hash = (hash ^ hash >> 29 ^ (guint64) dims[i]) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  return hash >> 32;
+}
+
+char *
+mtl_dims_to_string (const gint64 *dims,
+                    gsize         n_dims)
+{
+  GString *string = g_string_new ("(");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, i == 0 ? "%" G_GINT64_FORMAT : ", %" G_GINT64_FORMAT, dims[i]);
+
+  g_string_append (string, n_dims == 1 ? ",)" : ")");
+  return g_string_free (string, FALSE);
+}
+
+char *
+mtl_layout_to_string (const MtlLayout *self)
+{
+  g_autofree char *shape = mtl_dims_to_string (mtl_layout_shape (self), self->n_dims);
+  g_autofree char *strides = mtl_dims_to_string (mtl_layout_strides (self), self->n_dims);
+
+  return g_strdup_printf ("shape %s, strides %s, offset %" G_GINT64_FORMAT ", items of %u bits",
+                          shape, strides, self->offset, self->item_bits);
+}
+
+gboolean
+mtl_axis_resolve (int       axis,
+                  gsize     n_dims,
+                  guint    *result,
+                  GError  **error)
+{
+  int n = n_dims;
+
+  if (axis < -n || axis >= n)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "Axis %d is out of bounds for %d dimensions", axis, n);
+      return FALSE;
+    }
+
+  *result = axis < 0 ? axis + n : axis;
+  return TRUE;
+}
+
+gboolean
+mtl_index_resolve (gint64    index,
+                   gint64    extent,
+                   guint     axis,
+                   gint64   *result,
+                   GError  **error)
+{
+  if (index < -extent || index >= extent)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "Index %" G_GINT64_FORMAT " is out of bounds for axis %u with extent %"
+                   G_GINT64_FORMAT, index, axis, extent);
+      return FALSE;
+    }
+
+  *result = index < 0 ? index + extent : index;
+  return TRUE;
+}
+
+gboolean
+mtl_layout_locate (const MtlLayout  *self,
+                   const gint64     *indices,
+                   gsize             n_indices,
+                   gint64           *offset,
+                   GError          **error)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  const gint64 *strides = mtl_layout_strides (self);
+  guint64 sum = self->offset; /* wraps only where an index below is out of bounds */
+
+  if (n_indices != self->n_dims)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " indices given for %u dimensions",
+                   n_indices, self->n_dims);
+      return FALSE;
+    }
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gint64 index;
+
+      if (!mtl_index_resolve (indices[i], shape[i], i, &index, error))
+        return FALSE;
+      sum += (guint64) index * (guint64) strides[i];
+    }
+
+  *offset = sum;
+  return TRUE;
+}

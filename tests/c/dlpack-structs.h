@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <stdint.h>
+
+/* What a peer of the library sees: the structs of DLPack 1.x, written down a
+ * second time so that the tests do not take the library's word for them. */
+
+enum
+{
+  DL_READ_ONLY = 1,
+  DL_IS_COPIED = 2,
+  DL_PADDED = 4,
+};
+
+typedef struct
+{
+  uint32_t major;
+  uint32_t minor;
+} DLPackVersion;
+
+typedef struct
+{
+  int32_t device_type;
+  int32_t device_id;
+} DLDevice;
+
+typedef struct
+{
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} DLDataType;
+
+typedef struct
+{
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} DLTensor;
+
+typedef struct DLManagedTensor
+{
+  DLTensor dl_tensor;
+  void *manager_ctx;
+  void (*deleter) (struct DLManagedTensor *self);
+} DLManagedTensor;
+
+typedef struct DLManagedTensorVersioned
+{
+  DLPackVersion version;
+  void *manager_ctx;
+  void (*deleter) (struct DLManagedTensorVersioned *self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+} DLManagedTensorVersioned;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <string.h>
+
+#include <mtldl/mtldl.h>
+
+/* An array and its length, as arguments. */
+#define DIMS(...) \
+  ((const gint64[]) { __VA_ARGS__ }), G_N_ELEMENTS (((const gint64[]) { __VA_ARGS__ }))
+#define AXES(...) \
+  ((const int[]) { __VA_ARGS__ }), G_N_ELEMENTS (((const int[]) { __VA_ARGS__ }))
+#define DOUBLES(...) \
+  ((const double[]) { __VA_ARGS__ }), G_N_ELEMENTS (((const double[]) { __VA_ARGS__ }))
+#define NO_DIMS NULL, 0
+
+#define POW2(n) (G_GINT64_CONSTANT (1) << (n))
+
+/* The domain, the code, and that the message names the offending value; leaves
+ * no error behind. */
+#define assert_failed(error, error_code, value) \
+  G_STMT_START \
+    { \
+      g_assert_error ((error), MTL_ERROR, (error_code)); \
+      if (strstr ((error)->message, (value)) == NULL) \
+        g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, (value)); \
+      g_clear_error (&(error)); \
+    } \
+  G_STMT_END
+
+/* That a call which returns an object gives none, and why. */
+#define assert_fails(call, error_code, value) \
+  G_STMT_START \
+    { \
+      GError *error = NULL; \
+      gpointer object_ = (call); \
+      g_assert_null (object_); \
+      assert_failed (error, error_code, value); \
+    } \
+  G_STMT_END
+
+/* The same for a call that returns FALSE. */
+#define assert_refuses(call, error_code, value) \
+  G_STMT_START \
+    { \
+      GError *error = NULL; \
+      gboolean done_ = (call); \
+      g_assert_false (done_); \
+      assert_failed (error, error_code, value); \
+    } \
+  G_STMT_END
+
+#define assert_dims(actual, n_actual, ...) \
+  G_STMT_START \
+    { \
+      const gint64 expected_[] = { __VA_ARGS__ }; \
+      g_assert_cmpmem ((actual), (n_actual) * sizeof (gint64), expected_, sizeof expected_); \
+    } \
+  G_STMT_END
+
+#define assert_shape(layout, ...) \
+  G_STMT_START \
+    { \
+      gsize n_; \
+      const gint64 *dims_ = mtl_strided_layout_get_shape ((layout), &n_); \
+      assert_dims (dims_, n_, __VA_ARGS__); \
+    } \
+  G_STMT_END
+
+#define assert_strides(layout, ...) \
+  G_STMT_START \
+    { \
+      gsize n_; \
+      const gint64 *dims_ = mtl_strided_layout_get_strides ((layout), &n_); \
+      assert_dims (dims_, n_, __VA_ARGS__); \
+    } \
+  G_STMT_END
+
+#define assert_view_shape(view, ...) \
+  G_STMT_START \
+    { \
+      gsize n_; \
+      const gint64 *dims_ = mtl_strided_view_get_shape ((view), &n_); \
+      assert_dims (dims_, n_, __VA_ARGS__); \
+    } \
+  G_STMT_END
+
+#define assert_view_strides(view, ...) \
+  G_STMT_START \
+    { \
+      gsize n_; \
+      const gint64 *dims_ = mtl_strided_view_get_strides ((view), &n_); \
+      assert_dims (dims_, n_, __VA_ARGS__); \
+    } \
+  G_STMT_END
+
+/* All elements in C order, as doubles. */
+#define assert_elements(view, ...) \
+  G_STMT_START \
+    { \
+      const double expected_[] = { __VA_ARGS__ }; \
+      GError *error_ = NULL; \
+      MtlStridedView *doubles_ = mtl_strided_view_to_dtype ((view), MTL_DTYPE_FLOAT64, &error_); \
+      GBytes *bytes_; \
+      g_assert_no_error (error_); \
+      bytes_ = mtl_strided_view_dup_bytes (doubles_, &error_); \
+      g_assert_no_error (error_); \
+      g_assert_cmpmem (g_bytes_get_data (bytes_, NULL), g_bytes_get_size (bytes_), \
+                       expected_, sizeof expected_); \
+      g_bytes_unref (bytes_); \
+      g_object_unref (doubles_); \
+    } \
+  G_STMT_END
+
+/* For a GDestroyNotify: how often it was called. */
+static inline void
+count_call (gpointer counter)
+{
+  g_atomic_int_inc ((int *) counter);
+}

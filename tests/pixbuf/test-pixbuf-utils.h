@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <mtldl-pixbuf/mtldl-pixbuf.h>
+
+#include <sys/mman.h>
+
+static inline MtlStridedView *
+get_view (GdkPixbuf *pixbuf)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_pixbuf_get_view (pixbuf, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (MTL_IS_STRIDED_VIEW (view));
+  return view;
+}
+
+static inline GdkPixbuf *
+get_picture (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  GdkPixbuf *pixbuf = mtl_pixbuf_new_from_view (view, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (GDK_IS_PIXBUF (pixbuf));
+  return pixbuf;
+}
+
+static inline MtlStridedView *
+zeros_new (gint64 height,
+           gint64 width,
+           gint64 n_channels)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 shape[] = { height, width, n_channels };
+  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8,
+                                                     shape, 3, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static inline MtlStridedView *
+slice (MtlStridedView *view,
+       const char     *string)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *sliced = mtl_strided_view_slice_string (view, string, &error);
+
+  g_assert_no_error (error);
+  return sliced;
+}
+
+static inline gint64
+get_element (MtlStridedView *view,
+             gint64          row,
+             gint64          column,
+             gint64          channel)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 indices[] = { row, column, channel };
+  gint64 value = mtl_strided_view_get_int64 (view, indices, 3, &error);
+
+  g_assert_no_error (error);
+  return value;
+}
+
+static inline void
+set_element (MtlStridedView *view,
+             gint64          row,
+             gint64          column,
+             gint64          channel,
+             gint64          value)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 indices[] = { row, column, channel };
+
+  mtl_strided_view_set_int64 (view, indices, 3, value, &error);
+  g_assert_no_error (error);
+}
+
+/* All of the picture, by GdkPixbuf's own rule for where a sample lies. */
+static inline void
+assert_same_samples (GdkPixbuf      *pixbuf,
+                     MtlStridedView *view)
+{
+  const guint8 *pixels = gdk_pixbuf_read_pixels (pixbuf);
+  int n_channels = gdk_pixbuf_get_n_channels (pixbuf);
+
+  for (int row = 0; row < gdk_pixbuf_get_height (pixbuf); row++)
+    for (int column = 0; column < gdk_pixbuf_get_width (pixbuf); column++)
+      for (int channel = 0; channel < n_channels; channel++)
+        g_assert_cmpint (get_element (view, row, column, channel), ==,
+                         pixels[row * gdk_pixbuf_get_rowstride (pixbuf) + column * n_channels
+                                + channel]);
+}
+
+#define HUGE_SIZE ((gsize) 5 << 30)
+
+/* Addresses without memory behind them, until somebody writes there. */
+static inline gpointer
+huge_new (void)
+{
+  gpointer data = mmap (NULL, HUGE_SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+  g_assert_true (data != MAP_FAILED);
+  return data;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the programs of README.md and compares what they print.
+
+test-readme.py README LANGUAGE…: the environment has to lead to the library, as
+that of the build tree or of an installation does.
+"""
+
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from blocks import get_block, read_blocks
+
+SECTION = 'The same in four languages'
+
+
+def run(command, folder):
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f'{shlex.join(command)} ended with {result.returncode}:\n'
+                           f'{result.stdout}{result.stderr}')
+
+    return result.stdout
+
+
+def run_c(source, folder):
+    flags = run(['pkg-config', '--cflags', '--libs', 'mtldl-1'], folder).split()
+    compiler = shlex.split(os.environ.get('CC', 'cc'))
+    run([*compiler, '-Wall', '-Werror', source.name, *flags, '-o', 'tensor-c'], folder)
+    return run(['./tensor-c'], folder)
+
+
+def run_vala(source, folder):
+    vapi_dir = os.environ.get('MTL_VAPI_DIR')
+    vapi_dirs = [f'--vapidir={vapi_dir}'] if vapi_dir else []
+    run(['valac', *vapi_dirs, '--pkg', 'mtldl-1', source.name, '-o', 'tensor-vala'], folder)
+    return run(['./tensor-vala'], folder)
+
+
+def run_python(source, folder):
+    return run([sys.executable, source.name], folder)
+
+
+def run_js(source, folder):
+    return run(['gjs', '-m', source.name], folder)
+
+
+RUNNERS = {
+    'c': ('tensor.c', run_c),
+    'python': ('tensor.py', run_python),
+    'js': ('tensor.js', run_js),
+    'vala': ('tensor.vala', run_vala),
+}
+
+
+def main(readme, languages):
+    blocks = read_blocks(pathlib.Path(readme))
+    expected = get_block(blocks, SECTION, 'text')
+    failed = 0
+
+    print(f'1..{len(languages)}', flush=True)
+    for number, language in enumerate(languages, 1):
+        name, runner = RUNNERS[language]
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / name
+            source.write_text(get_block(blocks, SECTION, language), encoding='utf-8')
+            try:
+                printed = runner(source, folder)
+            except RuntimeError as error:
+                printed = str(error)
+
+        passed = printed == expected
+        failed += not passed
+        print(f'{"ok" if passed else "not ok"} {number} README.md: the program in {language}')
+        if not passed:
+            for line in f'expected:\n{expected}printed:\n{printed}'.splitlines():
+                print(f'# {line}')
+        sys.stdout.flush()
+
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
