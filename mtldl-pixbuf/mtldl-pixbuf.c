@@ -95,14 +95,20 @@ check_is_picture (MtlStridedView  *view,
   const gint64 *shape;
   gsize n_dims;
 
-  if (mtl_strided_view_get_dtype (view) != MTL_DTYPE_UINT8
-      || mtl_strided_view_get_lanes (view) != 1)
+  if (mtl_strided_view_get_dtype (view) != MTL_DTYPE_UINT8)
     {
       g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "Elements of type %s with %u lanes; a picture's are uint8 with 1 lane",
-                   dtype, mtl_strided_view_get_lanes (view));
+                   "The elements are %s; a picture's are uint8", dtype);
+      return FALSE;
+    }
+
+  if (mtl_strided_view_get_lanes (view) != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The elements have %u lanes; a picture's have 1",
+                   mtl_strided_view_get_lanes (view));
       return FALSE;
     }
 
@@ -156,16 +162,16 @@ check_strides (const gint64  *shape,
 {
   /* The stride of an axis of extent 1 leads nowhere. */
   gboolean are_pixels_dense = strides[2] == 1 && (shape[1] == 1 || strides[1] == shape[2]);
+  gint64 row_size = shape[1] * shape[2];
 
-  /* Not a product, which could overflow. */
-  if (are_pixels_dense && rowstride <= G_MAXINT && rowstride / shape[2] >= shape[1])
+  if (are_pixels_dense && rowstride >= row_size && rowstride <= G_MAXINT)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "Strides of (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-               ") for %" G_GINT64_FORMAT " pixels a row: a picture's are (at least pixels *"
-               " channels and at most %d, %" G_GINT64_FORMAT ", 1); a copy of the view has them",
-               strides[0], strides[1], strides[2], shape[1], G_MAXINT, shape[2]);
+               "The strides are (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+               "); a picture of that width has (%" G_GINT64_FORMAT " to %d, %" G_GINT64_FORMAT
+               ", 1), as a copy of the view has",
+               strides[0], strides[1], strides[2], row_size, G_MAXINT, shape[2]);
   return FALSE;
 }
 
@@ -186,8 +192,9 @@ picture_init (Picture         *picture,
   if (shape[0] > G_MAXINT || shape[1] > G_MAXINT / shape[2])
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; GdkPixbuf takes %d"
-                   " rows of %d bytes at most", shape[0], shape[1], G_MAXINT, G_MAXINT);
+                   "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels of %" G_GINT64_FORMAT
+                   " bytes; GdkPixbuf takes %d rows of %d bytes at most",
+                   shape[0], shape[1], shape[2], G_MAXINT, G_MAXINT);
       return FALSE;
     }
 

@@ -104,14 +104,14 @@ check_legacy (MtlStridedView  *self,
   return TRUE;
 }
 
-/* What goes out: the view itself, or a copy where it has to be one. */
-static MtlStridedView *
-prepare (MtlStridedView  *self,
-         MtlDlpackFlags   flags,
-         gint32           device_type,
-         gint32           device_ordinal,
-         gboolean        *copied,
-         GError         **error)
+/* Makes the copy that goes out where the view itself cannot or must not. */
+static gboolean
+prepare (MtlStridedView   *self,
+         MtlDlpackFlags    flags,
+         gint32            device_type,
+         gint32            device_ordinal,
+         MtlStridedView  **copy,
+         GError          **error)
 {
   gboolean reversed = !(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
                       && has_negative_strides (&self->layout);
@@ -120,15 +120,14 @@ prepare (MtlStridedView  *self,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "The flags 0x%x ask for a copy and forbid it", flags);
-      return NULL;
+      return FALSE;
     }
 
   if (!check_device (self, device_type, device_ordinal, error))
-    return NULL;
+    return FALSE;
 
-  *copied = (flags & MTL_DLPACK_FLAGS_COPY) || reversed;
-  if (!*copied)
-    return g_object_ref (self);
+  if (!(flags & MTL_DLPACK_FLAGS_COPY) && !reversed)
+    return TRUE;
 
   if (flags & MTL_DLPACK_FLAGS_NEVER_COPY)
     {
@@ -137,16 +136,24 @@ prepare (MtlStridedView  *self,
       g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                    "A layout of %s has negative strides, which few consumers take: it goes out"
                    " as a copy only", string);
-      return NULL;
+      return FALSE;
     }
 
-  if ((flags & MTL_DLPACK_FLAGS_LEGACY) && self->read_only && !(flags & MTL_DLPACK_FLAGS_COPY))
+  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != MTL_DEVICE_TYPE_CPU)
     {
-      check_legacy (self, error);
-      return NULL;
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A copy is made on the host, not on device (%d, %d)",
+                   device_type, device_ordinal);
+      return FALSE;
     }
 
-  return mtl_strided_view_copy (self, error);
+  /* A copy is writable, but nobody asked for one. */
+  if ((flags & MTL_DLPACK_FLAGS_LEGACY) && !(flags & MTL_DLPACK_FLAGS_COPY)
+      && !check_legacy (self, error))
+    return FALSE;
+
+  *copy = mtl_strided_view_copy (self, error);
+  return *copy != NULL;
 }
 
 /* A stride that is never walked may be anything but negative, and that of an
@@ -180,19 +187,21 @@ write_tensor (MtlStridedView  *self,
               GError         **error)
 {
   MtlMemory *memory = self->memory;
-  gint64 bit = self->layout.offset * self->layout.item_bits;
   gboolean is_address = handle_is_address (memory->device_type);
   gboolean is_empty = mtl_layout_is_empty (&self->layout);
-  gint64 offset = (gint64) self->byte_offset + (bit >> 3);
+  gint64 offset;
+  guint bit;
 
-  if (bit % 8 != 0)
+  mtl_layout_get_first_byte (&self->layout, &offset, &bit);
+  if (bit != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The first element lies %" G_GINT64_FORMAT " bits into a byte: DLPack can"
-                   " only say whole bytes", bit & 7);
+                   "The first element lies %u bits into a byte: DLPack can only say whole bytes",
+                   bit);
       return FALSE;
     }
 
+  offset += self->byte_offset;
   write_dims (&self->layout, dims);
   *tensor = (DLTensor) {
     .data = memory->handle,
@@ -251,24 +260,24 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
                             int              device_ordinal,
                             GError         **error)
 {
-  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
   g_autofree VersionedExport *export = NULL;
-  gboolean copied;
+  MtlStridedView *view;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (!(flags & MTL_DLPACK_FLAGS_LEGACY), NULL);
 
-  view = prepare (self, flags, device_type, device_ordinal, &copied, error);
-  if (view == NULL)
+  if (!prepare (self, flags, device_type, device_ordinal, &copy, error))
     return NULL;
 
+  view = copy != NULL ? copy : self;
   export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
   if (!write_tensor (view, device_type, export->dims, &export->managed.dl_tensor, error))
     return NULL;
 
   export->managed.version = (DLPackVersion) { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION };
   export->managed.flags = (view->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
-                          | (copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0)
+                          | (copy != NULL ? DLPACK_FLAG_BITMASK_IS_COPIED : 0)
                           | (view->type.padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
   export->managed.manager_ctx = mtl_memory_ref (view->memory);
   export->managed.deleter = delete_versioned;
@@ -302,15 +311,17 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
                                    int              device_ordinal,
                                    GError         **error)
 {
-  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
   g_autofree LegacyExport *export = NULL;
-  gboolean copied;
+  MtlStridedView *view;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  view = prepare (self, flags | MTL_DLPACK_FLAGS_LEGACY, device_type, device_ordinal, &copied,
-                  error);
-  if (view == NULL || !check_legacy (view, error))
+  if (!prepare (self, flags | MTL_DLPACK_FLAGS_LEGACY, device_type, device_ordinal, &copy, error))
+    return NULL;
+
+  view = copy != NULL ? copy : self;
+  if (!check_legacy (view, error))
     return NULL;
 
   export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));

@@ -7,36 +7,6 @@
 #include "mtl-error.h"
 #include "mtl-strided-view-private.h"
 
-static MtlMemory *
-memory_new_for_tensor (const DLTensor   *tensor,
-                       const MtlLayout  *layout,
-                       gboolean          read_only,
-                       GDestroyNotify    destroy,
-                       gpointer          owner,
-                       gsize            *byte_offset)
-{
-  gint64 first, end;
-  guint8 *data = tensor->data;
-  gboolean known = mtl_layout_get_byte_bounds (layout, &first, &end, NULL);
-
-  g_assert (known);
-
-  /* A peer does not say how large its memory is. On the host it is what the
-   * elements reach; a device's handle is kept as it came. */
-  if (!mtl_dl_device_is_host_accessible (tensor->device.device_type))
-    {
-      *byte_offset = tensor->byte_offset;
-      return mtl_memory_new_imported (tensor->device.device_type, tensor->device.device_id, data,
-                                      MAX ((gint64) tensor->byte_offset + end, 0), FALSE,
-                                      read_only, destroy, owner);
-    }
-
-  *byte_offset = -first;
-  return mtl_memory_new_imported (tensor->device.device_type, tensor->device.device_id,
-                                  end > first ? data + tensor->byte_offset + first : NULL,
-                                  end - first, TRUE, read_only, destroy, owner);
-}
-
 static MtlStridedView *
 import_tensor (const DLTensor  *tensor,
                guint64          flags,
@@ -44,17 +14,38 @@ import_tensor (const DLTensor  *tensor,
                gpointer         owner,
                GError         **error)
 {
-  MtlElementType type;
-  MtlLayout layout;
+  const DLDevice *device = &tensor->device;
+  gboolean read_only = (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+  MtlTensorDescription description;
+  guint8 *data = tensor->data;
   MtlMemory *memory;
+  gint64 first, end;
   gsize byte_offset;
 
-  if (!mtl_dl_tensor_describe (tensor, flags, &type, &layout, error))
+  if (!mtl_dl_tensor_describe (tensor, flags, &description, error))
     return NULL;
 
-  memory = memory_new_for_tensor (tensor, &layout, (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0,
-                                  destroy, owner, &byte_offset);
-  return mtl_strided_view_new_take (memory, byte_offset, type, &layout);
+  first = description.first;
+  end = description.end;
+
+  /* A peer does not say how large its memory is. On the host it is what the
+   * elements touch; a device's handle is kept as it came. */
+  if (mtl_dl_device_is_host_accessible (device->device_type))
+    {
+      data = first < end ? data + tensor->byte_offset + first : NULL;
+      byte_offset = -first;
+      memory = mtl_memory_new_imported (device->device_type, device->device_id, data, end - first,
+                                        TRUE, read_only, destroy, owner);
+    }
+  else
+    {
+      byte_offset = tensor->byte_offset;
+      memory = mtl_memory_new_imported (device->device_type, device->device_id, data,
+                                        MAX ((gint64) byte_offset + end, 0), FALSE, read_only,
+                                        destroy, owner);
+    }
+
+  return mtl_strided_view_new_take (memory, byte_offset, description.type, &description.layout);
 }
 
 /* Leaves the tensor alone on failure. */
@@ -187,10 +178,13 @@ gboolean
 mtl_dlpack_validate (gconstpointer   dl_tensor,
                      GError        **error)
 {
-  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  MtlElementType type;
+  MtlTensorDescription description;
 
   g_return_val_if_fail (dl_tensor != NULL, FALSE);
 
-  return mtl_dl_tensor_describe (dl_tensor, 0, &type, &layout, error);
+  if (!mtl_dl_tensor_describe (dl_tensor, 0, &description, error))
+    return FALSE;
+
+  mtl_layout_clear (&description.layout);
+  return TRUE;
 }

@@ -254,6 +254,7 @@ mtl_strided_view_to_device (MtlStridedView  *self,
   g_autoptr (MtlStridedView) view = NULL;
   MtlLayout layout;
   gint64 size, start;
+  guint bit;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
@@ -270,8 +271,16 @@ mtl_strided_view_to_device (MtlStridedView  *self,
   if (view == NULL || !mtl_layout_get_required_size (&view->layout, &size, error))
     return NULL;
 
-  start = mtl_strided_view_get_byte_offset (contiguous)
-          + contiguous->layout.offset * (contiguous->layout.item_bits / 8);
+  mtl_layout_get_first_byte (&contiguous->layout, &start, &bit);
+  if (bit != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The first element lies %u bits into a byte: only whole bytes are copied"
+                   " between devices", bit);
+      return NULL;
+    }
+
+  start += mtl_strided_view_get_byte_offset (contiguous);
   if (!mtl_buffer_copy (mtl_strided_view_get_buffer (view), 0,
                         mtl_strided_view_get_buffer (contiguous), start, size, NULL, error))
     return NULL;
@@ -427,17 +436,21 @@ GBytes *
 mtl_strided_view_get_bytes (MtlStridedView  *self,
                             GError         **error)
 {
-  gint64 bits, start;
+  gint64 start, bits = 0;
+  guint bit;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   if (!mtl_strided_view_check_host_accessible (self, error))
     return NULL;
 
-  bits = mtl_layout_get_volume (&self->layout) * self->layout.item_bits;
-  start = self->layout.offset * self->layout.item_bits;
-  if (!mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C)
-      || bits % 8 != 0 || (bits != 0 && start % 8 != 0))
+  mtl_layout_get_first_byte (&self->layout, &start, &bit);
+  if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
+    bits = mtl_layout_get_volume (&self->layout) * self->layout.item_bits;
+  else
+    bit = 1;
+
+  if (bit != 0 || bits % 8 != 0)
     {
       g_autofree char *string = mtl_layout_to_string (&self->layout);
 

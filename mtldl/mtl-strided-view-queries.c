@@ -344,7 +344,8 @@ gpointer
 mtl_strided_view_get_data (MtlStridedView *self)
 {
   MtlStrided strided;
-  gint64 bit;
+  gint64 byte;
+  guint bit;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
@@ -352,8 +353,8 @@ mtl_strided_view_get_data (MtlStridedView *self)
   if (strided.data == NULL || mtl_layout_is_empty (&self->layout))
     return NULL;
 
-  bit = self->layout.offset * self->layout.item_bits;
-  return bit % 8 == 0 ? strided.data + bit / 8 : NULL;
+  mtl_layout_get_first_byte (&self->layout, &byte, &bit);
+  return bit == 0 ? strided.data + byte : NULL;
 }
 
 /**

@@ -48,11 +48,12 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
 static void
 mtl_strided_view_init (MtlStridedView *self)
 {
-  const gint64 nothing = 0;
-
+  /* No element until somebody gives it some: the shape is (0,). */
   self->memory = mtl_memory_get_empty ();
   self->type = mtl_element_type_new (MTL_DTYPE_UINT8);
-  mtl_layout_new_dense (&nothing, 1, MTL_ORDER_C, self->type.bits, &self->layout, NULL);
+  mtl_layout_init (&self->layout, 1, self->type.bits, 0);
+  mtl_layout_shape (&self->layout)[0] = 0;
+  mtl_layout_strides (&self->layout)[0] = 1;
 }
 
 MtlStridedView *
@@ -167,6 +168,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
 {
   MtlStridedView *self;
   MtlLayout copy;
+  gsize size;
 
   g_return_val_if_fail (MTL_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
@@ -183,8 +185,9 @@ mtl_strided_view_new (MtlBuffer         *buffer,
       return NULL;
     }
 
-  if (mtl_buffer_is_size_known (buffer)
-      && !check_bounds (&layout->layout, byte_offset, buffer->size, error))
+  /* What is not known to end still has addresses, which may not wrap. */
+  size = mtl_buffer_is_size_known (buffer) ? buffer->size : G_MAXSSIZE - buffer->offset;
+  if (!check_bounds (&layout->layout, byte_offset, size, error))
     return NULL;
 
   mtl_layout_copy (&layout->layout, &copy);

@@ -66,6 +66,36 @@ capsule_for_versioned (DLManagedTensorVersioned *managed)
   return capsule;
 }
 
+/* Names and values that each exchange passes. */
+static struct
+{
+  PyObject *max_version;
+  PyObject *copy;
+  PyObject *stream;
+  PyObject *dl_device;
+  PyObject *dlpack;
+  PyObject *device;
+  PyObject *our_version;
+  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
+} names;
+
+int
+prepare_dlpack (void)
+{
+  names.max_version = PyUnicode_InternFromString ("max_version");
+  names.copy = PyUnicode_InternFromString ("copy");
+  names.stream = PyUnicode_InternFromString ("stream");
+  names.dl_device = PyUnicode_InternFromString ("dl_device");
+  names.dlpack = PyUnicode_InternFromString ("__dlpack__");
+  names.device = PyUnicode_InternFromString ("device");
+  names.our_version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  names.keywords[0] = PyTuple_Pack (1, names.max_version);
+  names.keywords[1] = PyTuple_Pack (2, names.max_version, names.dl_device);
+  names.keywords[2] = PyTuple_Pack (2, names.max_version, names.copy);
+  names.keywords[3] = PyTuple_Pack (3, names.max_version, names.dl_device, names.copy);
+  return PyErr_Occurred () != NULL ? -1 : 0;
+}
+
 typedef struct
 {
   gboolean versioned;
@@ -156,18 +186,26 @@ parse_copy (PyObject *value,
   return 0;
 }
 
+/* Names in calls are interned, so that the address nearly always tells. */
+static gboolean
+is_named (PyObject *name,
+          PyObject *expected)
+{
+  return name == expected || PyUnicode_Compare (name, expected) == 0;
+}
+
 static int
 parse_keyword (PyObject *name,
                PyObject *value,
                Request  *request)
 {
-  if (PyUnicode_CompareWithASCIIString (name, "max_version") == 0)
+  if (is_named (name, names.max_version))
     return parse_max_version (value, request);
-  if (PyUnicode_CompareWithASCIIString (name, "copy") == 0)
+  if (is_named (name, names.copy))
     return parse_copy (value, request);
-  if (PyUnicode_CompareWithASCIIString (name, "stream") == 0)
+  if (is_named (name, names.stream))
     return parse_stream (value);
-  if (PyUnicode_CompareWithASCIIString (name, "dl_device") == 0)
+  if (is_named (name, names.dl_device))
     return value == Py_None ? 0
                             : parse_pair (value, "dl_device", &request->device_type,
                                           &request->device_ordinal);
@@ -290,29 +328,6 @@ view_from_capsule (PyObject *capsule)
   return wrap_view (view, &error, PEER);
 }
 
-/* Names and values that each import passes. */
-static struct
-{
-  PyObject *method;
-  PyObject *version;
-  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
-} constants;
-
-static int
-prepare_constants (void)
-{
-  if (constants.method != NULL)
-    return 0;
-
-  constants.version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-  constants.keywords[0] = Py_BuildValue ("(s)", "max_version");
-  constants.keywords[1] = Py_BuildValue ("(ss)", "max_version", "dl_device");
-  constants.keywords[2] = Py_BuildValue ("(ss)", "max_version", "copy");
-  constants.keywords[3] = Py_BuildValue ("(sss)", "max_version", "dl_device", "copy");
-  constants.method = PyUnicode_InternFromString ("__dlpack__");
-  return PyErr_Occurred () != NULL ? -1 : 0;
-}
-
 /* Versioned first; a producer from before that knows no such keywords, and
  * gives what it has. */
 static PyObject *
@@ -322,7 +337,7 @@ ask_for_capsule (PyObject *object,
                  gboolean *plain)
 {
   /* A callee may use the place before the first argument. */
-  PyObject *slots[5] = { NULL, object, constants.version };
+  PyObject *slots[5] = { NULL, object, names.our_version };
   PyObject **args = slots + 1;
   gsize n = 2;
   PyObject *capsule;
@@ -333,16 +348,16 @@ ask_for_capsule (PyObject *object,
     args[n++] = copy;
 
   *plain = FALSE;
-  capsule = PyObject_VectorcallMethod (constants.method, args,
+  capsule = PyObject_VectorcallMethod (names.dlpack, args,
                                        1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                       constants.keywords[(device != Py_None)
+                                       names.keywords[(device != Py_None)
                                                           + 2 * (copy != Py_None)]);
   if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
     return capsule;
 
   PyErr_Clear ();
   *plain = TRUE;
-  return PyObject_VectorcallMethod (constants.method, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+  return PyObject_VectorcallMethod (names.dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                     NULL);
 }
 
@@ -410,9 +425,6 @@ view_from_dlpack (PyObject *object,
   PyObject *pair, *capsule, *wrapper;
   gboolean plain;
 
-  if (prepare_constants () < 0)
-    return NULL;
-
   if (PyCapsule_CheckExact (object))
     return view_from_capsule (object);
 
@@ -456,9 +468,9 @@ module_from_dlpack (PyObject         *module,
     {
       PyObject *name = PyTuple_GET_ITEM (keywords, i);
 
-      if (PyUnicode_CompareWithASCIIString (name, "device") == 0)
+      if (is_named (name, names.device))
         device = args[1 + i];
-      else if (PyUnicode_CompareWithASCIIString (name, "copy") == 0)
+      else if (is_named (name, names.copy))
         copy = args[1 + i];
       else
         {

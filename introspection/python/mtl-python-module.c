@@ -92,6 +92,7 @@ module_install (PyObject *module,
   Py_INCREF (classes.buffer);
   Py_INCREF (classes.device);
   if (install_dtypes () < 0
+      || prepare_dlpack () < 0
       || install_methods (classes.view, exporter_methods) < 0
       || install_methods (classes.buffer, exporter_methods) < 0
       || install_methods (classes.view, view_methods) < 0

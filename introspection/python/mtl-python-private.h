@@ -108,5 +108,6 @@ int       install_index    (PyTypeObject *type);
 int       install_buffer   (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);
 int       install_dtypes   (void);
+int       prepare_dlpack   (void);
 
 G_END_DECLS

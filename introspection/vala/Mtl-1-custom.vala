@@ -13,12 +13,27 @@ namespace Mtl {
 		 * it; valid as long as the view. */
 		public void* get_data ();
 
-		/* view[i, j], the same as view.get_double ({ i, j }) */
-		[CCode (cname = "mtl_strided_view_get_double")]
-		public double @get ([CCode (array_length_type = "gsize")] params int64[] indices) throws Mtl.Error;
+		/* view[i, j], of up to four dimensions; view.get_double () has no limit.
+		 * The default is lower than any index. The body is as plain as vapigen
+		 * needs it: it fails at loops, negations and values of temporaries. */
+		[CCode (cname = "_vala_mtl_strided_view_get")]
+		public double @get (int64 i, int64 j = int64.MIN, int64 k = int64.MIN, int64 l = int64.MIN) throws Mtl.Error {
+			int64[] indices = { i, j, k, l };
+			int n_indices = 4;
+			if (l == int64.MIN) {
+				n_indices = 3;
+			}
+			if (k == int64.MIN) {
+				n_indices = 2;
+			}
+			if (j == int64.MIN) {
+				n_indices = 1;
+			}
+			double element = this.get_double (indices[0:n_indices]);
+			return element;
+		}
 
-		/* view.@set ({ i, j }, value); a params array could not come before the
-		 * value. */
+		/* view.@set ({ i, j }, value) */
 		[CCode (cname = "mtl_strided_view_set_double")]
 		public bool @set ([CCode (array_length_pos = 1.5, array_length_type = "gsize")] int64[] indices, double value) throws Mtl.Error;
 	}

@@ -10,13 +10,13 @@ G_BEGIN_DECLS
  * each hold a reference; what is below a MtlBuffer costs one allocation, so
  * that an import needs no GObject but its view.
  *
- * All fields but the device of foreign memory are constant. */
+ * All fields but the device of imported memory are constant. */
 typedef struct
 {
   gatomicrefcount ref_count;
   gint32 device_type;    /* DLPack's number, even one that has no name here */
   gint32 device_ordinal;
-  MtlDevice *device;     /* made on demand for foreign memory */
+  MtlDevice *device;     /* found on demand for imported memory */
   MtlStorageMode storage_mode;
   guint read_only : 1;
   guint size_known : 1;  /* else size is what is known to be there */

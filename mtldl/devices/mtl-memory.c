@@ -17,13 +17,9 @@ memory_alloc (MtlDevice *device)
 
   g_atomic_ref_count_init (&self->ref_count);
   self->size_known = TRUE;
-  if (device != NULL)
-    {
-      self->device = g_object_ref (device);
-      self->device_type = mtl_device_get_device_type (device);
-      self->device_ordinal = mtl_device_get_device_ordinal (device);
-    }
-
+  self->device = g_object_ref (device);
+  self->device_type = mtl_device_get_device_type (device);
+  self->device_ordinal = mtl_device_get_device_ordinal (device);
   return self;
 }
 
@@ -214,8 +210,9 @@ mtl_memory_new_imported (gint32           device_type,
                          gpointer         owner)
 {
   gboolean is_host = device_type == MTL_DEVICE_TYPE_CPU;
-  MtlMemory *self = memory_alloc (is_host ? mtl_device_get_host () : NULL);
+  MtlMemory *self = g_new0 (MtlMemory, 1);
 
+  g_atomic_ref_count_init (&self->ref_count);
   self->device_type = device_type;
   self->device_ordinal = is_host ? 0 : device_ordinal;
   self->storage_mode = is_host ? MTL_STORAGE_MODE_HOST : MTL_STORAGE_MODE_FOREIGN;
@@ -261,7 +258,9 @@ mtl_memory_get_device (MtlMemory *self)
   if (device != NULL)
     return device;
 
-  made = mtl_foreign_device_new (self->device_type, self->device_ordinal);
+  made = self->storage_mode == MTL_STORAGE_MODE_HOST
+           ? g_object_ref (mtl_device_get_host ())
+           : mtl_foreign_device_new (self->device_type, self->device_ordinal);
   if (g_atomic_pointer_compare_and_exchange (&self->device, NULL, made))
     return made;
 

@@ -31,6 +31,7 @@ mtl_strided_for_each_row (const MtlStrided   *a,
   const gint64 *b_strides = mtl_layout_strides (b->layout);
   const gint64 a_size = item_size (a), b_size = item_size (b);
   gint64 position[MTL_LAYOUT_MAX_DIMS] = { 0 };
+  gint64 a_step, b_step;
   guint8 *a_row, *b_row;
   int last = (int) a->layout->n_dims - 1;
 
@@ -42,18 +43,23 @@ mtl_strided_for_each_row (const MtlStrided   *a,
   if (last < 0)
     return func (a_row, 0, b_row, 0, 1, user_data);
 
+  /* The stride of an axis of extent 1 may be anything, and is not walked. */
+  a_step = shape[last] > 1 ? a_strides[last] * a_size : 0;
+  b_step = shape[last] > 1 ? b_strides[last] * b_size : 0;
+
   while (TRUE)
     {
       int axis = last - 1;
 
-      if (!func (a_row, a_strides[last] * a_size, b_row, b_strides[last] * b_size, shape[last],
-                 user_data))
+      if (!func (a_row, a_step, b_row, b_step, shape[last], user_data))
         return FALSE;
 
       /* On to the next row, as an odometer does. */
       for (; axis >= 0 && ++position[axis] == shape[axis]; axis--)
         {
           position[axis] = 0;
+          if (shape[axis] == 1)
+            continue;
           a_row -= (shape[axis] - 1) * a_strides[axis] * a_size;
           b_row -= (shape[axis] - 1) * b_strides[axis] * b_size;
         }
@@ -112,16 +118,20 @@ copy_packed_bits (const MtlStrided  *dest,
                   GError           **error)
 {
   g_autofree char *name = NULL;
-  gint64 bits = mtl_layout_get_volume (dest->layout) * dest->layout->item_bits;
-  gint64 dest_bit = dest->layout->offset * dest->layout->item_bits;
-  gint64 source_bit = source->layout->offset * source->layout->item_bits;
+  gint64 bits, dest_byte, source_byte;
+  guint dest_bit, source_bit;
 
   if (mtl_layout_is_contiguous (dest->layout, MTL_ORDER_C)
-      && mtl_layout_is_contiguous (source->layout, MTL_ORDER_C)
-      && bits % 8 == 0 && dest_bit % 8 == 0 && source_bit % 8 == 0)
+      && mtl_layout_is_contiguous (source->layout, MTL_ORDER_C))
     {
-      memcpy (dest->data + dest_bit / 8, source->data + source_bit / 8, bits / 8);
-      return TRUE;
+      bits = mtl_layout_get_volume (dest->layout) * dest->layout->item_bits;
+      mtl_layout_get_first_byte (dest->layout, &dest_byte, &dest_bit);
+      mtl_layout_get_first_byte (source->layout, &source_byte, &source_bit);
+      if (bits % 8 == 0 && dest_bit == 0 && source_bit == 0)
+        {
+          memcpy (dest->data + dest_byte, source->data + source_byte, bits / 8);
+          return TRUE;
+        }
     }
 
   name = mtl_element_type_to_string (dest->type);

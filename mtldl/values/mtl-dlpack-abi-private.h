@@ -92,10 +92,19 @@ mtl_dl_managed_tensor_versioned_free (DLManagedTensorVersioned *self)
 /* Whether the host reads and writes memory of such a device directly. */
 gboolean mtl_dl_device_is_host_accessible (gint32 device_type);
 
-gboolean mtl_dl_tensor_describe (const DLTensor   *self,
-                                 guint64           flags,
-                                 MtlElementType   *type,
-                                 MtlLayout        *layout,
-                                 GError          **error);
+/* What a tensor says of itself: the bytes from first to end, as seen from its
+ * data and byte offset, are those that its elements touch. */
+typedef struct
+{
+  MtlElementType type;
+  MtlLayout layout;
+  gint64 first;
+  gint64 end;
+} MtlTensorDescription;
+
+gboolean mtl_dl_tensor_describe (const DLTensor        *self,
+                                 guint64                flags,
+                                 MtlTensorDescription  *description,
+                                 GError               **error);
 
 G_END_DECLS

@@ -25,15 +25,12 @@ mtl_dl_device_is_host_accessible (gint32 device_type)
 /* Host memory has an address, so that a tensor may not wrap around the end of
  * the address space; a device's handle is not a number to reckon with. */
 static gboolean
-check_memory (const DLTensor   *self,
-              const MtlLayout  *layout,
-              GError          **error)
+check_memory (const DLTensor              *self,
+              const MtlTensorDescription  *description,
+              GError                     **error)
 {
-  gint64 first, end;
+  gint64 first = description->first, end = description->end;
   guint64 low, high;
-
-  if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
-    return FALSE;
 
   if (first == end)
     return TRUE;
@@ -42,13 +39,13 @@ check_memory (const DLTensor   *self,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "A tensor of %" G_GINT64_FORMAT " elements has no data: the address is NULL",
-                   mtl_layout_get_volume (layout));
+                   mtl_layout_get_volume (&description->layout));
       return FALSE;
     }
 
   low = mtl_dl_device_is_host_accessible (self->device.device_type)
           ? (guint64) (guintptr) self->data
-          : (guint64) G_MAXINT64;
+          : (guint64) G_MAXINT64 + 1; /* so that the end fits a gint64 */
   if (self->byte_offset > G_MAXINT64
       || __builtin_add_overflow (low, self->byte_offset, &low)
       || __builtin_add_overflow (low, end, &high)
@@ -66,12 +63,14 @@ check_memory (const DLTensor   *self,
 
 /* Everything an importer has to check before it believes a peer. */
 gboolean
-mtl_dl_tensor_describe (const DLTensor   *self,
-                        guint64           flags,
-                        MtlElementType   *type,
-                        MtlLayout        *layout,
-                        GError          **error)
+mtl_dl_tensor_describe (const DLTensor        *self,
+                        guint64                flags,
+                        MtlTensorDescription  *description,
+                        GError               **error)
 {
+  MtlElementType *type = &description->type;
+  MtlLayout *layout = &description->layout;
+
   if (self->ndim < 0 || self->ndim > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
@@ -110,7 +109,8 @@ mtl_dl_tensor_describe (const DLTensor   *self,
       return FALSE;
     }
 
-  if (!check_memory (self, layout, error))
+  if (!mtl_layout_get_byte_bounds (layout, &description->first, &description->end, error)
+      || !check_memory (self, description, error))
     {
       mtl_layout_clear (layout);
       return FALSE;

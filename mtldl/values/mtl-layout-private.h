@@ -17,7 +17,8 @@ G_BEGIN_DECLS
  *
  * Holds for every layout that a function here returns:
  *  - 0 <= n_dims <= 64, extents >= 0, item_bits > 0;
- *  - the volume fits a gint64, and so do the offsets of all elements.
+ *  - the volume fits a gint64, and so do the offsets of all elements and the
+ *    distance between any two.
  *
  * Functions that can fail leave `result` untouched when they do. `result` is
  * never one of the arguments, and is not cleared before it is written. */
@@ -137,6 +138,9 @@ gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        gint64           *first,
                                        gint64           *end,
                                        GError          **error);
+void      mtl_layout_get_first_byte   (const MtlLayout  *self,
+                                       gint64           *byte,
+                                       guint            *bit);
 gboolean  mtl_layout_get_required_size (const MtlLayout *self,
                                        gint64           *size,
                                        GError          **error);

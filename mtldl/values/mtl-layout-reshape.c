@@ -209,6 +209,28 @@ mtl_layout_get_flatten_mask (const MtlLayout *self)
   return mask;
 }
 
+/* Whether the group that the axis is merged into has an extent of 0, before
+ * or behind it: then no product matters. */
+static gboolean
+merges_with_zero (const MtlLayout *self,
+                  guint64          mask,
+                  guint32          axis)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+  guint32 first = axis, last = axis;
+
+  while (mask >> first & 1)
+    first--;
+  while (last + 1 < self->n_dims && (mask >> (last + 1) & 1))
+    last++;
+
+  for (guint32 i = first; i <= last; i++)
+    if (shape[i] == 0)
+      return TRUE;
+
+  return FALSE;
+}
+
 gboolean
 mtl_layout_flatten_mask (const MtlLayout  *self,
                          guint64           mask,
@@ -236,6 +258,8 @@ mtl_layout_flatten_mask (const MtlLayout  *self,
 
       if (!(mask >> i & 1))
         shape[n++] = extent;
+      else if (merges_with_zero (self, mask, i))
+        shape[n - 1] = 0;
       else if (__builtin_mul_overflow (shape[n - 1], extent, &shape[n - 1]))
         {
           g_autofree char *string = mtl_layout_to_string (self);

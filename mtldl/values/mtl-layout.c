@@ -72,6 +72,7 @@ mtl_layout_add_up_bounds (const MtlLayout *self,
 {
   const gint64 *shape = mtl_layout_shape (self);
   const gint64 *strides = mtl_layout_strides (self);
+  gint64 span;
 
   if (mtl_layout_is_empty (self))
     {
@@ -92,7 +93,8 @@ mtl_layout_add_up_bounds (const MtlLayout *self,
         return FALSE;
     }
 
-  return TRUE;
+  /* Operations turn axes around, and go from any element to any other. */
+  return !__builtin_sub_overflow (*max, *min, &span);
 }
 
 gboolean
@@ -142,6 +144,9 @@ mtl_layout_new_for_bytes (const gint64  *shape,
                           GError       **error)
 {
   gint64 strides[MTL_LAYOUT_MAX_DIMS];
+
+  if (byte_strides == NULL)
+    return mtl_layout_new (shape, NULL, n_dims, 0, item_bits, result, error);
 
   if (!check_shape (shape, n_dims, item_bits, error))
     return FALSE;

@@ -79,8 +79,8 @@ test_new_from_view_invalid (void)
     gint64 shape[4];
     const char *value;
   } cases[] = {
-    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "int8" },
-    { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "float32" },
+    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "are int8;" },
+    { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "are float32;" },
     { MTL_DTYPE_UINT8, 2, { 2, 3 }, "2 dimensions" },
     { MTL_DTYPE_UINT8, 4, { 1, 2, 2, 3 }, "4 dimensions" },
     { MTL_DTYPE_UINT8, 0, { 0 }, "0 dimensions" },

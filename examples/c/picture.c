@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* picture IN OUT [--hops]
+ *
+ * Loads a picture, changes it in place, and saves it as PNG. The pixels stay
+ * where GdkPixbuf put them when it loaded the file: the views, the second
+ * GdkPixbuf and the GdkTexture all are of that one memory. */
+
+#include <gtk/gtk.h>
+#include <mtldl-pixbuf/mtldl-pixbuf.h>
+
+static void print_hops (GdkPixbuf *pixbuf, MtlStridedView *view);
+
+/* Exchanges red and blue in the lower half, below a white line. */
+static gboolean
+change (MtlStridedView  *view,
+        GError         **error)
+{
+  gint64 height = mtl_strided_view_get_extent (view, 0, NULL);
+  g_autoptr (MtlStridedView) lower = NULL;
+  g_autoptr (MtlStridedView) colors = NULL;
+  g_autoptr (MtlStridedView) reversed = NULL;
+  g_autoptr (MtlStridedView) line = NULL;
+
+  /* A slice is another view of the same memory: what is written to it is
+   * written to the picture. */
+  lower = mtl_strided_view_narrow (view, 0, height / 2, height, 1, error);
+  if (lower == NULL)
+    return FALSE;
+
+  /* As in Python: of all pixels the first three channels. A fourth one, the
+   * opacity, is left alone. */
+  colors = mtl_strided_view_slice_string (lower, "..., :3", error);
+  if (colors == NULL)
+    return FALSE;
+
+  /* The same memory backwards, so that the copy overlaps itself: the result is
+   * right nevertheless. */
+  reversed = mtl_strided_view_flip (colors, -1, error);
+  if (reversed == NULL || !mtl_strided_view_copy_from (colors, reversed, error))
+    return FALSE;
+
+  line = mtl_strided_view_narrow (lower, 0, 0, 4, 1, error);
+  return line != NULL && mtl_strided_view_fill_double (line, 255, error);
+}
+
+static GdkTexture *
+texture_new_for_bytes (MtlStridedView *view,
+                       GBytes         *bytes)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
+  GdkMemoryFormat format = shape[2] == 4 ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8;
+
+  return gdk_memory_texture_new (shape[1], shape[0], format, bytes, strides[0]);
+}
+
+/* A texture for GTK, without a copy. GTK takes the pixels to be constant: do
+ * not write to them as long as the texture may be drawn. */
+static GdkTexture *
+texture_new_for_view (MtlStridedView  *view,
+                      GError         **error)
+{
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
+  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, mtl_buffer_get_size (buffer), error);
+
+  return bytes != NULL ? texture_new_for_bytes (view, bytes) : NULL;
+}
+
+static gboolean
+run (const char  *in,
+     const char  *out,
+     gboolean     show_hops,
+     GError     **error)
+{
+  g_autoptr (GdkPixbuf) pixbuf = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (GdkPixbuf) result = NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+
+  pixbuf = gdk_pixbuf_new_from_file (in, error);
+  if (pixbuf == NULL)
+    return FALSE;
+
+  /* A view [height, width, channels] of the picture's own pixels, which keeps
+   * the picture alive. */
+  view = mtl_pixbuf_get_view (pixbuf, error);
+  if (view == NULL || !change (view, error))
+    return FALSE;
+
+  /* And back: both of these keep the memory alive in turn. */
+  result = mtl_pixbuf_new_from_view (view, error);
+  if (result == NULL)
+    return FALSE;
+
+  texture = texture_new_for_view (view, error);
+  if (texture == NULL)
+    return FALSE;
+
+  if (show_hops)
+    print_hops (pixbuf, view);
+
+  return gdk_pixbuf_save (result, out, "png", error, NULL);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  gboolean show_hops = argc == 4 && g_str_equal (argv[3], "--hops");
+  g_autoptr (GError) error = NULL;
+
+  if (argc != 3 && !show_hops)
+    {
+      g_printerr ("usage: picture IN OUT [--hops]\n");
+      return 2;
+    }
+
+  if (run (argv[1], argv[2], show_hops, &error))
+    return 0;
+
+  g_printerr ("picture: %s\n", error->message);
+  return 1;
+}
+
+/* From here on: the addresses and the times of each hop, and the times of the
+ * same hop with a copy. It all has worked once, so errors are fatal. */
+
+static gpointer
+view_of_pixbuf (gpointer pixbuf)
+{
+  return mtl_pixbuf_get_view (pixbuf, NULL);
+}
+
+static gpointer
+view_of_pixbuf_copied (gpointer pixbuf)
+{
+  g_autoptr (GBytes) bytes = gdk_pixbuf_read_pixel_bytes (pixbuf);
+  const gint64 channels = gdk_pixbuf_get_n_channels (pixbuf);
+  const gint64 shape[] = { gdk_pixbuf_get_height (pixbuf), gdk_pixbuf_get_width (pixbuf),
+                           channels };
+  const gint64 strides[] = { gdk_pixbuf_get_rowstride (pixbuf), channels, 1 };
+
+  return mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, strides, 3, NULL);
+}
+
+static gpointer
+pixbuf_of_view (gpointer view)
+{
+  return mtl_pixbuf_new_from_view (view, NULL);
+}
+
+static gpointer
+pixbuf_of_view_copied (gpointer view)
+{
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
+
+  return mtl_pixbuf_new_from_view (copy, NULL);
+}
+
+static gpointer
+texture_of_view (gpointer view)
+{
+  return texture_new_for_view (view, NULL);
+}
+
+static gpointer
+texture_of_view_copied (gpointer view)
+{
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
+  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), NULL);
+
+  return texture_new_for_bytes (view, bytes);
+}
+
+/* The best of several runs, in microseconds a call. */
+static double
+measure (gpointer (* make) (gpointer source),
+         gpointer    source,
+         guint       n_calls)
+{
+  gint64 best = G_MAXINT64;
+
+  for (guint run = 0; run < 15; run++)
+    {
+      gint64 start = g_get_monotonic_time ();
+
+      for (guint i = 0; i < n_calls; i++)
+        g_object_unref (make (source));
+      best = MIN (best, g_get_monotonic_time () - start);
+    }
+
+  return (double) best / n_calls;
+}
+
+static void
+print_hop (const char *name,
+           guint64     before,
+           guint64     after,
+           gpointer (* make) (gpointer source),
+           gpointer (* make_copied) (gpointer source),
+           gpointer    source)
+{
+  g_print ("%s\t0x%" G_GINT64_MODIFIER "x\t0x%" G_GINT64_MODIFIER "x\t%.3f\t%.3f\n",
+           name, before, after,
+           measure (make, source, 100), measure (make_copied, source, 1));
+}
+
+/* GTK does not tell where a texture's pixels are. If it shows what is written
+ * to the first pixel, they are those of the view. */
+static gboolean
+texture_follows (GdkTexture     *texture,
+                 MtlStridedView *view)
+{
+  gsize stride = gdk_texture_get_width (texture) * 4;
+  g_autofree guint8 *pixels = g_malloc (stride * gdk_texture_get_height (texture));
+  g_autoptr (MtlStridedView) pixel = mtl_strided_view_slice_string (view, "0, 0", NULL);
+  g_autoptr (MtlStridedView) saved = mtl_strided_view_copy (pixel, NULL);
+  gboolean follows = TRUE;
+
+  for (int value = 0; value <= 255; value += 255)
+    {
+      mtl_strided_view_fill_double (pixel, value, NULL);
+      gdk_texture_download (texture, pixels, stride);
+      follows = follows && pixels[0] == value;
+    }
+
+  mtl_strided_view_copy_from (pixel, saved, NULL);
+  return follows;
+}
+
+static void
+print_hops (GdkPixbuf      *pixbuf,
+            MtlStridedView *view)
+{
+  g_autoptr (MtlStridedView) hop_view = view_of_pixbuf (pixbuf);
+  g_autoptr (GdkPixbuf) hop_pixbuf = pixbuf_of_view (view);
+  g_autoptr (GdkTexture) hop_texture = texture_of_view (view);
+  guint64 address = mtl_strided_view_get_address (view);
+
+  print_hop ("GdkPixbuf -> view", (guintptr) gdk_pixbuf_read_pixels (pixbuf),
+             mtl_strided_view_get_address (hop_view),
+             view_of_pixbuf, view_of_pixbuf_copied, pixbuf);
+  print_hop ("view -> GdkPixbuf", address, (guintptr) gdk_pixbuf_read_pixels (hop_pixbuf),
+             pixbuf_of_view, pixbuf_of_view_copied, view);
+  print_hop ("view -> Gdk.MemoryTexture", address,
+             texture_follows (hop_texture, view) ? address : 0,
+             texture_of_view, texture_of_view_copied, view);
+}

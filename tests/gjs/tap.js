@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+// Tests that report in the Test Anything Protocol, and a record of which
+// functions of a class they called.
+
+import Mtl from 'gi://Mtl?version=1';
+import GIRepository from 'gi://GIRepository?version=2.0';
+import System from 'system';
+
+const tests = [];
+const reached = new Map();
+
+export function test(name, callback) {
+    tests.push([name, callback]);
+}
+
+export function run() {
+    let nFailed = 0;
+
+    print(`1..${tests.length}`);
+    tests.forEach(([name, callback], i) => {
+        try {
+            callback();
+            print(`ok ${i + 1} ${name}`);
+        } catch (error) {
+            nFailed++;
+            print(`not ok ${i + 1} ${name}`);
+            print(`${error}\n${error.stack}`.trimEnd().replace(/^/gm, '# '));
+        }
+    });
+    System.exit(nFailed > 0 ? 1 : 0);
+}
+
+function show(value) {
+    return JSON.stringify(value, (_, part) => {
+        if (typeof part === 'bigint')
+            return `${part}n`;
+        if (ArrayBuffer.isView(part))
+            return {[part.constructor.name]: [...part]};
+        return typeof part === 'number' ? String(part) : part;
+    });
+}
+
+export function ok(value, message = 'a true value was expected') {
+    if (!value)
+        throw new Error(message);
+}
+
+// Compares numbers, strings, arrays of them, and typed arrays with their class.
+export function equal(actual, expected) {
+    const [a, b] = [[typeof actual, actual], [typeof expected, expected]].map(show);
+    ok(a === b, `got ${a}, expected ${b}`);
+}
+
+export function throws(errorClass, pattern, callback) {
+    try {
+        callback();
+    } catch (error) {
+        ok(error instanceof errorClass, `got ${error}, expected a ${errorClass.name}`);
+        ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+        return;
+    }
+    throw new Error(`nothing was thrown, expected a ${errorClass.name}`);
+}
+
+export function throwsMtl(code, pattern, callback) {
+    try {
+        callback();
+    } catch (error) {
+        ok(error.matches?.(Mtl.Error, Mtl.Error[code]), `got ${error}, expected ${code}`);
+        ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+        return;
+    }
+    throw new Error(`nothing was thrown, expected ${code}`);
+}
+
+// The functions that the typelib has for a class or an enum: [name, is a method].
+function functionsOf(className) {
+    const info = GIRepository.Repository.get_default().find_by_name('Mtl', className);
+    const isObject = info.get_type() === GIRepository.InfoType.OBJECT;
+    const [count, get] = isObject
+        ? [GIRepository.object_info_get_n_methods, GIRepository.object_info_get_method]
+        : [GIRepository.enum_info_get_n_methods, GIRepository.enum_info_get_method];
+
+    return Array.from({length: count(info)}, (_, i) => {
+        const method = get(info, i);
+        const flags = GIRepository.function_info_get_flags(method);
+        return [method.get_name(), (flags & GIRepository.FunctionInfoFlags.IS_METHOD) !== 0];
+    });
+}
+
+// From here on, calls of the functions of a class are recorded; the test at the
+// end fails if one was never called.
+export function recordCalls(className) {
+    const names = new Set();
+
+    for (const [name, isMethod] of functionsOf(className)) {
+        const owner = isMethod ? Mtl[className].prototype : Mtl[className];
+        const original = owner[name];
+        owner[name] = function (...args) {
+            names.add(name);
+            return original.apply(this, args);
+        };
+    }
+    reached.set(className, names);
+}
+
+export function testAllReached(className) {
+    test(`every function of ${className} was called`, () => {
+        const all = functionsOf(className).map(([name]) => name);
+        ok(all.length > 0, `${className} has no functions`);
+        equal(all.filter(name => !reached.get(className).has(name)), []);
+    });
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import Mtl from 'gi://Mtl?version=1';
+
+import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+
+const {HOST, PRIVATE} = Mtl.StorageMode;
+
+recordCalls('Buffer');
+
+function bytesOf(...values) {
+    return new GLib.Bytes(new Uint8Array(values));
+}
+
+function contentsOf(buffer) {
+    return [...buffer.dup_bytes(0, buffer.get_size()).toArray()];
+}
+
+// Where a buffer begins in memory.
+function addressOf(buffer) {
+    const layout = Mtl.StridedLayout.new_dense([1], Mtl.Order.C, 8);
+    return Mtl.StridedView.new(buffer, layout, Mtl.DType.UINT8, 0).get_address();
+}
+
+test('a new buffer is zeroed and aligned', () => {
+    const buffer = Mtl.Buffer.new(null, 5, HOST);
+
+    equal(contentsOf(buffer), [0, 0, 0, 0, 0]);
+    equal(addressOf(buffer) % 64, 0);
+});
+
+test('a buffer describes itself', () => {
+    const buffer = Mtl.Buffer.new(Mtl.Device.get_host(), 12, HOST);
+
+    ok(buffer.get_device() === Mtl.Device.get_host());
+    equal(buffer.get_device_type(), Mtl.DeviceType.CPU);
+    equal(buffer.get_device_ordinal(), 0);
+    equal(buffer.get_size(), 12);
+    equal(buffer.is_size_known(), true);
+    equal(buffer.get_storage_mode(), HOST);
+    equal(buffer.is_host_accessible(), true);
+    equal(buffer.is_device_accessible(), false);
+    equal(buffer.is_read_only(), false);
+    equal(buffer.get_byte_offset(), 0);
+    equal([buffer.size, buffer.size_known, buffer.read_only, buffer.storage_mode],
+        [12, true, false, HOST]);
+});
+
+test('memory that cannot be had is an error', () => {
+    throwsMtl('NO_MEMORY', /4611686018427387904/, () => Mtl.Buffer.new(null, 2 ** 62, HOST));
+    throwsMtl('NOT_SUPPORTED', /./, () => Mtl.Buffer.new(Mtl.Device.get_host(), 1, PRIVATE));
+});
+
+test('an uninitialized buffer takes what is written to it', () => {
+    const buffer = Mtl.Buffer.new_uninitialized(null, 4, HOST);
+
+    equal(buffer.set_bytes(0, bytesOf(1, 2, 3, 4)), true);
+    equal(buffer.set_bytes(2, bytesOf(9)), true);
+    equal(contentsOf(buffer), [1, 2, 9, 4]);
+    throwsMtl('OUT_OF_BOUNDS', /4/, () => buffer.set_bytes(3, bytesOf(1, 2)));
+    equal(contentsOf(buffer), [1, 2, 9, 4]);
+});
+
+test('an empty buffer is one too', () => {
+    const buffer = Mtl.Buffer.new(null, 0, HOST);
+
+    equal(buffer.get_size(), 0);
+    equal(contentsOf(buffer), []);
+});
+
+test('a buffer of bytes reads them in place, and refuses writes', () => {
+    const bytes = bytesOf(1, 2, 3, 4);
+    const buffer = Mtl.Buffer.new_from_bytes(null, bytes);
+    const again = Mtl.Buffer.new_from_bytes(null, bytes);
+
+    equal(contentsOf(buffer), [1, 2, 3, 4]);
+    equal(addressOf(buffer), addressOf(again));
+    equal(buffer.is_read_only(), true);
+    throwsMtl('READ_ONLY', /./, () => buffer.set_bytes(0, bytesOf(0)));
+    throwsMtl('READ_ONLY', /./, () => buffer.fill(0, 4, bytesOf(0)));
+    equal(contentsOf(buffer), [1, 2, 3, 4]);
+});
+
+test('a slice shares the memory', () => {
+    const buffer = Mtl.Buffer.new(null, 8, HOST);
+    const slice = buffer.slice(2, 4);
+
+    slice.set_bytes(0, bytesOf(7, 8));
+    equal(contentsOf(buffer), [0, 0, 7, 8, 0, 0, 0, 0]);
+    equal(slice.get_byte_offset(), 2);
+    equal(slice.get_size(), 4);
+    equal(addressOf(slice), addressOf(buffer) + 2);
+    throwsMtl('OUT_OF_BOUNDS', /8/, () => buffer.slice(6, 3));
+});
+
+test('buffers are equal that describe the same memory', () => {
+    const buffer = Mtl.Buffer.new(null, 8, HOST);
+
+    equal(buffer.equal(buffer.slice(0, 8)), true);
+    equal(buffer.hash(), buffer.slice(0, 8).hash());
+    equal(buffer.equal(buffer.slice(0, 7)), false);
+    equal(buffer.equal(Mtl.Buffer.new(null, 8, HOST)), false);
+});
+
+test('bytes without a copy show later writes, copied ones do not', () => {
+    const buffer = Mtl.Buffer.new(null, 4, HOST);
+    const shared = buffer.get_bytes(1, 2);
+    const copied = buffer.dup_bytes(1, 2);
+
+    buffer.set_bytes(1, bytesOf(5, 6));
+    equal([...shared.toArray()], [5, 6]);
+    equal([...copied.toArray()], [0, 0]);
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.get_bytes(3, 2));
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.dup_bytes(5, 0));
+});
+
+test('copies go between buffers and within one', () => {
+    const source = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2, 3, 4));
+    const buffer = Mtl.Buffer.new(null, 6, HOST);
+
+    equal(buffer.copy(1, source, 0, 4, null), true);
+    equal(contentsOf(buffer), [0, 1, 2, 3, 4, 0]);
+    buffer.copy(2, buffer, 1, 4, null);
+    equal(contentsOf(buffer), [0, 1, 1, 2, 3, 4]);
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.copy(3, source, 0, 4, null));
+    throwsMtl('READ_ONLY', /./, () => source.copy(0, buffer, 0, 1, null));
+});
+
+test('a cancelled copy changes nothing', () => {
+    const buffer = Mtl.Buffer.new(null, 2, HOST);
+    const cancellable = new Gio.Cancellable();
+
+    cancellable.cancel();
+    try {
+        buffer.copy(0, Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2)), 0, 2, cancellable);
+        ok(false, 'nothing was thrown');
+    } catch (error) {
+        ok(error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED), `${error}`);
+    }
+    equal(contentsOf(buffer), [0, 0]);
+});
+
+test('a pattern fills a part', () => {
+    const buffer = Mtl.Buffer.new(null, 7, HOST);
+
+    equal(buffer.fill(1, 4, bytesOf(1, 2)), true);
+    equal(contentsOf(buffer), [0, 1, 2, 1, 2, 0, 0]);
+    throwsMtl('INVALID_ARGUMENT', /3/, () => buffer.fill(0, 6, bytesOf(1, 2, 3)));
+    throwsMtl('INVALID_ARGUMENT', /5/, () => buffer.fill(0, 5, bytesOf(1, 2)));
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.fill(6, 2, bytesOf(1)));
+});
+
+test('on the host there is nothing to synchronize', () => {
+    const buffer = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2));
+
+    equal(buffer.synchronize(), true);
+    buffer.did_modify(0, 2);
+    equal(contentsOf(buffer), [1, 2]);
+});
+
+testAllReached('Buffer');
+run();

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+import Gio from 'gi://Gio';
+import Mtl from 'gi://Mtl?version=1';
+
+import {equal, ok, recordCalls, run, test, testAllReached, throws, throwsMtl} from './tap.js';
+
+recordCalls('Device');
+recordCalls('DType');
+recordCalls('Error');
+
+test('the host is listed, and there from the start', () => {
+    const host = Mtl.Device.get_host();
+
+    ok(Mtl.Device.list().includes(host));
+    ok(Mtl.Device.get(Mtl.DeviceType.CPU, 0) === host);
+    ok(Mtl.Device.list().includes(Mtl.Device.get_default()));
+});
+
+test('the host describes itself', () => {
+    const host = Mtl.Device.get_host();
+
+    equal(host.get_device_type(), Mtl.DeviceType.CPU);
+    equal(host.get_device_ordinal(), 0);
+    ok(host.get_name().length > 0);
+    equal(host.get_registry_id(), 0);
+    equal(host.is_host_accessible(), true);
+    ok(host.get_max_buffer_size() >= 2 ** 31);
+    ok(host.get_page_size() >= 1);
+    equal(host.supports_storage_mode(Mtl.StorageMode.HOST), true);
+    equal(host.supports_storage_mode(Mtl.StorageMode.FOREIGN), false);
+});
+
+test('properties say the same as functions', () => {
+    const host = Mtl.Device.get_host();
+
+    equal(host.device_type, host.get_device_type());
+    equal(host.device_ordinal, host.get_device_ordinal());
+    equal(host.name, host.get_name());
+    equal(host.host_accessible, host.is_host_accessible());
+    equal(host.page_size, host.get_page_size());
+});
+
+test('a device that is not there is an error', () => {
+    throwsMtl('NOT_SUPPORTED', /7/, () => Mtl.Device.get(Mtl.DeviceType.CPU, 7));
+});
+
+test('waiting for the host returns at once, unless cancelled', () => {
+    const cancellable = new Gio.Cancellable();
+
+    equal(Mtl.Device.get_host().synchronize(null), true);
+    cancellable.cancel();
+    try {
+        Mtl.Device.get_host().synchronize(cancellable);
+        ok(false, 'nothing was thrown');
+    } catch (error) {
+        ok(error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED), `${error}`);
+    }
+});
+
+test('element types have the names that NumPy and ml_dtypes use', () => {
+    for (const name of ['bool', 'uint8', 'int64', 'float32', 'bfloat16', 'complex128',
+        'float8_e4m3fn']) {
+        const dtype = Mtl.DType.from_string(name);
+        equal(dtype, Mtl.DType[name.toUpperCase()]);
+        equal(Mtl.DType.to_string(dtype), name);
+    }
+    throwsMtl('INVALID_ARGUMENT', /float33/, () => Mtl.DType.from_string('float33'));
+});
+
+test('element types know their bits', () => {
+    equal(Mtl.DType.get_bits(Mtl.DType.FLOAT32), 32);
+    equal(Mtl.DType.get_bits(Mtl.DType.COMPLEX64), 64);
+    equal(Mtl.DType.get_bits(Mtl.DType.FLOAT4_E2M1FN), 4);
+    equal(Mtl.DType.get_bits(Mtl.DType.OTHER), 0);
+});
+
+test('an element type is its code and its bits in DLPack', () => {
+    equal(Mtl.DType.FLOAT32, (2 << 8) | 32);
+    equal(Mtl.DType.BOOL, (6 << 8) | 8);
+});
+
+test('the error domain and the version are there', () => {
+    ok(Mtl.Error.quark() !== 0);
+    equal(Mtl.MAJOR_VERSION, 1);
+    ok(Mtl.MINOR_VERSION >= 0 && Mtl.MICRO_VERSION >= 0);
+});
+
+test('wrong types of arguments are refused', () => {
+    throws(Error, /./, () => Mtl.DType.from_string(12n));
+    throws(TypeError, /./, () => Mtl.Device.get_host().supports_storage_mode());
+});
+
+testAllReached('Device');
+testAllReached('DType');
+testAllReached('Error');
+run();

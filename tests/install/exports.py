@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a GIR names and what a library exports, to be compared."""
+
+import subprocess
+import xml.etree.ElementTree
+
+C_IDENTIFIER = '{http://www.gtk.org/introspection/c/1.0}identifier'
+GET_TYPE = '{http://www.gtk.org/introspection/glib/1.0}get-type'
+CORE = '{http://www.gtk.org/introspection/core/1.0}'
+CALLABLE_TAGS = {CORE + tag for tag in ('constructor', 'function', 'method')}
+
+
+def read_gir_symbols(path):
+    """Give the functions of a GIR, those for C alone included."""
+    symbols = set()
+
+    for element in xml.etree.ElementTree.parse(path).iter():
+        # A function that became a method is named twice.
+        if element.tag in CALLABLE_TAGS and C_IDENTIFIER in element.attrib:
+            symbols.add(element.attrib[C_IDENTIFIER])
+        if element.attrib.get(GET_TYPE, 'intern') != 'intern':
+            symbols.add(element.attrib[GET_TYPE])
+
+    return symbols
+
+
+def read_exported_symbols(path):
+    """Give the symbols that a shared library defines for others."""
+    lines = subprocess.run(['nm', '-D', '--defined-only', path], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    return {line.split()[-1].partition('@')[0] for line in lines}

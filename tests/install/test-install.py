@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Installs mtldl into a new prefix, and uses it from outside the tree.
+
+test-install.py SOURCE_ROOT BUILD_ROOT PART…: the build is set up anew with the
+prefix, as a user does it, with the options of BUILD_ROOT. The programs and the
+commands are those of README.md; they know the prefix from the environment that
+README.md tells to set, and nothing of the tree.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'readme'))
+
+from blocks import get_block, read_blocks
+from exports import read_exported_symbols, read_gir_symbols
+
+SAME = 'The same in four languages'
+OWN = 'Use it from your own project'
+PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf']
+KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
+                  'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def run(command, folder, env, fails=False):
+    if isinstance(command, str):
+        command = ['sh', '-e', '-c', command]
+    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    if (result.returncode != 0) != fails:
+        raise Failure(f'{shlex.join(map(str, command))} ended with {result.returncode}:\n'
+                      f'{result.stdout}{result.stderr}')
+
+    return result.stderr if fails else result.stdout
+
+
+def check_equal(seen, expected):
+    if seen != expected:
+        raise Failure(f'expected:\n{expected}\nseen:\n{seen}')
+
+
+class InstallTest:
+    def __init__(self, source_root, build_root, parts, folder):
+        self.source_root = source_root
+        self.build_root = build_root
+        self.parts = parts
+        self.folder = folder
+        self.prefix = folder / 'prefix'
+        self.blocks = read_blocks(source_root / 'README.md')
+        self.expected = get_block(self.blocks, SAME, 'text')
+        self.bare_env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        self.cc = shlex.split(os.environ.get('CC', 'cc'))
+        self.cxx = shlex.split(os.environ.get('CXX', 'c++'))
+
+    def block(self, language, number=0):
+        return get_block(self.blocks, OWN, language, number)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding='utf-8')
+        return path
+
+    def write_program(self, name, language):
+        return self.write(name, get_block(self.blocks, SAME, language))
+
+    def run(self, command, folder=None, **kwargs):
+        return run(command, folder or self.folder, self.env, **kwargs)
+
+    def pkg_config(self, *arguments):
+        return self.run(['pkg-config', *arguments]).split()
+
+    def build_options(self):
+        text = run(['meson', 'introspect', '--buildoptions', self.build_root],
+                   self.folder, self.bare_env)
+        values = {option['name']: option['value'] for option in json.loads(text)}
+        return [f'-D{name}={values[name]}' for name in PASSED_ON_OPTIONS]
+
+    def test_installs_into_the_prefix(self):
+        """The two commands of README.md install, and only below the prefix."""
+        build = self.folder / 'build'
+        options = ['-Dtests=false', '-Dexamples=false', *self.build_options()]
+        commands = self.block('sh').replace('/opt/mtldl', str(self.prefix))
+        setup, install = ([str(build) if word == 'build' else word for word in shlex.split(line)]
+                          for line in commands.splitlines())
+        run([*setup, *options], self.source_root, self.bare_env)
+        run([*install, '--quiet'], self.source_root, self.bare_env)
+
+        exports = self.block('sh', 1).replace('/opt/mtldl', str(self.prefix))
+        printed = run(f'{exports}\nenv -0', self.folder, self.bare_env)
+        self.env = dict(item.split('=', 1) for item in printed.split('\0') if item)
+
+        targets = json.loads(run(['meson', 'introspect', '--installed', build],
+                                 self.folder, self.bare_env))
+        outside = [path for path in targets.values()
+                   if self.prefix not in pathlib.Path(path).parents]
+        check_equal(outside, [])
+        missing = [path for path in targets.values() if not os.path.exists(path)]
+        check_equal(missing, [])
+
+        # From here on nothing of the tree is to be found.
+        shutil.rmtree(build)
+
+    def test_c(self):
+        """C: the command of README.md compiles the program of README.md."""
+        self.write_program('tensor.c', 'c')
+        self.run(self.block('sh', 2))
+        check_equal(self.run(['./tensor']), self.expected)
+
+    def test_meson(self):
+        """meson: a project with dependency('mtldl-1') builds."""
+        project = self.block('meson')
+        if 'vala' not in self.parts:
+            project = ''.join(line for line in project.replace(", 'vala'", '').splitlines(True)
+                              if 'tensor.vala' not in line)
+        self.write('project/meson.build', project)
+        self.write_program('project/tensor.c', 'c')
+        self.write_program('project/tensor.vala', 'vala')
+        self.run(['meson', 'setup', 'build'], self.folder / 'project')
+        self.run(['meson', 'compile', '-C', 'build'], self.folder / 'project')
+        check_equal(self.run(['project/build/tensor-c']), self.expected)
+        if 'vala' in self.parts:
+            check_equal(self.run(['project/build/tensor-vala']), self.expected)
+
+    def test_vala(self):
+        """Vala: the command of README.md compiles the program of README.md."""
+        self.write_program('tensor.vala', 'vala')
+        self.run(self.block('sh', 3))
+        check_equal(self.run(['./tensor']), self.expected)
+
+    def test_python(self):
+        """Python: the program of README.md finds the library and its override."""
+        self.write_program('tensor.py', 'python')
+        check_equal(self.run([sys.executable, 'tensor.py']), self.expected)
+
+    def test_python_folder(self):
+        """Python: the override and its module are those of the prefix."""
+        program = ('import gi\n'
+                   'gi.require_version("Mtl", "1")\n'
+                   'from gi.repository import Mtl\n'
+                   'import gi.overrides._mtl, gi.overrides.Mtl\n'
+                   'print(gi.overrides._mtl.__file__, gi.overrides.Mtl.__file__, sep="\\n")\n')
+        for path in self.run([sys.executable, '-c', program]).splitlines():
+            if self.prefix not in pathlib.Path(path).parents:
+                raise Failure(f'{path} is not below {self.prefix}')
+
+    def test_gjs(self):
+        """gjs: the program of README.md finds the library and its override."""
+        self.write_program('tensor.js', 'js')
+        check_equal(self.run(['gjs', '-m', 'tensor.js']), self.expected)
+
+    def test_gjs_legacy(self):
+        """gjs: imports.gi works as README.md says."""
+        program = self.block('js') + "print(Mtl.StridedView.from([1, 2]).toArray());\n"
+        self.write('legacy.js', program)
+        check_equal(self.run(['gjs', 'legacy.js']), '1,2\n')
+
+    def test_pixbuf(self):
+        """C: a program with mtldl-pixbuf-1 shares a picture's pixels."""
+        self.write('pixbuf.c', '''
+            #include <mtldl-pixbuf/mtldl-pixbuf.h>
+
+            int
+            main (void)
+            {
+              g_autoptr (GdkPixbuf) pixbuf =
+                gdk_pixbuf_new (GDK_COLORSPACE_RGB, FALSE, 8, 5, 2);
+              g_autoptr (MtlStridedView) view = mtl_pixbuf_get_view (pixbuf, NULL);
+
+              mtl_strided_view_fill_double (view, 7, NULL);
+              g_print ("%d\\n", gdk_pixbuf_get_pixels (pixbuf)[14]);
+              return 0;
+            }
+            ''')
+        flags = self.pkg_config('--cflags', '--libs', 'mtldl-pixbuf-1')
+        self.run([*self.cc, '-Wall', '-Werror', 'pixbuf.c', *flags, '-o', 'pixbuf'])
+        check_equal(self.run(['./pixbuf']), '7\n')
+
+    def headers(self):
+        folder = self.prefix / 'include' / 'mtldl-1' / 'mtldl'
+        return sorted(path.name for path in folder.glob('*.h'))
+
+    def compile(self, compiler, name, text, **kwargs):
+        source = self.write(name, text)
+        flags = self.pkg_config('--cflags', 'mtldl-1')
+        return self.run([*compiler, '-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror',
+                         '-pedantic', '-fsyntax-only', *flags, source], **kwargs)
+
+    def test_headers_c99(self):
+        """C: <mtldl/mtldl.h> brings every header, in pedantic C99."""
+        text = '#include <mtldl/mtldl.h>\nint main (void) { return MTL_MAJOR_VERSION != 1; }\n'
+        self.compile([*self.cc, '-std=c99'], 'headers.c', text)
+
+        flags = self.pkg_config('--cflags', 'mtldl-1')
+        read = self.run([*self.cc, '-M', 'headers.c', *flags])
+        unread = [name for name in self.headers() if f'/mtldl/{name}' not in read]
+        check_equal(unread, [])
+
+    def test_headers_cxx(self):
+        """C++: <mtldl/mtldl.h> compiles, and the functions have C's names."""
+        text = ('#include <mtldl/mtldl.h>\n'
+                'int main () { g_print ("%s\\n", mtl_device_get_name (mtl_device_get_host ())); }\n')
+        self.compile([*self.cxx, '-std=c++11'], 'headers.cpp', text)
+        flags = self.pkg_config('--cflags', '--libs', 'mtldl-1')
+        self.run([*self.cxx, 'headers.cpp', *flags, '-o', 'headers-cpp'])
+        self.run(['./headers-cpp'])
+
+    def test_single_headers(self):
+        """C: no header but <mtldl/mtldl.h> can be included by itself."""
+        for name in self.headers():
+            if name in ('mtldl.h', 'mtl-version.h'):
+                continue
+            message = self.compile(self.cc, 'single.c', f'#include <mtldl/{name}>\n', fails=True)
+            if 'can be included directly' not in message:
+                raise Failure(f'{name}: {message}')
+
+    def check_exports(self, gir, library):
+        named = read_gir_symbols(self.prefix / 'share' / 'gir-1.0' / gir)
+        exported = read_exported_symbols(self.prefix / 'lib' / library)
+        check_equal(sorted(exported - named), [])
+        check_equal(sorted(named - exported), [])
+
+    def test_exports(self):
+        """The library exports what the GIR names, and nothing else."""
+        self.check_exports('Mtl-1.gir', 'libmtldl-1.so')
+
+    def test_pixbuf_exports(self):
+        """The picture library exports what its GIR names, and nothing else."""
+        self.check_exports('MtlPixbuf-1.gir', 'libmtldl-pixbuf-1.so')
+
+    def find_dlpack_header(self):
+        probe = self.write('probe.c', '#include <dlpack/dlpack.h>\n')
+        result = subprocess.run([*self.cc, '-fsyntax-only', probe], capture_output=True)
+        if result.returncode == 0:
+            return '<dlpack/dlpack.h>'
+
+        program = 'import torch, os; print(os.path.dirname(torch.__file__))'
+        python = os.environ.get('MTL_PEERS_PYTHON', sys.executable)
+        result = subprocess.run([python, '-c', program], capture_output=True, text=True)
+        header = pathlib.Path(result.stdout.strip()) / 'include' / 'ATen' / 'dlpack.h'
+        if result.returncode != 0 or not header.exists():
+            raise Skip('neither <dlpack/dlpack.h> nor PyTorch is installed')
+
+        return f'"{header}"'
+
+    def test_dlpack_header(self):
+        """C, C++: DLPack's own header goes before and after <mtldl/mtldl.h>."""
+        header = self.find_dlpack_header()
+        use = ('static void take (DLManagedTensorVersioned *managed) {\n'
+               '  g_object_unref (mtl_strided_view_new_take_dlpack (managed, 0));\n'
+               '}\n'
+               'int main (void) { return take == 0; }\n')
+        before = f'#include {header}\n#include <mtldl/mtldl.h>\n{use}'
+        after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
+        flags = ['-Wno-address', '-Wno-nonnull-compare']
+        for text in (before, after):
+            self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
+            self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
+
+    def tests(self):
+        yield self.test_installs_into_the_prefix
+        yield self.test_c
+        yield self.test_meson
+        yield self.test_headers_c99
+        yield self.test_headers_cxx
+        yield self.test_single_headers
+        yield self.test_dlpack_header
+        if 'gir' in self.parts:
+            yield self.test_exports
+        if 'vala' in self.parts:
+            yield self.test_vala
+        if 'python' in self.parts:
+            yield self.test_python
+            yield self.test_python_folder
+        if 'gjs' in self.parts:
+            yield self.test_gjs
+            yield self.test_gjs_legacy
+        if 'pixbuf' in self.parts:
+            yield self.test_pixbuf
+            if 'gir' in self.parts:
+                yield self.test_pixbuf_exports
+
+
+def run_test(number, test):
+    """Write the TAP of one test, and give whether it failed."""
+    line = f'{number} {test.__doc__}'
+    try:
+        test()
+    except Skip as reason:
+        print(f'ok {line} # SKIP {reason}', flush=True)
+        return False
+    except Exception as error:
+        details = str(error) if isinstance(error, Failure) else traceback.format_exc()
+        print(f'not ok {line}')
+        for text in details.splitlines():
+            print(f'# {text}')
+        sys.stdout.flush()
+        return True
+
+    print(f'ok {line}', flush=True)
+    return False
+
+
+def main(source_root, build_root, *parts):
+    with tempfile.TemporaryDirectory(prefix='mtldl-install-') as folder:
+        suite = InstallTest(pathlib.Path(source_root), build_root, parts, pathlib.Path(folder))
+        tests = list(suite.tests())
+        print(f'1..{len(tests)}', flush=True)
+        n_failed = 0
+        for number, test in enumerate(tests, 1):
+            n_failed += run_test(number, test)
+            if number == 1 and n_failed:
+                print('Bail out! Without an installation there is nothing to test', flush=True)
+                break
+
+    return 1 if n_failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
