@@ -105,13 +105,12 @@ function isTextureOf(texture, view) {
     return follows;
 }
 
-// A picture's address by way of bytes over its pixels; taking these bytes
-// does not copy if the picture is over bytes itself, but for one from a file
-// it does. So the second view tells, which is made after the first one.
+// JavaScript cannot ask a picture for its address; but if views were copies,
+// two of them at the same time could not have the same one.
 function printHops(pixbuf, view, texture) {
     const address = view.get_address();
     const buffer = view.get_buffer();
-    const pixbufAgain = MtlPixbuf.new_from_view(view);
+    const pixbufOfView = MtlPixbuf.new_from_view(view);
 
     printHop('GdkPixbuf -> view',
         address, MtlPixbuf.get_view(pixbuf).get_address(),
@@ -119,7 +118,7 @@ function printHops(pixbuf, view, texture) {
         () => Mtl.StridedView.new_from_bytes(pixbuf.read_pixel_bytes(),
             Mtl.DType.UINT8, view.get_shape(), view.get_strides()));
     printHop('view -> GdkPixbuf',
-        address, MtlPixbuf.get_view(pixbufAgain).get_address(),
+        address, MtlPixbuf.get_view(pixbufOfView).get_address(),
         () => MtlPixbuf.new_from_view(view),
         () => MtlPixbuf.new_from_view(view.copy()));
     printHop('view -> Gdk.MemoryTexture',

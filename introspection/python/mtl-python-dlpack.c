@@ -130,12 +130,10 @@ parse_pair (PyObject   *object,
 }
 
 static int
-parse_stream (PyObject *value)
+parse_stream (PyObject *value,
+              Request  *request)
 {
   long stream;
-
-  if (value == Py_None)
-    return 0;
 
   if (!PyLong_Check (value))
     {
@@ -159,9 +157,6 @@ parse_max_version (PyObject *value,
 {
   int major, minor;
 
-  if (value == Py_None)
-    return 0;
-
   if (parse_pair (value, "max_version", &major, &minor) < 0)
     return -1;
 
@@ -173,12 +168,8 @@ static int
 parse_copy (PyObject *value,
             Request  *request)
 {
-  int copy;
+  int copy = PyObject_IsTrue (value);
 
-  if (value == Py_None)
-    return 0;
-
-  copy = PyObject_IsTrue (value);
   if (copy < 0)
     return -1;
 
@@ -186,12 +177,40 @@ parse_copy (PyObject *value,
   return 0;
 }
 
-/* Names in calls are interned, so that the address nearly always tells. */
-static gboolean
-is_named (PyObject *name,
-          PyObject *expected)
+static int
+parse_dl_device (PyObject *value,
+                 Request  *request)
 {
-  return name == expected || PyUnicode_Compare (name, expected) == 0;
+  return parse_pair (value, "dl_device", &request->device_type, &request->device_ordinal);
+}
+
+typedef int (* ParseFunc) (PyObject *value,
+                           Request  *request);
+
+/* Names in calls are interned, so that the address nearly always tells. */
+static ParseFunc
+find_parser (PyObject *name)
+{
+  const struct
+  {
+    PyObject *name;
+    ParseFunc parse;
+  } parsers[] = {
+    { names.dl_device, parse_dl_device },
+    { names.copy, parse_copy },
+    { names.max_version, parse_max_version },
+    { names.stream, parse_stream },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (parsers); i++)
+    if (name == parsers[i].name)
+      return parsers[i].parse;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (parsers); i++)
+    if (PyUnicode_Compare (name, parsers[i].name) == 0)
+      return parsers[i].parse;
+
+  return NULL;
 }
 
 static int
@@ -199,19 +218,15 @@ parse_keyword (PyObject *name,
                PyObject *value,
                Request  *request)
 {
-  if (is_named (name, names.max_version))
-    return parse_max_version (value, request);
-  if (is_named (name, names.copy))
-    return parse_copy (value, request);
-  if (is_named (name, names.stream))
-    return parse_stream (value);
-  if (is_named (name, names.dl_device))
-    return value == Py_None ? 0
-                            : parse_pair (value, "dl_device", &request->device_type,
-                                          &request->device_ordinal);
+  ParseFunc parse = find_parser (name);
 
-  PyErr_Format (PyExc_TypeError, "__dlpack__() got an unexpected keyword argument '%U'", name);
-  return -1;
+  if (parse == NULL)
+    {
+      PyErr_Format (PyExc_TypeError, "__dlpack__() got an unexpected keyword argument '%U'", name);
+      return -1;
+    }
+
+  return value == Py_None ? 0 : parse (value, request);
 }
 
 static PyObject *
@@ -292,40 +307,49 @@ PyMethodDef exporter_methods[] = {
   { NULL }
 };
 
-/* Takes the tensor out of the capsule, which stays as it is if it is no good. */
+/* Takes the tensor out of the capsule: the name says so to the producer, whose
+ * destructor then has nothing to do and need not be called. */
+static gpointer
+take_from_capsule (PyObject   *capsule,
+                   const char *name,
+                   const char *used_name)
+{
+  gpointer managed = PyCapsule_GetPointer (capsule, name);
+
+  if (PyCapsule_SetName (capsule, used_name) < 0
+      || PyCapsule_SetDestructor (capsule, NULL) < 0)
+    return NULL;
+
+  return managed;
+}
+
 static PyObject *
 view_from_capsule (PyObject *capsule)
 {
+  MtlStridedView *view = NULL;
   GError *error = NULL;
-  MtlStridedView *view;
+  const char *name;
   gpointer managed;
 
-  if (PyCapsule_IsValid (capsule, VERSIONED_NAME))
+  name = PyCapsule_GetName (capsule);
+  if (name != NULL && g_str_equal (name, VERSIONED_NAME))
     {
-      managed = PyCapsule_GetPointer (capsule, VERSIONED_NAME);
-      if (PyCapsule_SetName (capsule, VERSIONED_USED_NAME) < 0)
-        return NULL;
-      view = mtl_strided_view_new_take_dlpack (managed, &error);
+      managed = take_from_capsule (capsule, name, VERSIONED_USED_NAME);
+      if (managed != NULL)
+        view = mtl_strided_view_new_take_dlpack (managed, &error);
     }
-  else if (PyCapsule_IsValid (capsule, LEGACY_NAME))
+  else if (name != NULL && g_str_equal (name, LEGACY_NAME))
     {
-      managed = PyCapsule_GetPointer (capsule, LEGACY_NAME);
-      if (PyCapsule_SetName (capsule, LEGACY_USED_NAME) < 0)
-        return NULL;
-      view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
+      managed = take_from_capsule (capsule, name, LEGACY_USED_NAME);
+      if (managed != NULL)
+        view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
     }
   else
-    {
-      const char *name = PyCapsule_GetName (capsule);
+    PyErr_Format (PyExc_BufferError,
+                  "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
+                  ", which can be consumed once", name != NULL ? name : "NULL");
 
-      PyErr_Clear ();
-      PyErr_Format (PyExc_BufferError,
-                    "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
-                    ", which can be consumed once", name != NULL ? name : "NULL");
-      return NULL;
-    }
-
-  return wrap_view (view, &error, PEER);
+  return PyErr_Occurred () != NULL ? NULL : wrap_view (view, &error, PEER);
 }
 
 /* Versioned first; a producer from before that knows no such keywords, and
@@ -468,9 +492,9 @@ module_from_dlpack (PyObject         *module,
     {
       PyObject *name = PyTuple_GET_ITEM (keywords, i);
 
-      if (is_named (name, names.device))
+      if (PyUnicode_Compare (name, names.device) == 0)
         device = args[1 + i];
-      else if (is_named (name, names.copy))
+      else if (PyUnicode_Compare (name, names.copy) == 0)
         copy = args[1 + i];
       else
         {

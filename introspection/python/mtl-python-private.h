@@ -43,7 +43,7 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
-/* Wraps a new view; of NULL and an error it makes an exception. The error is
+/* Wraps a view that was made just now; of NULL and an error it makes an exception. The error is
  * passed by address, as the call that gives both is an argument itself. */
 PyObject *wrap_view       (MtlStridedView *view,
                            GError        **error,

@@ -22,7 +22,7 @@
 #define assert_failed(error, error_code, value) \
   G_STMT_START \
     { \
-      g_assert_error ((error), MTL_ERROR, (error_code)); \
+      g_assert_error ((error), MTL_ERROR, (int) (error_code)); \
       if (strstr ((error)->message, (value)) == NULL) \
         g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, (value)); \
       g_clear_error (&(error)); \

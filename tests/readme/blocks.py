@@ -4,7 +4,7 @@
 import re
 
 HEADING = re.compile(r'^## (.*)$')
-FENCE = re.compile(r'^```(\w*)$')
+FENCE = re.compile(r'^```([\w-]*)$')
 
 
 def read_blocks(path):

@@ -45,10 +45,6 @@ const DTYPES_OF_TYPED_ARRAYS = {
     Float64Array: 'FLOAT64',
 };
 
-function _isTypedArray(values) {
-    return ArrayBuffer.isView(values) && !(values instanceof DataView);
-}
-
 function _dtypeOfTypedArray(values) {
     const kind = values[Symbol.toStringTag];
 
@@ -133,23 +129,22 @@ function _guessDType(flat) {
 }
 
 function _newFromPairs(values, shape, dtype) {
-    const axis = shape.length - 1;
+    const volume = shape.reduce((product, extent) => product * extent, 1);
 
-    if (axis < 0 || (shape[axis] !== 2 && !_isTypedArray(values)) || values.length % 2 !== 0) {
+    if (values.length !== 2 * volume) {
         throw new TypeError(
             'Complex numbers are given as arrays [re, im], and interleaved in a typed array');
     }
 
-    const pairs = Float64Array.from(values, Number);
-    const own = _isTypedArray(values) ? [pairs.length / 2] : shape.slice(0, axis);
-    return _copyTypedArray(pairs, Mtl.DType.COMPLEX128, own).to_dtype(dtype);
+    return _copyTypedArray(Float64Array.from(values, Number), Mtl.DType.COMPLEX128, shape)
+        .to_dtype(dtype);
 }
 
 function _newFromTypedArray(values, dtype) {
     const sourceDType = _dtypeOfTypedArray(values);
 
     if (_isComplex(dtype))
-        return _newFromPairs(values, [values.length], dtype);
+        return _newFromPairs(values, [Math.floor(values.length / 2)], dtype);
 
     const view = _copyTypedArray(values, sourceDType, [values.length]);
     return dtype === undefined || dtype === sourceDType ? view : view.to_dtype(dtype);
@@ -161,7 +156,7 @@ function _newFromNested(values, dtype) {
 
     dtype ??= _guessDType(flat);
     if (_isComplex(dtype))
-        return _newFromPairs(flat, shape, dtype);
+        return _newFromPairs(flat, flat.length === 0 ? shape : shape.slice(0, -1), dtype);
 
     // A bigint is exact in a GVariant, where a double has 53 bits.
     if (flat.some(value => typeof value === 'bigint')) {
@@ -183,7 +178,7 @@ function _newFromNested(values, dtype) {
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
 // array has them interleaved: what toArray() and toTypedArray() give.
 function _from(values, dtype = undefined) {
-    return _isTypedArray(values)
+    return ArrayBuffer.isView(values)
         ? _newFromTypedArray(values, dtype)
         : _newFromNested(values, dtype);
 }

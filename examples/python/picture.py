@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""picture.py IN OUT [--hops]
+
+Loads a picture, changes it in place with NumPy, and saves it as PNG. The
+pixels stay where GdkPixbuf put them when it loaded the file: the views, the
+array, the second GdkPixbuf and the Gdk.Texture all are of that one memory.
+"""
+
+import sys
+import timeit
+
+import gi
+import numpy as np
+
+gi.require_version('Gdk', '4.0')
+gi.require_version('GdkPixbuf', '2.0')
+gi.require_version('Mtl', '1')
+gi.require_version('MtlPixbuf', '1')
+from gi.repository import Gdk, GdkPixbuf, GLib, Mtl, MtlPixbuf  # noqa: E402
+
+
+def change(pixels):
+    """Exchange red and blue in the lower half, below a white line."""
+    lower = pixels[len(pixels) // 2:]
+    lower[..., :3] = lower[..., 2::-1]
+    lower[:4] = 255
+
+
+def make_texture(view, pixels):
+    height, width, channels = view.shape
+    formats = {3: Gdk.MemoryFormat.R8G8B8, 4: Gdk.MemoryFormat.R8G8B8A8}
+    return Gdk.MemoryTexture.new(width, height, formats[channels], pixels,
+                                 view.get_stride(0))
+
+
+def get_texture(view):
+    """A texture for GTK, without a copy.
+
+    GTK takes the pixels to be constant: do not write to them as long as the
+    texture may be drawn.
+    """
+    buffer = view.get_buffer()
+    return make_texture(view, buffer.get_bytes(0, buffer.get_size()))
+
+
+def run(in_path, out_path, show_hops):
+    pixbuf = GdkPixbuf.Pixbuf.new_from_file(in_path)
+
+    # A view (height, width, channels) of the picture's own pixels, and an
+    # array of the same memory, so that NumPy writes to the picture. From
+    # NumPy 2.1 on np.from_dlpack(view) does the same; before, it gives
+    # arrays that cannot be written to.
+    view = MtlPixbuf.get_view(pixbuf)
+    array = np.asarray(view)
+    change(array)
+
+    # And back: each object keeps the memory alive.
+    changed = Mtl.from_dlpack(array)
+    result = MtlPixbuf.new_from_view(changed)
+    texture = get_texture(changed)
+
+    if show_hops:
+        print_hops(pixbuf, view, array, changed, texture)
+    result.savev(out_path, 'png', [], [])
+
+
+# From here on: the addresses and the times of each hop, and the times of the
+# same hop with a copy.
+
+def measure(make, calls):
+    """The best of several runs, in microseconds a call."""
+    return min(timeit.repeat(make, number=calls, repeat=15)) / calls * 1e6
+
+
+def print_hop(name, before, after, make, make_copied):
+    print(name, f'{before:#x}', f'{after:#x}', f'{measure(make, 100):.3f}',
+          f'{measure(make_copied, 1):.3f}', sep='\t', flush=True)
+
+
+def is_texture_of(texture, view):
+    """Whether the texture shows what is written to the first pixel.
+
+    GTK does not tell where a texture's pixels are.
+    """
+    pixel = view[0, 0]
+    saved = pixel.copy()
+    follows = True
+    for value in (0, 255):
+        pixel.fill_double(value)
+        shown = MtlPixbuf.get_view(Gdk.pixbuf_get_from_texture(texture))
+        follows = follows and shown[0, 0, 0] == value
+    pixel.copy_from(saved)
+    return follows
+
+
+def print_torch_hop(view):
+    try:
+        import torch
+    except ImportError:
+        return
+
+    print_hop('view -> torch', view.get_address(),
+              torch.from_dlpack(view).data_ptr(),
+              lambda: torch.from_dlpack(view),
+              lambda: torch.from_dlpack(view).clone())
+
+
+def print_hops(pixbuf, view, array, changed, texture):
+    address = changed.get_address()
+    buffer = changed.get_buffer()
+    pixbuf_of_view = MtlPixbuf.new_from_view(changed)
+
+    print_hop('GdkPixbuf -> view', pixbuf.props.pixels, view.get_address(),
+              lambda: MtlPixbuf.get_view(pixbuf),
+              lambda: Mtl.StridedView.new_from_bytes(
+                  pixbuf.read_pixel_bytes(), Mtl.DType.UINT8,
+                  view.shape, view.strides))
+    print_hop('view -> NumPy', view.get_address(), array.ctypes.data,
+              lambda: np.asarray(view), lambda: np.array(view))
+    print_hop('view -> NumPy by DLPack', view.get_address(),
+              np.from_dlpack(view).ctypes.data,
+              lambda: np.from_dlpack(view),
+              lambda: np.from_dlpack(view).copy())
+    print_hop('NumPy -> view', array.ctypes.data, address,
+              lambda: Mtl.from_dlpack(array),
+              lambda: Mtl.from_dlpack(array.copy()))
+    print_torch_hop(changed)
+    print_hop('view -> GdkPixbuf', address, pixbuf_of_view.props.pixels,
+              lambda: MtlPixbuf.new_from_view(changed),
+              lambda: MtlPixbuf.new_from_view(changed.copy()))
+    print_hop('view -> Gdk.MemoryTexture', address,
+              address if is_texture_of(texture, changed) else 0,
+              lambda: get_texture(changed),
+              lambda: make_texture(changed,
+                                   buffer.dup_bytes(0, buffer.get_size())))
+
+
+def main():
+    arguments = sys.argv[1:]
+    show_hops = arguments[2:] == ['--hops']
+    if len(arguments) != 2 and not show_hops:
+        sys.exit('usage: picture.py IN OUT [--hops]')
+
+    try:
+        run(*arguments[:2], show_hops)
+    except GLib.Error as error:
+        sys.exit(f'picture.py: {error.message}')
+
+
+if __name__ == '__main__':
+    main()

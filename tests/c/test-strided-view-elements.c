@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+#include <math.h>
+
+static const MtlDType integers[] = {
+  MTL_DTYPE_INT8, MTL_DTYPE_INT16, MTL_DTYPE_INT32, MTL_DTYPE_INT64,
+  MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_UINT32, MTL_DTYPE_UINT64,
+};
+
+static const MtlDType floats[] = {
+  MTL_DTYPE_FLOAT16, MTL_DTYPE_BFLOAT16, MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT64,
+};
+
+static const MtlDType complexes[] = {
+  MTL_DTYPE_COMPLEX32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128,
+};
+
+static MtlStridedView *
+new_zeros (MtlDType      dtype,
+           const gint64 *shape,
+           gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, shape, n_dims, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static gboolean
+is_signed (MtlDType dtype)
+{
+  return dtype >> 8 == 0;
+}
+
+static gint64
+get_min (MtlDType dtype)
+{
+  return is_signed (dtype) ? -1 - (G_MAXINT64 >> (64 - mtl_dtype_get_bits (dtype))) : 0;
+}
+
+static guint64
+get_max (MtlDType dtype)
+{
+  return G_MAXUINT64 >> (64 - mtl_dtype_get_bits (dtype) + is_signed (dtype));
+}
+
+/* Each kind of number, there and back, at the first and the last element. */
+static void
+test_integers (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (integers); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = new_zeros (integers[i], DIMS (2, 3));
+      gint64 min = get_min (integers[i]);
+      guint64 max = get_max (integers[i]);
+      double re, im;
+
+      g_assert_true (mtl_strided_view_set_int64 (view, DIMS (0, 0), min, &error));
+      g_assert_true (mtl_strided_view_set_uint64 (view, DIMS (1, 2), max, &error));
+      g_assert_true (mtl_strided_view_set_double (view, DIMS (0, 1), 42.9, &error));
+      g_assert_true (mtl_strided_view_set_complex (view, DIMS (-1, -2), 7, 8, &error));
+      g_assert_no_error (error);
+
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0, 0), &error), ==, min);
+      g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (-1, -1), &error), ==, max);
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0, 1), &error), ==, 42);
+      g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (1, 1), &error), ==, 7);
+      g_assert_true (mtl_strided_view_get_double (view, DIMS (0, 0), &error) == (double) min);
+      g_assert_true (mtl_strided_view_get_double (view, DIMS (1, 2), &error) == (double) max);
+      g_assert_true (mtl_strided_view_get_complex (view, DIMS (0, 1), &re, &im, &error));
+      g_assert_true (re == 42 && im == 0);
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0, 2), &error), ==, 0);
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (1, 0), &error), ==, 0);
+      g_assert_no_error (error);
+    }
+}
+
+static void
+assert_overflow (GError     **error,
+                 const char  *value,
+                 MtlDType     dtype)
+{
+  g_autofree char *name = mtl_dtype_to_string (dtype);
+  g_autofree char *expected = g_strdup_printf ("The value %s does not fit %s", value, name);
+
+  assert_failed (*error, MTL_ERROR_OVERFLOW, expected);
+}
+
+/* One beyond each end is refused, and leaves the element as it was. */
+static void
+test_integers_out_of_range (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (integers); i++)
+    {
+      MtlDType dtype = integers[i];
+      GError *error = NULL;
+      g_autoptr (MtlStridedView) view = new_zeros (dtype, NO_DIMS);
+      guint64 max = get_max (dtype);
+      double above = ldexp (1, mtl_dtype_get_bits (dtype) - is_signed (dtype));
+      g_autofree char *above_text = g_strdup_printf ("%.17g", above);
+
+      g_assert_true (mtl_strided_view_set_int64 (view, NO_DIMS, 5, &error));
+
+      if (max < G_MAXUINT64)
+        {
+          g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, max + 1);
+
+          g_assert_false (mtl_strided_view_set_uint64 (view, NO_DIMS, max + 1, &error));
+          assert_overflow (&error, text, dtype);
+        }
+      if (get_min (dtype) > G_MININT64)
+        {
+          g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, get_min (dtype) - 1);
+
+          g_assert_false (mtl_strided_view_set_int64 (view, NO_DIMS, get_min (dtype) - 1, &error));
+          assert_overflow (&error, text, dtype);
+        }
+
+      g_assert_false (mtl_strided_view_set_double (view, NO_DIMS, above, &error));
+      assert_overflow (&error, above_text, dtype);
+      g_assert_false (mtl_strided_view_set_double (view, NO_DIMS, NAN, &error));
+      assert_overflow (&error, "nan", dtype);
+      g_assert_false (mtl_strided_view_set_double (view, NO_DIMS, INFINITY, &error));
+      assert_overflow (&error, "inf", dtype);
+      g_assert_false (mtl_strided_view_set_double (view, NO_DIMS, -INFINITY, &error));
+      assert_overflow (&error, "-inf", dtype);
+      g_assert_false (mtl_strided_view_set_complex (view, NO_DIMS, above, 0, &error));
+      assert_overflow (&error, above_text, dtype);
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, NO_DIMS, &error), ==, 5);
+
+      /* What is within after cutting fits. */
+      g_assert_true (mtl_strided_view_set_double (view, NO_DIMS,
+                                                  is_signed (dtype) ? get_min (dtype) : -0.99,
+                                                  &error));
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, NO_DIMS, &error), ==, get_min (dtype));
+      if (mtl_dtype_get_bits (dtype) < 64)
+        {
+          g_assert_true (mtl_strided_view_set_double (view, NO_DIMS, max + 0.5, &error));
+          g_assert_cmpuint (mtl_strided_view_get_uint64 (view, NO_DIMS, &error), ==, max);
+        }
+      g_assert_no_error (error);
+    }
+}
+
+static void
+test_int64_exact (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_INT64, DIMS (1));
+  g_autoptr (MtlStridedView) unsigned_view = new_zeros (MTL_DTYPE_UINT64, DIMS (1));
+
+  mtl_strided_view_set_int64 (view, DIMS (0), POW2 (53) + 1, &local_error);
+  g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0), &local_error), ==, POW2 (53) + 1);
+  g_assert_true (mtl_strided_view_get_double (view, DIMS (0), &local_error) == 0x1p53);
+  mtl_strided_view_set_uint64 (unsigned_view, DIMS (0), G_MAXUINT64, &local_error);
+  g_assert_no_error (local_error);
+
+  assert_refuses (mtl_strided_view_get_int64 (unsigned_view, DIMS (0), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "18446744073709551615");
+  mtl_strided_view_set_int64 (view, DIMS (0), -1, &local_error);
+  assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (0), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "-1 does not fit uint64");
+  g_assert_no_error (local_error);
+}
+
+static void
+test_bool (void)
+{
+  static const struct { double value; int expected; } cases[] = {
+    { 0, 0 }, { -0.0, 0 }, { 1, 1 }, { -1, 1 }, { 0.25, 1 }, { 1e300, 1 }, { 256, 1 },
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_BOOL, DIMS (2));
+  guint8 *data = mtl_strided_view_get_data (view);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_assert_true (mtl_strided_view_set_double (view, DIMS (1), cases[i].value, &error));
+      g_assert_cmpuint (data[1], ==, cases[i].expected);
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (1), &error), ==, cases[i].expected);
+    }
+
+  g_assert_true (mtl_strided_view_set_int64 (view, DIMS (0), 256, &error));
+  g_assert_cmpuint (data[0], ==, 1);
+  g_assert_true (mtl_strided_view_set_complex (view, DIMS (0), 0, 1, &error));
+  g_assert_cmpuint (data[0], ==, 1);
+
+  /* A peer's truth need not be 1. */
+  data[0] = 0x80;
+  g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (0), &error), ==, 1);
+  g_assert_no_error (error);
+}
+
+static void
+test_floats (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (floats); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = new_zeros (floats[i], DIMS (3));
+      const double exact[] = { 0, -0.0, 1, -1.5, 0.15625, 96, INFINITY, -INFINITY, 0x1p-14 };
+
+      for (gsize j = 0; j < G_N_ELEMENTS (exact); j++)
+        {
+          double value;
+
+          g_assert_true (mtl_strided_view_set_double (view, DIMS (1), exact[j], &error));
+          value = mtl_strided_view_get_double (view, DIMS (1), &error);
+          g_assert_cmpmem (&value, sizeof value, &exact[j], sizeof exact[j]);
+        }
+
+      g_assert_true (mtl_strided_view_set_double (view, DIMS (1), NAN, &error));
+      g_assert_true (isnan (mtl_strided_view_get_double (view, DIMS (1), &error)));
+      g_assert_true (mtl_strided_view_set_int64 (view, DIMS (2), -96, &error));
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (2), &error), ==, -96);
+      g_assert_true (mtl_strided_view_set_uint64 (view, DIMS (2), 200, &error));
+      g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (2), &error), ==, 200);
+      g_assert_true (mtl_strided_view_set_complex (view, DIMS (2), 2.5, 9, &error));
+      g_assert_true (mtl_strided_view_get_double (view, DIMS (2), &error) == 2.5);
+      g_assert_true (mtl_strided_view_get_double (view, DIMS (0), &error) == 0);
+      g_assert_no_error (error);
+    }
+}
+
+static void
+test_float_rounding (void)
+{
+  static const struct { MtlDType dtype; double value, expected; } cases[] = {
+    { MTL_DTYPE_FLOAT16, 2049, 2048 },       /* ties go to the even one */
+    { MTL_DTYPE_FLOAT16, 2051, 2052 },
+    { MTL_DTYPE_FLOAT16, 65519, 65504 },
+    { MTL_DTYPE_FLOAT16, 65520, INFINITY },
+    { MTL_DTYPE_FLOAT16, 0x1p-25, 0 },
+    { MTL_DTYPE_FLOAT16, 0x1.8p-25, 0x1p-24 },
+    { MTL_DTYPE_BFLOAT16, 257, 256 },
+    { MTL_DTYPE_BFLOAT16, 259, 260 },
+    { MTL_DTYPE_BFLOAT16, 1e39, INFINITY },
+    { MTL_DTYPE_FLOAT32, 16777217, 16777216 },
+    { MTL_DTYPE_FLOAT32, 16777219, 16777220 },
+    { MTL_DTYPE_FLOAT32, 1e39, INFINITY },
+    { MTL_DTYPE_FLOAT32, 0.1, 0.1f },
+    { MTL_DTYPE_FLOAT64, 0.1, 0.1 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = new_zeros (cases[i].dtype, NO_DIMS);
+
+      g_assert_true (mtl_strided_view_set_double (view, NO_DIMS, cases[i].value, &error));
+      g_assert_true (mtl_strided_view_get_double (view, NO_DIMS, &error) == cases[i].expected);
+      g_assert_true (mtl_strided_view_set_double (view, NO_DIMS, -cases[i].value, &error));
+      g_assert_true (mtl_strided_view_get_double (view, NO_DIMS, &error) == -cases[i].expected);
+      g_assert_no_error (error);
+    }
+}
+
+static void
+test_float_as_integer (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (6),
+                                       DOUBLES (-2.9, 1e19, 1e20, NAN, 0x1p63, -0x1p63),
+                                       &local_error);
+
+  g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0), &local_error), ==, -2);
+  g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (1), &local_error), ==,
+                    G_GUINT64_CONSTANT (10000000000000000000));
+  g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (4), &local_error), ==,
+                    G_GUINT64_CONSTANT (1) << 63);
+  g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (5), &local_error), ==, G_MININT64);
+  g_assert_no_error (local_error);
+
+  assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (0), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "-2.8999999999999999");
+  assert_refuses (mtl_strided_view_get_int64 (view, DIMS (1), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "1e+19");
+  assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (2), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "1e+20");
+  assert_refuses (mtl_strided_view_get_int64 (view, DIMS (3), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "nan");
+  assert_refuses (mtl_strided_view_get_int64 (view, DIMS (4), &error) != 0,
+                  MTL_ERROR_OVERFLOW, "9.2233720368547758e+18");
+}
+
+static void
+test_complex (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (complexes); i++)
+    {
+      g_autoptr (GError) local_error = NULL;
+      g_autoptr (MtlStridedView) view = new_zeros (complexes[i], DIMS (2, 2));
+      double re = 0, im = 0;
+
+      g_assert_true (mtl_strided_view_set_complex (view, DIMS (1, 0), 1.5, -2.25, &local_error));
+      g_assert_true (mtl_strided_view_get_complex (view, DIMS (1, 0), &re, &im, &local_error));
+      g_assert_true (re == 1.5 && im == -2.25);
+      g_assert_true (mtl_strided_view_get_complex (view, DIMS (1, 0), NULL, NULL, &local_error));
+      g_assert_true (mtl_strided_view_set_double (view, DIMS (1, 0), 3, &local_error));
+      g_assert_true (mtl_strided_view_get_complex (view, DIMS (1, 0), &re, &im, &local_error));
+      g_assert_true (re == 3 && im == 0);
+      g_assert_true (mtl_strided_view_set_int64 (view, DIMS (1, 1), -7, &local_error));
+      g_assert_true (mtl_strided_view_get_complex (view, DIMS (1, 1), &re, &im, &local_error));
+      g_assert_true (re == -7 && im == 0);
+      g_assert_no_error (local_error);
+
+      /* Nothing is cut off in silence. */
+      assert_refuses (mtl_strided_view_get_double (view, DIMS (0, 0), &error) != 0,
+                      MTL_ERROR_NOT_SUPPORTED, "complex");
+      assert_refuses (mtl_strided_view_get_int64 (view, DIMS (0, 0), &error) != 0,
+                      MTL_ERROR_NOT_SUPPORTED, "complex");
+      assert_refuses (mtl_strided_view_get_uint64 (view, DIMS (0, 0), &error) != 0,
+                      MTL_ERROR_NOT_SUPPORTED, "complex");
+    }
+}
+
+static void
+test_bad_indices (void)
+{
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_INT32, DIMS (2, 3));
+  g_autoptr (MtlStridedView) empty = new_zeros (MTL_DTYPE_INT32, DIMS (0));
+  const gint64 outside[] = { 3, -4, G_MAXINT64, G_MININT64 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (outside); i++)
+    {
+      g_autofree char *value = g_strdup_printf ("Index %" G_GINT64_FORMAT, outside[i]);
+
+      assert_refuses (mtl_strided_view_get_double (view, DIMS (0, outside[i]), &error) != 0,
+                      MTL_ERROR_OUT_OF_BOUNDS, value);
+      assert_refuses (mtl_strided_view_get_int64 (view, DIMS (0, outside[i]), &error) != 0,
+                      MTL_ERROR_OUT_OF_BOUNDS, value);
+      assert_refuses (mtl_strided_view_get_complex (view, DIMS (0, outside[i]), NULL, NULL, &error),
+                      MTL_ERROR_OUT_OF_BOUNDS, value);
+      assert_refuses (mtl_strided_view_set_double (view, DIMS (0, outside[i]), 1, &error),
+                      MTL_ERROR_OUT_OF_BOUNDS, value);
+      assert_refuses (mtl_strided_view_set_uint64 (view, DIMS (outside[i], 0), 1, &error),
+                      MTL_ERROR_OUT_OF_BOUNDS, value);
+    }
+
+  assert_refuses (mtl_strided_view_get_double (view, DIMS (1), &error) != 0,
+                  MTL_ERROR_INVALID_ARGUMENT, "1 indices given for 2");
+  assert_refuses (mtl_strided_view_set_int64 (view, DIMS (1, 1, 1), 1, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "3 indices given for 2");
+  assert_refuses (mtl_strided_view_get_double (view, NO_DIMS, &error) != 0,
+                  MTL_ERROR_INVALID_ARGUMENT, "0 indices given for 2");
+  assert_refuses (mtl_strided_view_get_uint64 (empty, DIMS (0), &error) != 0,
+                  MTL_ERROR_OUT_OF_BOUNDS, "extent 0");
+}
+
+static void
+test_read_only (void)
+{
+  g_autoptr (MtlStridedView) view = new_zeros (MTL_DTYPE_UINT8, DIMS (4));
+  g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
+
+  assert_refuses (mtl_strided_view_set_double (locked, DIMS (0), 1, &error),
+                  MTL_ERROR_READ_ONLY, "(4,)");
+  assert_refuses (mtl_strided_view_set_int64 (locked, DIMS (0), 1, &error),
+                  MTL_ERROR_READ_ONLY, "(4,)");
+  assert_refuses (mtl_strided_view_set_uint64 (locked, DIMS (0), 1, &error),
+                  MTL_ERROR_READ_ONLY, "(4,)");
+  assert_refuses (mtl_strided_view_set_complex (locked, DIMS (0), 1, 0, &error),
+                  MTL_ERROR_READ_ONLY, "(4,)");
+  assert_elements (locked, 0, 0, 0, 0);
+}
+
+static void
+test_not_numeric (void)
+{
+  const MtlDType others[] = { MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT6_E2M3FN,
+                              MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_OPAQUE_HANDLE64 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autoptr (MtlStridedView) view = new_zeros (others[i], DIMS (8));
+      g_autofree char *name = mtl_dtype_to_string (others[i]);
+
+      assert_refuses (mtl_strided_view_get_double (view, DIMS (0), &error) != 0,
+                      MTL_ERROR_NOT_SUPPORTED, name);
+      assert_refuses (mtl_strided_view_get_complex (view, DIMS (0), NULL, NULL, &error),
+                      MTL_ERROR_NOT_SUPPORTED, name);
+      assert_refuses (mtl_strided_view_set_int64 (view, DIMS (0), 1, &error),
+                      MTL_ERROR_NOT_SUPPORTED, name);
+      assert_refuses (mtl_strided_view_fill_double (view, 1, &error),
+                      MTL_ERROR_NOT_SUPPORTED, name);
+      assert_fails (mtl_strided_view_new_from_doubles (others[i], DIMS (2), DOUBLES (1, 2), &error),
+                    MTL_ERROR_NOT_SUPPORTED, name);
+    }
+}
+
+/* Elements that no machine would align so. */
+static void
+test_unaligned (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 64, MTL_STORAGE_MODE_HOST, &error);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (integers); i++)
+    {
+      g_autoptr (MtlStridedLayout) layout =
+        mtl_strided_layout_new (DIMS (2), NULL, 0, mtl_dtype_get_bits (integers[i]), &error);
+      g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, integers[i], 3,
+                                                              &error);
+
+      g_assert_true (mtl_strided_view_set_int64 (view, DIMS (1), 99, &error));
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (1), &error), ==, 99);
+      g_assert_no_error (error);
+    }
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/StridedView/elements/integers", test_integers);
+  g_test_add_func ("/StridedView/elements/integers/out-of-range", test_integers_out_of_range);
+  g_test_add_func ("/StridedView/elements/integers/exact", test_int64_exact);
+  g_test_add_func ("/StridedView/elements/bool", test_bool);
+  g_test_add_func ("/StridedView/elements/floats", test_floats);
+  g_test_add_func ("/StridedView/elements/floats/rounding", test_float_rounding);
+  g_test_add_func ("/StridedView/elements/floats/as-integer", test_float_as_integer);
+  g_test_add_func ("/StridedView/elements/complex", test_complex);
+  g_test_add_func ("/StridedView/elements/bad-indices", test_bad_indices);
+  g_test_add_func ("/StridedView/elements/read-only", test_read_only);
+  g_test_add_func ("/StridedView/elements/not-numeric", test_not_numeric);
+  g_test_add_func ("/StridedView/elements/unaligned", test_unaligned);
+
+  return g_test_run ();
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+import GLib from 'gi://GLib';
+import Mtl from 'gi://Mtl?version=1';
+
+import {equal, ok, run, test, throws, throwsMtl} from './tap.js';
+
+const {StridedView} = Mtl;
+const {BOOL, INT16, INT64, UINT8, UINT64, FLOAT32, FLOAT64, COMPLEX64} = Mtl.DType;
+
+const MATRIX = [[1, 2, 3], [4, 5, 6]];
+
+test('views and layouts have getters', () => {
+    const view = StridedView.from(MATRIX);
+    const layout = view.get_layout();
+
+    equal([view.shape, view.strides, view.ndim, view.size], [[2, 3], [3, 1], 2, 6]);
+    equal([layout.shape, layout.strides, layout.ndim, layout.size], [[2, 3], [3, 1], 2, 6]);
+    equal(view.dtype, FLOAT64);
+});
+
+test('views and layouts are strings of what they hold', () => {
+    const view = StridedView.from(MATRIX);
+
+    equal(`${view}`, '[[1. 2. 3.]\n [4. 5. 6.]]');
+    equal(`${view.get_layout()}`, view.get_layout().to_string());
+});
+
+test('the old imports have the same', () => {
+    ok(imports.gi.Mtl.StridedView.from === StridedView.from);
+});
+
+test('get and set take indices as arguments', () => {
+    const view = StridedView.from(MATRIX, INT16);
+
+    equal(view.get(1, -1), 6);
+    view.set(-9, 1, 2);
+    equal(view.get(1, 2), -9);
+    equal(StridedView.from(3).get(), 3);
+    throwsMtl('OUT_OF_BOUNDS', /Index 3/, () => view.get(0, 3));
+    throwsMtl('INVALID_ARGUMENT', /./, () => view.get(0));
+    throwsMtl('OVERFLOW', /40000/, () => view.set(40000, 0, 0));
+    throwsMtl('READ_ONLY', /./, () => view.as_read_only().set(1, 0, 0));
+    throws(TypeError, /string/, () => view.set('1', 0, 0));
+    throws(TypeError, /undefined/, () => view.set());
+    equal(view.toArray(), [[1, 2, 3], [4, 5, -9]]);
+});
+
+test('truth values are booleans', () => {
+    const view = StridedView.from([true, false]);
+
+    view.set(true, 1);
+    equal([view.dtype, view.get(0), view.toArray()], [BOOL, true, [true, true]]);
+    equal(view.toTypedArray(), Uint8Array.of(1, 1));
+});
+
+test('complex numbers are pairs', () => {
+    const view = StridedView.from([[1, 2], [3, -4]], COMPLEX64);
+
+    equal(view.shape, [2]);
+    equal(view.get(1), [3, -4]);
+    view.set([0.5, 0.25], 0);
+    view.set(7, 1);
+    equal(view.toArray(), [[0.5, 0.25], [7, 0]]);
+    equal(view.toTypedArray(), Float32Array.of(0.5, 0.25, 7, 0));
+    equal(StridedView.from(view.toTypedArray(), COMPLEX64).equal(view), true);
+    throws(TypeError, /\[re, im\]/, () => view.set([1, 2, 3], 0));
+    throws(TypeError, /complex/, () => StridedView.from([1]).set([1, 2], 0));
+    throws(TypeError, /\[re, im\]/, () => StridedView.from([1, 2, 3], COMPLEX64));
+    throws(TypeError, /\[re, im\]/, () => StridedView.from(1, COMPLEX64));
+    throws(TypeError, /\[re, im\]/, () => StridedView.from(Float64Array.of(1), COMPLEX64));
+    equal(StridedView.from([], COMPLEX64).toArray(), []);
+});
+
+test('64-bit integers are rounded by get, and exact in getBigInt', () => {
+    const view = StridedView.from([[2n ** 53n + 1n, -1n]]);
+
+    equal([view.dtype, view.shape], [INT64, [1, 2]]);
+    equal(view.get(0, 0), 2 ** 53);
+    equal(view.getBigInt(0, 0), 2n ** 53n + 1n);
+    view.set(-(2n ** 63n), 0, -1);
+    equal(view.getBigInt(0, 1), -(2n ** 63n));
+    equal(view.toTypedArray(), BigInt64Array.of(2n ** 53n + 1n, -(2n ** 63n)));
+    throws(RangeError, /1 indices .* 2/, () => view.getBigInt(0));
+    throws(TypeError, /int64/, () => StridedView.from([1]).getBigInt(0));
+    throwsMtl('OUT_OF_BOUNDS', /5/, () => view.getBigInt(0, 5));
+});
+
+test('unsigned 64-bit integers have all their bits', () => {
+    const view = StridedView.from([2n ** 64n - 1n, 5n], UINT64);
+
+    equal(view.getBigInt(0), 2n ** 64n - 1n);
+    view.set(2n ** 63n, 1);
+    equal(view.toTypedArray(), BigUint64Array.of(2n ** 64n - 1n, 2n ** 63n));
+    throws(Error, /range/, () => StridedView.from([2n ** 63n]));
+    throws(Error, /range/, () => StridedView.from([-1n], UINT64));
+});
+
+test('iteration goes along the first axis', () => {
+    const view = StridedView.from(MATRIX);
+    const rows = [...view];
+
+    equal(rows.map(row => [...row]), MATRIX);
+    rows[1].set(50, 0);
+    equal(view.get(1, 0), 50);
+    equal([...view.slice(':, 0')], [1, 50]);
+    equal([...StridedView.from([])], []);
+    throws(TypeError, /without dimensions/, () => [...StridedView.from(1)]);
+});
+
+test('typed arrays keep their type, in both directions', () => {
+    const classes = [Int8Array, Int16Array, Int32Array, Uint8Array, Uint16Array, Uint32Array,
+        Float32Array, Float64Array];
+
+    for (const arrayClass of classes) {
+        const values = arrayClass.of(1, 2, 100);
+        equal(StridedView.from(values).toTypedArray(), values);
+    }
+    for (const arrayClass of [BigInt64Array, BigUint64Array]) {
+        const values = arrayClass.of(1n, 2n ** 62n + 1n);
+        equal(StridedView.from(values).toTypedArray(), values);
+    }
+    equal(StridedView.from(Uint8ClampedArray.of(300)).toTypedArray(), Uint8Array.of(255));
+    equal(StridedView.from(new Float32Array()).shape, [0]);
+});
+
+test('a tensor of a typed array is its own', () => {
+    const values = Float32Array.of(0, 1, 2, 3);
+    const view = StridedView.from(values.subarray(1, 3));
+
+    values.fill(9);
+    equal(view.toArray(), [1, 2]);
+    view.set(5, 0);
+    equal(view.is_read_only(), false);
+    equal(view.toArray(), [5, 2]);
+    equal([...values], [9, 9, 9, 9]);
+});
+
+test('a typed array is converted to another dtype', () => {
+    const view = StridedView.from(Float64Array.of(1.9, 257), UINT8);
+
+    equal([view.dtype, view.toArray()], [UINT8, [1, 255]]);
+    throws(TypeError, /DataView/, () => StridedView.from(new DataView(new ArrayBuffer(2))));
+});
+
+test('toTypedArray copies in C order', () => {
+    const view = StridedView.from(MATRIX, FLOAT32);
+    const values = view.transpose().toTypedArray();
+
+    equal(values, Float32Array.of(1, 4, 2, 5, 3, 6));
+    values.fill(0);
+    equal(view.toArray(), MATRIX);
+});
+
+test('small floats are widened', () => {
+    for (const name of ['FLOAT16', 'BFLOAT16'])
+        equal(StridedView.from([0.5, -2], Mtl.DType[name]).toTypedArray(), Float32Array.of(0.5, -2));
+
+    equal(StridedView.from([[0.5, 2]], Mtl.DType.COMPLEX32).toArray(), [[0.5, 2]]);
+});
+
+test('types that JavaScript has no array for are refused', () => {
+    const view = StridedView.new_zeros(null, Mtl.DType.FLOAT8_E4M3FN, [2]);
+
+    throws(TypeError, /float8_e4m3fn/, () => view.toTypedArray());
+    throws(TypeError, /float8_e4m3fn/, () => view.toArray());
+});
+
+test('nested arrays of any depth go in and come out', () => {
+    for (const values of [5, [], [1.5], MATRIX, [[[1], [2]], [[3], [4]]], [[], []]])
+        equal(StridedView.from(values).toArray(), values);
+
+    equal(StridedView.from(MATRIX, UINT8).dtype, UINT8);
+    equal(StridedView.from([true, 2]).toArray(), [1, 2]);
+    equal(StridedView.from([1n, 2]).dtype, INT64);
+});
+
+test('ragged arrays and other values are refused with their place', () => {
+    throws(TypeError, /values\[1\] is of type array of 1, not array of 2/,
+        () => StridedView.from([[1, 2], [3]]));
+    throws(TypeError, /values\[1\] is of type number, not array of 2/,
+        () => StridedView.from([[1, 2], 3]));
+    throws(TypeError, /values\[0\]\[1\] is of type array of 1, not number/,
+        () => StridedView.from([[1, [2]]]));
+    throws(TypeError, /values\[1\] is of type string/, () => StridedView.from([1, '2']));
+    throws(TypeError, /values is of type undefined/, () => StridedView.from());
+    throwsMtl('OVERFLOW', /300/, () => StridedView.from([300], UINT8));
+    throws(RangeError, /./, () => StridedView.from([1n, 0.5]));
+});
+
+test('a picture is viewed as the guide shows', () => {
+    const bytes = new GLib.Bytes(Uint8Array.from({length: 2 * 8}, (_, i) => i));
+    const view = StridedView.new_from_bytes(bytes, UINT8, [2, 2, 3], [8, 3, 1]);
+
+    equal(view.slice('1, :, 0').toArray(), [8, 11]);
+});
+
+run();

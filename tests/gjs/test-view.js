@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+import GLib from 'gi://GLib';
+import Mtl from 'gi://Mtl?version=1';
+
+import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+
+const {C, F} = Mtl.Order;
+const {BOOL, INT16, INT64, UINT8, UINT64, FLOAT16, FLOAT32, FLOAT64, COMPLEX64} = Mtl.DType;
+
+recordCalls('StridedView');
+
+function bytesOf(...values) {
+    return new GLib.Bytes(new Uint8Array(values));
+}
+
+function doubles(shape, values, dtype = FLOAT64) {
+    return Mtl.StridedView.new_from_doubles(dtype, shape, values);
+}
+
+// 0, 1, 2, … in that shape.
+function counting(...shape) {
+    const volume = shape.reduce((product, extent) => product * extent, 1);
+    return doubles(shape, Array.from({length: volume}, (_, i) => i), INT16);
+}
+
+// All elements in C order, read one by one.
+function valuesOf(view) {
+    let all = [[]];
+    for (const extent of view.get_shape()) {
+        all = all.flatMap(indices =>
+            Array.from({length: extent}, (_, i) => [...indices, i]));
+    }
+    return all.map(indices => view.get_double(indices));
+}
+
+function describe(view) {
+    return [view.get_shape(), valuesOf(view)];
+}
+
+test('a view of a buffer shares its memory', () => {
+    const buffer = Mtl.Buffer.new(null, 10, Mtl.StorageMode.HOST);
+    const layout = Mtl.StridedLayout.new([2, 2], [2, 1], 16);
+    const view = Mtl.StridedView.new(buffer, layout, INT16, 2);
+
+    view.set_int64([1, 1], 0x0102);
+    equal([...buffer.dup_bytes(0, 10).toArray()], [0, 0, 0, 0, 0, 0, 0, 0, 2, 1]);
+    ok(view.get_buffer() === buffer);
+    equal(view.get_layout().equal(layout), true);
+    equal(view.get_byte_offset(), 2);
+    throwsMtl('OUT_OF_BOUNDS', /10/, () => Mtl.StridedView.new(buffer, layout, INT16, 4));
+    throwsMtl('INVALID_ARGUMENT', /float32/,
+        () => Mtl.StridedView.new(buffer, layout, FLOAT32, 0));
+});
+
+test('a view describes its elements and their device', () => {
+    const view = Mtl.StridedView.new_zeros(null, FLOAT32, [2, 3]);
+
+    equal([view.get_dtype(), view.get_dtype_code(), view.get_dtype_bits(), view.get_lanes()],
+        [FLOAT32, 2, 32, 1]);
+    equal(view.is_padded(), false);
+    ok(view.get_device() === Mtl.Device.get_host());
+    equal([view.get_device_type(), view.get_device_type_code(), view.get_device_ordinal()],
+        [Mtl.DeviceType.CPU, 1, 0]);
+    equal([view.is_host_accessible(), view.is_read_only()], [true, false]);
+});
+
+test('a view answers what its layout knows', () => {
+    const view = Mtl.StridedView.new_zeros(null, FLOAT32, [2, 3, 4]).slice(':, ::-1, :2');
+
+    equal(view.get_n_dims(), 3);
+    equal(view.get_shape(), [2, 3, 2]);
+    equal(view.get_strides(), [12, -4, 1]);
+    equal(view.dup_byte_strides(), [48, -16, 4]);
+    equal(view.get_stride_order(), [0, 1, 2]);
+    equal([view.get_extent(1), view.get_stride(1)], [3, -4]);
+    equal([view.get_item_bits(), view.get_offset(), view.get_volume()], [32, 8, 12]);
+    equal(view.get_offset_bounds(), [0, 21]);
+    equal(view.get_required_size(), view.get_layout().get_required_size());
+    equal(view.get_flatten_mask(), view.get_layout().get_flatten_mask());
+    equal([view.is_dense(), view.is_unique(), view.is_empty()], [false, true, false]);
+    equal(view.is_contiguous(C), false);
+    throwsMtl('OUT_OF_BOUNDS', /3/, () => view.get_extent(3));
+});
+
+test('tensors are made of nothing, of a value, of values', () => {
+    equal(describe(Mtl.StridedView.new_zeros(null, UINT8, [3])), [[3], [0, 0, 0]]);
+    equal(describe(Mtl.StridedView.new_full(null, FLOAT16, [2], 1.5)), [[2], [1.5, 1.5]]);
+    equal(describe(doubles([2, 2], [1, 2, 3, 4.5])), [[2, 2], [1, 2, 3, 4.5]]);
+    equal(describe(doubles([], [7])), [[], [7]]);
+    equal(describe(doubles([2, 0], [])), [[2, 0], []]);
+
+    const empty = Mtl.StridedView.new_empty(null, INT16, [2]);
+    empty.fill_double(-3);
+    equal(describe(empty), [[2], [-3, -3]]);
+
+    const like = Mtl.StridedView.new_like(counting(2, 3).transpose());
+    equal([like.get_shape(), like.get_dtype()], [[3, 2], INT16]);
+});
+
+test('values that do not go into a tensor are errors', () => {
+    throwsMtl('INVALID_ARGUMENT', /3/, () => doubles([2, 2], [1, 2, 3]));
+    throwsMtl('OVERFLOW', /300/, () => doubles([1], [300], UINT8));
+    throwsMtl('INVALID_ARGUMENT', /-2/, () => Mtl.StridedView.new_zeros(null, UINT8, [-2]));
+    throwsMtl('NO_MEMORY', /./, () => Mtl.StridedView.new_zeros(null, UINT8, [2 ** 58]));
+    throwsMtl('INVALID_ARGUMENT', /./,
+        () => Mtl.StridedView.new_zeros(null, Mtl.DType.OTHER, [1]));
+});
+
+test('a variant carries 64-bit integers exactly', () => {
+    const values = new GLib.Variant('(axb)', [[2n ** 62n + 1n, -5n], true]);
+    const view = Mtl.StridedView.new_from_variant(INT64, [3], values);
+
+    equal(view.getBigInt(0), 2n ** 62n + 1n);
+    equal(view.get_int64([1]), -5);
+    equal(view.get_int64([2]), 1);
+    throwsMtl('INVALID_ARGUMENT', /./,
+        () => Mtl.StridedView.new_from_variant(INT64, [1], new GLib.Variant('s', 'one')));
+});
+
+test('bytes are read in place, with the strides of a picture', () => {
+    const bytes = bytesOf(1, 2, 3, 4, 99, 5, 6, 7, 8, 99);
+    const view = Mtl.StridedView.new_from_bytes(bytes, UINT8, [2, 2, 2], [5, 2, 1]);
+    const again = Mtl.StridedView.new_from_bytes(bytes, UINT8, [10], null);
+
+    equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
+    equal(view.get_address(), again.get_address());
+    equal(view.is_read_only(), true);
+    throwsMtl('READ_ONLY', /2, 2, 2/, () => view.set_double([0, 0, 0], 1));
+    throwsMtl('READ_ONLY', /./, () => view.fill_double(1));
+    throwsMtl('READ_ONLY', /./, () => view.copy_from(view));
+    throwsMtl('OUT_OF_BOUNDS', /10/,
+        () => Mtl.StridedView.new_from_bytes(bytes, UINT8, [2, 2, 2], [7, 2, 1]));
+    equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+test('elements are read and written in their own type', () => {
+    const integers = Mtl.StridedView.new_zeros(null, UINT64, [2]);
+    const floats = Mtl.StridedView.new_zeros(null, FLOAT32, [2, 2]);
+
+    equal(integers.set_uint64([0], 2n ** 64n - 1n), true);
+    equal(integers.getBigInt(0), 2n ** 64n - 1n);
+    equal(integers.set_uint64([1], 12), true);
+    equal(integers.get_uint64([1]), 12);
+    equal(floats.set_double([1, -1], 0.1), true);
+    equal(floats.get_double([1, 1]), Math.fround(0.1));
+    equal(floats.set_int64([0, 0], -7), true);
+    equal(floats.get_int64([0, 0]), -7);
+});
+
+test('complex numbers have two parts', () => {
+    const view = Mtl.StridedView.new_zeros(null, COMPLEX64, [2]);
+
+    equal(view.set_complex([1], 1.5, -2), true);
+    equal(view.get_complex([1]), [true, 1.5, -2]);
+    equal(counting(3).get_complex([2]), [true, 2, 0]);
+    throwsMtl('NOT_SUPPORTED', /complex64/, () => view.get_double([1]));
+});
+
+test('bad indices and values are errors, and change nothing', () => {
+    const view = counting(2, 3);
+
+    throwsMtl('OUT_OF_BOUNDS', /Index 3 .* axis 1 .* 3/, () => view.get_double([0, 3]));
+    throwsMtl('OUT_OF_BOUNDS', /-3/, () => view.set_double([-3, 0], 1));
+    throwsMtl('INVALID_ARGUMENT', /./, () => view.get_double([0]));
+    throwsMtl('OVERFLOW', /40000/, () => view.set_int64([0, 0], 40000));
+    throwsMtl('OVERFLOW', /./, () => doubles([1], [-1]).get_uint64([0]));
+    equal(valuesOf(view), [0, 1, 2, 3, 4, 5]);
+});
+
+test('reshaping and flattening share the memory', () => {
+    const view = counting(2, 3, 2);
+
+    equal(describe(view.reshape([3, -1])), [[3, 4], valuesOf(view)]);
+    equal(describe(view.flatten(0, -1)), [[12], valuesOf(view)]);
+    equal(describe(view.flatten_mask(0b010)), [[6, 2], valuesOf(view)]);
+    equal(view.reshape([12]).get_address(), view.get_address());
+    view.reshape([12]).set_double([5], 50);
+    equal(view.get_double([0, 2, 1]), 50);
+    throwsMtl('NEEDS_COPY', /./, () => view.transpose().reshape([12]));
+});
+
+test('axes change places without a copy', () => {
+    const view = counting(2, 3);
+    const transposed = [[3, 2], [0, 3, 1, 4, 2, 5]];
+
+    equal(describe(view.transpose()), transposed);
+    equal(describe(view.permute([1, 0])), transposed);
+    equal(describe(view.swap_axes(0, 1)), transposed);
+    equal(view.transpose().get_address(), view.get_address());
+    equal(view.transpose().is_contiguous(F), true);
+    throwsMtl('INVALID_ARGUMENT', /./, () => view.permute([0]));
+});
+
+test('axes come, go and repeat', () => {
+    const view = counting(1, 3);
+
+    equal(view.squeeze().get_shape(), [3]);
+    equal(view.squeeze_axes([0]).get_shape(), [3]);
+    equal(view.unsqueeze([1]).get_shape(), [1, 1, 3]);
+    equal(describe(view.broadcast_to([2, 3])), [[2, 3], [0, 1, 2, 0, 1, 2]]);
+    throwsMtl('INVALID_ARGUMENT', /./, () => view.broadcast_to([2, 4]));
+});
+
+test('parts are taken without a copy', () => {
+    const view = counting(3, 4);
+
+    equal(describe(view.narrow(1, 0, 4, 2)), [[3, 2], [0, 2, 4, 6, 8, 10]]);
+    equal(describe(view.select(0, -1)), [[4], [8, 9, 10, 11]]);
+    equal(describe(view.flip(1).select(0, 0)), [[4], [3, 2, 1, 0]]);
+    equal(describe(view.slice('1:, ::-3')), [[2, 2], [7, 4, 11, 8]]);
+    equal(view.select(0, 1).get_address(), view.get_address() + 4 * 2);
+    view.slice('..., 0').fill_double(-1);
+    equal(valuesOf(view), [-1, 1, 2, 3, -1, 5, 6, 7, -1, 9, 10, 11]);
+});
+
+test('a read-only view of writable memory refuses writes', () => {
+    const view = counting(2);
+    const reader = view.as_read_only();
+
+    equal([reader.is_read_only(), view.is_read_only()], [true, false]);
+    equal(reader.get_address(), view.get_address());
+    throwsMtl('READ_ONLY', /./, () => reader.set_double([0], 5));
+    throwsMtl('READ_ONLY', /./, () => reader.slice('0').set_int64([], 5));
+    view.set_double([0], 5);
+    equal(reader.get_double([0]), 5);
+});
+
+test('copies have their own memory, and convert and broadcast', () => {
+    const view = counting(2, 3);
+    const copy = view.transpose().copy();
+    const target = Mtl.StridedView.new_zeros(null, FLOAT32, [2, 3]);
+
+    equal(describe(copy), [[3, 2], [0, 3, 1, 4, 2, 5]]);
+    ok(copy.get_address() !== view.get_address());
+    equal(copy.is_contiguous(C), true);
+    equal(target.copy_from(view.select(0, 1)), true);
+    equal(valuesOf(target), [3, 4, 5, 3, 4, 5]);
+    throwsMtl('INVALID_ARGUMENT', /./, () => target.copy_from(counting(4)));
+});
+
+test('overlapping copies behave as if through a temporary', () => {
+    const view = counting(5);
+
+    view.slice('1:').copy_from(view.slice(':-1'));
+    equal(valuesOf(view), [0, 0, 1, 2, 3]);
+});
+
+test('conversions give the view itself where nothing is to be done', () => {
+    const view = doubles([3], [-1.7, 2.5, 300]);
+    const host = Mtl.Device.get_host();
+
+    ok(view.to_contiguous() === view);
+    ok(view.to_dtype(FLOAT64) === view);
+    ok(view.to_device(host, Mtl.StorageMode.HOST) === view);
+    equal(valuesOf(view.to_dtype(INT16)), [-1, 2, 300]);
+    equal(valuesOf(view.to_dtype(BOOL)), [1, 1, 1]);
+    equal(valuesOf(view.flip(0).to_contiguous()), [300, 2.5, -1.7]);
+    throwsMtl('NOT_SUPPORTED', /./, () => view.to_device(host, Mtl.StorageMode.PRIVATE));
+});
+
+test('values and descriptions are compared', () => {
+    const view = doubles([2], [1, 2]);
+
+    equal(view.equal(doubles([2], [1, 2], FLOAT32)), true);
+    equal(view.equal(doubles([2], [1, 2.001])), false);
+    equal(view.all_close(doubles([2], [1, 2.001]), 0, 0.01), true);
+    equal(view.all_close(doubles([2], [1, 2.1]), 0, 0.01), false);
+    equal(view.is_identical(view.reshape([2])), true);
+    equal(view.hash(), view.reshape([2]).hash());
+    equal(view.is_identical(view.copy()), false);
+});
+
+test('elements go out as bytes, shared or copied', () => {
+    const view = doubles([2, 2], [1, 2, 3, 4], UINT8);
+    const shared = view.get_bytes();
+
+    equal([...view.transpose().dup_bytes().toArray()], [1, 3, 2, 4]);
+    view.set_double([0, 0], 9);
+    equal([...shared.toArray()], [9, 2, 3, 4]);
+    throwsMtl('NEEDS_COPY', /./, () => view.transpose().get_bytes());
+});
+
+test('elements are printed as by NumPy', () => {
+    const view = counting(2, 3);
+
+    equal(view.to_string(), '[[0 1 2]\n [3 4 5]]');
+    equal(doubles([2], [1, 2.5]).to_string(), '[1.  2.5]');
+    equal(counting(20).format(10), '[ 0  1  2 ... 17 18 19]');
+});
+
+test('DLPack carries a view without a copy', () => {
+    const view = counting(2, 3);
+    const tensor = view.export_dlpack(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0);
+    const imported = Mtl.StridedView.new_from_dlpack(tensor);
+
+    equal(describe(imported), describe(view));
+    equal(imported.get_address(), view.get_address());
+    imported.set_double([1, 2], 77);
+    equal(view.get_double([1, 2]), 77);
+});
+
+testAllReached('StridedView');
+run();

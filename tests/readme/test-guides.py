@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the code in the guides: test-guides.py DOCS-FOLDER GUIDE=LANGUAGE…
+
+The blocks of a guide in one language are parts of one program, which checks
+what the guide says by assertions; where the guide shows text, that is what the
+program has to print. The environment has to lead to the library.
+"""
+
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from blocks import read_blocks
+
+C_PROGRAM = '''
+#include <gdk/gdk.h>
+#include <mtldl/mtldl.h>
+#include <mtldl-pixbuf/mtldl-pixbuf.h>
+
+static gboolean
+guide (GError **error)
+{{
+{body}
+  return TRUE;
+}}
+
+int
+main (void)
+{{
+  g_autoptr (GError) error = NULL;
+
+  if (!guide (&error))
+    g_error ("%s", error->message);
+
+  return 0;
+}}
+'''
+
+VALA_PROGRAM = '''
+void guide () throws Error {{
+{body}
+}}
+
+int main () {{
+	try {{
+		guide ();
+		return 0;
+	}} catch (Error error) {{
+		printerr ("%s\\n", error.message);
+		return 1;
+	}}
+}}
+'''
+
+
+def c_commands(body):
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'mtldl-1', 'mtldl-pixbuf-1', 'gtk4'],
+                           check=True, capture_output=True, text=True).stdout.split()
+    compiler = shlex.split(os.environ.get('CC', 'cc'))
+    return (C_PROGRAM.format(body=body), 'guide.c',
+            [[*compiler, '-Wall', '-Werror', 'guide.c', *flags, '-o', 'guide'], ['./guide']])
+
+
+def vala_commands(body):
+    vapi_dirs = [f'--vapidir={path}'
+                 for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
+    packages = [f'--pkg={name}' for name in ('gio-2.0', 'mtldl-1', 'mtldl-pixbuf-1', 'gtk4')]
+    return (VALA_PROGRAM.format(body=body), 'guide.vala',
+            [['valac', '-q', *vapi_dirs, *packages, 'guide.vala', '-o', 'guide'], ['./guide']])
+
+
+def python_commands(body):
+    return body, 'guide.py', [[sys.executable, 'guide.py']]
+
+
+def js_commands(body):
+    return body, 'guide.js', [['gjs', '-m', 'guide.js']]
+
+
+COMMANDS = {
+    'c': c_commands,
+    'js': js_commands,
+    'python': python_commands,
+    'python-torch': python_commands,
+    'vala': vala_commands,
+}
+
+
+def run_guide(path, language):
+    """Run a guide's blocks, and give what went wrong, '' if nothing."""
+    # What needs PyTorch builds on what does not.
+    languages = {language, language.partition('-')[0]}
+    blocks = read_blocks(path)
+    parts = [text for _, kind, text in blocks if kind in languages]
+    shown = ''.join(text for _, kind, text in blocks if kind == 'text')
+    printed = ''
+    if not parts:
+        return f'{path} has no code in {language}'
+
+    source, name, commands = COMMANDS[language]('\n'.join(parts))
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / name).write_text(source, encoding='utf-8')
+        for command in commands:
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            if result.returncode != 0:
+                return (f'{shlex.join(command)} ended with {result.returncode}\n'
+                        f'{result.stdout}{result.stderr}')
+            printed += result.stdout
+
+    return '' if shown in ('', printed) else f'shown:\n{shown}printed:\n{printed}'
+
+
+def main(docs_folder, guides):
+    n_failed = 0
+
+    print(f'1..{len(guides)}', flush=True)
+    for number, guide in enumerate(guides, 1):
+        name, language = guide.split('=')
+        complaint = run_guide(pathlib.Path(docs_folder) / f'{name}.md', language)
+        n_failed += complaint != ''
+        print(f'{"not ok" if complaint else "ok"} {number} {name}.md: the code in {language}')
+        for line in complaint.splitlines():
+            print(f'# {line}')
+        sys.stdout.flush()
+
+    return 1 if n_failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
