@@ -10,6 +10,7 @@ same hop takes with a copy. Fails if the pixels have moved.
 
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,15 +46,18 @@ def load(path):
         raise DemoError(f'cannot load the picture {path}: {error.message}')
 
 
+def check_programs(programs):
+    for language, command in programs.items():
+        if shutil.which(str(command[0])) is None:
+            raise DemoError(f'the {language} program cannot be run, because '
+                            f'{command[0]} is not there')
+
+
 def run_program(language, command, picture, output):
     """The program's hops, as lists of strings."""
     command = [str(word) for word in [*command, picture, output, '--hops']]
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, encoding='utf-8')
-    except OSError as error:
-        raise DemoError(f'cannot run the {language} program {command[0]}: '
-                        f'{error.strerror}')
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding='utf-8')
     if done.returncode != 0:
         raise DemoError(f'the {language} program failed '
                         f'(status {done.returncode}):\n{done.stderr.strip()}')
@@ -68,9 +72,10 @@ def run_program(language, command, picture, output):
 def make_row(language, hop):
     name, before, after, time, time_copied = hop
     same = before == after and int(after, 16) != 0
+    ratio = float(time_copied) / float(time)
     return (language, name, before, after, 'same' if same else 'MOVED',
             f'{float(time):.2f}', f'{float(time_copied):.2f}',
-            f'{float(time_copied) / float(time):.1f}')
+            f'{ratio:.1f}' if ratio < 100 else f'{ratio:.0f}')
 
 
 def print_table(rows):
@@ -101,29 +106,29 @@ def check_same_pictures(outputs):
 
 
 def run(build, picture, output):
+    programs = get_programs(build)
+    check_programs(programs)
     pixbuf = load(picture)
-    width, height = pixbuf.get_width(), pixbuf.get_height()
-    print(f'{picture}: {width} × {height} pixels of '
+    print(f'{picture}: {pixbuf.get_width()} × {pixbuf.get_height()} pixels of '
           f'{pixbuf.get_n_channels()} bytes\n', flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         rows = []
         outputs = {}
-        for language, command in get_programs(build).items():
-            outputs[language] = pathlib.Path(folder, f'{language}.png')
-            if language == 'Python':
-                outputs[language] = output
-            rows += [make_row(language, hop)
-                     for hop in run_program(language, command, picture,
-                                            outputs[language])]
+        for language, command in programs.items():
+            outputs[language] = (output if language == 'Python' else
+                                 pathlib.Path(folder, f'{language}.png'))
+            hops = run_program(language, command, picture, outputs[language])
+            rows += [make_row(language, hop) for hop in hops]
+
         print_table(rows)
+        n_moved = sum('MOVED' in row for row in rows)
+        if n_moved:
+            raise DemoError(f'the pixels moved in {n_moved} of {len(rows)} '
+                            'hops, which therefore copied them')
         check_same_pictures(outputs)
 
-    n_moved = sum('MOVED' in row for row in rows)
-    if n_moved:
-        raise DemoError(f'the pixels moved in {n_moved} of {len(rows)} hops: '
-                        'these copied')
-    print(f'\nNo hop of {len(rows)} copied the pixels, and all the programs '
+    print(f'\nNone of the {len(rows)} hops copied the pixels, and all programs '
           'saved the same picture:\nred and blue exchanged in the lower half, '
           f'below a white line.\nSaved: {output}')
 
@@ -133,9 +138,10 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument('--build', type=pathlib.Path, required=True,
                         metavar='DIR', help='the build folder')
+    parser.add_argument('--output', type=pathlib.Path, required=True,
+                        metavar='FILE', help='where to save the picture, as PNG')
     parser.add_argument('picture', type=pathlib.Path,
-                        help='what GdkPixbuf can load')
-    parser.add_argument('output', type=pathlib.Path, help='a PNG file')
+                        help='a file that GdkPixbuf can load')
     arguments = parser.parse_args()
 
     try:

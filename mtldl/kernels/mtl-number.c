@@ -284,6 +284,24 @@ mtl_number_to_double (MtlNumber self)
     }
 }
 
+/* An integer as a double from which a narrower float is rounded: where bits are
+ * lost, the last one that is left is set, so that the second rounding sees that
+ * there was more. */
+static double
+to_double_for_rounding (MtlNumber self)
+{
+  guint64 magnitude;
+
+  if (self.kind == MTL_NUMBER_REAL || self.kind == MTL_NUMBER_COMPLEX)
+    return self.re;
+
+  magnitude = self.kind == MTL_NUMBER_INT && self.i < 0 ? -self.u : self.u;
+  if (magnitude >> 53 != 0)
+    magnitude = (magnitude & ~G_GUINT64_CONSTANT (0x7ff)) | ((magnitude & 0x7ff) != 0 ? 0x800 : 0);
+
+  return self.kind == MTL_NUMBER_INT && self.i < 0 ? -(double) magnitude : (double) magnitude;
+}
+
 /* The nearest float32: one rounding, not one to double and one more. */
 static float
 to_float (MtlNumber self)
@@ -387,7 +405,7 @@ mtl_number_store (MtlNumber self,
       store_uint (to_integer_bits (self, dtype), data, dtype & 0xff);
       break;
     case MTL_DTYPE_FLOAT16:
-      store_bits16 (encode_float (re, 5, 10), data);
+      store_bits16 (encode_float (to_double_for_rounding (self), 5, 10), data);
       break;
     case MTL_DTYPE_FLOAT32:
       store_float (to_float (self), data);
@@ -396,10 +414,10 @@ mtl_number_store (MtlNumber self,
       store_double (re, data);
       break;
     case MTL_DTYPE_BFLOAT16:
-      store_bits16 (encode_float (re, 8, 7), data);
+      store_bits16 (encode_float (to_double_for_rounding (self), 8, 7), data);
       break;
     case MTL_DTYPE_COMPLEX32:
-      store_bits16 (encode_float (re, 5, 10), bytes);
+      store_bits16 (encode_float (to_double_for_rounding (self), 5, 10), bytes);
       store_bits16 (encode_float (im, 5, 10), bytes + 2);
       break;
     case MTL_DTYPE_COMPLEX64:
@@ -437,12 +455,14 @@ is_within (MtlNumber self,
 static char *
 number_to_string (MtlNumber self)
 {
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
   if (self.kind == MTL_NUMBER_INT)
     return g_strdup_printf ("%" G_GINT64_FORMAT, self.i);
   if (self.kind == MTL_NUMBER_UINT)
     return g_strdup_printf ("%" G_GUINT64_FORMAT, self.u);
 
-  return g_strdup_printf ("%.17g", self.re);
+  return g_strdup (g_ascii_dtostr (text, sizeof text, self.re));
 }
 
 static gboolean

@@ -238,7 +238,6 @@ mtl_layout_flatten_mask (const MtlLayout  *self,
                          GError          **error)
 {
   gint64 shape[MTL_LAYOUT_MAX_DIMS];
-  guint64 possible = mtl_layout_get_flatten_mask (self);
   guint64 axes = self->n_dims == MTL_LAYOUT_MAX_DIMS
                    ? G_MAXUINT64
                    : (G_GUINT64_CONSTANT (1) << self->n_dims) - 1;
@@ -270,9 +269,6 @@ mtl_layout_flatten_mask (const MtlLayout  *self,
           return FALSE;
         }
     }
-
-  if ((mask & possible) != mask)
-    return set_needs_copy (self, shape, n, error);
 
   return mtl_layout_reshape (self, shape, n, result, error);
 }

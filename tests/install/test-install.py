@@ -22,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'readme'
 
 from blocks import get_block, read_blocks
 from exports import read_exported_symbols, read_gir_symbols
+from peers import find_python_with
 
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
@@ -249,13 +250,13 @@ class InstallTest:
         if result.returncode == 0:
             return '<dlpack/dlpack.h>'
 
-        program = 'import torch, os; print(os.path.dirname(torch.__file__))'
-        python = os.environ.get('MTL_PEERS_PYTHON', sys.executable)
-        result = subprocess.run([python, '-c', program], capture_output=True, text=True)
-        header = pathlib.Path(result.stdout.strip()) / 'include' / 'ATen' / 'dlpack.h'
-        if result.returncode != 0 or not header.exists():
-            raise Skip('neither <dlpack/dlpack.h> nor PyTorch is installed')
+        python = find_python_with('torch')
+        if python is None:
+            raise Skip('neither <dlpack/dlpack.h> nor PyTorch, which brings it, is installed')
 
+        program = 'import torch; print(torch.__path__[0])'
+        torch = run([python, '-c', program], self.folder, self.bare_env).strip()
+        header = pathlib.Path(torch) / 'include' / 'ATen' / 'dlpack.h'
         return f'"{header}"'
 
     def test_dlpack_header(self):

@@ -36,9 +36,10 @@ def run_c(source, folder):
 
 def run_vala(source, folder):
     # The build tree lacks the .deps file of an installation.
-    vapi_dir = os.environ.get('MTL_VAPI_DIR')
-    uninstalled = [f'--vapidir={vapi_dir}', '--pkg', 'gio-2.0'] if vapi_dir else []
-    run(['valac', *uninstalled, '--pkg', 'mtldl-1', source.name, '-o', 'tensor-vala'], folder)
+    vapi_dirs = [f'--vapidir={path}'
+                 for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
+    packages = ['--pkg=gio-2.0', '--pkg=mtldl-1']
+    run(['valac', '-q', *vapi_dirs, *packages, source.name, '-o', 'tensor-vala'], folder)
     return run(['./tensor-vala'], folder)
 
 

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+#include <math.h>
+
+/* 0, 1, 2, … in an own, writable tensor. */
+static MtlStridedView *
+new_range (MtlDType      dtype,
+           const gint64 *shape,
+           gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+  gint64 volume = 1;
+  MtlStridedView *view;
+
+  for (gsize i = 0; i < n_dims; i++)
+    volume *= shape[i];
+  for (gint64 i = 0; i < volume; i++)
+    {
+      double value = i;
+
+      g_array_append_val (values, value);
+    }
+
+  view = mtl_strided_view_new_from_doubles (dtype, shape, n_dims, (double *) values->data, volume,
+                                            &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+static void
+test_new (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 64, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 3), DIMS (-4, 1), 16,
+                                                                &error);
+  MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT16, 8, &error);
+  g_autoptr (MtlStridedLayout) same_layout = NULL;
+  g_autofree gint64 *byte_strides = NULL;
+  g_autofree int *order = NULL;
+  gint64 min, max;
+  gsize n;
+
+  g_assert_no_error (error);
+  same_layout = mtl_strided_view_get_layout (view);
+  byte_strides = mtl_strided_view_dup_byte_strides (view, &n, &error);
+  assert_dims (byte_strides, n, -8, 2);
+  order = mtl_strided_view_get_stride_order (view, &n);
+  g_assert_cmpint (order[0], ==, 0);
+
+  g_assert_true (mtl_strided_view_get_buffer (view) == buffer);
+  g_assert_true (mtl_strided_layout_equal (layout, same_layout));
+  g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 8);
+  g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, MTL_DTYPE_INT16);
+  g_assert_cmpuint (mtl_strided_view_get_dtype_code (view), ==, 0);
+  g_assert_cmpuint (mtl_strided_view_get_dtype_bits (view), ==, 16);
+  g_assert_cmpuint (mtl_strided_view_get_item_bits (view), ==, 16);
+  g_assert_cmpuint (mtl_strided_view_get_lanes (view), ==, 1);
+  g_assert_false (mtl_strided_view_is_padded (view));
+  g_assert_true (mtl_strided_view_get_device (view) == mtl_device_get_host ());
+  g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_CPU);
+  g_assert_cmpint (mtl_strided_view_get_device_type_code (view), ==, 1);
+  g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==, 0);
+  g_assert_true (mtl_strided_view_is_host_accessible (view));
+  g_assert_false (mtl_strided_view_is_read_only (view));
+  g_assert_cmpuint (mtl_strided_view_get_n_dims (view), ==, 2);
+  g_assert_cmpint (mtl_strided_view_get_offset (view), ==, 0);
+  g_assert_cmpint (mtl_strided_view_get_volume (view), ==, 6);
+  g_assert_cmpuint (mtl_strided_view_get_flatten_mask (view), ==, 0);
+  g_assert_false (mtl_strided_view_is_dense (view));
+  g_assert_true (mtl_strided_view_is_unique (view));
+  g_assert_false (mtl_strided_view_is_empty (view));
+  g_assert_false (mtl_strided_view_is_contiguous (view, MTL_ORDER_ANY));
+  g_assert_cmpint (mtl_strided_view_get_extent (view, -1, &error), ==, 3);
+  g_assert_cmpint (mtl_strided_view_get_stride (view, 0, &error), ==, -4);
+  mtl_strided_view_get_offset_bounds (view, &min, &max);
+  g_assert_cmpint (min, ==, -4);
+  g_assert_cmpint (max, ==, 2);
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_data (view)
+                 == (guint8 *) mtl_buffer_get_contents (buffer) + 8);
+  g_assert_cmpuint (mtl_strided_view_get_address (view), ==,
+                    (guintptr) mtl_strided_view_get_data (view));
+  g_assert_finalize_object (view);
+}
+
+/* Every way in which elements can leave a buffer of 16 bytes. */
+static void
+test_bounds (void)
+{
+  static const struct
+  {
+    gint64 extent, stride;
+    gsize byte_offset;
+    gboolean fits;
+  } cases[] = {
+    { 4, 1, 0, TRUE },
+    { 5, 1, 0, FALSE },              /* behind the end */
+    { 4, 1, 1, FALSE },
+    { 3, 1, 4, TRUE },
+    { 4, -1, 12, TRUE },
+    { 4, -1, 11, FALSE },            /* before the start */
+    { 2, -1, 0, FALSE },
+    { 2, 3, 0, TRUE },
+    { 2, 4, 0, FALSE },
+    { 1, 0, 13, FALSE },             /* the last element is cut */
+    { 1, 0, 16, FALSE },
+    { 0, 1, 16, TRUE },              /* nothing may lie at the end */
+    { 0, 1, 17, FALSE },
+    { 0, 1, G_MAXSIZE, FALSE },
+    { 1, 1, G_MAXSIZE, FALSE },      /* sums that wrap around */
+    { 1, 1, G_MAXSIZE - 2, FALSE },
+    { 1, 1, (gsize) 1 << 63, FALSE },
+    { 2, G_GINT64_CONSTANT (1) << 57, 0, FALSE },
+    { 2, -(G_GINT64_CONSTANT (1) << 57), 0, FALSE },
+    { 2, -(G_GINT64_CONSTANT (1) << 57), (gsize) 1 << 60, FALSE },
+    { 1000000, 0, 12, TRUE },
+    { 1, G_MAXINT64, 0, TRUE },      /* a stride that is never walked */
+  };
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlBuffer) parent = mtl_buffer_new (NULL, 64, MTL_STORAGE_MODE_HOST, &local_error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_slice (parent, 24, 16, &local_error);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (MtlStridedLayout) layout =
+        mtl_strided_layout_new (&cases[i].extent, 1, &cases[i].stride, 1, 32, &local_error);
+      g_autofree char *offset = g_strdup_printf ("byte offset %" G_GSIZE_FORMAT,
+                                                 cases[i].byte_offset);
+
+      g_assert_no_error (local_error);
+      if (cases[i].fits)
+        {
+          g_autoptr (MtlStridedView) view =
+            mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT32, cases[i].byte_offset,
+                                  &local_error);
+
+          g_assert_no_error (local_error);
+          g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, cases[i].byte_offset);
+        }
+      else
+        assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT32, cases[i].byte_offset,
+                                            &error),
+                      MTL_ERROR_OUT_OF_BOUNDS, offset);
+    }
+}
+
+static void
+test_bounds_overflow (void)
+{
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 16, MTL_STORAGE_MODE_HOST, NULL);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2), DIMS (POW2 (61)), 32,
+                                                                NULL);
+
+  assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT32, 0, &error),
+                MTL_ERROR_OVERFLOW, "2305843009213693952");
+}
+
+static void
+test_bad_dtype (void)
+{
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 64, MTL_STORAGE_MODE_HOST, NULL);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2), NULL, 0, 32, NULL);
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
+
+  assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT16, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "32 bits for elements of type int16 of 16 bits");
+  assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_OTHER, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
+  assert_fails (mtl_strided_view_new (buffer, layout, (MtlDType) 0x0720, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x720");
+  assert_fails (mtl_strided_view_new_zeros (NULL, (MtlDType) 0x0018, DIMS (2), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x18");
+  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_OTHER, DIMS (1), DOUBLES (1), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_OTHER, DIMS (1), NULL, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
+  assert_fails (mtl_strided_view_new_from_variant (MTL_DTYPE_OTHER, DIMS (1),
+                                                   g_variant_new_int32 (1), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
+}
+
+static void
+test_allocate (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) zeros = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32,
+                                                                 DIMS (2, 3), &error);
+  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_empty (mtl_device_get_host (),
+                                                                 MTL_DTYPE_FLOAT64, DIMS (5),
+                                                                 &error);
+  g_autoptr (MtlStridedView) full = mtl_strided_view_new_full (NULL, MTL_DTYPE_INT8, DIMS (2, 2),
+                                                               -7.9, &error);
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_COMPLEX64,
+                                                                 NO_DIMS, 1.5, &error);
+  g_autoptr (MtlStridedView) nothing = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8,
+                                                                   DIMS (0, POW2 (40)), &error);
+
+  g_assert_no_error (error);
+  assert_elements (zeros, 0, 0, 0, 0, 0, 0);
+  g_assert_cmpuint (mtl_strided_view_get_address (zeros) % 64, ==, 0);
+  assert_view_strides (empty, 1);
+  assert_elements (full, -7, -7, -7, -7);
+  assert_elements (scalar, 1.5);
+  g_assert_true (mtl_strided_view_is_empty (nothing));
+  g_assert_null (mtl_strided_view_get_data (nothing));
+  g_assert_cmpuint (mtl_strided_view_get_address (nothing), ==, 0);
+}
+
+static void
+test_allocate_bad (void)
+{
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT64, DIMS (POW2 (62)), &error),
+                MTL_ERROR_OVERFLOW, "4611686018427387903");
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (62)), &error),
+                MTL_ERROR_NO_MEMORY, "4611686018427387904");
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (59)), &error),
+                MTL_ERROR_NO_MEMORY, "576460752303423488");
+  assert_fails (mtl_strided_view_new_empty (NULL, MTL_DTYPE_FLOAT64, DIMS (POW2 (40), POW2 (16)),
+                                            &error),
+                MTL_ERROR_NO_MEMORY, "576460752303423488");
+  assert_fails (mtl_strided_view_new_full (NULL, MTL_DTYPE_UINT8, DIMS (2), 256, &error),
+                MTL_ERROR_OVERFLOW, "256");
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (2, -1), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "-1");
+  assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (40), POW2 (40)),
+                                            &error),
+                MTL_ERROR_OVERFLOW, "1099511627776");
+}
+
+static void
+test_from_doubles (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT16, DIMS (2, 2), DOUBLES (1, -2, 0.5, 1e9),
+                                       &local_error);
+
+  g_assert_no_error (local_error);
+  assert_elements (view, 1, -2, 0.5, INFINITY);
+  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (2, 2), DOUBLES (1, 2, 3),
+                                                   &error),
+                MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2, 2) of 4 elements");
+  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (2), DOUBLES (1, 200),
+                                                   &error),
+                MTL_ERROR_OVERFLOW, "200 does not fit int8");
+  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (0), DOUBLES (1), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "1 values");
+}
+
+/* A picture: rows of 7 bytes, of which 6 are pixels. */
+static void
+test_from_bytes (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  const guint8 pixels[14] = { 1, 2, 3, 4, 5, 6, 0xff, 7, 8, 9, 10, 11, 12, 0xff };
+  g_autoptr (GBytes) bytes = g_bytes_new_static (pixels, 13);
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 2, 3), DIMS (7, 3, 1),
+                                     &local_error);
+  g_autoptr (MtlStridedView) green = mtl_strided_view_slice_string (view, "..., 1", &local_error);
+
+  g_assert_no_error (local_error);
+  g_assert_true (mtl_strided_view_get_data (view) == pixels);
+  g_assert_true (mtl_strided_view_is_read_only (view));
+  g_assert_true (mtl_strided_view_is_read_only (green));
+  assert_elements (view, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  assert_elements (green, 2, 5, 8, 11);
+
+  assert_refuses (mtl_strided_view_fill_double (green, 0, &error), MTL_ERROR_READ_ONLY, "(2, 2)");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 7), NULL, 0,
+                                                 &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "13 bytes");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT16, DIMS (2), DIMS (3),
+                                                 &error),
+                MTL_ERROR_INVALID_ARGUMENT, "3 bytes");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2), DIMS (-1),
+                                                 &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "-1");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2), DIMS (1, 1),
+                                                 &error),
+                MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1");
+}
+
+static void
+test_from_variant (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) nested =
+    mtl_strided_view_new_from_variant (MTL_DTYPE_FLOAT32, DIMS (2, 3),
+                                       g_variant_new_parsed ("[[1, 2, 3], [4, 5, 6]]"), &error);
+  g_autoptr (MtlStridedView) mixed =
+    mtl_strided_view_new_from_variant (MTL_DTYPE_FLOAT64, DIMS (11),
+                                       g_variant_new_parsed ("(true, byte 2, int16 -3, uint16 4, 5,"
+                                                             " uint32 6, int64 7, (uint64 8, 9.5),"
+                                                             " <10>, [<11>])"), &error);
+  g_autoptr (MtlStridedView) big =
+    mtl_strided_view_new_from_variant (MTL_DTYPE_UINT64, DIMS (2),
+                                       g_variant_new_parsed ("[uint64 18446744073709551615, 1]"),
+                                       &error);
+  g_autoptr (MtlStridedView) small =
+    mtl_strided_view_new_from_variant (MTL_DTYPE_INT64, NO_DIMS, g_variant_new_int64 (G_MININT64),
+                                       &error);
+  g_autoptr (MtlStridedView) nothing =
+    mtl_strided_view_new_from_variant (MTL_DTYPE_INT64, DIMS (0), g_variant_new_parsed ("@ai []"),
+                                       &error);
+
+  g_assert_no_error (error);
+  assert_elements (nested, 1, 2, 3, 4, 5, 6);
+  assert_elements (mixed, 1, 2, -3, 4, 5, 6, 7, 8, 9.5, 10, 11);
+  g_assert_cmpuint (mtl_strided_view_get_uint64 (big, DIMS (0), &error), ==, G_MAXUINT64);
+  g_assert_cmpint (mtl_strided_view_get_int64 (small, NO_DIMS, &error), ==, G_MININT64);
+  g_assert_true (mtl_strided_view_is_empty (nothing));
+  g_assert_no_error (error);
+}
+
+static void
+test_from_variant_bad (void)
+{
+  static const struct { const char *values; MtlError code; const char *value; } cases[] = {
+    { "[1, 2, 3]", MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2,)" },
+    { "[1]", MTL_ERROR_INVALID_ARGUMENT, "1 values given for the shape (2,)" },
+    { "@ai []", MTL_ERROR_INVALID_ARGUMENT, "0 values given for the shape (2,)" },
+    { "(1, 'two')", MTL_ERROR_INVALID_ARGUMENT, "“s”" },
+    { "[1, 300]", MTL_ERROR_OVERFLOW, "300 does not fit uint8" },
+    { "[1, -1]", MTL_ERROR_OVERFLOW, "-1 does not fit uint8" },
+    { "[uint64 18446744073709551615, 1]", MTL_ERROR_OVERFLOW, "18446744073709551615" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_fails (mtl_strided_view_new_from_variant (MTL_DTYPE_UINT8, DIMS (2),
+                                                     g_variant_new_parsed (cases[i].values),
+                                                     &error),
+                  cases[i].code, cases[i].value);
+}
+
+/* A floating reference is taken, one of the caller's is not. */
+static void
+test_from_variant_reference (void)
+{
+  g_autoptr (GError) error = NULL;
+  GVariant *floating = g_variant_new_parsed ("[1, 2]");
+  GVariant *kept = g_variant_ref_sink (g_variant_new_parsed ("[3, 4]"));
+  g_autoptr (MtlStridedView) a = NULL;
+  g_autoptr (MtlStridedView) b = NULL;
+
+  g_variant_ref (floating);
+  a = mtl_strided_view_new_from_variant (MTL_DTYPE_INT8, DIMS (2), floating, &error);
+  b = mtl_strided_view_new_from_variant (MTL_DTYPE_INT8, DIMS (2), kept, &error);
+  g_assert_no_error (error);
+  g_assert_false (g_variant_is_floating (floating));
+  assert_elements (a, 1, 2);
+  assert_elements (b, 3, 4);
+  g_variant_unref (floating);
+  g_variant_unref (kept);
+}
+
+static void
+test_like (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_INT16, DIMS (2, 3));
+  g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
+  g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (transposed);
+  g_autoptr (MtlStridedView) like = mtl_strided_view_new_like (locked, &error);
+
+  g_assert_no_error (error);
+  assert_view_shape (like, 3, 2);
+  assert_view_strides (like, 1, 3);
+  assert_elements (like, 0, 0, 0, 0, 0, 0);
+  g_assert_cmpint (mtl_strided_view_get_dtype (like), ==, MTL_DTYPE_INT16);
+  g_assert_false (mtl_strided_view_is_read_only (like));
+}
+
+/* Each operation shares the memory, and shows the elements that the layout's
+ * own does. */
+static void
+test_operations (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_UINT8, DIMS (2, 1, 3));
+  const MtlSlice last = { .kind = MTL_SLICE_INDEX, .start = -1 };
+  MtlStridedView *results[] = {
+    mtl_strided_view_reshape (view, DIMS (3, -1), &error),
+    mtl_strided_view_flatten (view, 0, -1, &error),
+    mtl_strided_view_flatten_mask (view, 1 << 1, &error),
+    mtl_strided_view_permute (view, AXES (2, 0, 1), &error),
+    mtl_strided_view_transpose (view),
+    mtl_strided_view_swap_axes (view, 0, 1, &error),
+    mtl_strided_view_squeeze (view),
+    mtl_strided_view_squeeze_axes (view, AXES (-2), &error),
+    mtl_strided_view_unsqueeze (view, AXES (0), &error),
+    mtl_strided_view_broadcast_to (view, DIMS (2, 2, 3), &error),
+    mtl_strided_view_narrow (view, 2, 1, 3, 1, &error),
+    mtl_strided_view_select (view, 0, 1, &error),
+    mtl_strided_view_flip (view, 2, &error),
+    mtl_strided_view_slice (view, &last, 1, &error),
+    mtl_strided_view_slice_string (view, "..., ::2", &error),
+    mtl_strided_view_as_read_only (view),
+  };
+  guint64 address = mtl_strided_view_get_address (view);
+
+  g_assert_no_error (error);
+  assert_elements (results[0], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[1], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[2], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[3], 0, 3, 1, 4, 2, 5);
+  assert_elements (results[4], 0, 3, 1, 4, 2, 5);
+  assert_elements (results[5], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[6], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[7], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[8], 0, 1, 2, 3, 4, 5);
+  assert_elements (results[9], 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5);
+  assert_elements (results[10], 1, 2, 4, 5);
+  assert_elements (results[11], 3, 4, 5);
+  assert_elements (results[12], 2, 1, 0, 5, 4, 3);
+  assert_elements (results[13], 3, 4, 5);
+  assert_elements (results[14], 0, 2, 3, 5);
+  assert_elements (results[15], 0, 1, 2, 3, 4, 5);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (results); i++)
+    {
+      guint64 offset = mtl_strided_view_get_address (results[i]) - address;
+
+      g_assert_cmpuint (offset, <, 6);
+      g_assert_true (mtl_strided_view_is_read_only (results[i]) == (i == 15));
+      g_object_unref (results[i]);
+    }
+}
+
+static void
+test_operation_errors (void)
+{
+  g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_UINT8, DIMS (2, 3));
+  g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
+  const MtlSlice outside = { .kind = MTL_SLICE_INDEX, .start = 5 };
+
+  assert_fails (mtl_strided_view_reshape (transposed, DIMS (6), &error),
+                MTL_ERROR_NEEDS_COPY, "(6,)");
+  assert_fails (mtl_strided_view_flatten (view, 0, 2, &error), MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+  assert_fails (mtl_strided_view_flatten_mask (view, 8, &error), MTL_ERROR_OUT_OF_BOUNDS, "0x8");
+  assert_fails (mtl_strided_view_permute (view, AXES (0, 0), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "Axis 0");
+  assert_fails (mtl_strided_view_swap_axes (view, 0, 2, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+  assert_fails (mtl_strided_view_squeeze_axes (view, AXES (0), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "extent 2");
+  assert_fails (mtl_strided_view_unsqueeze (view, AXES (3), &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Axis 3");
+  assert_fails (mtl_strided_view_broadcast_to (view, DIMS (3, 3), &error),
+                MTL_ERROR_INVALID_ARGUMENT, "(2, 3) cannot be broadcast to (3, 3)");
+  assert_fails (mtl_strided_view_narrow (view, 0, 0, 1, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "step of 0");
+  assert_fails (mtl_strided_view_select (view, 1, 3, &error), MTL_ERROR_OUT_OF_BOUNDS, "Index 3");
+  assert_fails (mtl_strided_view_flip (view, -3, &error), MTL_ERROR_OUT_OF_BOUNDS, "Axis -3");
+  assert_fails (mtl_strided_view_slice (view, &outside, 1, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Index 5");
+  assert_fails (mtl_strided_view_slice_string (view, "x", &error),
+                MTL_ERROR_INVALID_ARGUMENT, "“x”");
+  assert_refuses (mtl_strided_view_get_extent (view, 2, &error) != -1,
+                  MTL_ERROR_OUT_OF_BOUNDS, "Axis 2");
+  assert_refuses (mtl_strided_view_get_stride (view, -3, &error) != 0,
+                  MTL_ERROR_OUT_OF_BOUNDS, "Axis -3");
+}
+
+/* A view outlives what it was made of. */
+static void
+test_keeps_memory (void)
+{
+  g_autoptr (GError) error = NULL;
+  int n_destroyed = 0;
+  guint8 data[6] = { 0, 1, 2, 3, 4, 5 };
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 3), NULL, 0, 8, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, FALSE, count_call, &n_destroyed,
+                                               &error);
+  MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
+  MtlStridedView *row = mtl_strided_view_select (view, 0, 1, &error);
+
+  g_assert_no_error (error);
+  g_object_unref (buffer);
+  g_object_unref (view);
+  g_assert_cmpint (n_destroyed, ==, 0);
+  assert_elements (row, 3, 4, 5);
+  g_assert_finalize_object (row);
+  g_assert_cmpint (n_destroyed, ==, 1);
+}
+
+/* The buffer that nobody gave is made once, when somebody asks. */
+static void
+test_lazy_buffer (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_INT32, DIMS (4));
+  g_autoptr (MtlStridedView) early = mtl_strided_view_slice_string (view, "1:", &error);
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
+  g_autoptr (MtlStridedView) late = mtl_strided_view_slice_string (view, "2:", &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_buffer (view) == buffer);
+  g_assert_true (mtl_strided_view_get_buffer (late) == buffer);
+  g_assert_true (mtl_buffer_equal (mtl_strided_view_get_buffer (early), buffer));
+  g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 16);
+  g_assert_true (mtl_buffer_get_contents (buffer) == mtl_strided_view_get_data (view));
+  g_assert_cmpuint (mtl_strided_view_get_byte_offset (late), ==, 0);
+  g_assert_cmpint (mtl_strided_view_get_offset (late), ==, 2);
+}
+
+static void
+test_identical (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_INT32, DIMS (2, 3));
+  g_autoptr (MtlStridedView) other = new_range (MTL_DTYPE_INT32, DIMS (2, 3));
+  g_autoptr (MtlStridedView) again = mtl_strided_view_slice_string (view, "...", &error);
+  g_autoptr (MtlStridedView) part = mtl_strided_view_slice_string (view, "1:", &error);
+  g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_is_identical (view, again));
+  g_assert_cmpuint (mtl_strided_view_hash (view), ==, mtl_strided_view_hash (again));
+  g_assert_false (mtl_strided_view_is_identical (view, other));
+  g_assert_false (mtl_strided_view_is_identical (view, part));
+  g_assert_false (mtl_strided_view_is_identical (view, locked));
+}
+
+static void
+test_bare (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  MtlStridedView *view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &local_error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &local_error);
+  g_autofree char *text = mtl_strided_view_to_string (view);
+
+  g_assert_no_error (local_error);
+  assert_view_shape (view, 0);
+  g_assert_cmpstr (text, ==, "[]");
+  g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
+  g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 0);
+  g_assert_true (mtl_strided_view_copy_from (view, copy, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (view, 1, &local_error));
+  g_assert_no_error (local_error);
+  assert_refuses (mtl_strided_view_get_double (view, DIMS (0), &error) != 0,
+                  MTL_ERROR_OUT_OF_BOUNDS, "extent 0");
+  g_assert_finalize_object (view);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/StridedView/new", test_new);
+  g_test_add_func ("/StridedView/new/bounds", test_bounds);
+  g_test_add_func ("/StridedView/new/bounds/overflow", test_bounds_overflow);
+  g_test_add_func ("/StridedView/new/bad-dtype", test_bad_dtype);
+  g_test_add_func ("/StridedView/new/allocate", test_allocate);
+  g_test_add_func ("/StridedView/new/allocate/bad", test_allocate_bad);
+  g_test_add_func ("/StridedView/new/from-doubles", test_from_doubles);
+  g_test_add_func ("/StridedView/new/from-bytes", test_from_bytes);
+  g_test_add_func ("/StridedView/new/from-variant", test_from_variant);
+  g_test_add_func ("/StridedView/new/from-variant/bad", test_from_variant_bad);
+  g_test_add_func ("/StridedView/new/from-variant/reference", test_from_variant_reference);
+  g_test_add_func ("/StridedView/new/like", test_like);
+  g_test_add_func ("/StridedView/new/bare", test_bare);
+  g_test_add_func ("/StridedView/operations", test_operations);
+  g_test_add_func ("/StridedView/operations/errors", test_operation_errors);
+  g_test_add_func ("/StridedView/keeps-memory", test_keeps_memory);
+  g_test_add_func ("/StridedView/lazy-buffer", test_lazy_buffer);
+  g_test_add_func ("/StridedView/identical", test_identical);
+
+  return g_test_run ();
+}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import error_code
+
+Layout = Mtl.StridedLayout
+Order = Mtl.Order
+
+
+def test_from_python():
+    layout = Layout((2, 3), itemsize=4)
+
+    assert layout.shape == (2, 3) and layout.strides == (3, 1)
+    assert layout.ndim == layout.get_n_dims() == 2
+    assert layout.size == layout.get_volume() == 6
+    assert layout.itemsize == 4 and layout.get_item_bits() == 32
+    assert layout.T.shape == layout.transpose().shape == (3, 2)
+    assert repr(layout) == "<Mtl.StridedLayout shape=(2, 3) strides=(3, 1) itemsize=4>"
+    assert "shape (2, 3)" in str(layout) and layout.to_string() == str(layout)
+    assert Layout((2, 3), (1, 2)).strides == (1, 2)
+    assert Layout(()).size == 1
+
+
+def test_equal_ones_hash_alike():
+    a, b = Layout((2, 3)), Layout((2, 3), (3, 1))
+
+    assert a == b and hash(a) == hash(b) and a.equal(b) and a.hash() == b.hash()
+    assert a != Layout((2, 3), (1, 2)) and a != Layout((2, 3), itemsize=2) and a != (2, 3)
+    assert len({a, b}) == 1
+
+
+def test_index():
+    layout = Layout((4, 5, 6))
+
+    assert layout[1:3, ..., ::-2].shape == (2, 5, 3)
+    assert layout[1:3, ..., ::-2].strides == (30, 6, -2)
+    assert layout[1:3, ..., ::-2].get_offset() == 35
+    assert layout[None, 0].shape == (1, 5, 6)
+    assert layout[np.int64(2)] == layout[2] == layout.select(0, 2) == layout.slice("2")
+    with pytest.raises(IndexError):
+        layout[4]
+    with pytest.raises(TypeError, match="str"):
+        layout["x"]
+
+
+def test_constructors():
+    assert Layout.new([2, 3], None, 32).strides == (3, 1)
+    assert Layout.new_for_bytes([2, 3], [12, 4], 32) == Layout((2, 3), itemsize=4)
+    assert Layout.new_dense([2, 3], Order.F, 8).strides == (1, 2)
+    assert Layout.new_dense_for_axes([2, 3, 4], [1, -1, 0], 8).strides == (1, 8, 2)
+    assert Layout.new_dense_like(Layout((2, 3), (1, 10)), Order.K).strides == (1, 2)
+    assert Layout((2, 3), (1, 10)).to_dense(Order.C).strides == (3, 1)
+
+
+def test_queries():
+    layout = Layout((2, 3, 4), (-1, 100, 10), itemsize=2)
+
+    assert layout.get_shape() == [2, 3, 4] and layout.get_strides() == [-1, 100, 10]
+    assert layout.dup_byte_strides() == [-2, 200, 20]
+    assert layout.get_stride_order() == [1, 2, 0]
+    assert layout.get_extent(-1) == 4 and layout.get_stride(1) == 100
+    assert tuple(layout.get_offset_bounds()) == (-1, 230)
+    assert Layout((2, 3, 4), (1, 100, 10), itemsize=2).get_required_size() == 464
+    assert layout.is_unique() and not layout.is_dense() and not layout.is_empty()
+    assert not layout.is_contiguous(Order.ANY)
+    assert Layout((2, 3)).is_contiguous(Order.C) and Layout((2, 3)).is_dense()
+    with pytest.raises(IndexError, match="2 bytes below"):
+        layout.get_required_size()
+
+
+def test_operations():
+    layout = Layout((2, 3, 4))
+
+    assert layout.reshape([6, -1]).shape == (6, 4)
+    assert layout.flatten(0, 1).shape == (6, 4)
+    assert layout.get_flatten_mask() == 0b110
+    assert layout.flatten_mask(0b100).shape == (2, 12)
+    assert layout.permute([2, 0, 1]).strides == (1, 12, 4)
+    assert layout.swap_axes(0, -1).shape == (4, 3, 2)
+    assert Layout((1, 3, 1)).squeeze().shape == (3,)
+    assert Layout((1, 3, 1)).squeeze_axes([0]).shape == (3, 1)
+    assert layout.unsqueeze([0, -1]).shape == (1, 2, 3, 4, 1)
+    assert Layout((3, 1)).broadcast_to([2, 3, 4]).strides == (0, 1, 0)
+    assert layout.narrow(2, -1, -100, -2).shape == (2, 3, 2)
+    assert layout.flip(1).strides == (12, -4, 1)
+
+
+@pytest.mark.parametrize("call, exception, code, words", [
+    (lambda: Layout((-1,)), ValueError, "INVALID_ARGUMENT", "-1"),
+    (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", "2\\^63"),
+    (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),
+    (lambda: Layout([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
+    (lambda: Layout.new_for_bytes([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
+    (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axes"),
+    (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),
+    (lambda: Layout((2, 3)).permute([0, 2]), IndexError, "OUT_OF_BOUNDS", "Axis 2"),
+    (lambda: Layout((2, 3)).reshape([4, 2]), ValueError, "INVALID_ARGUMENT", "6 elements"),
+    (lambda: Layout((2, 3), (1, 2)).reshape([6]), ValueError, "NEEDS_COPY", r"\(6,\)"),
+    (lambda: Layout((2, 3)).narrow(0, 0, 2, 0), ValueError, "INVALID_ARGUMENT", "step"),
+    (lambda: Layout((2, 3)).select(1, -4), IndexError, "OUT_OF_BOUNDS", "-4"),
+    (lambda: Layout((2, 3)).broadcast_to([3, 3]), ValueError, "INVALID_ARGUMENT", r"\(3, 3\)"),
+    (lambda: Layout((2, 3)).squeeze_axes([0]), ValueError, "INVALID_ARGUMENT", "extent 2"),
+    (lambda: Layout((2, 3)).slice("1:x"), ValueError, "INVALID_ARGUMENT", "1:x"),
+    (lambda: Layout((2, 3)).slice("..., ..."), ValueError, "INVALID_ARGUMENT", "ellips"),
+    (lambda: Layout((2, 3)).slice("0, 0, 0"), IndexError, "OUT_OF_BOUNDS", "3 indices"),
+])
+def test_bad_input(call, exception, code, words):
+    with pytest.raises(exception, match=words) as info:
+        call()
+    assert error_code(info) == getattr(Mtl.Error, code)
+
+
+def test_wrong_number_of_strides():
+    with pytest.raises(ValueError, match="1 strides given for 2"):
+        Layout((2, 3), (1,))
+    with pytest.raises(ValueError, match="1 strides given for 2"):
+        Layout.new([2, 3], [1], 8)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+void assert_contents (Mtl.Buffer buffer, uint8[] expected) throws GLib.Error {
+	assert_true (buffer.dup_bytes (0, buffer.get_size ()).compare (new Bytes (expected)) == 0);
+}
+
+Mtl.Buffer make_buffer (size_t size) throws Mtl.Error {
+	return new Mtl.Buffer (null, size, Mtl.StorageMode.HOST);
+}
+
+void test_new () throws GLib.Error {
+	var buffer = make_buffer (3);
+
+	assert_contents (buffer, { 0, 0, 0 });
+	assert_true (buffer.get_device () == Mtl.Device.get_host ());
+	assert_true (buffer.get_device_type () == Mtl.DeviceType.CPU);
+	assert_cmpint (buffer.get_device_ordinal (), EQ, 0);
+	assert_true (buffer.get_size () == 3);
+	assert_true (buffer.is_size_known ());
+	assert_true (buffer.get_storage_mode () == Mtl.StorageMode.HOST);
+	assert_true (buffer.is_host_accessible ());
+	assert_false (buffer.is_device_accessible ());
+	assert_false (buffer.is_read_only ());
+	assert_true (buffer.get_byte_offset () == 0);
+	assert_true (buffer.size == 3 && buffer.size_known && !buffer.read_only);
+}
+
+void test_no_memory () throws GLib.Error {
+	try {
+		make_buffer ((size_t) 1 << 62);
+		assert_not_reached ();
+	} catch (Mtl.Error.NO_MEMORY e) {
+		assert_true (e.message.contains ("4611686018427387904"));
+	}
+}
+
+void test_contents () throws GLib.Error {
+	var buffer = new Mtl.Buffer.uninitialized (null, 4, Mtl.StorageMode.HOST);
+
+	assert_true (buffer.set_bytes (0, new Bytes ({ 1, 2, 3, 4 })));
+	assert_contents (buffer, { 1, 2, 3, 4 });
+
+	unowned uint8[] contents = (uint8[]) buffer.get_contents ();
+	contents[2] = 30;
+	assert_contents (buffer, { 1, 2, 30, 4 });
+}
+
+void test_from_bytes () throws GLib.Error {
+	var bytes = new Bytes ({ 1, 2, 3 });
+	var buffer = new Mtl.Buffer.from_bytes (null, bytes);
+
+	assert_true (buffer.get_contents () == (void*) bytes.get_data ());
+	assert_true (buffer.is_read_only ());
+	try {
+		buffer.set_bytes (0, new Bytes ({ 9 }));
+		assert_not_reached ();
+	} catch (Mtl.Error.READ_ONLY e) {
+		assert_contents (buffer, { 1, 2, 3 });
+	}
+}
+
+void test_slice () throws GLib.Error {
+	var buffer = make_buffer (4);
+	var slice = buffer.slice (1, 2);
+
+	slice.set_bytes (0, new Bytes ({ 7, 8 }));
+	assert_contents (buffer, { 0, 7, 8, 0 });
+	assert_true (slice.get_byte_offset () == 1);
+	buffer = null;
+	assert_contents (slice, { 7, 8 });
+	try {
+		slice.slice (1, 2);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("2 bytes"));
+	}
+}
+
+void test_equal () throws GLib.Error {
+	var buffer = make_buffer (4);
+
+	assert_true (buffer.equal (buffer.slice (0, 4)));
+	assert_cmpuint (buffer.hash (), EQ, buffer.slice (0, 4).hash ());
+	assert_false (buffer.equal (buffer.slice (0, 3)));
+}
+
+void test_bytes () throws GLib.Error {
+	var buffer = make_buffer (3);
+	var shared = buffer.get_bytes (1, 2);
+	var copied = buffer.dup_bytes (1, 2);
+
+	buffer.set_bytes (1, new Bytes ({ 5, 6 }));
+	assert_true (shared.compare (new Bytes ({ 5, 6 })) == 0);
+	assert_true (copied.compare (new Bytes ({ 0, 0 })) == 0);
+}
+
+void test_copy () throws GLib.Error {
+	var buffer = make_buffer (4);
+	var source = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2, 3 }));
+
+	assert_true (buffer.copy (1, source, 0, 3));
+	assert_contents (buffer, { 0, 1, 2, 3 });
+	try {
+		buffer.copy (2, source, 0, 3);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_contents (buffer, { 0, 1, 2, 3 });
+	}
+}
+
+void test_cancelled_copy () throws GLib.Error {
+	var buffer = make_buffer (2);
+	var cancellable = new Cancellable ();
+
+	cancellable.cancel ();
+	try {
+		buffer.copy (0, new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 })), 0, 2, cancellable);
+		assert_not_reached ();
+	} catch (IOError.CANCELLED e) {
+		assert_contents (buffer, { 0, 0 });
+	}
+}
+
+void test_fill () throws GLib.Error {
+	var buffer = make_buffer (5);
+
+	assert_true (buffer.fill (1, 4, new Bytes ({ 1, 2 })));
+	assert_contents (buffer, { 0, 1, 2, 1, 2 });
+	try {
+		buffer.fill (0, 3, new Bytes ({ 1, 2, 3 }));
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_contents (buffer, { 0, 1, 2, 1, 2 });
+	}
+}
+
+void test_synchronize () throws GLib.Error {
+	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+
+	assert_true (buffer.synchronize ());
+	buffer.did_modify (0, 2);
+	assert_contents (buffer, { 1, 2 });
+}
+
+int main (string[] args) {
+	Test.init (ref args);
+	add_test ("/vala/buffer/new", test_new);
+	add_test ("/vala/buffer/no-memory", test_no_memory);
+	add_test ("/vala/buffer/contents", test_contents);
+	add_test ("/vala/buffer/from-bytes", test_from_bytes);
+	add_test ("/vala/buffer/slice", test_slice);
+	add_test ("/vala/buffer/equal", test_equal);
+	add_test ("/vala/buffer/bytes", test_bytes);
+	add_test ("/vala/buffer/copy", test_copy);
+	add_test ("/vala/buffer/cancelled-copy", test_cancelled_copy);
+	add_test ("/vala/buffer/fill", test_fill);
+	add_test ("/vala/buffer/synchronize", test_synchronize);
+	return Test.run ();
+}

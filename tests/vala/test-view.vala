@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* 0, 1, 2, … in that shape. */
+Mtl.StridedView counting (int64[] shape) throws Mtl.Error {
+	double[] values = {};
+	int64 volume = 1;
+
+	foreach (var extent in shape) {
+		volume *= extent;
+	}
+	for (var i = 0; i < volume; i++) {
+		values += i;
+	}
+	return new Mtl.StridedView.from_doubles (Mtl.DType.INT16, shape, values);
+}
+
+void assert_view (Mtl.StridedView view, string expected) {
+	assert_cmpstr (view.to_string (), EQ, expected);
+}
+
+void test_buffer () throws GLib.Error {
+	var buffer = new Mtl.Buffer (null, 10, Mtl.StorageMode.HOST);
+	var layout = new Mtl.StridedLayout ({ 2, 2 }, null, 16);
+	var view = new Mtl.StridedView (buffer, layout, Mtl.DType.INT16, 2);
+
+	view.set_int64 ({ 1, 1 }, 0x0102);
+	assert_true (buffer.get_bytes (8, 2).compare (new Bytes ({ 2, 1 })) == 0);
+	assert_true (view.get_buffer () == buffer);
+	assert_true (view.get_layout ().equal (layout));
+	assert_true (view.get_byte_offset () == 2);
+	try {
+		new Mtl.StridedView (buffer, layout, Mtl.DType.INT16, 4);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("10"));
+	}
+}
+
+void test_description () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
+
+	assert_true (view.get_dtype () == Mtl.DType.FLOAT32);
+	assert_cmpuint (view.get_dtype_code (), EQ, 2);
+	assert_cmpuint (view.get_dtype_bits (), EQ, 32);
+	assert_cmpuint (view.get_lanes (), EQ, 1);
+	assert_false (view.is_padded ());
+	assert_true (view.get_device () == Mtl.Device.get_host ());
+	assert_true (view.get_device_type () == Mtl.DeviceType.CPU);
+	assert_cmpint (view.get_device_type_code (), EQ, 1);
+	assert_cmpint (view.get_device_ordinal (), EQ, 0);
+	assert_true (view.is_host_accessible () && !view.is_read_only ());
+	assert_true ((uint64) (size_t) view.get_data () == view.get_address ());
+}
+
+void test_layout () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3, 4 }).slice (":, ::-1, :2");
+	int64 min, max;
+
+	assert_cmpuint (view.get_n_dims (), EQ, 3);
+	assert_int64s (view.get_shape (), { 2, 3, 2 });
+	assert_int64s (view.get_strides (), { 12, -4, 1 });
+	assert_int64s (view.dup_byte_strides (), { 48, -16, 4 });
+	assert_ints (view.get_stride_order (), { 0, 1, 2 });
+	assert_true (view.get_extent (1) == 3 && view.get_stride (1) == -4);
+	assert_cmpuint (view.get_item_bits (), EQ, 32);
+	assert_true (view.get_offset () == 8 && view.get_volume () == 12);
+	view.get_offset_bounds (out min, out max);
+	assert_int64s ({ min, max }, { 0, 21 });
+	assert_true (view.get_required_size () == view.get_layout ().get_required_size ());
+	assert_true (view.get_flatten_mask () == view.get_layout ().get_flatten_mask ());
+	assert_true (view.is_unique () && !view.is_dense () && !view.is_empty ());
+	assert_false (view.is_contiguous (Mtl.Order.C));
+}
+
+void test_constructors () throws GLib.Error {
+	var values = new Variant.tuple ({ new Variant.int64 (int64.MAX), new Variant.boolean (true) });
+	assert_view (new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3 }), "[0 0 0]");
+	assert_view (new Mtl.StridedView.full (null, Mtl.DType.FLOAT16, { 2 }, 1.5), "[1.5 1.5]");
+	assert_view (new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 2 }, { 1, 2.5 }), "[1.  2.5]");
+	assert_view (new Mtl.StridedView.from_variant (Mtl.DType.INT64, { 2 }, values),
+	             "[9223372036854775807                   1]");
+	assert_int64s (new Mtl.StridedView.like (counting ({ 2, 3 })).get_shape (), { 2, 3 });
+
+	var empty = new Mtl.StridedView.empty (null, Mtl.DType.INT16, { 2 });
+	assert_true (empty.fill_double (-3));
+	assert_view (empty, "[-3 -3]");
+	try {
+		new Mtl.StridedView.from_doubles (Mtl.DType.UINT8, { 1 }, { 300 });
+		assert_not_reached ();
+	} catch (Mtl.Error.OVERFLOW e) {
+		assert_true (e.message.contains ("300"));
+	}
+}
+
+void test_picture () throws GLib.Error {
+	var bytes = new Bytes ({ 1, 2, 3, 4, 99, 5, 6, 7, 8, 99 });
+	int h = 2, w = 2, n = 2, stride = 5;
+	var view = new Mtl.StridedView.from_bytes (bytes, Mtl.DType.UINT8, { h, w, n }, { stride, n, 1 });
+
+	assert_view (view.slice ("..., 0"), "[[1 3]\n [5 7]]");
+	assert_true (view.get_data () == (void*) bytes.get_data ());
+	assert_view (new Mtl.StridedView.from_bytes (bytes, Mtl.DType.UINT8, { 2 }), "[1 2]");
+	try {
+		view.@set ({ 0, 0, 0 }, 1);
+		assert_not_reached ();
+	} catch (Mtl.Error.READ_ONLY e) {
+		assert_true (view[0, 0, 0] == 1);
+	}
+}
+
+void test_elements () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+	var wide = new Mtl.StridedView.zeros (null, Mtl.DType.UINT64, { 1 });
+
+	assert_true (view[1, -1] == 5);
+	assert_true (view.@get (1, 2) == 5);
+	assert_true (view.@set ({ 1, 2 }, -7));
+	assert_true (view.get_double ({ 1, 2 }) == -7);
+	assert_true (view.set_double ({ 0, 0 }, 4));
+	assert_true (view.get_int64 ({ 0, 0 }) == 4);
+	assert_true (wide.set_uint64 ({ 0 }, uint64.MAX));
+	assert_true (wide.get_uint64 ({ 0 }) == uint64.MAX);
+	assert_true (counting ({ 5 })[3] == 3);
+	assert_true (counting ({ 2, 2, 2 })[1, 0, 1] == 5);
+	assert_true (counting ({ 2, 2, 2, 2 })[1, 0, 1, 0] == 10);
+	assert_true (view.slice ("1, 1").get_double ({}) == 4);
+}
+
+void test_complex () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.COMPLEX64, { 2 });
+	double re, im;
+
+	assert_true (view.set_complex ({ 1 }, 1.5, -2));
+	assert_true (view.get_complex ({ 1 }, out re, out im));
+	assert_true (re == 1.5 && im == -2);
+	try {
+		view.get_double ({ 1 });
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_true (e.message.contains ("complex64"));
+	}
+}
+
+void test_bad_index () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+
+	try {
+		view.@get (0, 3);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("Index 3"));
+	}
+	try {
+		view.@get (0);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("1"));
+	}
+}
+
+void test_operations () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+
+	assert_view (view.reshape ({ 3, -1 }), "[[0 1]\n [2 3]\n [4 5]]");
+	assert_view (view.flatten (0, -1), "[0 1 2 3 4 5]");
+	assert_view (view.flatten_mask (2), "[0 1 2 3 4 5]");
+	assert_view (view.transpose (), "[[0 3]\n [1 4]\n [2 5]]");
+	assert_view (view.permute ({ 1, 0 }), "[[0 3]\n [1 4]\n [2 5]]");
+	assert_view (view.swap_axes (0, 1), "[[0 3]\n [1 4]\n [2 5]]");
+	assert_view (view.narrow (1, 0, 3, 2), "[[0 2]\n [3 5]]");
+	assert_view (view.select (0, -1), "[3 4 5]");
+	assert_view (view.select (0, 0).broadcast_to ({ 2, 3 }), "[[0 1 2]\n [0 1 2]]");
+	assert_view (view.flip (1), "[[2 1 0]\n [5 4 3]]");
+	assert_view (view.slice ("::-1, 1:"), "[[4 5]\n [1 2]]");
+	assert_int64s (view.unsqueeze ({ 0 }).get_shape (), { 1, 2, 3 });
+	assert_int64s (view.unsqueeze ({ 0 }).squeeze ().get_shape (), { 2, 3 });
+	assert_int64s (view.unsqueeze ({ 0 }).squeeze_axes ({ 0 }).get_shape (), { 2, 3 });
+	assert_true (view.transpose ().get_address () == view.get_address ());
+	assert_true (view.select (0, 1).get_address () == view.get_address () + 6);
+}
+
+void test_read_only () throws GLib.Error {
+	var view = counting ({ 2 });
+	var reader = view.as_read_only ();
+
+	try {
+		reader.fill_double (5);
+		assert_not_reached ();
+	} catch (Mtl.Error.READ_ONLY e) {
+		assert_true (reader.is_read_only () && !view.is_read_only ());
+	}
+	view.@set ({ 0 }, 5);
+	assert_true (reader[0] == 5);
+}
+
+void test_copies () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+	var target = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
+	unowned var host = Mtl.Device.get_host ();
+
+	assert_true (target.copy_from (view.select (0, 1)));
+	assert_view (target, "[[3. 4. 5.]\n [3. 4. 5.]]");
+	assert_true (view.copy ().get_address () != view.get_address ());
+	assert_true (view.to_contiguous () == view);
+	assert_true (view.transpose ().to_contiguous ().is_contiguous (Mtl.Order.C));
+	assert_view (view.to_dtype (Mtl.DType.BOOL), "[[False  True  True]\n [ True  True  True]]");
+	assert_true (view.to_device (host, Mtl.StorageMode.HOST) == view);
+	try {
+		view.to_device (host, Mtl.StorageMode.PRIVATE);
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_true (e.message.length > 0);
+	}
+}
+
+void test_comparison () throws GLib.Error {
+	var view = counting ({ 2 });
+	var near = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 2 }, { 0, 1.001 });
+
+	assert_true (view.equal (view.copy ()) && !view.equal (near));
+	assert_true (view.all_close (near, 0, 0.01) && !view.all_close (near, 0, 0.0001));
+	assert_true (view.is_identical (view.reshape ({ 2 })) && !view.is_identical (view.copy ()));
+	assert_cmpuint (view.hash (), EQ, view.reshape ({ 2 }).hash ());
+}
+
+void test_bytes () throws GLib.Error {
+	var view = counting ({ 2, 2 }).to_dtype (Mtl.DType.UINT8);
+	var shared = view.get_bytes ();
+
+	assert_true (view.transpose ().dup_bytes ().compare (new Bytes ({ 0, 2, 1, 3 })) == 0);
+	view.@set ({ 0, 0 }, 9);
+	assert_true (shared.compare (new Bytes ({ 9, 1, 2, 3 })) == 0);
+	try {
+		view.transpose ().get_bytes ();
+		assert_not_reached ();
+	} catch (Mtl.Error.NEEDS_COPY e) {
+		assert_true (e.message.length > 0);
+	}
+}
+
+void test_format () throws GLib.Error {
+	assert_cmpstr (@"$(counting ({ 2, 2 }))", EQ, "[[0 1]\n [2 3]]");
+	assert_cmpstr (counting ({ 20 }).format (10), EQ, "[ 0  1  2 ... 17 18 19]");
+}
+
+int main (string[] args) {
+	Test.init (ref args);
+	add_test ("/vala/view/buffer", test_buffer);
+	add_test ("/vala/view/description", test_description);
+	add_test ("/vala/view/layout", test_layout);
+	add_test ("/vala/view/constructors", test_constructors);
+	add_test ("/vala/view/picture", test_picture);
+	add_test ("/vala/view/elements", test_elements);
+	add_test ("/vala/view/complex", test_complex);
+	add_test ("/vala/view/bad-index", test_bad_index);
+	add_test ("/vala/view/operations", test_operations);
+	add_test ("/vala/view/read-only", test_read_only);
+	add_test ("/vala/view/copies", test_copies);
+	add_test ("/vala/view/comparison", test_comparison);
+	add_test ("/vala/view/bytes", test_bytes);
+	add_test ("/vala/view/format", test_format);
+	return Test.run ();
+}
