@@ -12,7 +12,11 @@
 
 G_BEGIN_DECLS
 
-typedef struct _MtlBuffer MtlBuffer;
+/* Declared here, as a device copies between buffers; defined in mtl-buffer.h. */
+#define MTL_TYPE_BUFFER (mtl_buffer_get_type ())
+
+MTL_AVAILABLE_IN_1_0
+G_DECLARE_FINAL_TYPE (MtlBuffer, mtl_buffer, MTL, BUFFER, GObject)
 
 #define MTL_TYPE_DEVICE (mtl_device_get_type ())
 

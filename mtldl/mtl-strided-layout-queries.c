@@ -154,7 +154,7 @@ mtl_strided_layout_is_empty (MtlStridedLayout *self)
 /**
  * mtl_strided_layout_get_shape:
  * @self: a layout
- * @n_dims: (out): return location for the number of dimensions
+ * @n_dims: (out) (optional): return location for the number of dimensions
  *
  * Gets the extents, outermost axis first.
  *
@@ -167,16 +167,17 @@ mtl_strided_layout_get_shape (MtlStridedLayout *self,
                               gsize            *n_dims)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
 
-  *n_dims = self->layout.n_dims;
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
   return mtl_layout_shape (&self->layout);
 }
 
 /**
  * mtl_strided_layout_get_strides:
  * @self: a layout
- * @n_dims: (out): return location for the number of dimensions
+ * @n_dims: (out) (optional): return location for the number of dimensions
  *
  * Gets how far the next element lies along each axis, in elements.
  *
@@ -189,9 +190,10 @@ mtl_strided_layout_get_strides (MtlStridedLayout *self,
                                 gsize            *n_dims)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
 
-  *n_dims = self->layout.n_dims;
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
   return mtl_layout_strides (&self->layout);
 }
 

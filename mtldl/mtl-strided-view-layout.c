@@ -156,7 +156,7 @@ mtl_strided_view_is_empty (MtlStridedView *self)
 /**
  * mtl_strided_view_get_shape:
  * @self: a view
- * @n_dims: (out): return location for the number of dimensions
+ * @n_dims: (out) (optional): return location for the number of dimensions
  *
  * Gets the extents, outermost axis first.
  *
@@ -169,16 +169,17 @@ mtl_strided_view_get_shape (MtlStridedView *self,
                             gsize          *n_dims)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
 
-  *n_dims = self->layout.n_dims;
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
   return mtl_layout_shape (&self->layout);
 }
 
 /**
  * mtl_strided_view_get_strides:
  * @self: a view
- * @n_dims: (out): return location for the number of dimensions
+ * @n_dims: (out) (optional): return location for the number of dimensions
  *
  * Gets how far the next element lies along each axis, in elements.
  *
@@ -191,9 +192,10 @@ mtl_strided_view_get_strides (MtlStridedView *self,
                               gsize          *n_dims)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (n_dims != NULL, NULL);
 
-  *n_dims = self->layout.n_dims;
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
   return mtl_layout_strides (&self->layout);
 }
 

@@ -385,6 +385,18 @@ ask_for_capsule (PyObject *object,
                                     NULL);
 }
 
+/* What ends here may run Python code, to which a pending exception does not
+ * belong. */
+static void
+drop (PyObject *object)
+{
+  PyObject *type, *value, *traceback;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  Py_XDECREF (object);
+  PyErr_Restore (type, value, traceback);
+}
+
 /* (type, ordinal) of a Mtl.Device too. */
 static PyObject *
 device_pair (PyObject *device)
@@ -427,7 +439,7 @@ check_device (PyObject *wrapper,
                     mtl_strided_view_get_device_ordinal (view), type, ordinal);
     }
 
-  Py_DECREF (wrapper);
+  drop (wrapper);
   return NULL;
 }
 
@@ -468,7 +480,7 @@ view_from_dlpack (PyObject *object,
     wrapper = check_device (wrapper, pair);
   if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
     wrapper = replace_by_copy (wrapper);
-  Py_XDECREF (capsule);
+  drop (capsule);
   Py_DECREF (pair);
   return wrapper;
 }

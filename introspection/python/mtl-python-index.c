@@ -184,7 +184,7 @@ static MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
 {
-  PyObject *module, *wrapper;
+  PyObject *module, *function, *wrapper;
   MtlStridedView *source;
 
   if (is_view (value))
@@ -196,8 +196,13 @@ view_for_value (MtlStridedView *view,
   if (module == NULL)
     return NULL;
 
-  wrapper = PyObject_CallMethod (module, "asview", "O", value);
+  function = PyObject_GetAttrString (module, "asview");
   Py_DECREF (module);
+  if (function == NULL)
+    return NULL;
+
+  wrapper = PyObject_CallOneArg (function, value);
+  Py_DECREF (function);
   if (wrapper == NULL)
     return NULL;
 

@@ -37,7 +37,6 @@ typedef struct
   MtlDType dtype;
   MtlDType part; /* the real type of a complex one, or dtype itself */
   gboolean summarize;
-  int precision; /* the most decimals */
   int width;     /* of integers and truth values */
   FloatFormat re;
   FloatFormat im;
@@ -117,29 +116,30 @@ count_decimals (double    value,
     }
 }
 
+/* With a point even where nothing follows it: 2., 2.e+10. */
 static char *
 format_decimals (double      value,
                  int         decimals,
                  const char *conversion)
 {
-  char format[16];
-  g_autofree char *text = g_malloc (400);
+  char format[16], text[400];
+  gsize digits;
 
   g_snprintf (format, sizeof format, "%%.%d%s", decimals, conversion);
-  g_ascii_formatd (text, 400, format, value);
-  return g_steal_pointer (&text);
+  g_ascii_formatd (text, sizeof text, format, value);
+  if (strchr (text, '.') != NULL)
+    return g_strdup (text);
+
+  digits = strcspn (text, "e");
+  return g_strdup_printf ("%.*s.%s", (int) digits, text, text + digits);
 }
 
 /* 1.50e+02 or 150.50000: what is behind the point loses its zeros. */
 static void
 trim_zeros (char *text)
 {
-  char *point = strchr (text, '.');
   char *exponent = strchr (text, 'e');
   char *end, *kept;
-
-  if (point == NULL)
-    return;
 
   end = exponent != NULL ? exponent : text + strlen (text);
   for (kept = end; kept[-1] == '0'; kept--)
@@ -161,7 +161,7 @@ format_float (double    value,
   if (!exponential)
     decimals -= exponent;
 
-  text = format_decimals (value, CLAMP (decimals, 1, most_decimals), exponential ? "e" : "f");
+  text = format_decimals (value, CLAMP (decimals, 0, most_decimals), exponential ? "e" : "f");
   trim_zeros (text);
   return text;
 }
@@ -198,7 +198,7 @@ measure_width (Formatter   *formatter,
   if (!isfinite (value))
     return;
 
-  text = format_float (value, formatter->part, self->exponential, formatter->precision);
+  text = format_float (value, formatter->part, self->exponential, PRECISION);
   point = strchr (text, '.');
   exponent = strchr (text, 'e');
   self->left = MAX (self->left, point - text + (sign && !signbit (value)));
@@ -248,11 +248,41 @@ measure_second (Formatter *self,
     }
 }
 
-static void
-choose_notation (FloatFormat *self)
+/* From where on a type's decimal digits no longer reach down to the point. */
+static double
+get_exponent_cutoff (MtlDType part,
+                     double   most)
 {
-  self->exponential = self->max >= 1e8
-                      || (self->max > 0 && (self->min < 1e-4 || self->max / self->min > 1000));
+  switch ((int) part)
+    {
+    case MTL_DTYPE_FLOAT16:
+    case MTL_DTYPE_BFLOAT16:
+      return 1e3;
+    case MTL_DTYPE_FLOAT32:
+      return 1e6;
+    default:
+      return most;
+    }
+}
+
+static double
+round_to_part (double   value,
+               MtlDType part)
+{
+  guint8 item[8];
+
+  mtl_number_store (mtl_number_from_double (value), part, item);
+  return mtl_number_to_double (mtl_number_load (part, item));
+}
+
+static void
+choose_notation (FloatFormat *self,
+                 MtlDType     part)
+{
+  if (self->max > 0)
+    self->exponential = self->max >= get_exponent_cutoff (part, 1e8)
+                        || self->min < round_to_part (1e-4, part)
+                        || round_to_part (self->max / self->min, part) > 1000;
 }
 
 /* Room for nan and inf where the numbers leave too little. */
@@ -287,19 +317,9 @@ append_float (Formatter   *self,
     }
 
   if (format->exponential)
-    {
-      text = format_decimals (value, format->fraction, "e");
-      if (format->fraction == 0)
-        {
-          char *pointed = g_strdup_printf ("%.*s.%s", (int) strcspn (text, "e"), text,
-                                           strchr (text, 'e'));
-
-          g_free (text);
-          text = pointed;
-        }
-    }
+    text = format_decimals (value, format->fraction, "e");
   else
-    text = format_float (value, self->part, FALSE, self->precision);
+    text = format_float (value, self->part, FALSE, PRECISION);
 
   left = strchr (text, '.') - text + strlen (plus);
   g_string_append_printf (string, "%*s%s%s", format->left - left, "", plus, text);
@@ -470,12 +490,56 @@ shows_too_many (const Formatter *self)
 
 /* A number on its own needs no columns: all its digits, and an exponent only
  * where the plain form would be long. */
-static void
-measure_scalar (Formatter *self)
+static char *
+format_scalar_float (double     value,
+                     MtlDType   part,
+                     gboolean   sign,
+                     gboolean   is_complex)
 {
-  self->precision = 24;
-  self->re.exponential = self->re.max >= 1e16 || (self->re.max > 0 && self->re.min < 1e-4);
-  self->im.exponential = self->im.max >= 1e16 || (self->im.max > 0 && self->im.min < 1e-4);
+  const char *plus = sign && !(value < 0 || (value == 0 && signbit (value))) ? "+" : "";
+  g_autofree char *text = NULL;
+  gboolean exponential;
+  char *point;
+
+  if (isnan (value))
+    return g_strconcat (plus, "nan", NULL);
+  if (isinf (value))
+    return g_strconcat (plus, value < 0 ? "-inf" : "inf", NULL);
+
+  exponential = fabs (value) >= get_exponent_cutoff (part, 1e16)
+                || (value != 0 && fabs (value) < round_to_part (1e-4, part));
+  text = format_float (value, part, exponential, 24);
+  point = strchr (text, '.');
+  if (exponential || is_complex)
+    {
+      if (point[1] == '\0' || point[1] == 'e')
+        memmove (point, point + 1, strlen (point));
+      return g_strconcat (plus, text, NULL);
+    }
+
+  return g_strconcat (plus, text, point[1] == '\0' ? "0" : NULL, NULL);
+}
+
+static char *
+format_scalar (Formatter *self)
+{
+  MtlNumber number = mtl_number_load (self->dtype, self->strided->data
+                                                   + self->strided->layout->offset
+                                                   * (self->strided->layout->item_bits / 8));
+  g_autofree char *re = NULL;
+  g_autofree char *im = NULL;
+
+  if (number.kind == MTL_NUMBER_INT || number.kind == MTL_NUMBER_UINT)
+    return format_integer (self, number);
+  if (number.kind == MTL_NUMBER_REAL)
+    return format_scalar_float (number.re, self->part, FALSE, FALSE);
+
+  re = format_scalar_float (number.re, self->part, FALSE, TRUE);
+  im = format_scalar_float (number.im, self->part, TRUE, TRUE);
+  if (number.re == 0 && !signbit (number.re))
+    return g_strconcat (im[0] == '+' ? im + 1 : im, "j", NULL);
+
+  return g_strconcat ("(", re, im, "j)", NULL);
 }
 
 char *
@@ -483,7 +547,7 @@ mtl_strided_format (const MtlStrided *self,
                     gsize             max_items)
 {
   const MtlLayout *layout = self->layout;
-  Formatter formatter = { .strided = self, .precision = PRECISION };
+  Formatter formatter = { .strided = self };
   GString *text;
 
   if (mtl_layout_is_empty (layout))
@@ -494,22 +558,18 @@ mtl_strided_format (const MtlStrided *self,
   formatter.summarize = (guint64) mtl_layout_get_volume (layout) > max_items;
   if (shows_too_many (&formatter))
     return g_strdup ("[...]");
+  if (layout->n_dims == 0)
+    return format_scalar (&formatter);
 
   formatter.im.any_negative_infinity = TRUE; /* its sign is always shown */
   visit (&formatter, 0, layout->offset, measure_first, NULL);
-  choose_notation (&formatter.re);
-  choose_notation (&formatter.im);
-  if (layout->n_dims == 0)
-    measure_scalar (&formatter);
+  choose_notation (&formatter.re, formatter.part);
+  choose_notation (&formatter.im, formatter.part);
   visit (&formatter, 0, layout->offset, measure_second, NULL);
   widen_for_nonfinite (&formatter.re);
   widen_for_nonfinite (&formatter.im);
 
   text = g_string_new (NULL);
-  if (layout->n_dims == 0)
-    visit (&formatter, 0, layout->offset, append_element, text);
-  else
-    append_axis (&formatter, text, 0, layout->offset, 1, LINE_WIDTH);
-
+  append_axis (&formatter, text, 0, layout->offset, 1, LINE_WIDTH);
   return g_string_free (text, FALSE);
 }

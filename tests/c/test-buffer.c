@@ -61,17 +61,17 @@ static void
 test_new_empty (void)
 {
   g_autoptr (MtlBuffer) buffer = new_buffer (0);
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) nothing = g_bytes_new_static (NULL, 0);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
-  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, 0, &error);
-  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, &error);
-  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &error);
+  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
-  g_assert_true (mtl_buffer_set_bytes (buffer, 0, nothing, &error));
-  g_assert_true (mtl_buffer_fill (buffer, 0, 0, pattern, &error));
-  g_assert_true (mtl_buffer_copy (buffer, 0, buffer, 0, 0, NULL, &error));
-  g_assert_no_error (error);
+  g_assert_true (mtl_buffer_set_bytes (buffer, 0, nothing, &local_error));
+  g_assert_true (mtl_buffer_fill (buffer, 0, 0, pattern, &local_error));
+  g_assert_true (mtl_buffer_copy (buffer, 0, buffer, 0, 0, NULL, &local_error));
+  g_assert_no_error (local_error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_cmpuint (g_bytes_get_size (copy), ==, 0);
@@ -469,18 +469,18 @@ test_synchronize (void)
 static void
 test_bare (void)
 {
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) local_error = NULL;
   MtlBuffer *buffer = g_object_new (MTL_TYPE_BUFFER, NULL);
-  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, 0, &error);
-  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &error);
+  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
-  g_assert_no_error (error);
+  g_assert_no_error (local_error);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
   g_assert_true (mtl_buffer_get_device (buffer) == mtl_device_get_host ());
   g_assert_true (mtl_buffer_is_host_accessible (buffer));
   g_assert_null (mtl_buffer_get_contents (buffer));
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, &local_error));
   assert_fails (mtl_buffer_slice (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "of 0 bytes");
   g_assert_finalize_object (buffer);
 }

@@ -275,10 +275,11 @@ static void
 test_derived_buffer (void)
 {
   TestPrivateDevice *device = test_private_device_new ();
-  g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new (MTL_DEVICE (device), 16, MTL_STORAGE_MODE_PRIVATE, &error);
+  g_autoptr (GError) local_error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new (MTL_DEVICE (device), 16, MTL_STORAGE_MODE_PRIVATE,
+                                      &local_error);
 
-  g_assert_no_error (error);
+  g_assert_no_error (local_error);
   g_assert_cmpint (device->n_allocated, ==, 1);
   g_assert_true (mtl_buffer_get_device (buffer) == MTL_DEVICE (device));
   g_assert_cmpint (mtl_buffer_get_device_type (buffer), ==, MTL_DEVICE_TYPE_EXT_DEV);
@@ -291,7 +292,7 @@ test_derived_buffer (void)
   assert_fails (mtl_buffer_get_bytes (buffer, 0, 16, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "(12, 3)");
 
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, &local_error));
   g_assert_cmpint (device->n_synchronized, ==, 1);
 
   g_assert_finalize_object (buffer);

@@ -24,7 +24,8 @@
     { \
       g_assert_error ((error), MTL_ERROR, (int) (error_code)); \
       if (strstr ((error)->message, (value)) == NULL) \
-        g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, (value)); \
+        g_error ("%s:%d: “%s” does not name “%s”", __FILE__, __LINE__, (error)->message, \
+                 (value)); \
       g_clear_error (&(error)); \
     } \
   G_STMT_END

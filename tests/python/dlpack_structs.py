@@ -57,7 +57,11 @@ def dims(pointer, n):
 
 
 class Producer:
-    """Exports memory as it is told to, and counts how often its deleter runs."""
+    """Exports memory as it is told to, and counts how often its deleter runs.
+
+    Who has exported lives until then, as the consumer relies on it."""
+
+    alive = set()
 
     def __init__(self, data=None, shape=(), strides=None, code=2, bits=32, lanes=1, byte_offset=0,
                  device=(1, 0), version=(1, 1), flags=0, deleter=True, ndim=None, legacy=False):
@@ -85,8 +89,10 @@ class Producer:
     def _delete(self, managed):
         assert managed == ctypes.addressof(self.managed)
         self.deleted += 1
+        self.alive.discard(self)
 
     def capsule(self):
+        self.alive.add(self)
         name = VERSIONED if isinstance(self.managed, ManagedVersioned) else LEGACY
         return api.PyCapsule_New(ctypes.addressof(self.managed), name, None)
 

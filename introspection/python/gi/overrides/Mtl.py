@@ -26,7 +26,7 @@ StridedView = Mtl.StridedView
 _ERROR_DOMAIN = GLib.quark_to_string(Mtl.error_quark())
 
 
-def _raises(info):
+def raising(info):
     """The function, with its errors as the exceptions that Python users catch."""
 
     @functools.wraps(info)
@@ -46,7 +46,7 @@ def _translate_errors(cls):
         if not isinstance(info, FunctionInfo) or not info.can_throw_gerror():
             continue
         # getattr() binds a constructor to its class, and leaves the rest alone.
-        function = _raises(getattr(cls, name))
+        function = raising(getattr(cls, name))
         setattr(cls, name, function if info.is_method() else staticmethod(function))
 
 
@@ -185,6 +185,14 @@ def _view_bool(self):
     return bool(self.item())
 
 
+def _view_array(self, dtype=None, copy=None):
+    """NumPy comes here where the buffer protocol refused: that says why."""
+    import numpy
+
+    return numpy.array(memoryview(self), dtype=dtype, copy=bool(copy))
+
+
+StridedView.__array__ = _view_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr
 StridedView.__str__ = lambda self: self.to_string()

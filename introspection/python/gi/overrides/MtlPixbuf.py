@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Python's exceptions for MtlPixbuf, as for Mtl."""
+
+from ..module import get_introspection_module
+from .Mtl import raising
+
+MtlPixbuf = get_introspection_module("MtlPixbuf")
+
+__all__ = ["get_view", "new_from_view"]
+
+get_view = raising(MtlPixbuf.get_view)
+new_from_view = raising(MtlPixbuf.new_from_view)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import NUMERIC, dtype_of, error_code, zeros
+
+
+def random_array(rng, dtype, shape=(3, 4)):
+    values = np.array([rng.randrange(0, 100) for _ in range(np.prod(shape))]).reshape(shape)
+    if dtype == "bool":
+        return values % 2 == 1
+    array = values.astype(dtype)
+    if np.dtype(dtype).kind in "iufc" and dtype.startswith(("int", "float", "complex")):
+        array[0] *= -1
+    return array
+
+
+@pytest.mark.parametrize("target", NUMERIC)
+def test_conversions_as_numpy(rng, dtype, target):
+    array = random_array(rng, dtype)
+    if dtype.startswith("float"):
+        array = array + np.array(0.5, dtype)
+    if np.dtype(dtype).kind in "fc" and np.dtype(target).kind == "u":
+        array = abs(array)  # NumPy leaves negative ones undefined
+    with np.errstate(all="ignore"):
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = array.astype(target)
+    source = Mtl.asview(array)
+    dest = zeros(target, array.shape)
+
+    assert dest.copy_from(source)
+    assert np.asarray(dest).tobytes() == expected.tobytes()
+    converted = source.to_dtype(dtype_of(target))
+    assert np.asarray(converted).tobytes() == expected.tobytes()
+    assert (converted is source) == (dtype == target)
+
+
+def test_floats_saturate_and_integers_wrap():
+    dest = zeros("uint8", (5,))
+    dest.copy_from(Mtl.asview([300.0, -1.0, float("nan"), float("inf"), 2.9]))
+    assert dest.tolist() == [255, 0, 0, 255, 2]
+    dest[:] = [300, -1, 256, 255, 2**40 + 3]
+    assert dest.tolist() == [44, 255, 0, 255, 3]
+
+
+def test_integers_round_once():
+    values = [2**53 + 1, 2**24 + 1, 2**24 + 3, (1 << 62) + (1 << 54) + 1, -2**63, 2**63 - 1]
+    array = np.array(values, np.int64)
+
+    for target in ("float32", "float64", "float16"):
+        with np.errstate(over="ignore"):
+            expected = array.astype(target)
+        assert Mtl.asview(array).to_dtype(dtype_of(target)).tolist() == expected.tolist()
+    bfloat = Mtl.asview(array[3:4]).to_dtype(Mtl.DType.BFLOAT16)
+    assert bfloat[0] == 2**62 + 2**55
+
+
+def test_copy_is_dense_and_own():
+    array = np.arange(24).reshape(2, 3, 4)[:, ::-1, ::2]
+    view = Mtl.asview(array)
+    copy = view.copy()
+
+    assert copy.tolist() == array.tolist() and copy.is_contiguous(Mtl.Order.C)
+    assert not copy.is_read_only() and copy.get_address() != view.get_address()
+    assert copy.to_contiguous() is copy
+    assert view.to_contiguous().tolist() == array.tolist()
+    assert copy.to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST) is copy
+    with pytest.raises(NotImplementedError):
+        copy.to_device(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE)
+
+
+def test_overlap_is_as_through_a_temporary(rng):
+    for _ in range(500):
+        memory = np.arange(60, dtype=np.int16)
+        view = Mtl.from_dlpack(memory)
+        n = rng.randrange(1, 12)
+        keys = []
+        for _ in "ds":
+            step = rng.choice((1, 2, 3, -1, -2))
+            start = rng.randrange(22, 27)  # at most 33 to the right, 22 to the left
+            keys.append((start, step))
+        (a, s), (b, t) = keys
+        dest = np.lib.stride_tricks.as_strided(memory[a:], (n,), (2 * s,))
+        source = np.lib.stride_tricks.as_strided(memory[b:], (n,), (2 * t,))
+        expected = source.copy()
+        layouts = [Mtl.StridedLayout((n,), (step,), 2) for _, step in keys]
+        buffer = view.get_buffer()
+        target = Mtl.StridedView.new(buffer, layouts[0], Mtl.DType.INT16, 2 * a)
+        origin = Mtl.StridedView.new(buffer, layouts[1], Mtl.DType.INT16, 2 * b)
+        target.copy_from(origin)
+        assert dest.tolist() == expected.tolist(), keys
+
+
+def test_transposing_in_place():
+    view = Mtl.asview([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    view.copy_from(view.T)
+    assert view.tolist() == [[1, 4, 7], [2, 5, 8], [3, 6, 9]]
+
+
+def test_broadcasting():
+    dest = zeros("int32", (2, 3))
+    dest.copy_from(Mtl.asview([1, 2, 3]))
+    assert dest.tolist() == [[1, 2, 3]] * 2
+    dest.copy_from(Mtl.asview(7))
+    assert dest.tolist() == [[7] * 3] * 2
+    with pytest.raises(ValueError, match=r"\(2,\).*\(2, 3\)") as info:
+        dest.copy_from(Mtl.asview([1, 2]))
+    assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
+
+
+def test_fill(dtype):
+    array = np.zeros((4, 6), dtype)
+    view = Mtl.from_dlpack(array) if dtype != "bool" else Mtl.asview(array)
+    view[::2, ::-3].fill_double(1)
+    expected = np.zeros((4, 6), dtype)
+    expected[::2, ::-3] = 1
+    assert array.tolist() == expected.tolist()
+    if np.dtype(dtype).kind in "iu":
+        with pytest.raises(ValueError, match="1e\\+30"):
+            view.fill_double(1e30)
+        assert array.tolist() == expected.tolist()
+
+
+def test_equal_compares_numbers():
+    a = Mtl.asview([[1, 2], [3, 4]])
+
+    assert a.equal(Mtl.asview([[1.0, 2], [3, 4]])) and a.equal(a.copy())
+    assert not a.equal(a.T) and not a.equal(a.flatten(0, 1))
+    assert not Mtl.asview([float("nan")]).equal(Mtl.asview([float("nan")]))
+    big = Mtl.asview([2**53 + 1])
+    assert not big.equal(Mtl.asview([float(2**53)])) and not big.equal(Mtl.asview([2**53]))
+    assert not Mtl.asview(np.array([-1])).equal(Mtl.asview(np.array([2**64 - 1], np.uint64)))
+
+
+@pytest.mark.parametrize("a, b, rtol, atol", [
+    ([1.0, 2.0], [1.0, 2.0], 0, 0), ([1.0], [1.01], 0.01, 0), ([1.0], [1.02], 0.01, 0),
+    ([100.0], [101.0], 0, 1), ([100.0], [101.1], 0, 1), ([np.inf], [np.inf], 0, 0),
+    ([np.inf], [-np.inf], 1, 1), ([1.0], [np.inf], 1, 1), ([np.nan], [np.nan], 1, 1),
+    ([1 + 1j], [1 + 1.001j], 0.01, 0), ([1], [2], 0.1, 0),
+])
+def test_all_close_as_numpy(a, b, rtol, atol):
+    assert Mtl.asview(a).all_close(Mtl.asview(b), rtol, atol) == np.allclose(a, b, rtol, atol)
+
+
+def test_bytes():
+    view = Mtl.asview(np.arange(6, dtype=np.int16).reshape(2, 3))
+
+    assert view.get_bytes().get_data() == bytes(view) == np.arange(6, dtype=np.int16).tobytes()
+    assert view.T.dup_bytes().get_data() == np.arange(6, dtype=np.int16).reshape(2, 3).T.tobytes()
+    with pytest.raises(ValueError, match="only with a copy") as info:
+        view.T.get_bytes()
+    assert error_code(info) == Mtl.Error.NEEDS_COPY
+    assert view[:0].get_bytes().get_size() == 0

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+
+@pytest.fixture
+def pair():
+    array = np.arange(120, dtype=np.int32).reshape(4, 5, 6)
+    return array, Mtl.from_dlpack(array)
+
+
+@pytest.mark.parametrize("key", [
+    0, -1, (1, 2), (1, 2, 3), (slice(None), 2), (..., 1), (1, ...), (None, 0), (0, None),
+    (slice(1, 3), slice(None, None, -2), slice(4, 0, -1)), ..., (), None, (None, ..., None),
+    slice(10, 20), slice(-100, 100, 3), slice(None, None, 2**62), slice(2**70, -2**70, -1),
+    (slice(0, 0), 1), (0, 0, 0, None), (0, 0, 0, ...), True and slice(None),
+])
+def test_reads_as_numpy(pair, key):
+    array, view = pair
+    expected, result = array[key], view[key]
+
+    if isinstance(result, Mtl.StridedView):
+        assert result.shape == expected.shape and result.tolist() == expected.tolist()
+        if expected.size:
+            assert result.get_address() == expected.ctypes.data
+    else:
+        assert result == expected
+
+
+@pytest.mark.parametrize("key, exception", [
+    (4, IndexError), (-5, IndexError), ((0, 5), IndexError), ((0, 0, 0, 0), IndexError),
+    (2**70, IndexError), ((..., ...), ValueError), (slice(None, None, 0), ValueError),
+    ("x", TypeError), (1.0, TypeError), (True, TypeError), ([0, 1], TypeError),
+    (slice("a"), TypeError), ((None,) * 62, ValueError), ((None,) * 200, IndexError),
+])
+def test_refuses(pair, key, exception):
+    _, view = pair
+
+    with pytest.raises(exception):
+        view[key]
+    with pytest.raises(exception):
+        view[key] = 0
+    assert view.tolist() == np.arange(120).reshape(4, 5, 6).tolist()
+
+
+@pytest.mark.parametrize("key, value", [
+    (0, 7), ((1, 2, 3), -5), (..., 1.9), ((slice(None), 0), [1, 2, 3, 4, 5, 6]),
+    ((slice(None), 0, slice(None, None, -1)), [[1, 2, 3, 4, 5, 6]]),
+    (slice(0, 0), 5), ((0, slice(1, 3)), np.arange(12).reshape(2, 6)), ((..., 0), True),
+    ((2, slice(0, 2), 3), (8, 9)), ((0, 0), b"abcdef"), ((0, 0), np.float64(3)),
+])
+def test_writes_as_numpy(pair, key, value):
+    array, view = pair
+    expected = array.copy()
+    expected[key] = list(value) if isinstance(value, bytes) else value
+    view[key] = value
+
+    assert array.tolist() == expected.tolist()
+
+
+def test_writes_from_views_and_overlapping_ones(pair):
+    array, view = pair
+    expected = array.copy()
+    expected[1:] = array[:-1].copy()
+    view[1:] = view[:-1]
+    assert array.tolist() == expected.tolist()
+
+    expected[:] = array[::-1].copy()
+    view[:] = view.flip(0)
+    assert array.tolist() == expected.tolist()
+
+
+def test_augmented_assignment_of_elements(pair):
+    array, view = pair
+    view[0, 0, 1] += 5
+    assert array[0, 0, 1] == 6
+
+
+def test_does_not_fit(pair):
+    _, view = pair
+    with pytest.raises(ValueError, match="cannot be broadcast"):
+        view[0] = [1, 2]
+    with pytest.raises(ValueError, match="does not fit int32"):
+        view[...] = 2**40
+    with pytest.raises(TypeError):
+        del view[0]
+    with pytest.raises((TypeError, ValueError)):
+        view[0] = object()
+
+
+def test_length_and_iteration(pair):
+    array, view = pair
+    assert len(view) == 4 and view.__len__() == 4
+    assert [row.tolist() for row in view] == array.tolist()
+    assert list(view[0, 0]) == array[0, 0].tolist()
+    assert 3 in view[0, 0] and 300 not in view[0, 0]
+    scalar = view[0, 0, 0, ...]
+    assert scalar.shape == ()
+    with pytest.raises(TypeError):
+        len(scalar)
+    with pytest.raises(TypeError):
+        iter(scalar)
+    assert view.__getitem__(1) == view[1]
+    view.__setitem__((0, 0, 0), 9)
+    assert view[0, 0, 0] == 9
+
+
+def test_many_dimensions():
+    array = np.zeros((1,) * 20 + (3,), np.int8)
+    view = Mtl.from_dlpack(array)
+    view[(0,) * 20 + (1,)] = 5
+
+    assert view[(0,) * 20].tolist() == [0, 5, 0]
+    assert view.permute(*reversed(range(21))).shape == (3,) + (1,) * 20
+    assert view.reshape(3, *(1,) * 63).ndim == 64
+    with pytest.raises(ValueError, match="65"):
+        view.reshape(3, *(1,) * 64)

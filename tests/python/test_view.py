@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from gi.repository import GLib, Mtl
+
+from conftest import dtype_of, error_code, zeros
+
+DType, Layout, View = Mtl.DType, Mtl.StridedLayout, Mtl.StridedView
+FLOAT32 = DType.FLOAT32
+
+
+def iota(*shape, dtype="int32"):
+    view = zeros(dtype, shape)
+    np.asarray(view)[...] = np.arange(np.prod(shape)).reshape(shape)
+    return view
+
+
+def test_constructors():
+    assert View.new_zeros(None, FLOAT32, [2, 3]).tolist() == [[0, 0, 0]] * 2
+    assert View.new_empty(None, FLOAT32, [2, 3]).shape == (2, 3)
+    assert View.new_full(None, DType.INT8, [2], 7).tolist() == [7, 7]
+    assert View.new_from_doubles(DType.UINT8, [3], [1, 2, 3]).tolist() == [1, 2, 3]
+    values = GLib.Variant("at", [2**64 - 1, 5])
+    assert View.new_from_variant(DType.UINT64, [2], values).tolist() == [2**64 - 1, 5]
+    nested = GLib.Variant("(aaib)", ([[1, 2], [3]], True))
+    assert View.new_from_variant(DType.INT16, [2, 2], nested).tolist() == [[1, 2], [3, 1]]
+    like = View.new_like(iota(2, 3).T)
+    assert like.shape == (3, 2) and like.strides == (1, 3) and not np.asarray(like).any()
+
+
+def test_new_on_a_buffer():
+    buffer = Mtl.Buffer.new(None, 32, Mtl.StorageMode.HOST)
+    layout = Layout((2, 3), (1, 2), itemsize=4)
+    view = View.new(buffer, layout, FLOAT32, 8)
+
+    assert view.get_buffer() is buffer and view.get_byte_offset() == 8
+    assert view.get_layout() == layout
+    assert view[0].get_buffer() is buffer
+    part = View.new(buffer.slice(8, 24), Layout((6,), itemsize=4), FLOAT32, 0)
+    part[5] = 1
+    assert part.get_byte_offset() == 0 and view[1, 2] == 1
+
+
+@pytest.mark.parametrize("shape, strides, offset", [
+    ((9,), None, 0), ((8,), None, 1), ((1,), None, 29), ((2,), (8,), 0), ((2,), (-1,), 0),
+    ((2, 2), (1, -1), 3), ((1,), None, 2**64 - 1), ((2**60,), None, 0), ((0,), None, 33),
+])
+def test_bounds(shape, strides, offset):
+    buffer = Mtl.Buffer.new(None, 32, Mtl.StorageMode.HOST)
+
+    with pytest.raises(IndexError, match="32 bytes") as info:
+        View.new(buffer, Layout(shape, strides, itemsize=4), FLOAT32, offset)
+    assert error_code(info) == Mtl.Error.OUT_OF_BOUNDS
+
+
+def test_items_have_to_fit_the_type():
+    buffer = Mtl.Buffer.new(None, 32, Mtl.StorageMode.HOST)
+
+    with pytest.raises(ValueError, match="16 bits.*float32"):
+        View.new(buffer, Layout((2,), itemsize=2), FLOAT32, 0)
+    with pytest.raises(ValueError, match="0x0"):
+        View.new(buffer, Layout((2,), itemsize=2), DType.OTHER, 0)
+
+
+def test_bytes_as_a_picture_has_them():
+    rows = GLib.Bytes.new(bytes(range(15)))  # 2 rows of 2 RGB pixels, 8 bytes apart, no padding last
+    view = View.new_from_bytes(rows, DType.UINT8, [2, 2, 3], [8, 3, 1])
+
+    assert view.is_read_only() and view[1].tolist() == [[8, 9, 10], [11, 12, 13]]
+    assert View.new_from_bytes(rows, DType.UINT8, [15], None).tolist() == list(range(15))
+    with pytest.raises(IndexError, match="15 bytes"):
+        View.new_from_bytes(rows, DType.UINT8, [2, 2, 3], [10, 3, 1])
+
+
+def test_wrong_number_of_values():
+    with pytest.raises(ValueError, match="3 values.*4 elements"):
+        View.new_from_doubles(FLOAT32, [2, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="5 values.*4 elements"):
+        View.new_from_variant(FLOAT32, [2, 2], GLib.Variant("ai", [1] * 5))
+    with pytest.raises(ValueError, match="“s”"):
+        View.new_from_variant(FLOAT32, [1], GLib.Variant("as", ["1"]))
+
+
+def test_queries():
+    view = iota(2, 3, 4)[:, ::-1, 1:]
+
+    assert view.get_shape() == [2, 3, 3] and view.get_strides() == [12, -4, 1]
+    assert view.get_n_dims() == view.ndim == 3 and view.size == view.get_volume() == 18
+    assert view.itemsize == 4 and view.get_item_bits() == 32 and view.nbytes == 72
+    assert view.get_offset() == 9 and tuple(view.get_offset_bounds()) == (1, 23)
+    assert view.get_required_size() == 96 and view.dup_byte_strides() == [48, -16, 4]
+    assert view.get_stride_order() == [0, 1, 2] and view.get_flatten_mask() == 0
+    assert view.get_extent(-1) == 3 and view.get_stride(1) == -4
+    assert not view.is_contiguous(Mtl.Order.ANY) and not view.is_dense() and view.is_unique()
+    assert not view.is_empty() and view[:0].is_empty()
+    assert view.dtype == view.get_dtype() == DType.INT32
+    assert (view.get_dtype_code(), view.get_dtype_bits(), view.get_lanes()) == (0, 32, 1)
+    assert not view.is_padded()
+    assert view.get_device() is Mtl.Device.get_host()
+    assert view.get_device_type() == Mtl.DeviceType.CPU and view.get_device_type_code() == 1
+    assert view.get_device_ordinal() == 0 and view.is_host_accessible()
+    assert view.get_address() == np.asarray(view).ctypes.data
+
+
+def test_operations_share_memory():
+    view = iota(2, 3, 4)
+
+    for derived in (view.permute(2, 0, 1), view.permute([2, 0, 1]), view.T, view.transpose(),
+                    view.transpose(1, 0, 2), view.reshape(6, 4), view.reshape((4, -1)),
+                    view.flatten(0, -1), view.flatten_mask(0b110), view.swap_axes(0, 2),
+                    view.unsqueeze(0), view.unsqueeze([0]).squeeze(), view.unsqueeze(0).squeeze(0),
+                    view.unsqueeze([0]).squeeze_axes([0]),
+                    view.broadcast_to(2, 2, 3, 4), view.narrow(0, 0, 2, 1), view.slice("..."),
+                    view.as_read_only()):
+        assert derived.get_address() == view.get_address()
+    assert view.select(0, 1).tolist() == view[1].tolist() == np.asarray(view)[1].tolist()
+    assert view.flip(2).tolist() == np.asarray(view)[..., ::-1].tolist()
+
+
+def test_description_is_identity():
+    view = iota(2, 3)
+
+    assert view == view.T.T and hash(view) == hash(view.T.T)
+    assert view.is_identical(view.T.T) and view.hash() == view.T.T.hash()
+    assert view != view.T and view != view.copy() and view != 5
+    assert len({view, view[:], view.copy()}) == 2
+
+
+def test_text():
+    view = iota(2, 3).as_read_only()
+
+    assert str(view) == view.to_string() == view.format(1000) == "[[0 1 2]\n [3 4 5]]"
+    assert repr(view) == ("<Mtl.StridedView shape=(2, 3) strides=(3, 1) dtype=int32 "
+                          "device=(1, 0) read-only>")
+
+
+def test_truth():
+    assert bool(iota(2)[1:]) and not bool(iota(1))
+    with pytest.raises(ValueError, match="2 elements"):
+        bool(iota(2))
+
+
+@pytest.mark.parametrize("shape", [[2**62], [2**40, 2**20], [2**58]])
+def test_too_much(shape):
+    for constructor in (View.new_zeros, View.new_empty):
+        with pytest.raises(MemoryError):
+            constructor(None, DType.UINT8, shape)
+    with pytest.raises(MemoryError):
+        View.new_full(None, DType.UINT8, shape, 1)
+
+
+def test_overflowing_shapes():
+    for shape in ([2**63 - 1, 2], [2**32] * 3, [2**61]):
+        with pytest.raises(ValueError, match="2\\^63"):
+            View.new_zeros(None, DType.FLOAT64, shape)
+    assert View.new_zeros(None, DType.FLOAT64, [2**40, 2**40, 0]).size == 0
+
+
+def test_a_bare_object_is_empty():
+    view = View()
+
+    assert view.shape == (0,) and view.tolist() == [] and view.dtype == DType.UINT8
+    assert np.from_dlpack(view).shape == (0,) and str(view) == "[]"
+
+
+def test_lifetimes():
+    view = iota(100)
+    wrapper = weakref.ref(view)
+    array, rows = np.asarray(view), view.get_bytes()
+
+    del view
+    gc.collect()
+    assert wrapper() is not None  # the array's buffer holds it
+    part = wrapper()[50:]
+    del array
+    gc.collect()
+    assert wrapper() is None and part[0] == 50
+    assert rows.get_data()[4:8] == np.int32(1).tobytes()
+
+
+def test_dense_like_dtype_names(dtype):
+    view = zeros(dtype, (2,))
+
+    assert view.dtype == dtype_of(dtype) and np.dtype(view.dtype) == np.asarray(view).dtype
