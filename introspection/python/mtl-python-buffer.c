@@ -257,7 +257,8 @@ view_for_buffer (Released  *owner,
   gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max;
   MtlDType dtype = dtype_for_format (buffer);
 
-  if (dtype == MTL_DTYPE_OTHER || buffer->ndim > MAX_DIMS || buffer->suboffsets != NULL)
+  if (dtype == MTL_DTYPE_OTHER || buffer->ndim < 0 || buffer->ndim > MAX_DIMS
+      || (buffer->shape == NULL && buffer->ndim > 1) || buffer->suboffsets != NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                    "A buffer of format “%s” in %d dimensions%s cannot be viewed",
@@ -269,12 +270,14 @@ view_for_buffer (Released  *owner,
 
   for (int i = 0; i < buffer->ndim; i++)
     {
-      shape[i] = buffer->shape[i];
-      strides[i] = buffer->strides[i];
+      shape[i] = buffer->shape != NULL ? buffer->shape[i] : buffer->len / buffer->itemsize;
+      strides[i] = buffer->strides != NULL ? buffer->strides[i] : 0;
     }
 
-  layout = mtl_strided_layout_new_for_bytes (shape, buffer->ndim, strides, buffer->ndim,
-                                             buffer->itemsize * 8, error);
+  /* Some leave the strides out, although they are asked for. */
+  layout = mtl_strided_layout_new_for_bytes (shape, buffer->ndim,
+                                             buffer->strides != NULL ? strides : NULL,
+                                             buffer->ndim, buffer->itemsize * 8, error);
   if (layout == NULL)
     {
       release_later (owner);

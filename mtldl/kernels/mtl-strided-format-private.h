@@ -6,7 +6,17 @@
 
 G_BEGIN_DECLS
 
-char *mtl_strided_format (const MtlStrided *self,
-                          gsize             max_items);
+char *mtl_strided_format  (const MtlStrided *self,
+                           gsize             max_items);
+
+/* One finite value, of the real type that it is an element of:
+ * mtl-float-format.c */
+char *mtl_format_float    (double            value,
+                           MtlDType          part,
+                           gboolean          exponential,
+                           int               most_decimals);
+char *mtl_format_decimals (double            value,
+                           int               decimals,
+                           const char       *conversion);
 
 G_END_DECLS

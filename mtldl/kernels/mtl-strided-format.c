@@ -5,7 +5,6 @@
 #include "mtl-strided-format-private.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mtl-number-private.h"
@@ -82,90 +81,6 @@ visit (Formatter *self,
     }
 }
 
-/* Whether the text reads back as the very same element. */
-static gboolean
-is_exact (const char *text,
-          double      value,
-          MtlDType    part)
-{
-  guint8 a[8] = { 0 }, b[8] = { 0 };
-
-  mtl_number_store (mtl_number_from_double (value), part, a);
-  mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), part, b);
-  return memcmp (a, b, sizeof a) == 0;
-}
-
-/* The least number of decimals, d.ddd, that tells the value from its
- * neighbours. */
-static int
-count_decimals (double    value,
-                MtlDType  part,
-                int      *exponent)
-{
-  char text[64], format[16];
-
-  for (int decimals = 0;; decimals++)
-    {
-      g_snprintf (format, sizeof format, "%%.%de", decimals);
-      g_ascii_formatd (text, sizeof text, format, value);
-      if (decimals == 17 || is_exact (text, value, part))
-        {
-          *exponent = atoi (strchr (text, 'e') + 1);
-          return decimals;
-        }
-    }
-}
-
-/* With a point even where nothing follows it: 2., 2.e+10. */
-static char *
-format_decimals (double      value,
-                 int         decimals,
-                 const char *conversion)
-{
-  char format[16], text[400];
-  gsize digits;
-
-  g_snprintf (format, sizeof format, "%%.%d%s", decimals, conversion);
-  g_ascii_formatd (text, sizeof text, format, value);
-  if (strchr (text, '.') != NULL)
-    return g_strdup (text);
-
-  digits = strcspn (text, "e");
-  return g_strdup_printf ("%.*s.%s", (int) digits, text, text + digits);
-}
-
-/* 1.50e+02 or 150.50000: what is behind the point loses its zeros. */
-static void
-trim_zeros (char *text)
-{
-  char *exponent = strchr (text, 'e');
-  char *end, *kept;
-
-  end = exponent != NULL ? exponent : text + strlen (text);
-  for (kept = end; kept[-1] == '0'; kept--)
-    ;
-  memmove (kept, end, strlen (end) + 1);
-}
-
-/* The value alone, unpadded, in the notation of its format. A point is always
- * there. */
-static char *
-format_float (double    value,
-              MtlDType  part,
-              gboolean  exponential,
-              int       most_decimals)
-{
-  int exponent, decimals = count_decimals (value, part, &exponent);
-  char *text;
-
-  if (!exponential)
-    decimals -= exponent;
-
-  text = format_decimals (value, CLAMP (decimals, 0, most_decimals), exponential ? "e" : "f");
-  trim_zeros (text);
-  return text;
-}
-
 static void
 measure_range (FloatFormat *self,
                double       value)
@@ -198,7 +113,7 @@ measure_width (Formatter   *formatter,
   if (!isfinite (value))
     return;
 
-  text = format_float (value, formatter->part, self->exponential, PRECISION);
+  text = mtl_format_float (value, formatter->part, self->exponential, PRECISION);
   point = strchr (text, '.');
   exponent = strchr (text, 'e');
   self->left = MAX (self->left, point - text + (sign && !signbit (value)));
@@ -303,9 +218,9 @@ append_float (Formatter   *self,
               gboolean     sign)
 {
   int right = format->fraction + (format->exponential ? format->exponent + 2 : 0);
-  g_autofree char *text = NULL;
   const char *plus = sign && !signbit (value) ? "+" : "";
-  int left;
+  g_autofree char *text = NULL;
+  int left, fraction;
 
   if (!isfinite (value))
     {
@@ -316,16 +231,18 @@ append_float (Formatter   *self,
       return;
     }
 
-  if (format->exponential)
-    text = format_decimals (value, format->fraction, "e");
-  else
-    text = format_float (value, self->part, FALSE, PRECISION);
+  text = mtl_format_float (value, self->part, format->exponential, PRECISION);
+  left = strcspn (text, ".");
+  fraction = strcspn (text + left + 1, "e");
+  if (format->exponential && fraction < format->fraction)
+    {
+      g_free (text);
+      text = mtl_format_decimals (value, format->fraction, "e");
+      fraction = format->fraction;
+    }
 
-  left = strchr (text, '.') - text + strlen (plus);
-  g_string_append_printf (string, "%*s%s%s", format->left - left, "", plus, text);
-  if (!format->exponential)
-    g_string_append_printf (string, "%*s", format->fraction - (int) strlen (strchr (text, '.') + 1),
-                            "");
+  g_string_append_printf (string, "%*s%s%s%*s", format->left - left - (int) strlen (plus), "",
+                          plus, text, format->fraction - fraction, "");
 }
 
 static void
@@ -508,7 +425,7 @@ format_scalar_float (double     value,
 
   exponential = fabs (value) >= get_exponent_cutoff (part, 1e16)
                 || (value != 0 && fabs (value) < round_to_part (1e-4, part));
-  text = format_float (value, part, exponential, 24);
+  text = mtl_format_float (value, part, exponential, 24);
   point = strchr (text, '.');
   if (exponential || is_complex)
     {

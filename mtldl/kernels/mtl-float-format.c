@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-format-private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-number-private.h"
+
+/* Whether the text reads back as the very same element. */
+static gboolean
+is_exact (const char *text,
+          double      value,
+          MtlDType    part)
+{
+  guint8 a[8] = { 0 }, b[8] = { 0 };
+
+  mtl_number_store (mtl_number_from_double (value), part, a);
+  mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), part, b);
+  return memcmp (a, b, sizeof a) == 0;
+}
+
+/* A hair further from 0, so that half a last digit rounds up: printf() rounds
+ * it to even, which can leave the narrower side of a power of two. */
+static double
+break_tie (double value)
+{
+  return nextafter (value, copysign (INFINITY, value));
+}
+
+static gboolean
+needs_no_more_decimals (double    value,
+                        double    printed,
+                        MtlDType  part,
+                        int       decimals,
+                        int      *exponent)
+{
+  char text[64], format[16];
+
+  g_snprintf (format, sizeof format, "%%.%de", decimals);
+  g_ascii_formatd (text, sizeof text, format, printed);
+  *exponent = atoi (strchr (text, 'e') + 1);
+  return is_exact (text, value, part);
+}
+
+/* The least number of decimals, d.ddd, that tells the value from its
+ * neighbours. */
+static int
+count_decimals (double    value,
+                MtlDType  part,
+                int      *exponent)
+{
+  int decimals = 0;
+
+  while (decimals < 17
+         && !needs_no_more_decimals (value, value, part, decimals, exponent)
+         && !needs_no_more_decimals (value, break_tie (value), part, decimals, exponent))
+    decimals++;
+
+  return decimals;
+}
+
+/* With a point even where nothing follows it: 2., 2.e+10. */
+char *
+mtl_format_decimals (double      value,
+                     int         decimals,
+                     const char *conversion)
+{
+  char format[16], text[400];
+  gsize digits;
+
+  g_snprintf (format, sizeof format, "%%.%d%s", decimals, conversion);
+  g_ascii_formatd (text, sizeof text, format, value);
+  if (strchr (text, '.') != NULL)
+    return g_strdup (text);
+
+  digits = strcspn (text, "e");
+  return g_strdup_printf ("%.*s.%s", (int) digits, text, text + digits);
+}
+
+/* 1.50e+02 or 150.50000: what is behind the point loses its zeros. */
+static void
+trim_zeros (char *text)
+{
+  char *exponent = strchr (text, 'e');
+  char *end, *kept;
+
+  end = exponent != NULL ? exponent : text + strlen (text);
+  for (kept = end; kept[-1] == '0'; kept--)
+    ;
+  memmove (kept, end, strlen (end) + 1);
+}
+
+/* The value alone, unpadded, in the notation of its format. A point is always
+ * there. */
+char *
+mtl_format_float (double    value,
+                  MtlDType  part,
+                  gboolean  exponential,
+                  int       most_decimals)
+{
+  int exponent, decimals = count_decimals (value, part, &exponent);
+  char *text;
+
+  if (!exponential)
+    decimals -= exponent;
+
+  decimals = CLAMP (decimals, 0, most_decimals);
+  text = mtl_format_decimals (value, decimals, exponential ? "e" : "f");
+  if (decimals < most_decimals && !is_exact (text, value, part))
+    {
+      g_free (text);
+      text = mtl_format_decimals (break_tie (value), decimals, exponential ? "e" : "f");
+    }
+
+  trim_zeros (text);
+  return text;
+}

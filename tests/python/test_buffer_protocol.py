@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import array
+import ctypes
+import gc
+import io
+import mmap
+import struct
+import sys
+import threading
+
+import numpy as np
+import pytest
+from gi.repository import GLib, Mtl
+
+from conftest import NUMERIC, zeros
+
+SIMPLE, WRITABLE, FORMAT, ND = 0, 1, 4, 8
+STRIDES = 0x10 | ND
+C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS = 0x20 | STRIDES, 0x40 | STRIDES, 0x80 | STRIDES
+
+
+class PyBuffer(ctypes.Structure):
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
+                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+                ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p),
+                ("internal", ctypes.c_void_p)]
+
+
+get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+get_buffer.argtypes = [ctypes.py_object, ctypes.POINTER(PyBuffer), ctypes.c_int]
+release = ctypes.pythonapi.PyBuffer_Release
+release.argtypes = [ctypes.POINTER(PyBuffer)]
+
+
+def test_memoryview(dtype):
+    source = np.arange(6).reshape(2, 3).astype(dtype)
+    view = Mtl.asview(source)
+    memory, expected = memoryview(view[:, ::-1]), memoryview(source[:, ::-1])
+
+    assert (memory.shape, memory.strides, memory.itemsize, memory.ndim, memory.nbytes) == (
+        expected.shape, expected.strides, expected.itemsize, expected.ndim, expected.nbytes)
+    assert memory.format == expected.format
+    assert np.asarray(view).dtype == source.dtype
+    assert np.asarray(view).ctypes.data == source.ctypes.data
+
+
+def test_writes_go_through():
+    view = zeros("float32", (2, 3))
+    memoryview(view)[1, 2] = 5
+    np.asarray(view)[0] = [1, 2, 3]
+
+    assert view.tolist() == [[1, 2, 3], [0, 0, 5]]
+
+
+def test_read_only():
+    view = zeros("uint8", (3,)).as_read_only()
+
+    assert memoryview(view).readonly and not np.asarray(view).flags.writeable
+    with pytest.raises(TypeError):
+        memoryview(view)[0] = 1
+    with pytest.raises((BufferError, TypeError)):
+        io.BytesIO(b"abc").readinto(view)
+
+
+def test_what_takes_buffers():
+    view = zeros("uint8", (4,))
+
+    assert io.BytesIO(b"abcd").readinto(view) == 4 and bytes(view) == b"abcd"
+    assert bytearray(view) == b"abcd" and b"".join([view, view]) == b"abcdabcd"
+    struct.pack_into("<H", view, 1, 0x3231)
+    assert bytes(view) == b"a12d" and struct.unpack_from("2s", view, 1) == (b"12",)
+    with mmap.mmap(-1, 4) as mapping:
+        mapping.write(view)
+        assert mapping[:] == b"a12d"
+
+
+@pytest.mark.parametrize("flags, works", [
+    (SIMPLE, "c"), (ND, "c"), (STRIDES, "cft"), (C_CONTIGUOUS, "c"), (F_CONTIGUOUS, "f"),
+    (ANY_CONTIGUOUS, "cf"), (STRIDES | FORMAT, "cft"), (WRITABLE, "c"), (STRIDES | WRITABLE, "cft"),
+])
+def test_flags(flags, works):
+    base = zeros("int16", (3, 4))
+    views = {"c": base, "f": base.T, "t": base[:, ::2]}
+
+    for name, view in views.items():
+        buffer = PyBuffer()
+        if name not in works:
+            with pytest.raises(BufferError, match="contiguous"):
+                get_buffer(view, buffer, flags)
+            assert not buffer.obj
+            continue
+        get_buffer(view, buffer, flags)
+        assert buffer.buf == view.get_address() and buffer.len == view.nbytes
+        assert bool(buffer.shape) == bool(flags & ND) and bool(buffer.format) == bool(flags & FORMAT)
+        assert bool(buffer.strides) == (flags & STRIDES == STRIDES)
+        release(buffer)
+
+
+def test_read_only_refuses_writers():
+    with pytest.raises(BufferError, match="read-only"):
+        get_buffer(zeros("int8", (3,)).as_read_only(), PyBuffer(), WRITABLE)
+
+
+def test_buffers_hold_the_memory_until_they_are_released():
+    view = zeros("int32", (10,))
+    references = sys.getrefcount(view)
+    memories = [memoryview(view) for _ in range(5)]
+
+    assert sys.getrefcount(view) == references + 5
+    del memories
+    assert sys.getrefcount(view) == references
+    memory = memoryview(view)
+    del view
+    gc.collect()
+    assert memory[9] == 0
+
+
+def test_without_dimensions_and_without_elements():
+    assert memoryview(zeros("int32", ())).shape == () and bytes(zeros("int32", ())) == bytes(4)
+    assert memoryview(zeros("int32", (0, 3))).shape == (0, 3)
+    assert np.asarray(zeros("int32", (0, 3))).shape == (0, 3)
+
+
+def test_element_types_without_a_format():
+    view = zeros("bfloat16", (2,))
+
+    with pytest.raises(BufferError, match="format"):
+        memoryview(view)
+    with pytest.raises(BufferError, match="format"):
+        np.asarray(view)
+    assert bytes(view) == bytes(4)
+
+
+def test_dtype_conversion_on_the_way_to_numpy():
+    assert np.asarray(Mtl.asview([1, 2]), np.float32).dtype == np.float32
+    assert Mtl.asview([1, 2]).__array__().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("value, name", [
+    (b"abc", "uint8"), (bytearray(b"abc"), "uint8"), (memoryview(b"abc"), "uint8"),
+    (array.array("d", [1, 2]), "float64"), (array.array("i", [1, 2]), "int32"),
+    ((ctypes.c_int16 * 3)(1, 2, 3), "int16"), (memoryview(b"abcd").cast("B", (2, 2)), "uint8"),
+])
+def test_asview_of_buffers(value, name):
+    view = Mtl.asview(value)
+
+    assert view.dtype.name == name
+    assert view.tolist() == (value.tolist() if hasattr(value, "tolist") else list(value))
+    assert view.is_read_only() == memoryview(value).readonly
+
+
+def test_asview_shares_and_holds():
+    memory = bytearray(b"abc")
+    view = Mtl.asview(memory)
+    view[0] = ord("x")
+
+    assert memory == b"xbc"
+    with pytest.raises(BufferError):
+        memory.append(1)  # as long as somebody looks at it
+    del view
+    gc.collect()
+    memory.append(1)
+
+
+def test_asview_of_strided_and_reversed_arrays():
+    source = np.arange(24, dtype=np.int16).reshape(4, 6)
+    source.setflags(write=False)  # older NumPy then exports only by the buffer protocol
+    for part in (source[::-1], source[:, ::-2], source.T, source[1:1], source[2, 3, ...]):
+        view = Mtl.asview(part)
+        assert view.tolist() == part.tolist() and view.is_read_only()
+        if part.size:
+            assert view.get_address() == part.ctypes.data
+
+
+def test_released_on_whatever_thread():
+    memory = bytearray(1000)
+    views = [Mtl.asview(memory) for _ in range(10)]
+    rows = [view.get_bytes() for view in views]
+    del views
+    thread = threading.Thread(target=rows.clear)
+    thread.start()
+    thread.join()
+    for _ in range(1000):  # until the main thread's next turn
+        try:
+            memory.append(1)
+            break
+        except BufferError:
+            pass
+    assert len(memory) == 1001
+
+
+def test_asview_of_nested_sequences():
+    assert Mtl.asview([[1, 2], [3, 4]]).dtype == Mtl.DType.INT64
+    assert Mtl.asview([[1.0, 2], (3, 4)]).tolist() == [[1, 2], [3, 4]]
+    assert Mtl.asview([True, False]).dtype == Mtl.DType.BOOL
+    assert Mtl.asview([1, 2j]).tolist() == [1, 2j]
+    assert Mtl.asview(5).shape == () and Mtl.asview(2.5).item() == 2.5
+    assert Mtl.asview([]).shape == (0,) and Mtl.asview([[], []]).shape == (2, 0)
+    assert not Mtl.asview([1]).is_read_only()
+    view = zeros("int8", (2,))
+    assert Mtl.asview(view) is view
+
+
+@pytest.mark.parametrize("wrong", [
+    [[1, 2], [3]], [[1], 2], [1, [2]], [["a"]], [2**64], [None],
+])
+def test_asview_refuses(wrong):
+    with pytest.raises((ValueError, TypeError)):
+        Mtl.asview(wrong)
+
+
+def test_asview_of_what_is_nothing_of_that():
+    with pytest.raises(TypeError):
+        Mtl.asview(object())
+    for value in (np.array(["a"]), np.array([object()]), np.zeros(2, "datetime64[s]"),
+                  np.zeros(2, [("a", "i4")]), np.arange(3, dtype=">i4")):
+        with pytest.raises((BufferError, TypeError, ValueError)):
+            Mtl.asview(value)
+
+
+def test_glib_bytes():
+    view = Mtl.StridedView.new_from_bytes(GLib.Bytes.new(b"abcd"), Mtl.DType.UINT16, [2], None)
+
+    assert bytes(view) == b"abcd" and memoryview(view).readonly
+    assert set(NUMERIC) > {"uint16"}

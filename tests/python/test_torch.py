@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import gc
+
+import pytest
+from gi.repository import Mtl
+
+from conftest import zeros
+
+torch = pytest.importorskip("torch", reason="PyTorch is among the pinned peers only")
+
+TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32",
+         "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_both_ways_without_a_copy(name):
+    view = zeros(name, (2, 3))
+    view[1, 2] = 1
+    tensor = torch.from_dlpack(view)
+
+    assert tensor.dtype == getattr(torch, name) and tensor.shape == (2, 3)
+    assert tensor.data_ptr() == view.get_address()
+    tensor[0, 0] = 1
+    assert view[0, 0] == 1 and view.tolist() == tensor.tolist()
+    back = Mtl.from_dlpack(tensor)
+    assert back.get_address() == view.get_address() and back.dtype.name == name
+    back[0, 1] = 1
+    assert tensor[0, 1] == 1
+
+
+def test_strides():
+    view = Mtl.asview([[1, 2, 3], [4, 5, 6]])
+
+    assert torch.from_dlpack(view.T).tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert torch.from_dlpack(view[:, ::2]).data_ptr() == view.get_address()
+    assert torch.from_dlpack(view[0].broadcast_to([2, 3])).stride() == (0, 1)
+    reverse = torch.from_dlpack(view.flip(0))  # PyTorch has no negative strides: a copy
+    assert reverse.tolist() == [[4, 5, 6], [1, 2, 3]] and reverse.data_ptr() != view.get_address()
+    tensor = torch.arange(24).reshape(2, 3, 4).permute(2, 0, 1)[1:, :, ::2]
+    assert Mtl.from_dlpack(tensor).tolist() == tensor.tolist()
+    assert Mtl.from_dlpack(tensor).strides == tensor.stride()
+
+
+def test_lifetimes():
+    tensor = torch.from_dlpack(zeros("float32", (1000,)))
+    gc.collect()
+    assert tensor.sum() == 0
+    view = Mtl.from_dlpack(torch.arange(5))
+    gc.collect()
+    assert view.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_empty_and_without_dimensions():
+    assert torch.from_dlpack(zeros("float32", (0, 3))).shape == (0, 3)
+    assert torch.from_dlpack(zeros("float32", ())).item() == 0
+    assert Mtl.from_dlpack(torch.zeros(0, 3)).shape == (0, 3)
+    assert Mtl.from_dlpack(torch.tensor(2.5)).item() == 2.5
+
+
+def test_tensors_that_cannot_be_exported():
+    with pytest.raises((BufferError, RuntimeError)):
+        Mtl.from_dlpack(torch.zeros(3, requires_grad=True))
+
+
+def test_assigning_from_a_tensor():
+    view = zeros("float32", (2, 3))
+    view[...] = torch.ones(3)
+
+    assert view.tolist() == [[1, 1, 1]] * 2
