@@ -40,7 +40,8 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider --junitxml "$reports/$report.xml" "$@"
 }
 
-# Every public function is reached from every language that sees it.
+# Every public function is reached from C and Python; the programs in the other
+# languages check that of themselves.
 check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
@@ -79,9 +80,10 @@ build_reference () {
 }
 
 step 'C, JavaScript, Vala, examples, README, installation' run_meson "$build" meson --no-suite python
-step "Python with Debian's NumPy" run_pytest "$python" python-system tests/python
+step "Python with the system's NumPy" run_pytest "$python" python-system \
+  --ignore tests/python/test_torch.py tests/python
 step 'Python with the pinned peers' run_pytest "$venv/bin/python" python-venv tests/python
-step 'Every function from every language' check_reach
+step 'Every function from C and Python' check_reach
 step 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
 step 'C under valgrind' run_valgrind
 step 'Python under valgrind' run_python_valgrind

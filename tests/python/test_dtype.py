@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import numpy as np
 import pytest
-from gi.repository import Mtl
+from gi.repository import GLib, Mtl
 
 from conftest import dtype_of, error_code
 
@@ -21,6 +21,11 @@ def test_values_are_dlpacks():
     assert int(Mtl.DType.BFLOAT16) == 4 << 8 | 16
     assert int(Mtl.DType.FLOAT4_E2M1FN) == 17 << 8 | 4
     assert Mtl.DType.FLOAT4_E2M1FN.itemsize == 1
+
+
+def test_errors_are_of_the_librarys_domain():
+    assert GLib.quark_to_string(Mtl.error_quark()) == "mtl-error-quark"
+    assert Mtl.Error.quark() == Mtl.error_quark()
 
 
 def test_unknown_names_are_refused():

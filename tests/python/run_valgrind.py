@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the Python tests under valgrind, and fails on what mtldl leaks or does
+wrong. What the interpreter and its other modules leak is theirs.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OURS = ("libmtldl-1", "_mtl.")
+# A leak's stack ends in Python's own frames for nearly everything; only what
+# was allocated at our own request is ours.
+NEAREST_FRAMES = 12
+
+
+def is_ours(error):
+    stack = error.find("stack")
+    frames = list(stack.iter("frame"))[:NEAREST_FRAMES]
+    return any(name in (frame.findtext("obj") or "") for frame in frames for name in OURS)
+
+
+def describe(error):
+    what = error.findtext("what") or error.findtext("xwhat/text")
+    lines = [f"{frame.findtext('fn') or '?'} ({Path(frame.findtext('obj') or '?').name})"
+             for frame in error.find("stack").iter("frame")]
+    return "\n  ".join([what, *lines[:NEAREST_FRAMES]])
+
+
+def main():
+    tests = sorted(str(path) for path in HERE.glob("test_*.py") if path.name != "test_torch.py")
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "valgrind.xml"
+        status = subprocess.run(
+            ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
+             "--num-callers=24", "--xml=yes", f"--xml-file={report}",
+             "--suppressions=/usr/share/glib-2.0/valgrind/glib.supp",
+             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *tests],
+            env={**os.environ, "PYTHONMALLOC": "malloc", "G_SLICE": "always-malloc",
+                 "OPENBLAS_NUM_THREADS": "1", "MTL_TEST_CASES": "500"},
+        ).returncode
+        errors = [error for error in ElementTree.parse(report).getroot().iter("error")
+                  if is_ours(error)]
+    for error in errors:
+        print(describe(error))
+    print(f"{len(errors)} errors or leaks of ours under valgrind")
+    return status != 0 or len(errors) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
