@@ -160,12 +160,13 @@ prepare (MtlStridedView   *self,
  * empty tensor is the dense one. */
 static void
 write_dims (const MtlLayout *layout,
+            gboolean         is_empty,
             gint64          *dims)
 {
   gint64 *strides = dims + layout->n_dims;
 
   memcpy (dims, mtl_layout_dims (layout), 2 * layout->n_dims * sizeof (gint64));
-  if (mtl_layout_is_empty (layout))
+  if (is_empty)
     {
       g_auto (MtlLayout) dense = MTL_LAYOUT_INIT;
 
@@ -202,7 +203,7 @@ write_tensor (MtlStridedView  *self,
     }
 
   offset += self->byte_offset;
-  write_dims (&self->layout, dims);
+  write_dims (&self->layout, is_empty, dims);
   *tensor = (DLTensor) {
     .data = memory->handle,
     .device = { memory->device_type, memory->device_ordinal },

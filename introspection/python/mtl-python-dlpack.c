@@ -191,26 +191,27 @@ typedef int (* ParseFunc) (PyObject *value,
 static ParseFunc
 find_parser (PyObject *name)
 {
-  const struct
-  {
-    PyObject *name;
-    ParseFunc parse;
-  } parsers[] = {
-    { names.dl_device, parse_dl_device },
-    { names.copy, parse_copy },
-    { names.max_version, parse_max_version },
-    { names.stream, parse_stream },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (parsers); i++)
-    if (name == parsers[i].name)
-      return parsers[i].parse;
-
-  for (gsize i = 0; i < G_N_ELEMENTS (parsers); i++)
-    if (PyUnicode_Compare (name, parsers[i].name) == 0)
-      return parsers[i].parse;
+  if (name == names.dl_device)
+    return parse_dl_device;
+  if (name == names.copy)
+    return parse_copy;
+  if (name == names.max_version)
+    return parse_max_version;
+  if (name == names.stream)
+    return parse_stream;
 
   return NULL;
+}
+
+static ParseFunc
+find_parser_by_value (PyObject *name)
+{
+  PyObject *interned = name;
+
+  Py_INCREF (interned);
+  PyUnicode_InternInPlace (&interned);
+  Py_DECREF (interned); /* the names that matter are kept */
+  return find_parser (interned);
 }
 
 static int
@@ -219,6 +220,9 @@ parse_keyword (PyObject *name,
                Request  *request)
 {
   ParseFunc parse = find_parser (name);
+
+  if (parse == NULL)
+    parse = find_parser_by_value (name);
 
   if (parse == NULL)
     {
