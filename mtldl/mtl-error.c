@@ -13,4 +13,9 @@
  *
  * Since: 1.0
  */
-G_DEFINE_QUARK (mtl-error-quark, mtl_error)
+GQuark
+mtl_error_quark (void)
+{
+  /* Not G_DEFINE_QUARK: what it remembers is written without an order. */
+  return g_quark_from_static_string ("mtl-error-quark");
+}

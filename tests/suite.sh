@@ -27,7 +27,7 @@ run_meson () {
 
   local status=0
   meson test -C "$folder" --no-rebuild --num-processes "$jobs" --print-errorlogs "$@" \
-    | grep -v -E '^(Entering|ninja:|Full log|Ok:|Expected|$)' || status=${PIPESTATUS[0]}
+    | grep -v -E '^(Entering|ninja:|Full log|Ok:|Expected|Fail: +0|Unexpected|Skipped: +0|Timeout: +0|$)' || status=${PIPESTATUS[0]}
   cp "$folder"/meson-logs/testlog*.junit.xml "$reports/$report.xml"
   rm -f "$folder"/meson-logs/testlog*.junit.xml
   return "$status"
@@ -60,6 +60,17 @@ run_sanitized () {
     run_meson "$sanitize" sanitized --suite c
 }
 
+# What runs threads, in a build that looks for races.
+run_races () {
+  local folder=$build-races
+
+  configure "$folder" -Db_sanitize=thread -Db_lundef=false \
+    -Dintrospection=disabled -Dvapi=disabled -Dpython=disabled -Dgjs=disabled -Dpixbuf=disabled \
+    -Dexamples=false
+  compile "$folder"
+  run_meson "$folder" races threads
+}
+
 run_valgrind () {
   run_meson "$build" valgrind --suite c --timeout-multiplier 20 --wrapper \
     "valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
@@ -85,6 +96,7 @@ step "Python with the system's NumPy" run_pytest "$python" python-system \
 step 'Python with the pinned peers' run_pytest "$venv/bin/python" python-venv tests/python
 step 'Every function from C and Python' check_reach
 step 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
+step 'C under ThreadSanitizer' run_races
 step 'C under valgrind' run_valgrind
 step 'Python under valgrind' run_python_valgrind
 step 'The reference' build_reference

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gi.repository import GLib, Mtl
 
-MEMORY = np.arange(4096, dtype=np.int16)
+MEMORY = np.arange(16384, dtype=np.int16)
 BUFFER = Mtl.Buffer.new_from_bytes(None, GLib.Bytes.new(MEMORY.tobytes()))
 ARRAY = np.asarray(BUFFER).view(np.int16)
 
@@ -23,7 +23,7 @@ def random_pair(rng):
     else:
         strides = [rng.choice((0, 1, -1, 2, -3, 5, 12, -20)) for _ in range(ndim)]
 
-    start = 2048
+    start = 8192
     view = Mtl.StridedView.new(BUFFER, Mtl.StridedLayout(shape, strides, 2), Mtl.DType.INT16,
                                2 * start)
     array = np.lib.stride_tricks.as_strided(ARRAY[start:], shape, [2 * s for s in strides],

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* GLib is not built for ThreadSanitizer, which therefore misses what GLib's
+ * locks and counts put in order, and reports races that are none. Linked into
+ * a test program, these functions stand before GLib's and tell it. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+#include <glib-object.h>
+
+extern void __tsan_acquire (void *address);
+extern void __tsan_release (void *address);
+
+#define EXPORTED __attribute__ ((visibility ("default"), no_sanitize ("thread")))
+
+/* The address of GLib's own function. */
+#define NEXT(name) ((__typeof__ (&name)) dlsym (RTLD_NEXT, #name))
+
+EXPORTED void
+g_mutex_lock (GMutex *mutex)
+{
+  NEXT (g_mutex_lock) (mutex);
+  __tsan_acquire (mutex);
+}
+
+EXPORTED void
+g_mutex_unlock (GMutex *mutex)
+{
+  __tsan_release (mutex);
+  NEXT (g_mutex_unlock) (mutex);
+}
+
+EXPORTED void
+g_cond_wait (GCond  *cond,
+             GMutex *mutex)
+{
+  __tsan_release (mutex);
+  NEXT (g_cond_wait) (cond, mutex);
+  __tsan_acquire (mutex);
+}
+
+EXPORTED gboolean
+(g_once_init_enter) (volatile void *location)
+{
+  gboolean (* next) (volatile void *) = dlsym (RTLD_NEXT, "g_once_init_enter");
+  gboolean is_first = next (location);
+
+  __tsan_acquire ((void *) location);
+  return is_first;
+}
+
+EXPORTED void
+(g_once_init_leave) (volatile void *location,
+                     gsize          value)
+{
+  void (* next) (volatile void *, gsize) = dlsym (RTLD_NEXT, "g_once_init_leave");
+
+  __tsan_release ((void *) location);
+  next (location, value);
+}
+
+/* Who takes the last reference away comes after all who had one. */
+EXPORTED gboolean
+(g_atomic_ref_count_dec) (gatomicrefcount *count)
+{
+  gboolean (* next) (gatomicrefcount *) = dlsym (RTLD_NEXT, "g_atomic_ref_count_dec");
+  gboolean is_last;
+
+  __tsan_release ((void *) count);
+  is_last = next (count);
+  if (is_last)
+    __tsan_acquire ((void *) count);
+
+  return is_last;
+}
+
+EXPORTED void
+(g_object_unref) (gpointer object)
+{
+  void (* next) (gpointer) = dlsym (RTLD_NEXT, "g_object_unref");
+  gboolean may_be_last = ((GObject *) object)->ref_count == 1;
+
+  __tsan_release (object);
+  if (may_be_last)
+    __tsan_acquire (object);
+  next (object);
+}
