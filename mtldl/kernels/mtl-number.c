@@ -302,21 +302,6 @@ to_double_for_rounding (MtlNumber self)
   return self.kind == MTL_NUMBER_INT && self.i < 0 ? -(double) magnitude : (double) magnitude;
 }
 
-/* The nearest float32: one rounding, not one to double and one more. */
-static float
-to_float (MtlNumber self)
-{
-  switch (self.kind)
-    {
-    case MTL_NUMBER_INT:
-      return self.i;
-    case MTL_NUMBER_UINT:
-      return self.u;
-    default:
-      return self.re;
-    }
-}
-
 static gboolean
 is_nonzero (MtlNumber self)
 {
@@ -408,7 +393,7 @@ mtl_number_store (MtlNumber self,
       store_bits16 (encode_float (to_double_for_rounding (self), 5, 10), data);
       break;
     case MTL_DTYPE_FLOAT32:
-      store_float (to_float (self), data);
+      store_float (to_double_for_rounding (self), data);
       break;
     case MTL_DTYPE_FLOAT64:
       store_double (re, data);
@@ -421,7 +406,7 @@ mtl_number_store (MtlNumber self,
       store_bits16 (encode_float (im, 5, 10), bytes + 2);
       break;
     case MTL_DTYPE_COMPLEX64:
-      store_float (to_float (self), bytes);
+      store_float (to_double_for_rounding (self), bytes);
       store_float (im, bytes + 4);
       break;
     case MTL_DTYPE_COMPLEX128:
