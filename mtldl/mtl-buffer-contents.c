@@ -7,19 +7,6 @@
 #include "mtl-error.h"
 
 static gboolean
-check_host_accessible (MtlBuffer  *self,
-                       GError    **error)
-{
-  if (mtl_buffer_is_host_accessible (self))
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host",
-               self->memory->device_type, self->memory->device_ordinal);
-  return FALSE;
-}
-
-static gboolean
 check_writable (MtlBuffer  *self,
                 GError    **error)
 {
@@ -59,7 +46,8 @@ mtl_buffer_get_bytes (MtlBuffer  *self,
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
 
-  if (!mtl_buffer_check_range (self, offset, size, error) || !check_host_accessible (self, error))
+  if (!mtl_buffer_check_range (self, offset, size, error)
+      || !mtl_memory_check_host_accessible (self->memory, error))
     return NULL;
 
   if (size == 0)
@@ -195,7 +183,8 @@ mtl_buffer_copy (MtlBuffer     *self,
 
   klass = MTL_DEVICE_GET_CLASS (device);
   if (klass->copy == NULL)
-    return check_host_accessible (self, error) && check_host_accessible (source, error);
+    return mtl_memory_check_host_accessible (self->memory, error)
+           && mtl_memory_check_host_accessible (source->memory, error);
 
   return klass->copy (device, self, dest_offset, source, source_offset, size, cancellable, error);
 }
@@ -255,7 +244,7 @@ mtl_buffer_fill (MtlBuffer  *self,
                                                 : mtl_buffer_get_device (self);
   klass = MTL_DEVICE_GET_CLASS (device);
   if (klass->fill == NULL)
-    return check_host_accessible (self, error);
+    return mtl_memory_check_host_accessible (self->memory, error);
 
   return klass->fill (device, self, offset, size, data, pattern_size, error);
 }

@@ -14,12 +14,11 @@ struct _MtlBuffer
   MtlMemory *memory;
   gsize offset; /* of the first byte in the memory */
   gsize size;
+  gboolean size_known; /* that of a slice is, whatever it is a slice of */
 };
 
-MtlBuffer *mtl_buffer_new_take_memory (MtlMemory *memory,
-                                       gsize      offset,
-                                       gsize      size);
-gboolean   mtl_buffer_check_range     (MtlBuffer  *self,
+MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);
+gboolean   mtl_buffer_check_range    (MtlBuffer  *self,
                                        gsize       offset,
                                        gsize       size,
                                        GError    **error);

@@ -5,7 +5,6 @@
 #include "mtl-buffer-private.h"
 
 #include "mtl-device-private.h"
-#include "mtl-dlpack-abi-private.h"
 
 /**
  * mtl_buffer_get_device: (get-property device)
@@ -95,7 +94,7 @@ mtl_buffer_is_size_known (MtlBuffer *self)
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
 
-  return self->memory->size_known;
+  return self->size_known;
 }
 
 /**
@@ -131,7 +130,7 @@ mtl_buffer_is_host_accessible (MtlBuffer *self)
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
 
-  return self->memory->contents != NULL || mtl_dl_device_is_host_accessible (self->memory->device_type);
+  return mtl_memory_is_host_accessible (self->memory);
 }
 
 /**

@@ -200,23 +200,32 @@ mtl_buffer_init (MtlBuffer *self)
   self->memory = mtl_memory_get_empty ();
 }
 
-MtlBuffer *
-mtl_buffer_new_take_memory (MtlMemory *memory,
-                            gsize      offset,
-                            gsize      size)
+static MtlBuffer *
+buffer_new_take_memory (MtlMemory *memory,
+                        gsize      offset,
+                        gsize      size)
 {
   MtlBuffer *self = g_object_new (MTL_TYPE_BUFFER, NULL);
 
   self->memory = memory;
   self->offset = offset;
   self->size = size;
+  self->size_known = TRUE;
   return self;
 }
 
-static MtlBuffer *
-buffer_new_for_memory (MtlMemory *memory)
+/* All of the memory. */
+MtlBuffer *
+mtl_buffer_new_for_memory (MtlMemory *memory)
 {
-  return memory != NULL ? mtl_buffer_new_take_memory (memory, 0, memory->size) : NULL;
+  MtlBuffer *self;
+
+  if (memory == NULL)
+    return NULL;
+
+  self = buffer_new_take_memory (memory, 0, memory->size);
+  self->size_known = memory->size_known;
+  return self;
 }
 
 static MtlDevice *
@@ -249,8 +258,8 @@ mtl_buffer_new (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return buffer_new_for_memory (mtl_memory_new (device_or_default (device), size, storage_mode,
-                                                TRUE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device_or_default (device), size,
+                                                    storage_mode, TRUE, error));
 }
 
 /**
@@ -275,8 +284,8 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return buffer_new_for_memory (mtl_memory_new (device_or_default (device), size, storage_mode,
-                                                FALSE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device_or_default (device), size,
+                                                    storage_mode, FALSE, error));
 }
 
 /**
@@ -287,6 +296,8 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
  *
  * Makes a read-only buffer of @bytes: without a copy where the device can use
  * the memory in place, as the host always can; of a copy elsewhere.
+ *
+ * Fails with %MTL_ERROR_NO_MEMORY where a copy cannot be had.
  *
  * Returns: (transfer full): the new buffer
  *
@@ -304,10 +315,10 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
   g_return_val_if_fail (bytes != NULL, NULL);
 
   data = g_bytes_get_data (bytes, &size);
-  return buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
-                                                        (gpointer) data, size, TRUE,
-                                                        (GDestroyNotify) g_bytes_unref,
-                                                        g_bytes_ref (bytes), error));
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
+                                                            (gpointer) data, size, TRUE,
+                                                            (GDestroyNotify) g_bytes_unref,
+                                                            g_bytes_ref (bytes), error));
 }
 
 /**
@@ -325,7 +336,9 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
  * device can use it in place, as the host always can; of a copy elsewhere, and
  * then @destroy is called at once.
  *
- * @destroy is called exactly once, on failure too.
+ * @destroy is called exactly once, on failure too. Fails with
+ * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits, and with
+ * %MTL_ERROR_NO_MEMORY where a copy cannot be had.
  *
  * Returns: (transfer full): the new buffer
  *
@@ -343,9 +356,9 @@ mtl_buffer_new_for_data (MtlDevice       *device,
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (data != NULL || size == 0, NULL);
 
-  return buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
-                                                        data, size, read_only,
-                                                        destroy, user_data, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
+                                                            data, size, read_only,
+                                                            destroy, user_data, error));
 }
 
 /**
@@ -361,7 +374,8 @@ mtl_buffer_new_for_data (MtlDevice       *device,
  * Makes a buffer of an allocation that exists already.
  *
  * @destroy is called exactly once, on failure too. Fails with
- * %MTL_ERROR_NOT_SUPPORTED where the device cannot do that.
+ * %MTL_ERROR_NOT_SUPPORTED where the device cannot do that, and with
+ * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits.
  *
  * Returns: (transfer full): the new buffer
  *
@@ -378,8 +392,8 @@ mtl_buffer_new_for_handle (MtlDevice       *device,
   g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (handle != NULL, NULL);
 
-  return buffer_new_for_memory (mtl_memory_new_for_handle (device, handle, size, destroy, owner,
-                                                           error));
+  return mtl_buffer_new_for_memory (mtl_memory_new_for_handle (device, handle, size,
+                                                               destroy, owner, error));
 }
 
 gboolean
@@ -423,5 +437,5 @@ mtl_buffer_slice (MtlBuffer  *self,
   if (!mtl_buffer_check_range (self, offset, size, error))
     return NULL;
 
-  return mtl_buffer_new_take_memory (mtl_memory_ref (self->memory), self->offset + offset, size);
+  return buffer_new_take_memory (mtl_memory_ref (self->memory), self->offset + offset, size);
 }

@@ -118,6 +118,8 @@ mtl_device_set_property (GObject      *object,
       break;
     case PROP_NAME:
       priv->name = g_value_dup_string (value);
+      if (priv->name == NULL)
+        priv->name = g_strdup ("");
       break;
     case PROP_REGISTRY_ID:
       priv->registry_id = g_value_get_uint64 (value);
@@ -134,6 +136,40 @@ mtl_device_set_property (GObject      *object,
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
+}
+
+static gboolean
+mtl_device_real_supports_storage_mode (MtlDevice      *self,
+                                       MtlStorageMode  mode)
+{
+  return FALSE;
+}
+
+static gpointer
+mtl_device_real_allocate (MtlDevice       *self,
+                          gsize            size,
+                          MtlStorageMode   mode,
+                          gboolean         zeroed,
+                          GError         **error)
+{
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "“%s” cannot allocate %" G_GSIZE_FORMAT " bytes", mtl_device_get_name (self), size);
+  return NULL;
+}
+
+static void
+mtl_device_real_free (MtlDevice      *self,
+                      gpointer        handle,
+                      MtlStorageMode  mode)
+{
+}
+
+static gpointer
+mtl_device_real_contents (MtlDevice      *self,
+                          gpointer        handle,
+                          MtlStorageMode  mode)
+{
+  return NULL;
 }
 
 static gboolean
@@ -155,6 +191,10 @@ mtl_device_class_init (MtlDeviceClass *klass)
   object_class->get_property = mtl_device_get_property;
   object_class->set_property = mtl_device_set_property;
 
+  klass->supports_storage_mode = mtl_device_real_supports_storage_mode;
+  klass->allocate = mtl_device_real_allocate;
+  klass->free = mtl_device_real_free;
+  klass->contents = mtl_device_real_contents;
   klass->synchronize = mtl_device_real_synchronize;
 
   /**
@@ -487,7 +527,8 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
  * Waits until the device has done all the work that it was given. The host has
  * none, so that this returns at once there.
  *
- * Fails with %MTL_ERROR_DEVICE where the device failed.
+ * Fails with %MTL_ERROR_DEVICE where the device failed, and with
+ * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
  *
  * Returns: whether it worked
  *

@@ -40,8 +40,8 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
  * @fill: repeats a pattern over a range, which is checked
  * @synchronize: waits for all work that was given to the device
  *
- * What a kind of device has to offer. @supports_storage_mode, @allocate, @free
- * and @contents are required.
+ * What a kind of device has to offer. A device that
+ * leaves one out cannot do that.
  *
  * All of these can be called from any thread.
  *

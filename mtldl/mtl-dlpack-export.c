@@ -46,21 +46,6 @@ has_negative_strides (const MtlLayout *layout)
   return FALSE;
 }
 
-/* Whether a device's handle is an address, to which an offset can be added. */
-static gboolean
-handle_is_address (gint32 device_type)
-{
-  switch (device_type)
-    {
-    case MTL_DEVICE_TYPE_CUDA:
-    case MTL_DEVICE_TYPE_ROCM:
-    case MTL_DEVICE_TYPE_ONE_API:
-      return TRUE;
-    default:
-      return mtl_dl_device_is_host_accessible (device_type);
-    }
-}
-
 static gboolean
 check_device (MtlStridedView  *self,
               gint32           device_type,
@@ -180,6 +165,14 @@ write_dims (const MtlLayout *layout,
       strides[i] = strides[i] == G_MININT64 ? 1 : -strides[i];
 }
 
+/* Where the memory goes out as the host's, it does so by its address there. */
+static gpointer
+get_base (MtlMemory *memory,
+          DLDevice   device)
+{
+  return mtl_dl_device_is_host_accessible (device.device_type) ? memory->contents : memory->handle;
+}
+
 static gboolean
 write_tensor (MtlStridedView  *self,
               gint32           device_type,
@@ -188,7 +181,7 @@ write_tensor (MtlStridedView  *self,
               GError         **error)
 {
   MtlMemory *memory = self->memory;
-  gboolean is_address = handle_is_address (memory->device_type);
+  DLDevice device = { memory->device_type, memory->device_ordinal };
   gboolean is_empty = mtl_layout_is_empty (&self->layout);
   gint64 offset;
   guint bit;
@@ -202,29 +195,27 @@ write_tensor (MtlStridedView  *self,
       return FALSE;
     }
 
-  offset += self->byte_offset;
+  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != memory->device_type)
+    device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
+
   write_dims (&self->layout, is_empty, dims);
   *tensor = (DLTensor) {
-    .data = memory->handle,
-    .device = { memory->device_type, memory->device_ordinal },
+    .data = get_base (memory, device),
+    .device = device,
     .ndim = self->layout.n_dims,
     .dtype = { self->type.code, self->type.bits, self->type.lanes },
     .shape = dims,
     .strides = dims + self->layout.n_dims,
   };
 
-  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != memory->device_type)
-    tensor->device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
-
   /* Several importers ignore byte_offset, and one refuses it. */
-  if (is_empty)
-    tensor->data = is_address ? NULL : memory->handle;
-  else if (memory->contents != NULL && is_address)
-    tensor->data = memory->contents + offset;
-  else if (is_address)
-    tensor->data = (guint8 *) memory->handle + offset;
+  offset += self->byte_offset;
+  if (!mtl_dl_device_has_addresses (device.device_type))
+    tensor->byte_offset = is_empty ? 0 : offset;
+  else if (is_empty)
+    tensor->data = NULL;
   else
-    tensor->byte_offset = offset;
+    tensor->data = (gpointer) ((guintptr) tensor->data + offset);
 
   return TRUE;
 }

@@ -33,13 +33,13 @@ import_tensor (const DLTensor  *tensor,
   if (mtl_dl_device_is_host_accessible (device->device_type))
     {
       data = first < end ? data + tensor->byte_offset + first : NULL;
-      byte_offset = -first;
+      byte_offset = -(guint64) first;
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data, end - first,
                                         TRUE, read_only, destroy, owner);
     }
   else
     {
-      byte_offset = tensor->byte_offset;
+      byte_offset = first < end ? tensor->byte_offset : 0;
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data,
                                         MAX ((gint64) byte_offset + end, 0), FALSE, read_only,
                                         destroy, owner);

@@ -217,11 +217,16 @@ mtl_strided_layout_dup_byte_strides (MtlStridedLayout  *self,
                                      gsize             *n_dims,
                                      GError           **error)
 {
+  gint64 *byte_strides;
+
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
   g_return_val_if_fail (n_dims != NULL, NULL);
 
-  *n_dims = self->layout.n_dims;
-  return mtl_layout_dup_byte_strides (&self->layout, error);
+  byte_strides = mtl_layout_dup_byte_strides (&self->layout, error);
+  if (byte_strides != NULL)
+    *n_dims = self->layout.n_dims;
+
+  return byte_strides;
 }
 
 /**

@@ -41,7 +41,7 @@ mtl_strided_view_fill_double (MtlStridedView  *self,
 
   dtype = mtl_element_type_get_dtype (self->type);
   if (!mtl_strided_view_check_writable (self, error)
-      || !mtl_strided_view_check_host_accessible (self, error)
+      || !mtl_memory_check_host_accessible (self->memory, error)
       || !mtl_element_type_check_numeric (self->type, error)
       || !mtl_number_check_fits (number, dtype, error))
     return FALSE;
@@ -62,7 +62,7 @@ copy_to_type (MtlStridedView  *self,
   MtlStrided dest, source;
   MtlLayout layout;
 
-  if (!mtl_strided_view_check_host_accessible (self, error)
+  if (!mtl_memory_check_host_accessible (self->memory, error)
       || !mtl_layout_new_dense (mtl_layout_shape (&self->layout), self->layout.n_dims,
                                 MTL_ORDER_C, mtl_element_type_get_item_bits (type),
                                 &layout, error))
@@ -118,8 +118,8 @@ mtl_strided_view_copy_from (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (source), FALSE);
 
   if (!mtl_strided_view_check_writable (self, error)
-      || !mtl_strided_view_check_host_accessible (self, error)
-      || !mtl_strided_view_check_host_accessible (source, error)
+      || !mtl_memory_check_host_accessible (self->memory, error)
+      || !mtl_memory_check_host_accessible (source->memory, error)
       || !mtl_layout_broadcast_to (&source->layout, mtl_layout_shape (&self->layout),
                                    self->layout.n_dims, &broadcast, error))
     return FALSE;
@@ -201,7 +201,8 @@ mtl_strided_view_to_contiguous (MtlStridedView  *self,
  * Gives @self where it has that element type, and else a copy whose elements
  * are converted as [method@Mtl.StridedView.copy_from] does.
  *
- * Fails as that and [method@Mtl.StridedView.copy] do.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, and as that
+ * and [method@Mtl.StridedView.copy] do.
  *
  * Returns: (transfer full): the view
  *
@@ -215,6 +216,9 @@ mtl_strided_view_to_dtype (MtlStridedView  *self,
   MtlElementType type;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_dtype_check (dtype, error))
+    return NULL;
 
   type = mtl_element_type_new (dtype);
   if (mtl_element_type_equal (self->type, type))
@@ -344,8 +348,8 @@ compare (MtlStridedView     *self,
   Tolerance tolerance;
   MtlStrided a, b;
 
-  if (!mtl_strided_view_check_host_accessible (self, error)
-      || !mtl_strided_view_check_host_accessible (other, error)
+  if (!mtl_memory_check_host_accessible (self->memory, error)
+      || !mtl_memory_check_host_accessible (other->memory, error)
       || !mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
     return FALSE;
@@ -436,21 +440,16 @@ GBytes *
 mtl_strided_view_get_bytes (MtlStridedView  *self,
                             GError         **error)
 {
-  gint64 start, bits = 0;
+  gint64 start, size;
   guint bit;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  if (!mtl_strided_view_check_host_accessible (self, error))
+  if (!mtl_memory_check_host_accessible (self->memory, error))
     return NULL;
 
   mtl_layout_get_first_byte (&self->layout, &start, &bit);
-  if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
-    bits = mtl_layout_get_volume (&self->layout) * self->layout.item_bits;
-  else
-    bit = 1;
-
-  if (bit != 0 || bits % 8 != 0)
+  if (bit != 0 || !mtl_layout_get_packed_size (&self->layout, &size))
     {
       g_autofree char *string = mtl_layout_to_string (&self->layout);
 
@@ -459,10 +458,10 @@ mtl_strided_view_get_bytes (MtlStridedView  *self,
       return NULL;
     }
 
-  if (bits == 0)
+  if (size == 0)
     return g_bytes_new_static (NULL, 0);
 
-  return g_bytes_new_with_free_func (mtl_strided_view_get_data (self), bits / 8,
+  return g_bytes_new_with_free_func (mtl_strided_view_get_data (self), size,
                                      (GDestroyNotify) mtl_memory_unref,
                                      mtl_memory_ref (self->memory));
 }
@@ -498,8 +497,8 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
 /**
  * mtl_strided_view_format:
  * @self: a view
- * @max_items: how many elements to show; of more, only the first and the last
- *   three of each axis are
+ * @max_items: how many elements to show, 100,000 at most; of more, only the
+ *   first and the last three of each axis are
  *
  * Writes the elements as NumPy prints an array. Elements that cannot be read
  * are described.

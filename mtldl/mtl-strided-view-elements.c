@@ -16,7 +16,7 @@ locate_number (MtlStridedView  *self,
   gint64 offset;
 
   if (!mtl_element_type_check_numeric (self->type, error)
-      || !mtl_strided_view_check_host_accessible (self, error)
+      || !mtl_memory_check_host_accessible (self->memory, error)
       || !mtl_layout_locate (&self->layout, indices, n_indices, &offset, error))
     return NULL;
 

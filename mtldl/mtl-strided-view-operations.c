@@ -48,8 +48,10 @@ mtl_strided_view_reshape (MtlStridedView  *self,
  * Merges neighbouring axes into one, without a copy: 0 and -1 for all of them.
  * Where there is no axis, the result has one, of extent 1.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
- * %MTL_ERROR_NEEDS_COPY where the axes do not step evenly through memory.
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, with
+ * %MTL_ERROR_INVALID_ARGUMENT where @first comes after @last, with
+ * %MTL_ERROR_NEEDS_COPY where the axes do not step evenly through memory, and
+ * with %MTL_ERROR_OVERFLOW where the merged extent does not fit 63 bits.
  *
  * Returns: (transfer full): the new view
  *
@@ -80,8 +82,9 @@ mtl_strided_view_flatten (MtlStridedView  *self,
  * Merges the axes that @mask names, each into the one before.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @mask has bits that are no such
- * axes, and with %MTL_ERROR_NEEDS_COPY where one does not go on where the one
- * before ends; see [method@Mtl.StridedView.get_flatten_mask].
+ * axes, with %MTL_ERROR_NEEDS_COPY where one does not go on where the one
+ * before ends, and with %MTL_ERROR_OVERFLOW where a merged extent does not fit
+ * 63 bits. See [method@Mtl.StridedView.get_flatten_mask].
  *
  * Returns: (transfer full): the new view
  *

@@ -36,10 +36,8 @@ MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             gboolean         zeroed,
                                             GError         **error);
 
-gboolean mtl_strided_view_check_host_accessible (MtlStridedView  *self,
-                                                 GError         **error);
-gboolean mtl_strided_view_check_writable        (MtlStridedView  *self,
-                                                 GError         **error);
+gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
+                                          GError         **error);
 
 /* The elements of a view that the host can reach. */
 static inline MtlStrided

@@ -5,7 +5,6 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-device-private.h"
-#include "mtl-dlpack-abi-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -52,7 +51,7 @@ mtl_strided_view_get_buffer (MtlStridedView *self)
   if (buffer != NULL)
     return buffer;
 
-  made = mtl_buffer_new_take_memory (mtl_memory_ref (self->memory), 0, self->memory->size);
+  made = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
   if (g_atomic_pointer_compare_and_exchange (&self->buffer, NULL, made))
     return made;
 
@@ -261,8 +260,7 @@ mtl_strided_view_is_host_accessible (MtlStridedView *self)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  return self->memory->contents != NULL
-         || mtl_dl_device_is_host_accessible (self->memory->device_type);
+  return mtl_memory_is_host_accessible (self->memory);
 }
 
 /**

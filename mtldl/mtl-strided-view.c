@@ -88,19 +88,6 @@ mtl_strided_view_derive (MtlStridedView *self,
 }
 
 gboolean
-mtl_strided_view_check_host_accessible (MtlStridedView  *self,
-                                        GError         **error)
-{
-  if (mtl_strided_view_is_host_accessible (self))
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host",
-               self->memory->device_type, self->memory->device_ordinal);
-  return FALSE;
-}
-
-gboolean
 mtl_strided_view_check_writable (MtlStridedView  *self,
                                  GError         **error)
 {
@@ -151,9 +138,10 @@ check_bounds (const MtlLayout  *layout,
  *
  * Makes a view of a buffer, which it keeps alive.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @layout has items of another
- * size than @dtype, and with %MTL_ERROR_OUT_OF_BOUNDS where an element is not
- * within @buffer.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name or @layout
+ * has items of another size, with %MTL_ERROR_OUT_OF_BOUNDS where an element is
+ * not within @buffer, and with %MTL_ERROR_OVERFLOW where the bytes that the
+ * elements reach do not fit 63 bits.
  *
  * Returns: (transfer full): the new view
  *
@@ -223,14 +211,6 @@ mtl_strided_view_new_dense (MtlDevice       *device,
   return self;
 }
 
-static MtlStorageMode
-default_mode (MtlDevice *device)
-{
-  return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST)
-           ? MTL_STORAGE_MODE_HOST
-           : MTL_STORAGE_MODE_SHARED;
-}
-
 static MtlStridedView *
 view_new_for_shape (MtlDevice     *device,
                     MtlDType       dtype,
@@ -249,8 +229,8 @@ view_new_for_shape (MtlDevice     *device,
                                 &layout, error))
     return NULL;
 
-  return mtl_strided_view_new_dense (device, default_mode (device), mtl_element_type_new (dtype),
-                                     &layout, zeroed, error);
+  return mtl_strided_view_new_dense (device, mtl_device_get_host_mode (device),
+                                     mtl_element_type_new (dtype), &layout, zeroed, error);
 }
 
 /**

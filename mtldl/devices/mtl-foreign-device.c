@@ -4,9 +4,6 @@
 
 #include "mtl-foreign-device-private.h"
 
-#include <string.h>
-
-#include "mtl-buffer.h"
 #include "mtl-device-private.h"
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
@@ -20,33 +17,6 @@ struct _MtlForeignDevice
 
 G_DEFINE_FINAL_TYPE (MtlForeignDevice, mtl_foreign_device, MTL_TYPE_DEVICE)
 
-static gboolean
-mtl_foreign_device_supports_storage_mode (MtlDevice      *device,
-                                          MtlStorageMode  mode)
-{
-  return FALSE;
-}
-
-static gpointer
-mtl_foreign_device_allocate (MtlDevice       *device,
-                             gsize            size,
-                             MtlStorageMode   mode,
-                             gboolean         zeroed,
-                             GError         **error)
-{
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "“%s” has no backend here: it cannot allocate %" G_GSIZE_FORMAT " bytes",
-               mtl_device_get_name (device), size);
-  return NULL;
-}
-
-static void
-mtl_foreign_device_free (MtlDevice      *device,
-                         gpointer        handle,
-                         MtlStorageMode  mode)
-{
-}
-
 static gpointer
 mtl_foreign_device_contents (MtlDevice      *device,
                              gpointer        handle,
@@ -55,15 +25,26 @@ mtl_foreign_device_contents (MtlDevice      *device,
   return mtl_device_is_host_accessible (device) ? handle : NULL;
 }
 
+static gboolean
+mtl_foreign_device_synchronize (MtlDevice     *device,
+                                GCancellable  *cancellable,
+                                GError       **error)
+{
+  if (mtl_device_is_host_accessible (device))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "“%s” has no backend here: nothing can wait for it", mtl_device_get_name (device));
+  return FALSE;
+}
+
 static void
 mtl_foreign_device_class_init (MtlForeignDeviceClass *klass)
 {
   MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
 
-  device_class->supports_storage_mode = mtl_foreign_device_supports_storage_mode;
-  device_class->allocate = mtl_foreign_device_allocate;
-  device_class->free = mtl_foreign_device_free;
   device_class->contents = mtl_foreign_device_contents;
+  device_class->synchronize = mtl_foreign_device_synchronize;
 }
 
 static void

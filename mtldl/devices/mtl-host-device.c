@@ -101,7 +101,7 @@ mtl_host_device_fill (MtlDevice      *device,
   guint8 *data = (guint8 *) mtl_buffer_get_contents (dest) + offset;
   gsize filled = MIN (size, pattern_size);
 
-  memcpy (data, pattern, filled);
+  memmove (data, pattern, filled); /* which may lie in the buffer itself */
   while (filled < size)
     {
       gsize chunk = MIN (filled, size - filled);

@@ -59,6 +59,11 @@ MtlMemory *mtl_memory_new_imported (gint32           device_type,
 MtlMemory *mtl_memory_ref         (MtlMemory       *self);
 void       mtl_memory_unref       (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
+gboolean   mtl_memory_is_host_accessible (MtlMemory  *self);
+gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
+                                             GError    **error);
+
+MtlStorageMode mtl_device_get_host_mode (MtlDevice *device);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlMemory, mtl_memory_unref)
 

@@ -90,9 +90,9 @@ mtl_memory_new (MtlDevice       *device,
   return self;
 }
 
-/* The device that uses host memory in place keeps a handle of its own. */
-static MtlStorageMode
-wrapped_mode (MtlDevice *device)
+/* The mode that the host reaches. */
+MtlStorageMode
+mtl_device_get_host_mode (MtlDevice *device)
 {
   return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST)
            ? MTL_STORAGE_MODE_HOST
@@ -108,13 +108,27 @@ memory_new_for_owner (MtlDevice      *device,
 {
   MtlMemory *self = memory_alloc (device);
 
-  self->storage_mode = wrapped_mode (device);
+  self->storage_mode = mtl_device_get_host_mode (device);
   self->size = size;
   self->handle = handle;
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, self->storage_mode);
   self->destroy = destroy;
   self->owner = owner;
   return self;
+}
+
+/* No object in memory is larger, and no address behind one can be told. */
+static gboolean
+check_address_range (gsize    size,
+                     GError **error)
+{
+  if (size <= G_MAXSSIZE)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GSIZE_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+               size, G_MAXSSIZE);
+  return FALSE;
 }
 
 /* Takes the owner, on failure too. A device that cannot use the memory in
@@ -133,6 +147,13 @@ mtl_memory_new_wrapped (MtlDevice       *device,
   MtlMemory *self = NULL;
   gpointer handle = data;
 
+  if (!check_address_range (size, error))
+    {
+      if (destroy != NULL)
+        destroy (owner);
+      return NULL;
+    }
+
   if (klass->wrap_memory != NULL)
     handle = klass->wrap_memory (device, data, size, &local_error);
   else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
@@ -147,15 +168,23 @@ mtl_memory_new_wrapped (MtlDevice       *device,
     }
 
   if (local_error == NULL || g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
-    self = mtl_memory_new (device, size, wrapped_mode (device), FALSE, error);
+    self = mtl_memory_new (device, size, mtl_device_get_host_mode (device), FALSE, error);
   else
     g_propagate_error (error, g_steal_pointer (&local_error));
 
   if (self != NULL)
     {
-      if (size > 0)
+      if (size > 0 && self->contents != NULL)
         memcpy (self->contents, data, size);
       self->read_only = read_only;
+    }
+
+  if (self != NULL && size > 0 && self->contents == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” can neither use host memory nor be written to by the host",
+                   mtl_device_get_name (device));
+      g_clear_pointer (&self, mtl_memory_unref);
     }
 
   if (destroy != NULL)
@@ -177,7 +206,9 @@ mtl_memory_new_for_handle (MtlDevice       *device,
   gpointer kept = handle;
   MtlMemory *self;
 
-  if (klass->wrap_handle != NULL)
+  if (!check_address_range (size, error))
+    kept = NULL;
+  else if (klass->wrap_handle != NULL)
     kept = klass->wrap_handle (device, handle, size, error);
   else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
     {
@@ -247,6 +278,26 @@ mtl_memory_unref (MtlMemory *self)
     self->destroy (self->owner);
   g_clear_object (&self->device);
   g_free (self);
+}
+
+gboolean
+mtl_memory_is_host_accessible (MtlMemory *self)
+{
+  /* Memory of no bytes need not have an address. */
+  return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
+}
+
+gboolean
+mtl_memory_check_host_accessible (MtlMemory  *self,
+                                  GError    **error)
+{
+  if (mtl_memory_is_host_accessible (self))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "Memory of device (%d, %d) cannot be reached by the host",
+               self->device_type, self->device_ordinal);
+  return FALSE;
 }
 
 MtlDevice *

@@ -28,7 +28,9 @@ is_exact (const char *text,
 static double
 break_tie (double value)
 {
-  return nextafter (value, copysign (INFINITY, value));
+  double next = nextafter (value, copysign (INFINITY, value));
+
+  return isfinite (next) ? next : value;
 }
 
 static gboolean

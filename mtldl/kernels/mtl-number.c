@@ -562,6 +562,10 @@ mtl_number_is_close (MtlNumber a,
   if (mtl_number_equal (a, b))
     return TRUE;
 
+  /* Not as close as doubles can tell, but different. */
+  if (rtol == 0 && atol == 0)
+    return FALSE;
+
   re = mtl_number_to_double (b);
   im = b_im;
   if (!isfinite (re) || !isfinite (im))

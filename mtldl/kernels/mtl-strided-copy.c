@@ -118,20 +118,17 @@ copy_packed_bits (const MtlStrided  *dest,
                   GError           **error)
 {
   g_autofree char *name = NULL;
-  gint64 bits, dest_byte, source_byte;
+  gint64 size, dest_byte, source_byte;
   guint dest_bit, source_bit;
 
-  if (mtl_layout_is_contiguous (dest->layout, MTL_ORDER_C)
-      && mtl_layout_is_contiguous (source->layout, MTL_ORDER_C))
+  mtl_layout_get_first_byte (dest->layout, &dest_byte, &dest_bit);
+  mtl_layout_get_first_byte (source->layout, &source_byte, &source_bit);
+  if (dest_bit == 0 && source_bit == 0
+      && mtl_layout_get_packed_size (dest->layout, &size)
+      && mtl_layout_get_packed_size (source->layout, &size))
     {
-      bits = mtl_layout_get_volume (dest->layout) * dest->layout->item_bits;
-      mtl_layout_get_first_byte (dest->layout, &dest_byte, &dest_bit);
-      mtl_layout_get_first_byte (source->layout, &source_byte, &source_bit);
-      if (bits % 8 == 0 && dest_bit == 0 && source_bit == 0)
-        {
-          memcpy (dest->data + dest_byte, source->data + source_byte, bits / 8);
-          return TRUE;
-        }
+      memcpy (dest->data + dest_byte, source->data + source_byte, size);
+      return TRUE;
     }
 
   name = mtl_element_type_to_string (dest->type);

@@ -472,7 +472,7 @@ mtl_strided_format (const MtlStrided *self,
 
   formatter.dtype = mtl_element_type_get_dtype (self->type);
   formatter.part = get_part (formatter.dtype);
-  formatter.summarize = (guint64) mtl_layout_get_volume (layout) > max_items;
+  formatter.summarize = (guint64) mtl_layout_get_volume (layout) > MIN (max_items, MAX_SHOWN);
   if (shows_too_many (&formatter))
     return g_strdup ("[...]");
   if (layout->n_dims == 0)

@@ -22,13 +22,28 @@ mtl_dl_device_is_host_accessible (gint32 device_type)
     }
 }
 
-/* Host memory has an address, so that a tensor may not wrap around the end of
- * the address space; a device's handle is not a number to reckon with. */
+gboolean
+mtl_dl_device_has_addresses (gint32 device_type)
+{
+  switch (device_type)
+    {
+    case MTL_DEVICE_TYPE_CUDA:
+    case MTL_DEVICE_TYPE_ROCM:
+    case MTL_DEVICE_TYPE_ONE_API:
+      return TRUE;
+    default:
+      return mtl_dl_device_is_host_accessible (device_type);
+    }
+}
+
+/* A tensor may not wrap around the end of the address space. Where a handle is
+ * not an address, it stands for the first byte, before which there is none. */
 static gboolean
 check_memory (const DLTensor              *self,
               const MtlTensorDescription  *description,
               GError                     **error)
 {
+  gboolean has_addresses = mtl_dl_device_has_addresses (self->device.device_type);
   gint64 first = description->first, end = description->end;
   guint64 low, high;
 
@@ -43,12 +58,11 @@ check_memory (const DLTensor              *self,
       return FALSE;
     }
 
-  low = mtl_dl_device_is_host_accessible (self->device.device_type)
-          ? (guint64) (guintptr) self->data
-          : (guint64) G_MAXINT64 + 1; /* so that the end fits a gint64 */
+  low = has_addresses ? (guint64) (guintptr) self->data : 0;
   if (self->byte_offset > G_MAXINT64
       || __builtin_add_overflow (low, self->byte_offset, &low)
       || __builtin_add_overflow (low, end, &high)
+      || (!has_addresses && high > G_MAXINT64)
       || (first < 0 && low < -(guint64) first))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
@@ -98,7 +112,8 @@ mtl_dl_tensor_describe (const DLTensor        *self,
     .code = self->dtype.code,
     .bits = self->dtype.bits,
     .lanes = self->dtype.lanes,
-    .padded = (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0,
+    .padded = self->dtype.bits < 8
+              && (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0,
   };
 
   if (!mtl_layout_new (self->shape, self->strides, self->ndim, 0,

@@ -141,6 +141,8 @@ gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
 void      mtl_layout_get_first_byte   (const MtlLayout  *self,
                                        gint64           *byte,
                                        guint            *bit);
+gboolean  mtl_layout_get_packed_size  (const MtlLayout  *self,
+                                       gint64           *size);
 gboolean  mtl_layout_get_required_size (const MtlLayout *self,
                                        gint64           *size,
                                        GError          **error);

@@ -81,7 +81,7 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
 {
   gboolean whole_bytes = self->item_bits % 8 == 0;
   gint64 units_per_item = whole_bytes ? self->item_bits / 8 : self->item_bits;
-  gint64 min, max, low, high;
+  gint64 min, max, low, high, span;
 
   mtl_layout_get_offset_bounds (self, &min, &max);
   if (min > max)
@@ -92,7 +92,8 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
 
   if (__builtin_mul_overflow (min, units_per_item, &low)
       || __builtin_mul_overflow (max, units_per_item, &high)
-      || __builtin_add_overflow (high, units_per_item + (whole_bytes ? 0 : 7), &high))
+      || __builtin_add_overflow (high, units_per_item + (whole_bytes ? 0 : 7), &high)
+      || __builtin_sub_overflow (high, low, &span))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                    "Elements %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %u bits"
@@ -127,6 +128,28 @@ mtl_layout_get_first_byte (const MtlLayout *self,
     }
 }
 
+/* What the elements take where they lie side by side in C order and fill whole
+ * bytes. */
+gboolean
+mtl_layout_get_packed_size (const MtlLayout *self,
+                            gint64          *size)
+{
+  gint64 volume = mtl_layout_get_volume (self);
+  gint64 bits;
+
+  if (!mtl_layout_is_contiguous (self, MTL_ORDER_C))
+    return FALSE;
+
+  if (self->item_bits % 8 == 0)
+    return !__builtin_mul_overflow (volume, self->item_bits / 8, size);
+
+  if (__builtin_mul_overflow (volume, self->item_bits, &bits) || bits % 8 != 0)
+    return FALSE;
+
+  *size = bits / 8;
+  return TRUE;
+}
+
 gboolean
 mtl_layout_get_required_size (const MtlLayout  *self,
                               gint64           *size,
@@ -140,7 +163,8 @@ mtl_layout_get_required_size (const MtlLayout  *self,
   if (first < 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The layout reaches %" G_GINT64_FORMAT " bytes below its start", -first);
+                   "The layout reaches %" G_GUINT64_FORMAT " bytes below its start",
+                   -(guint64) first);
       return FALSE;
     }
 
@@ -172,8 +196,8 @@ mtl_layout_dup_byte_strides (const MtlLayout  *self,
       if (!whole_bytes && units % 8 != 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                       "The stride of %" G_GINT64_FORMAT " bits of axis %u is not of whole bytes",
-                       units, i);
+                       "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is not of"
+                       " whole bytes", strides[i], i, self->item_bits);
           return NULL;
         }
       byte_strides[i] = whole_bytes ? units : units / 8;

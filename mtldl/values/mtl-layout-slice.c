@@ -2,8 +2,6 @@
 
 #include "config.h"
 
-#include <errno.h>
-
 #include "mtl-layout-private.h"
 
 #include "mtl-error.h"
@@ -273,7 +271,8 @@ set_bad_part (const char  *part,
   return FALSE;
 }
 
-/* Nothing at all is right too, and leaves `given` unset. */
+/* Nothing at all is right too, and leaves `given` unset. What is beyond 63 bits
+ * is beyond every extent, and is clamped like it. */
 static gboolean
 parse_number (const char *text,
               gint64     *value,
@@ -288,9 +287,8 @@ parse_number (const char *text,
   if (!g_ascii_isdigit (text[*text == '-' || *text == '+']))
     return FALSE;
 
-  errno = 0;
   *value = g_ascii_strtoll (text, &end, 10);
-  return *end == '\0' && errno == 0;
+  return *end == '\0';
 }
 
 static gboolean

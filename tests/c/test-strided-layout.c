@@ -186,7 +186,7 @@ test_byte_strides (void)
   g_assert_no_error (local_error);
   assert_dims (strides, n, -32, 4);
   assert_fails (mtl_strided_layout_dup_byte_strides (packed, &n, &error),
-                MTL_ERROR_NOT_SUPPORTED, "4 bits of axis 1");
+                MTL_ERROR_NOT_SUPPORTED, "stride 1 of axis 1 in items of 4 bits");
   assert_fails (mtl_strided_layout_dup_byte_strides (huge, &n, &error),
                 MTL_ERROR_OVERFLOW, "1152921504606846976");
 }

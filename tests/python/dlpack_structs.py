@@ -49,7 +49,9 @@ def capsule_name(capsule):
 def managed_of(capsule):
     name = capsule_name(capsule)
     kind = ManagedVersioned if b"versioned" in name else Managed
-    return kind.from_address(api.PyCapsule_GetPointer(capsule, name))
+    managed = kind.from_address(api.PyCapsule_GetPointer(capsule, name))
+    managed.capsule = capsule  # which has to live as long
+    return managed
 
 
 def dims(pointer, n):
