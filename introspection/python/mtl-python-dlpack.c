@@ -233,6 +233,19 @@ parse_keyword (PyObject *name,
   return value == Py_None ? 0 : parse (value, request);
 }
 
+static gpointer
+export_managed (MtlStridedView  *view,
+                const Request   *request,
+                GError         **error)
+{
+  if (request->versioned)
+    return mtl_strided_view_to_dlpack (view, request->flags, request->device_type,
+                                       request->device_ordinal, error);
+
+  return mtl_strided_view_to_dlpack_legacy (view, request->flags, request->device_type,
+                                            request->device_ordinal, error);
+}
+
 static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
@@ -240,12 +253,14 @@ export_view (MtlStridedView *view,
   gpointer managed;
   GError *error = NULL;
 
-  if (request->versioned)
-    managed = mtl_strided_view_to_dlpack (view, request->flags, request->device_type,
-                                          request->device_ordinal, &error);
+  if (request->flags & MTL_DLPACK_FLAGS_COPY)
+    {
+      Py_BEGIN_ALLOW_THREADS
+      managed = export_managed (view, request, &error);
+      Py_END_ALLOW_THREADS
+    }
   else
-    managed = mtl_strided_view_to_dlpack_legacy (view, request->flags, request->device_type,
-                                                 request->device_ordinal, &error);
+    managed = export_managed (view, request, &error);
 
   if (managed == NULL)
     return raise_error (error, PEER);
@@ -451,10 +466,38 @@ static PyObject *
 replace_by_copy (PyObject *wrapper)
 {
   GError *error = NULL;
-  MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), &error);
+  MtlStridedView *copy;
 
+  Py_BEGIN_ALLOW_THREADS
+  copy = mtl_strided_view_copy (get_view (wrapper), &error);
+  Py_END_ALLOW_THREADS
   Py_DECREF (wrapper);
   return wrap_view (copy, &error, PEER);
+}
+
+/* A bare capsule is taken as it is, like what a producer gives that knows no
+ * keywords. */
+static PyObject *
+get_capsule (PyObject *object,
+             PyObject *device,
+             PyObject *copy,
+             gboolean *plain)
+{
+  PyObject *capsule = object;
+
+  *plain = TRUE;
+  if (PyCapsule_CheckExact (object))
+    Py_INCREF (capsule);
+  else
+    capsule = ask_for_capsule (object, device, copy, plain);
+
+  if (capsule == NULL || PyCapsule_CheckExact (capsule))
+    return capsule;
+
+  PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
+                Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
+  drop (capsule);
+  return NULL;
 }
 
 PyObject *
@@ -462,28 +505,21 @@ view_from_dlpack (PyObject *object,
                   PyObject *device,
                   PyObject *copy)
 {
-  PyObject *pair, *capsule, *wrapper;
+  PyObject *pair, *capsule, *wrapper = NULL;
   gboolean plain;
-
-  if (PyCapsule_CheckExact (object))
-    return view_from_capsule (object);
 
   pair = device_pair (device);
   if (pair == NULL)
     return NULL;
 
-  capsule = ask_for_capsule (object, pair, copy, &plain);
-  wrapper = NULL;
-  if (capsule != NULL && !PyCapsule_CheckExact (capsule))
-    PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
-                  Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
-  else if (capsule != NULL)
+  capsule = get_capsule (object, pair, copy, &plain);
+  if (capsule != NULL)
     wrapper = view_from_capsule (capsule);
-
   if (wrapper != NULL)
     wrapper = check_device (wrapper, pair);
   if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
     wrapper = replace_by_copy (wrapper);
+
   drop (capsule);
   Py_DECREF (pair);
   return wrapper;

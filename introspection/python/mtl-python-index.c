@@ -14,6 +14,7 @@ typedef struct
   MtlSlice parts[MAX_PARTS];
   gsize n_parts;
   gboolean only_integers;
+  int n_ellipses;
 } Index;
 
 static int
@@ -53,7 +54,7 @@ parse_part (PyObject *object,
   if (PyLong_CheckExact (object) || (PyIndex_Check (object) && !PyBool_Check (object)))
     {
       *is_integer = TRUE;
-      return int64_from_object (object, &part->start);
+      return int64_from_object (object, &part->start, PyExc_IndexError);
     }
 
   if (PySlice_Check (object))
@@ -106,6 +107,7 @@ parse_index (PyObject *key,
 
   index->n_parts = n;
   index->only_integers = TRUE;
+  index->n_ellipses = 0;
   for (Py_ssize_t i = 0; i < n; i++)
     {
       gboolean is_integer;
@@ -113,6 +115,13 @@ parse_index (PyObject *key,
       if (parse_part (items[i], &index->parts[i], &is_integer) < 0)
         return -1;
       index->only_integers &= is_integer;
+      index->n_ellipses += index->parts[i].kind == MTL_SLICE_ELLIPSIS;
+    }
+
+  if (index->n_ellipses > 1)
+    {
+      PyErr_Format (PyExc_IndexError, "An index has one ... at most, not %d", index->n_ellipses);
+      return -1;
     }
 
   return 0;
@@ -211,6 +220,29 @@ view_for_value (MtlStridedView *view,
   return source;
 }
 
+/* Takes the source. As in NumPy, it may have axes of extent 1 before those of
+ * where it goes. */
+static MtlStridedView *
+drop_leading_axes (MtlStridedView *source,
+                   MtlStridedView *dest)
+{
+  guint n_axes = mtl_strided_view_get_n_dims (source);
+  guint n_more = n_axes - MIN (n_axes, mtl_strided_view_get_n_dims (dest));
+  const gint64 *shape = mtl_strided_view_get_shape (source, NULL);
+  MtlStridedView *squeezed;
+  int axes[MAX_DIMS];
+  guint n = 0;
+
+  for (; n < n_more && shape[n] == 1; n++)
+    axes[n] = n;
+  if (n == 0)
+    return source;
+
+  squeezed = mtl_strided_view_squeeze_axes (source, axes, n, NULL);
+  g_object_unref (source);
+  return squeezed;
+}
+
 static int
 view_assign (PyObject *self,
              PyObject *key,
@@ -249,6 +281,7 @@ view_assign (PyObject *self,
       return -1;
     }
 
+  source = drop_leading_axes (source, dest);
   Py_BEGIN_ALLOW_THREADS
   copied = mtl_strided_view_copy_from (dest, source, &error);
   Py_END_ALLOW_THREADS

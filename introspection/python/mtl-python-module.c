@@ -27,7 +27,7 @@ view_for_exporter (PyObject *object)
       return NULL;
     }
 
-  buffer = (MtlBuffer *) pygobject_get (object);
+  buffer = get_buffer (object);
   size = mtl_buffer_get_size (buffer);
   layout = mtl_strided_layout_new_dense (&size, 1, MTL_ORDER_C, 8, &error);
   view = layout != NULL ? mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error) : NULL;
@@ -80,27 +80,53 @@ install_getters (PyTypeObject *type,
   return 0;
 }
 
+static gboolean
+is_class_of (PyTypeObject *type,
+             GType         gtype)
+{
+  PyTypeObject *expected = pygobject_lookup_class (gtype);
+
+  if (type == expected)
+    return TRUE;
+
+  PyErr_Format (PyExc_TypeError, "%.100s is not the class of %.100s", type->tp_name,
+                g_type_name (gtype));
+  return FALSE;
+}
+
 static PyObject *
 module_install (PyObject *module,
                 PyObject *args)
 {
-  if (!PyArg_ParseTuple (args, "O!O!O!:install", &PyType_Type, &classes.view, &PyType_Type,
-                         &classes.buffer, &PyType_Type, &classes.device))
+  PyTypeObject *view, *buffer, *device;
+
+  if (!PyArg_ParseTuple (args, "O!O!O!:install", &PyType_Type, &view, &PyType_Type, &buffer,
+                         &PyType_Type, &device))
     return NULL;
 
-  Py_INCREF (classes.view);
-  Py_INCREF (classes.buffer);
-  Py_INCREF (classes.device);
+  if (!is_class_of (view, MTL_TYPE_STRIDED_VIEW) || !is_class_of (buffer, MTL_TYPE_BUFFER)
+      || !is_class_of (device, MTL_TYPE_DEVICE))
+    return NULL;
+
+  /* They live as long as the process, and so does what is installed on them. */
+  Py_INCREF (view);
+  Py_INCREF (buffer);
+  Py_INCREF (device);
+  if (classes.empty_view == NULL)
+    classes.empty_view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+  classes = (Classes) { view, buffer, device, MTL_TYPE_STRIDED_VIEW, MTL_TYPE_BUFFER,
+                        classes.empty_view };
+
   if (install_dtypes () < 0
       || prepare_dlpack () < 0
-      || install_methods (classes.view, exporter_methods) < 0
-      || install_methods (classes.buffer, exporter_methods) < 0
-      || install_methods (classes.view, view_methods) < 0
-      || install_getters (classes.view, view_getters) < 0
-      || install_exchange (classes.view) < 0
-      || install_buffer (classes.view) < 0
-      || install_buffer (classes.buffer) < 0
-      || install_index (classes.view) < 0)
+      || install_methods (view, exporter_methods) < 0
+      || install_methods (buffer, exporter_methods) < 0
+      || install_methods (view, view_methods) < 0
+      || install_getters (view, view_getters) < 0
+      || install_exchange (view) < 0
+      || install_buffer (view) < 0
+      || install_buffer (buffer) < 0
+      || install_index (view) < 0)
     return NULL;
 
   Py_RETURN_NONE;

@@ -30,6 +30,9 @@ typedef struct
   PyTypeObject *view;
   PyTypeObject *buffer;
   PyTypeObject *device;
+  GType view_gtype;
+  GType buffer_gtype;
+  MtlStridedView *empty_view;
 } Classes;
 
 extern Classes classes;
@@ -53,10 +56,31 @@ PyObject *wrap_view       (MtlStridedView *view,
  * new references. */
 MtlStridedView *view_for_exporter (PyObject *object);
 
+static inline gboolean
+holds (PyObject *object,
+       GType     type)
+{
+  GObject *held = pygobject_get (object);
+
+  return held != NULL && G_OBJECT_TYPE (held) == type;
+}
+
+/* Where __new__() alone was called, the object holds nothing: then it is an
+ * empty view, as a bare object in C is. */
 static inline MtlStridedView *
 get_view (PyObject *object)
 {
-  return (MtlStridedView *) pygobject_get (object);
+  return G_LIKELY (holds (object, classes.view_gtype))
+           ? (MtlStridedView *) pygobject_get (object)
+           : classes.empty_view;
+}
+
+static inline MtlBuffer *
+get_buffer (PyObject *object)
+{
+  return G_LIKELY (holds (object, classes.buffer_gtype))
+           ? (MtlBuffer *) pygobject_get (object)
+           : mtl_strided_view_get_buffer (classes.empty_view);
 }
 
 static inline gboolean
@@ -77,7 +101,8 @@ gboolean  is_number       (PyObject       *object);
 
 /* Integers and sequences of them: mtl-python-view.c */
 int       int64_from_object (PyObject     *object,
-                             gint64       *value);
+                             gint64       *value,
+                             PyObject     *exception);
 Py_ssize_t ints_from_args (PyObject *const *args,
                            Py_ssize_t       n_args,
                            gint64          *values,

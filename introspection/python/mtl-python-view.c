@@ -31,7 +31,8 @@ wrap_view (MtlStridedView *view,
 
 int
 int64_from_object (PyObject *object,
-                   gint64   *value)
+                   gint64   *value,
+                   PyObject *exception)
 {
   Py_ssize_t number;
 
@@ -41,7 +42,7 @@ int64_from_object (PyObject *object,
       return -1;
     }
 
-  number = PyNumber_AsSsize_t (object, PyExc_IndexError);
+  number = PyNumber_AsSsize_t (object, exception);
   if (number == -1 && PyErr_Occurred () != NULL)
     return -1;
 
@@ -58,7 +59,8 @@ ints_from_args (PyObject *const *args,
 {
   PyObject *sequence = NULL;
 
-  if (n_args == 1 && !PyIndex_Check (args[0]))
+  if (n_args == 1 && !PyLong_Check (args[0])
+      && (PySequence_Check (args[0]) || !PyIndex_Check (args[0])))
     {
       sequence = PySequence_Fast (args[0], "expected integers or a sequence of them");
       if (sequence == NULL)
@@ -74,7 +76,7 @@ ints_from_args (PyObject *const *args,
     }
 
   for (Py_ssize_t i = 0; i < n_args; i++)
-    if (int64_from_object (args[i], &values[i]) < 0)
+    if (int64_from_object (args[i], &values[i], PyExc_ValueError) < 0)
       n_args = -1;
 
   Py_XDECREF (sequence);
@@ -402,6 +404,37 @@ view_bytes (PyObject *self,
   return result;
 }
 
+/* int() and float() would else read the bytes as text. */
+static PyObject *
+view_float (PyObject *self,
+            PyObject *unused)
+{
+  PyObject *number = view_item (self, NULL, 0);
+  PyObject *result;
+
+  if (number == NULL)
+    return NULL;
+
+  result = PyNumber_Float (number);
+  Py_DECREF (number);
+  return result;
+}
+
+static PyObject *
+view_int (PyObject *self,
+          PyObject *unused)
+{
+  PyObject *number = view_item (self, NULL, 0);
+  PyObject *result;
+
+  if (number == NULL)
+    return NULL;
+
+  result = PyNumber_Long (number);
+  Py_DECREF (number);
+  return result;
+}
+
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
 
 PyMethodDef view_methods[] = {
@@ -418,6 +451,8 @@ PyMethodDef view_methods[] = {
   { "squeeze", FAST (view_squeeze),
     "squeeze(*axes)\n\nThe view without its axes of extent 1, or without those given." },
   { "tolist", view_tolist, METH_NOARGS, "tolist()\n\nThe elements in nested lists." },
+  { "__float__", view_float, METH_NOARGS, "The only element as a float." },
+  { "__int__", view_int, METH_NOARGS, "The only element as an int." },
   { "__bytes__", view_bytes, METH_NOARGS, "The elements in C order." },
   { "item", FAST (view_item),
     "item(*indices)\n\nOne element as a number: the only one, or the one at indices." },

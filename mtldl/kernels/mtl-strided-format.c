@@ -138,7 +138,7 @@ format_integer (Formatter *self,
                 MtlNumber  number)
 {
   if (self->dtype == MTL_DTYPE_BOOL)
-    return g_strdup (number.u != 0 ? "True" : "False");
+    return g_strdup (number.u == 0 ? "False" : self->strided->layout->n_dims > 0 ? " True" : "True");
   if (number.kind == MTL_NUMBER_INT)
     return g_strdup_printf ("%" G_GINT64_FORMAT, number.i);
 

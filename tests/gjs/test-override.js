@@ -43,7 +43,16 @@ test('get and set take indices as arguments', () => {
     throwsMtl('READ_ONLY', /./, () => view.as_read_only().set(1, 0, 0));
     throws(TypeError, /string/, () => view.set('1', 0, 0));
     throws(TypeError, /undefined/, () => view.set());
+    for (const index of ['a', '1', 1.5, NaN, undefined, [0, 1]]) {
+        throws(TypeError, /integer/, () => view.get(index, 0));
+        throws(TypeError, /integer/, () => view.set(1, index, 0));
+    }
     equal(view.toArray(), [[1, 2, 3], [4, 5, -9]]);
+});
+
+test('element types may be named', () => {
+    equal(StridedView.from([1, 2], 'float32').dtype, FLOAT32);
+    throwsMtl('INVALID_ARGUMENT', /float33/, () => StridedView.from([1, 2], 'float33'));
 });
 
 test('truth values are booleans', () => {
@@ -92,7 +101,8 @@ test('unsigned 64-bit integers have all their bits', () => {
     equal(view.getBigInt(0), 2n ** 64n - 1n);
     view.set(2n ** 63n, 1);
     equal(view.toTypedArray(), BigUint64Array.of(2n ** 64n - 1n, 2n ** 63n));
-    throws(Error, /range/, () => StridedView.from([2n ** 63n]));
+    equal(StridedView.from([2n ** 63n, 1n]).dtype, UINT64);
+    throws(Error, /range/, () => StridedView.from([2n ** 64n]));
     throws(Error, /range/, () => StridedView.from([-1n], UINT64));
 });
 

@@ -202,8 +202,24 @@ def test_asview_of_nested_sequences():
     assert Mtl.asview(view) is view
 
 
+def test_asview_of_numpys_scalars():
+    assert Mtl.asview([np.complex64(1 + 1j)]).tolist() == [1 + 1j]
+    assert Mtl.asview([np.int64(2**53 + 1), 2]).tolist() == [2**53 + 1, 2]
+    assert Mtl.asview([np.True_, False]).dtype == Mtl.DType.BOOL
+    assert Mtl.asview([np.float32(0.5), 1]).dtype == Mtl.DType.FLOAT64
+    assert Mtl.asview([2**63, 1]).dtype == Mtl.DType.UINT64
+
+
+def test_numbers_are_not_read_as_text():
+    assert int(Mtl.asview(bytearray(b"4"))) == ord("4")
+    assert float(Mtl.asview([[2.5]])) == 2.5 and int(Mtl.asview(7)) == 7
+    with pytest.raises(ValueError, match="2 elements"):
+        int(Mtl.asview(b"42"))
+
+
 @pytest.mark.parametrize("wrong", [
-    [[1, 2], [3]], [[1], 2], [1, [2]], [["a"]], [2**64], [None],
+    [[1, 2], [3]], [[1], 2], [1, [2]], [["a"]], [2**64], [-2**63 - 1], [-1, 2**63], [None],
+    [np.arange(3)],
 ])
 def test_asview_refuses(wrong):
     with pytest.raises((ValueError, TypeError)):
@@ -211,8 +227,9 @@ def test_asview_refuses(wrong):
 
 
 def test_asview_of_what_is_nothing_of_that():
-    with pytest.raises(TypeError):
-        Mtl.asview(object())
+    for value in (object(), "abc", range(3), None, GLib.Bytes.new(b"abc")):
+        with pytest.raises(TypeError, match=type(value).__name__):
+            Mtl.asview(value)
     for value in (np.array(["a"]), np.array([object()]), np.zeros(2, "datetime64[s]"),
                   np.zeros(2, [("a", "i4")]), np.arange(3, dtype=">i4")):
         with pytest.raises((BufferError, TypeError, ValueError)):

@@ -83,6 +83,17 @@ def test_case_4_capsules_are_consumed_once(legacy):
     assert producer.deleted == 1
 
 
+def test_bare_capsules_know_devices_and_copies():
+    view = zeros("float32", (3,))
+
+    with pytest.raises(TypeError, match="nonsense"):
+        Mtl.from_dlpack(view.__dlpack__(), device="nonsense")
+    with pytest.raises(BufferError, match=r"\(2, 0\)"):
+        Mtl.from_dlpack(view.__dlpack__(), device=(2, 0))
+    assert Mtl.from_dlpack(view.__dlpack__(), copy=True).get_address() != view.get_address()
+    assert Mtl.from_dlpack(view.__dlpack__(), device=(1, 0)).get_address() == view.get_address()
+
+
 def test_case_4_other_capsules_are_refused():
     import datetime
 

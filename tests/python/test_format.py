@@ -19,7 +19,7 @@ def check(array):
 @pytest.mark.parametrize("array", [
     np.arange(10), np.array([1, -20, 300]), np.arange(2000), np.arange(60).reshape(3, 4, 5),
     np.arange(10000).reshape(100, 100), np.arange(100000).reshape(10, 100, 100),
-    np.array([True, False]), np.array([[True], [False]]), np.array([1.0, 2.5]), np.array([0.0]),
+    np.array([True, False]), np.array([True, True]), np.array([[False]]), np.array([[True], [False]]), np.array([1.0, 2.5]), np.array([0.0]),
     np.array([1e10, 1.0]), np.array([1e-5, 1.0]), np.array([1e8]), np.array([123456.789, 0.001]),
     np.array([1 / 3, 2 / 3]), np.array([1.5, np.nan, np.inf, -np.inf]), np.array([np.nan]),
     np.array([np.inf, 1.0]), np.array([-np.inf, np.nan]), np.array([1e300, -1e-300]),

@@ -43,6 +43,14 @@ def test_index():
         layout[4]
     with pytest.raises(TypeError, match="str"):
         layout["x"]
+    with pytest.raises(TypeError, match="bool"):
+        layout[True]
+    with pytest.raises(IndexError):
+        layout[2**70]
+    assert layout[:2**70] == layout
+    for wrong in (dict(shape=(2.5,)), dict(shape=(2,), itemsize=1.5), dict(shape=(2,), strides=(1.0,))):
+        with pytest.raises(TypeError):
+            Layout(**wrong)
 
 
 def test_constructors():

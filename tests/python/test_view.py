@@ -166,6 +166,40 @@ def test_a_bare_object_is_empty():
     assert np.from_dlpack(view).shape == (0,) and str(view) == "[]"
 
 
+def test_an_object_that_holds_nothing_is_empty():
+    view = View.__new__(View)
+
+    assert view.shape == (0,) and view.tolist() == [] and view.T.shape == (0,)
+    assert bytes(memoryview(view)) == b"" and np.from_dlpack(view).shape == (0,)
+    with pytest.raises(IndexError):
+        view[0]
+    assert bytes(memoryview(Mtl.Buffer.__new__(Mtl.Buffer))) == b""
+    other = iota(3)
+    other.__class__ = Mtl.Buffer
+    assert bytes(memoryview(other)) == b""
+
+
+def test_arguments_have_names():
+    view = iota(2, 3)
+
+    assert view.narrow(axis=1, start=0, stop=2, step=1).shape == (2, 2)
+    assert view.reshape(np.array([3, 2])).shape == (3, 2)
+    with pytest.raises(ValueError):
+        view.reshape(2**70)
+
+
+def test_devices_that_offer_nothing():
+    class Idle(Mtl.Device):
+        pass
+
+    device = Idle()
+    assert not device.supports_storage_mode(Mtl.StorageMode.HOST) and device.get_name() == ""
+    with pytest.raises(NotImplementedError):
+        View.new_zeros(device, FLOAT32, [2])
+    with pytest.raises(NotImplementedError):
+        Mtl.Buffer.new_from_bytes(device, GLib.Bytes.new(b"abc"))
+
+
 def test_lifetimes():
     view = iota(100)
     wrapper = weakref.ref(view)

@@ -120,7 +120,7 @@ function _flattenNested(values, shape) {
 
 function _guessDType(flat) {
     if (flat.some(value => typeof value === 'bigint'))
-        return Mtl.DType.INT64;
+        return flat.some(value => value >= 2n ** 63n) ? Mtl.DType.UINT64 : Mtl.DType.INT64;
 
     if (flat.length > 0 && flat.every(value => typeof value === 'boolean'))
         return Mtl.DType.BOOL;
@@ -170,23 +170,36 @@ function _newFromNested(values, dtype) {
 
 // Mtl.StridedView.from(values, dtype): a new tensor, in the host's memory, of
 // - nested arrays of numbers, bigints or booleans, a single one of these giving
-//   a tensor without dimensions. Without a dtype it is int64 if there is a
-//   bigint, bool if there are only booleans, else float64. A value that the
-//   dtype cannot hold is an error;
+//   a tensor without dimensions. Without a dtype, which may be given by its
+//   name, it is int64 if there is a bigint (uint64 if one is beyond 2^63), bool
+//   if there are only booleans, else float64. A value that the dtype cannot
+//   hold is an error;
 // - a typed array, which gives one dimension and its own dtype. Another dtype
 //   converts as to_dtype() does.
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
 // array has them interleaved: what toArray() and toTypedArray() give.
 function _from(values, dtype = undefined) {
+    if (typeof dtype === 'string')
+        dtype = Mtl.DType.from_string(dtype);
+
     return ArrayBuffer.isView(values)
         ? _newFromTypedArray(values, dtype)
         : _newFromNested(values, dtype);
+}
+
+// gjs would make an integer of anything.
+function _checkIndices(indices) {
+    for (const index of indices) {
+        if (!Number.isInteger(index))
+            throw new TypeError(`An index is an integer, not ${index} of type ${typeof index}`);
+    }
 }
 
 // view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
 // Elements of int64 and uint64 beyond 2^53 are rounded to the nearest Number:
 // getBigInt() has them exactly.
 function _get(...indices) {
+    _checkIndices(indices);
     const dtype = this.get_dtype();
 
     if (_isComplex(dtype))
@@ -200,6 +213,7 @@ function _get(...indices) {
 // get_int64() and get_uint64() cannot do that: gjs makes Numbers of what they
 // return, and warns beyond 2^53.
 function _getBigInt(...indices) {
+    _checkIndices(indices);
     if (!_isInteger64(this.get_dtype()))
         throw new TypeError('getBigInt() is for elements of int64 and uint64');
 
@@ -218,6 +232,7 @@ function _getBigInt(...indices) {
 // view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
 // A value that the dtype cannot hold is an error.
 function _set(value, ...indices) {
+    _checkIndices(indices);
     if (Array.isArray(value)) {
         if (value.length !== 2)
             throw new TypeError(`A complex number is [re, im], not ${value.length} values`);

@@ -6,6 +6,8 @@ What is called often is compiled, in _mtl; the rest is here.
 
 import array
 import functools
+import numbers
+import operator
 
 from gi._gi import FunctionInfo
 from gi.repository import GLib
@@ -30,9 +32,9 @@ def raising(info):
     """The function, with its errors as the exceptions that Python users catch."""
 
     @functools.wraps(info)
-    def function(*args):
+    def function(*args, **keywords):
         try:
-            return info(*args)
+            return info(*args, **keywords)
         except GLib.Error as error:
             if error.domain != _ERROR_DOMAIN:
                 raise
@@ -72,6 +74,27 @@ def _flatten(value, shape, depth, values):
         _flatten(item, shape, depth + 1, values)
 
 
+def _is_bool(value):
+    # NumPy's is no int, and NumPy need not be there.
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _pack_numbers(values):
+    """The narrowest usual element type, and the elements in it."""
+    if values and all(_is_bool(value) for value in values):
+        return DType.BOOL, bytes(map(bool, values))
+    if values and all(isinstance(value, numbers.Integral) or _is_bool(value) for value in values):
+        values = [int(value) for value in values]
+        if max(values) < 2**63:
+            return DType.INT64, array.array("q", values)
+        return DType.UINT64, array.array("Q", values)
+    if all(isinstance(value, numbers.Real) or _is_bool(value) for value in values):
+        return DType.FLOAT64, array.array("d", map(float, values))
+    pairs = [complex(value) for value in values]
+    return DType.COMPLEX128, array.array("d", [part for pair in pairs
+                                               for part in (pair.real, pair.imag)])
+
+
 def _view_of_nested(sequence):
     shape = []
     probe = sequence
@@ -85,23 +108,15 @@ def _view_of_nested(sequence):
 
     values = []
     _flatten(sequence, shape, 0, values)
-    if values and all(isinstance(value, bool) for value in values):
-        dtype, data = DType.BOOL, bytes(values)
-    elif values and all(isinstance(value, int) for value in values):
-        dtype, data = DType.INT64, values
-    elif any(isinstance(value, complex) for value in values):
-        pairs = [complex(value) for value in values]
-        dtype = DType.COMPLEX128
-        data = array.array("d", [part for pair in pairs for part in (pair.real, pair.imag)])
-    else:
-        dtype, data = DType.FLOAT64, array.array("d", values)
+    for value in values:
+        if not isinstance(value, numbers.Number) and not _is_bool(value):
+            raise TypeError(f"nested sequences are of numbers, not of {type(value).__name__}")
+    try:
+        dtype, data = _pack_numbers(values)
+    except OverflowError:
+        raise ValueError("an integer does not fit 64 bits") from None
 
     view = StridedView.new_empty(None, dtype, shape)
-    if dtype == DType.INT64:
-        try:
-            data = array.array("q", data)
-        except OverflowError as error:
-            raise ValueError(f"an integer does not fit 64 bits: {error}") from None
     if values:
         memoryview(view.get_buffer()).cast("B")[:] = memoryview(data).cast("B")
     return view
@@ -117,15 +132,18 @@ def asview(x):
     if hasattr(type(x), "__dlpack__"):
         try:
             return from_dlpack(x)
-        except BufferError:
+        except BufferError as error:
             # Read-only memory, say, that an older producer can only export
             # through the buffer protocol.
             try:
                 return _mtl.from_buffer(x)
             except (TypeError, BufferError):
-                pass
-            raise
-    return _mtl.from_buffer(x)
+                raise error from None
+    try:
+        return _mtl.from_buffer(x)
+    except TypeError:
+        raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is no "
+                        "number or nested list or tuple of numbers") from None
 
 
 # Element types
@@ -179,6 +197,12 @@ def _view_eq(self, other):
     return self.is_identical(other)
 
 
+def _view_contains(self, value):
+    if self.ndim == 1:
+        return any(item == value for item in self)
+    return any(value in part for part in self)
+
+
 def _view_bool(self):
     if self.size != 1:
         raise ValueError(f"the truth value of a view of {self.size} elements is ambiguous")
@@ -199,6 +223,7 @@ StridedView.__str__ = lambda self: self.to_string()
 StridedView.__eq__ = _view_eq
 StridedView.__hash__ = lambda self: self.hash()
 StridedView.__bool__ = _view_bool
+StridedView.__contains__ = _view_contains
 
 
 # Buffers: a row of bytes
@@ -225,11 +250,12 @@ Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 
 
 def _layout_new(cls, shape=(), strides=None, itemsize=1):
-    shape = list(shape)
-    strides = None if strides is None else list(strides)
-    if strides is not None and len(strides) != len(shape):
-        raise ValueError(f"{len(strides)} strides given for {len(shape)} dimensions")
-    return StridedLayout.new(shape, strides, itemsize * 8)
+    shape = [operator.index(extent) for extent in shape]
+    if strides is not None:
+        strides = [operator.index(stride) for stride in strides]
+        if len(strides) != len(shape):
+            raise ValueError(f"{len(strides)} strides given for {len(shape)} dimensions")
+    return StridedLayout.new(shape, strides, operator.index(itemsize) * 8)
 
 
 def _layout_init(self, shape=(), strides=None, itemsize=1):
@@ -240,7 +266,7 @@ def _slice_string(key):
     """An index as slice() reads it."""
 
     def number(value):
-        return "" if value is None else str(value.__index__())
+        return "" if value is None else str(operator.index(value))
 
     parts = []
     for part in key if isinstance(key, tuple) else (key,):
@@ -250,11 +276,13 @@ def _slice_string(key):
             parts.append("newaxis")
         elif isinstance(part, slice):
             parts.append(f"{number(part.start)}:{number(part.stop)}:{number(part.step)}")
-        elif hasattr(part, "__index__"):
+        elif hasattr(part, "__index__") and not _is_bool(part):
             parts.append(number(part))
         else:
             raise TypeError(f"An index is made of integers, slices, ... and None, not of "
                             f"{type(part).__name__}")
+    if parts.count("...") > 1:
+        raise IndexError(f"An index has one ... at most, not {parts.count('...')}")
     return ", ".join(parts)
 
 
