@@ -13,7 +13,7 @@ G_BEGIN_DECLS
  * All fields but the device of imported memory are constant. */
 typedef struct
 {
-  gatomicrefcount ref_count;
+  int ref_count; /* atomic */
   gint32 device_type;    /* DLPack's number, even one that has no name here */
   gint32 device_ordinal;
   MtlDevice *device;     /* found on demand for imported memory */
@@ -56,14 +56,29 @@ MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gboolean         read_only,
                                     GDestroyNotify   destroy,
                                     gpointer         owner);
-MtlMemory *mtl_memory_ref         (MtlMemory       *self);
-void       mtl_memory_unref       (MtlMemory       *self);
+void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
 gboolean   mtl_memory_is_host_accessible (MtlMemory  *self);
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
 
 MtlStorageMode mtl_device_get_host_mode (MtlDevice *device);
+
+static inline MtlMemory *
+mtl_memory_ref (MtlMemory *self)
+{
+  if (!self->is_static)
+    g_atomic_int_inc (&self->ref_count);
+
+  return self;
+}
+
+static inline void
+mtl_memory_unref (MtlMemory *self)
+{
+  if (!self->is_static && g_atomic_int_dec_and_test (&self->ref_count))
+    mtl_memory_free (self);
+}
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlMemory, mtl_memory_unref)
 

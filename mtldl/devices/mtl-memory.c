@@ -15,7 +15,7 @@ memory_alloc (MtlDevice *device)
 {
   MtlMemory *self = g_new0 (MtlMemory, 1);
 
-  g_atomic_ref_count_init (&self->ref_count);
+  self->ref_count = 1;
   self->size_known = TRUE;
   self->device = g_object_ref (device);
   self->device_type = mtl_device_get_device_type (device);
@@ -243,7 +243,7 @@ mtl_memory_new_imported (gint32           device_type,
   gboolean is_host = device_type == MTL_DEVICE_TYPE_CPU;
   MtlMemory *self = g_new0 (MtlMemory, 1);
 
-  g_atomic_ref_count_init (&self->ref_count);
+  self->ref_count = 1;
   self->device_type = device_type;
   self->device_ordinal = is_host ? 0 : device_ordinal;
   self->storage_mode = is_host ? MTL_STORAGE_MODE_HOST : MTL_STORAGE_MODE_FOREIGN;
@@ -257,21 +257,9 @@ mtl_memory_new_imported (gint32           device_type,
   return self;
 }
 
-MtlMemory *
-mtl_memory_ref (MtlMemory *self)
-{
-  if (!self->is_static)
-    g_atomic_ref_count_inc (&self->ref_count);
-
-  return self;
-}
-
 void
-mtl_memory_unref (MtlMemory *self)
+mtl_memory_free (MtlMemory *self)
 {
-  if (self->is_static || !g_atomic_ref_count_dec (&self->ref_count))
-    return;
-
   if (self->allocated)
     MTL_DEVICE_GET_CLASS (self->device)->free (self->device, self->handle, self->storage_mode);
   if (self->destroy != NULL)

@@ -54,6 +54,18 @@ mtl_layout_strides (const MtlLayout *self)
   return mtl_layout_dims (self) + self->n_dims;
 }
 
+static inline gboolean
+mtl_layout_is_empty (const MtlLayout *self)
+{
+  const gint64 *shape = mtl_layout_shape (self);
+
+  for (guint32 i = 0; i < self->n_dims; i++)
+    if (shape[i] == 0)
+      return TRUE;
+
+  return FALSE;
+}
+
 /* Room for n_dims dimensions, whose values the caller sets. */
 static inline void
 mtl_layout_init (MtlLayout *self,
@@ -128,7 +140,6 @@ gboolean  mtl_layout_add_up_bounds    (const MtlLayout  *self,
 
 /* Queries: mtl-layout-queries.c */
 gint64    mtl_layout_get_volume       (const MtlLayout  *self);
-gboolean  mtl_layout_is_empty         (const MtlLayout  *self);
 void      mtl_layout_get_stride_order (const MtlLayout  *self,
                                        int              *axes);
 void      mtl_layout_get_offset_bounds (const MtlLayout *self,

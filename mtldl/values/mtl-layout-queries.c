@@ -27,18 +27,6 @@ mtl_layout_get_volume (const MtlLayout *self)
   return volume;
 }
 
-gboolean
-mtl_layout_is_empty (const MtlLayout *self)
-{
-  const gint64 *shape = mtl_layout_shape (self);
-
-  for (guint32 i = 0; i < self->n_dims; i++)
-    if (shape[i] == 0)
-      return TRUE;
-
-  return FALSE;
-}
-
 /* Outermost first: by falling magnitude of the stride; equal ones keep their
  * order, as NumPy's K does. */
 void

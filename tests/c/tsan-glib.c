@@ -61,20 +61,6 @@ EXPORTED void
 }
 
 /* Who takes the last reference away comes after all who had one. */
-EXPORTED gboolean
-(g_atomic_ref_count_dec) (gatomicrefcount *count)
-{
-  gboolean (* next) (gatomicrefcount *) = dlsym (RTLD_NEXT, "g_atomic_ref_count_dec");
-  gboolean is_last;
-
-  __tsan_release ((void *) count);
-  is_last = next (count);
-  if (is_last)
-    __tsan_acquire ((void *) count);
-
-  return is_last;
-}
-
 EXPORTED void
 (g_object_unref) (gpointer object)
 {
