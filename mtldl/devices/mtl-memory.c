@@ -131,6 +131,53 @@ check_address_range (gsize    size,
   return FALSE;
 }
 
+/* Gives a device that takes no memory of the host's a copy of it. */
+static MtlMemory *
+memory_new_for_copy (MtlDevice      *device,
+                     gconstpointer   data,
+                     gsize           size,
+                     GError        **error)
+{
+  MtlMemory *self = mtl_memory_new (device, size, mtl_device_get_host_mode (device), FALSE, error);
+
+  if (self == NULL || size == 0)
+    return self;
+
+  if (self->contents == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” can neither use host memory nor be written to by the host",
+                   mtl_device_get_name (device));
+      mtl_memory_unref (self);
+      return NULL;
+    }
+
+  memcpy (self->contents, data, size);
+  return self;
+}
+
+/* The device's handle of host memory that it uses in place; NULL without an
+ * error where it cannot. */
+static gpointer
+wrap_in_place (MtlDevice  *device,
+               gpointer    data,
+               gsize       size,
+               GError    **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+  g_autoptr (GError) local_error = NULL;
+  gpointer handle;
+
+  if (klass->wrap_memory == NULL)
+    return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST) ? data : NULL;
+
+  handle = klass->wrap_memory (device, data, size, &local_error);
+  if (handle == NULL && !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+    g_propagate_error (error, g_steal_pointer (&local_error));
+
+  return handle;
+}
+
 /* Takes the owner, on failure too. A device that cannot use the memory in
  * place gets a copy, and the owner ends at once. */
 MtlMemory *
@@ -142,51 +189,27 @@ mtl_memory_new_wrapped (MtlDevice       *device,
                         gpointer         owner,
                         GError         **error)
 {
-  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
   g_autoptr (GError) local_error = NULL;
   MtlMemory *self = NULL;
-  gpointer handle = data;
+  gpointer handle = NULL;
 
-  if (!check_address_range (size, error))
-    {
-      if (destroy != NULL)
-        destroy (owner);
-      return NULL;
-    }
+  if (check_address_range (size, &local_error) && size > 0)
+    handle = wrap_in_place (device, data, size, &local_error);
 
-  if (klass->wrap_memory != NULL)
-    handle = klass->wrap_memory (device, data, size, &local_error);
-  else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
-    handle = NULL;
-
-  if (handle != NULL || (data == NULL && size == 0))
+  if (handle != NULL)
     {
       self = memory_new_for_owner (device, handle, size, destroy, owner);
-      self->allocated = klass->wrap_memory != NULL && handle != NULL;
+      self->allocated = MTL_DEVICE_GET_CLASS (device)->wrap_memory != NULL;
       self->read_only = read_only;
       return self;
     }
 
-  if (local_error == NULL || g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
-    self = mtl_memory_new (device, size, mtl_device_get_host_mode (device), FALSE, error);
-  else
-    g_propagate_error (error, g_steal_pointer (&local_error));
-
+  if (local_error == NULL)
+    self = memory_new_for_copy (device, data, size, &local_error);
   if (self != NULL)
-    {
-      if (size > 0 && self->contents != NULL)
-        memcpy (self->contents, data, size);
-      self->read_only = read_only;
-    }
-
-  if (self != NULL && size > 0 && self->contents == NULL)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” can neither use host memory nor be written to by the host",
-                   mtl_device_get_name (device));
-      g_clear_pointer (&self, mtl_memory_unref);
-    }
-
+    self->read_only = read_only;
+  if (local_error != NULL)
+    g_propagate_error (error, g_steal_pointer (&local_error));
   if (destroy != NULL)
     destroy (owner);
 
