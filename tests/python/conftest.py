@@ -13,10 +13,11 @@ NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
            "float16", "float32", "float64", "complex64", "complex128"]
 
 
-def pytest_report_header(config):
+def pytest_terminal_summary(terminalreporter):
     import numpy
 
-    return f"NumPy {numpy.__version__}, seed {SEED}, {CASES} random cases"
+    terminalreporter.write_line(f"NumPy {numpy.__version__}; {CASES} random cases; again with "
+                                f"MTL_TEST_SEED={SEED}")
 
 
 SEED = int(os.environ.get("MTL_TEST_SEED", random.SystemRandom().randrange(2**32)))
