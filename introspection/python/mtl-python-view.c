@@ -228,10 +228,21 @@ PyGetSetDef view_getters[] = {
   { NULL }
 };
 
+typedef MtlStridedView *(* AxesFunc) (MtlStridedView  *self,
+                                      const int       *axes,
+                                      gsize            n_axes,
+                                      GError         **error);
+
+typedef MtlStridedView *(* ShapeFunc) (MtlStridedView  *self,
+                                       const gint64    *shape,
+                                       gsize            n_dims,
+                                       GError         **error);
+
 static PyObject *
-view_permute (PyObject        *self,
-              PyObject *const *args,
-              Py_ssize_t       n_args)
+call_with_axes (PyObject        *self,
+                PyObject *const *args,
+                Py_ssize_t       n_args,
+                AxesFunc         func)
 {
   GError *error = NULL;
   int axes[MAX_DIMS];
@@ -240,7 +251,31 @@ view_permute (PyObject        *self,
   if (n < 0)
     return NULL;
 
-  return wrap_view (mtl_strided_view_permute (get_view (self), axes, n, &error), &error, CALLER);
+  return wrap_view (func (get_view (self), axes, n, &error), &error, CALLER);
+}
+
+static PyObject *
+call_with_shape (PyObject        *self,
+                 PyObject *const *args,
+                 Py_ssize_t       n_args,
+                 ShapeFunc        func)
+{
+  GError *error = NULL;
+  gint64 shape[MAX_DIMS];
+  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
+
+  if (n < 0)
+    return NULL;
+
+  return wrap_view (func (get_view (self), shape, n, &error), &error, CALLER);
+}
+
+static PyObject *
+view_permute (PyObject        *self,
+              PyObject *const *args,
+              Py_ssize_t       n_args)
+{
+  return call_with_axes (self, args, n_args, mtl_strided_view_permute);
 }
 
 static PyObject *
@@ -259,14 +294,7 @@ view_reshape (PyObject        *self,
               PyObject *const *args,
               Py_ssize_t       n_args)
 {
-  GError *error = NULL;
-  gint64 shape[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
-
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_reshape (get_view (self), shape, n, &error), &error, CALLER);
+  return call_with_shape (self, args, n_args, mtl_strided_view_reshape);
 }
 
 static PyObject *
@@ -274,15 +302,7 @@ view_broadcast_to (PyObject        *self,
                    PyObject *const *args,
                    Py_ssize_t       n_args)
 {
-  GError *error = NULL;
-  gint64 shape[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
-
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_broadcast_to (get_view (self), shape, n, &error), &error,
-                    CALLER);
+  return call_with_shape (self, args, n_args, mtl_strided_view_broadcast_to);
 }
 
 static PyObject *
@@ -290,14 +310,7 @@ view_unsqueeze (PyObject        *self,
                 PyObject *const *args,
                 Py_ssize_t       n_args)
 {
-  GError *error = NULL;
-  int axes[MAX_DIMS];
-  Py_ssize_t n = axes_from_args (args, n_args, axes);
-
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_unsqueeze (get_view (self), axes, n, &error), &error, CALLER);
+  return call_with_axes (self, args, n_args, mtl_strided_view_unsqueeze);
 }
 
 static PyObject *
@@ -305,19 +318,10 @@ view_squeeze (PyObject        *self,
               PyObject *const *args,
               Py_ssize_t       n_args)
 {
-  GError *error = NULL;
-  int axes[MAX_DIMS];
-  Py_ssize_t n;
+  if (n_args > 0)
+    return call_with_axes (self, args, n_args, mtl_strided_view_squeeze_axes);
 
-  if (n_args == 0)
-    return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
-
-  n = axes_from_args (args, n_args, axes);
-  if (n < 0)
-    return NULL;
-
-  return wrap_view (mtl_strided_view_squeeze_axes (get_view (self), axes, n, &error), &error,
-                    CALLER);
+  return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
 }
 
 /* A list of the axis' elements, or of lists. */
@@ -404,10 +408,9 @@ view_bytes (PyObject *self,
   return result;
 }
 
-/* int() and float() would else read the bytes as text. */
 static PyObject *
-view_float (PyObject *self,
-            PyObject *unused)
+convert_item (PyObject *self,
+              PyObject *(* convert) (PyObject *number))
 {
   PyObject *number = view_item (self, NULL, 0);
   PyObject *result;
@@ -415,24 +418,24 @@ view_float (PyObject *self,
   if (number == NULL)
     return NULL;
 
-  result = PyNumber_Float (number);
+  result = convert (number);
   Py_DECREF (number);
   return result;
+}
+
+/* float() and int() would else read the bytes as text. */
+static PyObject *
+view_float (PyObject *self,
+            PyObject *unused)
+{
+  return convert_item (self, PyNumber_Float);
 }
 
 static PyObject *
 view_int (PyObject *self,
           PyObject *unused)
 {
-  PyObject *number = view_item (self, NULL, 0);
-  PyObject *result;
-
-  if (number == NULL)
-    return NULL;
-
-  result = PyNumber_Long (number);
-  Py_DECREF (number);
-  return result;
+  return convert_item (self, PyNumber_Long);
 }
 
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
