@@ -254,7 +254,7 @@ view_for_buffer (Released  *owner,
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) memory = NULL;
   Py_buffer *buffer = &owner->buffer;
-  gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max;
+  gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max, itemsize;
   MtlDType dtype = dtype_for_format (buffer);
 
   if (dtype == MTL_DTYPE_OTHER || buffer->itemsize <= 0 || buffer->ndim < 0 || buffer->ndim > MAX_DIMS
@@ -285,14 +285,15 @@ view_for_buffer (Released  *owner,
     }
 
   mtl_strided_layout_get_offset_bounds (layout, &min, &max);
+  itemsize = buffer->itemsize; /* the owner may have ended when the memory is made */
   memory = mtl_buffer_new_for_data (mtl_device_get_host (),
-                                    (guint8 *) buffer->buf + min * buffer->itemsize,
-                                    (max - min + 1) * buffer->itemsize, buffer->readonly,
+                                    (guint8 *) buffer->buf + min * itemsize,
+                                    (max - min + 1) * itemsize, buffer->readonly,
                                     release_later, owner, error);
   if (memory == NULL)
     return NULL;
 
-  return mtl_strided_view_new (memory, layout, dtype, -min * buffer->itemsize, error);
+  return mtl_strided_view_new (memory, layout, dtype, -min * itemsize, error);
 }
 
 PyObject *
