@@ -22,9 +22,11 @@ G_DECLARE_FINAL_TYPE (MtlDlpackTensor, mtl_dlpack_tensor, MTL, DLPACK_TENSOR, GO
 
 MTL_AVAILABLE_IN_1_0
 MtlDlpackTensor *mtl_dlpack_tensor_new_take           (struct DLManagedTensorVersioned  *managed,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlDlpackTensor *mtl_dlpack_tensor_new_take_legacy    (struct DLManagedTensor           *managed) G_GNUC_WARN_UNUSED_RESULT;
+MtlDlpackTensor *mtl_dlpack_tensor_new_take_legacy    (struct DLManagedTensor           *managed)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 struct DLManagedTensorVersioned *
                  mtl_dlpack_tensor_steal              (MtlDlpackTensor                  *self,
@@ -51,31 +53,37 @@ MtlDlpackTensor *mtl_strided_view_export_dlpack       (MtlStridedView           
                                                        MtlDlpackFlags                    flags,
                                                        MtlDeviceType                     device_type,
                                                        int                               device_ordinal,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 struct DLManagedTensorVersioned *
                  mtl_strided_view_to_dlpack           (MtlStridedView                   *self,
                                                        MtlDlpackFlags                    flags,
                                                        MtlDeviceType                     device_type,
                                                        int                               device_ordinal,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 struct DLManagedTensor *
                  mtl_strided_view_to_dlpack_legacy    (MtlStridedView                   *self,
                                                        MtlDlpackFlags                    flags,
                                                        MtlDeviceType                     device_type,
                                                        int                               device_ordinal,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_from_dlpack     (MtlDlpackTensor                  *tensor,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_take_dlpack     (struct DLManagedTensorVersioned  *managed,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_strided_view_new_take_dlpack_legacy
                                                       (struct DLManagedTensor           *managed,
-                                                       GError                          **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                       GError                          **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean         mtl_dlpack_validate                  (gconstpointer                     dl_tensor,
                                                        GError                          **error);

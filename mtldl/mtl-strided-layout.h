@@ -24,31 +24,36 @@ MtlStridedLayout *mtl_strided_layout_new                (const gint64      *shap
                                                          const gint64      *strides,
                                                          gsize              n_strides,
                                                          guint              item_bits,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_new_for_bytes      (const gint64      *shape,
                                                          gsize              n_dims,
                                                          const gint64      *byte_strides,
                                                          gsize              n_strides,
                                                          guint              item_bits,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_new_dense          (const gint64      *shape,
                                                          gsize              n_dims,
                                                          MtlOrder           order,
                                                          guint              item_bits,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_new_dense_for_axes (const gint64      *shape,
                                                          gsize              n_dims,
                                                          const int         *axes,
                                                          gsize              n_axes,
                                                          guint              item_bits,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_new_dense_like     (MtlStridedLayout  *other,
                                                          MtlOrder           order,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
 guint         mtl_strided_layout_get_n_dims        (MtlStridedLayout *self);
@@ -109,73 +114,89 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_reshape      (MtlStridedLayout  *self,
                                                    const gint64      *shape,
                                                    gsize              n_dims,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_flatten      (MtlStridedLayout  *self,
                                                    int                first,
                                                    int                last,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_flatten_mask (MtlStridedLayout  *self,
                                                    guint64            mask,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_permute      (MtlStridedLayout  *self,
                                                    const int         *axes,
                                                    gsize              n_axes,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_transpose    (MtlStridedLayout *self) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedLayout *mtl_strided_layout_transpose    (MtlStridedLayout *self)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_swap_axes    (MtlStridedLayout  *self,
                                                    int                axis_a,
                                                    int                axis_b,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_squeeze      (MtlStridedLayout *self) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedLayout *mtl_strided_layout_squeeze      (MtlStridedLayout *self)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_squeeze_axes (MtlStridedLayout  *self,
                                                    const int         *axes,
                                                    gsize              n_axes,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_unsqueeze    (MtlStridedLayout  *self,
                                                    const int         *axes,
                                                    gsize              n_axes,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_broadcast_to (MtlStridedLayout  *self,
                                                    const gint64      *shape,
                                                    gsize              n_dims,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_narrow       (MtlStridedLayout  *self,
                                                    int                axis,
                                                    gint64             start,
                                                    gint64             stop,
                                                    gint64             step,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_select       (MtlStridedLayout  *self,
                                                    int                axis,
                                                    gint64             index,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_flip         (MtlStridedLayout  *self,
                                                    int                axis,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_slice        (MtlStridedLayout  *self,
                                                    const MtlSlice    *slices,
                                                    gsize              n_slices,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_slice_string (MtlStridedLayout  *self,
                                                    const char        *string,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_to_dense           (MtlStridedLayout  *self,
                                                          MtlOrder           order,
-                                                         GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

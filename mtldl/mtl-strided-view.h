@@ -22,7 +22,8 @@ MtlStridedView *mtl_strided_view_new              (MtlBuffer         *buffer,
                                                    MtlStridedLayout  *layout,
                                                    MtlDType           dtype,
                                                    gsize              byte_offset,
-                                                   GError           **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_zeros        (MtlDevice     *device,
                                                    MtlDType       dtype,
@@ -65,10 +66,12 @@ MtlStridedView *mtl_strided_view_new_from_variant (MtlDType       dtype,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
-                                                   GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+                                                   GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_view_get_layout           (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedLayout *mtl_strided_view_get_layout           (MtlStridedView *self)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer        *mtl_strided_view_get_buffer           (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0

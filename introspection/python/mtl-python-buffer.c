@@ -257,7 +257,8 @@ view_for_buffer (Released  *owner,
   gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max, itemsize;
   MtlDType dtype = dtype_for_format (buffer);
 
-  if (dtype == MTL_DTYPE_OTHER || buffer->itemsize <= 0 || buffer->ndim < 0 || buffer->ndim > MAX_DIMS
+  if (dtype == MTL_DTYPE_OTHER || buffer->itemsize <= 0
+      || buffer->ndim < 0 || buffer->ndim > MAX_DIMS
       || (buffer->shape == NULL && buffer->ndim > 1) || buffer->suboffsets != NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,

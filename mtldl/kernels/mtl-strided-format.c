@@ -138,7 +138,13 @@ format_integer (Formatter *self,
                 MtlNumber  number)
 {
   if (self->dtype == MTL_DTYPE_BOOL)
-    return g_strdup (number.u == 0 ? "False" : self->strided->layout->n_dims > 0 ? " True" : "True");
+    {
+      if (number.u == 0)
+        return g_strdup ("False");
+
+      /* In an array as wide as the other one. */
+      return g_strdup (self->strided->layout->n_dims > 0 ? " True" : "True");
+    }
   if (number.kind == MTL_NUMBER_INT)
     return g_strdup_printf ("%" G_GINT64_FORMAT, number.i);
 
