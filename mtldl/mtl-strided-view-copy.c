@@ -4,8 +4,6 @@
 
 #include "mtl-strided-view-private.h"
 
-#include <string.h>
-
 #include "mtl-error.h"
 #include "mtl-number-private.h"
 #include "mtl-strided-format-private.h"

@@ -46,10 +46,12 @@ check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
 
+# Sanitizers need no more than the library in C and its tests.
+c_alone=(-Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpython=disabled
+         -Dgjs=disabled -Dpixbuf=disabled -Dexamples=false)
+
 build_sanitized () {
-  configure "$sanitize" -Db_sanitize=address,undefined -Db_lundef=false \
-    -Dintrospection=disabled -Dvapi=disabled -Dpython=disabled -Dgjs=disabled -Dpixbuf=disabled \
-    -Dexamples=false
+  configure "$sanitize" -Db_sanitize=address,undefined "${c_alone[@]}"
   compile "$sanitize"
 }
 
@@ -64,9 +66,7 @@ run_sanitized () {
 run_races () {
   local folder=$build-races
 
-  configure "$folder" -Db_sanitize=thread -Db_lundef=false \
-    -Dintrospection=disabled -Dvapi=disabled -Dpython=disabled -Dgjs=disabled -Dpixbuf=disabled \
-    -Dexamples=false
+  configure "$folder" -Db_sanitize=thread "${c_alone[@]}"
   compile "$folder"
   run_meson "$folder" races threads
 }

@@ -500,7 +500,7 @@ get_capsule (PyObject *object,
   return NULL;
 }
 
-PyObject *
+static PyObject *
 view_from_dlpack (PyObject *object,
                   PyObject *device,
                   PyObject *copy)

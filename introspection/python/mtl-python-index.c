@@ -4,8 +4,6 @@
 
 #include "mtl-python-private.h"
 
-#include <string.h>
-
 /* Each part of an index may add an axis. */
 #define MAX_PARTS (2 * MAX_DIMS + 1)
 

@@ -46,8 +46,9 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
-/* Wraps a view that was made just now; of NULL and an error it makes an exception. The error is
- * passed by address, as the call that gives both is an argument itself. */
+/* Wraps a view that was made just now; of NULL and an error it makes an
+ * exception. The error is passed by address, as the call that gives both is an
+ * argument itself. */
 PyObject *wrap_view       (MtlStridedView *view,
                            GError        **error,
                            Audience        audience);
@@ -99,22 +100,12 @@ int       number_set      (MtlStridedView *view,
                            PyObject       *value);
 gboolean  is_number       (PyObject       *object);
 
-/* Integers and sequences of them: mtl-python-view.c */
+/* mtl-python-view.c */
 int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);
-Py_ssize_t ints_from_args (PyObject *const *args,
-                           Py_ssize_t       n_args,
-                           gint64          *values,
-                           const char      *what);
-Py_ssize_t axes_from_args (PyObject *const *args,
-                           Py_ssize_t       n_args,
-                           int             *axes);
 
 /* Imports: mtl-python-dlpack.c, mtl-python-buffer.c */
-PyObject *view_from_dlpack (PyObject *object,
-                            PyObject *device,
-                            PyObject *copy);
 PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,
                               Py_ssize_t        n_args,

@@ -51,7 +51,7 @@ int64_from_object (PyObject *object,
 }
 
 /* (2, 3), [2, 3] or 2, 3. */
-Py_ssize_t
+static Py_ssize_t
 ints_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
                 gint64          *values,
@@ -83,7 +83,7 @@ ints_from_args (PyObject *const *args,
   return n_args;
 }
 
-Py_ssize_t
+static Py_ssize_t
 axes_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
                 int             *axes)

@@ -77,34 +77,6 @@ mtl_layout_squeeze (const MtlLayout *self,
   drop_axes (self, dropped, result);
 }
 
-/* Sets a bit for each axis, and says which one is named twice. */
-static gboolean
-collect_axes (const int  *axes,
-              gsize       n_axes,
-              gsize       n_dims,
-              guint64    *mask,
-              GError    **error)
-{
-  *mask = 0;
-  for (gsize i = 0; i < n_axes; i++)
-    {
-      guint axis;
-
-      if (!mtl_axis_resolve (axes[i], n_dims, &axis, error))
-        return FALSE;
-
-      if (*mask >> axis & 1)
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "Axis %d is named twice", axes[i]);
-          return FALSE;
-        }
-      *mask |= G_GUINT64_CONSTANT (1) << axis;
-    }
-
-  return TRUE;
-}
-
 gboolean
 mtl_layout_squeeze_axes (const MtlLayout  *self,
                          const int        *axes,
@@ -114,7 +86,7 @@ mtl_layout_squeeze_axes (const MtlLayout  *self,
 {
   guint64 dropped;
 
-  if (!collect_axes (axes, n_axes, self->n_dims, &dropped, error))
+  if (!mtl_axes_resolve (axes, n_axes, self->n_dims, NULL, &dropped, error))
     return FALSE;
 
   for (guint32 i = 0; i < self->n_dims; i++)
@@ -171,7 +143,7 @@ mtl_layout_unsqueeze (const MtlLayout  *self,
       return FALSE;
     }
 
-  if (!collect_axes (axes, n_axes, n_dims, &added, error))
+  if (!mtl_axes_resolve (axes, n_axes, n_dims, NULL, &added, error))
     return FALSE;
 
   mtl_layout_init (result, n_dims, self->item_bits, self->offset);

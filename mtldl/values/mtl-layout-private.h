@@ -175,6 +175,12 @@ gboolean  mtl_axis_resolve            (int               axis,
                                        gsize             n_dims,
                                        guint            *result,
                                        GError          **error);
+gboolean  mtl_axes_resolve            (const int        *axes,
+                                       gsize             n_axes,
+                                       gsize             n_dims,
+                                       int              *resolved,
+                                       guint64          *mask,
+                                       GError          **error);
 gboolean  mtl_index_resolve           (gint64            index,
                                        gint64            extent,
                                        guint             axis,

@@ -348,6 +348,38 @@ mtl_axis_resolve (int       axis,
   return TRUE;
 }
 
+/* Each axis at most once. They go to `resolved`, unless that is NULL, and each
+ * sets its bit in the mask. */
+gboolean
+mtl_axes_resolve (const int  *axes,
+                  gsize       n_axes,
+                  gsize       n_dims,
+                  int        *resolved,
+                  guint64    *mask,
+                  GError    **error)
+{
+  *mask = 0;
+  for (gsize i = 0; i < n_axes; i++)
+    {
+      guint axis;
+
+      if (!mtl_axis_resolve (axes[i], n_dims, &axis, error))
+        return FALSE;
+
+      if (*mask >> axis & 1)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "Axis %d is named twice", axes[i]);
+          return FALSE;
+        }
+      *mask |= G_GUINT64_CONSTANT (1) << axis;
+      if (resolved != NULL)
+        resolved[i] = axis;
+    }
+
+  return TRUE;
+}
+
 gboolean
 mtl_index_resolve (gint64    index,
                    gint64    extent,

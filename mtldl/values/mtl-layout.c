@@ -231,7 +231,7 @@ check_permutation (const int  *axes,
                    int        *resolved,
                    GError    **error)
 {
-  guint64 seen = 0;
+  guint64 seen;
 
   if (n_axes != n_dims)
     {
@@ -241,24 +241,7 @@ check_permutation (const int  *axes,
       return FALSE;
     }
 
-  for (gsize i = 0; i < n_axes; i++)
-    {
-      guint axis;
-
-      if (!mtl_axis_resolve (axes[i], n_dims, &axis, error))
-        return FALSE;
-
-      if (seen & G_GUINT64_CONSTANT (1) << axis)
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "Axis %d is named twice", axes[i]);
-          return FALSE;
-        }
-      seen |= G_GUINT64_CONSTANT (1) << axis;
-      resolved[i] = axis;
-    }
-
-  return TRUE;
+  return mtl_axes_resolve (axes, n_axes, n_dims, resolved, &seen, error);
 }
 
 gboolean
