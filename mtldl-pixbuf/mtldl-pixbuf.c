@@ -81,7 +81,7 @@ mtl_pixbuf_get_view (GdkPixbuf  *pixbuf,
 
   size = picture_size (shape[0], strides[0], shape[1] * shape[2]);
   buffer = mtl_buffer_new_for_data (mtl_device_get_host (), gdk_pixbuf_get_pixels (pixbuf), size,
-                                    FALSE, g_object_unref, g_object_ref (pixbuf), error);
+                                    MTL_BUFFER_FLAGS_NONE, g_object_unref, g_object_ref (pixbuf), error);
   if (buffer == NULL)
     return NULL;
 

@@ -129,6 +129,84 @@ mtl_buffer_set_bytes (MtlBuffer  *self,
   return mtl_buffer_copy (self, offset, source, 0, g_bytes_get_size (bytes), NULL, error);
 }
 
+static gboolean
+copy_by (MtlDevice     *device,
+         MtlBuffer     *dest,
+         gsize          dest_offset,
+         MtlBuffer     *source,
+         gsize          source_offset,
+         gsize          size,
+         GCancellable  *cancellable,
+         GError       **error)
+{
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+
+  if (klass->copy == NULL)
+    return mtl_memory_check_host_accessible (dest->memory, error)
+           && mtl_memory_check_host_accessible (source->memory, error);
+
+  return klass->copy (device, dest, dest_offset, source, source_offset, size, cancellable, error);
+}
+
+/* Between two devices, neither of which reaches the other one's memory. */
+static gboolean
+copy_through_host (MtlBuffer     *dest,
+                   gsize          dest_offset,
+                   MtlBuffer     *source,
+                   gsize          source_offset,
+                   gsize          size,
+                   GCancellable  *cancellable,
+                   GError       **error)
+{
+  const gsize chunk_size = MIN (size, (gsize) 16 << 20);
+  g_autoptr (MtlBuffer) host = mtl_buffer_new_uninitialized (mtl_device_get_host (), chunk_size,
+                                                             MTL_STORAGE_MODE_HOST, error);
+
+  if (host == NULL)
+    return FALSE;
+
+  for (gsize done = 0; done < size; done += chunk_size)
+    {
+      gsize chunk = MIN (chunk_size, size - done);
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !copy_by (mtl_buffer_get_device (source), host, 0, source, source_offset + done, chunk,
+                       cancellable, error)
+          || !copy_by (mtl_buffer_get_device (dest), dest, dest_offset + done, host, 0, chunk,
+                       cancellable, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+copy_range (MtlBuffer     *dest,
+            gsize          dest_offset,
+            MtlBuffer     *source,
+            gsize          source_offset,
+            gsize          size,
+            GCancellable  *cancellable,
+            GError       **error)
+{
+  gboolean to_host = mtl_buffer_is_host_accessible (dest);
+  gboolean from_host = mtl_buffer_is_host_accessible (source);
+  MtlDevice *dest_device = mtl_buffer_get_device (dest);
+  MtlDevice *device = mtl_buffer_get_device (source);
+
+  if (!to_host && !from_host && device != dest_device)
+    return copy_through_host (dest, dest_offset, source, source_offset, size, cancellable, error);
+
+  if (from_host)
+    device = to_host ? mtl_device_get_host () : dest_device;
+  if (!copy_by (device, dest, dest_offset, source, source_offset, size, cancellable, error))
+    return FALSE;
+
+  if (device != dest_device)
+    mtl_memory_did_modify (dest->memory, dest->offset + dest_offset, size);
+  return TRUE;
+}
+
 /**
  * mtl_buffer_copy:
  * @self: the buffer to write to
@@ -159,9 +237,6 @@ mtl_buffer_copy (MtlBuffer     *self,
                  GCancellable  *cancellable,
                  GError       **error)
 {
-  MtlDeviceClass *klass;
-  MtlDevice *device;
-
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
   g_return_val_if_fail (MTL_IS_BUFFER (source), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
@@ -175,18 +250,7 @@ mtl_buffer_copy (MtlBuffer     *self,
   if (size == 0)
     return TRUE;
 
-  device = mtl_buffer_get_device (self);
-  if (mtl_buffer_is_host_accessible (self) && mtl_buffer_is_host_accessible (source))
-    device = mtl_device_get_host ();
-  else if (device == mtl_device_get_host ())
-    device = mtl_buffer_get_device (source);
-
-  klass = MTL_DEVICE_GET_CLASS (device);
-  if (klass->copy == NULL)
-    return mtl_memory_check_host_accessible (self->memory, error)
-           && mtl_memory_check_host_accessible (source->memory, error);
-
-  return klass->copy (device, self, dest_offset, source, source_offset, size, cancellable, error);
+  return copy_range (self, dest_offset, source, source_offset, size, cancellable, error);
 }
 
 /**
@@ -246,7 +310,12 @@ mtl_buffer_fill (MtlBuffer  *self,
   if (klass->fill == NULL)
     return mtl_memory_check_host_accessible (self->memory, error);
 
-  return klass->fill (device, self, offset, size, data, pattern_size, error);
+  if (!klass->fill (device, self, offset, size, data, pattern_size, error))
+    return FALSE;
+
+  if (device == mtl_device_get_host ())
+    mtl_memory_did_modify (self->memory, self->offset + offset, size);
+  return TRUE;
 }
 
 /**
@@ -254,10 +323,15 @@ mtl_buffer_fill (MtlBuffer  *self,
  * @self: a buffer
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes what the device wrote readable by the host. On the host there is
- * nothing to do.
+ * Makes what the device wrote readable by the host, after all work that was
+ * given to the device through this library. The work of a program's own command
+ * queues has to be done by then; see [class@Mtl.Event].
  *
- * Fails with %MTL_ERROR_DEVICE where the device failed.
+ * Memory of storage mode %MTL_STORAGE_MODE_MANAGED is copied from the device
+ * where the device has a copy of its own. On the host there is nothing to do.
+ *
+ * Fails with %MTL_ERROR_DEVICE where the device failed, and with
+ * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
  *
  * Returns: whether it worked
  *
@@ -269,7 +343,7 @@ mtl_buffer_synchronize (MtlBuffer  *self,
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
 
-  return mtl_device_synchronize (mtl_buffer_get_device (self), NULL, error);
+  return mtl_memory_synchronize (self->memory, error);
 }
 
 /**
@@ -278,8 +352,9 @@ mtl_buffer_synchronize (MtlBuffer  *self,
  * @offset: where the change begins, in bytes
  * @size: how many bytes changed
  *
- * Makes what the host wrote visible to the device. On the host there is
- * nothing to do.
+ * Makes what the host wrote visible to the device: for memory of storage mode
+ * %MTL_STORAGE_MODE_MANAGED that was written through its address. What this
+ * library writes it reports itself. Elsewhere there is nothing to do.
  *
  * Since: 1.0
  */
@@ -290,4 +365,6 @@ mtl_buffer_did_modify (MtlBuffer *self,
 {
   g_return_if_fail (MTL_IS_BUFFER (self));
   g_return_if_fail (offset <= self->size && size <= self->size - offset);
+
+  mtl_memory_did_modify (self->memory, self->offset + offset, size);
 }

@@ -228,15 +228,21 @@ mtl_buffer_new_for_memory (MtlMemory *memory)
   return self;
 }
 
+/* Memory of the host is the host's, whatever the default device. */
 static MtlDevice *
-device_or_default (MtlDevice *device)
+device_for_mode (MtlDevice      *device,
+                 MtlStorageMode  mode)
 {
-  return device != NULL ? device : mtl_device_get_default ();
+  if (device != NULL)
+    return device;
+
+  return mode == MTL_STORAGE_MODE_HOST ? mtl_device_get_host () : mtl_device_get_default ();
 }
 
 /**
  * mtl_buffer_new: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device; %NULL for the default one, which in storage
+ *   mode %MTL_STORAGE_MODE_HOST is the host
  * @size: the size in bytes; may be 0
  * @storage_mode: where the memory is to live
  * @error: return location for a [error@Mtl.Error]
@@ -258,13 +264,14 @@ mtl_buffer_new (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new (device_or_default (device), size,
-                                                    storage_mode, TRUE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device_for_mode (device, storage_mode),
+                                                    size, storage_mode, TRUE, error));
 }
 
 /**
  * mtl_buffer_new_uninitialized: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device; %NULL for the default one, which in storage
+ *   mode %MTL_STORAGE_MODE_HOST is the host
  * @size: the size in bytes; may be 0
  * @storage_mode: where the memory is to live
  * @error: return location for a [error@Mtl.Error]
@@ -284,18 +291,21 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new (device_or_default (device), size,
-                                                    storage_mode, FALSE, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new (device_for_mode (device, storage_mode),
+                                                    size, storage_mode, FALSE, error));
 }
 
 /**
  * mtl_buffer_new_from_bytes: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, %NULL for the host
  * @bytes: the contents
  * @error: return location for a [error@Mtl.Error]
  *
  * Makes a read-only buffer of @bytes: without a copy where the device can use
  * the memory in place, as the host always can; of a copy elsewhere.
+ *
+ * Metal shares memory that begins on a page; see
+ * [method@Mtl.Device.get_page_size].
  *
  * Fails with %MTL_ERROR_NO_MEMORY where a copy cannot be had.
  *
@@ -308,6 +318,32 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
                            GBytes     *bytes,
                            GError    **error)
 {
+  return mtl_buffer_new_from_bytes_with_flags (device, bytes, MTL_BUFFER_FLAGS_NONE, error);
+}
+
+/**
+ * mtl_buffer_new_from_bytes_with_flags: (constructor)
+ * @device: (nullable): a device, %NULL for the host
+ * @bytes: the contents
+ * @flags: whether a copy may be made; the buffer is read-only in any case
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a read-only buffer as [ctor@Mtl.Buffer.new_from_bytes] does.
+ *
+ * Fails with %MTL_ERROR_NEEDS_COPY where the device cannot use the memory in
+ * place and a copy is forbidden, and with %MTL_ERROR_NO_MEMORY where a copy
+ * cannot be had.
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+MtlBuffer *
+mtl_buffer_new_from_bytes_with_flags (MtlDevice       *device,
+                                      GBytes          *bytes,
+                                      MtlBufferFlags   flags,
+                                      GError         **error)
+{
   gconstpointer data;
   gsize size;
 
@@ -315,18 +351,19 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
   g_return_val_if_fail (bytes != NULL, NULL);
 
   data = g_bytes_get_data (bytes, &size);
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
-                                                            (gpointer) data, size, TRUE,
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_for_mode (device, MTL_STORAGE_MODE_HOST),
+                                                            (gpointer) data, size,
+                                                            flags | MTL_BUFFER_FLAGS_READ_ONLY,
                                                             (GDestroyNotify) g_bytes_unref,
                                                             g_bytes_ref (bytes), error));
 }
 
 /**
  * mtl_buffer_new_for_data: (skip)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, %NULL for the host
  * @data: (nullable): memory of the host; %NULL only if @size is 0
  * @size: the size in bytes
- * @read_only: whether writes are to be refused
+ * @flags: whether writes are to be refused, and whether a copy may be made
  * @destroy: (nullable): called with @user_data when the memory is no longer
  *   used, from any thread
  * @user_data: what owns @data
@@ -336,9 +373,14 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
  * device can use it in place, as the host always can; of a copy elsewhere, and
  * then @destroy is called at once.
  *
+ * Metal shares memory that begins on a page; see
+ * [method@Mtl.Device.get_page_size]. Where the last page is not full, the GPU
+ * sees what else is in it.
+ *
  * @destroy is called exactly once, on failure too. Fails with
- * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits, and with
- * %MTL_ERROR_NO_MEMORY where a copy cannot be had.
+ * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits, with
+ * %MTL_ERROR_NEEDS_COPY where the device cannot use the memory in place and a
+ * copy is forbidden, and with %MTL_ERROR_NO_MEMORY where a copy cannot be had.
  *
  * Returns: (transfer full): the new buffer
  *
@@ -348,7 +390,7 @@ MtlBuffer *
 mtl_buffer_new_for_data (MtlDevice       *device,
                          gpointer         data,
                          gsize            size,
-                         gboolean         read_only,
+                         MtlBufferFlags   flags,
                          GDestroyNotify   destroy,
                          gpointer         user_data,
                          GError         **error)
@@ -356,26 +398,31 @@ mtl_buffer_new_for_data (MtlDevice       *device,
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (data != NULL || size == 0, NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_or_default (device),
-                                                            data, size, read_only,
-                                                            destroy, user_data, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_for_mode (device, MTL_STORAGE_MODE_HOST),
+                                                            data, size, flags, destroy,
+                                                            user_data, error));
 }
 
 /**
  * mtl_buffer_new_for_handle: (skip)
  * @device: a device
- * @handle: what the device calls an allocation: an address on the host
+ * @handle: what the device calls an allocation: an address on the host, an
+ *   `id<MTLBuffer>` on Metal
  * @size: the size in bytes
  * @owner: (nullable): passed to @destroy
  * @destroy: (nullable): called when the memory is no longer used, from any
  *   thread
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a buffer of an allocation that exists already.
+ * Makes a buffer of an allocation that exists already. An `id<MTLBuffer>` is
+ * retained, and released with the last user of the buffer; its storage mode is
+ * the buffer's.
  *
  * @destroy is called exactly once, on failure too. Fails with
- * %MTL_ERROR_NOT_SUPPORTED where the device cannot do that, and with
- * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits.
+ * %MTL_ERROR_NOT_SUPPORTED where the device cannot do that or the memory is
+ * purgeable, with %MTL_ERROR_INVALID_ARGUMENT where @handle is not an
+ * allocation of @device, with %MTL_ERROR_OUT_OF_BOUNDS where it is smaller
+ * than @size, and with %MTL_ERROR_OVERFLOW where @size does not fit 63 bits.
  *
  * Returns: (transfer full): the new buffer
  *

@@ -25,10 +25,16 @@ MtlBuffer      *mtl_buffer_new_from_bytes       (MtlDevice       *device,
                                                  GBytes          *bytes,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlBuffer      *mtl_buffer_new_from_bytes_with_flags
+                                                (MtlDevice       *device,
+                                                 GBytes          *bytes,
+                                                 MtlBufferFlags   flags,
+                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_new_for_data         (MtlDevice       *device,
                                                  gpointer         data,
                                                  gsize            size,
-                                                 gboolean         read_only,
+                                                 MtlBufferFlags   flags,
                                                  GDestroyNotify   destroy,
                                                  gpointer         user_data,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;

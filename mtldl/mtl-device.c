@@ -6,7 +6,6 @@
 
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
-#include "mtl-host-device-private.h"
 
 /**
  * MtlDevice:
@@ -29,6 +28,7 @@ typedef struct
   char *name;
   guint64 registry_id;
   gboolean host_accessible;
+  gboolean unified_memory;
   guint64 max_buffer_size;
   guint64 page_size;
 } MtlDevicePrivate;
@@ -41,6 +41,7 @@ enum
   PROP_NAME,
   PROP_REGISTRY_ID,
   PROP_HOST_ACCESSIBLE,
+  PROP_UNIFIED_MEMORY,
   PROP_MAX_BUFFER_SIZE,
   PROP_PAGE_SIZE,
   N_PROPS
@@ -89,6 +90,9 @@ mtl_device_get_property (GObject    *object,
     case PROP_HOST_ACCESSIBLE:
       g_value_set_boolean (value, mtl_device_is_host_accessible (self));
       break;
+    case PROP_UNIFIED_MEMORY:
+      g_value_set_boolean (value, mtl_device_has_unified_memory (self));
+      break;
     case PROP_MAX_BUFFER_SIZE:
       g_value_set_uint64 (value, mtl_device_get_max_buffer_size (self));
       break;
@@ -126,6 +130,9 @@ mtl_device_set_property (GObject      *object,
       break;
     case PROP_HOST_ACCESSIBLE:
       priv->host_accessible = g_value_get_boolean (value);
+      break;
+    case PROP_UNIFIED_MEMORY:
+      priv->unified_memory = g_value_get_boolean (value);
       break;
     case PROP_MAX_BUFFER_SIZE:
       priv->max_buffer_size = g_value_get_uint64 (value);
@@ -173,11 +180,38 @@ mtl_device_real_contents (MtlDevice      *self,
 }
 
 static gboolean
+mtl_device_real_check_export (MtlDevice       *self,
+                              gpointer         handle,
+                              MtlStorageMode   mode,
+                              GError         **error)
+{
+  return TRUE;
+}
+
+static gboolean
 mtl_device_real_synchronize (MtlDevice     *self,
                              GCancellable  *cancellable,
                              GError       **error)
 {
   return TRUE;
+}
+
+static gboolean
+mtl_device_real_synchronize_memory (MtlDevice       *self,
+                                    gpointer         handle,
+                                    MtlStorageMode   mode,
+                                    GError         **error)
+{
+  return mtl_device_synchronize (self, NULL, error);
+}
+
+static void
+mtl_device_real_did_modify (MtlDevice      *self,
+                            gpointer        handle,
+                            MtlStorageMode  mode,
+                            gsize           offset,
+                            gsize           size)
+{
 }
 
 static void
@@ -195,7 +229,10 @@ mtl_device_class_init (MtlDeviceClass *klass)
   klass->allocate = mtl_device_real_allocate;
   klass->free = mtl_device_real_free;
   klass->contents = mtl_device_real_contents;
+  klass->check_export = mtl_device_real_check_export;
   klass->synchronize = mtl_device_real_synchronize;
+  klass->synchronize_memory = mtl_device_real_synchronize_memory;
+  klass->did_modify = mtl_device_real_did_modify;
 
   /**
    * MtlDevice:device-type: (getter get_device_type)
@@ -250,6 +287,17 @@ mtl_device_class_init (MtlDeviceClass *klass)
     g_param_spec_boolean ("host-accessible", NULL, NULL, FALSE, flags);
 
   /**
+   * MtlDevice:unified-memory: (getter has_unified_memory)
+   *
+   * Whether the device works in the memory of the host, rather than in one of
+   * its own.
+   *
+   * Since: 1.0
+   */
+  props[PROP_UNIFIED_MEMORY] =
+    g_param_spec_boolean ("unified-memory", NULL, NULL, FALSE, flags);
+
+  /**
    * MtlDevice:max-buffer-size: (getter get_max_buffer_size)
    *
    * The size of the largest buffer, in bytes.
@@ -287,88 +335,6 @@ mtl_device_type_from_number (gint32 number)
     return number;
 
   return MTL_DEVICE_TYPE_UNKNOWN;
-}
-
-/**
- * mtl_device_get_host:
- *
- * Gets the host. It lives as long as the process.
- *
- * Returns: (transfer none): the host
- *
- * Since: 1.0
- */
-MtlDevice *
-mtl_device_get_host (void)
-{
-  static MtlDevice *host;
-
-  if (g_once_init_enter (&host))
-    g_once_init_leave (&host, mtl_host_device_new ());
-
-  return host;
-}
-
-/**
- * mtl_device_get_default:
- *
- * Gets the device that is used where none is named. It lives as long as the
- * process.
- *
- * Returns: (transfer none): the device
- *
- * Since: 1.0
- */
-MtlDevice *
-mtl_device_get_default (void)
-{
-  return mtl_device_get_host ();
-}
-
-/**
- * mtl_device_list:
- *
- * Lists the devices that buffers can be allocated on.
- *
- * Returns: (transfer container) (element-type MtlDevice): the devices
- *
- * Since: 1.0
- */
-GList *
-mtl_device_list (void)
-{
-  return g_list_prepend (NULL, mtl_device_get_host ());
-}
-
-/**
- * mtl_device_get:
- * @device_type: the kind of device
- * @ordinal: its number among those of its kind
- * @error: return location for a [error@Mtl.Error]
- *
- * Gets a device that buffers can be allocated on.
- *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where there is no such device.
- *
- * Returns: (transfer full): the device
- *
- * Since: 1.0
- */
-MtlDevice *
-mtl_device_get (MtlDeviceType   device_type,
-                int             ordinal,
-                GError        **error)
-{
-  g_autoptr (GList) devices = mtl_device_list ();
-
-  for (GList *l = devices; l != NULL; l = l->next)
-    if (mtl_device_get_device_type (l->data) == device_type
-        && mtl_device_get_device_ordinal (l->data) == ordinal)
-      return g_object_ref (l->data);
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "There is no device (%d, %d) here", device_type, ordinal);
-  return NULL;
 }
 
 /**
@@ -462,6 +428,25 @@ mtl_device_is_host_accessible (MtlDevice *self)
 }
 
 /**
+ * mtl_device_has_unified_memory: (get-property unified-memory)
+ * @self: a device
+ *
+ * Gets whether the device works in the memory of the host, as GPUs of Apple
+ * silicon do, rather than in one of its own.
+ *
+ * Returns: whether it does
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_device_has_unified_memory (MtlDevice *self)
+{
+  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
+
+  return get_private (self)->unified_memory;
+}
+
+/**
  * mtl_device_get_max_buffer_size: (get-property max-buffer-size)
  * @self: a device
  *
@@ -516,34 +501,4 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
   g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
 
   return MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, mode);
-}
-
-/**
- * mtl_device_synchronize:
- * @self: a device
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
- *
- * Waits until the device has done all the work that it was given. The host has
- * none, so that this returns at once there.
- *
- * Fails with %MTL_ERROR_DEVICE where the device failed, and with
- * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
- *
- * Returns: whether it worked
- *
- * Since: 1.0
- */
-gboolean
-mtl_device_synchronize (MtlDevice     *self,
-                        GCancellable  *cancellable,
-                        GError       **error)
-{
-  g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
-
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
-
-  return MTL_DEVICE_GET_CLASS (self)->synchronize (self, cancellable, error);
 }

@@ -47,23 +47,45 @@ has_negative_strides (const MtlLayout *layout)
 }
 
 static gboolean
-check_device (MtlStridedView  *self,
-              gint32           device_type,
-              gint32           device_ordinal,
-              GError         **error)
+is_own_device (MtlStridedView *self,
+               gint32          device_type,
+               gint32          device_ordinal)
 {
-  if (device_type == MTL_DEVICE_TYPE_UNKNOWN
-      || (device_type == self->memory->device_type
-          && device_ordinal == self->memory->device_ordinal)
-      || (device_type == MTL_DEVICE_TYPE_CPU && device_ordinal == 0
-          && mtl_strided_view_is_host_accessible (self)))
-    return TRUE;
+  return device_type == MTL_DEVICE_TYPE_UNKNOWN
+         || (device_type == self->memory->device_type
+             && device_ordinal == self->memory->device_ordinal);
+}
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Memory of device (%d, %d) cannot go out as memory of device (%d, %d)",
-               self->memory->device_type, self->memory->device_ordinal,
-               device_type, device_ordinal);
-  return FALSE;
+/* Memory that a device shares with the host has two identities. */
+static gboolean
+goes_out_in_place (MtlStridedView *self,
+                   gint32          device_type,
+                   gint32          device_ordinal)
+{
+  return is_own_device (self, device_type, device_ordinal)
+         || (device_type == MTL_DEVICE_TYPE_CPU && device_ordinal == 0
+             && mtl_strided_view_is_host_accessible (self));
+}
+
+/* The device that a copy is to be made on. */
+static MtlDevice *
+get_other_device (MtlStridedView  *self,
+                  gint32           device_type,
+                  gint32           device_ordinal,
+                  GError         **error)
+{
+  MtlDevice *own = mtl_strided_view_get_device (self);
+  MtlDevice *device = NULL;
+
+  if (mtl_strided_view_is_host_accessible (self) || MTL_DEVICE_GET_CLASS (own)->copy != NULL)
+    device = mtl_device_get (device_type, device_ordinal, NULL);
+  if (device == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                 "Memory of device (%d, %d) cannot go out as memory of device (%d, %d)",
+                 self->memory->device_type, self->memory->device_ordinal,
+                 device_type, device_ordinal);
+
+  return device;
 }
 
 static gboolean
@@ -89,6 +111,56 @@ check_legacy (MtlStridedView  *self,
   return TRUE;
 }
 
+static gboolean
+check_copy_allowed (MtlStridedView  *self,
+                    MtlDlpackFlags   flags,
+                    gboolean         reversed,
+                    gint32           device_type,
+                    gint32           device_ordinal,
+                    GError         **error)
+{
+  g_autofree char *string = NULL;
+
+  if (!(flags & MTL_DLPACK_FLAGS_NEVER_COPY))
+    return TRUE;
+
+  string = mtl_layout_to_string (&self->layout);
+  if (reversed)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                 "A layout of %s has negative strides, which few consumers take: it goes out"
+                 " as a copy only", string);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                 "Memory of device (%d, %d), which the host does not share, goes out as memory"
+                 " of device (%d, %d) as a copy only",
+                 self->memory->device_type, self->memory->device_ordinal,
+                 device_type, device_ordinal);
+
+  return FALSE;
+}
+
+/* What a device says of memory that is to go out as it is. Managed memory is
+ * brought up to date where the host is to read it. */
+static gboolean
+prepare_memory (MtlStridedView  *self,
+                gint32           device_type,
+                GError         **error)
+{
+  MtlMemory *memory = self->memory;
+
+  if (memory->storage_mode == MTL_STORAGE_MODE_HOST
+      || memory->storage_mode == MTL_STORAGE_MODE_FOREIGN)
+    return TRUE;
+
+  if (!MTL_DEVICE_GET_CLASS (memory->device)->check_export (memory->device, memory->handle,
+                                                            memory->storage_mode, error))
+    return FALSE;
+
+  return memory->storage_mode != MTL_STORAGE_MODE_MANAGED
+         || device_type != MTL_DEVICE_TYPE_CPU
+         || mtl_memory_synchronize (memory, error);
+}
+
 /* Makes the copy that goes out where the view itself cannot or must not. */
 static gboolean
 prepare (MtlStridedView   *self,
@@ -100,6 +172,7 @@ prepare (MtlStridedView   *self,
 {
   gboolean reversed = !(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
                       && has_negative_strides (&self->layout);
+  g_autoptr (MtlDevice) device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
     {
@@ -108,36 +181,30 @@ prepare (MtlStridedView   *self,
       return FALSE;
     }
 
-  if (!check_device (self, device_type, device_ordinal, error))
+  if (goes_out_in_place (self, device_type, device_ordinal)
+      && !(flags & MTL_DLPACK_FLAGS_COPY) && !reversed)
+    return prepare_memory (self, device_type, error);
+
+  /* Of no particular device, or in its own storage mode on its own device. */
+  if (device_type != MTL_DEVICE_TYPE_UNKNOWN)
+    {
+      device = get_other_device (self, device_type, device_ordinal, error);
+      if (device == NULL)
+        return FALSE;
+    }
+
+  if (!check_copy_allowed (self, flags, reversed, device_type, device_ordinal, error))
     return FALSE;
-
-  if (!(flags & MTL_DLPACK_FLAGS_COPY) && !reversed)
-    return TRUE;
-
-  if (flags & MTL_DLPACK_FLAGS_NEVER_COPY)
-    {
-      g_autofree char *string = mtl_layout_to_string (&self->layout);
-
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "A layout of %s has negative strides, which few consumers take: it goes out"
-                   " as a copy only", string);
-      return FALSE;
-    }
-
-  if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != MTL_DEVICE_TYPE_CPU)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "A copy is made on the host, not on device (%d, %d)",
-                   device_type, device_ordinal);
-      return FALSE;
-    }
 
   /* A copy is writable, but nobody asked for one. */
   if ((flags & MTL_DLPACK_FLAGS_LEGACY) && !(flags & MTL_DLPACK_FLAGS_COPY)
       && !check_legacy (self, error))
     return FALSE;
 
-  *copy = mtl_strided_view_copy (self, error);
+  *copy = is_own_device (self, device_type, device_ordinal)
+            ? mtl_strided_view_copy (self, error)
+            : mtl_strided_view_copy_to (self, device, mtl_device_get_host_mode (device),
+                                        self->type, error);
   return *copy != NULL;
 }
 
@@ -231,6 +298,10 @@ write_tensor (MtlStridedView  *self,
  *
  * Gives the view to another library, in the form of DLPack 1.0 and later. The
  * tensor keeps the memory alive until its deleter is called, on any thread.
+ *
+ * Memory that a device shares with the host goes out as that device's, or as
+ * the host's where @device_type asks for it; for another device a copy goes
+ * out.
  *
  * Host memory goes out with a byte offset of 0. Negative strides make most
  * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
@@ -332,9 +403,18 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  * @device_type: the device that the consumer wants, or
  *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
  * @device_ordinal: its number
- * @error: return location for a [error@Mtl.Error]
+ * @event: (nullable): what to wait for first
+ * @event_value: the value of @event to wait for
+ * @cancellable: (nullable): a cancellable for the wait
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Gives the view to another library.
+ * Gives the view to another library, once @event has reached @event_value: the
+ * work of a program's own command queues on the memory has to be done before
+ * somebody else touches it. What this library did is done.
+ *
+ * Memory that a device shares with the host goes out as that device's, or as
+ * the host's where @device_type asks for it; for another device a copy goes
+ * out.
  *
  * Host memory goes out with a byte offset of 0. Negative strides make most
  * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
@@ -355,9 +435,16 @@ mtl_strided_view_export_dlpack (MtlStridedView  *self,
                                 MtlDlpackFlags   flags,
                                 MtlDeviceType    device_type,
                                 int              device_ordinal,
+                                MtlEvent        *event,
+                                guint64          event_value,
+                                GCancellable    *cancellable,
                                 GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (event == NULL || MTL_IS_EVENT (event), NULL);
+
+  if (event != NULL && !mtl_event_wait (event, event_value, -1, cancellable, error))
+    return NULL;
 
   if (flags & MTL_DLPACK_FLAGS_LEGACY)
     {

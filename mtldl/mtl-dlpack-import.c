@@ -7,6 +7,30 @@
 #include "mtl-error.h"
 #include "mtl-strided-view-private.h"
 
+/* An MTLBuffer says itself what device it is of, and how large it is: peers
+ * count devices each in its own way. */
+static MtlStridedView *
+import_metal (const DLTensor        *tensor,
+              MtlTensorDescription  *description,
+              gboolean               read_only,
+              GDestroyNotify         destroy,
+              gpointer               owner,
+              GError               **error)
+{
+  gsize end = tensor->byte_offset + description->end;
+  MtlMemory *memory = mtl_memory_new_imported_metal (tensor->data, end, read_only, destroy, owner,
+                                                     error);
+
+  if (memory == NULL)
+    {
+      mtl_layout_clear (&description->layout);
+      return NULL;
+    }
+
+  return mtl_strided_view_new_take (memory, tensor->byte_offset, description->type,
+                                    &description->layout);
+}
+
 static MtlStridedView *
 import_tensor (const DLTensor  *tensor,
                guint64          flags,
@@ -27,6 +51,8 @@ import_tensor (const DLTensor  *tensor,
 
   first = description.first;
   end = description.end;
+  if (first < end && device->device_type == MTL_DEVICE_TYPE_METAL && mtl_memory_imports_metal ())
+    return import_metal (tensor, &description, read_only, destroy, owner, error);
 
   /* A peer does not say how large its memory is. On the host it is what the
    * elements touch; a device's handle is kept as it came. */
@@ -73,10 +99,15 @@ import_managed (MtlManaged   managed,
  * Makes a view of a tensor of another library, without a copy. The view keeps
  * it alive.
  *
+ * A tensor of Metal is wrapped with its `id<MTLBuffer>`, which says of what
+ * device and storage mode it is. What the producer gave the GPU to do has to
+ * be done, as far as the host is to read it.
+ *
  * Fails with %MTL_ERROR_CONSUMED where @tensor was consumed already, with
- * %MTL_ERROR_INVALID_DATA where it makes no sense, and with
- * %MTL_ERROR_OVERFLOW where its elements leave the address space. @tensor can
- * be used again after the last two.
+ * %MTL_ERROR_INVALID_DATA where it makes no sense, with %MTL_ERROR_OVERFLOW
+ * where its elements leave the address space, and with
+ * %MTL_ERROR_NOT_SUPPORTED where it is of purgeable memory. @tensor can be used
+ * again after the last three.
  *
  * Returns: (transfer full): the new view
  *

@@ -6,6 +6,7 @@
 #error "Only <mtldl/mtldl.h> can be included directly."
 #endif
 
+#include "mtl-event.h"
 #include "mtl-strided-view.h"
 
 G_BEGIN_DECLS
@@ -53,6 +54,9 @@ MtlDlpackTensor *mtl_strided_view_export_dlpack       (MtlStridedView           
                                                        MtlDlpackFlags                    flags,
                                                        MtlDeviceType                     device_type,
                                                        int                               device_ordinal,
+                                                       MtlEvent                         *event,
+                                                       guint64                           event_value,
+                                                       GCancellable                     *cancellable,
                                                        GError                          **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0

@@ -82,6 +82,23 @@ typedef enum
 } MtlStorageMode;
 
 /**
+ * MtlBufferFlags:
+ * @MTL_BUFFER_FLAGS_NONE: writable, copied only where there is no other way
+ * @MTL_BUFFER_FLAGS_READ_ONLY: writes are refused
+ * @MTL_BUFFER_FLAGS_NEVER_COPY: an error rather than a copy
+ *
+ * How a buffer is made of memory that exists already.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  MTL_BUFFER_FLAGS_NONE = 0,
+  MTL_BUFFER_FLAGS_READ_ONLY = 1 << 0,
+  MTL_BUFFER_FLAGS_NEVER_COPY = 1 << 1,
+} MtlBufferFlags;
+
+/**
  * MtlOrder:
  * @MTL_ORDER_C: row-major, the last axis is the densest
  * @MTL_ORDER_F: column-major, the first axis is the densest

@@ -77,6 +77,7 @@ store (MtlStridedView  *self,
     return FALSE;
 
   mtl_number_store (number, dtype, data);
+  mtl_memory_did_modify (self->memory, data - self->memory->contents, self->layout.item_bits / 8);
   return TRUE;
 }
 

@@ -36,6 +36,12 @@ MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             gboolean         zeroed,
                                             GError         **error);
 
+MtlStridedView *mtl_strided_view_copy_to  (MtlStridedView  *self,
+                                           MtlDevice       *device,
+                                           MtlStorageMode   mode,
+                                           MtlElementType   type,
+                                           GError         **error);
+
 gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
                                           GError         **error);
 

@@ -12,6 +12,7 @@
 #include "mtl-dtype.h"
 #include "mtl-slice.h"
 #include "mtl-device.h"
+#include "mtl-event.h"
 #include "mtl-buffer.h"
 #include "mtl-strided-layout.h"
 #include "mtl-strided-view.h"

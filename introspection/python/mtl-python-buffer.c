@@ -289,7 +289,9 @@ view_for_buffer (Released  *owner,
   itemsize = buffer->itemsize; /* the owner may have ended when the memory is made */
   memory = mtl_buffer_new_for_data (mtl_device_get_host (),
                                     (guint8 *) buffer->buf + min * itemsize,
-                                    (max - min + 1) * itemsize, buffer->readonly,
+                                    (max - min + 1) * itemsize,
+                                    buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
+                                                     : MTL_BUFFER_FLAGS_NONE,
                                     release_later, owner, error);
   if (memory == NULL)
     return NULL;

@@ -122,7 +122,9 @@ borrow_tensor (void     *py_object,
         return -1;
       }
 
-  if (mtl_strided_view_is_read_only (view) || !mtl_strided_view_is_host_accessible (view))
+  if (mtl_strided_view_is_read_only (view)
+      || mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_METAL
+      || !mtl_strided_view_is_host_accessible (view))
     {
       PyErr_SetString (PyExc_BufferError,
                        "A view that is read-only or on another device cannot be lent");

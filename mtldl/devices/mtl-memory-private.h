@@ -38,7 +38,7 @@ MtlMemory *mtl_memory_new         (MtlDevice       *device,
 MtlMemory *mtl_memory_new_wrapped (MtlDevice       *device,
                                    gpointer         data,
                                    gsize            size,
-                                   gboolean         read_only,
+                                   MtlBufferFlags   flags,
                                    GDestroyNotify   destroy,
                                    gpointer         owner,
                                    GError         **error);
@@ -56,11 +56,20 @@ MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gboolean         read_only,
                                     GDestroyNotify   destroy,
                                     gpointer         owner);
+gboolean   mtl_memory_imports_metal      (void);
+MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
+                                          gsize            needed_size,
+                                          gboolean         read_only,
+                                          GDestroyNotify   destroy,
+                                          gpointer         owner,
+                                          GError         **error);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
 gboolean   mtl_memory_is_host_accessible (MtlMemory  *self);
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
+gboolean   mtl_memory_synchronize  (MtlMemory       *self,
+                                    GError         **error);
 
 MtlStorageMode mtl_device_get_host_mode (MtlDevice *device);
 
@@ -78,6 +87,17 @@ mtl_memory_unref (MtlMemory *self)
 {
   if (!self->is_static && g_atomic_int_dec_and_test (&self->ref_count))
     mtl_memory_free (self);
+}
+
+/* Tells the device what the host wrote, where it has a copy of its own. */
+static inline void
+mtl_memory_did_modify (MtlMemory *self,
+                       gsize      offset,
+                       gsize      size)
+{
+  if (self->storage_mode == MTL_STORAGE_MODE_MANAGED)
+    MTL_DEVICE_GET_CLASS (self->device)->did_modify (self->device, self->handle,
+                                                     self->storage_mode, offset, size);
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlMemory, mtl_memory_unref)

@@ -9,6 +9,7 @@
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
 #include "mtl-foreign-device-private.h"
+#include "mtl-metal-device-private.h"
 
 static MtlMemory *
 memory_alloc (MtlDevice *device)
@@ -103,12 +104,13 @@ static MtlMemory *
 memory_new_for_owner (MtlDevice      *device,
                       gpointer        handle,
                       gsize           size,
+                      MtlStorageMode  mode,
                       GDestroyNotify  destroy,
                       gpointer        owner)
 {
   MtlMemory *self = memory_alloc (device);
 
-  self->storage_mode = mtl_device_get_host_mode (device);
+  self->storage_mode = mode;
   self->size = size;
   self->handle = handle;
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, self->storage_mode);
@@ -156,26 +158,79 @@ memory_new_for_copy (MtlDevice      *device,
   return self;
 }
 
-/* The device's handle of host memory that it uses in place; NULL without an
- * error where it cannot. */
-static gpointer
-wrap_in_place (MtlDevice  *device,
-               gpointer    data,
-               gsize       size,
-               GError    **error)
+/* Host memory that the device uses in place; NULL with NOT_SUPPORTED where it
+ * cannot. Takes the owner only if it succeeds. */
+static MtlMemory *
+memory_new_in_place (MtlDevice       *device,
+                     gpointer         data,
+                     gsize            size,
+                     GDestroyNotify   destroy,
+                     gpointer         owner,
+                     GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
-  g_autoptr (GError) local_error = NULL;
+  MtlStorageMode mode = mtl_device_get_host_mode (device);
   gpointer handle;
+  MtlMemory *self;
+
+  if (klass->wrap_memory == NULL && mode == MTL_STORAGE_MODE_HOST)
+    return memory_new_for_owner (device, data, size, mode, destroy, owner);
 
   if (klass->wrap_memory == NULL)
-    return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST) ? data : NULL;
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” does not use memory of the host", mtl_device_get_name (device));
+      return NULL;
+    }
 
-  handle = klass->wrap_memory (device, data, size, &local_error);
-  if (handle == NULL && !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
-    g_propagate_error (error, g_steal_pointer (&local_error));
+  handle = klass->wrap_memory (device, data, size, destroy, owner, error);
+  if (handle == NULL)
+    return NULL;
 
-  return handle;
+  self = memory_new_for_owner (device, handle, size, mode, NULL, NULL);
+  self->allocated = TRUE;
+  return self;
+}
+
+/* In place, or a copy where that is allowed; then taken is FALSE. */
+static MtlMemory *
+memory_new_for_data (MtlDevice       *device,
+                     gpointer         data,
+                     gsize            size,
+                     MtlBufferFlags   flags,
+                     GDestroyNotify   destroy,
+                     gpointer         owner,
+                     gboolean        *taken,
+                     GError         **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  MtlMemory *self;
+
+  *taken = FALSE;
+  if (!check_address_range (size, error))
+    return NULL;
+
+  if (size > 0)
+    {
+      self = memory_new_in_place (device, data, size, destroy, owner, &local_error);
+      *taken = self != NULL;
+      if (self != NULL)
+        return self;
+
+      if (!g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+        {
+          g_propagate_error (error, g_steal_pointer (&local_error));
+          return NULL;
+        }
+
+      if (flags & MTL_BUFFER_FLAGS_NEVER_COPY)
+        {
+          g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY, local_error->message);
+          return NULL;
+        }
+    }
+
+  return memory_new_for_copy (device, data, size, error);
 }
 
 /* Takes the owner, on failure too. A device that cannot use the memory in
@@ -184,33 +239,17 @@ MtlMemory *
 mtl_memory_new_wrapped (MtlDevice       *device,
                         gpointer         data,
                         gsize            size,
-                        gboolean         read_only,
+                        MtlBufferFlags   flags,
                         GDestroyNotify   destroy,
                         gpointer         owner,
                         GError         **error)
 {
-  g_autoptr (GError) local_error = NULL;
-  MtlMemory *self = NULL;
-  gpointer handle = NULL;
+  gboolean taken;
+  MtlMemory *self = memory_new_for_data (device, data, size, flags, destroy, owner, &taken, error);
 
-  if (check_address_range (size, &local_error) && size > 0)
-    handle = wrap_in_place (device, data, size, &local_error);
-
-  if (handle != NULL)
-    {
-      self = memory_new_for_owner (device, handle, size, destroy, owner);
-      self->allocated = MTL_DEVICE_GET_CLASS (device)->wrap_memory != NULL;
-      self->read_only = read_only;
-      return self;
-    }
-
-  if (local_error == NULL)
-    self = memory_new_for_copy (device, data, size, &local_error);
   if (self != NULL)
-    self->read_only = read_only;
-  if (local_error != NULL)
-    g_propagate_error (error, g_steal_pointer (&local_error));
-  if (destroy != NULL)
+    self->read_only = (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0;
+  if (!taken && destroy != NULL)
     destroy (owner);
 
   return self;
@@ -226,19 +265,20 @@ mtl_memory_new_for_handle (MtlDevice       *device,
                            GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
-  gpointer kept = handle;
+  MtlStorageMode mode = mtl_device_get_host_mode (device);
+  gpointer kept = NULL;
   MtlMemory *self;
 
-  if (!check_address_range (size, error))
-    kept = NULL;
-  else if (klass->wrap_handle != NULL)
-    kept = klass->wrap_handle (device, handle, size, error);
-  else if (!mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST))
+  if (check_address_range (size, error))
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” cannot take part in an existing allocation",
-                   mtl_device_get_name (device));
-      kept = NULL;
+      if (klass->wrap_handle != NULL)
+        kept = klass->wrap_handle (device, handle, size, &mode, error);
+      else if (mode == MTL_STORAGE_MODE_HOST)
+        kept = handle;
+      else
+        g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                     "“%s” cannot take part in an existing allocation",
+                     mtl_device_get_name (device));
     }
 
   if (kept == NULL)
@@ -248,7 +288,7 @@ mtl_memory_new_for_handle (MtlDevice       *device,
       return NULL;
     }
 
-  self = memory_new_for_owner (device, kept, size, destroy, owner);
+  self = memory_new_for_owner (device, kept, size, mode, destroy, owner);
   self->allocated = klass->wrap_handle != NULL;
   return self;
 }
@@ -275,6 +315,53 @@ mtl_memory_new_imported (gint32           device_type,
   self->size = size;
   self->handle = handle;
   self->contents = mtl_dl_device_is_host_accessible (device_type) ? handle : NULL;
+  self->destroy = destroy;
+  self->owner = owner;
+  return self;
+}
+
+/* Without a device of Metal its tensors are as foreign as others. */
+gboolean
+mtl_memory_imports_metal (void)
+{
+  GPtrArray *devices = mtl_metal_device_get_all ();
+
+  return devices != NULL && devices->len > 0;
+}
+
+/* A whole id<MTLBuffer> of a peer's, which says that so many bytes of it are
+ * used. Takes the owner only if it succeeds. */
+MtlMemory *
+mtl_memory_new_imported_metal (gpointer         handle,
+                               gsize            needed_size,
+                               gboolean         read_only,
+                               GDestroyNotify   destroy,
+                               gpointer         owner,
+                               GError         **error)
+{
+  MtlMetalBuffer buffer;
+  MtlMemory *self;
+
+  if (!mtl_metal_device_take_buffer (handle, &buffer, error))
+    return NULL;
+
+  if (needed_size > buffer.size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "The tensor reaches byte %" G_GSIZE_FORMAT " of an MTLBuffer of %"
+                   G_GSIZE_FORMAT, needed_size, buffer.size);
+      MTL_DEVICE_GET_CLASS (buffer.device)->free (buffer.device, buffer.handle,
+                                                  buffer.storage_mode);
+      return NULL;
+    }
+
+  self = memory_alloc (buffer.device);
+  self->storage_mode = buffer.storage_mode;
+  self->read_only = read_only;
+  self->allocated = TRUE;
+  self->size = buffer.size;
+  self->handle = buffer.handle;
+  self->contents = buffer.contents;
   self->destroy = destroy;
   self->owner = owner;
   return self;
@@ -311,6 +398,20 @@ mtl_memory_check_host_accessible (MtlMemory  *self,
   return FALSE;
 }
 
+/* Makes what the device wrote readable by the host. */
+gboolean
+mtl_memory_synchronize (MtlMemory  *self,
+                        GError    **error)
+{
+  MtlDevice *device = mtl_memory_get_device (self);
+
+  if (self->handle == NULL)
+    return mtl_device_synchronize (device, NULL, error);
+
+  return MTL_DEVICE_GET_CLASS (device)->synchronize_memory (device, self->handle,
+                                                            self->storage_mode, error);
+}
+
 MtlDevice *
 mtl_memory_get_device (MtlMemory *self)
 {
@@ -322,7 +423,9 @@ mtl_memory_get_device (MtlMemory *self)
 
   made = self->storage_mode == MTL_STORAGE_MODE_HOST
            ? g_object_ref (mtl_device_get_host ())
-           : mtl_foreign_device_new (self->device_type, self->device_ordinal);
+           : mtl_device_get (self->device_type, self->device_ordinal, NULL);
+  if (made == NULL)
+    made = mtl_foreign_device_new (self->device_type, self->device_ordinal);
   if (g_atomic_pointer_compare_and_exchange (&self->device, NULL, made))
     return made;
 

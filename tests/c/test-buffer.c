@@ -141,7 +141,7 @@ test_for_data (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[8] = "writable";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, FALSE, count_call, &n_destroyed,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
                                                &error);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("-", 1);
 
@@ -160,7 +160,7 @@ test_for_data_read_only (void)
 {
   g_autoptr (GError) local_error = NULL;
   char data[4] = "abcd";
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, TRUE, NULL, NULL,
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_READ_ONLY, NULL, NULL,
                                                           &local_error);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
 
@@ -174,7 +174,7 @@ test_for_data_empty (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, NULL, 0, FALSE, count_call, &n_destroyed,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, NULL, 0, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
                                                &error);
 
   g_assert_no_error (error);
@@ -190,7 +190,7 @@ test_destroyed_once (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[8] = "abcdefgh";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, FALSE, count_call, &n_destroyed,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
                                                &error);
   MtlBuffer *slice = mtl_buffer_slice (buffer, 2, 4, &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);

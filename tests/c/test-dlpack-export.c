@@ -88,9 +88,9 @@ test_tensor (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
   g_autoptr (MtlDlpackTensor) versioned =
-    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE, &error);
+    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE, NO_EVENT, &error);
   g_autoptr (MtlDlpackTensor) legacy =
-    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE, &error);
+    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE, NO_EVENT, &error);
   g_autoptr (MtlStridedView) back = NULL;
   guint major;
 
@@ -242,7 +242,7 @@ test_read_only (void)
                                                    &error),
                 MTL_ERROR_READ_ONLY, "legacy");
   assert_fails (mtl_strided_view_export_dlpack (locked, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE,
-                                                &error),
+                                                NO_EVENT, &error),
                 MTL_ERROR_READ_ONLY, "legacy");
 
   managed = export (locked, MTL_DLPACK_FLAGS_NONE);
@@ -409,7 +409,7 @@ test_deleted_on_thread (void)
   int n_destroyed = 0;
   guint8 data[4] = { 0 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 4, FALSE, count_call, &n_destroyed,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
                                                &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   DLManagedTensorVersioned *managed = export (view, MTL_DLPACK_FLAGS_NONE);

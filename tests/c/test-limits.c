@@ -90,7 +90,7 @@ test_size_of_an_address_range (void)
   int n_destroyed = 0;
   char byte;
 
-  assert_fails (mtl_buffer_new_for_data (NULL, &byte, G_MAXSIZE, FALSE, NULL, NULL, &error),
+  assert_fails (mtl_buffer_new_for_data (NULL, &byte, G_MAXSIZE, MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error),
                 MTL_ERROR_OVERFLOW, "18446744073709551615");
   assert_fails (mtl_buffer_new_for_handle (host, &byte, G_MAXSIZE, &n_destroyed, NULL, &error),
                 MTL_ERROR_OVERFLOW, "18446744073709551615");

@@ -475,7 +475,7 @@ test_keeps_memory (void)
   int n_destroyed = 0;
   guint8 data[6] = { 0, 1, 2, 3, 4, 5 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 3), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, FALSE, count_call, &n_destroyed,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
                                                &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   MtlStridedView *row = mtl_strided_view_select (view, 0, 1, &error);

@@ -103,7 +103,7 @@ exchange (gpointer data)
         mtl_strided_view_export_dlpack (self->view,
                                         i % 2 == 0 ? MTL_DLPACK_FLAGS_NONE
                                                    : MTL_DLPACK_FLAGS_LEGACY,
-                                        MTL_DEVICE_TYPE_UNKNOWN, 0, NULL);
+                                        MTL_DEVICE_TYPE_UNKNOWN, 0, NO_EVENT, NULL);
       g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_dlpack (tensor, NULL);
 
       g_assert_true (mtl_strided_view_get_data (view) == mtl_strided_view_get_data (self->view));

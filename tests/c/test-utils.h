@@ -15,6 +15,9 @@
   ((const double[]) { __VA_ARGS__ }), G_N_ELEMENTS (((const double[]) { __VA_ARGS__ }))
 #define NO_DIMS NULL, 0
 
+/* For an export that waits for nothing. */
+#define NO_EVENT NULL, 0, NULL
+
 #define POW2(n) (G_GINT64_CONSTANT (1) << (n))
 
 /* The domain, the code, and that the message names the offending value; leaves

@@ -166,8 +166,9 @@ test_new_from_view_huge (void)
         const gint64 strides[] = { cases[i].rowstride, cases[i].shape[2], 1 };
         g_autoptr (GError) error = NULL;
         g_autoptr (MtlBuffer) buffer =
-          mtl_buffer_new_for_data (mtl_device_get_host (), data, HUGE_SIZE, read_only, NULL, NULL,
-                                   &error);
+          mtl_buffer_new_for_data (mtl_device_get_host (), data, HUGE_SIZE,
+                                   read_only ? MTL_BUFFER_FLAGS_READ_ONLY : MTL_BUFFER_FLAGS_NONE,
+                                   NULL, NULL, &error);
         g_autoptr (MtlStridedLayout) layout =
           mtl_strided_layout_new (cases[i].shape, 3, strides, 3, 8, &error);
         g_autoptr (MtlStridedView) view =

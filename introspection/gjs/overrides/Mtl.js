@@ -350,6 +350,14 @@ function _init() {
         toTypedArray: _toTypedArray,
         toArray: _toArray,
     });
+
+    // What an export waits for may be left out.
+    const exportDlpack = Mtl.StridedView.prototype.export_dlpack;
+    Mtl.StridedView.prototype.export_dlpack = function (flags, deviceType, ordinal, event = null,
+        eventValue = 0, cancellable = null) {
+        return exportDlpack.call(this, flags, deviceType, ordinal, event, eventValue,
+            cancellable);
+    };
     Object.defineProperty(Mtl.StridedView.prototype, Symbol.iterator,
         {value: _iterate, configurable: true, writable: true});
 }

@@ -52,7 +52,7 @@ def _translate_errors(cls):
         setattr(cls, name, function if info.is_method() else staticmethod(function))
 
 
-for _cls in (Buffer, Device, StridedLayout, StridedView, Mtl.DlpackTensor, DType):
+for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType):
     _translate_errors(_cls)
 
 _mtl.install(StridedView, Buffer, Device)
@@ -216,6 +216,16 @@ def _view_array(self, dtype=None, copy=None):
     return numpy.array(memoryview(self), dtype=dtype, copy=bool(copy))
 
 
+_export_dlpack = StridedView.export_dlpack
+
+
+def _view_export_dlpack(self, flags, device_type, device_ordinal, event=None, event_value=0,
+                        cancellable=None):
+    return _export_dlpack(self, flags, device_type, device_ordinal, event, event_value,
+                          cancellable)
+
+
+StridedView.export_dlpack = functools.wraps(_export_dlpack)(_view_export_dlpack)
 StridedView.__array__ = _view_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "mtl-enums.h"
+
+G_BEGIN_DECLS
+
+/* Metal as plain C. The objects are id<MTL…>; what a function with new in its
+ * name gives is the caller's. All of it may be called from any thread, with or
+ * without an autorelease pool. */
+
+typedef struct
+{
+  char *name; /* the caller's */
+  guint64 registry_id;
+  guint64 max_buffer_size;
+  gboolean unified_memory;
+} MtlMetalDeviceInfo;
+
+typedef struct
+{
+  gpointer device; /* the buffer's */
+  gsize size;
+  gpointer contents;
+  MtlStorageMode storage_mode;
+  gboolean purgeable;
+} MtlMetalBufferInfo;
+
+typedef enum
+{
+  MTL_METAL_COPY,
+  MTL_METAL_FILL,        /* dest, dest_offset, size, value */
+  MTL_METAL_SYNCHRONIZE, /* dest */
+} MtlMetalCommandKind;
+
+typedef struct
+{
+  MtlMetalCommandKind kind;
+  gpointer dest;
+  gsize dest_offset;
+  gpointer source;
+  gsize source_offset;
+  gsize size;
+  guint8 value;
+} MtlMetalCommand;
+
+gpointer   mtl_metal_bridge_retain             (gpointer                 object);
+void       mtl_metal_bridge_release            (gpointer                 object);
+
+GPtrArray *mtl_metal_bridge_new_devices        (void);
+gpointer   mtl_metal_bridge_new_default_device (void);
+void       mtl_metal_bridge_describe_device    (gpointer                 device,
+                                                MtlMetalDeviceInfo      *info);
+guint64    mtl_metal_bridge_get_registry_id    (gpointer                 device);
+gsize      mtl_metal_bridge_get_page_size      (void);
+gboolean   mtl_metal_bridge_has_managed_mode   (void);
+
+gpointer   mtl_metal_bridge_new_buffer         (gpointer                 device,
+                                                gsize                    size,
+                                                MtlStorageMode           mode);
+gpointer   mtl_metal_bridge_new_buffer_no_copy (gpointer                 device,
+                                                gpointer                 data,
+                                                gsize                    size,
+                                                GDestroyNotify           destroy,
+                                                gpointer                 owner);
+gboolean   mtl_metal_bridge_inspect_buffer     (gpointer                 object,
+                                                MtlMetalBufferInfo      *info);
+gboolean   mtl_metal_bridge_is_purgeable       (gpointer                 buffer);
+gsize      mtl_metal_bridge_get_size           (gpointer                 buffer);
+gpointer   mtl_metal_bridge_get_contents       (gpointer                 buffer);
+void       mtl_metal_bridge_did_modify         (gpointer                 buffer,
+                                                gsize                    offset,
+                                                gsize                    size);
+
+gpointer   mtl_metal_bridge_new_queue          (gpointer                 device);
+gboolean   mtl_metal_bridge_run                (gpointer                 queue,
+                                                const MtlMetalCommand   *commands,
+                                                gsize                    n_commands,
+                                                GError                 **error);
+
+gpointer   mtl_metal_bridge_new_event          (gpointer                 device);
+gboolean   mtl_metal_bridge_is_event           (gpointer                 object);
+guint64    mtl_metal_bridge_get_event_value    (gpointer                 event);
+void       mtl_metal_bridge_set_event_value    (gpointer                 event,
+                                                guint64                  value);
+gboolean   mtl_metal_bridge_wait_event         (gpointer                 event,
+                                                guint64                  value,
+                                                guint64                  milliseconds);
+
+G_END_DECLS

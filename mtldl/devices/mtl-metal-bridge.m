@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#import <Foundation/Foundation.h>
+#import <Metal/Metal.h>
+#include <TargetConditionals.h>
+#include <mach/vm_page_size.h>
+#include <objc/runtime.h>
+
+#include "mtl-metal-bridge-private.h"
+
+#include "mtl-error.h"
+
+/* One file for Apple's Metal and for the double of the tests: references are
+ * counted by hand, and nothing is used that GCC's runtime lacks.
+ *
+ * Each entry has its own pool. Threads of GLib have none, and Metal leaves
+ * objects in the pool where one would not think so, as when a buffer ends. */
+
+#if __has_feature(objc_arc)
+#error "This file counts references itself: compile it without -fobjc-arc"
+#endif
+
+gpointer
+mtl_metal_bridge_retain (gpointer object)
+{
+  @autoreleasepool
+    {
+      return [(id) object retain];
+    }
+}
+
+void
+mtl_metal_bridge_release (gpointer object)
+{
+  @autoreleasepool
+    {
+      [(id) object release];
+    }
+}
+
+GPtrArray *
+mtl_metal_bridge_new_devices (void)
+{
+  GPtrArray *devices = g_ptr_array_new_with_free_func (mtl_metal_bridge_release);
+
+  @autoreleasepool
+    {
+      NSArray *list = MTLCopyAllDevices ();
+
+      for (id<MTLDevice> device in list)
+        g_ptr_array_add (devices, [device retain]);
+      [list release];
+    }
+
+  return devices;
+}
+
+gpointer
+mtl_metal_bridge_new_default_device (void)
+{
+  @autoreleasepool
+    {
+      return MTLCreateSystemDefaultDevice ();
+    }
+}
+
+void
+mtl_metal_bridge_describe_device (gpointer            device,
+                                  MtlMetalDeviceInfo *info)
+{
+  id<MTLDevice> metal = device;
+
+  @autoreleasepool
+    {
+      *info = (MtlMetalDeviceInfo) {
+        .name = g_strdup ([[metal name] UTF8String]),
+        .registry_id = [metal registryID],
+        .max_buffer_size = [metal maxBufferLength],
+        .unified_memory = [metal hasUnifiedMemory],
+      };
+    }
+}
+
+guint64
+mtl_metal_bridge_get_registry_id (gpointer device)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLDevice>) device registryID];
+    }
+}
+
+gsize
+mtl_metal_bridge_get_page_size (void)
+{
+  return vm_page_size;
+}
+
+gboolean
+mtl_metal_bridge_has_managed_mode (void)
+{
+#if TARGET_OS_OSX
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
+static MTLResourceOptions
+options_for_mode (MtlStorageMode mode)
+{
+  switch (mode)
+    {
+    case MTL_STORAGE_MODE_PRIVATE:
+      return MTLResourceStorageModePrivate;
+#if TARGET_OS_OSX
+    case MTL_STORAGE_MODE_MANAGED:
+      return MTLResourceStorageModeManaged;
+#endif
+    default:
+      return MTLResourceStorageModeShared;
+    }
+}
+
+static MtlStorageMode
+mode_of_resource (id<MTLResource> resource)
+{
+  switch ([resource storageMode])
+    {
+    case MTLStorageModePrivate:
+      return MTL_STORAGE_MODE_PRIVATE;
+#if TARGET_OS_OSX
+    case MTLStorageModeManaged:
+      return MTL_STORAGE_MODE_MANAGED;
+#endif
+    default:
+      return MTL_STORAGE_MODE_SHARED;
+    }
+}
+
+gpointer
+mtl_metal_bridge_new_buffer (gpointer       device,
+                             gsize          size,
+                             MtlStorageMode mode)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLDevice>) device newBufferWithLength: size options: options_for_mode (mode)];
+    }
+}
+
+/* Who owns memory that Metal uses in place. It ends once, when the last of
+ * Metal's references to the buffer has gone; and not at all while it is not
+ * armed, as Metal may call the deallocator of a buffer that it did not make. */
+@interface MtlMetalLease : NSObject
+{
+@public
+  GDestroyNotify destroy;
+  gpointer owner;
+}
+- (void) end;
+@end
+
+@implementation MtlMetalLease
+- (void) end
+{
+  GDestroyNotify once = __atomic_exchange_n (&destroy, NULL, __ATOMIC_ACQ_REL);
+
+  if (once != NULL)
+    once (owner);
+}
+
+- (void) dealloc
+{
+  [self end];
+  [super dealloc];
+}
+@end
+
+gpointer
+mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
+                                     gpointer       data,
+                                     gsize          size,
+                                     GDestroyNotify destroy,
+                                     gpointer       owner)
+{
+  @autoreleasepool
+    {
+      MtlMetalLease *lease = [[MtlMetalLease alloc] init];
+      id<MTLBuffer> buffer = nil;
+
+      buffer = [(id<MTLDevice>) device newBufferWithBytesNoCopy: data
+                                                         length: size
+                                                        options: MTLResourceStorageModeShared
+                                                    deallocator: ^(void *pointer, NSUInteger length) {
+                                                      [lease end];
+                                                    }];
+      if (buffer != nil)
+        {
+          lease->owner = owner;
+          __atomic_store_n (&lease->destroy, destroy, __ATOMIC_RELEASE);
+        }
+
+      [lease release]; /* the deallocator holds it */
+      return buffer;
+    }
+}
+
+/* The protocol is looked up, as @protocol () stays empty with GCC's runtime
+ * where no class of the file adopts it; and once for each class, as that is
+ * slow. */
+static gboolean
+conforms (id          object,
+          const char *protocol,
+          gpointer   *known)
+{
+  gpointer class = object_getClass (object);
+
+  if (class == g_atomic_pointer_get (known))
+    return TRUE;
+
+  if (![object conformsToProtocol: objc_getProtocol (protocol)])
+    return FALSE;
+
+  g_atomic_pointer_set (known, class);
+  return TRUE;
+}
+
+/* Contents of purgeable memory may vanish at any moment. That of a heap's
+ * buffer is the heap's. */
+static gboolean
+is_purgeable (id<MTLBuffer> buffer)
+{
+  id<MTLHeap> heap = [buffer heap];
+  MTLPurgeableState state = heap != nil
+                              ? [heap setPurgeableState: MTLPurgeableStateKeepCurrent]
+                              : [buffer setPurgeableState: MTLPurgeableStateKeepCurrent];
+
+  return state == MTLPurgeableStateVolatile || state == MTLPurgeableStateEmpty;
+}
+
+gboolean
+mtl_metal_bridge_is_purgeable (gpointer buffer)
+{
+  @autoreleasepool
+    {
+      return is_purgeable (buffer);
+    }
+}
+
+gboolean
+mtl_metal_bridge_inspect_buffer (gpointer            object,
+                                 MtlMetalBufferInfo *info)
+{
+  static gpointer known;
+  id<MTLBuffer> buffer = object;
+
+  @autoreleasepool
+    {
+      if (!conforms (object, "MTLBuffer", &known))
+        return FALSE;
+
+      *info = (MtlMetalBufferInfo) {
+        .device = [buffer device],
+        .size = [buffer length],
+        .contents = [buffer contents],
+        .storage_mode = mode_of_resource (buffer),
+        .purgeable = is_purgeable (buffer),
+      };
+      return TRUE;
+    }
+}
+
+gsize
+mtl_metal_bridge_get_size (gpointer buffer)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLBuffer>) buffer length];
+    }
+}
+
+gpointer
+mtl_metal_bridge_get_contents (gpointer buffer)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLBuffer>) buffer contents];
+    }
+}
+
+void
+mtl_metal_bridge_did_modify (gpointer buffer,
+                             gsize    offset,
+                             gsize    size)
+{
+#if TARGET_OS_OSX
+  @autoreleasepool
+    {
+      [(id<MTLBuffer>) buffer didModifyRange: NSMakeRange (offset, size)];
+    }
+#endif
+}
+
+gpointer
+mtl_metal_bridge_new_queue (gpointer device)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLDevice>) device newCommandQueue];
+    }
+}
+
+static void
+encode (id<MTLBlitCommandEncoder>  blit,
+        const MtlMetalCommand     *command)
+{
+  switch (command->kind)
+    {
+    case MTL_METAL_COPY:
+      [blit copyFromBuffer: command->source
+              sourceOffset: command->source_offset
+                  toBuffer: command->dest
+         destinationOffset: command->dest_offset
+                      size: command->size];
+      break;
+    case MTL_METAL_FILL:
+      [blit fillBuffer: command->dest
+                 range: NSMakeRange (command->dest_offset, command->size)
+                 value: command->value];
+      break;
+    case MTL_METAL_SYNCHRONIZE:
+#if TARGET_OS_OSX
+      [blit synchronizeResource: command->dest];
+#endif
+      break;
+    }
+}
+
+static gboolean
+check_completed (id<MTLCommandBuffer>   buffer,
+                 GError               **error)
+{
+  NSError *failure = [buffer error];
+  gboolean no_memory;
+
+  if ([buffer status] == MTLCommandBufferStatusCompleted)
+    return TRUE;
+
+  no_memory = failure != nil && [failure code] == MTLCommandBufferErrorOutOfMemory
+              && [[failure domain] isEqualToString: MTLCommandBufferErrorDomain];
+  g_set_error (error, MTL_ERROR, no_memory ? MTL_ERROR_NO_MEMORY : MTL_ERROR_DEVICE,
+               "Metal could not run a command buffer: %s (code %ld)",
+               failure != nil ? [[failure localizedDescription] UTF8String] : "no reason given",
+               failure != nil ? (long) [failure code] : (long) [buffer status]);
+  return FALSE;
+}
+
+/* Runs the commands as one, after all that were given to the queue before, and
+ * waits. */
+gboolean
+mtl_metal_bridge_run (gpointer                queue,
+                      const MtlMetalCommand  *commands,
+                      gsize                   n_commands,
+                      GError                **error)
+{
+  @autoreleasepool
+    {
+      id<MTLCommandBuffer> buffer = [(id<MTLCommandQueue>) queue commandBuffer];
+      id<MTLBlitCommandEncoder> blit = [buffer blitCommandEncoder];
+
+      if (blit == nil)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
+                       "Metal gives no command buffer for %" G_GSIZE_FORMAT " commands",
+                       n_commands);
+          return FALSE;
+        }
+
+      for (gsize i = 0; i < n_commands; i++)
+        encode (blit, &commands[i]);
+      [blit endEncoding];
+      [buffer commit];
+      [buffer waitUntilCompleted];
+      return check_completed (buffer, error);
+    }
+}
+
+gpointer
+mtl_metal_bridge_new_event (gpointer device)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLDevice>) device newSharedEvent];
+    }
+}
+
+gboolean
+mtl_metal_bridge_is_event (gpointer object)
+{
+  static gpointer known;
+
+  @autoreleasepool
+    {
+      return conforms (object, "MTLSharedEvent", &known);
+    }
+}
+
+guint64
+mtl_metal_bridge_get_event_value (gpointer event)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLSharedEvent>) event signaledValue];
+    }
+}
+
+void
+mtl_metal_bridge_set_event_value (gpointer event,
+                                  guint64  value)
+{
+  @autoreleasepool
+    {
+      [(id<MTLSharedEvent>) event setSignaledValue: value];
+    }
+}
+
+/* Whether the value was reached in time. */
+gboolean
+mtl_metal_bridge_wait_event (gpointer event,
+                             guint64  value,
+                             guint64  milliseconds)
+{
+  @autoreleasepool
+    {
+      return [(id<MTLSharedEvent>) event waitUntilSignaledValue: value timeoutMS: milliseconds];
+    }
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Copies and fills that the GPU makes, as the host does not reach the memory.
+ *
+ * A blit on a GPU with memory of its own moves whole words of 4 bytes at
+ * offsets of whole words. What is not so goes through a staging buffer, which
+ * the host reaches, together with the rest of the first and the last word. */
+
+#include "mtl-metal-device-private.h"
+
+#include <string.h>
+
+#include "mtl-buffer.h"
+#include "mtl-error.h"
+#include "mtl-metal-bridge-private.h"
+
+#define WORD_SIZE 4
+#define STAGING_SIZE ((gsize) 16 << 20)
+
+/* Bytes of an id<MTLBuffer>. */
+typedef struct
+{
+  gpointer handle;
+  gsize offset;
+  gsize size;
+} Range;
+
+typedef struct
+{
+  MtlMetalDevice *device;
+  gpointer queue;
+  gpointer handle;  /* the staging buffer */
+  guint8 *contents;
+  gsize chunk_size; /* the most that goes through it at once */
+  gsize word_size;
+} Staging;
+
+static void
+staging_clear (Staging *self)
+{
+  g_clear_pointer (&self->handle, mtl_metal_bridge_release);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Staging, staging_clear)
+
+static gboolean
+staging_init (Staging         *self,
+              MtlMetalDevice  *device,
+              gsize            size,
+              GError         **error)
+{
+  gsize chunk_size = MIN (size, STAGING_SIZE);
+
+  *self = (Staging) {
+    .device = device,
+    .queue = mtl_metal_device_get_queue (device, error),
+    .chunk_size = chunk_size,
+    .word_size = mtl_device_has_unified_memory (MTL_DEVICE (device)) ? 1 : WORD_SIZE,
+  };
+  if (self->queue == NULL)
+    return FALSE;
+
+  self->handle = MTL_DEVICE_GET_CLASS (device)->allocate (MTL_DEVICE (device),
+                                                          chunk_size + 2 * WORD_SIZE,
+                                                          MTL_STORAGE_MODE_SHARED, FALSE, error);
+  if (self->handle == NULL)
+    return FALSE;
+
+  self->contents = mtl_metal_bridge_get_contents (self->handle);
+  return TRUE;
+}
+
+/* The whole words that a range lies in. */
+static gboolean
+staging_widen (const Staging  *self,
+               const Range    *range,
+               Range          *words,
+               GError        **error)
+{
+  gsize end = range->offset + range->size, length = mtl_metal_bridge_get_size (range->handle);
+
+  *words = *range;
+  words->offset -= range->offset % self->word_size;
+  words->size = (end + self->word_size - 1) / self->word_size * self->word_size - words->offset;
+  if (words->size <= length - words->offset)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The last %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of an MTLBuffer"
+               " cannot be reached: “%s” copies whole words of %" G_GSIZE_FORMAT " bytes",
+               length % self->word_size, length,
+               mtl_device_get_name (MTL_DEVICE (self->device)), self->word_size);
+  return FALSE;
+}
+
+/* Brings a range to where the host can read it. */
+static const guint8 *
+staging_download (const Staging  *self,
+                  const Range    *source,
+                  GError        **error)
+{
+  MtlMetalCommand copy = { MTL_METAL_COPY, .dest = self->handle };
+  Range words;
+
+  if (!staging_widen (self, source, &words, error))
+    return NULL;
+
+  copy.source = words.handle;
+  copy.source_offset = words.offset;
+  copy.size = words.size;
+  if (!mtl_metal_bridge_run (self->queue, &copy, 1, error))
+    return NULL;
+
+  return self->contents + (source->offset - words.offset);
+}
+
+/* Fetches the words that are only written in part. */
+static gboolean
+staging_fetch_ends (const Staging  *self,
+                    const Range    *dest,
+                    const Range    *words,
+                    GError        **error)
+{
+  gsize last = words->size - self->word_size;
+  MtlMetalCommand ends[2];
+  gsize n = 0;
+
+  if (words->offset < dest->offset)
+    ends[n++] = (MtlMetalCommand) { MTL_METAL_COPY, self->handle, 0, words->handle, words->offset,
+                                    self->word_size };
+  if (words->offset + words->size > dest->offset + dest->size && (n == 0 || last > 0))
+    ends[n++] = (MtlMetalCommand) { MTL_METAL_COPY, self->handle, last, words->handle,
+                                    words->offset + last, self->word_size };
+
+  return n == 0 || mtl_metal_bridge_run (self->queue, ends, n, error);
+}
+
+static gboolean
+staging_upload (const Staging  *self,
+                const Range    *dest,
+                const guint8   *data,
+                GError        **error)
+{
+  MtlMetalCommand copy = { MTL_METAL_COPY, .source = self->handle };
+  Range words;
+
+  if (!staging_widen (self, dest, &words, error)
+      || !staging_fetch_ends (self, dest, &words, error))
+    return FALSE;
+
+  memcpy (self->contents + (dest->offset - words.offset), data, dest->size);
+  copy.dest = words.handle;
+  copy.dest_offset = words.offset;
+  copy.size = words.size;
+  return mtl_metal_bridge_run (self->queue, &copy, 1, error);
+}
+
+/* Where a buffer of ours is not reached by the host. */
+static gboolean
+is_private (MtlBuffer *buffer)
+{
+  return mtl_buffer_get_contents (buffer) == NULL;
+}
+
+static Range
+range_of_buffer (MtlBuffer *buffer,
+                 gsize      offset,
+                 gsize      size)
+{
+  return (Range) {
+    .handle = mtl_buffer_get_handle (buffer),
+    .offset = mtl_buffer_get_byte_offset (buffer) + offset,
+    .size = size,
+  };
+}
+
+static gboolean
+overlap (const Range *a,
+         const Range *b)
+{
+  return a->handle == b->handle && a->offset < b->offset + b->size
+         && b->offset < a->offset + a->size;
+}
+
+static gboolean
+is_in_words (MtlMetalDevice *self,
+             const Range    *range)
+{
+  return mtl_device_has_unified_memory (MTL_DEVICE (self))
+         || (range->offset % WORD_SIZE == 0 && range->size % WORD_SIZE == 0);
+}
+
+/* One blit between two buffers of the device; what lands in a managed one
+ * lands in the host's copy too. */
+static gboolean
+blit (MtlMetalDevice  *self,
+      MtlBuffer       *dest_buffer,
+      const Range     *dest,
+      const Range     *source,
+      GError         **error)
+{
+  const MtlMetalCommand commands[] = {
+    { MTL_METAL_COPY, dest->handle, dest->offset, source->handle, source->offset, dest->size },
+    { MTL_METAL_SYNCHRONIZE, .dest = dest->handle },
+  };
+  gboolean two_copies = mtl_buffer_get_storage_mode (dest_buffer) == MTL_STORAGE_MODE_MANAGED
+                        && !mtl_device_has_unified_memory (MTL_DEVICE (self));
+  gpointer queue = mtl_metal_device_get_queue (self, error);
+
+  return queue != NULL && mtl_metal_bridge_run (queue, commands, two_copies ? 2 : 1, error);
+}
+
+/* Through memory that the host reaches, in pieces; from the end where the
+ * source would else be overwritten before it is read. */
+static gboolean
+copy_through_host (MtlMetalDevice  *self,
+                   MtlBuffer       *dest,
+                   gsize            dest_offset,
+                   MtlBuffer       *source,
+                   gsize            source_offset,
+                   gsize            size,
+                   GCancellable    *cancellable,
+                   GError         **error)
+{
+  g_auto (Staging) from = { NULL };
+  g_auto (Staging) to = { NULL };
+  gboolean backwards = mtl_buffer_get_handle (dest) == mtl_buffer_get_handle (source)
+                       && mtl_buffer_get_byte_offset (dest) + dest_offset
+                            > mtl_buffer_get_byte_offset (source) + source_offset;
+  guint8 *dest_contents = mtl_buffer_get_contents (dest);
+  const guint8 *source_contents = mtl_buffer_get_contents (source);
+
+  if ((is_private (source) && !staging_init (&from, self, size, error))
+      || (is_private (dest) && !staging_init (&to, self, size, error)))
+    return FALSE;
+
+  for (gsize done = 0; done < size;)
+    {
+      gsize chunk = MIN (size - done, STAGING_SIZE);
+      gsize start = backwards ? size - done - chunk : done;
+      Range read = range_of_buffer (source, source_offset + start, chunk);
+      Range written = range_of_buffer (dest, dest_offset + start, chunk);
+      const guint8 *data;
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+
+      data = is_private (source) ? staging_download (&from, &read, error)
+                                 : source_contents + source_offset + start;
+      if (data == NULL)
+        return FALSE;
+
+      if (!is_private (dest))
+        memcpy (dest_contents + dest_offset + start, data, chunk);
+      else if (!staging_upload (&to, &written, data, error))
+        return FALSE;
+
+      done += chunk;
+    }
+
+  if (!is_private (dest))
+    mtl_buffer_did_modify (dest, dest_offset, size);
+
+  return TRUE;
+}
+
+gboolean
+mtl_metal_device_copy (MtlDevice     *device,
+                       MtlBuffer     *dest_buffer,
+                       gsize          dest_offset,
+                       MtlBuffer     *source_buffer,
+                       gsize          source_offset,
+                       gsize          size,
+                       GCancellable  *cancellable,
+                       GError       **error)
+{
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
+  Range dest = range_of_buffer (dest_buffer, dest_offset, size);
+  Range source = range_of_buffer (source_buffer, source_offset, size);
+
+  if (mtl_buffer_get_device (dest_buffer) == device
+      && mtl_buffer_get_device (source_buffer) == device && !overlap (&dest, &source)
+      && is_in_words (self, &dest) && is_in_words (self, &source))
+    return blit (self, dest_buffer, &dest, &source, error);
+
+  return copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset, size,
+                            cancellable, error);
+}
+
+static gboolean
+is_one_byte_repeated (const guint8 *pattern,
+                      gsize         size)
+{
+  for (gsize i = 1; i < size; i++)
+    if (pattern[i] != pattern[0])
+      return FALSE;
+
+  return TRUE;
+}
+
+/* The pattern is repeated in host memory, from where it goes up in pieces,
+ * each of whole repetitions. */
+static gboolean
+fill_through_host (MtlMetalDevice  *self,
+                   MtlBuffer       *dest,
+                   gsize            offset,
+                   gsize            size,
+                   const guint8    *pattern,
+                   gsize            pattern_size,
+                   GError         **error)
+{
+  g_auto (Staging) staging = { NULL };
+  g_autofree guint8 *repeated = NULL;
+  gsize chunk;
+
+  if (!staging_init (&staging, self, size, error))
+    return FALSE;
+
+  chunk = staging.chunk_size;
+  repeated = g_try_malloc (chunk);
+  if (repeated == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+                   "%" G_GSIZE_FORMAT " bytes of host memory cannot be had", chunk);
+      return FALSE;
+    }
+
+  for (gsize i = 0; i < chunk; i += pattern_size)
+    memcpy (repeated + i, pattern, pattern_size);
+
+  for (gsize done = 0; done < size; done += chunk)
+    {
+      Range range = range_of_buffer (dest, offset + done, MIN (size - done, chunk));
+
+      if (!staging_upload (&staging, &range, repeated, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_metal_device_fill (MtlDevice      *device,
+                       MtlBuffer      *dest,
+                       gsize           offset,
+                       gsize           size,
+                       gconstpointer   pattern,
+                       gsize           pattern_size,
+                       GError        **error)
+{
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
+  Range range = range_of_buffer (dest, offset, size);
+  MtlMetalCommand fill = { MTL_METAL_FILL, range.handle, range.offset, .size = size,
+                           .value = *(const guint8 *) pattern };
+  gpointer queue;
+
+  if (!is_one_byte_repeated (pattern, pattern_size) || !is_in_words (self, &range))
+    return fill_through_host (self, dest, offset, size, pattern, pattern_size, error);
+
+  queue = mtl_metal_device_get_queue (self, error);
+  return queue != NULL && mtl_metal_bridge_run (queue, &fill, 1, error);
+}

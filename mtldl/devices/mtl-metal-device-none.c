@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Where Metal is not built in. */
+
+#include "mtl-metal-device-private.h"
+
+#include "mtl-error.h"
+
+GPtrArray *
+mtl_metal_device_get_all (void)
+{
+  return NULL;
+}
+
+MtlDevice *
+mtl_metal_device_get_default (void)
+{
+  return NULL;
+}
+
+gboolean
+mtl_metal_device_take_buffer (gpointer          handle,
+                              MtlMetalBuffer   *buffer,
+                              GError          **error)
+{
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "This library was built without Metal");
+  return FALSE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-device.h"
+
+G_BEGIN_DECLS
+
+#define MTL_TYPE_METAL_DEVICE (mtl_metal_device_get_type ())
+
+G_DECLARE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL, METAL_DEVICE, MtlDevice)
+
+/* An existing id<MTLBuffer>, and what it says of itself. */
+typedef struct
+{
+  MtlDevice *device;
+  gpointer handle;
+  gsize size;
+  gpointer contents;
+  MtlStorageMode storage_mode;
+} MtlMetalBuffer;
+
+/* NULL, both of them, where Metal is not built in. */
+GPtrArray *mtl_metal_device_get_all     (void);
+MtlDevice *mtl_metal_device_get_default (void);
+gboolean   mtl_metal_device_take_buffer (gpointer          handle,
+                                         MtlMetalBuffer   *buffer,
+                                         GError          **error);
+
+gpointer   mtl_metal_device_get_queue   (MtlMetalDevice   *self,
+                                         GError          **error);
+gboolean   mtl_metal_device_copy        (MtlDevice        *device,
+                                         MtlBuffer        *dest,
+                                         gsize             dest_offset,
+                                         MtlBuffer        *source,
+                                         gsize             source_offset,
+                                         gsize             size,
+                                         GCancellable     *cancellable,
+                                         GError          **error);
+gboolean   mtl_metal_device_fill        (MtlDevice        *device,
+                                         MtlBuffer        *dest,
+                                         gsize             offset,
+                                         gsize             size,
+                                         gconstpointer     pattern,
+                                         gsize             pattern_size,
+                                         GError          **error);
+
+G_END_DECLS

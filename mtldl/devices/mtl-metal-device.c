@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-metal-device-private.h"
+
+#include <string.h>
+
+#include "mtl-error.h"
+#include "mtl-metal-bridge-private.h"
+
+/* Blits on a GPU with memory of its own move whole words of so many bytes: an
+ * allocation ends with one. */
+#define WORD_SIZE 4
+
+struct _MtlMetalDevice
+{
+  MtlDevice parent_instance;
+
+  gpointer handle; /* id<MTLDevice> */
+  gpointer queue;  /* id<MTLCommandQueue>, made when first needed */
+};
+
+G_DEFINE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL_TYPE_DEVICE)
+
+static void
+mtl_metal_device_finalize (GObject *object)
+{
+  MtlMetalDevice *self = MTL_METAL_DEVICE (object);
+
+  g_clear_pointer (&self->queue, mtl_metal_bridge_release);
+  g_clear_pointer (&self->handle, mtl_metal_bridge_release);
+
+  G_OBJECT_CLASS (mtl_metal_device_parent_class)->finalize (object);
+}
+
+static gboolean
+mtl_metal_device_supports_storage_mode (MtlDevice      *device,
+                                        MtlStorageMode  mode)
+{
+  return mode == MTL_STORAGE_MODE_SHARED || mode == MTL_STORAGE_MODE_PRIVATE
+         || (mode == MTL_STORAGE_MODE_MANAGED && mtl_metal_bridge_has_managed_mode ());
+}
+
+/* Only then are there two copies of it. */
+static gboolean
+has_two_copies (MtlDevice      *device,
+                MtlStorageMode  mode)
+{
+  return mode == MTL_STORAGE_MODE_MANAGED && !mtl_device_has_unified_memory (device);
+}
+
+static gboolean
+clear_buffer (MtlMetalDevice  *self,
+              gpointer         buffer,
+              gsize            size,
+              MtlStorageMode   mode,
+              GError         **error)
+{
+  const MtlMetalCommand fill = { MTL_METAL_FILL, .dest = buffer, .size = size };
+  gpointer contents = mtl_metal_bridge_get_contents (buffer);
+  gpointer queue;
+
+  if (contents != NULL)
+    {
+      memset (contents, 0, size);
+      MTL_DEVICE_GET_CLASS (self)->did_modify (MTL_DEVICE (self), buffer, mode, 0, size);
+      return TRUE;
+    }
+
+  queue = mtl_metal_device_get_queue (self, error);
+  return queue != NULL && mtl_metal_bridge_run (queue, &fill, 1, error);
+}
+
+static gpointer
+mtl_metal_device_allocate (MtlDevice       *device,
+                           gsize            size,
+                           MtlStorageMode   mode,
+                           gboolean         zeroed,
+                           GError         **error)
+{
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
+  gsize padded = (size + WORD_SIZE - 1) / WORD_SIZE * WORD_SIZE;
+  gpointer buffer = mtl_metal_bridge_new_buffer (self->handle, padded, mode);
+
+  if (buffer == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+                   "%" G_GSIZE_FORMAT " bytes cannot be had on “%s”", size,
+                   mtl_device_get_name (device));
+      return NULL;
+    }
+
+  if (zeroed && !clear_buffer (self, buffer, padded, mode, error))
+    {
+      mtl_metal_bridge_release (buffer);
+      return NULL;
+    }
+
+  return buffer;
+}
+
+/* Metal shares whole pages. The rest of a last one that is begun is there in
+ * any case, as memory is mapped by pages. */
+static gpointer
+mtl_metal_device_wrap_memory (MtlDevice       *device,
+                              gpointer         data,
+                              gsize            size,
+                              GDestroyNotify   destroy,
+                              gpointer         owner,
+                              GError         **error)
+{
+  gsize page_size = mtl_metal_bridge_get_page_size ();
+  gpointer buffer = NULL;
+
+  if ((guintptr) data % page_size != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Memory at %p cannot be shared: Metal shares whole pages of %" G_GSIZE_FORMAT
+                   " bytes", data, page_size);
+      return NULL;
+    }
+
+  size += (page_size - size % page_size) % page_size;
+  if (size <= mtl_device_get_max_buffer_size (device))
+    buffer = mtl_metal_bridge_new_buffer_no_copy (MTL_METAL_DEVICE (device)->handle, data, size,
+                                                  destroy, owner);
+  if (buffer == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                 "“%s” does not take the %" G_GSIZE_FORMAT " bytes at %p in place",
+                 mtl_device_get_name (device), size, data);
+
+  return buffer;
+}
+
+static gpointer
+mtl_metal_device_wrap_handle (MtlDevice       *device,
+                              gpointer         handle,
+                              gsize            size,
+                              MtlStorageMode  *mode,
+                              GError         **error)
+{
+  MtlMetalBuffer buffer;
+
+  if (!mtl_metal_device_take_buffer (handle, &buffer, error))
+    return NULL;
+
+  if (buffer.device != device)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "The buffer is of device “%s” (%d), not of “%s” (%d)",
+                 mtl_device_get_name (buffer.device),
+                 mtl_device_get_device_ordinal (buffer.device),
+                 mtl_device_get_name (device), mtl_device_get_device_ordinal (device));
+  else if (buffer.size < size)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                 "%" G_GSIZE_FORMAT " bytes are more than the %" G_GSIZE_FORMAT
+                 " of the MTLBuffer", size, buffer.size);
+  else
+    {
+      *mode = buffer.storage_mode;
+      return buffer.handle;
+    }
+
+  mtl_metal_bridge_release (buffer.handle);
+  return NULL;
+}
+
+static void
+mtl_metal_device_free (MtlDevice      *device,
+                       gpointer        handle,
+                       MtlStorageMode  mode)
+{
+  mtl_metal_bridge_release (handle);
+}
+
+static gpointer
+mtl_metal_device_contents (MtlDevice      *device,
+                           gpointer        handle,
+                           MtlStorageMode  mode)
+{
+  return mtl_metal_bridge_get_contents (handle);
+}
+
+static gboolean
+check_not_purgeable (gboolean   purgeable,
+                     GError   **error)
+{
+  if (!purgeable)
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "The MTLBuffer is purgeable: what is in it may vanish at any moment");
+  return FALSE;
+}
+
+static gboolean
+mtl_metal_device_check_export (MtlDevice       *device,
+                               gpointer         handle,
+                               MtlStorageMode   mode,
+                               GError         **error)
+{
+  return check_not_purgeable (mtl_metal_bridge_is_purgeable (handle), error);
+}
+
+static gboolean
+mtl_metal_device_synchronize (MtlDevice     *device,
+                              GCancellable  *cancellable,
+                              GError       **error)
+{
+  gpointer queue = mtl_metal_device_get_queue (MTL_METAL_DEVICE (device), error);
+
+  return queue != NULL && mtl_metal_bridge_run (queue, NULL, 0, error);
+}
+
+static gboolean
+mtl_metal_device_synchronize_memory (MtlDevice       *device,
+                                     gpointer         handle,
+                                     MtlStorageMode   mode,
+                                     GError         **error)
+{
+  const MtlMetalCommand command = { MTL_METAL_SYNCHRONIZE, .dest = handle };
+  gpointer queue = mtl_metal_device_get_queue (MTL_METAL_DEVICE (device), error);
+
+  return queue != NULL
+         && mtl_metal_bridge_run (queue, &command, has_two_copies (device, mode), error);
+}
+
+static void
+mtl_metal_device_did_modify (MtlDevice      *device,
+                             gpointer        handle,
+                             MtlStorageMode  mode,
+                             gsize           offset,
+                             gsize           size)
+{
+  if (has_two_copies (device, mode) && size > 0)
+    mtl_metal_bridge_did_modify (handle, offset, size);
+}
+
+static gpointer
+mtl_metal_device_new_event (MtlDevice  *device,
+                            GError    **error)
+{
+  gpointer event = mtl_metal_bridge_new_event (MTL_METAL_DEVICE (device)->handle);
+
+  if (event == NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no shared event",
+                 mtl_device_get_name (device));
+
+  return event;
+}
+
+static gpointer
+mtl_metal_device_wrap_event (MtlDevice  *device,
+                             gpointer    handle,
+                             GError    **error)
+{
+  if (mtl_metal_bridge_is_event (handle))
+    return mtl_metal_bridge_retain (handle);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The object %p is no MTLSharedEvent", handle);
+  return NULL;
+}
+
+static void
+mtl_metal_device_free_event (MtlDevice *device,
+                             gpointer   event)
+{
+  mtl_metal_bridge_release (event);
+}
+
+static guint64
+mtl_metal_device_get_event_value (MtlDevice *device,
+                                  gpointer   event)
+{
+  return mtl_metal_bridge_get_event_value (event);
+}
+
+static void
+mtl_metal_device_set_event_value (MtlDevice *device,
+                                  gpointer   event,
+                                  guint64    value)
+{
+  mtl_metal_bridge_set_event_value (event, value);
+}
+
+static gboolean
+mtl_metal_device_wait_event (MtlDevice *device,
+                             gpointer   event,
+                             guint64    value,
+                             gint64     timeout)
+{
+  return mtl_metal_bridge_wait_event (event, value, (timeout + 999) / 1000);
+}
+
+static void
+mtl_metal_device_class_init (MtlMetalDeviceClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
+
+  object_class->finalize = mtl_metal_device_finalize;
+
+  device_class->supports_storage_mode = mtl_metal_device_supports_storage_mode;
+  device_class->allocate = mtl_metal_device_allocate;
+  device_class->wrap_memory = mtl_metal_device_wrap_memory;
+  device_class->wrap_handle = mtl_metal_device_wrap_handle;
+  device_class->free = mtl_metal_device_free;
+  device_class->contents = mtl_metal_device_contents;
+  device_class->check_export = mtl_metal_device_check_export;
+  device_class->copy = mtl_metal_device_copy;
+  device_class->fill = mtl_metal_device_fill;
+  device_class->synchronize = mtl_metal_device_synchronize;
+  device_class->synchronize_memory = mtl_metal_device_synchronize_memory;
+  device_class->did_modify = mtl_metal_device_did_modify;
+  device_class->new_event = mtl_metal_device_new_event;
+  device_class->wrap_event = mtl_metal_device_wrap_event;
+  device_class->free_event = mtl_metal_device_free_event;
+  device_class->get_event_value = mtl_metal_device_get_event_value;
+  device_class->set_event_value = mtl_metal_device_set_event_value;
+  device_class->wait_event = mtl_metal_device_wait_event;
+}
+
+static void
+mtl_metal_device_init (MtlMetalDevice *self)
+{
+}
+
+static MtlDevice *
+mtl_metal_device_new (gpointer handle,
+                      int      ordinal)
+{
+  MtlMetalDeviceInfo info;
+  MtlMetalDevice *self;
+
+  mtl_metal_bridge_describe_device (handle, &info);
+  self = g_object_new (MTL_TYPE_METAL_DEVICE,
+                       "device-type", MTL_DEVICE_TYPE_METAL,
+                       "device-ordinal", ordinal,
+                       "name", info.name,
+                       "registry-id", info.registry_id,
+                       "unified-memory", info.unified_memory,
+                       "max-buffer-size", info.max_buffer_size,
+                       "page-size", (guint64) mtl_metal_bridge_get_page_size (),
+                       NULL);
+  self->handle = mtl_metal_bridge_retain (handle);
+  g_free (info.name);
+  return MTL_DEVICE (self);
+}
+
+/* The queue for this library's own work. */
+gpointer
+mtl_metal_device_get_queue (MtlMetalDevice  *self,
+                            GError         **error)
+{
+  gpointer queue = g_atomic_pointer_get (&self->queue);
+
+  if (queue != NULL)
+    return queue;
+
+  queue = mtl_metal_bridge_new_queue (self->handle);
+  if (queue == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no command queue",
+                   mtl_device_get_name (MTL_DEVICE (self)));
+      return NULL;
+    }
+
+  if (g_atomic_pointer_compare_and_exchange (&self->queue, NULL, queue))
+    return queue;
+
+  mtl_metal_bridge_release (queue);
+  return g_atomic_pointer_get (&self->queue);
+}
+
+/* Metal's own order, in which PyTorch, MLX and TVM count too; and the default
+ * device, which Metal may refuse to name a second time. */
+typedef struct
+{
+  GPtrArray *devices;
+  MtlDevice *default_device;
+} MtlMetalDevices;
+
+static MtlDevice *
+find_device (GPtrArray *devices,
+             guint64    registry_id)
+{
+  for (guint i = 0; i < devices->len; i++)
+    if (mtl_device_get_registry_id (g_ptr_array_index (devices, i)) == registry_id)
+      return g_ptr_array_index (devices, i);
+
+  return NULL;
+}
+
+/* In a sandbox the list may be empty where there is a default device. */
+static MtlMetalDevices *
+enumerate (void)
+{
+  g_autoptr (GPtrArray) handles = mtl_metal_bridge_new_devices ();
+  gpointer default_handle = mtl_metal_bridge_new_default_device ();
+  MtlMetalDevices *all = g_new0 (MtlMetalDevices, 1);
+
+  if (handles->len == 0 && default_handle != NULL)
+    g_ptr_array_add (handles, mtl_metal_bridge_retain (default_handle));
+
+  all->devices = g_ptr_array_new ();
+  for (guint i = 0; i < handles->len; i++)
+    g_ptr_array_add (all->devices, mtl_metal_device_new (g_ptr_array_index (handles, i), i));
+
+  if (default_handle != NULL)
+    all->default_device = find_device (all->devices,
+                                       mtl_metal_bridge_get_registry_id (default_handle));
+  if (all->default_device == NULL && all->devices->len > 0)
+    all->default_device = g_ptr_array_index (all->devices, 0);
+
+  g_clear_pointer (&default_handle, mtl_metal_bridge_release);
+  return all;
+}
+
+static MtlMetalDevices *
+get_devices (void)
+{
+  static MtlMetalDevices *all;
+
+  if (g_once_init_enter (&all))
+    g_once_init_leave (&all, enumerate ());
+
+  return all;
+}
+
+GPtrArray *
+mtl_metal_device_get_all (void)
+{
+  return get_devices ()->devices;
+}
+
+MtlDevice *
+mtl_metal_device_get_default (void)
+{
+  return get_devices ()->default_device;
+}
+
+/* The object of a device is the same wherever it comes from, as a rule; what
+ * is sure to be the same is its registry ID. */
+static MtlDevice *
+device_of_handle (gpointer handle)
+{
+  GPtrArray *devices = mtl_metal_device_get_all ();
+
+  for (guint i = 0; i < devices->len; i++)
+    if (MTL_METAL_DEVICE (g_ptr_array_index (devices, i))->handle == handle)
+      return g_ptr_array_index (devices, i);
+
+  return find_device (devices, mtl_metal_bridge_get_registry_id (handle));
+}
+
+/* Takes part in an id<MTLBuffer> that somebody else made. */
+gboolean
+mtl_metal_device_take_buffer (gpointer          handle,
+                              MtlMetalBuffer   *buffer,
+                              GError          **error)
+{
+  MtlMetalBufferInfo info;
+  MtlDevice *device;
+
+  if (!mtl_metal_bridge_inspect_buffer (handle, &info))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The object %p is no MTLBuffer", handle);
+      return FALSE;
+    }
+
+  if (!check_not_purgeable (info.purgeable, error))
+    return FALSE;
+
+  device = device_of_handle (info.device);
+  if (device == NULL)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                           "The MTLBuffer is of a device that was not there when this library"
+                           " was first asked for one");
+      return FALSE;
+    }
+
+  *buffer = (MtlMetalBuffer) {
+    .device = device,
+    .handle = mtl_metal_bridge_retain (handle),
+    .size = info.size,
+    .contents = info.contents,
+    .storage_mode = info.storage_mode,
+  };
+  return TRUE;
+}

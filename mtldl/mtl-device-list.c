@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* The devices that there are. */
+
+#include "mtl-device.h"
+
+#include "mtl-error.h"
+#include "mtl-host-device-private.h"
+#include "mtl-metal-device-private.h"
+
+/**
+ * mtl_device_get_host:
+ *
+ * Gets the host. It lives as long as the process.
+ *
+ * Returns: (transfer none): the host
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get_host (void)
+{
+  static MtlDevice *host;
+
+  if (g_once_init_enter (&host))
+    g_once_init_leave (&host, mtl_host_device_new ());
+
+  return host;
+}
+
+/**
+ * mtl_device_get_default:
+ *
+ * Gets the device that is used where none is named: the default one of Metal
+ * where there is Metal, else the host. It lives as long as the process.
+ *
+ * Returns: (transfer none): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get_default (void)
+{
+  MtlDevice *metal = mtl_metal_device_get_default ();
+
+  return metal != NULL ? metal : mtl_device_get_host ();
+}
+
+/**
+ * mtl_device_list:
+ *
+ * Lists the devices that buffers can be allocated on: the host, and those of
+ * Metal, as they were when the library was first asked for one.
+ *
+ * Returns: (transfer container) (element-type MtlDevice): the devices
+ *
+ * Since: 1.0
+ */
+GList *
+mtl_device_list (void)
+{
+  GPtrArray *metal = mtl_metal_device_get_all ();
+  GList *devices = NULL;
+
+  for (guint i = metal != NULL ? metal->len : 0; i > 0; i--)
+    devices = g_list_prepend (devices, g_ptr_array_index (metal, i - 1));
+
+  return g_list_prepend (devices, mtl_device_get_host ());
+}
+
+/**
+ * mtl_device_get:
+ * @device_type: the kind of device
+ * @ordinal: its number among those of its kind
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets a device that buffers can be allocated on.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where there is no such device.
+ *
+ * Returns: (transfer full): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_device_get (MtlDeviceType   device_type,
+                int             ordinal,
+                GError        **error)
+{
+  g_autoptr (GList) devices = mtl_device_list ();
+
+  for (GList *l = devices; l != NULL; l = l->next)
+    if (mtl_device_get_device_type (l->data) == device_type
+        && mtl_device_get_device_ordinal (l->data) == ordinal)
+      return g_object_ref (l->data);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here%s",
+               device_type, ordinal,
+               device_type == MTL_DEVICE_TYPE_METAL && mtl_metal_device_get_all () == NULL
+                 ? ": this library was built without Metal" : "");
+  return NULL;
+}

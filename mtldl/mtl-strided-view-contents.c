@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* What is in a view: comparisons, bytes, text. */
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-error.h"
+#include "mtl-host-elements-private.h"
+#include "mtl-number-private.h"
+#include "mtl-strided-format-private.h"
+
+typedef struct
+{
+  MtlDType a;
+  MtlDType b;
+  double rtol;
+  double atol;
+} Tolerance;
+
+static gboolean
+rows_are_equal (guint8       *a,
+                gint64        a_stride,
+                const guint8 *b,
+                gint64        b_stride,
+                gint64        n,
+                gpointer      user_data)
+{
+  Tolerance *types = user_data;
+
+  for (gint64 i = 0; i < n; i++)
+    if (!mtl_number_equal (mtl_number_load (types->a, a + i * a_stride),
+                           mtl_number_load (types->b, b + i * b_stride)))
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+rows_are_close (guint8       *a,
+                gint64        a_stride,
+                const guint8 *b,
+                gint64        b_stride,
+                gint64        n,
+                gpointer      user_data)
+{
+  Tolerance *tolerance = user_data;
+
+  for (gint64 i = 0; i < n; i++)
+    if (!mtl_number_is_close (mtl_number_load (tolerance->a, a + i * a_stride),
+                              mtl_number_load (tolerance->b, b + i * b_stride),
+                              tolerance->rtol, tolerance->atol))
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+compare (MtlStridedView     *self,
+         MtlStridedView     *other,
+         double              rtol,
+         double              atol,
+         MtlStridedRowFunc   func,
+         GError            **error)
+{
+  g_auto (MtlHostElements) a = { .layout = MTL_LAYOUT_INIT };
+  g_auto (MtlHostElements) b = { .layout = MTL_LAYOUT_INIT };
+  Tolerance tolerance;
+
+  if (!mtl_element_type_check_numeric (self->type, error)
+      || !mtl_element_type_check_numeric (other->type, error))
+    return FALSE;
+
+  if (!mtl_layout_same_shape (&self->layout, &other->layout))
+    return FALSE;
+
+  if (!mtl_host_elements_init_read (&a, self, error)
+      || !mtl_host_elements_init_read (&b, other, error))
+    return FALSE;
+
+  tolerance = (Tolerance) { mtl_element_type_get_dtype (self->type),
+                            mtl_element_type_get_dtype (other->type), rtol, atol };
+  return mtl_strided_for_each_row (&a.strided, &b.strided, func, &tolerance);
+}
+
+/**
+ * mtl_strided_view_equal:
+ * @self: a view
+ * @other: another one
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets whether both have the same shape and elements of the same values,
+ * compared as numbers whatever their types. NaN is not equal to itself.
+ *
+ * Fails with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can read the
+ * elements, and with %MTL_ERROR_NOT_SUPPORTED where they are no numbers.
+ *
+ * Returns: whether they are equal; %FALSE without an error if not
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_equal (MtlStridedView  *self,
+                        MtlStridedView  *other,
+                        GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
+
+  return compare (self, other, 0, 0, rows_are_equal, error);
+}
+
+/**
+ * mtl_strided_view_all_close:
+ * @self: a view
+ * @other: another one
+ * @rtol: how far apart two elements may be, relative to that of @other
+ * @atol: how far apart they may be besides
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets whether both have the same shape and elements of about the same values:
+ * |a - b| <= @atol + @rtol * |b|, as NumPy's `allclose` has it.
+ *
+ * Fails as [method@Mtl.StridedView.equal] does.
+ *
+ * Returns: whether they are close; %FALSE without an error if not
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_all_close (MtlStridedView  *self,
+                            MtlStridedView  *other,
+                            double           rtol,
+                            double           atol,
+                            GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
+
+  return compare (self, other, rtol, atol, rows_are_close, error);
+}
+
+/**
+ * mtl_strided_view_get_bytes:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the elements as [struct@GLib.Bytes], without a copy. The contract is
+ * that of [method@Mtl.Buffer.get_bytes].
+ *
+ * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
+ * order, and with %MTL_ERROR_NOT_HOST_ACCESSIBLE.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_strided_view_get_bytes (MtlStridedView  *self,
+                            GError         **error)
+{
+  gint64 start, size;
+  guint bit;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_memory_check_host_accessible (self->memory, error))
+    return NULL;
+
+  mtl_layout_get_first_byte (&self->layout, &start, &bit);
+  if (bit != 0 || !mtl_layout_get_packed_size (&self->layout, &size))
+    {
+      g_autofree char *string = mtl_layout_to_string (&self->layout);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                   "A layout of %s gives bytes only with a copy", string);
+      return NULL;
+    }
+
+  if (size == 0)
+    return g_bytes_new_static (NULL, 0);
+
+  return g_bytes_new_with_free_func (mtl_strided_view_get_data (self), size,
+                                     (GDestroyNotify) mtl_memory_unref,
+                                     mtl_memory_ref (self->memory));
+}
+
+/**
+ * mtl_strided_view_dup_bytes:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Copies the elements, in C order whatever the layout.
+ *
+ * Fails as [method@Mtl.StridedView.copy] does.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_strided_view_dup_bytes (MtlStridedView  *self,
+                            GError         **error)
+{
+  g_autoptr (MtlStridedView) copy = NULL;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
+                                   error);
+  if (copy == NULL)
+    return NULL;
+
+  return mtl_strided_view_get_bytes (copy, error);
+}
+
+/* Few enough to fetch, where they are not in reach. */
+static gboolean
+is_worth_showing (MtlStridedView *self,
+                  gsize           max_items)
+{
+  return mtl_element_type_is_numeric (self->type)
+         && (mtl_memory_is_host_accessible (self->memory)
+             || (guint64) mtl_layout_get_volume (&self->layout) <= max_items);
+}
+
+/**
+ * mtl_strided_view_format:
+ * @self: a view
+ * @max_items: how many elements to show, 100,000 at most; of more, only the
+ *   first and the last three of each axis are
+ *
+ * Writes the elements as NumPy prints an array. Elements that cannot be read
+ * are described, and so are more than @max_items that the host does not reach.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
+char *
+mtl_strided_view_format (MtlStridedView *self,
+                         gsize           max_items)
+{
+  g_auto (MtlHostElements) elements = { .layout = MTL_LAYOUT_INIT };
+  g_autofree char *shape = NULL;
+  g_autofree char *type = NULL;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL))
+    return mtl_strided_format (&elements.strided, max_items);
+
+  shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);
+  type = mtl_element_type_to_string (self->type);
+  return g_strdup_printf ("<%s %s on device (%d, %d)>", type, shape,
+                          self->memory->device_type, self->memory->device_ordinal);
+}
+
+/**
+ * mtl_strided_view_to_string:
+ * @self: a view
+ *
+ * Writes the elements as [method@Mtl.StridedView.format] does, at most 1000.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
+char *
+mtl_strided_view_to_string (MtlStridedView *self)
+{
+  return mtl_strided_view_format (self, 1000);
+}
