@@ -129,14 +129,14 @@ mode_of_resource (id<MTLResource> resource)
 {
   switch ([resource storageMode])
     {
-    case MTLStorageModePrivate:
-      return MTL_STORAGE_MODE_PRIVATE;
+    case MTLStorageModeShared:
+      return MTL_STORAGE_MODE_SHARED;
 #if TARGET_OS_OSX
     case MTLStorageModeManaged:
       return MTL_STORAGE_MODE_MANAGED;
 #endif
     default:
-      return MTL_STORAGE_MODE_SHARED;
+      return MTL_STORAGE_MODE_PRIVATE;
     }
 }
 
@@ -259,14 +259,17 @@ mtl_metal_bridge_inspect_buffer (gpointer            object,
 
   @autoreleasepool
     {
+      MtlStorageMode mode;
+
       if (!conforms (object, "MTLBuffer", &known))
         return FALSE;
 
+      mode = mode_of_resource (buffer);
       *info = (MtlMetalBufferInfo) {
         .device = [buffer device],
         .size = [buffer length],
-        .contents = [buffer contents],
-        .storage_mode = mode_of_resource (buffer),
+        .contents = mode != MTL_STORAGE_MODE_PRIVATE ? [buffer contents] : NULL,
+        .storage_mode = mode,
         .purgeable = is_purgeable (buffer),
       };
       return TRUE;
@@ -282,6 +285,7 @@ mtl_metal_bridge_get_size (gpointer buffer)
     }
 }
 
+/* Of memory that is not private. */
 gpointer
 mtl_metal_bridge_get_contents (gpointer buffer)
 {

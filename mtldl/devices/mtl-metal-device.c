@@ -58,12 +58,11 @@ clear_buffer (MtlMetalDevice  *self,
               GError         **error)
 {
   const MtlMetalCommand fill = { MTL_METAL_FILL, .dest = buffer, .size = size };
-  gpointer contents = mtl_metal_bridge_get_contents (buffer);
   gpointer queue;
 
-  if (contents != NULL)
+  if (mode != MTL_STORAGE_MODE_PRIVATE)
     {
-      memset (contents, 0, size);
+      memset (mtl_metal_bridge_get_contents (buffer), 0, size);
       MTL_DEVICE_GET_CLASS (self)->did_modify (MTL_DEVICE (self), buffer, mode, 0, size);
       return TRUE;
     }
@@ -178,7 +177,7 @@ mtl_metal_device_contents (MtlDevice      *device,
                            gpointer        handle,
                            MtlStorageMode  mode)
 {
-  return mtl_metal_bridge_get_contents (handle);
+  return mode != MTL_STORAGE_MODE_PRIVATE ? mtl_metal_bridge_get_contents (handle) : NULL;
 }
 
 static gboolean

@@ -491,29 +491,29 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/Buffer/new", test_new);
+  add_reachable_test ("/Buffer/new", test_new);
   g_test_add_func ("/Buffer/new/uninitialized", test_new_uninitialized);
-  g_test_add_func ("/Buffer/new/empty", test_new_empty);
+  add_reachable_test ("/Buffer/new/empty", test_new_empty);
   g_test_add_func ("/Buffer/new/no-memory", test_no_memory);
   g_test_add_func ("/Buffer/new/bare", test_bare);
   g_test_add_func ("/Buffer/bytes/from", test_from_bytes);
   g_test_add_func ("/Buffer/bytes/read-only", test_read_only);
-  g_test_add_func ("/Buffer/bytes/get-set", test_bytes);
+  add_reachable_test ("/Buffer/bytes/get-set", test_bytes);
   g_test_add_func ("/Buffer/data/writable", test_for_data);
   g_test_add_func ("/Buffer/data/read-only", test_for_data_read_only);
   g_test_add_func ("/Buffer/data/empty", test_for_data_empty);
   g_test_add_func ("/Buffer/data/destroyed-once", test_destroyed_once);
   g_test_add_func ("/Buffer/handle", test_for_handle);
-  g_test_add_func ("/Buffer/properties", test_properties);
-  g_test_add_func ("/Buffer/slice", test_slice);
-  g_test_add_func ("/Buffer/out-of-bounds", test_out_of_bounds);
-  g_test_add_func ("/Buffer/copy", test_copy);
-  g_test_add_func ("/Buffer/copy/overlapping", test_copy_overlapping);
-  g_test_add_func ("/Buffer/copy/cancelled", test_copy_cancelled);
-  g_test_add_func ("/Buffer/fill", test_fill);
+  add_host_test ("/Buffer/properties", test_properties);
+  add_reachable_test ("/Buffer/slice", test_slice);
+  add_reachable_test ("/Buffer/out-of-bounds", test_out_of_bounds);
+  add_reachable_test ("/Buffer/copy", test_copy);
+  add_reachable_test ("/Buffer/copy/overlapping", test_copy_overlapping);
+  add_reachable_test ("/Buffer/copy/cancelled", test_copy_cancelled);
+  add_reachable_test ("/Buffer/fill", test_fill);
   g_test_add_func ("/Buffer/fill/bad-pattern", test_fill_bad_pattern);
   g_test_add_func ("/Buffer/equal", test_equal);
-  g_test_add_func ("/Buffer/synchronize", test_synchronize);
+  add_reachable_test ("/Buffer/synchronize", test_synchronize);
 
   return g_test_run ();
 }

@@ -264,7 +264,7 @@ test_foreign (void)
   static const struct { int type, ordinal; MtlDeviceType known; } cases[] = {
     { 2, 3, MTL_DEVICE_TYPE_CUDA },
     { 4, 0, MTL_DEVICE_TYPE_OPENCL },
-    { 8, 1, MTL_DEVICE_TYPE_METAL },
+    { 7, 1, MTL_DEVICE_TYPE_VULKAN },
     { 77, 9, MTL_DEVICE_TYPE_UNKNOWN },
     { -5, -1, MTL_DEVICE_TYPE_UNKNOWN },
   };

@@ -500,13 +500,13 @@ main (int   argc,
   g_test_add_func ("/StridedView/copy-from/refused", test_refused);
   g_test_add_func ("/StridedView/fill", test_fill);
   g_test_add_func ("/StridedView/unwalked-strides", test_unwalked_strides);
-  g_test_add_func ("/StridedView/copy", test_copy);
-  g_test_add_func ("/StridedView/copy/too-large", test_copy_too_large);
+  add_host_test ("/StridedView/copy", test_copy);
+  add_reachable_test ("/StridedView/copy/too-large", test_copy_too_large);
   g_test_add_func ("/StridedView/equal", test_equal);
   g_test_add_func ("/StridedView/equal/exact", test_equal_exact);
   g_test_add_func ("/StridedView/all-close", test_all_close);
-  g_test_add_func ("/StridedView/bytes", test_bytes);
-  g_test_add_func ("/StridedView/empty-far-away", test_empty_far_away);
+  add_reachable_test ("/StridedView/bytes", test_bytes);
+  add_reachable_test ("/StridedView/empty-far-away", test_empty_far_away);
   g_test_add_func ("/StridedView/packed", test_packed);
 
   return g_test_run ();

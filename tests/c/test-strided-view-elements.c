@@ -422,7 +422,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/elements/integers", test_integers);
   g_test_add_func ("/StridedView/elements/integers/out-of-range", test_integers_out_of_range);
   g_test_add_func ("/StridedView/elements/integers/exact", test_int64_exact);
-  g_test_add_func ("/StridedView/elements/bool", test_bool);
+  add_reachable_test ("/StridedView/elements/bool", test_bool);
   g_test_add_func ("/StridedView/elements/floats", test_floats);
   g_test_add_func ("/StridedView/elements/floats/rounding", test_float_rounding);
   g_test_add_func ("/StridedView/elements/floats/as-integer", test_float_as_integer);

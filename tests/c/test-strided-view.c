@@ -555,7 +555,7 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/StridedView/new", test_new);
+  add_host_test ("/StridedView/new", test_new);
   g_test_add_func ("/StridedView/new/bounds", test_bounds);
   g_test_add_func ("/StridedView/new/bounds/overflow", test_bounds_overflow);
   g_test_add_func ("/StridedView/new/bad-dtype", test_bad_dtype);
