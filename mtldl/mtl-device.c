@@ -431,8 +431,8 @@ mtl_device_is_host_accessible (MtlDevice *self)
  * mtl_device_has_unified_memory: (get-property unified-memory)
  * @self: a device
  *
- * Gets whether the device works in the memory of the host, as GPUs of Apple
- * silicon do, rather than in one of its own.
+ * Gets whether the device works in the memory of the host, as the host does
+ * and GPUs of Apple silicon do, rather than in one of its own.
  *
  * Returns: whether it does
  *

@@ -201,6 +201,10 @@ prepare (MtlStridedView   *self,
       && !check_legacy (self, error))
     return FALSE;
 
+  /* A copy is made through the host. */
+  if (!prepare_memory (self, MTL_DEVICE_TYPE_CPU, error))
+    return FALSE;
+
   *copy = is_own_device (self, device_type, device_ordinal)
             ? mtl_strided_view_copy (self, error)
             : mtl_strided_view_copy_to (self, device, mtl_device_get_host_mode (device),

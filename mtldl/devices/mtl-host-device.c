@@ -138,6 +138,7 @@ mtl_host_device_new (void)
                        "device-type", MTL_DEVICE_TYPE_CPU,
                        "name", "Host",
                        "host-accessible", TRUE,
+                       "unified-memory", TRUE,
                        "max-buffer-size", (guint64) G_MAXSSIZE,
                        "page-size", (guint64) sysconf (_SC_PAGESIZE),
                        NULL);

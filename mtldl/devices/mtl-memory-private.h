@@ -22,6 +22,7 @@ typedef struct
   guint size_known : 1;  /* else size is what is known to be there */
   guint allocated : 1;   /* the device's own, which has to be freed */
   guint is_static : 1;   /* not counted */
+  guint has_immortal_device : 1; /* which is not counted */
   gsize size;
   gpointer handle;       /* what the device calls it */
   guint8 *contents;      /* the host's address, or NULL */

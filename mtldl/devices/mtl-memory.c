@@ -330,7 +330,7 @@ mtl_memory_imports_metal (void)
 }
 
 /* A whole id<MTLBuffer> of a peer's, which says that so many bytes of it are
- * used. Takes the owner only if it succeeds. */
+ * used. The peer's tensor holds it. Takes the owner only if it succeeds. */
 MtlMemory *
 mtl_memory_new_imported_metal (gpointer         handle,
                                gsize            needed_size,
@@ -342,23 +342,30 @@ mtl_memory_new_imported_metal (gpointer         handle,
   MtlMetalBuffer buffer;
   MtlMemory *self;
 
-  if (!mtl_metal_device_take_buffer (handle, &buffer, error))
-    return NULL;
+  if (!mtl_metal_device_inspect_buffer (handle, &buffer, error))
+    {
+      if (error != NULL && g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT))
+        (*error)->code = MTL_ERROR_INVALID_DATA;
+      return NULL;
+    }
 
   if (needed_size > buffer.size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "The tensor reaches byte %" G_GSIZE_FORMAT " of an MTLBuffer of %"
                    G_GSIZE_FORMAT, needed_size, buffer.size);
-      MTL_DEVICE_GET_CLASS (buffer.device)->free (buffer.device, buffer.handle,
-                                                  buffer.storage_mode);
       return NULL;
     }
 
-  self = memory_alloc (buffer.device);
+  self = g_new0 (MtlMemory, 1);
+  self->ref_count = 1;
+  self->size_known = TRUE;
+  self->device = buffer.device;
+  self->has_immortal_device = TRUE;
+  self->device_type = MTL_DEVICE_TYPE_METAL;
+  self->device_ordinal = buffer.ordinal;
   self->storage_mode = buffer.storage_mode;
   self->read_only = read_only;
-  self->allocated = TRUE;
   self->size = buffer.size;
   self->handle = buffer.handle;
   self->contents = buffer.contents;
@@ -374,7 +381,8 @@ mtl_memory_free (MtlMemory *self)
     MTL_DEVICE_GET_CLASS (self->device)->free (self->device, self->handle, self->storage_mode);
   if (self->destroy != NULL)
     self->destroy (self->owner);
-  g_clear_object (&self->device);
+  if (!self->has_immortal_device)
+    g_clear_object (&self->device);
   g_free (self);
 }
 

@@ -250,6 +250,7 @@ mtl_metal_bridge_is_purgeable (gpointer buffer)
     }
 }
 
+/* Whether it is a buffer, and what it says of itself. */
 gboolean
 mtl_metal_bridge_inspect_buffer (gpointer            object,
                                  MtlMetalBufferInfo *info)

@@ -21,9 +21,9 @@ mtl_metal_device_get_default (void)
 }
 
 gboolean
-mtl_metal_device_take_buffer (gpointer          handle,
-                              MtlMetalBuffer   *buffer,
-                              GError          **error)
+mtl_metal_device_inspect_buffer (gpointer          handle,
+                                 MtlMetalBuffer   *buffer,
+                                 GError          **error)
 {
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                        "This library was built without Metal");

@@ -14,6 +14,7 @@ G_DECLARE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL, METAL_DEVICE, MtlDe
 typedef struct
 {
   MtlDevice *device;
+  int ordinal;
   gpointer handle;
   gsize size;
   gpointer contents;
@@ -23,9 +24,9 @@ typedef struct
 /* NULL, both of them, where Metal is not built in. */
 GPtrArray *mtl_metal_device_get_all     (void);
 MtlDevice *mtl_metal_device_get_default (void);
-gboolean   mtl_metal_device_take_buffer (gpointer          handle,
-                                         MtlMetalBuffer   *buffer,
-                                         GError          **error);
+gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,
+                                            MtlMetalBuffer   *buffer,
+                                            GError          **error);
 
 gpointer   mtl_metal_device_get_queue   (MtlMetalDevice   *self,
                                          GError          **error);

@@ -141,27 +141,28 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
 {
   MtlMetalBuffer buffer;
 
-  if (!mtl_metal_device_take_buffer (handle, &buffer, error))
+  if (!mtl_metal_device_inspect_buffer (handle, &buffer, error))
     return NULL;
 
   if (buffer.device != device)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "The buffer is of device “%s” (%d), not of “%s” (%d)",
-                 mtl_device_get_name (buffer.device),
-                 mtl_device_get_device_ordinal (buffer.device),
-                 mtl_device_get_name (device), mtl_device_get_device_ordinal (device));
-  else if (buffer.size < size)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                 "%" G_GSIZE_FORMAT " bytes are more than the %" G_GSIZE_FORMAT
-                 " of the MTLBuffer", size, buffer.size);
-  else
     {
-      *mode = buffer.storage_mode;
-      return buffer.handle;
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The buffer is of device “%s” (%d), not of “%s” (%d)",
+                   mtl_device_get_name (buffer.device), buffer.ordinal,
+                   mtl_device_get_name (device), mtl_device_get_device_ordinal (device));
+      return NULL;
     }
 
-  mtl_metal_bridge_release (buffer.handle);
-  return NULL;
+  if (buffer.size < size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " bytes are more than the %" G_GSIZE_FORMAT
+                   " of the MTLBuffer", size, buffer.size);
+      return NULL;
+    }
+
+  *mode = buffer.storage_mode;
+  return mtl_metal_bridge_retain (handle);
 }
 
 static void
@@ -377,40 +378,44 @@ mtl_metal_device_get_queue (MtlMetalDevice  *self,
 typedef struct
 {
   GPtrArray *devices;
+  GPtrArray *handles; /* of each */
   MtlDevice *default_device;
 } MtlMetalDevices;
 
-static MtlDevice *
+/* The place in the list, or -1. */
+static int
 find_device (GPtrArray *devices,
              guint64    registry_id)
 {
   for (guint i = 0; i < devices->len; i++)
     if (mtl_device_get_registry_id (g_ptr_array_index (devices, i)) == registry_id)
-      return g_ptr_array_index (devices, i);
+      return i;
 
-  return NULL;
+  return -1;
 }
 
 /* In a sandbox the list may be empty where there is a default device. */
 static MtlMetalDevices *
 enumerate (void)
 {
-  g_autoptr (GPtrArray) handles = mtl_metal_bridge_new_devices ();
+  GPtrArray *handles = mtl_metal_bridge_new_devices ();
   gpointer default_handle = mtl_metal_bridge_new_default_device ();
   MtlMetalDevices *all = g_new0 (MtlMetalDevices, 1);
+  int default_ordinal = 0;
 
   if (handles->len == 0 && default_handle != NULL)
     g_ptr_array_add (handles, mtl_metal_bridge_retain (default_handle));
 
+  all->handles = handles;
   all->devices = g_ptr_array_new ();
   for (guint i = 0; i < handles->len; i++)
     g_ptr_array_add (all->devices, mtl_metal_device_new (g_ptr_array_index (handles, i), i));
 
   if (default_handle != NULL)
-    all->default_device = find_device (all->devices,
-                                       mtl_metal_bridge_get_registry_id (default_handle));
-  if (all->default_device == NULL && all->devices->len > 0)
-    all->default_device = g_ptr_array_index (all->devices, 0);
+    default_ordinal = find_device (all->devices,
+                                   mtl_metal_bridge_get_registry_id (default_handle));
+  if (handles->len > 0)
+    all->default_device = g_ptr_array_index (all->devices, MAX (default_ordinal, 0));
 
   g_clear_pointer (&default_handle, mtl_metal_bridge_release);
   return all;
@@ -441,26 +446,27 @@ mtl_metal_device_get_default (void)
 
 /* The object of a device is the same wherever it comes from, as a rule; what
  * is sure to be the same is its registry ID. */
-static MtlDevice *
-device_of_handle (gpointer handle)
+static int
+find_handle (MtlMetalDevices *all,
+             gpointer         handle)
 {
-  GPtrArray *devices = mtl_metal_device_get_all ();
+  for (guint i = 0; i < all->handles->len; i++)
+    if (g_ptr_array_index (all->handles, i) == handle)
+      return i;
 
-  for (guint i = 0; i < devices->len; i++)
-    if (MTL_METAL_DEVICE (g_ptr_array_index (devices, i))->handle == handle)
-      return g_ptr_array_index (devices, i);
-
-  return find_device (devices, mtl_metal_bridge_get_registry_id (handle));
+  return find_device (all->devices, mtl_metal_bridge_get_registry_id (handle));
 }
 
-/* Takes part in an id<MTLBuffer> that somebody else made. */
+/* What an id<MTLBuffer> that somebody else made says of itself, if it is one
+ * and may be used. */
 gboolean
-mtl_metal_device_take_buffer (gpointer          handle,
-                              MtlMetalBuffer   *buffer,
-                              GError          **error)
+mtl_metal_device_inspect_buffer (gpointer          handle,
+                                 MtlMetalBuffer   *buffer,
+                                 GError          **error)
 {
+  MtlMetalDevices *all = get_devices ();
   MtlMetalBufferInfo info;
-  MtlDevice *device;
+  int ordinal;
 
   if (!mtl_metal_bridge_inspect_buffer (handle, &info))
     {
@@ -472,8 +478,8 @@ mtl_metal_device_take_buffer (gpointer          handle,
   if (!check_not_purgeable (info.purgeable, error))
     return FALSE;
 
-  device = device_of_handle (info.device);
-  if (device == NULL)
+  ordinal = find_handle (all, info.device);
+  if (ordinal < 0)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                            "The MTLBuffer is of a device that was not there when this library"
@@ -482,8 +488,9 @@ mtl_metal_device_take_buffer (gpointer          handle,
     }
 
   *buffer = (MtlMetalBuffer) {
-    .device = device,
-    .handle = mtl_metal_bridge_retain (handle),
+    .device = g_ptr_array_index (all->devices, ordinal),
+    .ordinal = ordinal,
+    .handle = handle,
     .size = info.size,
     .contents = info.contents,
     .storage_mode = info.storage_mode,
