@@ -66,8 +66,6 @@ init (MtlHostElements  *self,
       gboolean          writes_all,
       GError          **error)
 {
-  gint64 first, end;
-
   *self = (MtlHostElements) { .view = view, .layout = MTL_LAYOUT_INIT };
   if (!mtl_memory_is_host_accessible (view->memory) && !mtl_layout_is_empty (&view->layout))
     {
@@ -79,11 +77,6 @@ init (MtlHostElements  *self,
     }
 
   self->strided = mtl_strided_view_get_strided (view);
-  if (mtl_layout_get_byte_bounds (&view->layout, &first, &end, NULL))
-    {
-      self->offset = view->byte_offset + first;
-      self->size = end - first;
-    }
   return TRUE;
 }
 
@@ -110,10 +103,18 @@ gboolean
 mtl_host_elements_write_back (MtlHostElements  *self,
                               GError          **error)
 {
+  gint64 first, end;
+
   if (self->copy != NULL)
     return mtl_buffer_copy (self->memory, self->offset, self->copy, 0, self->size, NULL, error);
 
-  mtl_memory_did_modify (self->view->memory, self->offset, self->size);
+  if (self->view->memory->storage_mode != MTL_STORAGE_MODE_MANAGED)
+    return TRUE;
+
+  if (!mtl_layout_get_byte_bounds (&self->view->layout, &first, &end, error))
+    return FALSE;
+
+  mtl_memory_did_modify (self->view->memory, self->view->byte_offset + first, end - first);
   return TRUE;
 }
 

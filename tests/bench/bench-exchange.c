@@ -5,6 +5,16 @@
 #include "bench.h"
 
 static void
+export_legacy_and_delete (gpointer data)
+{
+  DLManagedTensor *managed =
+    mtl_strided_view_to_dlpack_legacy (data, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
+                                       NULL);
+
+  managed->deleter (managed);
+}
+
+static void
 permute_and_unref (gpointer data)
 {
   const int axes[] = { 2, 0, 1 };

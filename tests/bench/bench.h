@@ -84,16 +84,6 @@ export_and_delete (gpointer data)
 }
 
 static void
-export_legacy_and_delete (gpointer data)
-{
-  DLManagedTensor *managed =
-    mtl_strided_view_to_dlpack_legacy (data, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                       NULL);
-
-  managed->deleter (managed);
-}
-
-static void
 import_and_unref (gpointer data)
 {
   g_object_unref (mtl_strided_view_new_take_dlpack (data, NULL));
