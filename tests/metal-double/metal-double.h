@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Controls of the double of Metal, for tests in C and through an FFI.
+ *
+ * Where a test does not call metal_double_setup(), the first look for devices
+ * takes them from the environment: METAL_DOUBLE is a list, with commas, of
+ *   unified, discrete   one device each, in this order
+ *   no-list, no-default, default-once   as the flags below
+ * and without it there is no device. METAL_DOUBLE_FREE=1 really frees what has
+ * ended, for ASan and valgrind. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct
+{
+  const char *name;
+  uint64_t registry_id;
+  bool unified;             /* as Apple silicon; else a discrete GPU */
+  size_t max_buffer_length; /* 0: 1 GiB */
+  size_t memory;            /* 0: no limit; buffers beyond it are nil */
+  bool without_managed;     /* as iOS: storage mode Managed is a violation */
+} MetalDoubleDevice;
+
+#define METAL_DOUBLE_NO_LIST 1      /* MTLCopyAllDevices() is empty, as in a sandbox */
+#define METAL_DOUBLE_NO_DEFAULT 2   /* MTLCreateSystemDefaultDevice() is nil */
+#define METAL_DOUBLE_DEFAULT_ONCE 4 /* …and the second time nil */
+
+/* Forgets what was before, and starts anew with these devices. No other thread
+ * may use the double during this call or the next. */
+void metal_double_setup (const MetalDoubleDevice *devices, size_t n, unsigned flags);
+/* Waits for the queues, and lets go of the devices. The number of objects and
+ * blocks that are still alive; the objects are named on stderr. */
+size_t metal_double_shutdown (void);
+
+/* A violation is a use of Metal that is wrong, or right by luck. It is told on
+ * stderr and ends the program, unless that is switched off here; a message to a
+ * deallocated object always does. */
+void metal_double_set_abort (bool abort_on_violation);
+unsigned metal_double_violations (void);
+/* The last one in this thread's view; valid until its next call. */
+const char *metal_double_last_violation (void);
+/* Objects that ended stay, to name themselves and the message sent to them;
+ * false: they are freed. */
+void metal_double_set_zombies (bool zombies);
+
+/* The GPUs execute nothing between these. */
+void metal_double_pause (void);
+void metal_double_resume (void);
+/* Returns when all that is committed has been executed. */
+void metal_double_quiesce (void);
+/* How long a GPU waits for an event before the command buffer ends with
+ * MTLCommandBufferErrorTimeout; 60 s unless set. */
+void metal_double_set_gpu_timeout (unsigned milliseconds);
+
+/* Fallible points are counted in the order in which the program comes to them:
+ * newCommandQueue…, newBuffer…, newSharedEvent, commandBuffer…,
+ * blitCommandEncoder (all: nil), and commit (its execution ends in an NSError).
+ *
+ * Lets the nth one from here fail, once; 1: the next, 0: none. */
+void metal_double_fail_at (unsigned nth);
+/* How many were passed since. */
+unsigned metal_double_points (void);
+/* The next command buffer that is committed ends with this
+ * MTLCommandBufferError. */
+void metal_double_fail_next_command_buffer (int code);
+/* A newBufferWithBytesNoCopy: that fails runs the deallocator all the same. */
+void metal_double_dealloc_on_failure (bool yes);
+
+/* How often a method or function was called since setup, by its selector or
+ * name; "retain" and "release" are those of buffers. */
+unsigned metal_double_calls (const char *selector);
+
+/* Objects alive: "device", "buffer", "queue", "command-buffer", "encoder",
+ * "event", "heap", "block"; NULL: all of them. The double holds its devices
+ * itself, once each. Waits until the queues have let go of what has completed. */
+size_t metal_double_live (const char *class_name);

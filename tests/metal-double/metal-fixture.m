@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#import "metal-double-private.h"
+
+#include <mach/vm_page_size.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metal-fixture.h"
+
+struct _MetalFixtureRun
+{
+  id<MTLCommandQueue> queue;
+  id<MTLCommandBuffer> commands;
+  id<MTLSharedEvent> go;
+};
+
+size_t
+metal_fixture_page_size (void)
+{
+  return vm_page_size;
+}
+
+void *
+metal_fixture_device (unsigned ordinal)
+{
+  return md_device_at (ordinal);
+}
+
+static MDBuffer *
+new_buffer (id       source,
+            size_t   size,
+            unsigned options)
+{
+  bool memoryless = md_storage_mode (options) == MTLStorageModeMemoryless;
+  MDBuffer *buffer;
+
+  /* Metal would not make one, but a program may hand over anything. */
+  if (memoryless)
+    options = (options & ~MTLResourceStorageModeMask) | MTLResourceStorageModePrivate;
+
+  md_set_fixture (true);
+  @autoreleasepool
+    {
+      buffer = (MDBuffer *) [(id<MTLDevice>) source newBufferWithLength: size options: options];
+    }
+  md_set_fixture (false);
+  if (memoryless && buffer != nil)
+    buffer->options |= MTLResourceStorageModeMemoryless;
+  return buffer;
+}
+
+void *
+metal_fixture_buffer_new (unsigned ordinal,
+                          size_t   size,
+                          unsigned options)
+{
+  return new_buffer (metal_fixture_device (ordinal), size, options);
+}
+
+void *
+metal_fixture_buffer_new_in_heap (unsigned ordinal,
+                                  size_t   size,
+                                  unsigned options)
+{
+  id buffer;
+
+  @autoreleasepool
+    {
+      MTLHeapDescriptor *descriptor = [[[MTLHeapDescriptor alloc] init] autorelease];
+      id<MTLHeap> heap;
+
+      [descriptor setSize: size];
+      [descriptor setResourceOptions: options];
+      heap = [(id<MTLDevice>) metal_fixture_device (ordinal) newHeapWithDescriptor: descriptor];
+      buffer = new_buffer (heap, size, options);
+      [heap release];
+    }
+
+  return buffer;
+}
+
+void
+metal_fixture_retain (void *object)
+{
+  [(id) object retain];
+}
+
+void
+metal_fixture_release (void *object)
+{
+  @autoreleasepool
+    {
+      [(id) object release];
+    }
+}
+
+unsigned long
+metal_fixture_retain_count (void *object)
+{
+  return [(id) object retainCount];
+}
+
+unsigned
+metal_fixture_set_purgeable_state (void    *buffer,
+                                   unsigned state)
+{
+  @autoreleasepool
+    {
+      id<MTLHeap> heap = [(id<MTLBuffer>) buffer heap];
+
+      return (unsigned) (heap != nil ? [heap setPurgeableState: state]
+                                     : [(id<MTLBuffer>) buffer setPurgeableState: state]);
+    }
+}
+
+void
+metal_fixture_peek (void  *buffer,
+                    size_t offset,
+                    void  *bytes,
+                    size_t size)
+{
+  memcpy (bytes, ((MDBuffer *) buffer)->gpu + offset, size);
+}
+
+void
+metal_fixture_poke (void       *buffer,
+                    size_t      offset,
+                    const void *bytes,
+                    size_t      size)
+{
+  memcpy (((MDBuffer *) buffer)->gpu + offset, bytes, size);
+}
+
+void *
+metal_fixture_event_new (unsigned ordinal)
+{
+  id event;
+
+  md_set_fixture (true);
+  @autoreleasepool
+    {
+      event = [(id<MTLDevice>) metal_fixture_device (ordinal) newSharedEvent];
+    }
+  md_set_fixture (false);
+  return event;
+}
+
+uint64_t
+metal_fixture_event_value (void *event)
+{
+  return [(id<MTLSharedEvent>) event signaledValue];
+}
+
+void
+metal_fixture_event_signal (void    *event,
+                            uint64_t value)
+{
+  [(id<MTLSharedEvent>) event setSignaledValue: value];
+}
+
+MetalFixtureRun *
+metal_fixture_submit (MetalFixtureKernel kernel,
+                      void              *buffer,
+                      size_t             offset,
+                      size_t             size,
+                      uint8_t            value,
+                      void              *wait_for,
+                      uint64_t           wait_value,
+                      void              *signal,
+                      uint64_t           signal_value)
+{
+  MetalFixtureRun *run = calloc (1, sizeof *run);
+  id<MTLDevice> device = ((MDBuffer *) buffer)->device;
+
+  md_set_fixture (true);
+  @autoreleasepool
+    {
+      run->queue = [device newCommandQueue];
+      run->go = [device newSharedEvent];
+      run->commands = [[run->queue commandBuffer] retain];
+      [run->commands encodeWaitForEvent: run->go value: 1];
+      if (wait_for != NULL)
+        [run->commands encodeWaitForEvent: (id<MTLEvent>) wait_for value: wait_value];
+      [(MDCommandBuffer *) run->commands addOperation: (MDOperation) {
+        .kind = kernel == METAL_FIXTURE_FILL ? MD_FILL : MD_ADD,
+        .a = (MDObject *) buffer,
+        .from = offset,
+        .size = size,
+        .value = value,
+      }];
+      if (signal != NULL)
+        [run->commands encodeSignalEvent: (id<MTLEvent>) signal value: signal_value];
+      [run->commands commit];
+    }
+  md_set_fixture (false);
+  return run;
+}
+
+void
+metal_fixture_go (MetalFixtureRun *run)
+{
+  [run->go setSignaledValue: 1];
+}
+
+bool
+metal_fixture_finish (MetalFixtureRun *run)
+{
+  bool completed;
+
+  metal_fixture_go (run);
+  @autoreleasepool
+    {
+      [run->commands waitUntilCompleted];
+      completed = [run->commands status] == MTLCommandBufferStatusCompleted;
+      [run->commands release];
+      [run->queue release];
+      [run->go release];
+    }
+  free (run);
+  return completed;
+}
