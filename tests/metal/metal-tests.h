@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What tests over the double of Metal share. */
+
+#pragma once
+
+#include "../c/test-utils.h"
+
+#include "metal-double.h"
+#include "metal-fixture.h"
+
+/* The devices of the machine that the double plays, by ordinal. */
+enum
+{
+  UNIFIED,
+  DISCRETE,
+  TWIN, /* a second discrete one, of the same name */
+  N_METAL_DEVICES,
+};
+
+#define REGISTRY_ID(ordinal) (G_GUINT64_CONSTANT (0x1000004d0) + (ordinal))
+#define MAX_BUFFER_SIZE ((gsize) 64 << 20)
+#define DEVICE_MEMORY ((gsize) 256 << 20)
+
+/* MTLResourceOptions. */
+enum
+{
+  OPTIONS_SHARED = 0,
+  OPTIONS_MANAGED = 16,
+  OPTIONS_PRIVATE = 32,
+};
+
+/* MTLPurgeableState. */
+enum
+{
+  PURGEABLE_NON_VOLATILE = 2,
+  PURGEABLE_VOLATILE = 3,
+};
+
+static const MtlStorageMode metal_modes[] = {
+  MTL_STORAGE_MODE_SHARED,
+  MTL_STORAGE_MODE_MANAGED,
+  MTL_STORAGE_MODE_PRIVATE,
+};
+
+static inline void
+set_up_metal (void)
+{
+  const MetalDoubleDevice devices[N_METAL_DEVICES] = {
+    [UNIFIED] = { "Test Unified", REGISTRY_ID (UNIFIED), true, MAX_BUFFER_SIZE, DEVICE_MEMORY },
+    [DISCRETE] = { "Test Discrete", REGISTRY_ID (DISCRETE), false, MAX_BUFFER_SIZE,
+                   DEVICE_MEMORY },
+    [TWIN] = { "Test Discrete", REGISTRY_ID (TWIN), false, MAX_BUFFER_SIZE, DEVICE_MEMORY },
+  };
+
+  metal_double_setup (devices, N_METAL_DEVICES, 0);
+}
+
+/* Borrowed: devices live as long as the process. */
+static inline MtlDevice *
+get_metal (int ordinal)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlDevice) device = mtl_device_get (MTL_DEVICE_TYPE_METAL, ordinal, &error);
+
+  g_assert_no_error (error);
+  return device;
+}
+
+static inline MtlBuffer *
+new_buffer (MtlDevice      *device,
+            gsize           size,
+            MtlStorageMode  mode)
+{
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new (device, size, mode, &error);
+
+  g_assert_no_error (error);
+  return buffer;
+}
+
+/* A buffer over an MTLBuffer that another library made. */
+static inline MtlBuffer *
+wrap_buffer (int      ordinal,
+             gpointer handle,
+             gsize    size)
+{
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new_for_handle (get_metal (ordinal), handle, size, NULL, NULL,
+                                                 &error);
+
+  g_assert_no_error (error);
+  return buffer;
+}
+
+/* A buffer of a device whose length nobody rounds up. */
+static inline MtlBuffer *
+new_wrapped_buffer (int      ordinal,
+                    gsize    size,
+                    unsigned options)
+{
+  gpointer handle = metal_fixture_buffer_new (ordinal, size, options);
+  MtlBuffer *buffer = wrap_buffer (ordinal, handle, size);
+
+  metal_fixture_release (handle);
+  return buffer;
+}
+
+/* Work of another library on a queue of its own, done when this returns. */
+static inline void
+run_on_gpu (MetalFixtureKernel kernel,
+            MtlBuffer         *buffer,
+            gsize              offset,
+            gsize              size,
+            guint8             value)
+{
+  g_assert_true (metal_fixture_finish (
+    metal_fixture_submit (kernel, mtl_buffer_get_handle (buffer),
+                          mtl_buffer_get_byte_offset (buffer) + offset, size, value,
+                          NULL, 0, NULL, 0)));
+}
+
+/* What work that begins now finds in the GPU's memory. */
+static inline void
+read_as_gpu (MtlBuffer *buffer,
+             gsize      offset,
+             gpointer   bytes,
+             gsize      size)
+{
+  run_on_gpu (METAL_FIXTURE_ADD, buffer, offset, size, 0);
+  metal_fixture_peek (mtl_buffer_get_handle (buffer), mtl_buffer_get_byte_offset (buffer) + offset,
+                      bytes, size);
+}
+
+/* The GPU's own copy, after what the host has reported before. */
+static inline void
+write_as_gpu (MtlBuffer     *buffer,
+              gsize          offset,
+              gconstpointer  bytes,
+              gsize          size)
+{
+  run_on_gpu (METAL_FIXTURE_ADD, buffer, offset, size, 0);
+  metal_fixture_poke (mtl_buffer_get_handle (buffer), mtl_buffer_get_byte_offset (buffer) + offset,
+                      bytes, size);
+}
+
+#define assert_gpu_reads(buffer, offset, expected, size) \
+  G_STMT_START \
+    { \
+      g_autofree guint8 *read_ = g_malloc (size); \
+      read_as_gpu ((buffer), (offset), read_, (size)); \
+      g_assert_cmpmem (read_, (size), (expected), (size)); \
+    } \
+  G_STMT_END
+
+#define assert_buffer_bytes(buffer, offset, expected, size) \
+  G_STMT_START \
+    { \
+      GError *error_ = NULL; \
+      GBytes *bytes_ = mtl_buffer_dup_bytes ((buffer), (offset), (size), &error_); \
+      g_assert_no_error (error_); \
+      g_assert_cmpmem (g_bytes_get_data (bytes_, NULL), g_bytes_get_size (bytes_), \
+                       (expected), (size)); \
+      g_bytes_unref (bytes_); \
+    } \
+  G_STMT_END
+
+/* Each test leaves nothing behind: no object of Metal but the queues that the
+ * devices keep, no block, no violation. */
+static const char *const counted_classes[] = {
+  "buffer", "event", "command-buffer", "encoder", "heap", "block",
+};
+
+typedef struct
+{
+  size_t n_alive[G_N_ELEMENTS (counted_classes)];
+} Living;
+
+static inline void
+living_count (Living        *self,
+              gconstpointer  data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (counted_classes); i++)
+    self->n_alive[i] = metal_double_live (counted_classes[i]);
+}
+
+/* Threads that nobody waits for may be on their way out. */
+static inline gboolean
+living_is_as_before (const Living *self,
+                     gsize         i)
+{
+  for (int j = 0; j < 1000 && metal_double_live (counted_classes[i]) != self->n_alive[i]; j++)
+    g_usleep (2000);
+
+  return metal_double_live (counted_classes[i]) == self->n_alive[i];
+}
+
+static inline void
+living_check (Living        *self,
+              gconstpointer  data)
+{
+  metal_double_quiesce ();
+  for (gsize i = 0; i < G_N_ELEMENTS (counted_classes); i++)
+    if (!living_is_as_before (self, i))
+      g_error ("%zu objects “%s” are alive, %zu were", metal_double_live (counted_classes[i]),
+               counted_classes[i], self->n_alive[i]);
+  g_assert_cmpuint (metal_double_violations (), ==, 0);
+}
+
+static inline void
+call_test (Living        *living,
+           gconstpointer  data)
+{
+  (* (GTestFunc *) data) ();
+}
+
+/* As g_test_add_data_func() and g_test_add_func(), with the check above. */
+static inline void
+add_metal_data_test (const char     *path,
+                     gconstpointer   data,
+                     void          (* func) (Living *, gconstpointer))
+{
+  g_test_add_vtable (path, sizeof (Living), data, (GTestFixtureFunc) living_count,
+                     (GTestFixtureFunc) func, (GTestFixtureFunc) living_check);
+}
+
+static inline void
+add_metal_test (const char *path,
+                GTestFunc   func)
+{
+  GTestFunc *kept = g_new (GTestFunc, 1);
+
+  *kept = func;
+  add_metal_data_test (path, kept, call_test);
+}

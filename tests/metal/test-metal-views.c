@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Views of memory that the host does not reach do what those of the host do. */
+
+#include "metal-tests.h"
+
+static const MtlDType dtypes[] = {
+  MTL_DTYPE_UINT8,
+  MTL_DTYPE_INT16,
+  MTL_DTYPE_BFLOAT16,
+  MTL_DTYPE_FLOAT32,
+  MTL_DTYPE_COMPLEX64,
+  MTL_DTYPE_COMPLEX128,
+};
+
+/* Slices of a (4, 6) tensor; "T" turns it, "B" broadcasts it to (2, 4, 6). */
+static const char *const shapes[] = {
+  "...", "T", "1:3, ::2", "::-1, 1:", ":, ::-2", "2", "1, 3", "2:2", "::3, 5:0:-1", "B", "3, 4:",
+};
+
+/* (4, 6) elements in the midst of a buffer. */
+#define N_ELEMENTS 24
+#define N_BEFORE 2
+
+typedef struct
+{
+  gsize size;
+  MtlBuffer *buffers[2]; /* the host's, and one that is not */
+  MtlStridedView *views[2];
+} Twins;
+
+static void
+twins_clear (Twins *self)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      g_clear_object (&self->buffers[i]);
+      g_clear_object (&self->views[i]);
+    }
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Twins, twins_clear)
+
+static MtlStridedView *
+view_elements (MtlBuffer *buffer,
+               MtlDType   dtype)
+{
+  guint bits = mtl_dtype_get_bits (dtype);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (4, 6), MTL_ORDER_C,
+                                                                      bits, &error);
+  MtlStridedView *view = mtl_strided_view_new (buffer, layout, dtype, N_BEFORE * bits / 8, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static void
+twins_allocate (Twins    *self,
+                int       ordinal,
+                MtlDType  dtype)
+{
+  self->size = (N_ELEMENTS + 2 * N_BEFORE) * mtl_dtype_get_bits (dtype) / 8;
+  self->buffers[0] = new_buffer (NULL, self->size, MTL_STORAGE_MODE_HOST);
+  self->buffers[1] = new_buffer (get_metal (ordinal), self->size, MTL_STORAGE_MODE_PRIVATE);
+  for (int i = 0; i < 2; i++)
+    self->views[i] = view_elements (self->buffers[i], dtype);
+}
+
+/* Gives both the bytes of the host's. */
+static void
+twins_level (const Twins *self)
+{
+  metal_fixture_poke (mtl_buffer_get_handle (self->buffers[1]), 0,
+                      mtl_buffer_get_contents (self->buffers[0]), self->size);
+}
+
+/* Both with the same bytes, which are small numbers in each element type. */
+static void
+twins_init (Twins    *self,
+            int       ordinal,
+            MtlDType  dtype)
+{
+  g_autoptr (MtlStridedView) numbers = NULL;
+  g_autoptr (GError) error = NULL;
+  double values[N_ELEMENTS];
+
+  twins_allocate (self, ordinal, dtype);
+  for (int i = 0; i < N_ELEMENTS; i++)
+    values[i] = i * 5 % 7;
+  numbers = mtl_strided_view_new_from_doubles (dtype, DIMS (4, 6), values, N_ELEMENTS, &error);
+  g_assert_no_error (error);
+  memset (mtl_buffer_get_contents (self->buffers[0]), 0x11, self->size);
+  g_assert_true (mtl_strided_view_copy_from (self->views[0], numbers, &error));
+  g_assert_no_error (error);
+  twins_level (self);
+}
+
+/* All memory, with what is around the elements and between them. */
+static void
+twins_check (const Twins *self)
+{
+  g_autofree guint8 *bytes = g_malloc (self->size);
+
+  metal_fixture_peek (mtl_buffer_get_handle (self->buffers[1]), 0, bytes, self->size);
+  g_assert_cmpmem (bytes, self->size, mtl_buffer_get_contents (self->buffers[0]), self->size);
+}
+
+static MtlStridedView *
+shape_view (MtlStridedView *view,
+            const char     *shape)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *shaped;
+
+  if (g_str_equal (shape, "T"))
+    shaped = mtl_strided_view_transpose (view);
+  else if (g_str_equal (shape, "B"))
+    shaped = mtl_strided_view_broadcast_to (view, DIMS (2, 4, 6), &error);
+  else
+    shaped = mtl_strided_view_slice_string (view, shape, &error);
+
+  g_assert_no_error (error);
+  return shaped;
+}
+
+static void
+assert_same_elements (MtlStridedView *view,
+                      MtlStridedView *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) expected_bytes = mtl_strided_view_dup_bytes (expected, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes),
+                   g_bytes_get_data (expected_bytes, NULL), g_bytes_get_size (expected_bytes));
+}
+
+static void
+check_comparisons (MtlStridedView *view,
+                   MtlStridedView *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = mtl_strided_view_format (view, 1000);
+  g_autofree char *expected_text = mtl_strided_view_format (expected, 1000);
+
+  assert_same_elements (view, expected);
+  g_assert_cmpstr (text, ==, expected_text);
+  g_assert_true (mtl_strided_view_equal (view, expected, &error));
+  g_assert_true (mtl_strided_view_equal (expected, view, &error));
+  g_assert_true (mtl_strided_view_equal (view, view, &error));
+  g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, &error));
+  g_assert_no_error (error);
+}
+
+static void
+check_copies (MtlStridedView *view,
+              MtlStridedView *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &error);
+  g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (view, &error);
+  g_autoptr (MtlStridedView) complex_numbers = mtl_strided_view_to_dtype (view,
+                                                                          MTL_DTYPE_COMPLEX128,
+                                                                          &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (copy)), ==,
+                   MTL_STORAGE_MODE_PRIVATE);
+  g_assert_true (mtl_strided_view_get_device (copy) == mtl_strided_view_get_device (view));
+  g_assert_true (mtl_strided_view_is_contiguous (copy, MTL_ORDER_C));
+  g_assert_true (mtl_strided_view_is_contiguous (contiguous, MTL_ORDER_C));
+  assert_same_elements (copy, expected);
+  assert_same_elements (contiguous, expected);
+  g_assert_true (mtl_strided_view_equal (complex_numbers, expected, &error));
+  g_assert_no_error (error);
+}
+
+/* To each device in each storage mode, from the view and from the host's. */
+static void
+check_to_device (MtlStridedView *view,
+                 MtlStridedView *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) host = mtl_strided_view_to_device (view, mtl_device_get_host (),
+                                                                MTL_STORAGE_MODE_HOST, &error);
+
+  g_assert_no_error (error);
+  assert_same_elements (host, expected);
+
+  for (int i = 0; i < N_METAL_DEVICES; i++)
+    for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
+      {
+        g_autoptr (MtlStridedView) across = mtl_strided_view_to_device (view, get_metal (i),
+                                                                        metal_modes[j], &error);
+        g_autoptr (MtlStridedView) up = mtl_strided_view_to_device (expected, get_metal (i),
+                                                                    metal_modes[j], &error);
+
+        g_assert_no_error (error);
+        g_assert_true (mtl_strided_view_get_device (across) == get_metal (i));
+        assert_same_elements (across, expected);
+        assert_same_elements (up, expected);
+      }
+}
+
+static void
+test_reads (Living        *living,
+            gconstpointer  data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_auto (Twins) twins = { 0 };
+
+      twins_init (&twins, GPOINTER_TO_INT (data), dtypes[i]);
+      for (gsize j = 0; j < G_N_ELEMENTS (shapes); j++)
+        {
+          g_autoptr (MtlStridedView) expected = shape_view (twins.views[0], shapes[j]);
+          g_autoptr (MtlStridedView) view = shape_view (twins.views[1], shapes[j]);
+
+          check_comparisons (view, expected);
+          check_copies (view, expected);
+          check_to_device (view, expected);
+        }
+      twins_check (&twins);
+    }
+}
+
+/* Two elements to a byte: whole, contiguous bytes are copied, and no others. */
+static void
+check_nibbles (MtlStridedView *view,
+               MtlStridedView *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) expected_error = NULL;
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) expected_bytes = mtl_strided_view_dup_bytes (expected, &expected_error);
+
+  if (expected_bytes == NULL)
+    {
+      g_assert_error (error, MTL_ERROR, expected_error->code);
+      return;
+    }
+
+  g_assert_no_error (error);
+  g_assert_true (g_bytes_equal (bytes, expected_bytes));
+  check_to_device (view, expected);
+}
+
+static void
+test_nibbles (Living        *living,
+              gconstpointer  data)
+{
+  g_auto (Twins) twins = { 0 };
+
+  twins_allocate (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_FLOAT4_E2M1FN);
+  for (gsize i = 0; i < twins.size; i++)
+    ((guint8 *) mtl_buffer_get_contents (twins.buffers[0]))[i] = 0x10 + 0x31 * i;
+  twins_level (&twins);
+
+  for (gsize j = 0; j < G_N_ELEMENTS (shapes); j++)
+    {
+      g_autoptr (MtlStridedView) expected = shape_view (twins.views[0], shapes[j]);
+      g_autoptr (MtlStridedView) view = shape_view (twins.views[1], shapes[j]);
+
+      check_nibbles (view, expected);
+    }
+  twins_check (&twins);
+}
+
+/* A source of that shape, of another type, on the host or not. */
+static MtlStridedView *
+new_source (MtlStridedView *view,
+            MtlDType        dtype,
+            MtlDevice      *device)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) source = mtl_strided_view_new_zeros (mtl_device_get_host (), dtype,
+                                                                  shape, n_dims, &error);
+  g_autoptr (MtlStridedView) flat = mtl_strided_view_reshape (source, DIMS (-1), &error);
+  gint64 volume = mtl_strided_view_get_volume (source);
+
+  for (gint64 i = 0; i < volume; i++)
+    g_assert_true (mtl_strided_view_set_double (flat, DIMS (i), i % 5, &error));
+  g_assert_no_error (error);
+  if (device == NULL)
+    return g_steal_pointer (&source);
+
+  return mtl_strided_view_to_device (source, device, MTL_STORAGE_MODE_PRIVATE, &error);
+}
+
+static void
+check_writes (Twins      *twins,
+              const char *shape,
+              MtlDType    source_dtype,
+              MtlDevice  *source_device)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      g_autoptr (MtlStridedView) view = shape_view (twins->views[i], shape);
+      g_autoptr (MtlStridedView) source = NULL;
+      g_autoptr (GError) error = NULL;
+
+      if (mtl_strided_view_is_empty (view))
+        return;
+
+      source = new_source (view, source_dtype, source_device);
+      g_assert_true (mtl_strided_view_copy_from (view, source, &error));
+      g_assert_no_error (error);
+    }
+}
+
+static void
+test_copy_from (Living        *living,
+                gconstpointer  data)
+{
+  int ordinal = GPOINTER_TO_INT (data);
+  MtlDevice *devices[] = { NULL, get_metal (ordinal), get_metal (TWIN) };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_auto (Twins) twins = { 0 };
+
+      twins_init (&twins, ordinal, dtypes[i]);
+      for (gsize j = 0; j < G_N_ELEMENTS (shapes); j++)
+        for (gsize k = 0; k < G_N_ELEMENTS (devices); k++)
+          {
+            if (g_str_equal (shapes[j], "B")) /* elements that are one */
+              continue;
+
+            check_writes (&twins, shapes[j], dtypes[i], devices[k]);
+            twins_check (&twins);
+            check_writes (&twins, shapes[j], MTL_DTYPE_FLOAT64, devices[k]);
+            twins_check (&twins);
+          }
+    }
+}
+
+static void
+test_fill (Living        *living,
+           gconstpointer  data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_auto (Twins) twins = { 0 };
+
+      twins_init (&twins, GPOINTER_TO_INT (data), dtypes[i]);
+      for (gsize j = 0; j < G_N_ELEMENTS (shapes); j++)
+        for (int value = 0; value <= 3; value += 3)
+          {
+            for (int k = 0; k < 2; k++)
+              {
+                g_autoptr (MtlStridedView) view = shape_view (twins.views[k], shapes[j]);
+                g_autoptr (GError) error = NULL;
+
+                g_assert_true (mtl_strided_view_fill_double (view, value, &error));
+                g_assert_no_error (error);
+              }
+            twins_check (&twins);
+          }
+    }
+}
+
+/* As through a temporary, in all directions. */
+static void
+check_overlaps (Twins *twins)
+{
+  static const char *const pairs[][2] = {
+    { "1:", ":-1" }, { ":-1", "1:" }, { ":, 1:", ":, :-1" }, { "::-1", "..." },
+    { ":, ::-1", "..." }, { "...", "2" },
+  };
+
+  for (gsize j = 0; j < G_N_ELEMENTS (pairs); j++)
+    {
+      for (int k = 0; k < 2; k++)
+        {
+          g_autoptr (MtlStridedView) dest = shape_view (twins->views[k], pairs[j][0]);
+          g_autoptr (MtlStridedView) source = shape_view (twins->views[k], pairs[j][1]);
+          g_autoptr (GError) error = NULL;
+
+          g_assert_true (mtl_strided_view_copy_from (dest, source, &error));
+          g_assert_no_error (error);
+        }
+      twins_check (twins);
+    }
+}
+
+static void
+test_overlap (Living        *living,
+              gconstpointer  data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_auto (Twins) twins = { 0 };
+
+      twins_init (&twins, GPOINTER_TO_INT (data), dtypes[i]);
+      check_overlaps (&twins);
+    }
+}
+
+static void
+test_unequal (Living        *living,
+              gconstpointer  data)
+{
+  g_auto (Twins) twins = { 0 };
+  g_autoptr (MtlStridedView) changed = NULL;
+  g_autoptr (GError) error = NULL;
+
+  twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_FLOAT32);
+  changed = mtl_strided_view_copy (twins.views[0], &error);
+  g_assert_true (mtl_strided_view_set_double (changed, DIMS (3, 5), 100, &error));
+  g_assert_false (mtl_strided_view_equal (twins.views[1], changed, &error));
+  g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1, &error));
+  g_assert_no_error (error);
+}
+
+/* One by one would be one command buffer each: elements are the host's. */
+static void
+test_elements (Living        *living,
+               gconstpointer  data)
+{
+  g_auto (Twins) twins = { 0 };
+  GError *error = NULL;
+
+  twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_INT16);
+  g_assert_cmpfloat (mtl_strided_view_get_double (twins.views[1], DIMS (0, 0), &error), ==, 0);
+  assert_failed (error, MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, ");
+  g_assert_false (mtl_strided_view_set_int64 (twins.views[1], DIMS (0, 0), 1, &error));
+  assert_failed (error, MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, ");
+  g_assert_null (mtl_strided_view_get_data (twins.views[1]));
+  g_assert_null (mtl_strided_view_get_bytes (twins.views[1], &error));
+  assert_failed (error, MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, ");
+  twins_check (&twins);
+}
+
+static void
+test_format_of_many (Living        *living,
+                     gconstpointer  data)
+{
+  g_auto (Twins) twins = { 0 };
+  unsigned n_commits;
+  g_autofree char *text = NULL;
+  g_autofree char *expected = g_strdup_printf ("<int16 (4, 6) on device (8, %d)>",
+                                               GPOINTER_TO_INT (data));
+
+  twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_INT16);
+  n_commits = metal_double_calls ("commit");
+  text = mtl_strided_view_format (twins.views[1], N_ELEMENTS - 1);
+  g_assert_cmpstr (text, ==, expected);
+  g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits);
+}
+
+static void
+test_to_own_device (Living        *living,
+                    gconstpointer  data)
+{
+  g_auto (Twins) twins = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) same = NULL;
+
+  twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_INT16);
+  same = mtl_strided_view_to_device (twins.views[1], mtl_strided_view_get_device (twins.views[1]),
+                                     MTL_STORAGE_MODE_PRIVATE, &error);
+  g_assert_no_error (error);
+  g_assert_true (same == twins.views[1]);
+}
+
+static void
+add_on_both (const char *name,
+             void     (* func) (Living *, gconstpointer))
+{
+  g_autofree char *unified = g_strdup_printf ("/MetalViews/%s/unified", name);
+  g_autofree char *discrete = g_strdup_printf ("/MetalViews/%s/discrete", name);
+
+  add_metal_data_test (unified, GINT_TO_POINTER (UNIFIED), func);
+  add_metal_data_test (discrete, GINT_TO_POINTER (DISCRETE), func);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  set_up_metal ();
+
+  add_on_both ("reads", test_reads);
+  add_on_both ("nibbles", test_nibbles);
+  add_on_both ("copy-from", test_copy_from);
+  add_on_both ("fill", test_fill);
+  add_on_both ("overlap", test_overlap);
+  add_on_both ("unequal", test_unequal);
+  add_on_both ("elements", test_elements);
+  add_on_both ("format-of-many", test_format_of_many);
+  add_on_both ("to-own-device", test_to_own_device);
+
+  return g_test_run ();
+}
