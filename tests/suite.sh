@@ -5,20 +5,20 @@
 # adds them up.
 
 reports=$build/reports
-sanitize=$build-sanitize
 failed_steps=()
 rm -rf "$reports"
 mkdir -p "$reports"
 
 # step NAME COMMAND…
 step () {
-  local name=$1
+  local name=$1 begin=$SECONDS
   shift
 
   say "$name"
   if ! "$@"; then
     failed_steps+=("$name")
   fi
+  echo "$((SECONDS - begin)) s"
 }
 
 run_meson () {
@@ -46,36 +46,83 @@ check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
 
-# Sanitizers need no more than the library in C and its tests.
-c_alone=(-Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpython=disabled
-         -Dgjs=disabled -Dpixbuf=disabled -Dexamples=false)
+# in_build FOLDER COMMAND…
+in_build () {
+  local folder=$1
+  shift
 
-build_sanitized () {
-  configure "$sanitize" -Db_sanitize=address,undefined "${c_alone[@]}"
-  compile "$sanitize"
+  (enter_build "$folder" && "$@")
+}
+
+# The library with the Metal device, over the double.
+metal=$build-metal
+
+build_metal () {
+  configure "$metal" -Dmetal=double && compile "$metal"
+}
+
+run_metal () {
+  build_metal && run_meson "$metal" metal --suite metal --suite c-on-device
+}
+
+# All but what chooses its own device, or an installation, where the double is not.
+run_on_device () {
+  METAL_DOUBLE=$1 run_meson "$metal" "on-$1" --no-suite metal --no-suite c-on-device \
+    --no-suite python --no-suite install
+}
+
+run_python_on_device () {
+  METAL_DOUBLE=$1 in_build "$metal" run_pytest "$2" "python-on-$1" "${@:3}"
+}
+
+run_on_private () {
+  MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete run_meson "$metal" on-private \
+    --suite gjs --suite vala
+}
+
+run_python_on_private () {
+  MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete in_build "$metal" \
+    run_pytest "$venv/bin/python" python-on-private tests/python
+}
+
+# configure_sanitized FOLDER SANITIZERS: one compiler for C and Objective-C. GLib
+# calls functions by other types than theirs.
+configure_sanitized () {
+  CC=$OBJC configure "$1" -Db_sanitize="$2" -Db_lundef=false -Dmetal=double \
+    -Dc_args=-fno-sanitize=function -Dobjc_args=-fno-sanitize=function "${c_alone[@]}" \
+    && compile "$1"
 }
 
 run_sanitized () {
-  build_sanitized && \
-  ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 \
-  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    run_meson "$sanitize" sanitized --suite c
+  local folder=$build-sanitize
+
+  configure_sanitized "$folder" address,undefined \
+    && run_meson "$folder" sanitized --suite c --suite c-on-device --suite metal
 }
 
 # What runs threads, in a build that looks for races.
 run_races () {
   local folder=$build-races
 
-  configure "$folder" -Db_sanitize=thread "${c_alone[@]}"
-  compile "$folder"
-  run_meson "$folder" races threads
+  configure_sanitized "$folder" thread \
+    && run_meson "$folder" races $(tests_named "$folder" threads)
 }
 
+# tests_named FOLDER WORD: those with WORD in their name.
+tests_named () {
+  meson test -C "$1" --no-rebuild --list | sed -n "s|.* / ||; /$2/p"
+}
+
+# run_valgrind FOLDER REPORT ARGUMENT…
 run_valgrind () {
-  run_meson "$build" valgrind --suite c --timeout-multiplier 20 --wrapper \
+  local folder=$1 report=$2
+  shift 2
+
+  run_meson "$folder" "$report" --timeout-multiplier 20 --wrapper \
     "valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
      --errors-for-leak-kinds=definite --error-exitcode=9
-     --suppressions=/usr/share/glib-2.0/valgrind/glib.supp"
+     --suppressions=/usr/share/glib-2.0/valgrind/glib.supp
+     --suppressions=$root/tests/metal-double/valgrind.supp" "$@"
 }
 
 run_python_valgrind () {
@@ -86,19 +133,38 @@ run_python_valgrind () {
 build_reference () {
   local folder=$build-docs
 
-  configure "$folder" -Ddocs=enabled -Dtests=false -Dexamples=false
-  compile "$folder"
+  configure "$folder" -Ddocs=enabled -Dtests=false -Dexamples=false \
+    && compile "$folder"
 }
 
 step 'C, JavaScript, Vala, examples, README, installation' run_meson "$build" meson --no-suite python
-step "Python with the system's NumPy" run_pytest "$python" python-system \
-  --ignore tests/python/test_torch.py tests/python
+if [[ $(uname) == Linux ]]; then
+  step "Python with the system's NumPy" run_pytest "$python" python-system \
+    --ignore tests/python/test_torch.py tests/python
+fi
 step 'Python with the pinned peers' run_pytest "$venv/bin/python" python-venv tests/python
 step 'Every function from C and Python' check_reach
-step 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
-step 'C under ThreadSanitizer' run_races
-step 'C under valgrind' run_valgrind
-step 'Python under valgrind' run_python_valgrind
+if [[ $(uname) == Linux ]]; then
+  step 'The Metal device, over the double' run_metal
+  for device in unified discrete; do
+    step "C, JavaScript, Vala, examples, README on a $device device" run_on_device "$device"
+    step "Python with the pinned peers on a $device device" run_python_on_device "$device" \
+      "$venv/bin/python" tests/python
+  done
+  step 'JavaScript and Vala on Private memory' run_on_private
+  step 'Python on Private memory' run_python_on_private
+  step 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
+  step 'C under ThreadSanitizer' run_races
+  step 'C under valgrind' run_valgrind "$build" valgrind --suite c
+  step 'The Metal device under valgrind' run_valgrind "$metal" metal-valgrind \
+    $(tests_named "$metal" '^metal-.*-free$')
+  step 'Python under valgrind' run_python_valgrind
+  step 'Mutants' run_mutants "$reports/mutants.xml"
+  step 'Coverage' run_coverage
+else
+  say 'Left out: the double of Metal, sanitizers over it, mutants, coverage, valgrind'
+  echo 'They are for Linux. What is above ran with the Metal device of this machine.'
+fi
 step 'The reference' build_reference
 
 say 'All together'
