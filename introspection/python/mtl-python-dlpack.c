@@ -246,6 +246,16 @@ export_managed (MtlStridedView  *view,
                                             request->device_ordinal, error);
 }
 
+/* Whether there is no more to it than to describe memory of the host. */
+static gboolean
+goes_out_at_once (MtlStridedView *view,
+                  const Request  *request)
+{
+  return !(request->flags & MTL_DLPACK_FLAGS_COPY)
+         && request->device_type <= MTL_DEVICE_TYPE_CPU
+         && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU;
+}
+
 static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
@@ -253,7 +263,7 @@ export_view (MtlStridedView *view,
   gpointer managed;
   GError *error = NULL;
 
-  if (request->flags & MTL_DLPACK_FLAGS_COPY)
+  if (!goes_out_at_once (view, request))
     {
       Py_BEGIN_ALLOW_THREADS
       managed = export_managed (view, request, &error);

@@ -96,15 +96,58 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   return *out_py_object != NULL ? 0 : -1;
 }
 
-/* Lends the view's own shape and strides, which a bare DLTensor cannot say to
- * be read-only, nor a copy of reversed axes. */
+/* What a bare DLTensor cannot say, or a consumer would take for the host's. */
+static const char *
+find_reason_against_lending (MtlStridedView *view)
+{
+  gsize n_dims;
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
+
+  for (gsize i = 0; i < n_dims; i++)
+    if (strides[i] < 0)
+      return "A view with negative strides cannot be lent";
+
+  if (mtl_strided_view_is_read_only (view))
+    return "A read-only view cannot be lent";
+  if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL
+      && !mtl_strided_view_is_host_accessible (view))
+    return "A view of another device's memory cannot be lent";
+  if (mtl_strided_view_get_offset (view) * mtl_strided_view_get_item_bits (view) % 8 != 0)
+    return "A view whose first element lies within a byte cannot be lent";
+
+  return NULL;
+}
+
+/* Metal's memory is a handle and an offset, the host's an address. */
+static void
+describe_place (MtlStridedView *view,
+                DLTensor       *tensor)
+{
+  MtlBuffer *buffer;
+
+  if (tensor->device.device_type != MTL_DEVICE_TYPE_METAL)
+    {
+      tensor->data = mtl_strided_view_get_data (view);
+      return;
+    }
+
+  buffer = mtl_strided_view_get_buffer (view);
+  tensor->data = mtl_buffer_get_handle (buffer);
+  if (!mtl_strided_view_is_empty (view))
+    tensor->byte_offset = mtl_buffer_get_byte_offset (buffer)
+                          + mtl_strided_view_get_byte_offset (view)
+                          + mtl_strided_view_get_offset (view)
+                              * mtl_strided_view_get_item_bits (view) / 8;
+}
+
+/* Lends the view's own shape and strides. */
 static int
 borrow_tensor (void     *py_object,
                DLTensor *out)
 {
+  const char *reason;
   MtlStridedView *view;
   gsize n_dims;
-  const gint64 *shape, *strides;
 
   if (!is_view (py_object))
     {
@@ -113,34 +156,23 @@ borrow_tensor (void     *py_object,
     }
 
   view = get_view (py_object);
-  shape = mtl_strided_view_get_shape (view, &n_dims);
-  strides = mtl_strided_view_get_strides (view, &n_dims);
-  for (gsize i = 0; i < n_dims; i++)
-    if (strides[i] < 0)
-      {
-        PyErr_SetString (PyExc_BufferError, "A view with negative strides cannot be lent");
-        return -1;
-      }
-
-  if (mtl_strided_view_is_read_only (view)
-      || mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_METAL
-      || !mtl_strided_view_is_host_accessible (view))
+  reason = find_reason_against_lending (view);
+  if (reason != NULL)
     {
-      PyErr_SetString (PyExc_BufferError,
-                       "A view that is read-only or on another device cannot be lent");
+      PyErr_SetString (PyExc_BufferError, reason);
       return -1;
     }
 
   *out = (DLTensor) {
-    .data = mtl_strided_view_get_data (view),
     .device = { mtl_strided_view_get_device_type_code (view),
                 mtl_strided_view_get_device_ordinal (view) },
-    .ndim = n_dims,
     .dtype = { mtl_strided_view_get_dtype_code (view), mtl_strided_view_get_dtype_bits (view),
                mtl_strided_view_get_lanes (view) },
-    .shape = (gint64 *) shape,
-    .strides = (gint64 *) strides,
+    .shape = (gint64 *) mtl_strided_view_get_shape (view, &n_dims),
+    .strides = (gint64 *) mtl_strided_view_get_strides (view, &n_dims),
   };
+  out->ndim = n_dims;
+  describe_place (view, out);
   return 0;
 }
 

@@ -353,15 +353,41 @@ list_axis (MtlStridedView *view,
   return list;
 }
 
+/* The elements where the host reaches them: the view itself, or else a copy. */
+static MtlStridedView *
+fetch_elements (MtlStridedView  *view,
+                GError         **error)
+{
+  MtlStridedView *fetched;
+
+  if (mtl_strided_view_is_host_accessible (view))
+    return g_object_ref (view);
+
+  Py_BEGIN_ALLOW_THREADS
+  fetched = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+                                        error);
+  Py_END_ALLOW_THREADS
+  return fetched;
+}
+
 static PyObject *
 view_tolist (PyObject *self,
              PyObject *unused)
 {
   gint64 indices[MAX_DIMS];
   gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (get_view (self), &n_dims);
+  GError *error = NULL;
+  MtlStridedView *view = fetch_elements (get_view (self), &error);
+  const gint64 *shape;
+  PyObject *list;
 
-  return list_axis (get_view (self), shape, n_dims, 0, indices);
+  if (view == NULL)
+    return raise_error (error, CALLER);
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  list = list_axis (view, shape, n_dims, 0, indices);
+  g_object_unref (view);
+  return list;
 }
 
 static PyObject *
@@ -391,14 +417,15 @@ view_bytes (PyObject *self,
             PyObject *unused)
 {
   MtlStridedView *view = get_view (self);
-  gboolean contiguous = mtl_strided_view_is_contiguous (view, MTL_ORDER_C);
+  gboolean in_place = mtl_strided_view_is_host_accessible (view)
+                      && mtl_strided_view_is_contiguous (view, MTL_ORDER_C);
   GError *error = NULL;
   PyObject *result;
   GBytes *bytes;
 
   Py_BEGIN_ALLOW_THREADS
-  bytes = contiguous ? mtl_strided_view_get_bytes (view, &error)
-                     : mtl_strided_view_dup_bytes (view, &error);
+  bytes = in_place ? mtl_strided_view_get_bytes (view, &error)
+                   : mtl_strided_view_dup_bytes (view, &error);
   Py_END_ALLOW_THREADS
   if (bytes == NULL)
     return raise_error (error, CALLER);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 
 import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
@@ -84,6 +85,20 @@ test('the error domain and the version are there', () => {
     ok(Mtl.Error.quark() !== 0);
     equal(Mtl.MAJOR_VERSION, 1);
     ok(Mtl.MINOR_VERSION >= 0 && Mtl.MICRO_VERSION >= 0);
+});
+
+test('the host works in its own memory, and has nothing to wait for', () => {
+    const host = Mtl.Device.get_host();
+    const loop = new GLib.MainLoop(null, false);
+    let done = false;
+
+    ok(host.has_unified_memory() && host.unified_memory);
+    host.synchronize_async(null, (source, result) => {
+        done = source.synchronize_finish(result);
+        loop.quit();
+    });
+    loop.run();
+    ok(done);
 });
 
 testAllReached('Device');

@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+"""Where the tests' tensors lie, and how many random cases there are.
+
+Tensors are made on the default device. MTL_TEST_STORAGE_MODE, private say,
+puts them into memory of that mode, and runs the tests that hold in memory of
+every mode: those marked any_memory.
+"""
+
+import importlib.util
 import os
 import random
 
@@ -6,22 +14,56 @@ import gi
 
 gi.require_version("Mtl", "1")
 
+import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from gi.repository import GLib, Mtl  # noqa: E402
 
 NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64", "complex64", "complex128"]
 
-
-def pytest_terminal_summary(terminalreporter):
-    import numpy
-
-    terminalreporter.write_line(f"NumPy {numpy.__version__}; {CASES} random cases; again with "
-                                f"MTL_TEST_SEED={SEED}")
-
-
 SEED = int(os.environ.get("MTL_TEST_SEED", random.SystemRandom().randrange(2**32)))
 CASES = int(os.environ.get("MTL_TEST_CASES", 100_000))
+
+HOST = Mtl.Device.get_host()
+DEFAULT = Mtl.Device.get_default()
+METAL = [device for device in Mtl.Device.list()
+         if device.get_device_type() == Mtl.DeviceType.METAL]
+# What the double of Metal is told to be.
+DOUBLES = [word for word in os.environ.get("METAL_DOUBLE", "").split(",")
+           if word in ("unified", "discrete")]
+
+DEFAULT_MODE = Mtl.StorageMode.HOST if DEFAULT is HOST else Mtl.StorageMode.SHARED
+_mode_name = os.environ.get("MTL_TEST_STORAGE_MODE")
+STORAGE_MODE = getattr(Mtl.StorageMode, _mode_name.upper()) if _mode_name else DEFAULT_MODE
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+collect_ignore = [name for name, wanted in (("test_metal.py", METAL),
+                                            ("test_metal_double.py", DOUBLES),
+                                            ("test_torch_metal.py", METAL and HAS_TORCH))
+                  if not wanted]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "any_memory: holds in memory of every storage mode")
+    if DOUBLES and len(METAL) != len(DOUBLES):
+        raise pytest.UsageError(f"METAL_DOUBLE={','.join(DOUBLES)} gives {len(METAL)} devices of "
+                                "Metal: the library was not built over the double")
+    if not DEFAULT.supports_storage_mode(STORAGE_MODE):
+        raise pytest.UsageError(f"“{DEFAULT.get_name()}” has no {_mode_name} memory")
+
+
+def pytest_collection_modifyitems(config, items):
+    if STORAGE_MODE == DEFAULT_MODE:
+        return
+    left_out = [item for item in items if item.get_closest_marker("any_memory") is None]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"NumPy {np.__version__}; {CASES} random cases; again with "
+                                f"MTL_TEST_SEED={SEED}")
+    terminalreporter.write_line(f"Memory of “{DEFAULT.get_name()}”, {STORAGE_MODE.value_nick}")
 
 
 @pytest.fixture
@@ -44,13 +86,73 @@ def dtype_of(name):
     return Mtl.DType.from_string(name)
 
 
-def view_of(array):
-    """A view that shares the array's memory, or for read-only ones its buffer's."""
-    return Mtl.asview(array)
+def place(view):
+    """A copy of a view of the host's memory, where the tests' tensors lie; on
+    the host the view itself."""
+    return view.to_device(DEFAULT, STORAGE_MODE)
+
+
+def tensor(values):
+    """Shares the memory of a writable array if that is where tensors lie."""
+    return place(Mtl.asview(values))
 
 
 def zeros(name, shape):
-    return Mtl.StridedView.new_zeros(None, dtype_of(name), list(shape))
+    if STORAGE_MODE == DEFAULT_MODE:
+        return Mtl.StridedView.new_zeros(None, dtype_of(name), list(shape))
+    return place(Mtl.StridedView.new_zeros(HOST, dtype_of(name), list(shape)))
+
+
+def iota(*shape, dtype="float32"):
+    """0, 1, 2, … in that shape."""
+    view = zeros(dtype, shape)
+    view[...] = np.arange(np.prod(shape)).reshape(shape)
+    return view
+
+
+def new_buffer(size):
+    return Mtl.Buffer.new(None, size, STORAGE_MODE)
+
+
+def elements(view):
+    """The elements as an array: of the same memory where the host reaches it."""
+    if view.is_host_accessible():
+        return np.asarray(view)
+    return np.asarray(view.to_device(HOST, Mtl.StorageMode.HOST))
+
+
+def first_byte(view):
+    """Where in its buffer the first element lies."""
+    return view.get_byte_offset() + view.get_offset() * view.get_item_bits() // 8
+
+
+# An older one asks for no device, and makes every array read-only.
+NUMPY_ASKS_FOR_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+class _OnCpu:
+    """For a NumPy that cannot ask for the host's memory itself."""
+
+    def __init__(self, exporter):
+        self.exporter = exporter
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **keywords):
+        return self.exporter.__dlpack__(dl_device=(1, 0), **keywords)
+
+
+def from_dlpack(exporter):
+    """What NumPy makes of it, which takes memory of the host only."""
+    if NUMPY_ASKS_FOR_DEVICES:
+        return np.from_dlpack(exporter, device="cpu")
+    return np.from_dlpack(_OnCpu(exporter))
+
+
+def cpu_capsule(view):
+    """Of the host's memory, for those that cannot ask for it themselves."""
+    return view.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
 
 
 def error_code(info):

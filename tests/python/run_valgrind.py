@@ -31,14 +31,14 @@ def describe(error):
 
 
 def main():
-    tests = sorted(str(path) for path in HERE.glob("test_*.py") if path.name != "test_torch.py")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "valgrind.xml"
         status = subprocess.run(
             ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
              "--num-callers=24", "--xml=yes", f"--xml-file={report}",
              "--suppressions=/usr/share/glib-2.0/valgrind/glib.supp",
-             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *tests],
+             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x",
+             f"--ignore-glob={HERE}/test_torch*.py", str(HERE)],
             env={**os.environ, "PYTHONMALLOC": "malloc", "G_SLICE": "always-malloc",
                  "OPENBLAS_NUM_THREADS": "1", "MTL_TEST_CASES": "500"},
         ).returncode

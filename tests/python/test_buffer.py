@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 from gi.repository import GLib, Mtl
 
-from conftest import error_code
+from conftest import DEFAULT, STORAGE_MODE, error_code, from_dlpack, new_buffer
 
 HOST = Mtl.StorageMode.HOST
 
 
-def new(size):
-    return Mtl.Buffer.new(None, size, HOST)
-
-
-def test_description():
-    buffer = new(100)
+def test_description_on_the_host():
+    buffer = Mtl.Buffer.new(None, 100, HOST)
 
     assert len(buffer) == buffer.nbytes == buffer.get_size() == buffer.props.size == 100
     assert buffer.is_size_known() and buffer.props.size_known
@@ -29,32 +25,62 @@ def test_description():
     assert repr(buffer) == "<Mtl.Buffer size=100 device=(1, 0)>"
 
 
-def test_is_zeroed_and_aligned():
-    array = np.from_dlpack(new(1000))
+@pytest.mark.any_memory
+def test_description():
+    buffer = new_buffer(100)
 
-    assert not array.any()
-    assert array.ctypes.data % 64 == 0
+    assert len(buffer) == 100 and buffer.is_size_known() and not buffer.is_read_only()
+    assert buffer.get_device() is DEFAULT
+    assert buffer.get_device_type() == DEFAULT.get_device_type()
+    assert buffer.get_device_ordinal() == DEFAULT.get_device_ordinal()
+    assert buffer.get_storage_mode() == buffer.props.storage_mode == STORAGE_MODE
+    assert buffer.is_host_accessible() == (STORAGE_MODE != Mtl.StorageMode.PRIVATE)
+    assert buffer.is_device_accessible() == (STORAGE_MODE != HOST)
+    assert buffer.__dlpack_device__() == (DEFAULT.get_device_type(), DEFAULT.get_device_ordinal())
 
 
+@pytest.mark.any_memory
+def test_is_zeroed():
+    assert bytes(new_buffer(1000)) == bytes(1000)
+
+
+def test_is_aligned():
+    assert np.asarray(new_buffer(1000)).ctypes.data % 64 == 0
+
+
+@pytest.mark.any_memory
 def test_uninitialized_has_the_size():
-    assert len(Mtl.Buffer.new_uninitialized(None, 77, HOST)) == 77
+    assert len(Mtl.Buffer.new_uninitialized(None, 77, STORAGE_MODE)) == 77
 
 
+@pytest.mark.any_memory
 def test_nothing_is_a_size():
-    buffer = new(0)
+    buffer = new_buffer(0)
 
     assert len(buffer) == 0 and bool(buffer)
     assert bytes(buffer) == b""
-    assert np.from_dlpack(buffer).shape == (0,)
+    assert from_dlpack(buffer).shape == (0,)
 
 
 def test_speaks_bytes():
-    buffer = new(8)
+    buffer = new_buffer(8)
     np.asarray(buffer)[:] = range(8)
 
     assert bytes(buffer) == bytes(range(8))
     assert memoryview(buffer).format == "B"
-    assert buffer.__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.any_memory
+def test_bytes_go_in_and_out():
+    buffer = new_buffer(9)
+
+    assert buffer.set_bytes(3, GLib.Bytes.new(b"abcde"))
+    assert bytes(buffer) == b"\0\0\0abcde\0"
+    assert buffer.dup_bytes(4, 3).get_data() == b"bcd"
+    assert buffer.dup_bytes(9, 0).get_size() == 0
+    with pytest.raises(IndexError, match="9 bytes"):
+        buffer.set_bytes(5, GLib.Bytes.new(b"abcde"))
+    assert bytes(buffer) == b"\0\0\0abcde\0"
 
 
 def test_bytes_without_a_copy():
@@ -70,8 +96,22 @@ def test_bytes_without_a_copy():
     assert error_code(info) == Mtl.Error.READ_ONLY
 
 
+def test_bytes_of_another_device_or_of_none():
+    source = GLib.Bytes.new(b"0123456789")
+    never = Mtl.BufferFlags.NEVER_COPY
+    in_place = Mtl.Buffer.new_from_bytes_with_flags(None, source, never)
+    copied = Mtl.Buffer.new_from_bytes_with_flags(DEFAULT, source, Mtl.BufferFlags.NONE)
+
+    assert bytes(in_place) == bytes(copied) == b"0123456789"
+    assert in_place.is_read_only() and copied.is_read_only()
+    assert copied.get_device() is DEFAULT
+    assert np.asarray(in_place).ctypes.data == np.asarray(
+        Mtl.Buffer.new_from_bytes(None, source)).ctypes.data
+
+
+@pytest.mark.any_memory
 def test_slice_shares():
-    buffer = new(16)
+    buffer = new_buffer(16)
     part = buffer.slice(4, 8)
 
     part.set_bytes(0, GLib.Bytes.new(b"abcd"))
@@ -85,15 +125,17 @@ def test_slice_shares():
     assert bytes(part)[:4] == b"abcd"
 
 
+@pytest.mark.any_memory
 @pytest.mark.parametrize("offset, size", [(0, 17), (17, 0), (1, 16), (2**63, 2**63), (2**64 - 1, 2)])
 def test_ranges_are_checked(offset, size):
     with pytest.raises(IndexError, match="16 bytes") as info:
-        new(16).slice(offset, size)
+        new_buffer(16).slice(offset, size)
     assert error_code(info) == Mtl.Error.OUT_OF_BOUNDS
 
 
+@pytest.mark.any_memory
 def test_copy_and_fill():
-    a, b = new(8), new(8)
+    a, b = new_buffer(8), new_buffer(8)
 
     assert a.fill(0, 8, GLib.Bytes.new(b"xy"))
     assert b.copy(2, a, 1, 4, None)
@@ -106,16 +148,23 @@ def test_copy_and_fill():
     a.did_modify(0, 8)
 
 
+@pytest.mark.any_memory
 @pytest.mark.parametrize("size", [2**62, 2**63, 2**64 - 1])
 def test_too_much(size):
     with pytest.raises(MemoryError, match=str(size)) as info:
-        new(size)
+        new_buffer(size)
     assert error_code(info) == Mtl.Error.NO_MEMORY
 
 
 def test_other_storage_modes_are_not_there():
+    host = Mtl.Device.get_host()
+
+    for mode in (Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED, Mtl.StorageMode.PRIVATE):
+        assert not host.supports_storage_mode(mode)
+        with pytest.raises(NotImplementedError):
+            Mtl.Buffer.new(host, 1, mode)
     with pytest.raises(NotImplementedError):
-        Mtl.Buffer.new(None, 1, Mtl.StorageMode.SHARED)
+        Mtl.Buffer.new(None, 1, Mtl.StorageMode.FOREIGN)
 
 
 def test_a_bare_object_is_empty():
@@ -123,8 +172,9 @@ def test_a_bare_object_is_empty():
     assert bytes(Mtl.Buffer()) == b""
 
 
+@pytest.mark.any_memory
 def test_wrapper_and_memory_go():
-    buffer = new(1)
+    buffer = new_buffer(1)
     reference = weakref.ref(buffer)
     del buffer
     assert reference() is None

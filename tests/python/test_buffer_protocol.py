@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gi.repository import GLib, Mtl
 
-from conftest import NUMERIC, zeros
+from conftest import NUMERIC, error_code, tensor, zeros
 
 SIMPLE, WRITABLE, FORMAT, ND = 0, 1, 4, 8
 STRIDES = 0x10 | ND
@@ -61,6 +61,20 @@ def test_read_only():
         memoryview(view)[0] = 1
     with pytest.raises((BufferError, TypeError)):
         io.BytesIO(b"abc").readinto(view)
+
+
+def test_bytes_without_a_copy():
+    array = np.arange(6, dtype=np.int16).reshape(2, 3)
+    view = tensor(array)
+    rows = view.get_bytes()
+
+    assert rows.get_data() == array.tobytes()
+    view[0, 0] = 7
+    assert rows.get_data()[:2] == np.int16(7).tobytes()
+    with pytest.raises(ValueError, match="only with a copy") as info:
+        view.T.get_bytes()
+    assert error_code(info) == Mtl.Error.NEEDS_COPY
+    assert view[:0].get_bytes().get_size() == 0
 
 
 def test_what_takes_buffers():

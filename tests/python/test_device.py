@@ -3,14 +3,12 @@ import gi
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
-from conftest import error_code
+from conftest import HOST, METAL, error_code
 
 
 def test_host():
-    host = Mtl.Device.get_host()
+    host = HOST
 
-    assert Mtl.Device.get_default() is host
-    assert Mtl.Device.list() == [host]
     assert Mtl.Device.get(Mtl.DeviceType.CPU, 0) is host
     assert host.get_device_type() == host.props.device_type == Mtl.DeviceType.CPU
     assert host.get_device_ordinal() == 0
@@ -24,6 +22,36 @@ def test_host():
     assert host.synchronize(None)
 
 
+def test_list():
+    assert Mtl.Device.list() == [HOST, *METAL]
+    assert Mtl.Device.get_default() in (METAL or [HOST])
+    for device in Mtl.Device.list():
+        pair = device.get_device_type(), device.get_device_ordinal()
+        assert Mtl.Device.get(*pair) is device
+        assert device.has_unified_memory() == device.props.unified_memory
+    assert [device.get_device_ordinal() for device in METAL] == list(range(len(METAL)))
+
+
+def synchronize(device, cancellable=None):
+    """What the asynchronous call gives, from a main loop."""
+    loop, results = GLib.MainLoop(), []
+
+    def done(source, result):
+        assert source is device
+        results.append(result)
+        loop.quit()
+
+    device.synchronize_async(cancellable, done)
+    assert not results  # it does not call back before the loop runs
+    loop.run()
+    return device.synchronize_finish(results[0])
+
+
+def test_synchronize():
+    for device in Mtl.Device.list():
+        assert device.synchronize(None) and synchronize(device)
+
+
 def test_absent_device():
     with pytest.raises(NotImplementedError, match=r"\(2, 3\)") as info:
         Mtl.Device.get(Mtl.DeviceType.CUDA, 3)
@@ -33,9 +61,11 @@ def test_absent_device():
 def test_cancelling_stays_a_glib_error():
     cancellable = Gio.Cancellable()
     cancellable.cancel()
-    with pytest.raises(GLib.Error) as info:
-        Mtl.Device.get_host().synchronize(cancellable)
-    assert info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+    for device in Mtl.Device.list():
+        for call in (Mtl.Device.synchronize, synchronize):
+            with pytest.raises(GLib.Error) as info:
+                call(device, cancellable)
+            assert info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
 
 
 def test_version():

@@ -10,24 +10,20 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import zeros
+from conftest import METAL, from_dlpack, iota, zeros
 from dlpack_structs import (DELETER, LEGACY, VERSIONED, api, capsule_name, dims, managed_of)
 
 V1 = {"max_version": (1, 0)}
+# As the host's memory, whatever device shares it.
+CPU = {"max_version": (1, 0), "dl_device": (1, 0)}
 
 
-def iota(*shape, dtype="float32"):
-    view = zeros(dtype, shape)
-    np.asarray(view)[...] = np.arange(np.prod(shape)).reshape(shape)
-    return view
-
-
+@pytest.mark.any_memory
 @pytest.mark.parametrize("keywords", [
     {}, {"max_version": (1, 0)}, {"max_version": (1, 1)}, {"max_version": None},
     {"stream": None}, {"stream": -1}, {"stream": None, "max_version": (1, 3)},
     {"dl_device": None, "copy": None, "max_version": (1, 0)},
-    {"dl_device": (1, 0), "copy": None, "max_version": (1, 0)},
-    {"dl_device": (1, 0), "copy": False, "max_version": (1, 0)},
+    {"dl_device": (1, 0), "copy": None, "max_version": (1, 0)}, {"copy": False},
     {"max_version": (1, 0), "copy": True}, {"max_version": (2, 0)}, {"max_version": (0, 8)},
 ])
 def test_case_1_every_set_of_keywords(keywords):
@@ -44,6 +40,15 @@ def test_case_2_methods_are_on_the_type():
         assert "__dlpack__" in vars(cls) and "__dlpack_device__" in vars(cls)
 
 
+def test_case_1_the_hosts_memory_without_a_copy():
+    view = iota(3)
+    other = Mtl.from_dlpack(view, device=(1, 0), copy=False)
+
+    assert other.get_address() == view.get_address()
+    assert other.__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.any_memory
 def test_case_4_unconsumed_capsules_are_freed_once():
     view = iota(3)
     buffer = view.get_buffer()
@@ -69,6 +74,7 @@ def test_case_4_unconsumed_capsules_are_freed_once():
     assert bytes(buffer)[4:8] == np.float32(1).tobytes()
 
 
+@pytest.mark.any_memory
 def test_case_5_deleter_on_a_foreign_thread():
     # A thread that Python does not know calls it while this one holds the lock.
     libc = ctypes.PyDLL(None)
@@ -89,34 +95,37 @@ def test_case_5_deleter_on_a_foreign_thread():
 
 def test_case_9_the_offset_is_in_the_address():
     view = iota(4, 5)[1:3, 2:]
-    tensor = managed_of(view.__dlpack__(**V1)).dl_tensor
+    tensor = managed_of(view.__dlpack__(**CPU)).dl_tensor
 
     assert tensor.byte_offset == 0 and tensor.data == view.get_address()
     assert dims(tensor.shape, 2) == (2, 3) and dims(tensor.strides, 2) == (5, 1)
 
 
+@pytest.mark.any_memory
 def test_case_10_nothing_goes_out_at_no_address():
     for shape, strides in (((0,), (1,)), ((3, 0), (1, 1)), ((0, 3), (3, 1)), ((2, 0, 3), (3, 3, 1))):
         view = zeros("int8", shape)
-        tensor = managed_of(view.__dlpack__(**V1)).dl_tensor
+        tensor = managed_of(view.__dlpack__(**CPU)).dl_tensor
         assert not tensor.data and dims(tensor.strides, len(shape)) == strides
-        assert np.from_dlpack(view).shape == shape
+        assert from_dlpack(view).shape == shape
     sliced = iota(4, 4)[4:, ::-2]
     assert dims(managed_of(sliced.__dlpack__(**V1)).dl_tensor.strides, 2) == (2, 1)
 
 
+@pytest.mark.any_memory
 def test_case_11_no_dimensions():
     view = zeros("float64", ())
-    view[()] = 2.5
+    view[...] = 2.5
 
-    assert np.from_dlpack(view).shape == () and np.from_dlpack(view) == 2.5
+    assert from_dlpack(view).shape == () and from_dlpack(view) == 2.5
 
 
+@pytest.mark.any_memory
 def test_case_12_strides():
     view = iota(3, 4)
     reverse = view.flip(0)
 
-    copied = managed_of(reverse.__dlpack__(**V1))
+    copied = managed_of(reverse.__dlpack__(**CPU))
     assert copied.flags == 2 and copied.dl_tensor.data != reverse.get_address()
     assert Mtl.from_dlpack(reverse.__dlpack__(**V1)).tolist() == reverse.tolist()
     with pytest.raises(BufferError, match="negative strides"):
@@ -132,6 +141,16 @@ def test_case_12_strides():
     assert dims(managed_of(one.__dlpack__(**V1)).dl_tensor.strides, 2) == (4, 1)
 
 
+@pytest.mark.any_memory
+def test_case_12_negative_strides_on_request():
+    view = iota(3, 4).flip(0)
+    negative = Mtl.DlpackFlags.NEGATIVE_STRIDES
+    tensor = view.export_dlpack(negative, Mtl.DeviceType.UNKNOWN, 0)
+    other = Mtl.StridedView.new_from_dlpack(tensor)
+
+    assert other.strides == (-4, 1) and other.tolist() == view.tolist()
+
+
 def test_numpy_takes_negative_strides_by_the_buffer_protocol():
     view = iota(3, 4).flip(0)
     array = np.asarray(view)
@@ -139,6 +158,7 @@ def test_numpy_takes_negative_strides_by_the_buffer_protocol():
     assert array.ctypes.data == view.get_address() and array.tolist() == view.tolist()
 
 
+@pytest.mark.any_memory
 def test_case_13_read_only():
     view = iota(3).as_read_only()
 
@@ -146,7 +166,7 @@ def test_case_13_read_only():
         view.__dlpack__()
     assert managed_of(view.__dlpack__(**V1)).flags == 1
     assert Mtl.from_dlpack(view).is_read_only()
-    assert managed_of(view.__dlpack__(copy=True)).dl_tensor.data != view.get_address()
+    assert Mtl.from_dlpack(view.__dlpack__(copy=True)).tolist() == view.tolist()
     with pytest.raises(BufferError, match="read-only"):
         view.flip(0).__dlpack__()
     assert view.is_read_only() and not Mtl.from_dlpack(view, copy=True).is_read_only()
@@ -155,20 +175,32 @@ def test_case_13_read_only():
 def test_case_14_copy():
     view = iota(3)
 
-    copied = managed_of(view.__dlpack__(copy=True, **V1))
+    copied = managed_of(view.__dlpack__(copy=True, **CPU))
     assert copied.flags == 2 and copied.dl_tensor.data != view.get_address()
     assert copied.dl_tensor.data % 64 == 0
     for copy in (False, None):
-        shared = managed_of(view.__dlpack__(copy=copy, **V1))
+        shared = managed_of(view.__dlpack__(copy=copy, **CPU))
         assert shared.flags == 0 and shared.dl_tensor.data == view.get_address()
 
 
+@pytest.mark.any_memory
+def test_case_14_copies_are_their_own():
+    view = iota(3)
+
+    for keywords in (V1, CPU):
+        copy = Mtl.from_dlpack(view.__dlpack__(copy=True, **keywords))
+        copy[...] = 7
+        assert copy.tolist() == [7, 7, 7] and view.tolist() == [0, 1, 2]
+
+
+@pytest.mark.any_memory
 def test_other_devices_are_refused():
-    for device in ((2, 0), (8, 0), (1, 1)):
+    for device in ((2, 0), (8, len(METAL)), (1, 1)):
         with pytest.raises(BufferError, match=str(device).replace("(", r"\(").replace(")", r"\)")):
             iota(3).__dlpack__(dl_device=device, **V1)
 
 
+@pytest.mark.any_memory
 def test_case_16_streams_and_versions():
     for stream in (0, 1, 2, 2**70):
         with pytest.raises(BufferError, match="stream"):
@@ -184,6 +216,7 @@ def test_case_16_streams_and_versions():
         iota(3).__dlpack__(None)
 
 
+@pytest.mark.any_memory
 def test_case_17_truth_values():
     view = iota(2, dtype="bool")
 
@@ -191,6 +224,7 @@ def test_case_17_truth_values():
     assert Mtl.from_dlpack(view).tolist() == [False, True]
 
 
+@pytest.mark.any_memory
 def test_cases_18_and_23_each_export_is_its_own():
     view = iota(2, 3)
     first, second = view.__dlpack__(**V1), view.__dlpack__(**V1)
@@ -205,10 +239,11 @@ def test_cases_18_and_23_each_export_is_its_own():
     assert Mtl.from_dlpack(second).tolist() == view.tolist()
 
 
+@pytest.mark.any_memory
 def test_case_22_a_pending_exception_survives_the_deleter():
     def consume():
         capsule = iota(3).__dlpack__(**V1)  # freed while the exception is on its way
-        array = np.from_dlpack(iota(3))
+        array = from_dlpack(iota(3))
         raise KeyError(str((capsule, array)))
 
     for _ in range(3):
@@ -219,7 +254,7 @@ def test_case_22_a_pending_exception_survives_the_deleter():
 
 def test_exports_outlive_the_view():
     view = iota(3)
-    array = np.from_dlpack(view)
+    array = from_dlpack(view)
     address = view.get_address()
 
     del view
@@ -229,6 +264,7 @@ def test_exports_outlive_the_view():
     assert len(junk) == 100
 
 
+@pytest.mark.any_memory
 def test_round_trips_on_many_threads():
     view = iota(8, 8)
     failures = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import zeros
+from conftest import DEFAULT, HOST, zeros
 from dlpack_structs import Producer, capsule_name, floats
 
 
@@ -84,7 +84,7 @@ def test_case_4_capsules_are_consumed_once(legacy):
 
 
 def test_bare_capsules_know_devices_and_copies():
-    view = zeros("float32", (3,))
+    view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.FLOAT32, [3])
 
     with pytest.raises(TypeError, match="nonsense"):
         Mtl.from_dlpack(view.__dlpack__(), device="nonsense")
@@ -252,18 +252,23 @@ def test_pinned_memory_is_host_memory_too():
     assert np.from_dlpack(view).tolist() == [1, 2]
 
 
+@pytest.mark.any_memory
 def test_tensor_in_transit():
     view = zeros("int16", (2, 3))
     flags = Mtl.DlpackFlags
     tensor = view.export_dlpack(flags.NONE, Mtl.DeviceType.UNKNOWN, 0)
 
-    assert tensor.get_device_type() == Mtl.DeviceType.CPU and tensor.get_device_ordinal() == 0
+    assert tensor.get_device_type() == DEFAULT.get_device_type()
+    assert tensor.get_device_ordinal() == DEFAULT.get_device_ordinal()
     assert tuple(tensor.get_version()) == (1, 3) and tensor.get_flags() == 0
     assert not tensor.is_consumed()
     other = Mtl.StridedView.new_from_dlpack(tensor)
     assert tensor.is_consumed() and other.get_address() == view.get_address()
+    other[1] = 5
+    assert view.tolist() == [[0, 0, 0], [5, 5, 5]]
     with pytest.raises(ValueError, match="consumed"):
         Mtl.StridedView.new_from_dlpack(tensor)
     legacy = view.export_dlpack(flags.LEGACY | flags.COPY, Mtl.DeviceType.CPU, 0)
     assert tuple(legacy.get_version()) == (0, 0)
+    assert legacy.get_device_type() == Mtl.DeviceType.CPU and legacy.get_device_ordinal() == 0
     assert Mtl.DlpackTensor().is_consumed()

@@ -7,7 +7,7 @@ import gc
 import pytest
 from gi.repository import Mtl
 
-from conftest import zeros
+from conftest import DEFAULT, HOST, METAL, iota, tensor, zeros
 from dlpack_structs import DELETER, DLTensor, ManagedVersioned, Producer, api, dims, floats
 
 SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
@@ -39,17 +39,35 @@ def test_version(exchange):
     assert (exchange.major, exchange.minor) == (1, 3) and not exchange.prev_api
 
 
+def place_of(tensor):
+    """The device, and what is at which offset there."""
+    return tensor.device_type, tensor.device_id, tensor.data, tensor.byte_offset
+
+
+@pytest.mark.any_memory
 def test_out_and_in(exchange):
-    view = zeros("float32", (2, 3))
-    view[1, 2] = 7
+    view = iota(2, 3)
     managed, result = ctypes.c_void_p(), ctypes.py_object()
 
     assert exchange.managed_from(view, managed) == 0
-    tensor = ManagedVersioned.from_address(managed.value).dl_tensor
-    assert tensor.data == view.get_address() and dims(tensor.shape, 2) == (2, 3)
+    exported = ManagedVersioned.from_address(managed.value).dl_tensor
+    assert (exported.device_type, exported.device_id) == view.__dlpack_device__()
+    assert dims(exported.shape, 2) == (2, 3)
     assert exchange.to_object(managed, result) == 0
-    assert result.value.tolist() == view.tolist()
+    assert result.value.tolist() == [[0, 1, 2], [3, 4, 5]]
+    result.value[0] = 9
+    assert view.tolist() == [[9, 9, 9], [3, 4, 5]]
     assert result.value.get_address() == view.get_address()
+
+
+def test_addresses_of_the_host(exchange):
+    view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.FLOAT32, [2, 3])[1:, 1:]
+    managed = ctypes.c_void_p()
+
+    assert exchange.managed_from(view, managed) == 0
+    exported = ManagedVersioned.from_address(managed.value)
+    assert place_of(exported.dl_tensor) == (1, 0, view.get_address(), 0)
+    DELETER(exported.deleter)(managed.value)
 
 
 def test_taking_a_bad_tensor_frees_it(exchange):
@@ -62,22 +80,67 @@ def test_taking_a_bad_tensor_frees_it(exchange):
     assert producer.deleted == 1
 
 
+def borrow(exchange, view):
+    lent = DLTensor()
+    assert exchange.borrow(view, lent) == 0
+    return lent
+
+
+@pytest.mark.any_memory
 def test_lending(exchange):
     view = zeros("int16", (4, 4))[1:, ::2]
-    tensor = DLTensor()
+    lent = borrow(exchange, view)
 
-    assert exchange.borrow(view, tensor) == 0
-    assert tensor.data == view.get_address() and tensor.byte_offset == 0
-    assert dims(tensor.shape, 2) == (3, 2) and dims(tensor.strides, 2) == (4, 2)
-    assert (tensor.code, tensor.bits, tensor.lanes) == (0, 16, 1)
-    for refused in (view.as_read_only(), view.flip(0), view.get_buffer()):
+    assert dims(lent.shape, 2) == (3, 2) and dims(lent.strides, 2) == (4, 2)
+    assert (lent.code, lent.bits, lent.lanes) == (0, 16, 1)
+    assert (lent.device_type, lent.device_id) == view.__dlpack_device__()
+    packed = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [4])[1:]
+    for refused in (view.as_read_only(), view.flip(0), view.get_buffer(), packed):
         with pytest.raises(BufferError):
-            exchange.borrow(refused, tensor)
+            exchange.borrow(refused, DLTensor())
+
+
+@pytest.mark.any_memory
+def test_lending_says_the_same_place_as_exporting(exchange):
+    view = iota(4, 4)
+    layout = Mtl.StridedLayout((3, 4), itemsize=4)
+    part = Mtl.StridedView.new(view.get_buffer().slice(16, 48), layout, Mtl.DType.FLOAT32, 0)
+
+    for lender in (view, view[1:, ::2], view[2], part, part[1:, 1:], view[:0], view[1:1, 2:]):
+        managed = ctypes.c_void_p()
+        assert exchange.managed_from(lender, managed) == 0
+        exported = ManagedVersioned.from_address(managed.value)
+        if lender.size > 0:
+            assert place_of(borrow(exchange, lender)) == place_of(exported.dl_tensor)
+        else:
+            assert borrow(exchange, lender).byte_offset == 0
+        DELETER(exported.deleter)(managed.value)
+
+
+def test_lending_of_the_host_is_an_address(exchange):
+    view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.INT16, [4, 4])[1:, ::2]
+
+    assert place_of(borrow(exchange, view)) == (1, 0, view.get_address(), 0)
 
 
 def test_what_is_no_view(exchange):
     with pytest.raises(TypeError, match="object"):
         exchange.managed_from(object(), ctypes.c_void_p())
+
+
+@pytest.mark.any_memory
+def test_allocating_on_the_default_device(exchange):
+    shape = (ctypes.c_int64 * 1)(5)
+    device = DEFAULT.get_device_type(), DEFAULT.get_device_ordinal()
+    prototype = DLTensor(device_type=device[0], device_id=device[1], ndim=1, code=0, bits=32,
+                         lanes=1, shape=shape)
+    managed, result = ctypes.c_void_p(), ctypes.py_object()
+
+    assert exchange.allocate(prototype, managed, None, SET_ERROR()) == 0
+    assert exchange.to_object(managed, result) == 0
+    assert result.value.__dlpack_device__() == device and result.value.is_host_accessible()
+    result.value.copy_from(tensor([1, 2, 3, 4, 5]))
+    assert result.value.tolist() == [1, 2, 3, 4, 5]
 
 
 def test_allocating(exchange):
@@ -96,10 +159,12 @@ def test_allocating(exchange):
     shape[0] = 3
     prototype.device_type = 2
     assert exchange.allocate(prototype, managed, None, set_error) == -1
-    prototype.device_type, prototype.lanes = 1, 4
+    prototype.device_type, prototype.device_id = 8, len(METAL)
+    assert exchange.allocate(prototype, managed, None, set_error) == -1
+    prototype.device_type, prototype.device_id, prototype.lanes = 1, 0, 4
     assert exchange.allocate(prototype, managed, None, set_error) == -1
     assert [(context, kind) for context, kind, _ in errors] == [
-        (123, b"MemoryError"), (None, b"BufferError"), (None, b"BufferError")]
+        (123, b"MemoryError"), *[(None, b"BufferError")] * 3]
     gc.collect()
 
 

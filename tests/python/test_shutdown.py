@@ -15,6 +15,7 @@ import gi
 gi.require_version("Mtl", "1")
 from gi.repository import GLib, Mtl
 import numpy as np
+from conftest import from_dlpack
 from dlpack_structs import api, capsule_name, managed_of
 
 at_exit = ctypes.CDLL(None).__cxa_atexit
@@ -58,8 +59,9 @@ PROGRAMS = {
     "objects of all kinds, in modules and cycles": """
         import sys
         sys.kept = [view, view.get_buffer(), view.get_layout(), memoryview(view), np.asarray(view),
-                    np.from_dlpack(view), Mtl.from_dlpack(np.ones(3)), Mtl.asview(b"abc"),
-                    view.__dlpack__(), view.export_dlpack(0, 0, 0)]
+                    from_dlpack(view), Mtl.from_dlpack(np.ones(3)), Mtl.asview(b"abc"),
+                    view.__dlpack__(), view.export_dlpack(0, 0, 0), Mtl.Event.new(None),
+                    *Mtl.Device.list()]
         sys.kept.append(sys.kept)
         """,
 }

@@ -4,7 +4,7 @@ import gc
 import pytest
 from gi.repository import Mtl
 
-from conftest import zeros
+from conftest import cpu_capsule, tensor, zeros
 
 torch = pytest.importorskip("torch", reason="PyTorch is among the pinned peers only")
 
@@ -12,47 +12,53 @@ TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat1
          "float64", "complex64", "complex128"]
 
 
+def on_cpu(view):
+    """PyTorch copies what is another device's as well as the CPU's, unless it is
+    given a capsule."""
+    return torch.from_dlpack(view if view.__dlpack_device__() == (1, 0) else cpu_capsule(view))
+
+
 @pytest.mark.parametrize("name", TYPES)
 def test_both_ways_without_a_copy(name):
     view = zeros(name, (2, 3))
     view[1, 2] = 1
-    tensor = torch.from_dlpack(view)
+    ours = on_cpu(view)
 
-    assert tensor.dtype == getattr(torch, name) and tensor.shape == (2, 3)
-    assert tensor.data_ptr() == view.get_address()
-    tensor[0, 0] = 1
-    assert view[0, 0] == 1 and view.tolist() == tensor.tolist()
-    back = Mtl.from_dlpack(tensor)
+    assert ours.dtype == getattr(torch, name) and ours.shape == (2, 3)
+    assert ours.data_ptr() == view.get_address()
+    ours[0, 0] = 1
+    assert view[0, 0] == 1 and view.tolist() == ours.tolist()
+    back = Mtl.from_dlpack(ours)
     assert back.get_address() == view.get_address() and back.dtype.name == name
     back[0, 1] = 1
-    assert tensor[0, 1] == 1
+    assert ours[0, 1] == 1
 
 
 def test_strides():
-    view = Mtl.asview([[1, 2, 3], [4, 5, 6]])
+    view = tensor([[1, 2, 3], [4, 5, 6]])
 
-    assert torch.from_dlpack(view.T).tolist() == [[1, 4], [2, 5], [3, 6]]
-    assert torch.from_dlpack(view[:, ::2]).data_ptr() == view.get_address()
-    assert torch.from_dlpack(view[0].broadcast_to([2, 3])).stride() == (0, 1)
-    reverse = torch.from_dlpack(view.flip(0))  # PyTorch has no negative strides: a copy
+    assert on_cpu(view.T).tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert on_cpu(view[:, ::2]).data_ptr() == view.get_address()
+    assert on_cpu(view[0].broadcast_to([2, 3])).stride() == (0, 1)
+    reverse = on_cpu(view.flip(0))  # PyTorch has no negative strides: a copy
     assert reverse.tolist() == [[4, 5, 6], [1, 2, 3]] and reverse.data_ptr() != view.get_address()
-    tensor = torch.arange(24).reshape(2, 3, 4).permute(2, 0, 1)[1:, :, ::2]
-    assert Mtl.from_dlpack(tensor).tolist() == tensor.tolist()
-    assert Mtl.from_dlpack(tensor).strides == tensor.stride()
+    theirs = torch.arange(24).reshape(2, 3, 4).permute(2, 0, 1)[1:, :, ::2]
+    assert Mtl.from_dlpack(theirs).tolist() == theirs.tolist()
+    assert Mtl.from_dlpack(theirs).strides == theirs.stride()
 
 
 def test_lifetimes():
-    tensor = torch.from_dlpack(zeros("float32", (1000,)))
+    ours = on_cpu(zeros("float32", (1000,)))
     gc.collect()
-    assert tensor.sum() == 0
+    assert ours.sum() == 0
     view = Mtl.from_dlpack(torch.arange(5))
     gc.collect()
     assert view.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_empty_and_without_dimensions():
-    assert torch.from_dlpack(zeros("float32", (0, 3))).shape == (0, 3)
-    assert torch.from_dlpack(zeros("float32", ())).item() == 0
+    assert on_cpu(zeros("float32", (0, 3))).shape == (0, 3)
+    assert on_cpu(zeros("float32", ())).item() == 0
     assert Mtl.from_dlpack(torch.zeros(0, 3)).shape == (0, 3)
     assert Mtl.from_dlpack(torch.tensor(2.5)).item() == 2.5
 

@@ -116,7 +116,7 @@ def _view_of_nested(sequence):
     except OverflowError:
         raise ValueError("an integer does not fit 64 bits") from None
 
-    view = StridedView.new_empty(None, dtype, shape)
+    view = StridedView.new_empty(Device.get_host(), dtype, shape)
     if values:
         memoryview(view.get_buffer()).cast("B")[:] = memoryview(data).cast("B")
     return view
@@ -124,7 +124,8 @@ def _view_of_nested(sequence):
 
 def asview(x):
     """A view of x: of what it exports through DLPack or the buffer protocol,
-    without a copy, or of a copy of a nested sequence of numbers."""
+    without a copy, or of a copy of a nested sequence of numbers in the host's
+    memory."""
     if isinstance(x, StridedView):
         return x
     if isinstance(x, (list, tuple, bool, int, float, complex)):
@@ -244,10 +245,17 @@ def _buffer_repr(self):
             f"{' read-only' if self.is_read_only() else ''}>")
 
 
+def _buffer_bytes(self):
+    if self.is_host_accessible():
+        return bytes(memoryview(self))
+    return self.dup_bytes(0, len(self)).get_data() or b""
+
+
 def _buffer_eq(self, other):
     return self.equal(other) if isinstance(other, Buffer) else NotImplemented
 
 
+Buffer.__bytes__ = _buffer_bytes
 Buffer.__len__ = lambda self: self.get_size()
 Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr
