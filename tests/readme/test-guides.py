@@ -42,18 +42,25 @@ main (void)
 '''
 
 VALA_PROGRAM = '''
-void guide () throws Error {{
+async void guide () throws Error {{
 {body}
 }}
 
 int main () {{
-	try {{
-		guide ();
-		return 0;
-	}} catch (Error error) {{
-		printerr ("%s\\n", error.message);
-		return 1;
-	}}
+	var loop = new MainLoop ();
+	var status = 1;
+
+	guide.begin ((source, result) => {{
+		try {{
+			guide.end (result);
+			status = 0;
+		}} catch (Error error) {{
+			printerr ("%s\\n", error.message);
+		}}
+		loop.quit ();
+	}});
+	loop.run ();
+	return status;
 }}
 '''
 
