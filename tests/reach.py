@@ -33,7 +33,7 @@ def functions(gir):
 
 
 def main(gir):
-    in_c = read_sources("tests/c", "examples/c").replace("MTL_ERROR,", "mtl_error_quark")
+    in_c = read_sources("tests/c", "tests/metal", "examples/c").replace("MTL_ERROR,", "mtl_error_quark")
     in_python = read_sources("tests/python", "examples/python")
     n_missing = 0
     all_functions = list(functions(gir))

@@ -3,31 +3,41 @@
 // Tests that report in the Test Anything Protocol, and a record of which
 // functions of a class they called.
 
+import Gio from 'gi://Gio';
 import Mtl from 'gi://Mtl?version=1';
 import GIRepository from 'gi://GIRepository?version=2.0';
 import System from 'system';
 
+import {defaultMode, storageMode} from './memory.js';
+
 const tests = [];
 const reached = new Map();
 
+// The callback may be asynchronous.
 export function test(name, callback) {
+    if (storageMode === defaultMode)
+        tests.push([name, callback]);
+}
+
+// A test that holds in memory of every storage mode.
+export function testAnyMemory(name, callback) {
     tests.push([name, callback]);
 }
 
-export function run() {
+export async function run() {
     let nFailed = 0;
 
     print(`1..${tests.length}`);
-    tests.forEach(([name, callback], i) => {
+    for (const [i, [name, callback]] of tests.entries()) {
         try {
-            callback();
+            await callback();
             print(`ok ${i + 1} ${name}`);
         } catch (error) {
             nFailed++;
             print(`not ok ${i + 1} ${name}`);
             print(`${error}\n${error.stack}`.trimEnd().replace(/^/gm, '# '));
         }
-    });
+    }
     System.exit(nFailed > 0 ? 1 : 0);
 }
 
@@ -69,6 +79,17 @@ export function throwsMtl(code, pattern, callback) {
     } catch (error) {
         ok(error.matches?.(Mtl.Error, Mtl.Error[code]), `got ${error}, expected ${code}`);
         ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+        return;
+    }
+    throw new Error(`nothing was thrown, expected ${code}`);
+}
+
+// An error of Gio, which may come with a promise.
+export async function throwsGio(code, callback) {
+    try {
+        await callback();
+    } catch (error) {
+        ok(error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum[code]), `got ${error}, expected ${code}`);
         return;
     }
     throw new Error(`nothing was thrown, expected ${code}`);

@@ -4,7 +4,10 @@ import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 import System from 'system';
 
-import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+import {defaultDevice, place} from './memory.js';
+import {
+    equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsMtl,
+} from './tap.js';
 
 const {CPU, CUDA, UNKNOWN} = Mtl.DeviceType;
 const {NONE, LEGACY, COPY, NEVER_COPY, NEGATIVE_STRIDES} = Mtl.DlpackFlags;
@@ -16,7 +19,8 @@ const IS_COPIED = 2;
 recordCalls('DlpackTensor');
 
 function makeView() {
-    return Mtl.StridedView.new_from_doubles(Mtl.DType.INT32, [2, 3], [1, 2, 3, 4, 5, 6]);
+    return place(
+        Mtl.StridedView.new_from_doubles(Mtl.DType.INT32, [2, 3], [1, 2, 3, 4, 5, 6]));
 }
 
 function readOnlyView() {
@@ -24,18 +28,26 @@ function readOnlyView() {
     return Mtl.StridedView.new_from_bytes(bytes, Mtl.DType.UINT8, [3], null);
 }
 
-test('a tensor in transit describes itself', () => {
+testAnyMemory('a tensor in transit describes itself', () => {
     const tensor = makeView().export_dlpack(NONE, UNKNOWN, 0);
     const [major, minor] = tensor.get_version();
 
     equal(major, 1);
     ok(minor >= 0);
     equal(tensor.get_flags(), 0);
-    equal([tensor.get_device_type(), tensor.get_device_ordinal()], [CPU, 0]);
+    equal([tensor.get_device_type(), tensor.get_device_ordinal()],
+        [defaultDevice.get_device_type(), defaultDevice.get_device_ordinal()]);
     equal(tensor.is_consumed(), false);
 });
 
-test('a tensor is consumed once', () => {
+testAnyMemory('memory goes out as the host’s', () => {
+    const tensor = makeView().export_dlpack(NONE, CPU, 0);
+
+    equal([tensor.get_device_type(), tensor.get_device_ordinal()], [CPU, 0]);
+    equal(Mtl.StridedView.new_from_dlpack(tensor).toArray(), [[1, 2, 3], [4, 5, 6]]);
+});
+
+testAnyMemory('a tensor is consumed once', () => {
     const tensor = makeView().export_dlpack(NONE, CPU, 0);
 
     Mtl.StridedView.new_from_dlpack(tensor);
@@ -43,12 +55,15 @@ test('a tensor is consumed once', () => {
     throwsMtl('CONSUMED', /./, () => Mtl.StridedView.new_from_dlpack(tensor));
 });
 
-test('the legacy form has no version', () => {
+testAnyMemory('the legacy form has no version', () => {
     const view = makeView();
     const tensor = view.export_dlpack(LEGACY, UNKNOWN, 0);
 
     equal(tensor.get_version(), [0, 0]);
-    equal(Mtl.StridedView.new_from_dlpack(tensor).get_address(), view.get_address());
+    const imported = Mtl.StridedView.new_from_dlpack(tensor);
+    equal(imported.get_address(), view.get_address());
+    imported.fill_double(7);
+    equal(view.toArray(), [[7, 7, 7], [7, 7, 7]]);
 });
 
 test('read-only views stay so, and do not go out in the legacy form', () => {
@@ -70,7 +85,7 @@ test('a copy is made where one is asked for', () => {
     equal(imported.equal(view), true);
 });
 
-test('negative strides go out on request, and else as a copy', () => {
+testAnyMemory('negative strides go out on request, and else as a copy', () => {
     const flipped = makeView().flip(1);
     const kept = flipped.export_dlpack(NEGATIVE_STRIDES, UNKNOWN, 0);
     const copied = flipped.export_dlpack(NONE, UNKNOWN, 0);
@@ -81,13 +96,13 @@ test('negative strides go out on request, and else as a copy', () => {
     throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack(NEVER_COPY, UNKNOWN, 0));
 });
 
-test('what cannot go out is an error', () => {
+testAnyMemory('what cannot go out is an error', () => {
     throwsMtl('NOT_SUPPORTED', /2, 0/, () => makeView().export_dlpack(NONE, CUDA, 0));
     throwsMtl('INVALID_ARGUMENT', /./,
         () => makeView().export_dlpack(COPY | NEVER_COPY, UNKNOWN, 0));
 });
 
-test('memory lives as long as somebody views it', () => {
+testAnyMemory('memory lives as long as somebody views it', () => {
     let view = makeView();
     let tensor = view.export_dlpack(NONE, UNKNOWN, 0);
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
@@ -98,4 +113,4 @@ test('memory lives as long as somebody views it', () => {
 });
 
 testAllReached('DlpackTensor');
-run();
+await run();

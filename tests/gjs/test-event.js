@@ -4,75 +4,98 @@ import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 
-import {equal, ok, recordCalls, run, test, testAllReached} from './tap.js';
+import {defaultDevice} from './memory.js';
+import {equal, ok, recordCalls, run, test, testAllReached, throwsGio} from './tap.js';
+
+const SECOND = 1_000_000;  // in microseconds
+
+Gio._promisify(Mtl.Event.prototype, 'wait_async');
 
 recordCalls('Event');
 
-// What an asynchronous call gives, or the error that it ends with.
-function waitFor(event, value, timeout, cancellable = null) {
-    const loop = new GLib.MainLoop(null, false);
-    let outcome;
-
-    event.wait_async(value, timeout, cancellable, (source, result) => {
-        try {
-            outcome = source.wait_finish(result);
-        } catch (error) {
-            outcome = error;
-        }
-        loop.quit();
-    });
-    loop.run();
-    return outcome;
+// On the host and on every other device.
+function testEvents(name, callback) {
+    for (const device of Mtl.Device.list())
+        test(`${name} (${device.get_name()})`, () => callback(Mtl.Event.new(device), device));
 }
 
-test('an event starts at 0, and never goes back', () => {
-    const event = Mtl.Event.new(Mtl.Device.get_default());
+function later(callback) {
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 30, () => {
+        callback();
+        return GLib.SOURCE_REMOVE;
+    });
+}
 
-    ok(event.get_device() === Mtl.Device.get_default());
-    equal(event.get_signaled_value(), 0);
-    event.signal(5);
-    event.signal(3);
-    equal(event.get_signaled_value(), 5);
-    equal(event.signaled_value, 5);
-    ok(event.wait(5, 0, null));
-});
-
-test('a wait ends in time', () => {
-    const event = Mtl.Event.new(null);
-
-    try {
-        event.wait(1, 1000, null);
-        ok(false);
-    } catch (error) {
-        ok(error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.TIMED_OUT));
+testEvents('an event starts at 0 and only grows', event => {
+    equal([event.get_signaled_value(), event.signaled_value], [0, 0]);
+    for (const [signaled, value] of [[3, 3], [2, 3], [3, 3], [10, 10]]) {
+        event.signal(signaled);
+        equal(event.get_signaled_value(), value);
     }
 });
 
-test('an asynchronous wait ends with the signal, in time, or cancelled', () => {
-    const event = Mtl.Event.new(null);
-    const cancellable = new Gio.Cancellable();
-
-    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
-        event.signal(2);
-        return GLib.SOURCE_REMOVE;
-    });
-    ok(waitFor(event, 2, -1) === true);
-    ok(waitFor(event, 3, 1000).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.TIMED_OUT));
-    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
-        cancellable.cancel();
-        return GLib.SOURCE_REMOVE;
-    });
-    ok(waitFor(event, 3, -1, cancellable).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+testEvents('an event is of a device', (event, device) => {
+    ok(event.get_device() === device);
+    ok(event.device === device);
+    ok(Mtl.Event.new(null).get_device() === defaultDevice);
 });
 
-test('an export waits for an event', () => {
-    const event = Mtl.Event.new(null);
-    const view = Mtl.StridedView.new_zeros(null, Mtl.DType.INT8, [2]);
+testEvents('what is reached is not waited for', async event => {
+    event.signal(5);
+    for (const value of [0, 4, 5]) {
+        equal(event.wait(value, 0, null), true);
+        equal(event.wait(value, -1, null), true);
+        equal(await event.wait_async(value, -1, null), true);
+    }
+});
 
-    event.signal(1);
-    const tensor = view.export_dlpack(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, event, 1);
-    equal(Mtl.StridedView.new_from_dlpack(tensor).shape, [2]);
+testEvents('the main loop turns while a promise waits', async event => {
+    later(() => event.signal(7));
+    equal(await event.wait_async(7, 10 * SECOND, null), true);
+    equal(event.get_signaled_value(), 7);
+});
+
+testEvents('several waits end in their order', async event => {
+    const order = [];
+    const waits = [3, 1, 2].map(async value => {
+        await event.wait_async(value, -1, null);
+        order.push(value);
+        event.signal(value + 1);
+    });
+
+    later(() => event.signal(1));
+    await Promise.all(waits);
+    equal([order, event.get_signaled_value()], [[1, 2, 3], 4]);
+});
+
+testEvents('a wait lasts no longer than told', async event => {
+    await throwsGio('TIMED_OUT', () => event.wait(1, 0, null));
+    await throwsGio('TIMED_OUT', () => event.wait(1, SECOND / 50, null));
+    await throwsGio('TIMED_OUT', () => event.wait_async(1, SECOND / 50, null));
+});
+
+testEvents('a wait can be cancelled', async event => {
+    const cancellable = new Gio.Cancellable();
+
+    later(() => cancellable.cancel());
+    await throwsGio('CANCELLED', () => event.wait_async(1, -1, cancellable));
+    await throwsGio('CANCELLED', () => event.wait(1, -1, cancellable));
+    equal(event.get_signaled_value(), 0);
+});
+
+testEvents('an export waits for an event', async event => {
+    const {NONE} = Mtl.DlpackFlags;
+    const {UNKNOWN} = Mtl.DeviceType;
+    const view = Mtl.StridedView.new_full(event.get_device(), Mtl.DType.INT32, [3], 7);
+    const cancellable = new Gio.Cancellable();
+
+    event.signal(2);
+    const tensor = view.export_dlpack(NONE, UNKNOWN, 0, event, 2);
+    equal(Mtl.StridedView.new_from_dlpack(tensor).toArray(), [7, 7, 7]);
+    cancellable.cancel();
+    await throwsGio('CANCELLED',
+        () => view.export_dlpack(NONE, UNKNOWN, 0, event, 3, cancellable));
 });
 
 testAllReached('Event');
-run();
+await run();

@@ -184,4 +184,4 @@ test('a layout is shown with its shape and strides', () => {
 });
 
 testAllReached('StridedLayout');
-run();
+await run();

@@ -3,15 +3,16 @@
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 
-import {equal, ok, run, test, throws, throwsMtl} from './tap.js';
+import {place} from './memory.js';
+import {equal, ok, run, test, testAnyMemory, throws, throwsMtl} from './tap.js';
 
 const {StridedView} = Mtl;
 const {BOOL, INT16, INT64, UINT8, UINT64, FLOAT32, FLOAT64, COMPLEX64} = Mtl.DType;
 
 const MATRIX = [[1, 2, 3], [4, 5, 6]];
 
-test('views and layouts have getters', () => {
-    const view = StridedView.from(MATRIX);
+testAnyMemory('views and layouts have getters', () => {
+    const view = place(StridedView.from(MATRIX));
     const layout = view.get_layout();
 
     equal([view.shape, view.strides, view.ndim, view.size], [[2, 3], [3, 1], 2, 6]);
@@ -19,8 +20,8 @@ test('views and layouts have getters', () => {
     equal(view.dtype, FLOAT64);
 });
 
-test('views and layouts are strings of what they hold', () => {
-    const view = StridedView.from(MATRIX);
+testAnyMemory('views and layouts are strings of what they hold', () => {
+    const view = place(StridedView.from(MATRIX));
 
     equal(`${view}`, '[[1. 2. 3.]\n [4. 5. 6.]]');
     equal(`${view.get_layout()}`, view.get_layout().to_string());
@@ -106,6 +107,16 @@ test('unsigned 64-bit integers have all their bits', () => {
     throws(Error, /range/, () => StridedView.from([-1n], UINT64));
 });
 
+testAnyMemory('64-bit integers are read exactly one by one', () => {
+    const view = place(StridedView.from([[2n ** 53n + 1n, -1n]]));
+
+    equal(view.getBigInt(0, 0), 2n ** 53n + 1n);
+});
+
+testAnyMemory('iteration gives the parts along the first axis', () => {
+    equal([...place(StridedView.from(MATRIX))].map(row => row.toArray()), MATRIX);
+});
+
 test('iteration goes along the first axis', () => {
     const view = StridedView.from(MATRIX);
     const rows = [...view];
@@ -153,8 +164,8 @@ test('a typed array is converted to another dtype', () => {
     throws(TypeError, /DataView/, () => StridedView.from(new DataView(new ArrayBuffer(2))));
 });
 
-test('toTypedArray copies in C order', () => {
-    const view = StridedView.from(MATRIX, FLOAT32);
+testAnyMemory('toTypedArray copies in C order', () => {
+    const view = place(StridedView.from(MATRIX, FLOAT32));
     const values = view.transpose().toTypedArray();
 
     equal(values, Float32Array.of(1, 4, 2, 5, 3, 6));
@@ -162,11 +173,13 @@ test('toTypedArray copies in C order', () => {
     equal(view.toArray(), MATRIX);
 });
 
-test('small floats are widened', () => {
-    for (const name of ['FLOAT16', 'BFLOAT16'])
-        equal(StridedView.from([0.5, -2], Mtl.DType[name]).toTypedArray(), Float32Array.of(0.5, -2));
+testAnyMemory('small floats are widened', () => {
+    for (const name of ['FLOAT16', 'BFLOAT16']) {
+        const view = place(StridedView.from([0.5, -2], Mtl.DType[name]));
+        equal(view.toTypedArray(), Float32Array.of(0.5, -2));
+    }
 
-    equal(StridedView.from([[0.5, 2]], Mtl.DType.COMPLEX32).toArray(), [[0.5, 2]]);
+    equal(place(StridedView.from([[0.5, 2]], Mtl.DType.COMPLEX32)).toArray(), [[0.5, 2]]);
 });
 
 test('types that JavaScript has no array for are refused', () => {
@@ -176,9 +189,9 @@ test('types that JavaScript has no array for are refused', () => {
     throws(TypeError, /float8_e4m3fn/, () => view.toArray());
 });
 
-test('nested arrays of any depth go in and come out', () => {
+testAnyMemory('nested arrays of any depth go in and come out', () => {
     for (const values of [5, [], [1.5], MATRIX, [[[1], [2]], [[3], [4]]], [[], []]])
-        equal(StridedView.from(values).toArray(), values);
+        equal(place(StridedView.from(values)).toArray(), values);
 
     equal(StridedView.from(MATRIX, UINT8).dtype, UINT8);
     equal(StridedView.from([true, 2]).toArray(), [1, 2]);
@@ -205,4 +218,4 @@ test('a picture is viewed as the guide shows', () => {
     equal(view.slice('1, :, 0').toArray(), [8, 11]);
 });
 
-run();
+await run();

@@ -478,7 +478,9 @@ add_pair (int            dest_ordinal,
   g_autofree char *path = g_strdup_printf ("/MetalCopies/%s-%s-from-%s-%s",
                                            device_names[dest_ordinal], mode_names[dest_mode],
                                            device_names[source_ordinal], mode_names[source_mode]);
-  Pair *pair = g_new (Pair, 1);
+  static Pair pairs[N_METAL_DEVICES * N_METAL_DEVICES * 16];
+  static gsize n_pairs;
+  Pair *pair = &pairs[n_pairs++];
 
   *pair = (Pair) { dest_ordinal, dest_mode, source_ordinal, source_mode, is_one_device ? 1 : 3 };
   add_metal_data_test (path, pair, test_pair);
