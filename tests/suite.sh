@@ -77,7 +77,7 @@ run_python_on_device () {
 
 run_on_private () {
   MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete run_meson "$metal" on-private \
-    --suite gjs --suite vala
+    --suite any-memory --no-suite python
 }
 
 run_python_on_private () {

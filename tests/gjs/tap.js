@@ -89,7 +89,8 @@ export async function throwsGio(code, callback) {
     try {
         await callback();
     } catch (error) {
-        ok(error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum[code]), `got ${error}, expected ${code}`);
+        ok(error.matches?.(Gio.IOErrorEnum, Gio.IOErrorEnum[code]),
+            `got ${error}, expected ${code}`);
         return;
     }
     throw new Error(`nothing was thrown, expected ${code}`);

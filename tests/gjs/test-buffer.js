@@ -188,13 +188,5 @@ testAnyMemory('what is in a buffer stays when it is synchronized', () => {
     equal(contentsOf(buffer), [1, 2]);
 });
 
-test('a buffer of bytes that must not be copied', () => {
-    const buffer = Mtl.Buffer.new_from_bytes_with_flags(Mtl.Device.get_host(),
-        new GLib.Bytes([1, 2, 3]), Mtl.BufferFlags.NEVER_COPY);
-
-    ok(buffer.is_read_only());
-    equal([...buffer.get_bytes(0, 3).toArray()], [1, 2, 3]);
-});
-
 testAllReached('Buffer');
 await run();

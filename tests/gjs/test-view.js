@@ -115,7 +115,6 @@ test('tensors are made of nothing, of a value, of values', () => {
     const empty = Mtl.StridedView.new_empty(null, INT16, [2]);
     empty.fill_double(-3);
     equal(describe(empty), [[2], [-3, -3]]);
-
 });
 
 testAnyMemory('a tensor is made like another', () => {
@@ -323,6 +322,10 @@ testAnyMemory('elements are printed as by NumPy', () => {
 
     equal(view.to_string(), '[[0 1 2]\n [3 4 5]]');
     equal(doubles([2], [1, 2.5]).to_string(), '[1.  2.5]');
+    equal(counting(10).format(10), '[0 1 2 3 4 5 6 7 8 9]');
+});
+
+test('of many elements the first and the last are printed', () => {
     equal(counting(20).format(10), '[ 0  1  2 ... 17 18 19]');
 });
 

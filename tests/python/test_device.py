@@ -15,6 +15,7 @@ def test_host():
     assert host.get_name() == "Host"
     assert host.get_registry_id() == 0
     assert host.is_host_accessible() and host.props.host_accessible
+    assert host.has_unified_memory() and host.props.unified_memory
     assert host.get_max_buffer_size() >= 2**31 - 1
     assert host.get_page_size() in (4096, 16384, 65536)
     assert host.supports_storage_mode(Mtl.StorageMode.HOST)
