@@ -75,6 +75,9 @@ mtl_device_synchronize_async (MtlDevice           *self,
 
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, mtl_device_synchronize_async);
+  if (g_task_return_error_if_cancelled (task))
+    return;
+
   g_task_set_return_on_cancel (task, TRUE);
   g_task_run_in_thread (task, synchronize_thread);
 }

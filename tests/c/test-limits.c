@@ -71,10 +71,10 @@ test_fill_with_itself (void)
 static void
 test_many_bytes (void)
 {
+  Producer producer;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (GBytes) bytes = NULL;
-  Producer producer;
 
   producer_init_bytes (&producer, POW2 (61), 1);
   view = import (&producer);
@@ -147,9 +147,9 @@ test_import_handles (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
+      Producer producer;
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = NULL;
-      Producer producer;
 
       producer_init_bytes (&producer, 2, cases[i].stride);
       producer.versioned.dl_tensor.device.device_type = cases[i].device_type;
@@ -166,9 +166,9 @@ test_import_handles (void)
 static void
 test_import_nothing_far_away (void)
 {
+  Producer producer;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
-  Producer producer;
 
   producer_init_bytes (&producer, 0, 1);
   producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
@@ -181,8 +181,8 @@ test_import_nothing_far_away (void)
 static void
 test_padded_bytes (void)
 {
-  g_autoptr (MtlStridedView) view = NULL;
   Producer producer;
+  g_autoptr (MtlStridedView) view = NULL;
 
   producer_init (&producer);
   producer.versioned.flags = 4;
@@ -195,11 +195,11 @@ test_padded_bytes (void)
 static void
 test_slice_of_unknown_size (void)
 {
+  Producer producer;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) slice = NULL;
   MtlBuffer *buffer;
-  Producer producer;
 
   producer_init (&producer);
   producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
@@ -217,8 +217,8 @@ test_slice_of_unknown_size (void)
 static void
 test_foreign_devices_cannot_wait (void)
 {
-  g_autoptr (MtlStridedView) view = NULL;
   Producer producer;
+  g_autoptr (MtlStridedView) view = NULL;
 
   producer_init (&producer);
   producer.versioned.dl_tensor.device = (DLDevice) { 2, 3 };

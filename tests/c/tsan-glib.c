@@ -41,6 +41,19 @@ g_cond_wait (GCond  *cond,
 }
 
 EXPORTED gboolean
+g_cond_wait_until (GCond  *cond,
+                   GMutex *mutex,
+                   gint64  end_time)
+{
+  gboolean is_signaled;
+
+  __tsan_release (mutex);
+  is_signaled = NEXT (g_cond_wait_until) (cond, mutex, end_time);
+  __tsan_acquire (mutex);
+  return is_signaled;
+}
+
+EXPORTED gboolean
 (g_once_init_enter) (volatile void *location)
 {
   gboolean (* next) (volatile void *) = dlsym (RTLD_NEXT, "g_once_init_enter");
