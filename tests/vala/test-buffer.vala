@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-void assert_contents (Mtl.Buffer buffer, uint8[] expected) throws GLib.Error {
-	assert_true (buffer.dup_bytes (0, buffer.get_size ()).compare (new Bytes (expected)) == 0);
+void test_zeroed () throws GLib.Error {
+	assert_contents (new_buffer (3), { 0, 0, 0 });
+	assert_contents (new_buffer (0), {});
 }
 
-Mtl.Buffer make_buffer (size_t size) throws Mtl.Error {
-	return new Mtl.Buffer (null, size, Mtl.StorageMode.HOST);
+void test_place () throws GLib.Error {
+	var buffer = new_buffer (3);
+	unowned var device = Mtl.Device.get_default ();
+
+	assert_true (buffer.get_device () == device);
+	assert_true (buffer.get_device_type () == device.get_device_type ());
+	assert_cmpint (buffer.get_device_ordinal (), EQ, device.get_device_ordinal ());
+	assert_true (buffer.get_size () == 3 && buffer.is_size_known ());
+	assert_true (buffer.get_storage_mode () == get_storage_mode ());
+	assert_true (buffer.is_host_accessible () == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
+	assert_true (buffer.is_device_accessible () == (get_storage_mode () != Mtl.StorageMode.HOST));
+	assert_false (buffer.is_read_only ());
 }
 
-void test_new () throws GLib.Error {
-	var buffer = make_buffer (3);
+void test_host () throws GLib.Error {
+	var buffer = new Mtl.Buffer (null, 3, Mtl.StorageMode.HOST);
 
 	assert_contents (buffer, { 0, 0, 0 });
 	assert_true (buffer.get_device () == Mtl.Device.get_host ());
@@ -27,20 +38,28 @@ void test_new () throws GLib.Error {
 
 void test_no_memory () throws GLib.Error {
 	try {
-		make_buffer ((size_t) 1 << 62);
+		new_buffer ((size_t) 1 << 62);
 		assert_not_reached ();
 	} catch (Mtl.Error.NO_MEMORY e) {
 		assert_true (e.message.contains ("4611686018427387904"));
 	}
 }
 
-void test_contents () throws GLib.Error {
-	var buffer = new Mtl.Buffer.uninitialized (null, 4, Mtl.StorageMode.HOST);
+void test_uninitialized () throws GLib.Error {
+	var buffer = new Mtl.Buffer.uninitialized (null, 4, get_storage_mode ());
 
 	assert_true (buffer.set_bytes (0, new Bytes ({ 1, 2, 3, 4 })));
 	assert_contents (buffer, { 1, 2, 3, 4 });
+	assert_true (buffer.set_bytes (2, new Bytes ({ 30 })));
+	assert_contents (buffer, { 1, 2, 30, 4 });
+}
 
+void test_contents () throws GLib.Error {
+	var buffer = new_buffer (4);
 	unowned uint8[] contents = (uint8[]) buffer.get_contents ();
+
+	buffer.set_bytes (0, new Bytes ({ 1, 2, 3, 4 }));
+	assert_cmpuint (contents[1], EQ, 2);
 	contents[2] = 30;
 	assert_contents (buffer, { 1, 2, 30, 4 });
 }
@@ -60,7 +79,7 @@ void test_from_bytes () throws GLib.Error {
 }
 
 void test_slice () throws GLib.Error {
-	var buffer = make_buffer (4);
+	var buffer = new_buffer (4);
 	var slice = buffer.slice (1, 2);
 
 	slice.set_bytes (0, new Bytes ({ 7, 8 }));
@@ -77,39 +96,48 @@ void test_slice () throws GLib.Error {
 }
 
 void test_equal () throws GLib.Error {
-	var buffer = make_buffer (4);
+	var buffer = new_buffer (4);
 
 	assert_true (buffer.equal (buffer.slice (0, 4)));
 	assert_cmpuint (buffer.hash (), EQ, buffer.slice (0, 4).hash ());
 	assert_false (buffer.equal (buffer.slice (0, 3)));
 }
 
-void test_bytes () throws GLib.Error {
-	var buffer = make_buffer (3);
-	var shared = buffer.get_bytes (1, 2);
+void test_copied_bytes () throws GLib.Error {
+	var buffer = new_buffer (3);
 	var copied = buffer.dup_bytes (1, 2);
 
 	buffer.set_bytes (1, new Bytes ({ 5, 6 }));
-	assert_true (shared.compare (new Bytes ({ 5, 6 })) == 0);
 	assert_true (copied.compare (new Bytes ({ 0, 0 })) == 0);
+	assert_true (buffer.dup_bytes (1, 2).compare (new Bytes ({ 5, 6 })) == 0);
+}
+
+void test_shared_bytes () throws GLib.Error {
+	var buffer = new_buffer (3);
+	var shared = buffer.get_bytes (1, 2);
+
+	buffer.set_bytes (1, new Bytes ({ 5, 6 }));
+	assert_true (shared.compare (new Bytes ({ 5, 6 })) == 0);
 }
 
 void test_copy () throws GLib.Error {
-	var buffer = make_buffer (4);
+	var buffer = new_buffer (4);
 	var source = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2, 3 }));
 
 	assert_true (buffer.copy (1, source, 0, 3));
 	assert_contents (buffer, { 0, 1, 2, 3 });
+	buffer.copy (0, buffer, 1, 3);
+	assert_contents (buffer, { 1, 2, 3, 3 });
 	try {
 		buffer.copy (2, source, 0, 3);
 		assert_not_reached ();
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
-		assert_contents (buffer, { 0, 1, 2, 3 });
+		assert_contents (buffer, { 1, 2, 3, 3 });
 	}
 }
 
 void test_cancelled_copy () throws GLib.Error {
-	var buffer = make_buffer (2);
+	var buffer = new_buffer (2);
 	var cancellable = new Cancellable ();
 
 	cancellable.cancel ();
@@ -122,7 +150,7 @@ void test_cancelled_copy () throws GLib.Error {
 }
 
 void test_fill () throws GLib.Error {
-	var buffer = make_buffer (5);
+	var buffer = new_buffer (5);
 
 	assert_true (buffer.fill (1, 4, new Bytes ({ 1, 2 })));
 	assert_contents (buffer, { 0, 1, 2, 1, 2 });
@@ -135,8 +163,9 @@ void test_fill () throws GLib.Error {
 }
 
 void test_synchronize () throws GLib.Error {
-	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+	var buffer = new_buffer (2);
 
+	buffer.set_bytes (0, new Bytes ({ 1, 2 }));
 	assert_true (buffer.synchronize ());
 	buffer.did_modify (0, 2);
 	assert_contents (buffer, { 1, 2 });
@@ -144,16 +173,20 @@ void test_synchronize () throws GLib.Error {
 
 int main (string[] args) {
 	Test.init (ref args);
-	add_test ("/vala/buffer/new", test_new);
-	add_test ("/vala/buffer/no-memory", test_no_memory);
+	add_any_memory_test ("/vala/buffer/zeroed", test_zeroed);
+	add_any_memory_test ("/vala/buffer/place", test_place);
+	add_test ("/vala/buffer/host", test_host);
+	add_any_memory_test ("/vala/buffer/no-memory", test_no_memory);
+	add_any_memory_test ("/vala/buffer/uninitialized", test_uninitialized);
 	add_test ("/vala/buffer/contents", test_contents);
 	add_test ("/vala/buffer/from-bytes", test_from_bytes);
-	add_test ("/vala/buffer/slice", test_slice);
-	add_test ("/vala/buffer/equal", test_equal);
-	add_test ("/vala/buffer/bytes", test_bytes);
-	add_test ("/vala/buffer/copy", test_copy);
-	add_test ("/vala/buffer/cancelled-copy", test_cancelled_copy);
-	add_test ("/vala/buffer/fill", test_fill);
-	add_test ("/vala/buffer/synchronize", test_synchronize);
+	add_any_memory_test ("/vala/buffer/slice", test_slice);
+	add_any_memory_test ("/vala/buffer/equal", test_equal);
+	add_any_memory_test ("/vala/buffer/copied-bytes", test_copied_bytes);
+	add_test ("/vala/buffer/shared-bytes", test_shared_bytes);
+	add_any_memory_test ("/vala/buffer/copy", test_copy);
+	add_any_memory_test ("/vala/buffer/cancelled-copy", test_cancelled_copy);
+	add_any_memory_test ("/vala/buffer/fill", test_fill);
+	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);
 	return Test.run ();
 }

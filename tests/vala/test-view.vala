@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+Mtl.StridedView zeros (Mtl.DType dtype, int64[] shape) throws Mtl.Error {
+	return place (new Mtl.StridedView.zeros (Mtl.Device.get_host (), dtype, shape));
+}
+
+Mtl.StridedView doubles (Mtl.DType dtype, int64[] shape, double[] values) throws Mtl.Error {
+	return place (new Mtl.StridedView.from_doubles (dtype, shape, values));
+}
+
 /* 0, 1, 2, … in that shape. */
 Mtl.StridedView counting (int64[] shape) throws Mtl.Error {
 	double[] values = {};
@@ -11,20 +19,21 @@ Mtl.StridedView counting (int64[] shape) throws Mtl.Error {
 	for (var i = 0; i < volume; i++) {
 		values += i;
 	}
-	return new Mtl.StridedView.from_doubles (Mtl.DType.INT16, shape, values);
+	return doubles (Mtl.DType.INT16, shape, values);
 }
 
-void assert_view (Mtl.StridedView view, string expected) {
-	assert_cmpstr (view.to_string (), EQ, expected);
+/* Where in its buffer the first element lies. */
+int64 first_byte (Mtl.StridedView view) {
+	return (int64) view.get_byte_offset () + view.get_offset () * view.get_item_bits () / 8;
 }
 
 void test_buffer () throws GLib.Error {
-	var buffer = new Mtl.Buffer (null, 10, Mtl.StorageMode.HOST);
+	var buffer = new_buffer (10);
 	var layout = new Mtl.StridedLayout ({ 2, 2 }, null, 16);
 	var view = new Mtl.StridedView (buffer, layout, Mtl.DType.INT16, 2);
 
-	view.set_int64 ({ 1, 1 }, 0x0102);
-	assert_true (buffer.get_bytes (8, 2).compare (new Bytes ({ 2, 1 })) == 0);
+	view.slice ("1:, 1").fill_double (0x0102);
+	assert_contents (buffer, { 0, 0, 0, 0, 0, 0, 0, 0, 2, 1 });
 	assert_true (view.get_buffer () == buffer);
 	assert_true (view.get_layout ().equal (layout));
 	assert_true (view.get_byte_offset () == 2);
@@ -37,23 +46,41 @@ void test_buffer () throws GLib.Error {
 }
 
 void test_description () throws GLib.Error {
-	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
+	var view = zeros (Mtl.DType.FLOAT32, { 2, 3 });
+	unowned var device = Mtl.Device.get_default ();
 
 	assert_true (view.get_dtype () == Mtl.DType.FLOAT32);
 	assert_cmpuint (view.get_dtype_code (), EQ, 2);
 	assert_cmpuint (view.get_dtype_bits (), EQ, 32);
 	assert_cmpuint (view.get_lanes (), EQ, 1);
 	assert_false (view.is_padded ());
+	assert_true (view.get_device () == device);
+	assert_true (view.get_device_type () == device.get_device_type ());
+	assert_cmpint (view.get_device_type_code (), EQ, (int) device.get_device_type ());
+	assert_cmpint (view.get_device_ordinal (), EQ, device.get_device_ordinal ());
+	assert_true (view.is_host_accessible () == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
+	assert_false (view.is_read_only ());
+}
+
+void test_default_device () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2 });
+
+	assert_true (view.get_device () == Mtl.Device.get_default ());
+	assert_true (view.get_buffer ().get_storage_mode () == get_default_mode ());
+}
+
+void test_host () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, { 2, 3 });
+
 	assert_true (view.get_device () == Mtl.Device.get_host ());
 	assert_true (view.get_device_type () == Mtl.DeviceType.CPU);
 	assert_cmpint (view.get_device_type_code (), EQ, 1);
 	assert_cmpint (view.get_device_ordinal (), EQ, 0);
 	assert_true (view.is_host_accessible () && !view.is_read_only ());
-	assert_true ((uint64) (size_t) view.get_data () == view.get_address ());
 }
 
 void test_layout () throws GLib.Error {
-	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3, 4 }).slice (":, ::-1, :2");
+	var view = zeros (Mtl.DType.FLOAT32, { 2, 3, 4 }).slice (":, ::-1, :2");
 	int64 min, max;
 
 	assert_cmpuint (view.get_n_dims (), EQ, 3);
@@ -79,7 +106,6 @@ void test_constructors () throws GLib.Error {
 	assert_view (new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 2 }, { 1, 2.5 }), "[1.  2.5]");
 	assert_view (new Mtl.StridedView.from_variant (Mtl.DType.INT64, { 2 }, values),
 	             "[9223372036854775807                   1]");
-	assert_int64s (new Mtl.StridedView.like (counting ({ 2, 3 })).get_shape (), { 2, 3 });
 
 	var empty = new Mtl.StridedView.empty (null, Mtl.DType.INT16, { 2 });
 	assert_true (empty.fill_double (-3));
@@ -90,6 +116,15 @@ void test_constructors () throws GLib.Error {
 	} catch (Mtl.Error.OVERFLOW e) {
 		assert_true (e.message.contains ("300"));
 	}
+}
+
+void test_like () throws GLib.Error {
+	var like = new Mtl.StridedView.like (counting ({ 2, 3 }).transpose ());
+
+	assert_int64s (like.get_shape (), { 3, 2 });
+	assert_int64s (like.get_strides (), { 1, 3 });
+	assert_true (like.get_buffer ().get_storage_mode () == get_storage_mode ());
+	assert_view (like, "[[0 0]\n [0 0]\n [0 0]]");
 }
 
 void test_picture () throws GLib.Error {
@@ -118,6 +153,8 @@ void test_elements () throws GLib.Error {
 	assert_true (view.get_double ({ 1, 2 }) == -7);
 	assert_true (view.set_double ({ 0, 0 }, 4));
 	assert_true (view.get_int64 ({ 0, 0 }) == 4);
+	assert_true (view.set_int64 ({ 1, 0 }, 0x0102));
+	assert_true (view.get_buffer ().get_bytes (6, 2).compare (new Bytes ({ 2, 1 })) == 0);
 	assert_true (wide.set_uint64 ({ 0 }, uint64.MAX));
 	assert_true (wide.get_uint64 ({ 0 }) == uint64.MAX);
 	assert_true (counting ({ 5 })[3] == 3);
@@ -175,8 +212,26 @@ void test_operations () throws GLib.Error {
 	assert_int64s (view.unsqueeze ({ 0 }).get_shape (), { 1, 2, 3 });
 	assert_int64s (view.unsqueeze ({ 0 }).squeeze ().get_shape (), { 2, 3 });
 	assert_int64s (view.unsqueeze ({ 0 }).squeeze_axes ({ 0 }).get_shape (), { 2, 3 });
+}
+
+void test_sharing () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+
+	assert_true (view.transpose ().get_buffer ().equal (view.get_buffer ()));
+	assert_true (first_byte (view.transpose ()) == first_byte (view));
+	assert_true (first_byte (view.select (0, 1)) == first_byte (view) + 6);
+	view.transpose ().slice ("2").fill_double (-1);
+	assert_view (view, "[[ 0  1 -1]\n [ 3  4 -1]]");
+}
+
+void test_addresses () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+
+	assert_true (view.get_address () != 0);
+	assert_true ((uint64) (size_t) view.get_data () == view.get_address ());
 	assert_true (view.transpose ().get_address () == view.get_address ());
 	assert_true (view.select (0, 1).get_address () == view.get_address () + 6);
+	assert_true (view.copy ().get_address () != view.get_address ());
 }
 
 void test_read_only () throws GLib.Error {
@@ -189,22 +244,46 @@ void test_read_only () throws GLib.Error {
 	} catch (Mtl.Error.READ_ONLY e) {
 		assert_true (reader.is_read_only () && !view.is_read_only ());
 	}
+	view.slice (":1").fill_double (5);
+	assert_view (reader, "[5 1]");
+}
+
+void test_read_only_elements () throws GLib.Error {
+	var view = counting ({ 2 });
+	var reader = view.as_read_only ();
+
+	try {
+		reader.@set ({ 0 }, 5);
+		assert_not_reached ();
+	} catch (Mtl.Error.READ_ONLY e) {
+		assert_true (view[0] == 0);
+	}
 	view.@set ({ 0 }, 5);
 	assert_true (reader[0] == 5);
 }
 
 void test_copies () throws GLib.Error {
 	var view = counting ({ 2, 3 });
-	var target = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
-	unowned var host = Mtl.Device.get_host ();
+	var copy = view.copy ();
+	var target = zeros (Mtl.DType.FLOAT32, { 2, 3 });
 
 	assert_true (target.copy_from (view.select (0, 1)));
 	assert_view (target, "[[3. 4. 5.]\n [3. 4. 5.]]");
-	assert_true (view.copy ().get_address () != view.get_address ());
+	assert_true (copy.get_buffer ().get_storage_mode () == get_storage_mode ());
+	copy.fill_double (-1);
+	assert_view (view, "[[0 1 2]\n [3 4 5]]");
+}
+
+void test_conversions () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+	unowned var host = Mtl.Device.get_host ();
+
 	assert_true (view.to_contiguous () == view);
 	assert_true (view.transpose ().to_contiguous ().is_contiguous (Mtl.Order.C));
+	assert_view (view.transpose ().to_contiguous (), "[[0 3]\n [1 4]\n [2 5]]");
 	assert_view (view.to_dtype (Mtl.DType.BOOL), "[[False  True  True]\n [ True  True  True]]");
-	assert_true (view.to_device (host, Mtl.StorageMode.HOST) == view);
+	assert_true (view.to_device (Mtl.Device.get_default (), get_storage_mode ()) == view);
+	assert_true (fetch (view)[1, 2] == 5);
 	try {
 		view.to_device (host, Mtl.StorageMode.PRIVATE);
 		assert_not_reached ();
@@ -215,7 +294,7 @@ void test_copies () throws GLib.Error {
 
 void test_comparison () throws GLib.Error {
 	var view = counting ({ 2 });
-	var near = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 2 }, { 0, 1.001 });
+	var near = doubles (Mtl.DType.FLOAT64, { 2 }, { 0, 1.001 });
 
 	assert_true (view.equal (view.copy ()) && !view.equal (near));
 	assert_true (view.all_close (near, 0, 0.01) && !view.all_close (near, 0, 0.0001));
@@ -223,11 +302,17 @@ void test_comparison () throws GLib.Error {
 	assert_cmpuint (view.hash (), EQ, view.reshape ({ 2 }).hash ());
 }
 
-void test_bytes () throws GLib.Error {
+void test_copied_bytes () throws GLib.Error {
+	var view = counting ({ 2, 2 }).to_dtype (Mtl.DType.UINT8);
+
+	assert_true (view.dup_bytes ().compare (new Bytes ({ 0, 1, 2, 3 })) == 0);
+	assert_true (view.transpose ().dup_bytes ().compare (new Bytes ({ 0, 2, 1, 3 })) == 0);
+}
+
+void test_shared_bytes () throws GLib.Error {
 	var view = counting ({ 2, 2 }).to_dtype (Mtl.DType.UINT8);
 	var shared = view.get_bytes ();
 
-	assert_true (view.transpose ().dup_bytes ().compare (new Bytes ({ 0, 2, 1, 3 })) == 0);
 	view.@set ({ 0, 0 }, 9);
 	assert_true (shared.compare (new Bytes ({ 9, 1, 2, 3 })) == 0);
 	try {
@@ -240,24 +325,37 @@ void test_bytes () throws GLib.Error {
 
 void test_format () throws GLib.Error {
 	assert_cmpstr (@"$(counting ({ 2, 2 }))", EQ, "[[0 1]\n [2 3]]");
+	assert_cmpstr (counting ({ 10 }).format (10), EQ, "[0 1 2 3 4 5 6 7 8 9]");
+}
+
+void test_long_format () throws GLib.Error {
 	assert_cmpstr (counting ({ 20 }).format (10), EQ, "[ 0  1  2 ... 17 18 19]");
 }
 
 int main (string[] args) {
 	Test.init (ref args);
-	add_test ("/vala/view/buffer", test_buffer);
-	add_test ("/vala/view/description", test_description);
-	add_test ("/vala/view/layout", test_layout);
+	add_any_memory_test ("/vala/view/buffer", test_buffer);
+	add_any_memory_test ("/vala/view/description", test_description);
+	add_test ("/vala/view/default-device", test_default_device);
+	add_test ("/vala/view/host", test_host);
+	add_any_memory_test ("/vala/view/layout", test_layout);
 	add_test ("/vala/view/constructors", test_constructors);
+	add_any_memory_test ("/vala/view/like", test_like);
 	add_test ("/vala/view/picture", test_picture);
 	add_test ("/vala/view/elements", test_elements);
 	add_test ("/vala/view/complex", test_complex);
 	add_test ("/vala/view/bad-index", test_bad_index);
-	add_test ("/vala/view/operations", test_operations);
-	add_test ("/vala/view/read-only", test_read_only);
-	add_test ("/vala/view/copies", test_copies);
-	add_test ("/vala/view/comparison", test_comparison);
-	add_test ("/vala/view/bytes", test_bytes);
-	add_test ("/vala/view/format", test_format);
+	add_any_memory_test ("/vala/view/operations", test_operations);
+	add_any_memory_test ("/vala/view/sharing", test_sharing);
+	add_test ("/vala/view/addresses", test_addresses);
+	add_any_memory_test ("/vala/view/read-only", test_read_only);
+	add_test ("/vala/view/read-only-elements", test_read_only_elements);
+	add_any_memory_test ("/vala/view/copies", test_copies);
+	add_any_memory_test ("/vala/view/conversions", test_conversions);
+	add_any_memory_test ("/vala/view/comparison", test_comparison);
+	add_any_memory_test ("/vala/view/copied-bytes", test_copied_bytes);
+	add_test ("/vala/view/shared-bytes", test_shared_bytes);
+	add_any_memory_test ("/vala/view/format", test_format);
+	add_test ("/vala/view/long-format", test_long_format);
 	return Test.run ();
 }

@@ -3,7 +3,8 @@
 /* A test that may throw, which fails it. */
 public delegate void ThrowingTest () throws GLib.Error;
 
-public void add_test (string path, ThrowingTest test) {
+/* A test that holds in memory of every storage mode. */
+public void add_any_memory_test (string path, owned ThrowingTest test) {
 	Test.add_data_func (path, () => {
 		try {
 			test ();
@@ -11,6 +12,12 @@ public void add_test (string path, ThrowingTest test) {
 			assert_no_error (e);
 		}
 	});
+}
+
+public void add_test (string path, owned ThrowingTest test) {
+	if (get_storage_mode () == get_default_mode ()) {
+		add_any_memory_test (path, (owned) test);
+	}
 }
 
 public void assert_int64s (int64[] actual, int64[] expected) {
@@ -31,4 +38,13 @@ public void assert_ints (int[] actual, int[] expected) {
 	for (var i = 0; i < actual.length; i++) {
 		assert_cmpint (actual[i], EQ, expected[i]);
 	}
+}
+
+/* Printed by a copy where the host does not reach the elements. */
+public void assert_view (Mtl.StridedView view, string expected) {
+	assert_cmpstr (view.to_string (), EQ, expected);
+}
+
+public void assert_contents (Mtl.Buffer buffer, uint8[] expected) throws Mtl.Error {
+	assert_true (buffer.dup_bytes (0, buffer.get_size ()).compare (new Bytes (expected)) == 0);
 }
