@@ -68,8 +68,9 @@ mtl_buffer_get_bytes (MtlBuffer  *self,
  * Copies a part of the memory, wherever it is.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self, with
- * %MTL_ERROR_NO_MEMORY, and with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
- * here can read it.
+ * %MTL_ERROR_NO_MEMORY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here
+ * can read it, with %MTL_ERROR_NOT_SUPPORTED where the device cannot move its
+ * last bytes, and with %MTL_ERROR_DEVICE.
  *
  * Returns: (transfer full): the bytes
  *
@@ -104,8 +105,8 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
  *
  * Writes to a part of the memory, wherever it is.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @bytes do not fit, and with
- * %MTL_ERROR_READ_ONLY.
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @bytes do not fit, with
+ * %MTL_ERROR_READ_ONLY, and as [method@Mtl.Buffer.copy] does.
  *
  * Returns: whether it worked
  *
@@ -221,8 +222,11 @@ copy_range (MtlBuffer     *dest,
  * may overlap.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where a part is not within its buffer,
- * with %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_NOT_HOST_ACCESSIBLE where
- * nothing here can reach one of the two.
+ * with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
+ * here can reach one of the two, with %MTL_ERROR_NOT_SUPPORTED where the device
+ * cannot move the last bytes of one, and with %MTL_ERROR_NO_MEMORY where memory
+ * to pass them through cannot be had. After that nothing was written. After
+ * %MTL_ERROR_DEVICE and %G_IO_ERROR_CANCELLED a part may have been.
  *
  * Returns: whether it worked
  *
@@ -265,8 +269,9 @@ mtl_buffer_copy (MtlBuffer     *self,
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where the pattern is of another size
  * or does not fit a whole number of times, with %MTL_ERROR_OUT_OF_BOUNDS where
- * the part is not within @self, with %MTL_ERROR_READ_ONLY, and with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach it.
+ * the part is not within @self, with %MTL_ERROR_READ_ONLY, with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach it, and as
+ * [method@Mtl.Buffer.copy] does.
  *
  * Returns: whether it worked
  *

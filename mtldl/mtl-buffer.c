@@ -351,8 +351,8 @@ mtl_buffer_new_from_bytes_with_flags (MtlDevice       *device,
   g_return_val_if_fail (bytes != NULL, NULL);
 
   data = g_bytes_get_data (bytes, &size);
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_for_mode (device, MTL_STORAGE_MODE_HOST),
-                                                            (gpointer) data, size,
+  device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, (gpointer) data, size,
                                                             flags | MTL_BUFFER_FLAGS_READ_ONLY,
                                                             (GDestroyNotify) g_bytes_unref,
                                                             g_bytes_ref (bytes), error));
@@ -398,8 +398,8 @@ mtl_buffer_new_for_data (MtlDevice       *device,
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (data != NULL || size == 0, NULL);
 
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device_for_mode (device, MTL_STORAGE_MODE_HOST),
-                                                            data, size, flags, destroy,
+  device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, data, size, flags, destroy,
                                                             user_data, error));
 }
 

@@ -8,4 +8,9 @@ G_BEGIN_DECLS
 
 MtlDeviceType mtl_device_type_from_number (gint32 number);
 
+/* Round reading, changing and writing back a stretch of memory of which only a
+ * part is to change; may be nested. */
+void          mtl_device_begin_update     (MtlDevice *self);
+void          mtl_device_end_update       (MtlDevice *self);
+
 G_END_DECLS

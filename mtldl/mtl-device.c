@@ -31,6 +31,7 @@ typedef struct
   gboolean unified_memory;
   guint64 max_buffer_size;
   guint64 page_size;
+  GRecMutex update;
 } MtlDevicePrivate;
 
 enum
@@ -60,7 +61,10 @@ get_private (MtlDevice *self)
 static void
 mtl_device_finalize (GObject *object)
 {
-  g_free (get_private (MTL_DEVICE (object))->name);
+  MtlDevicePrivate *priv = get_private (MTL_DEVICE (object));
+
+  g_rec_mutex_clear (&priv->update);
+  g_free (priv->name);
 
   G_OBJECT_CLASS (mtl_device_parent_class)->finalize (object);
 }
@@ -160,7 +164,8 @@ mtl_device_real_allocate (MtlDevice       *self,
                           GError         **error)
 {
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "“%s” cannot allocate %" G_GSIZE_FORMAT " bytes", mtl_device_get_name (self), size);
+               "“%s” cannot allocate %" G_GSIZE_FORMAT " bytes",
+               mtl_device_get_name (self), size);
   return NULL;
 }
 
@@ -324,6 +329,19 @@ mtl_device_class_init (MtlDeviceClass *klass)
 static void
 mtl_device_init (MtlDevice *self)
 {
+  g_rec_mutex_init (&get_private (self)->update);
+}
+
+void
+mtl_device_begin_update (MtlDevice *self)
+{
+  g_rec_mutex_lock (&get_private (self)->update);
+}
+
+void
+mtl_device_end_update (MtlDevice *self)
+{
+  g_rec_mutex_unlock (&get_private (self)->update);
 }
 
 /* A peer's number may be one that the enumeration does not have. */

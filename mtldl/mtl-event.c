@@ -276,6 +276,20 @@ mtl_event_get_signaled_value (MtlEvent *self)
   return value;
 }
 
+/* Two events may have one handle. */
+static void
+signal_handle (MtlEvent *self,
+               guint64   value)
+{
+  static GMutex mutex;
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (self->device);
+
+  g_mutex_lock (&mutex);
+  if (klass->get_event_value (self->device, self->handle) < value)
+    klass->set_event_value (self->device, self->handle, value);
+  g_mutex_unlock (&mutex);
+}
+
 /**
  * mtl_event_signal:
  * @self: an event
@@ -283,7 +297,8 @@ mtl_event_get_signaled_value (MtlEvent *self)
  *
  * Says that a value is reached, and wakes those who wait for it or a lower
  * one. The value never goes back: if a higher one was signaled before, that
- * stays.
+ * stays. Where a device or another library signals the same event, agree with
+ * them on who signals which values.
  *
  * Since: 1.0
  */
@@ -293,15 +308,14 @@ mtl_event_signal (MtlEvent *self,
 {
   g_return_if_fail (MTL_IS_EVENT (self));
 
-  g_mutex_lock (&self->mutex);
   if (self->handle != NULL)
     {
-      MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (self->device);
-
-      if (klass->get_event_value (self->device, self->handle) < value)
-        klass->set_event_value (self->device, self->handle, value);
+      signal_handle (self, value);
+      return;
     }
-  else if (self->value < value)
+
+  g_mutex_lock (&self->mutex);
+  if (self->value < value)
     {
       self->value = value;
       g_cond_broadcast (&self->signaled);
@@ -386,19 +400,20 @@ typedef struct
   gint64 timeout;
 } Wait;
 
-static void
-wait_thread (GTask        *task,
-             gpointer      source_object,
-             gpointer      task_data,
-             GCancellable *cancellable)
+static gpointer
+wait_thread (gpointer data)
 {
-  Wait *wait = task_data;
+  g_autoptr (GTask) task = data;
+  const Wait *wait = g_task_get_task_data (task);
   GError *error = NULL;
 
-  if (mtl_event_wait (source_object, wait->value, wait->timeout, cancellable, &error))
+  if (mtl_event_wait (g_task_get_source_object (task), wait->value, wait->timeout,
+                      g_task_get_cancellable (task), &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
+
+  return NULL;
 }
 
 /**
@@ -410,7 +425,8 @@ wait_thread (GTask        *task,
  * @callback: (scope async): called when it is done
  * @user_data: data for @callback
  *
- * Waits as [method@Mtl.Event.wait] does, without blocking the caller.
+ * Waits as [method@Mtl.Event.wait] does, without blocking the caller, in a
+ * thread of its own: however many waits there are, what they wait for goes on.
  *
  * Since: 1.0
  */
@@ -423,6 +439,8 @@ mtl_event_wait_async (MtlEvent            *self,
                       gpointer             user_data)
 {
   g_autoptr (GTask) task = NULL;
+  GError *error = NULL;
+  GThread *thread;
   Wait *wait;
 
   g_return_if_fail (MTL_IS_EVENT (self));
@@ -433,7 +451,17 @@ mtl_event_wait_async (MtlEvent            *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, mtl_event_wait_async);
   g_task_set_task_data (task, wait, g_free);
-  g_task_run_in_thread (task, wait_thread);
+
+  /* GTask's threads are few, and shared with who signals. */
+  thread = g_thread_try_new ("mtl-event-wait", wait_thread, g_object_ref (task), &error);
+  if (thread != NULL)
+    {
+      g_thread_unref (thread);
+      return;
+    }
+
+  g_task_return_error (task, error);
+  g_object_unref (task); /* the thread's */
 }
 
 /**

@@ -15,6 +15,7 @@ typedef struct
   MtlLayout layout;   /* that of the copy */
   MtlBuffer *memory;  /* the view's, which the copy is of */
   MtlBuffer *copy;    /* NULL where the elements are in place */
+  MtlDevice *updated; /* so that no other thread writes between the elements */
   gsize offset;       /* of the bytes that were copied */
   gsize size;
 } MtlHostElements;

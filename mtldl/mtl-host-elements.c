@@ -4,7 +4,7 @@
 
 #include "mtl-host-elements-private.h"
 
-#include "mtl-error.h"
+#include "mtl-device-private.h"
 
 /* Elements of so many bits begin on a whole byte each so many elements. */
 static guint
@@ -24,13 +24,14 @@ elements_per_byte_boundary (guint bits)
 /* A copy has the view's layout, less the elements before it. */
 static gboolean
 init_copy (MtlHostElements  *self,
-           gboolean          writes_all,
+           gboolean          for_writing,
            GError          **error)
 {
   const MtlLayout *layout = &self->view->layout;
   guint n = elements_per_byte_boundary (layout->item_bits);
   gint64 n_bytes = n * layout->item_bits / 8;
   gint64 first, end, packed_size, n_skipped;
+  gboolean has_gaps, updates;
 
   if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
     return FALSE;
@@ -39,14 +40,21 @@ init_copy (MtlHostElements  *self,
   first = n_skipped * n_bytes;
   self->offset = self->view->byte_offset + first;
   self->size = end - first;
-  writes_all = writes_all && mtl_layout_get_packed_size (layout, &packed_size)
-               && (gsize) packed_size == self->size;
+  has_gaps = !mtl_layout_get_packed_size (layout, &packed_size)
+             || (gsize) packed_size != self->size;
+  updates = for_writing && has_gaps;
 
   self->memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->view->memory));
+  if (updates)
+    {
+      self->updated = mtl_buffer_get_device (self->memory);
+      mtl_device_begin_update (self->updated);
+    }
+
   self->copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), self->size,
                                              MTL_STORAGE_MODE_HOST, error);
   if (self->copy == NULL
-      || (!writes_all && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size,
+      || ((!for_writing || has_gaps) && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size,
                                            NULL, error)))
     return FALSE;
 
@@ -63,13 +71,13 @@ init_copy (MtlHostElements  *self,
 static gboolean
 init (MtlHostElements  *self,
       MtlStridedView   *view,
-      gboolean          writes_all,
+      gboolean          for_writing,
       GError          **error)
 {
   *self = (MtlHostElements) { .view = view, .layout = MTL_LAYOUT_INIT };
   if (!mtl_memory_is_host_accessible (view->memory) && !mtl_layout_is_empty (&view->layout))
     {
-      if (init_copy (self, writes_all, error))
+      if (init_copy (self, for_writing, error))
         return TRUE;
 
       mtl_host_elements_clear (self);
@@ -99,28 +107,62 @@ mtl_host_elements_init_write (MtlHostElements  *self,
   return init (self, view, TRUE, error);
 }
 
+/* Only what was written: between the elements the device may have written. */
+static gboolean
+report_row (guint8       *data,
+            gint64        stride,
+            const guint8 *same_data,
+            gint64        same_stride,
+            gint64        n,
+            gpointer      user_data)
+{
+  MtlHostElements *self = user_data;
+  gint64 size = self->strided.layout->item_bits / 8;
+  MtlMemory *memory = self->view->memory;
+
+  if (stride == size)
+    mtl_memory_did_modify (memory, data - memory->contents, n * size);
+  else
+    for (gint64 i = 0; i < n; i++)
+      mtl_memory_did_modify (memory, data + i * stride - memory->contents, size);
+
+  return TRUE;
+}
+
+static gboolean
+report (MtlHostElements  *self,
+        GError          **error)
+{
+  const MtlLayout *layout = self->strided.layout;
+  gint64 first, end;
+
+  if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
+    return FALSE;
+
+  if (layout->item_bits % 8 != 0 || mtl_layout_is_contiguous (layout, MTL_ORDER_C))
+    mtl_memory_did_modify (self->view->memory, self->view->byte_offset + first, end - first);
+  else
+    mtl_strided_for_each_row (&self->strided, &self->strided, report_row, self);
+
+  return TRUE;
+}
+
 gboolean
 mtl_host_elements_write_back (MtlHostElements  *self,
                               GError          **error)
 {
-  gint64 first, end;
-
   if (self->copy != NULL)
     return mtl_buffer_copy (self->memory, self->offset, self->copy, 0, self->size, NULL, error);
 
-  if (self->view->memory->storage_mode != MTL_STORAGE_MODE_MANAGED)
-    return TRUE;
-
-  if (!mtl_layout_get_byte_bounds (&self->view->layout, &first, &end, error))
-    return FALSE;
-
-  mtl_memory_did_modify (self->view->memory, self->view->byte_offset + first, end - first);
-  return TRUE;
+  return self->view->memory->storage_mode != MTL_STORAGE_MODE_MANAGED || report (self, error);
 }
 
 void
 mtl_host_elements_clear (MtlHostElements *self)
 {
+  if (self->updated != NULL)
+    mtl_device_end_update (self->updated);
+  self->updated = NULL;
   g_clear_object (&self->copy);
   g_clear_object (&self->memory);
   mtl_layout_clear (&self->layout);

@@ -120,7 +120,7 @@ start_kernel (MtlStridedView  *view,
   @autoreleasepool
     {
       MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
-      id<MTLBuffer> memory = mtl_buffer_get_handle (buffer);
+      id<MTLBuffer> memory = (__bridge id<MTLBuffer>) mtl_buffer_get_handle (buffer);
       id<MTLDevice> device = [memory device];
       id<MTLCommandQueue> queue = [device newCommandQueue];
       id<MTLCommandBuffer> commands = [queue commandBuffer];

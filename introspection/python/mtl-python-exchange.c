@@ -118,6 +118,29 @@ find_reason_against_lending (MtlStridedView *view)
   return NULL;
 }
 
+/* Memory that has no address here may be refused at any time: as when it goes
+ * out for good. */
+static gboolean
+check_lending (MtlStridedView *view)
+{
+  DLManagedTensorVersioned *managed;
+  GError *error = NULL;
+
+  if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL)
+    return TRUE;
+
+  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                        MTL_DEVICE_TYPE_UNKNOWN, 0, &error);
+  if (managed == NULL)
+    {
+      raise_error (error, PEER);
+      return FALSE;
+    }
+
+  managed->deleter (managed);
+  return TRUE;
+}
+
 /* Metal's memory is a handle and an offset, the host's an address. */
 static void
 describe_place (MtlStridedView *view,
@@ -162,6 +185,8 @@ borrow_tensor (void     *py_object,
       PyErr_SetString (PyExc_BufferError, reason);
       return -1;
     }
+  if (!check_lending (view))
+    return -1;
 
   *out = (DLTensor) {
     .device = { mtl_strided_view_get_device_type_code (view),

@@ -34,7 +34,8 @@ mtl_foreign_device_synchronize (MtlDevice     *device,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "“%s” has no backend here: nothing can wait for it", mtl_device_get_name (device));
+               "“%s” has no backend here: nothing can wait for it",
+               mtl_device_get_name (device));
   return FALSE;
 }
 

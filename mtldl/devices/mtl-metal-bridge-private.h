@@ -18,6 +18,7 @@ typedef struct
   guint64 registry_id;
   guint64 max_buffer_size;
   gboolean unified_memory;
+  gboolean blits_bytes; /* at any offset; else whole words of 4 bytes */
 } MtlMetalDeviceInfo;
 
 typedef struct

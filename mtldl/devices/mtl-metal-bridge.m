@@ -66,6 +66,8 @@ mtl_metal_bridge_new_default_device (void)
     }
 }
 
+/* Metal's reference wants words of 4 bytes of a blit on macOS; GPUs of Apple's
+ * do without. */
 void
 mtl_metal_bridge_describe_device (gpointer            device,
                                   MtlMetalDeviceInfo *info)
@@ -79,6 +81,7 @@ mtl_metal_bridge_describe_device (gpointer            device,
         .registry_id = [metal registryID],
         .max_buffer_size = [metal maxBufferLength],
         .unified_memory = [metal hasUnifiedMemory],
+        .blits_bytes = [metal supportsFamily: MTLGPUFamilyApple1],
       };
     }
 }
@@ -189,14 +192,15 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
   @autoreleasepool
     {
       MtlMetalLease *lease = [[MtlMetalLease alloc] init];
+      void (^ended) (void *, NSUInteger) = ^(void *pointer, NSUInteger length) {
+        [lease end];
+      };
       id<MTLBuffer> buffer = nil;
 
       buffer = [(id<MTLDevice>) device newBufferWithBytesNoCopy: data
                                                          length: size
                                                         options: MTLResourceStorageModeShared
-                                                    deallocator: ^(void *pointer, NSUInteger length) {
-                                                      [lease end];
-                                                    }];
+                                                    deallocator: ended];
       if (buffer != nil)
         {
           lease->owner = owner;
@@ -218,7 +222,7 @@ conforms (id          object,
 {
   gpointer class = object_getClass (object);
 
-  if (class == g_atomic_pointer_get (known))
+  if (class != Nil && class == g_atomic_pointer_get (known))
     return TRUE;
 
   if (![object conformsToProtocol: objc_getProtocol (protocol)])

@@ -4,19 +4,20 @@
 
 /* Copies and fills that the GPU makes, as the host does not reach the memory.
  *
- * A blit on a GPU with memory of its own moves whole words of 4 bytes at
- * offsets of whole words. What is not so goes through a staging buffer, which
- * the host reaches, together with the rest of the first and the last word. */
+ * A blit on a GPU that is not of Apple's moves whole words of 4 bytes at offsets
+ * of whole words. What is not so goes through a staging buffer, which the host
+ * reaches, together with the rest of the first and the last word. */
 
 #include "mtl-metal-device-private.h"
 
 #include <string.h>
 
 #include "mtl-buffer.h"
+#include "mtl-device-private.h"
 #include "mtl-error.h"
 #include "mtl-metal-bridge-private.h"
 
-#define WORD_SIZE 4
+#define WORD_SIZE MTL_METAL_WORD_SIZE
 #define STAGING_SIZE ((gsize) 16 << 20)
 
 /* Bytes of an id<MTLBuffer>. */
@@ -45,21 +46,53 @@ staging_clear (Staging *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Staging, staging_clear)
 
+/* The whole words that a range lies in. */
+static Range
+staging_widen (const Staging *self,
+               const Range   *range)
+{
+  gsize n_before = range->offset % self->word_size;
+  gsize n_words = (n_before + range->size + self->word_size - 1) / self->word_size;
+
+  return (Range) { range->handle, range->offset - n_before, n_words * self->word_size };
+}
+
+/* Before anything is written: an MTLBuffer may end within a word. */
+static gboolean
+staging_check (const Staging  *self,
+               const Range    *range,
+               GError        **error)
+{
+  gsize length = mtl_metal_bridge_get_size (range->handle);
+  Range words = staging_widen (self, range);
+
+  if (words.size <= length - words.offset)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The last %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of an MTLBuffer"
+               " cannot be reached: “%s” copies whole words of %" G_GSIZE_FORMAT " bytes",
+               length % self->word_size, length,
+               mtl_device_get_name (MTL_DEVICE (self->device)), self->word_size);
+  return FALSE;
+}
+
+/* For a range that goes through it in pieces. */
 static gboolean
 staging_init (Staging         *self,
               MtlMetalDevice  *device,
-              gsize            size,
+              const Range     *range,
               GError         **error)
 {
-  gsize chunk_size = MIN (size, STAGING_SIZE);
+  gsize chunk_size = MIN (range->size, STAGING_SIZE);
 
   *self = (Staging) {
     .device = device,
     .queue = mtl_metal_device_get_queue (device, error),
     .chunk_size = chunk_size,
-    .word_size = mtl_device_has_unified_memory (MTL_DEVICE (device)) ? 1 : WORD_SIZE,
+    .word_size = mtl_metal_device_blits_bytes (device) ? 1 : WORD_SIZE,
   };
-  if (self->queue == NULL)
+  if (self->queue == NULL || !staging_check (self, range, error))
     return FALSE;
 
   self->handle = MTL_DEVICE_GET_CLASS (device)->allocate (MTL_DEVICE (device),
@@ -72,29 +105,6 @@ staging_init (Staging         *self,
   return TRUE;
 }
 
-/* The whole words that a range lies in. */
-static gboolean
-staging_widen (const Staging  *self,
-               const Range    *range,
-               Range          *words,
-               GError        **error)
-{
-  gsize end = range->offset + range->size, length = mtl_metal_bridge_get_size (range->handle);
-
-  *words = *range;
-  words->offset -= range->offset % self->word_size;
-  words->size = (end + self->word_size - 1) / self->word_size * self->word_size - words->offset;
-  if (words->size <= length - words->offset)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The last %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of an MTLBuffer"
-               " cannot be reached: “%s” copies whole words of %" G_GSIZE_FORMAT " bytes",
-               length % self->word_size, length,
-               mtl_device_get_name (MTL_DEVICE (self->device)), self->word_size);
-  return FALSE;
-}
-
 /* Brings a range to where the host can read it. */
 static const guint8 *
 staging_download (const Staging  *self,
@@ -102,10 +112,7 @@ staging_download (const Staging  *self,
                   GError        **error)
 {
   MtlMetalCommand copy = { MTL_METAL_COPY, .dest = self->handle };
-  Range words;
-
-  if (!staging_widen (self, source, &words, error))
-    return NULL;
+  Range words = staging_widen (self, source);
 
   copy.source = words.handle;
   copy.source_offset = words.offset;
@@ -144,17 +151,22 @@ staging_upload (const Staging  *self,
                 GError        **error)
 {
   MtlMetalCommand copy = { MTL_METAL_COPY, .source = self->handle };
-  Range words;
+  Range words = staging_widen (self, dest);
+  gboolean uploaded = FALSE;
 
-  if (!staging_widen (self, dest, &words, error)
-      || !staging_fetch_ends (self, dest, &words, error))
-    return FALSE;
+  /* Another thread may write to the rest of a word. */
+  mtl_device_begin_update (MTL_DEVICE (self->device));
+  if (staging_fetch_ends (self, dest, &words, error))
+    {
+      memcpy (self->contents + (dest->offset - words.offset), data, dest->size);
+      copy.dest = words.handle;
+      copy.dest_offset = words.offset;
+      copy.size = words.size;
+      uploaded = mtl_metal_bridge_run (self->queue, &copy, 1, error);
+    }
+  mtl_device_end_update (MTL_DEVICE (self->device));
 
-  memcpy (self->contents + (dest->offset - words.offset), data, dest->size);
-  copy.dest = words.handle;
-  copy.dest_offset = words.offset;
-  copy.size = words.size;
-  return mtl_metal_bridge_run (self->queue, &copy, 1, error);
+  return uploaded;
 }
 
 /* Where a buffer of ours is not reached by the host. */
@@ -184,12 +196,22 @@ overlap (const Range *a,
          && b->offset < a->offset + a->size;
 }
 
-static gboolean
-is_in_words (MtlMetalDevice *self,
-             const Range    *range)
+/* The part that a blit can move: all, or the whole words. */
+static Range
+blittable (MtlMetalDevice *self,
+           const Range    *range)
 {
-  return mtl_device_has_unified_memory (MTL_DEVICE (self))
-         || (range->offset % WORD_SIZE == 0 && range->size % WORD_SIZE == 0);
+  gsize word_size = mtl_metal_device_blits_bytes (self) ? 1 : WORD_SIZE;
+  gsize n_before = (word_size - range->offset % word_size) % word_size;
+
+  if (n_before > range->size)
+    return (Range) { range->handle, range->offset, 0 };
+
+  return (Range) {
+    .handle = range->handle,
+    .offset = range->offset + n_before,
+    .size = (range->size - n_before) / word_size * word_size,
+  };
 }
 
 /* One blit between two buffers of the device; what lands in a managed one
@@ -226,14 +248,19 @@ copy_through_host (MtlMetalDevice  *self,
 {
   g_auto (Staging) from = { NULL };
   g_auto (Staging) to = { NULL };
+  Range all_read = range_of_buffer (source, source_offset, size);
+  Range all_written = range_of_buffer (dest, dest_offset, size);
   gboolean backwards = mtl_buffer_get_handle (dest) == mtl_buffer_get_handle (source)
                        && mtl_buffer_get_byte_offset (dest) + dest_offset
                             > mtl_buffer_get_byte_offset (source) + source_offset;
   guint8 *dest_contents = mtl_buffer_get_contents (dest);
   const guint8 *source_contents = mtl_buffer_get_contents (source);
 
-  if ((is_private (source) && !staging_init (&from, self, size, error))
-      || (is_private (dest) && !staging_init (&to, self, size, error)))
+  if (size == 0)
+    return TRUE;
+
+  if ((is_private (source) && !staging_init (&from, self, &all_read, error))
+      || (is_private (dest) && !staging_init (&to, self, &all_written, error)))
     return FALSE;
 
   for (gsize done = 0; done < size;)
@@ -260,7 +287,7 @@ copy_through_host (MtlMetalDevice  *self,
       done += chunk;
     }
 
-  if (!is_private (dest))
+  if (!is_private (dest) && mtl_buffer_get_device (dest) == MTL_DEVICE (self))
     mtl_buffer_did_modify (dest, dest_offset, size);
 
   return TRUE;
@@ -279,14 +306,23 @@ mtl_metal_device_copy (MtlDevice     *device,
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   Range dest = range_of_buffer (dest_buffer, dest_offset, size);
   Range source = range_of_buffer (source_buffer, source_offset, size);
+  Range dest_words = blittable (self, &dest);
+  Range source_words = blittable (self, &source);
+  gsize n_before = dest_words.offset - dest.offset;
+  gsize n_until = n_before + dest_words.size;
 
-  if (mtl_buffer_get_device (dest_buffer) == device
-      && mtl_buffer_get_device (source_buffer) == device && !overlap (&dest, &source)
-      && is_in_words (self, &dest) && is_in_words (self, &source))
-    return blit (self, dest_buffer, &dest, &source, error);
+  if (mtl_buffer_get_device (dest_buffer) != device
+      || mtl_buffer_get_device (source_buffer) != device || overlap (&dest, &source)
+      || dest_words.size == 0 || source_words.offset - source.offset != n_before)
+    return copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset, size,
+                              cancellable, error);
 
-  return copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset, size,
-                            cancellable, error);
+  /* The end first: it may be out of reach, and then nothing is written. */
+  return copy_through_host (self, dest_buffer, dest_offset + n_until, source_buffer,
+                            source_offset + n_until, size - n_until, cancellable, error)
+         && copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset,
+                               n_before, cancellable, error)
+         && blit (self, dest_buffer, &dest_words, &source_words, error);
 }
 
 static gboolean
@@ -304,9 +340,7 @@ is_one_byte_repeated (const guint8 *pattern,
  * each of whole repetitions. */
 static gboolean
 fill_through_host (MtlMetalDevice  *self,
-                   MtlBuffer       *dest,
-                   gsize            offset,
-                   gsize            size,
+                   const Range     *dest,
                    const guint8    *pattern,
                    gsize            pattern_size,
                    GError         **error)
@@ -315,7 +349,10 @@ fill_through_host (MtlMetalDevice  *self,
   g_autofree guint8 *repeated = NULL;
   gsize chunk;
 
-  if (!staging_init (&staging, self, size, error))
+  if (dest->size == 0)
+    return TRUE;
+
+  if (!staging_init (&staging, self, dest, error))
     return FALSE;
 
   chunk = staging.chunk_size;
@@ -330,9 +367,9 @@ fill_through_host (MtlMetalDevice  *self,
   for (gsize i = 0; i < chunk; i += pattern_size)
     memcpy (repeated + i, pattern, pattern_size);
 
-  for (gsize done = 0; done < size; done += chunk)
+  for (gsize done = 0; done < dest->size; done += chunk)
     {
-      Range range = range_of_buffer (dest, offset + done, MIN (size - done, chunk));
+      Range range = { dest->handle, dest->offset + done, MIN (dest->size - done, chunk) };
 
       if (!staging_upload (&staging, &range, repeated, error))
         return FALSE;
@@ -352,13 +389,19 @@ mtl_metal_device_fill (MtlDevice      *device,
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   Range range = range_of_buffer (dest, offset, size);
-  MtlMetalCommand fill = { MTL_METAL_FILL, range.handle, range.offset, .size = size,
+  Range words = blittable (self, &range);
+  Range before = { range.handle, range.offset, words.offset - range.offset };
+  Range after = { range.handle, words.offset + words.size,
+                  range.size - before.size - words.size };
+  MtlMetalCommand fill = { MTL_METAL_FILL, words.handle, words.offset, .size = words.size,
                            .value = *(const guint8 *) pattern };
   gpointer queue;
 
-  if (!is_one_byte_repeated (pattern, pattern_size) || !is_in_words (self, &range))
-    return fill_through_host (self, dest, offset, size, pattern, pattern_size, error);
+  if (!is_one_byte_repeated (pattern, pattern_size) || words.size == 0)
+    return fill_through_host (self, &range, pattern, pattern_size, error);
 
   queue = mtl_metal_device_get_queue (self, error);
-  return queue != NULL && mtl_metal_bridge_run (queue, &fill, 1, error);
+  return queue != NULL && fill_through_host (self, &after, pattern, 1, error)
+         && fill_through_host (self, &before, pattern, 1, error)
+         && mtl_metal_bridge_run (queue, &fill, 1, error);
 }

@@ -10,6 +10,9 @@ G_BEGIN_DECLS
 
 G_DECLARE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL, METAL_DEVICE, MtlDevice)
 
+/* Blits may have to move whole words of so many bytes. */
+#define MTL_METAL_WORD_SIZE 4
+
 /* An existing id<MTLBuffer>, and what it says of itself. */
 typedef struct
 {
@@ -30,6 +33,7 @@ gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,
 
 gpointer   mtl_metal_device_get_queue   (MtlMetalDevice   *self,
                                          GError          **error);
+gboolean   mtl_metal_device_blits_bytes (MtlMetalDevice   *self);
 gboolean   mtl_metal_device_copy        (MtlDevice        *device,
                                          MtlBuffer        *dest,
                                          gsize             dest_offset,

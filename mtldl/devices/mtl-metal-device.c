@@ -9,16 +9,13 @@
 #include "mtl-error.h"
 #include "mtl-metal-bridge-private.h"
 
-/* Blits on a GPU with memory of its own move whole words of so many bytes: an
- * allocation ends with one. */
-#define WORD_SIZE 4
-
 struct _MtlMetalDevice
 {
   MtlDevice parent_instance;
 
   gpointer handle; /* id<MTLDevice> */
   gpointer queue;  /* id<MTLCommandQueue>, made when first needed */
+  gboolean blits_bytes;
 };
 
 G_DEFINE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL_TYPE_DEVICE)
@@ -79,7 +76,8 @@ mtl_metal_device_allocate (MtlDevice       *device,
                            GError         **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
-  gsize padded = (size + WORD_SIZE - 1) / WORD_SIZE * WORD_SIZE;
+  /* A blit can then reach the end. */
+  gsize padded = (size + MTL_METAL_WORD_SIZE - 1) / MTL_METAL_WORD_SIZE * MTL_METAL_WORD_SIZE;
   gpointer buffer = mtl_metal_bridge_new_buffer (self->handle, padded, mode);
 
   if (buffer == NULL)
@@ -222,7 +220,7 @@ mtl_metal_device_synchronize_memory (MtlDevice       *device,
   gpointer queue = mtl_metal_device_get_queue (MTL_METAL_DEVICE (device), error);
 
   return queue != NULL
-         && mtl_metal_bridge_run (queue, &command, has_two_copies (device, mode), error);
+         && mtl_metal_bridge_run (queue, &command, has_two_copies (device, mode) ? 1 : 0, error);
 }
 
 static void
@@ -344,8 +342,16 @@ mtl_metal_device_new (gpointer handle,
                        "page-size", (guint64) mtl_metal_bridge_get_page_size (),
                        NULL);
   self->handle = mtl_metal_bridge_retain (handle);
+  self->blits_bytes = info.blits_bytes;
   g_free (info.name);
   return MTL_DEVICE (self);
+}
+
+/* Whether a blit may begin and end at any byte. */
+gboolean
+mtl_metal_device_blits_bytes (MtlMetalDevice *self)
+{
+  return self->blits_bytes;
 }
 
 /* The queue for this library's own work. */

@@ -101,6 +101,24 @@ no_kernels (NSError **error)
   return config.unified;
 }
 
+- (BOOL) supportsFamily: (MTLGPUFamily) family
+{
+  bool apple = config.unified && !config.without_apple_family;
+
+  switch (family)
+    {
+    case MTLGPUFamilyApple1:
+    case MTLGPUFamilyApple7:
+      return apple;
+    case MTLGPUFamilyMac2:
+    case MTLGPUFamilyCommon1:
+      return !config.without_managed || family == MTLGPUFamilyCommon1;
+    }
+
+  md_violation ("no such MTLGPUFamily: %ld", (long) family);
+  return NO;
+}
+
 - (uint64_t) recommendedMaxWorkingSetSize
 {
   return config.memory > 0 ? config.memory : DEFAULT_WORKING_SET;

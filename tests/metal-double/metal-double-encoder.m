@@ -5,7 +5,7 @@
 #import "metal-double-private.h"
 
 /* What a blit of a discrete GPU moves at a time. */
-#define DISCRETE_BLIT_UNIT 4
+#define BLIT_WORD 4
 
 @implementation MDBlitEncoder
 @dynamic label;
@@ -64,9 +64,9 @@
   if (offset > buffer->length || size > buffer->length - offset || size == 0)
     md_violation ("a blit of %lu bytes at %lu in a buffer of %lu", (unsigned long) size,
                   (unsigned long) offset, (unsigned long) buffer->length);
-  else if (!buffer->device->config.unified
-           && (offset % DISCRETE_BLIT_UNIT != 0 || size % DISCRETE_BLIT_UNIT != 0))
-    md_violation ("a blit of %lu bytes at %lu, not in multiples of 4, on a discrete GPU",
+  else if (![buffer->device supportsFamily: MTLGPUFamilyApple1]
+           && (offset % BLIT_WORD != 0 || size % BLIT_WORD != 0))
+    md_violation ("a blit of %lu bytes at %lu, not in multiples of 4, on a GPU not of Apple's",
                   (unsigned long) size, (unsigned long) offset);
   else
     return true;

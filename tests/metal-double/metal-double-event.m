@@ -95,7 +95,8 @@ md_event_signal (MDSharedEvent *event,
 - (void) setSignaledValue: (uint64_t) v
 {
   md_count (MD_CALL_SET_SIGNALED_VALUE);
-  raise_value (self, v);
+  if (!raise_value (self, v))
+    md_violation ("an event is set to %llu, less than it has", (unsigned long long) v);
 }
 
 - (BOOL) waitUntilSignaledValue: (uint64_t) v timeoutMS: (uint64_t) milliseconds

@@ -140,7 +140,7 @@ add_word_of_environment (const char        *word,
                          size_t            *n,
                          unsigned          *flags)
 {
-  bool unified = strcmp (word, "unified") == 0;
+  bool discrete = strcmp (word, "discrete") == 0, integrated = strcmp (word, "integrated") == 0;
 
   if (strcmp (word, "none") == 0)
     return true;
@@ -150,12 +150,16 @@ add_word_of_environment (const char        *word,
     *flags |= METAL_DOUBLE_NO_DEFAULT;
   else if (strcmp (word, "default-once") == 0)
     *flags |= METAL_DOUBLE_DEFAULT_ONCE;
-  else if ((unified || strcmp (word, "discrete") == 0) && *n < MAX_DEVICES_OF_ENVIRONMENT)
+  else if (strcmp (word, "default-last") == 0)
+    *flags |= METAL_DOUBLE_DEFAULT_LAST;
+  else if ((discrete || integrated || strcmp (word, "unified") == 0)
+           && *n < MAX_DEVICES_OF_ENVIRONMENT)
     {
       configs[*n] = (MetalDoubleDevice) {
-        .name = unified ? "Double unified" : "Double discrete",
+        .name = discrete ? "Double discrete" : integrated ? "Double integrated" : "Double unified",
         .registry_id = 0x100000001 + *n,
-        .unified = unified,
+        .unified = !discrete,
+        .without_apple_family = integrated,
         .max_buffer_length = (size_t) 2 << 30,
       };
       (*n)++;
@@ -256,7 +260,9 @@ MTLCreateSystemDefaultDevice (void)
       && (n_defaults_given == 0 || (enumeration_flags & METAL_DOUBLE_DEFAULT_ONCE) == 0))
     {
       n_defaults_given++;
-      device = [devices[0] retain];
+      device = (enumeration_flags & METAL_DOUBLE_DEFAULT_LAST) != 0 ? devices[n_devices - 1]
+                                                                    : devices[0];
+      [device retain];
     }
   pthread_mutex_unlock (&setup_lock);
   return device;

@@ -4,8 +4,9 @@
  *
  * Where a test does not call metal_double_setup(), the first look for devices
  * takes them from the environment: METAL_DOUBLE is a list, with commas, of
- *   unified, discrete   one device each, in this order
- *   no-list, no-default, default-once   as the flags below
+ *   unified, integrated, discrete   one device each, in this order: Apple
+ *       silicon; unified memory, but not of Apple's GPU family; a discrete GPU
+ *   no-list, no-default, default-once, default-last   as the flags below
  * and without it there is no device. METAL_DOUBLE_FREE=1 really frees what has
  * ended, for ASan and valgrind. */
 
@@ -23,11 +24,13 @@ typedef struct
   size_t max_buffer_length; /* 0: 1 GiB */
   size_t memory;            /* 0: no limit; buffers beyond it are nil */
   bool without_managed;     /* as iOS: storage mode Managed is a violation */
+  bool without_apple_family; /* unified, but as Intel's: blits go by words of 4 bytes */
 } MetalDoubleDevice;
 
 #define METAL_DOUBLE_NO_LIST 1      /* MTLCopyAllDevices() is empty, as in a sandbox */
 #define METAL_DOUBLE_NO_DEFAULT 2   /* MTLCreateSystemDefaultDevice() is nil */
 #define METAL_DOUBLE_DEFAULT_ONCE 4 /* …and the second time nil */
+#define METAL_DOUBLE_DEFAULT_LAST 8 /* …is the last of the list, else the first */
 
 /* Forgets what was before, and starts anew with these devices. No other thread
  * may use the double during this call or the next. */

@@ -14,7 +14,8 @@ enum
 {
   UNIFIED,
   DISCRETE,
-  TWIN, /* a second discrete one, of the same name */
+  TWIN,       /* a second discrete one, of the same name */
+  INTEGRATED, /* in the host's memory, but not of Apple's GPU family */
   N_METAL_DEVICES,
 };
 
@@ -51,6 +52,8 @@ set_up_metal (void)
     [DISCRETE] = { "Test Discrete", REGISTRY_ID (DISCRETE), false, MAX_BUFFER_SIZE,
                    DEVICE_MEMORY },
     [TWIN] = { "Test Discrete", REGISTRY_ID (TWIN), false, MAX_BUFFER_SIZE, DEVICE_MEMORY },
+    [INTEGRATED] = { "Test Integrated", REGISTRY_ID (INTEGRATED), true, MAX_BUFFER_SIZE,
+                     DEVICE_MEMORY, .without_apple_family = true },
   };
 
   metal_double_setup (devices, N_METAL_DEVICES, 0);

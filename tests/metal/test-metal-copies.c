@@ -416,6 +416,25 @@ test_odd_length (void)
   g_assert_cmpmem (last, 3, "xyz", 3);
 }
 
+/* What cannot be reached is the end of a range of several pieces. */
+static void
+test_odd_length_of_many (void)
+{
+  gsize size = ((gsize) 17 << 20) + 3;
+  g_autoptr (MtlBuffer) dest = new_wrapped_buffer (DISCRETE, size, OPTIONS_PRIVATE);
+  g_autoptr (MtlBuffer) source = new_buffer (NULL, size, MTL_STORAGE_MODE_HOST);
+  g_autoptr (GBytes) pattern = g_bytes_new_static ("ab", 2);
+  g_autofree guint8 *noise = new_noise (size);
+
+  metal_fixture_poke (mtl_buffer_get_handle (dest), 0, noise, size);
+  assert_refuses (mtl_buffer_copy (dest, 0, source, 0, size, NULL, &error),
+                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+  assert_large (dest, noise, size);
+  assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, &error),
+                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+  assert_large (dest, noise, size);
+}
+
 static void
 test_odd_length_elsewhere (void)
 {
@@ -465,7 +484,8 @@ test_one_blit (void)
     }
 }
 
-static const char *const device_names[N_METAL_DEVICES] = { "unified", "discrete", "twin" };
+static const char *const device_names[N_METAL_DEVICES] = { "unified", "discrete", "twin",
+                                                          "integrated" };
 static const char *const mode_names[] = { "host", "shared", "managed", "private" };
 
 static void
@@ -503,6 +523,13 @@ add_pairs (void)
               add_pair (TWIN, to, dest, from);
             }
         }
+
+  for (int mode = MTL_STORAGE_MODE_HOST; mode <= MTL_STORAGE_MODE_PRIVATE; mode++)
+    {
+      if (mode != MTL_STORAGE_MODE_PRIVATE)
+        add_pair (INTEGRATED, mode, INTEGRATED, MTL_STORAGE_MODE_PRIVATE);
+      add_pair (INTEGRATED, MTL_STORAGE_MODE_PRIVATE, INTEGRATED, mode);
+    }
 }
 
 int
@@ -524,6 +551,7 @@ main (int   argc,
   add_metal_test ("/MetalCopies/cancelled/before", test_cancelled_before);
   add_metal_test ("/MetalCopies/cancelled/midway", test_cancelled_midway);
   add_metal_test ("/MetalCopies/odd-length", test_odd_length);
+  add_metal_test ("/MetalCopies/odd-length/of-many", test_odd_length_of_many);
   add_metal_test ("/MetalCopies/odd-length/elsewhere", test_odd_length_elsewhere);
   add_metal_test ("/MetalCopies/one-blit", test_one_blit);
 

@@ -22,14 +22,15 @@ test_list (void)
 static void
 test_description (void)
 {
-  static const char *const names[] = { "Test Unified", "Test Discrete", "Test Discrete" };
+  static const char *const names[] = { "Test Unified", "Test Discrete", "Test Discrete",
+                                       "Test Integrated" };
 
   for (int i = 0; i < N_METAL_DEVICES; i++)
     {
       MtlDevice *device = get_metal (i);
 
       g_assert_cmpstr (mtl_device_get_name (device), ==, names[i]);
-      g_assert_cmpint (mtl_device_has_unified_memory (device), ==, i == UNIFIED);
+      g_assert_cmpint (mtl_device_has_unified_memory (device), ==, i == UNIFIED || i == INTEGRATED);
       g_assert_cmpuint (mtl_device_get_max_buffer_size (device), ==, MAX_BUFFER_SIZE);
       g_assert_cmpuint (mtl_device_get_page_size (device), ==, metal_fixture_page_size ());
       g_assert_false (mtl_device_is_host_accessible (device));
@@ -96,7 +97,7 @@ static void
 test_missing (void)
 {
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_METAL, N_METAL_DEVICES, &error),
-                MTL_ERROR_NOT_SUPPORTED, "There is no device (8, 3) here");
+                MTL_ERROR_NOT_SUPPORTED, "There is no device (8, 4) here");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_METAL, -1, &error),
                 MTL_ERROR_NOT_SUPPORTED, "There is no device (8, -1) here");
 }
@@ -148,17 +149,17 @@ typedef struct
   gsize n_devices;
   unsigned flags;
   gsize n_expected;
-  gboolean default_is_metal;
+  int default_ordinal; /* of Metal's, or -1 */
 } Machine;
 
 static const Machine machines[] = {
-  { "/MetalDevices/machine/without", 0, 0, 0, FALSE },
-  { "/MetalDevices/machine/one", 1, 0, 1, TRUE },
-  { "/MetalDevices/machine/empty-list", 2, METAL_DOUBLE_NO_LIST, 1, TRUE },
-  { "/MetalDevices/machine/no-default", 2, METAL_DOUBLE_NO_DEFAULT, 2, TRUE },
-  { "/MetalDevices/machine/neither", 1, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_NO_DEFAULT, 0, FALSE },
-  { "/MetalDevices/machine/default-once", 2, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_DEFAULT_ONCE, 1,
-    TRUE },
+  { "/MetalDevices/machine/without", 0, 0, 0, -1 },
+  { "/MetalDevices/machine/one", 1, 0, 1, 0 },
+  { "/MetalDevices/machine/empty-list", 2, METAL_DOUBLE_NO_LIST, 1, 0 },
+  { "/MetalDevices/machine/no-default", 2, METAL_DOUBLE_NO_DEFAULT, 2, 0 },
+  { "/MetalDevices/machine/neither", 1, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_NO_DEFAULT, 0, -1 },
+  { "/MetalDevices/machine/default-once", 2, METAL_DOUBLE_NO_LIST | METAL_DOUBLE_DEFAULT_ONCE, 1, 0 },
+  { "/MetalDevices/machine/default-last", 2, METAL_DOUBLE_DEFAULT_LAST, 2, 1 },
 };
 
 static void
@@ -175,10 +176,14 @@ check_machine (const Machine *machine)
   list = mtl_device_list ();
   g_assert_cmpuint (g_list_length (list), ==, 1 + machine->n_expected);
   g_assert_true (mtl_device_get_default ()
-                 == (machine->default_is_metal ? list->next->data : mtl_device_get_host ()));
+                 == g_list_nth_data (list, 1 + machine->default_ordinal));
 
   for (gsize i = 0; i < machine->n_expected; i++)
-    g_assert_cmpuint (mtl_device_get_registry_id (g_list_nth_data (list, i + 1)), ==, 21 + i);
+    {
+      g_assert_cmpuint (mtl_device_get_registry_id (g_list_nth_data (list, i + 1)), ==, 21 + i);
+      /* By the double, the device and its place in the list. */
+      g_assert_cmpuint (metal_fixture_retain_count (metal_fixture_device (i)), ==, 3);
+    }
 
   again = mtl_device_list ();
   g_assert_cmpuint (g_list_length (again), ==, g_list_length (list));

@@ -194,6 +194,22 @@ test_no_buffer (void)
 }
 
 static void
+test_without_deleter (void)
+{
+  gpointer handle = metal_fixture_buffer_new (UNIFIED, LENGTH, OPTIONS_SHARED);
+  Producer producer;
+  MtlStridedView *view;
+
+  produce (&producer, handle);
+  producer.versioned.deleter = NULL;
+  view = take (&producer, FALSE);
+  assert_elements (view, 2, 3, 4, 5, 6, 7);
+  g_assert_finalize_object (view);
+  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  metal_fixture_release (handle);
+}
+
+static void
 test_purgeable (void)
 {
   gpointer handle = metal_fixture_buffer_new (UNIFIED, LENGTH, OPTIONS_SHARED);
@@ -203,6 +219,19 @@ test_purgeable (void)
   metal_fixture_set_purgeable_state (handle, PURGEABLE_VOLATILE);
   check_refused (&producer, MTL_ERROR_NOT_SUPPORTED, "purgeable");
   g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  metal_fixture_release (handle);
+}
+
+/* A buffer of a heap is as purgeable as the heap. */
+static void
+test_purgeable_heap (void)
+{
+  gpointer handle = metal_fixture_buffer_new_in_heap (UNIFIED, LENGTH, OPTIONS_SHARED);
+  Producer producer;
+
+  metal_fixture_set_purgeable_state (handle, PURGEABLE_VOLATILE);
+  produce (&producer, handle);
+  check_refused (&producer, MTL_ERROR_NOT_SUPPORTED, "purgeable");
   metal_fixture_release (handle);
 }
 
@@ -349,7 +378,9 @@ main (int   argc,
   add_metal_test ("/MetalImport/bounds", test_bounds);
   add_metal_test ("/MetalImport/negative-strides", test_negative_strides);
   add_metal_test ("/MetalImport/no-buffer", test_no_buffer);
+  add_metal_test ("/MetalImport/without-deleter", test_without_deleter);
   add_metal_test ("/MetalImport/purgeable", test_purgeable);
+  add_metal_test ("/MetalImport/purgeable/heap", test_purgeable_heap);
   add_metal_test ("/MetalImport/without-strides", test_without_strides);
   add_metal_test ("/MetalImport/empty", test_empty);
   add_metal_test ("/MetalImport/read-only", test_read_only);

@@ -26,6 +26,7 @@ typedef struct
 struct _Crew
 {
   MtlStridedView *view; /* Shared: an int32 for each worker */
+  MtlStridedView *grid; /* Private: a column for each worker */
   MtlEvent *event;
   void (* work) (Worker *worker, guint round);
   int n_waiting;
@@ -47,6 +48,19 @@ run_worker (void *data)
   return NULL;
 }
 
+static MtlStridedView *
+new_grid (MtlDevice *device)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) zeros =
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (8, N_THREADS), &error);
+  MtlStridedView *grid = mtl_strided_view_to_device (zeros, device, MTL_STORAGE_MODE_PRIVATE,
+                                                     &error);
+
+  g_assert_no_error (error);
+  return grid;
+}
+
 static void
 run_crew (void (* work) (Worker *worker, guint round),
           int     ordinal)
@@ -55,6 +69,7 @@ run_crew (void (* work) (Worker *worker, guint round),
   Crew crew = {
     .view = mtl_strided_view_new_zeros (get_metal (ordinal), MTL_DTYPE_INT32, DIMS (N_THREADS),
                                         &error),
+    .grid = new_grid (get_metal (ordinal)),
     .event = mtl_event_new (get_metal (ordinal), &error),
     .work = work,
   };
@@ -70,6 +85,7 @@ run_crew (void (* work) (Worker *worker, guint round),
     g_assert_cmpint (pthread_join (crew.workers[i].thread, NULL), ==, 0);
 
   g_assert_finalize_object (crew.view);
+  g_assert_finalize_object (crew.grid);
   g_assert_finalize_object (crew.event);
 }
 
@@ -113,6 +129,21 @@ exchange (Worker *self,
   view = mtl_strided_view_to_device (copy, self->device, MTL_STORAGE_MODE_PRIVATE, &error);
   g_assert_no_error (error);
   assert_elements (view, round);
+}
+
+/* Each writes between what the others write. */
+static void
+write_column (Worker *self,
+              guint   round)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) column = mtl_strided_view_select (self->crew->grid, 1, self->number,
+                                                               &error);
+
+  g_assert_true (mtl_strided_view_fill_double (column, round + 1, &error));
+  g_assert_no_error (error);
+  assert_elements (column, round + 1, round + 1, round + 1, round + 1, round + 1, round + 1,
+                   round + 1, round + 1);
 }
 
 static void
@@ -194,6 +225,7 @@ static const struct { const char *name; void (* work) (Worker *worker, guint rou
   { "copy", copy },
   { "wrap", wrap },
   { "synchronize", synchronize },
+  { "write-column", write_column },
   { "take-turns", take_turns },
   { "all", do_all },
 };

@@ -452,6 +452,33 @@ test_format_of_many (Living        *living,
   g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits);
 }
 
+/* What the GPU wrote between the elements of Managed memory stays. */
+static void
+test_writes_between (Living        *living,
+                     gconstpointer  data)
+{
+  MtlDevice *device = get_metal (GPOINTER_TO_INT (data));
+  g_autoptr (MtlBuffer) buffer = new_buffer (device, 12, MTL_STORAGE_MODE_MANAGED);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 2, 2), DIMS (6, 2, 1),
+                                                                8, &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0,
+                                                          &error);
+  g_autoptr (MtlStridedView) column = mtl_strided_view_select (view, 2, 1, &error);
+  g_autoptr (MtlStridedView) source = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
+                                                                  DIMS (2, 2, 2), &error);
+
+  g_assert_no_error (error);
+  run_on_gpu (METAL_FIXTURE_FILL, buffer, 0, 12, 9);
+  g_assert_true (mtl_strided_view_fill_double (column, 5, &error));
+  assert_gpu_reads (buffer, 0, "\11\5\11\5\11\11\11\5\11\5\11\11", 12);
+  g_assert_true (mtl_strided_view_copy_from (view, source, &error));
+  assert_gpu_reads (buffer, 0, "\0\0\0\0\11\11\0\0\0\0\11\11", 12);
+  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (mtl_buffer_get_contents (buffer), 12, "\0\0\0\0\11\11\0\0\0\0\11\11", 12);
+}
+
 static void
 test_to_own_device (Living        *living,
                     gconstpointer  data)
@@ -493,6 +520,7 @@ main (int   argc,
   add_on_both ("unequal", test_unequal);
   add_on_both ("elements", test_elements);
   add_on_both ("format-of-many", test_format_of_many);
+  add_on_both ("writes-between", test_writes_between);
   add_on_both ("to-own-device", test_to_own_device);
 
   return g_test_run ();

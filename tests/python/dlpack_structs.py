@@ -108,3 +108,27 @@ class Producer:
 
 def floats(*values):
     return (ctypes.c_float * len(values))(*values)
+
+
+SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class ExchangeApi(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("prev_api", ctypes.c_void_p),
+        ("allocate", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(DLTensor),
+                                      ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, SET_ERROR)),
+        ("managed_from", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object,
+                                           ctypes.POINTER(ctypes.c_void_p))),
+        ("to_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                                        ctypes.POINTER(ctypes.py_object))),
+        ("borrow", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))),
+        ("work_stream", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32,
+                                         ctypes.POINTER(ctypes.c_void_p))),
+    ]
+
+
+def exchange_api(cls):
+    """The C functions that a class offers."""
+    capsule = cls.__dlpack_c_exchange_api__
+    return ExchangeApi.from_address(api.PyCapsule_GetPointer(capsule, b"dlpack_exchange_api"))

@@ -8,31 +8,15 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import DEFAULT, HOST, METAL, iota, tensor, zeros
-from dlpack_structs import DELETER, DLTensor, ManagedVersioned, Producer, api, dims, floats
-
-SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
-
-
-class ExchangeApi(ctypes.Structure):
-    _fields_ = [
-        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("prev_api", ctypes.c_void_p),
-        ("allocate", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(DLTensor),
-                                      ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, SET_ERROR)),
-        ("managed_from", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object,
-                                           ctypes.POINTER(ctypes.c_void_p))),
-        ("to_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
-                                        ctypes.POINTER(ctypes.py_object))),
-        ("borrow", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))),
-        ("work_stream", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32,
-                                         ctypes.POINTER(ctypes.c_void_p))),
-    ]
+from dlpack_structs import (DELETER, SET_ERROR, DLTensor, ManagedVersioned, Producer, dims,
+                            exchange_api, floats)
 
 
 @pytest.fixture
 def exchange():
-    capsule = Mtl.StridedView.__dlpack_c_exchange_api__
-    assert capsule is Mtl.StridedView.__c_dlpack_exchange_api__
-    return ExchangeApi.from_address(api.PyCapsule_GetPointer(capsule, b"dlpack_exchange_api"))
+    assert (Mtl.StridedView.__dlpack_c_exchange_api__
+            is Mtl.StridedView.__c_dlpack_exchange_api__)
+    return exchange_api(Mtl.StridedView)
 
 
 def test_version(exchange):

@@ -10,7 +10,7 @@ from gi.repository import Gio, GLib, Mtl
 
 import metal_double as double
 from conftest import DOUBLES, METAL, error_code
-from dlpack_structs import Producer, managed_of
+from dlpack_structs import DLTensor, Producer, exchange_api, managed_of
 
 UNKNOWN = Mtl.DeviceType.UNKNOWN
 MODES = {Mtl.StorageMode.SHARED: double.SHARED, Mtl.StorageMode.MANAGED: double.MANAGED,
@@ -131,6 +131,8 @@ def test_purgeable_memory_is_refused(theirs):
     with pytest.raises(BufferError, match="purgeable") as info:
         view.__dlpack__()
     assert error_code(info) == Mtl.Error.NOT_SUPPORTED
+    with pytest.raises(BufferError, match="purgeable"):
+        exchange_api(Mtl.StridedView).borrow(view, DLTensor())
     with pytest.raises(BufferError, match="purgeable"):
         Mtl.from_dlpack(Producer(theirs, (64,), device=METAL_0, **UINT8))
     double.set_purgeable_state(theirs, state)

@@ -23,6 +23,10 @@
 VALUE (MTLStorageModeShared, 0);
 VALUE (MTLStorageModeManaged, 1);
 VALUE (MTLStorageModePrivate, 2);
+VALUE (MTLGPUFamilyApple1, 1001);
+VALUE (MTLGPUFamilyApple7, 1007);
+VALUE (MTLGPUFamilyMac2, 2002);
+VALUE (MTLGPUFamilyCommon1, 3001);
 VALUE (MTLStorageModeMemoryless, 3);
 VALUE (MTLCPUCacheModeDefaultCache, 0);
 VALUE (MTLCPUCacheModeWriteCombined, 1);
@@ -176,6 +180,7 @@ static const Signature signatures[] = {
   { "MTLDevice", "isHeadless", "B" },
   { "MTLDevice", "isRemovable", "B" },
   { "MTLDevice", "hasUnifiedMemory", "B" },
+  { "MTLDevice", "supportsFamily:", "Bq" },
   { "MTLDevice", "recommendedMaxWorkingSetSize", "Q" },
   { "MTLDevice", "maxBufferLength", "Q" },
   { "MTLDevice", "currentAllocatedSize", "Q" },
@@ -329,6 +334,7 @@ check_device (void)
     "name",
     "registryID",
     "hasUnifiedMemory",
+    "supportsFamily:",
     "maxBufferLength",
     "newCommandQueue",
     "newSharedEvent",

@@ -136,6 +136,8 @@ test_environment (void)
   assert_environment ("unified", "*" UNIFIED ("4294967297") "default: 1 1\n*");
   assert_environment ("discrete,unified",
                       "*" DISCRETE ("4294967297") UNIFIED ("4294967298") "default: 1 1\n*");
+  assert_environment ("integrated,default-last",
+                      "*Double integrated 4294967297 unified 2147483648\ndefault: 1 1\n*");
   assert_environment ("unified,no-default", "*" UNIFIED ("4294967297") "default: 0 0\n*");
   assert_environment ("unified,default-once", "*" UNIFIED ("4294967297") "default: 1 0\n*");
   assert_environment ("no-list,unified", "*default: 1 1\n*");
@@ -144,10 +146,10 @@ test_environment (void)
 static void
 test_environment_wrong (void)
 {
-  g_setenv ("METAL_DOUBLE", "unified,integrated", TRUE);
+  g_setenv ("METAL_DOUBLE", "unified,built-in", TRUE);
   g_test_trap_subprocess ("/MetalDouble/setup/environment/subprocess", 0, 0);
   g_test_trap_assert_failed ();
-  g_test_trap_assert_stderr ("*METAL_DOUBLE does not know “integrated”*");
+  g_test_trap_assert_stderr ("*METAL_DOUBLE does not know “built-in”*");
   g_unsetenv ("METAL_DOUBLE");
 }
 

@@ -40,6 +40,13 @@ typedef NS_ENUM (NSUInteger, MTLStorageMode) {
   MTLStorageModeMemoryless = 3,
 };
 
+typedef NS_ENUM (NSInteger, MTLGPUFamily) {
+  MTLGPUFamilyApple1 = 1001,
+  MTLGPUFamilyApple7 = 1007,
+  MTLGPUFamilyMac2 = 2002,
+  MTLGPUFamilyCommon1 = 3001,
+};
+
 typedef NS_ENUM (NSUInteger, MTLHazardTrackingMode) {
   MTLHazardTrackingModeDefault = 0,
   MTLHazardTrackingModeUntracked = 1,
@@ -270,6 +277,7 @@ MTL_EXTERN NSString *const MTLLibraryErrorDomain;
 @property (readonly, getter = isHeadless) BOOL headless;
 @property (readonly, getter = isRemovable) BOOL removable;
 @property (readonly) BOOL hasUnifiedMemory;
+- (BOOL) supportsFamily: (MTLGPUFamily) gpuFamily;
 @property (readonly) uint64_t recommendedMaxWorkingSetSize;
 @property (readonly) NSUInteger maxBufferLength;
 @property (readonly) NSUInteger currentAllocatedSize;
