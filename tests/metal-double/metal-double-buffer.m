@@ -346,14 +346,15 @@ md_buffer_purgeable_state (MDBuffer *buffer)
   bool used;
 
   md_count (MD_CALL_SET_PURGEABLE_STATE);
-  if (state == MTLPurgeableStateKeepCurrent)
-    return before;
-
+  /* Apple says of the heap alone what its state is. */
   if (heap != nil)
     {
       md_violation ("setPurgeableState: on a buffer of a heap");
       return before;
     }
+
+  if (state == MTLPurgeableStateKeepCurrent)
+    return before;
 
   pthread_mutex_lock (&md_lock);
   used = n_committed > 0;

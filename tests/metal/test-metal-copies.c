@@ -416,18 +416,22 @@ test_odd_length (void)
   g_assert_cmpmem (last, 3, "xyz", 3);
 }
 
-/* What cannot be reached is the end of a range of several pieces. */
+/* What cannot be reached is the end of a range of several pieces, or of a blit. */
 static void
 test_odd_length_of_many (void)
 {
   gsize size = ((gsize) 17 << 20) + 3;
   g_autoptr (MtlBuffer) dest = new_wrapped_buffer (DISCRETE, size, OPTIONS_PRIVATE);
   g_autoptr (MtlBuffer) source = new_buffer (NULL, size, MTL_STORAGE_MODE_HOST);
+  g_autoptr (MtlBuffer) beside = new_buffer (get_metal (DISCRETE), size, MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("ab", 2);
   g_autofree guint8 *noise = new_noise (size);
 
   metal_fixture_poke (mtl_buffer_get_handle (dest), 0, noise, size);
   assert_refuses (mtl_buffer_copy (dest, 0, source, 0, size, NULL, &error),
+                  MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
+  assert_large (dest, noise, size);
+  assert_refuses (mtl_buffer_copy (dest, 0, beside, 0, size, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
   assert_large (dest, noise, size);
   assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, &error),
