@@ -40,11 +40,14 @@ main (void)
     .version = { 1, 1 },
     .dl_tensor = { data, { 1, 0 }, 3, { 2, 32, 1 }, (gint64 *) shape, strides, 0 },
   };
+  Case cases[] = {
+    { "a bare GObject, new + unref", new_object, NULL },
+    { "export + deleter", export_and_delete, view },
+    { "export, legacy + deleter", export_legacy_and_delete, view },
+    { "import + unref", import_and_unref, &foreign },
+    { "permute + unref", permute_and_unref, view },
+  };
 
-  report ("a bare GObject, new + unref", new_object, NULL);
-  report ("export + deleter", export_and_delete, view);
-  report ("export, legacy + deleter", export_legacy_and_delete, view);
-  report ("import + unref", import_and_unref, &foreign);
-  report ("permute + unref", permute_and_unref, view);
+  measure (cases, G_N_ELEMENTS (cases));
   return 0;
 }

@@ -17,29 +17,44 @@ retain_and_release (gpointer buffer)
 
 static void
 compare (const char *what,
-         double      metal,
-         double      host,
-         double      references)
+         const Case *metal,
+         const Case *host,
+         const Case *references)
 {
-  g_print ("%-32s %8.2f of the host's %s\n", what, (metal - references) / host,
-           "(at most 1.3)");
+  g_print ("%-32s %8.2f of the host's (at most 1.3)\n", what,
+           (metal->cost - references->cost) / host->cost);
 }
+
+static DLManagedTensorVersioned
+describe (gpointer data,
+          int      device_type)
+{
+  static gint64 shape[] = { 2, 3, 4 }, strides[] = { 12, 4, 1 };
+
+  return (DLManagedTensorVersioned) {
+    .version = { 1, 1 },
+    .dl_tensor = { data, { device_type, 0 }, 3, { 2, 32, 1 }, shape, strides, 0 },
+  };
+}
+
+enum
+{
+  REFERENCES,
+  HOST_EXPORT,
+  SHARED_EXPORT,
+  HOST_IMPORT,
+  SHARED_IMPORT,
+};
 
 int
 main (void)
 {
   const gint64 shape[] = { 2, 3, 4 };
-  gint64 strides[] = { 12, 4, 1 };
-  float data[24] = { 0 };
   g_autoptr (MtlDevice) metal = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, NULL);
   g_autoptr (MtlStridedView) host_view =
     mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, shape, 3, NULL);
   g_autoptr (MtlStridedView) view = NULL;
-  DLManagedTensorVersioned tensor = {
-    .version = { 1, 1 },
-    .dl_tensor = { data, { 1, 0 }, 3, { 2, 32, 1 }, (gint64 *) shape, strides, 0 },
-  };
-  double references, host_export, host_import, metal_export, metal_import;
+  DLManagedTensorVersioned host_tensor, tensor;
   gpointer handle;
 
   if (metal == NULL)
@@ -50,16 +65,19 @@ main (void)
 
   view = mtl_strided_view_new_zeros (metal, MTL_DTYPE_FLOAT32, shape, 3, NULL);
   handle = mtl_buffer_get_handle (mtl_strided_view_get_buffer (view));
-  references = report ("retain + release of the double", retain_and_release, handle);
-  host_export = report ("host: export + deleter", export_and_delete, host_view);
-  metal_export = report ("Shared: export + deleter", export_and_delete, view);
-  host_import = report ("host: import + unref", import_and_unref, &tensor);
+  host_tensor = describe (mtl_strided_view_get_data (host_view), 1);
+  tensor = describe (handle, 8);
 
-  tensor.dl_tensor.data = handle;
-  tensor.dl_tensor.device.device_type = MTL_DEVICE_TYPE_METAL;
-  metal_import = report ("Shared: import + unref", import_and_unref, &tensor);
+  Case cases[] = {
+    [REFERENCES] = { "retain + release of the double", retain_and_release, handle },
+    [HOST_EXPORT] = { "host: export + deleter", export_and_delete, host_view },
+    [SHARED_EXPORT] = { "Shared: export + deleter", export_and_delete, view },
+    [HOST_IMPORT] = { "host: import + unref", import_and_unref, &host_tensor },
+    [SHARED_IMPORT] = { "Shared: import + unref", import_and_unref, &tensor },
+  };
 
-  compare ("export", metal_export, host_export, references);
-  compare ("import", metal_import, host_import, references);
+  measure (cases, G_N_ELEMENTS (cases));
+  compare ("export", &cases[SHARED_EXPORT], &cases[HOST_EXPORT], &cases[REFERENCES]);
+  compare ("import", &cases[SHARED_IMPORT], &cases[HOST_IMPORT], &cases[REFERENCES]);
   return 0;
 }

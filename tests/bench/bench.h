@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a call costs: nanoseconds, the best of several rounds, and the number
- * of allocations. For one file of a program. */
+/* What calls cost: nanoseconds, the best of several rounds taken in turn, so that
+ * what slows the machine slows all; and the number of allocations. For one file
+ * of a program. */
 
 #pragma once
 
@@ -11,8 +12,8 @@
 
 #include "dlpack-structs.h"
 
-#define ROUNDS 20
-#define CALLS 50000
+#define ROUNDS 300
+#define CALLS 2000
 
 static guint64 n_allocations;
 
@@ -39,39 +40,49 @@ calloc (size_t n,
 
 typedef void (* Call) (gpointer data);
 
-static double
-measure (Call     call,
-         gpointer data)
+typedef struct
 {
-  double best = G_MAXDOUBLE;
+  const char *what;
+  Call call;
+  gpointer data;
+  double cost; /* in nanoseconds */
+} Case;
 
-  for (int round = 0; round < ROUNDS; round++)
-    {
-      gint64 start = g_get_monotonic_time ();
+static void
+measure_round (Case *self)
+{
+  gint64 start = g_get_monotonic_time ();
 
-      for (int i = 0; i < CALLS; i++)
-        call (data);
-      best = MIN (best, (g_get_monotonic_time () - start) * 1000.0 / CALLS);
-    }
-
-  return best;
+  for (int i = 0; i < CALLS; i++)
+    self->call (self->data);
+  self->cost = MIN (self->cost, (g_get_monotonic_time () - start) * 1000.0 / CALLS);
 }
 
-static double
-report (const char *what,
-        Call        call,
-        gpointer    data)
+static guint64
+count_allocations (Case *self)
 {
   guint64 before;
-  double cost;
 
-  call (data); /* what is made only once */
+  self->call (self->data); /* what is made only once */
   before = n_allocations;
-  call (data);
-  before = n_allocations - before;
-  cost = measure (call, data);
-  g_print ("%-32s %8.1f ns %4" G_GUINT64_FORMAT " allocations\n", what, cost, before);
-  return cost;
+  self->call (self->data);
+  return n_allocations - before;
+}
+
+static void
+measure (Case  *cases,
+         gsize  n_cases)
+{
+  for (gsize i = 0; i < n_cases; i++)
+    cases[i].cost = G_MAXDOUBLE;
+
+  for (int round = 0; round < ROUNDS; round++)
+    for (gsize i = 0; i < n_cases; i++)
+      measure_round (&cases[i]);
+
+  for (gsize i = 0; i < n_cases; i++)
+    g_print ("%-32s %8.1f ns %4" G_GUINT64_FORMAT " allocations\n", cases[i].what, cases[i].cost,
+             count_allocations (&cases[i]));
 }
 
 static void

@@ -136,7 +136,16 @@ metal_double_set_zombies (bool yes)
 bool
 md_need_pool (const char *what)
 {
-  if ([NSAutoreleasePool currentPool] != nil)
+  /* Each mention of a class is a search for it with GCC's runtime. */
+  static void *pool_class;
+  Class known = (Class) __atomic_load_n (&pool_class, __ATOMIC_RELAXED);
+
+  if (known == Nil)
+    {
+      known = [NSAutoreleasePool class];
+      __atomic_store_n (&pool_class, (void *) known, __ATOMIC_RELAXED);
+    }
+  if ([known currentPool] != nil)
     return true;
 
   md_violation ("%s without an autorelease pool in place", what);
