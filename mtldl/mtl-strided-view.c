@@ -56,13 +56,103 @@ mtl_strided_view_init (MtlStridedView *self)
   mtl_layout_strides (&self->layout)[0] = 1;
 }
 
+/* To make and end a GObject takes several times what an operation computes.
+ * These wait for the next view that is made. */
+static MtlStridedView *spare_views[4]; /* atomic */
+
+static MtlStridedView *
+take_spare_view (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (spare_views); i++)
+    if (g_atomic_pointer_get (&spare_views[i]) != NULL)
+      {
+        MtlStridedView *self = g_atomic_pointer_exchange (&spare_views[i], NULL);
+
+        if (self != NULL)
+          return self;
+      }
+
+  return g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+}
+
+static gboolean
+put_spare_view (MtlStridedView *self)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (spare_views); i++)
+    if (g_atomic_pointer_get (&spare_views[i]) == NULL
+        && g_atomic_pointer_compare_and_exchange (&spare_views[i], NULL, self))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Whether the caller's reference is all there is of it: weak references, and
+ * what a language binding attaches, are in the list of data. There are no
+ * properties, so that no handler of a signal can have been of use. */
+static gboolean
+is_unattached (MtlStridedView *self)
+{
+  GObject *object = &self->parent_instance;
+
+  return g_atomic_int_get ((int *) &object->ref_count) == 1
+         && g_atomic_pointer_get (&object->qdata) == NULL;
+}
+
+/**
+ * mtl_strided_view_release: (skip)
+ * @self: (transfer full): a view
+ * @may_end_memory: whether to go on where the memory ends with the view, which
+ *   runs what the owner of the memory has to be done then
+ *
+ * Gives up a reference, as g_object_unref() does, but keeps the object for the
+ * next view that is made, where nobody else has a use for it. For loops that
+ * make many views, of which each lives for a moment.
+ *
+ * Returns: whether the reference was given up, which it always is where
+ *   @may_end_memory is %TRUE
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_release (MtlStridedView *self,
+                          gboolean        may_end_memory)
+{
+  MtlMemory *memory;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+
+  if (!is_unattached (self))
+    {
+      if (may_end_memory)
+        g_object_unref (self);
+      return may_end_memory;
+    }
+
+  if (!may_end_memory
+      && (self->buffer != NULL || !mtl_memory_unref_unless_last (self->memory)))
+    return FALSE;
+
+  memory = self->memory;
+  self->memory = mtl_memory_get_empty ();
+  if (may_end_memory)
+    {
+      g_clear_object (&self->buffer);
+      mtl_memory_unref (memory);
+    }
+
+  mtl_layout_clear (&self->layout);
+  if (!put_spare_view (self))
+    g_object_unref (self);
+  return TRUE;
+}
+
 MtlStridedView *
 mtl_strided_view_new_take (MtlMemory       *memory,
                            gsize            byte_offset,
                            MtlElementType   type,
                            MtlLayout       *layout)
 {
-  MtlStridedView *self = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+  MtlStridedView *self = take_spare_view ();
 
   self->memory = memory;
   self->byte_offset = byte_offset;

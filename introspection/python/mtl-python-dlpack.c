@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Python's DLPack protocol: __dlpack__() and from_dlpack(). */
+/* Python's DLPack protocol, out: __dlpack__() and __dlpack_device__(). */
 
-#include "mtl-python-private.h"
-
-#include "mtl-dlpack-abi-private.h"
-
-#define LEGACY_NAME "dltensor"
-#define LEGACY_USED_NAME "used_dltensor"
-#define VERSIONED_NAME "dltensor_versioned"
-#define VERSIONED_USED_NAME "used_dltensor_versioned"
+#include "mtl-python-exchange-private.h"
 
 /* A consumer renames the capsule, so that a name that is left means that
  * nobody took the tensor. What ends with it may run Python code, to which an
@@ -66,33 +59,22 @@ capsule_for_versioned (DLManagedTensorVersioned *managed)
   return capsule;
 }
 
-/* Names and values that each exchange passes. */
+/* The keywords of an export. */
 static struct
 {
   PyObject *max_version;
   PyObject *copy;
   PyObject *stream;
   PyObject *dl_device;
-  PyObject *dlpack;
-  PyObject *device;
-  PyObject *our_version;
-  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
 } names;
 
 int
-prepare_dlpack (void)
+prepare_export (void)
 {
   names.max_version = PyUnicode_InternFromString ("max_version");
   names.copy = PyUnicode_InternFromString ("copy");
   names.stream = PyUnicode_InternFromString ("stream");
   names.dl_device = PyUnicode_InternFromString ("dl_device");
-  names.dlpack = PyUnicode_InternFromString ("__dlpack__");
-  names.device = PyUnicode_InternFromString ("device");
-  names.our_version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-  names.keywords[0] = PyTuple_Pack (1, names.max_version);
-  names.keywords[1] = PyTuple_Pack (2, names.max_version, names.dl_device);
-  names.keywords[2] = PyTuple_Pack (2, names.max_version, names.copy);
-  names.keywords[3] = PyTuple_Pack (3, names.max_version, names.dl_device, names.copy);
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
@@ -105,7 +87,7 @@ typedef struct
 } Request;
 
 /* (type, ordinal), (major, minor): what is not a pair is a TypeError. */
-static int
+int
 parse_pair (PyObject   *object,
             const char *what,
             int        *first,
@@ -335,236 +317,3 @@ PyMethodDef exporter_methods[] = {
     "__dlpack_device__()\n\nThe DLPack device: its type and its number." },
   { NULL }
 };
-
-/* Takes the tensor out of the capsule: the name says so to the producer, whose
- * destructor then has nothing to do and need not be called. */
-static gpointer
-take_from_capsule (PyObject   *capsule,
-                   const char *name,
-                   const char *used_name)
-{
-  gpointer managed = PyCapsule_GetPointer (capsule, name);
-
-  if (PyCapsule_SetName (capsule, used_name) < 0
-      || PyCapsule_SetDestructor (capsule, NULL) < 0)
-    return NULL;
-
-  return managed;
-}
-
-static PyObject *
-view_from_capsule (PyObject *capsule)
-{
-  MtlStridedView *view = NULL;
-  GError *error = NULL;
-  const char *name;
-  gpointer managed;
-
-  name = PyCapsule_GetName (capsule);
-  if (name != NULL && g_str_equal (name, VERSIONED_NAME))
-    {
-      managed = take_from_capsule (capsule, name, VERSIONED_USED_NAME);
-      if (managed != NULL)
-        view = mtl_strided_view_new_take_dlpack (managed, &error);
-    }
-  else if (name != NULL && g_str_equal (name, LEGACY_NAME))
-    {
-      managed = take_from_capsule (capsule, name, LEGACY_USED_NAME);
-      if (managed != NULL)
-        view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
-    }
-  else
-    PyErr_Format (PyExc_BufferError,
-                  "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
-                  ", which can be consumed once", name != NULL ? name : "NULL");
-
-  return PyErr_Occurred () != NULL ? NULL : wrap_view (view, &error, PEER);
-}
-
-/* Versioned first; a producer from before that knows no such keywords, and
- * gives what it has. */
-static PyObject *
-ask_for_capsule (PyObject *object,
-                 PyObject *device,
-                 PyObject *copy,
-                 gboolean *plain)
-{
-  /* A callee may use the place before the first argument. */
-  PyObject *slots[5] = { NULL, object, names.our_version };
-  PyObject **args = slots + 1;
-  gsize n = 2;
-  PyObject *capsule;
-
-  if (device != Py_None)
-    args[n++] = device;
-  if (copy != Py_None)
-    args[n++] = copy;
-
-  *plain = FALSE;
-  capsule = PyObject_VectorcallMethod (names.dlpack, args,
-                                       1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                       names.keywords[(device != Py_None)
-                                                          + 2 * (copy != Py_None)]);
-  if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
-    return capsule;
-
-  PyErr_Clear ();
-  *plain = TRUE;
-  return PyObject_VectorcallMethod (names.dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                    NULL);
-}
-
-/* What ends here may run Python code, to which a pending exception does not
- * belong. */
-static void
-drop (PyObject *object)
-{
-  PyObject *type, *value, *traceback;
-
-  PyErr_Fetch (&type, &value, &traceback);
-  Py_XDECREF (object);
-  PyErr_Restore (type, value, traceback);
-}
-
-/* (type, ordinal) of a Mtl.Device too. */
-static PyObject *
-device_pair (PyObject *device)
-{
-  int type, ordinal;
-
-  if (PyObject_TypeCheck (device, classes.device))
-    {
-      MtlDevice *gdevice = (MtlDevice *) pygobject_get (device);
-
-      return Py_BuildValue ("(ii)", mtl_device_get_device_type (gdevice),
-                            mtl_device_get_device_ordinal (gdevice));
-    }
-
-  if (device != Py_None && parse_pair (device, "device", &type, &ordinal) < 0)
-    return NULL;
-
-  Py_INCREF (device);
-  return device;
-}
-
-static PyObject *
-check_device (PyObject *wrapper,
-              PyObject *device)
-{
-  MtlStridedView *view = get_view (wrapper);
-  int type, ordinal;
-
-  if (device == Py_None)
-    return wrapper;
-
-  if (parse_pair (device, "device", &type, &ordinal) == 0)
-    {
-      if (type == mtl_strided_view_get_device_type_code (view)
-          && ordinal == mtl_strided_view_get_device_ordinal (view))
-        return wrapper;
-
-      PyErr_Format (PyExc_BufferError, "The producer gave memory of device (%d, %d), not (%d, %d)",
-                    mtl_strided_view_get_device_type_code (view),
-                    mtl_strided_view_get_device_ordinal (view), type, ordinal);
-    }
-
-  drop (wrapper);
-  return NULL;
-}
-
-static PyObject *
-replace_by_copy (PyObject *wrapper)
-{
-  GError *error = NULL;
-  MtlStridedView *copy;
-
-  Py_BEGIN_ALLOW_THREADS
-  copy = mtl_strided_view_copy (get_view (wrapper), &error);
-  Py_END_ALLOW_THREADS
-  Py_DECREF (wrapper);
-  return wrap_view (copy, &error, PEER);
-}
-
-/* A bare capsule is taken as it is, like what a producer gives that knows no
- * keywords. */
-static PyObject *
-get_capsule (PyObject *object,
-             PyObject *device,
-             PyObject *copy,
-             gboolean *plain)
-{
-  PyObject *capsule = object;
-
-  *plain = TRUE;
-  if (PyCapsule_CheckExact (object))
-    Py_INCREF (capsule);
-  else
-    capsule = ask_for_capsule (object, device, copy, plain);
-
-  if (capsule == NULL || PyCapsule_CheckExact (capsule))
-    return capsule;
-
-  PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
-                Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
-  drop (capsule);
-  return NULL;
-}
-
-static PyObject *
-view_from_dlpack (PyObject *object,
-                  PyObject *device,
-                  PyObject *copy)
-{
-  PyObject *pair, *capsule, *wrapper = NULL;
-  gboolean plain;
-
-  pair = device_pair (device);
-  if (pair == NULL)
-    return NULL;
-
-  capsule = get_capsule (object, pair, copy, &plain);
-  if (capsule != NULL)
-    wrapper = view_from_capsule (capsule);
-  if (wrapper != NULL)
-    wrapper = check_device (wrapper, pair);
-  if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
-    wrapper = replace_by_copy (wrapper);
-
-  drop (capsule);
-  Py_DECREF (pair);
-  return wrapper;
-}
-
-PyObject *
-module_from_dlpack (PyObject         *module,
-                    PyObject *const  *args,
-                    Py_ssize_t        n_args,
-                    PyObject         *keywords)
-{
-  PyObject *device = Py_None, *copy = Py_None;
-
-  if (n_args != 1)
-    {
-      PyErr_Format (PyExc_TypeError, "from_dlpack() takes one positional argument (%zd given)",
-                    n_args);
-      return NULL;
-    }
-
-  for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE (keywords); i++)
-    {
-      PyObject *name = PyTuple_GET_ITEM (keywords, i);
-
-      if (PyUnicode_Compare (name, names.device) == 0)
-        device = args[1 + i];
-      else if (PyUnicode_Compare (name, names.copy) == 0)
-        copy = args[1 + i];
-      else
-        {
-          PyErr_Format (PyExc_TypeError, "from_dlpack() got an unexpected keyword argument '%U'",
-                        name);
-          return NULL;
-        }
-    }
-
-  return view_from_dlpack (args[0], device, copy);
-}

@@ -2,40 +2,7 @@
 
 /* DLPack's C exchange API: what C++ consumers call instead of __dlpack__(). */
 
-#include "mtl-python-private.h"
-
-#include "mtl-dlpack-abi-private.h"
-
-#define API_NAME "dlpack_exchange_api"
-
-typedef struct Header Header;
-struct Header
-{
-  DLPackVersion version;
-  Header *prev_api;
-};
-
-typedef void (* SetErrorFunc) (void       *error_ctx,
-                               const char *kind,
-                               const char *message);
-
-typedef struct
-{
-  Header header;
-  int (* managed_tensor_allocator)              (DLTensor                  *prototype,
-                                                 DLManagedTensorVersioned **out,
-                                                 void                      *error_ctx,
-                                                 SetErrorFunc               set_error);
-  int (* managed_tensor_from_py_object_no_sync) (void                      *py_object,
-                                                 DLManagedTensorVersioned **out);
-  int (* managed_tensor_to_py_object_no_sync)   (DLManagedTensorVersioned  *tensor,
-                                                 void                     **out_py_object);
-  int (* dltensor_from_py_object_no_sync)       (void                      *py_object,
-                                                 DLTensor                  *out);
-  int (* current_work_stream)                   (gint32                     device_type,
-                                                 gint32                     device_id,
-                                                 void                     **out_stream);
-} ExchangeApi;
+#include "mtl-python-exchange-private.h"
 
 /* Called without Python's lock. */
 static int
@@ -222,15 +189,15 @@ static ExchangeApi api = {
 int
 install_exchange (PyTypeObject *type)
 {
-  PyObject *capsule = PyCapsule_New (&api, API_NAME, NULL);
+  PyObject *capsule = PyCapsule_New (&api, EXCHANGE_API_NAME, NULL);
   int status;
 
   if (capsule == NULL)
     return -1;
 
-  status = PyObject_SetAttrString ((PyObject *) type, "__dlpack_c_exchange_api__", capsule);
+  status = PyObject_SetAttrString ((PyObject *) type, EXCHANGE_ATTRIBUTE, capsule);
   if (status == 0)
-    status = PyObject_SetAttrString ((PyObject *) type, "__c_dlpack_exchange_api__", capsule);
+    status = PyObject_SetAttrString ((PyObject *) type, OLDER_EXCHANGE_ATTRIBUTE, capsule);
   Py_DECREF (capsule);
   return status;
 }

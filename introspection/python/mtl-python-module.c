@@ -118,7 +118,8 @@ module_install (PyObject *module,
                         classes.empty_view };
 
   if (install_dtypes () < 0
-      || prepare_dlpack () < 0
+      || prepare_export () < 0
+      || prepare_import () < 0
       || install_methods (view, exporter_methods) < 0
       || install_methods (buffer, exporter_methods) < 0
       || install_methods (view, view_methods) < 0
@@ -126,7 +127,8 @@ module_install (PyObject *module,
       || install_exchange (view) < 0
       || install_buffer (view) < 0
       || install_buffer (buffer) < 0
-      || install_index (view) < 0)
+      || install_index (view) < 0
+      || install_dealloc (view) < 0)
     return NULL;
 
   Py_RETURN_NONE;

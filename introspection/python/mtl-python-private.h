@@ -105,7 +105,13 @@ int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);
 
-/* Imports: mtl-python-dlpack.c, mtl-python-buffer.c */
+/* mtl-python-dlpack.c */
+int       parse_pair        (PyObject     *object,
+                             const char   *what,
+                             int          *first,
+                             int          *second);
+
+/* Imports: mtl-python-import.c, mtl-python-buffer.c */
 PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,
                               Py_ssize_t        n_args,
@@ -122,8 +128,10 @@ int       install_methods  (PyTypeObject *type,
                             PyMethodDef  *methods);
 int       install_index    (PyTypeObject *type);
 int       install_buffer   (PyTypeObject *type);
+int       install_dealloc  (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);
 int       install_dtypes   (void);
-int       prepare_dlpack   (void);
+int       prepare_export   (void);
+int       prepare_import   (void);
 
 G_END_DECLS

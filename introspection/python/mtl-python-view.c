@@ -5,30 +5,6 @@
 
 #include "mtl-python-private.h"
 
-/* A new view has no wrapper yet, so that PyGObject need not look for one, nor
- * for the class. The wrapper takes the reference. */
-PyObject *
-wrap_view (MtlStridedView *view,
-           GError        **error,
-           Audience        audience)
-{
-  PyGObject *wrapper;
-
-  if (view == NULL)
-    return raise_error (*error, audience);
-
-  wrapper = (PyGObject *) classes.view->tp_alloc (classes.view, 0);
-  if (wrapper == NULL)
-    {
-      g_object_unref (view);
-      return NULL;
-    }
-
-  wrapper->obj = G_OBJECT (view);
-  pygobject_register_wrapper ((PyObject *) wrapper);
-  return (PyObject *) wrapper;
-}
-
 int
 int64_from_object (PyObject *object,
                    gint64   *value,

@@ -90,6 +90,23 @@ mtl_memory_unref (MtlMemory *self)
     mtl_memory_free (self);
 }
 
+/* Does nothing where the reference is the last one: what ends with the memory
+ * may be somebody else's code. */
+static inline gboolean
+mtl_memory_unref_unless_last (MtlMemory *self)
+{
+  int count = g_atomic_int_get (&self->ref_count);
+
+  if (self->is_static)
+    return TRUE;
+
+  while (count > 1)
+    if (g_atomic_int_compare_and_exchange_full (&self->ref_count, count, count - 1, &count))
+      return TRUE;
+
+  return FALSE;
+}
+
 /* Tells the device what the host wrote, where it has a copy of its own. */
 static inline void
 mtl_memory_did_modify (MtlMemory *self,

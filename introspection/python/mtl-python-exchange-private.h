@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-python-private.h"
+
+#include "mtl-dlpack-abi-private.h"
+
+G_BEGIN_DECLS
+
+/* Names that both sides of an exchange know. */
+#define LEGACY_NAME "dltensor"
+#define LEGACY_USED_NAME "used_dltensor"
+#define VERSIONED_NAME "dltensor_versioned"
+#define VERSIONED_USED_NAME "used_dltensor_versioned"
+#define EXCHANGE_API_NAME "dlpack_exchange_api"
+#define EXCHANGE_ATTRIBUTE "__dlpack_c_exchange_api__"
+#define OLDER_EXCHANGE_ATTRIBUTE "__c_dlpack_exchange_api__"
+
+/* DLPack's C exchange API. */
+typedef struct ExchangeHeader ExchangeHeader;
+struct ExchangeHeader
+{
+  DLPackVersion version;
+  ExchangeHeader *prev_api;
+};
+
+typedef void (* SetErrorFunc) (void       *error_ctx,
+                               const char *kind,
+                               const char *message);
+
+typedef struct
+{
+  ExchangeHeader header;
+  int (* managed_tensor_allocator)              (DLTensor                  *prototype,
+                                                 DLManagedTensorVersioned **out,
+                                                 void                      *error_ctx,
+                                                 SetErrorFunc               set_error);
+  int (* managed_tensor_from_py_object_no_sync) (void                      *py_object,
+                                                 DLManagedTensorVersioned **out);
+  int (* managed_tensor_to_py_object_no_sync)   (DLManagedTensorVersioned  *tensor,
+                                                 void                     **out_py_object);
+  int (* dltensor_from_py_object_no_sync)       (void                      *py_object,
+                                                 DLTensor                  *out);
+  int (* current_work_stream)                   (gint32                     device_type,
+                                                 gint32                     device_id,
+                                                 void                     **out_stream);
+} ExchangeApi;
+
+G_END_DECLS

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Python's DLPack protocol, in: from_dlpack(). */
+
+#include "mtl-python-exchange-private.h"
+
+#include "mtl-element-type-private.h"
+
+/* Names and values that each import passes. */
+static struct
+{
+  PyObject *dlpack;
+  PyObject *exchange_apis[2]; /* the attribute and its older spelling */
+  PyObject *device;
+  PyObject *copy;
+  PyObject *our_version;
+  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
+} names;
+
+int
+prepare_import (void)
+{
+  PyObject *max_version = PyUnicode_InternFromString ("max_version");
+  PyObject *dl_device = PyUnicode_InternFromString ("dl_device");
+
+  names.dlpack = PyUnicode_InternFromString ("__dlpack__");
+  names.exchange_apis[0] = PyUnicode_InternFromString (EXCHANGE_ATTRIBUTE);
+  names.exchange_apis[1] = PyUnicode_InternFromString (OLDER_EXCHANGE_ATTRIBUTE);
+  names.device = PyUnicode_InternFromString ("device");
+  names.copy = PyUnicode_InternFromString ("copy");
+  names.our_version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  names.keywords[0] = PyTuple_Pack (1, max_version);
+  names.keywords[1] = PyTuple_Pack (2, max_version, dl_device);
+  names.keywords[2] = PyTuple_Pack (2, max_version, names.copy);
+  names.keywords[3] = PyTuple_Pack (3, max_version, dl_device, names.copy);
+  return PyErr_Occurred () != NULL ? -1 : 0;
+}
+
+/* Takes the tensor out of the capsule: the name says so to the producer, whose
+ * destructor then has nothing to do and need not be called. */
+static gpointer
+take_from_capsule (PyObject   *capsule,
+                   const char *name,
+                   const char *used_name)
+{
+  gpointer managed = PyCapsule_GetPointer (capsule, name);
+
+  if (PyCapsule_SetName (capsule, used_name) < 0
+      || PyCapsule_SetDestructor (capsule, NULL) < 0)
+    return NULL;
+
+  return managed;
+}
+
+static PyObject *
+view_from_capsule (PyObject *capsule)
+{
+  MtlStridedView *view = NULL;
+  GError *error = NULL;
+  const char *name;
+  gpointer managed;
+
+  name = PyCapsule_GetName (capsule);
+  if (name != NULL && g_str_equal (name, VERSIONED_NAME))
+    {
+      managed = take_from_capsule (capsule, name, VERSIONED_USED_NAME);
+      if (managed != NULL)
+        view = mtl_strided_view_new_take_dlpack (managed, &error);
+    }
+  else if (name != NULL && g_str_equal (name, LEGACY_NAME))
+    {
+      managed = take_from_capsule (capsule, name, LEGACY_USED_NAME);
+      if (managed != NULL)
+        view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
+    }
+  else
+    PyErr_Format (PyExc_BufferError,
+                  "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
+                  ", which can be consumed once", name != NULL ? name : "NULL");
+
+  return PyErr_Occurred () != NULL ? NULL : wrap_view (view, &error, PEER);
+}
+
+/* Versioned first; a producer from before that knows no such keywords, and
+ * gives what it has. */
+static PyObject *
+ask_for_capsule (PyObject *object,
+                 PyObject *device,
+                 PyObject *copy,
+                 gboolean *plain)
+{
+  /* A callee may use the place before the first argument. */
+  PyObject *slots[5] = { NULL, object, names.our_version };
+  PyObject **args = slots + 1;
+  gsize n = 2;
+  PyObject *capsule;
+
+  if (device != Py_None)
+    args[n++] = device;
+  if (copy != Py_None)
+    args[n++] = copy;
+
+  *plain = FALSE;
+  capsule = PyObject_VectorcallMethod (names.dlpack, args,
+                                       1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                       names.keywords[(device != Py_None)
+                                                          + 2 * (copy != Py_None)]);
+  if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
+    return capsule;
+
+  PyErr_Clear ();
+  *plain = TRUE;
+  return PyObject_VectorcallMethod (names.dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                    NULL);
+}
+
+/* What ends here may run Python code, to which a pending exception does not
+ * belong. */
+static void
+drop (PyObject *object)
+{
+  PyObject *type, *value, *traceback;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  Py_XDECREF (object);
+  PyErr_Restore (type, value, traceback);
+}
+
+/* (type, ordinal) of a Mtl.Device too. */
+static PyObject *
+device_pair (PyObject *device)
+{
+  int type, ordinal;
+
+  if (PyObject_TypeCheck (device, classes.device))
+    {
+      MtlDevice *gdevice = (MtlDevice *) pygobject_get (device);
+
+      return Py_BuildValue ("(ii)", mtl_device_get_device_type (gdevice),
+                            mtl_device_get_device_ordinal (gdevice));
+    }
+
+  if (device != Py_None && parse_pair (device, "device", &type, &ordinal) < 0)
+    return NULL;
+
+  Py_INCREF (device);
+  return device;
+}
+
+static PyObject *
+check_device (PyObject *wrapper,
+              PyObject *device)
+{
+  MtlStridedView *view = get_view (wrapper);
+  int type, ordinal;
+
+  if (device == Py_None)
+    return wrapper;
+
+  if (parse_pair (device, "device", &type, &ordinal) == 0)
+    {
+      if (type == mtl_strided_view_get_device_type_code (view)
+          && ordinal == mtl_strided_view_get_device_ordinal (view))
+        return wrapper;
+
+      PyErr_Format (PyExc_BufferError, "The producer gave memory of device (%d, %d), not (%d, %d)",
+                    mtl_strided_view_get_device_type_code (view),
+                    mtl_strided_view_get_device_ordinal (view), type, ordinal);
+    }
+
+  drop (wrapper);
+  return NULL;
+}
+
+static PyObject *
+replace_by_copy (PyObject *wrapper)
+{
+  GError *error = NULL;
+  MtlStridedView *copy;
+
+  Py_BEGIN_ALLOW_THREADS
+  copy = mtl_strided_view_copy (get_view (wrapper), &error);
+  Py_END_ALLOW_THREADS
+  Py_DECREF (wrapper);
+  return wrap_view (copy, &error, PEER);
+}
+
+/* A bare capsule is taken as it is, like what a producer gives that knows no
+ * keywords. */
+static PyObject *
+get_capsule (PyObject *object,
+             PyObject *device,
+             PyObject *copy,
+             gboolean *plain)
+{
+  PyObject *capsule = object;
+
+  *plain = TRUE;
+  if (PyCapsule_CheckExact (object))
+    Py_INCREF (capsule);
+  else
+    capsule = ask_for_capsule (object, device, copy, plain);
+
+  if (capsule == NULL || PyCapsule_CheckExact (capsule))
+    return capsule;
+
+  PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
+                Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
+  drop (capsule);
+  return NULL;
+}
+
+/* Looked up on the type as Python looks up operators: the interpreter keeps what
+ * it found, and forgets it when the type changes. */
+static const ExchangeApi *
+find_exchange_api (PyTypeObject *type)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (names.exchange_apis); i++)
+    {
+      PyObject *capsule = _PyType_Lookup (type, names.exchange_apis[i]);
+      const ExchangeHeader *header = NULL;
+
+      if (capsule != NULL && PyCapsule_IsValid (capsule, EXCHANGE_API_NAME))
+        header = PyCapsule_GetPointer (capsule, EXCHANGE_API_NAME);
+      while (header != NULL && header->version.major != DLPACK_MAJOR_VERSION)
+        header = header->prev_api;
+      if (header != NULL)
+        return (const ExchangeApi *) header;
+    }
+
+  return NULL;
+}
+
+/* Two things only __dlpack__() sees to: that a device has done its work, and
+ * that complex numbers are not to be conjugated first, as PyTorch has it. Of
+ * another version nothing may be looked at. */
+static gboolean
+says_all (const DLManagedTensorVersioned *managed)
+{
+  return managed->version.major != DLPACK_MAJOR_VERSION
+         || (managed->dl_tensor.device.device_type == MTL_DEVICE_TYPE_CPU
+             && managed->dl_tensor.dtype.code != MTL_TYPE_CODE_COMPLEX);
+}
+
+/* NULL without an exception where it is for __dlpack__() to say what it is: that
+ * refuses in words for Python. */
+static PyObject *
+view_from_exchange (PyObject *object)
+{
+  const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
+  DLManagedTensorVersioned *managed = NULL;
+  GError *error = NULL;
+  MtlStridedView *view;
+
+  if (api == NULL)
+    return NULL;
+
+  if (api->managed_tensor_from_py_object_no_sync (object, &managed) != 0)
+    {
+      if (PyErr_ExceptionMatches (PyExc_Exception))
+        PyErr_Clear ();
+      return NULL;
+    }
+
+  if (!says_all (managed))
+    {
+      mtl_dl_managed_tensor_versioned_free (managed);
+      return NULL;
+    }
+
+  view = mtl_strided_view_new_take_dlpack (managed, &error);
+  return wrap_view (view, &error, PEER);
+}
+
+static PyObject *
+view_from_dlpack (PyObject *object,
+                  PyObject *device,
+                  PyObject *copy)
+{
+  PyObject *pair, *capsule, *wrapper = NULL;
+  gboolean plain;
+
+  pair = device_pair (device);
+  if (pair == NULL)
+    return NULL;
+
+  capsule = get_capsule (object, pair, copy, &plain);
+  if (capsule != NULL)
+    wrapper = view_from_capsule (capsule);
+  if (wrapper != NULL)
+    wrapper = check_device (wrapper, pair);
+  if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
+    wrapper = replace_by_copy (wrapper);
+
+  drop (capsule);
+  Py_DECREF (pair);
+  return wrapper;
+}
+
+PyObject *
+module_from_dlpack (PyObject         *module,
+                    PyObject *const  *args,
+                    Py_ssize_t        n_args,
+                    PyObject         *keywords)
+{
+  PyObject *device = Py_None, *copy = Py_None;
+
+  if (n_args != 1)
+    {
+      PyErr_Format (PyExc_TypeError, "from_dlpack() takes one positional argument (%zd given)",
+                    n_args);
+      return NULL;
+    }
+
+  for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE (keywords); i++)
+    {
+      PyObject *name = PyTuple_GET_ITEM (keywords, i);
+
+      if (PyUnicode_Compare (name, names.device) == 0)
+        device = args[1 + i];
+      else if (PyUnicode_Compare (name, names.copy) == 0)
+        copy = args[1 + i];
+      else
+        {
+          PyErr_Format (PyExc_TypeError, "from_dlpack() got an unexpected keyword argument '%U'",
+                        name);
+          return NULL;
+        }
+    }
+
+  if (device == Py_None && copy == Py_None)
+    {
+      PyObject *wrapper = view_from_exchange (args[0]);
+
+      if (wrapper != NULL || PyErr_Occurred () != NULL)
+        return wrapper;
+    }
+
+  return view_from_dlpack (args[0], device, copy);
+}

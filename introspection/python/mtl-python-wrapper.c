@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The life of a view's Python object: PyGObject's own way of making and ending
+ * one takes several times what an operation computes. */
+
+#include "mtl-python-private.h"
+
+/* PyGObject finds the wrapper of an object by it. */
+static GQuark wrapper_key;
+
+/* How the class ended its objects, and how PyGObject does in the end. */
+static destructor dealloc_by_class;
+static destructor dealloc_by_pygobject;
+
+/* A new view has no wrapper yet, so that PyGObject need not look for one, nor
+ * for the class. The wrapper takes the reference. */
+PyObject *
+wrap_view (MtlStridedView *view,
+           GError        **error,
+           Audience        audience)
+{
+  PyGObject *wrapper;
+
+  if (view == NULL)
+    return raise_error (*error, audience);
+
+  wrapper = (PyGObject *) classes.view->tp_alloc (classes.view, 0);
+  if (wrapper == NULL)
+    {
+      g_object_unref (view);
+      return NULL;
+    }
+
+  wrapper->obj = G_OBJECT (view);
+  pygobject_register_wrapper ((PyObject *) wrapper);
+  return (PyObject *) wrapper;
+}
+
+/* Whether there is nothing to it but the view that it holds. */
+static gboolean
+is_bare (PyGObject *wrapper)
+{
+  return wrapper->obj != NULL
+         && wrapper->inst_dict == NULL
+         && wrapper->weakreflist == NULL
+         && wrapper->private_flags.flags == 0
+         && classes.view->tp_finalize == NULL;
+}
+
+/* What the memory's owner does at its end may be anything: it may wait for a
+ * thread that waits for Python's lock, or run Python code, to which a pending
+ * exception does not belong. */
+static void
+end_view (MtlStridedView *view)
+{
+  PyObject *type, *value, *traceback;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  Py_BEGIN_ALLOW_THREADS
+  mtl_strided_view_release (view, TRUE);
+  Py_END_ALLOW_THREADS
+  PyErr_Restore (type, value, traceback);
+}
+
+static void
+view_dealloc (PyObject *self)
+{
+  PyGObject *wrapper = (PyGObject *) self;
+  MtlStridedView *view = (MtlStridedView *) wrapper->obj;
+  PyTypeObject *type = Py_TYPE (self);
+
+  if (type != classes.view) /* a class made of ours gets here by way of its own */
+    {
+      dealloc_by_pygobject (self);
+      return;
+    }
+
+  if (!is_bare (wrapper))
+    {
+      dealloc_by_class (self);
+      return;
+    }
+
+  PyObject_GC_UnTrack (self);
+  Py_TRASHCAN_BEGIN (self, view_dealloc)
+  wrapper->obj = NULL;
+  g_object_set_qdata (G_OBJECT (view), wrapper_key, NULL);
+  if (!mtl_strided_view_release (view, FALSE))
+    end_view (view);
+  type->tp_free (self);
+  Py_DECREF (type);
+  Py_TRASHCAN_END
+}
+
+/* Should another PyGObject keep its wrappers in another way, they end in its
+ * own. */
+static gboolean
+knows_wrapper_key (void)
+{
+  GObject *object = G_OBJECT (classes.empty_view);
+  PyObject *wrapper = pygobject_new (object);
+  gboolean knows = wrapper != NULL && g_object_get_qdata (object, wrapper_key) == wrapper;
+
+  Py_XDECREF (wrapper);
+  return knows;
+}
+
+int
+install_dealloc (PyTypeObject *type)
+{
+  PyTypeObject *base = type;
+
+  wrapper_key = g_quark_from_static_string ("PyGObject::wrapper");
+  if (type->tp_dealloc == view_dealloc || !knows_wrapper_key ())
+    return PyErr_Occurred () != NULL ? -1 : 0;
+
+  dealloc_by_class = type->tp_dealloc;
+  while (base->tp_dealloc == dealloc_by_class && base->tp_base != NULL)
+    base = base->tp_base;
+  dealloc_by_pygobject = base->tp_dealloc;
+  type->tp_dealloc = view_dealloc;
+  return 0;
+}
