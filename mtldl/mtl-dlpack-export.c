@@ -219,21 +219,25 @@ write_dims (const MtlLayout *layout,
             gboolean         is_empty,
             gint64          *dims)
 {
-  gint64 *strides = dims + layout->n_dims;
+  const gint64 *shape = mtl_layout_shape (layout);
+  const gint64 *strides = mtl_layout_strides (layout);
+  guint32 n_dims = layout->n_dims;
 
-  memcpy (dims, mtl_layout_dims (layout), 2 * layout->n_dims * sizeof (gint64));
+  for (guint32 i = 0; i < n_dims; i++)
+    {
+      dims[i] = shape[i];
+      dims[n_dims + i] = strides[i];
+      if (strides[i] < 0 && shape[i] == 1)
+        dims[n_dims + i] = strides[i] == G_MININT64 ? 1 : -strides[i];
+    }
+
   if (is_empty)
     {
       g_auto (MtlLayout) dense = MTL_LAYOUT_INIT;
 
-      if (mtl_layout_new_dense (dims, layout->n_dims, MTL_ORDER_C, 8, &dense, NULL))
-        memcpy (strides, mtl_layout_strides (&dense), layout->n_dims * sizeof (gint64));
-      return;
+      if (mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, 8, &dense, NULL))
+        memcpy (dims + n_dims, mtl_layout_strides (&dense), n_dims * sizeof (gint64));
     }
-
-  for (guint32 i = 0; i < layout->n_dims; i++)
-    if (strides[i] < 0 && dims[i] == 1)
-      strides[i] = strides[i] == G_MININT64 ? 1 : -strides[i];
 }
 
 /* Where the memory goes out as the host's, it does so by its address there. */

@@ -59,13 +59,14 @@ capsule_for_versioned (DLManagedTensorVersioned *managed)
   return capsule;
 }
 
-/* The keywords of an export. */
+/* The keywords of an export, and the device that most are of. */
 static struct
 {
   PyObject *max_version;
   PyObject *copy;
   PyObject *stream;
   PyObject *dl_device;
+  PyObject *host;
 } names;
 
 int
@@ -75,6 +76,7 @@ prepare_export (void)
   names.copy = PyUnicode_InternFromString ("copy");
   names.stream = PyUnicode_InternFromString ("stream");
   names.dl_device = PyUnicode_InternFromString ("dl_device");
+  names.host = Py_BuildValue ("(ii)", MTL_DEVICE_TYPE_CPU, 0);
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
@@ -102,8 +104,11 @@ parse_pair (PyObject   *object,
     }
 
   a = PyLong_AsLong (PyTuple_GET_ITEM (object, 0));
-  b = a == -1 && PyErr_Occurred () != NULL ? -1 : PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
-  if (PyErr_Occurred () != NULL)
+  if (a == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  b = PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
+  if (b == -1 && PyErr_Occurred () != NULL)
     return -1;
 
   *first = CLAMP (a, G_MININT, G_MAXINT);
@@ -297,16 +302,21 @@ static PyObject *
 exporter_dlpack_device (PyObject *self,
                         PyObject *unused)
 {
-  MtlStridedView *view = view_for_exporter (self);
-  PyObject *pair;
+  MtlStridedView *view = is_view (self) ? get_view (self) : view_for_exporter (self);
+  gint64 pair[2];
 
   if (view == NULL)
     return NULL;
 
-  pair = Py_BuildValue ("(ii)", mtl_strided_view_get_device_type_code (view),
-                        mtl_strided_view_get_device_ordinal (view));
-  g_object_unref (view);
-  return pair;
+  pair[0] = mtl_strided_view_get_device_type_code (view);
+  pair[1] = mtl_strided_view_get_device_ordinal (view);
+  if (!is_view (self))
+    g_object_unref (view);
+  if (pair[0] != MTL_DEVICE_TYPE_CPU)
+    return tuple_from_ints (pair, 2);
+
+  Py_INCREF (names.host);
+  return names.host;
 }
 
 PyMethodDef exporter_methods[] = {

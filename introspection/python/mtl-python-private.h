@@ -104,6 +104,8 @@ gboolean  is_number       (PyObject       *object);
 int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);
+PyObject *tuple_from_ints   (const gint64 *values,
+                             gsize         n);
 
 /* mtl-python-dlpack.c */
 int       parse_pair        (PyObject     *object,

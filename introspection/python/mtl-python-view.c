@@ -73,7 +73,7 @@ axes_from_args (PyObject *const *args,
   return n;
 }
 
-static PyObject *
+PyObject *
 tuple_from_ints (const gint64 *values,
                  gsize         n)
 {
