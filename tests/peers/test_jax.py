@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""JAX, whose arrays cannot be written to."""
+
+import jax
+import jax.numpy as jnp
+
+from cases import *  # noqa: F403
+from client import COPIES, DTYPES, IGNORED, Client, Refuses
+
+jax.config.update("jax_enable_x64", True)
+
+STRIDED = Refuses(jax.errors.JaxRuntimeError, "compact")
+
+
+class Jax(Client):
+    name = "JAX"
+    version = jax.__version__
+    asks = [{"stream": None}]
+    writable = False
+    out = {"rows with gaps": STRIDED, "every other element": STRIDED, "strides of 0": STRIDED,
+           # not aligned to 64 bytes
+           "a part at an offset": COPIES, "no dimensions": COPIES,
+           "a versioned capsule": Refuses(jax.errors.JaxRuntimeError, "dltensor_versioned"),
+           "read-only": Refuses(BufferError, "read-only"), "copy=True": IGNORED}
+    into = {"read-only": IGNORED}
+    keywords = {"device=cpu": {"device": jax.devices("cpu")[0]}, "copy=False": {"copy": False},
+                "copy=True": {"copy": True}}
+    dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and not name.startswith(("float4_", "float6_"))}
+    foreign_dtype = Refuses(jax.errors.JaxRuntimeError)
+
+    def take(self, exporter, **keywords):
+        return jax.dlpack.from_dlpack(exporter, **keywords)
+
+    def address(self, array):
+        return array.unsafe_buffer_pointer()
+
+    def clone(self, array):
+        return jnp.array(array, copy=True)
+
+    def broadcast(self, array):
+        return jnp.broadcast_to(array[0], (3, 6))
+
+    def read_only(self, array):
+        return array  # as they all are
+
+
+CLIENTS = [Jax()]
