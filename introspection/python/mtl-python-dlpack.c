@@ -83,6 +83,7 @@ prepare_export (void)
 typedef struct
 {
   gboolean versioned;
+  gboolean knows_packed;
   MtlDlpackFlags flags;
   int device_type;
   int device_ordinal;
@@ -148,6 +149,7 @@ parse_max_version (PyObject *value,
     return -1;
 
   request->versioned = major >= 1;
+  request->knows_packed = major > 1 || (major == 1 && minor >= 1);
   return 0;
 }
 
@@ -243,12 +245,30 @@ goes_out_at_once (MtlStridedView *view,
          && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU;
 }
 
+/* Elements of less than a byte came with DLPack 1.1. Who asks for an older version
+ * takes each for a byte, and reaches beyond the end of the memory. */
+static gboolean
+check_packed (MtlStridedView *view,
+              const Request  *request)
+{
+  if (request->knows_packed || mtl_strided_view_get_item_bits (view) % 8 == 0)
+    return TRUE;
+
+  PyErr_Format (PyExc_BufferError,
+                "Elements of %u bits go out only to who asks for version 1.1 of DLPack or later",
+                mtl_strided_view_get_item_bits (view));
+  return FALSE;
+}
+
 static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
 {
   gpointer managed;
   GError *error = NULL;
+
+  if (!check_packed (view, request))
+    return NULL;
 
   if (!goes_out_at_once (view, request))
     {

@@ -54,6 +54,11 @@ DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
           "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
           "float4_e2m1fn"]
 
+# To who asks for a version from before these the library refuses them: mpi4py, say, would
+# reach beyond the memory.
+PACKED = dict.fromkeys(["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"],
+                       Refuses(BufferError, "1.1"))
+
 
 def matrix(name="float32", shape=(4, 6)):
     """The host's memory, of which each byte differs from the next."""
@@ -88,6 +93,7 @@ class Client:
     asks = None         # what it passes to __dlpack__()
     reads_exchange_api = False
     writable = True     # its arrays can be written to
+    constant = False    # views of its arrays are read-only
     slices = True       # it can make parts of its arrays
 
     def take(self, exporter, **keywords):

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from cases import *  # noqa: F403
-from client import COPIES, DTYPES, IGNORED, Client, Refuses
+from client import COPIES, DTYPES, IGNORED, PACKED, Client, Refuses
 
 jax.config.update("jax_enable_x64", True)
 
@@ -26,6 +26,7 @@ class Jax(Client):
     keywords = {"device=cpu": {"device": jax.devices("cpu")[0]}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}}
     dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and not name.startswith(("float4_", "float6_"))}
+    dtypes_out = PACKED
     foreign_dtype = Refuses(jax.errors.JaxRuntimeError)
 
     def take(self, exporter, **keywords):

@@ -4,6 +4,7 @@
 import mlx.core as mx
 
 from cases import *  # noqa: F403
+from cases import CAPSULES, READ_ONLY
 from client import ABSENT, COPIES, DTYPES, PARTS, Client, Converts, Refuses
 from dlpack_structs import managed_of
 
@@ -12,11 +13,11 @@ class Mlx(Client):
     name = "MLX"
     version = mx.__version__
     asks = [{}]
-    out = {"copy=False": Refuses(ValueError, "without a copy"), **dict.fromkeys(PARTS, COPIES), "read-only": COPIES, "a legacy capsule": COPIES,
-           "a versioned capsule": COPIES}
+    out = {**dict.fromkeys([*PARTS, *CAPSULES, READ_ONLY], COPIES),
+           "copy=False": Refuses(ValueError, "without a copy")}
     keywords = {"copy=False": {"copy": False}, "copy=True": {"copy": True}}
     writable = False  # what is assigned to gets memory of its own
-    into = {"read-only": ABSENT}
+    into = {READ_ONLY: ABSENT}
     dtypes = {"bool": "mlx.core.bool", "complex128": None,
               **{name: f"mlx.core.{name}" for name in DTYPES if hasattr(mx, name)}}
     dtypes_out = {**dict.fromkeys(dtypes, COPIES), "float64": Converts("float32"),
@@ -27,7 +28,8 @@ class Mlx(Client):
         return mx.from_dlpack(exporter, **keywords)
 
     def address(self, array):
-        return managed_of(array.__dlpack__()).dl_tensor.data
+        tensor = managed_of(array.__dlpack__()).dl_tensor
+        return tensor.data + tensor.byte_offset
 
     def broadcast(self, array):
         return mx.broadcast_to(array[0], (3, 6))

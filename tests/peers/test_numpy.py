@@ -6,7 +6,7 @@ from gi.repository import Mtl
 
 from cases import *  # noqa: F403
 from cases import CAPSULES, IMPORTS, READ_ONLY, REQUESTS
-from client import ABSENT, COPIES, WORKS, Client, Refuses
+from client import ABSENT, COPIES, PACKED, WORKS, Client, Refuses
 
 # An older one knows the legacy form alone, and takes its arrays to be read-only.
 OLD = np.lib.NumpyVersion(np.__version__) < "2.1.0"
@@ -43,6 +43,7 @@ class ByDlpack(Numpy):
     out = {"copy=False of negative strides": Refuses(BufferError, "negative strides")}
     keywords = {"device=cpu": {"device": "cpu"}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}
+    dtypes_out = PACKED
     foreign_dtype = Refuses(RuntimeError, "dtype")
 
     def take(self, exporter, **keywords):

@@ -4,7 +4,7 @@
 import torch
 
 from cases import *  # noqa: F403
-from client import ABSENT, DTYPES, IGNORED, Client, Refuses
+from client import ABSENT, DTYPES, IGNORED, PACKED, Client, Refuses
 
 
 class Torch(Client):
@@ -17,6 +17,7 @@ class Torch(Client):
     keywords = {"device=cpu": {"device": "cpu"}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}
     dtypes = {name: f"torch.{name}" for name in DTYPES if hasattr(torch, name)}
+    dtypes_out = PACKED
     foreign_dtype = Refuses(BufferError, "Unsupported")
 
     def take(self, exporter, **keywords):

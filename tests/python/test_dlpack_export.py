@@ -225,6 +225,19 @@ def test_case_17_truth_values():
 
 
 @pytest.mark.any_memory
+@pytest.mark.parametrize("name, bits", [("float4_e2m1fn", 4), ("float6_e2m3fn", 6)])
+def test_case_17_packed_elements_are_for_who_knows_them(name, bits):
+    view = zeros(name, (8,))
+
+    for keywords in ({}, {"max_version": (0, 8)}, {"max_version": (1, 0)}):
+        with pytest.raises(BufferError, match=f"{bits} bits.*1.1"):
+            view.__dlpack__(**keywords)
+    for version in ((1, 1), (1, 3), (2, 0)):
+        tensor = managed_of(view.__dlpack__(max_version=version)).dl_tensor
+        assert (tensor.bits, tensor.lanes) == (bits, 1)
+
+
+@pytest.mark.any_memory
 def test_cases_18_and_23_each_export_is_its_own():
     view = iota(2, 3)
     first, second = view.__dlpack__(**V1), view.__dlpack__(**V1)
