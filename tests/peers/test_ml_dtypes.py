@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""ml_dtypes: the element types that NumPy lacks. They pass neither DLPack nor the buffer
+protocol of NumPy, so that arrays are made over a view's bytes, and views over theirs."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from cases import DTYPES_INTO, DTYPES_OUT
+from client import DTYPES, PACKED, Client, Refuses, matrix
+
+NAMES = [name for name in DTYPES if hasattr(ml_dtypes, name)]
+BYTES = [name for name in NAMES if name not in PACKED]
+
+
+class MlDtypes(Client):
+    name = "ml_dtypes"
+    version = ml_dtypes.__version__
+
+
+CLIENT = MlDtypes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name):
+    assert np.dtype(Mtl.DType.from_string(name)) == np.dtype(getattr(ml_dtypes, name))
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_arrays_of_views(name, record):
+    view = matrix(name, (2, 8))
+    array = np.frombuffer(view.get_buffer(), dtype=np.dtype(view.dtype)).reshape(view.shape)
+
+    assert array.ctypes.data == view.get_address() and array.dtype.name == name
+    array[1, 2] = 1
+    one = np.ones(1, array.dtype).tobytes()
+    start = 10 * view.itemsize
+    assert bytes(view.get_buffer())[start:start + view.itemsize] == one
+    record(CLIENT, DTYPES_OUT, name, "works, by its bytes")
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_views_of_arrays(name, record):
+    array = np.arange(16).astype(getattr(ml_dtypes, name)).reshape(2, 8)
+    dtype = Mtl.DType.from_string(name)
+    layout = Mtl.StridedLayout(array.shape, itemsize=array.itemsize)
+    view = Mtl.StridedView.new(Mtl.asview(array.view(np.uint8)).get_buffer(), layout, dtype, 0)
+
+    assert view.get_address() == array.ctypes.data and view.shape == array.shape
+    assert view.dtype == dtype and bytes(view.get_buffer()) == array.tobytes()
+    record(CLIENT, DTYPES_INTO, name, "works, by its bytes")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_short_ways_are_refused(name):
+    view = matrix(name, (2, 8))
+
+    with pytest.raises(BufferError, match="no format"):
+        np.asarray(view)
+    with pytest.raises((RuntimeError, BufferError), match="dtype|1.1"):
+        np.from_dlpack(view)
+    with pytest.raises((BufferError, ValueError), match="dtype"):
+        Mtl.asview(np.zeros(3, getattr(ml_dtypes, name)))
+
+
+def test_packed_elements_are_padded_there(record):
+    for name in PACKED:
+        view = matrix(name, (2, 8))
+        assert np.dtype(view.dtype).itemsize == 1 and len(view.get_buffer()) < view.size
+        record(CLIENT, DTYPES_OUT, name, "–: a byte for each there, packed here")
+
+
+def test_bfloat16_numbers():
+    """Every number, read and written as ml_dtypes does."""
+    bits = np.arange(2**16, dtype=np.uint16)
+    numbers = bits.view(ml_dtypes.bfloat16)
+    layout = Mtl.StridedLayout([2**16], itemsize=2)
+    view = Mtl.StridedView.new(Mtl.asview(bits).get_buffer(), layout, Mtl.DType.BFLOAT16, 0)
+
+    ours = np.asarray(view.to_dtype(Mtl.DType.FLOAT32))
+    theirs = numbers.astype(np.float32)
+    assert np.array_equal(ours, theirs, equal_nan=True)
+    rounded = np.random.default_rng(1).normal(0, 1e3, 10_000).astype(np.float32)
+    written = Mtl.asview(rounded).to_dtype(Mtl.DType.BFLOAT16)
+    assert bytes(written.get_buffer()) == rounded.astype(ml_dtypes.bfloat16).tobytes()
+    written[0] = ml_dtypes.bfloat16(2.5)
+    assert written[0] == ml_dtypes.bfloat16(2.5)
