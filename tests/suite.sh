@@ -40,6 +40,10 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider --junitxml "$reports/$report.xml" "$@"
 }
 
+check_compatibility () {
+  "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
+}
+
 # Every public function is reached from C and Python; the programs in the other
 # languages check that of themselves.
 check_reach () {
@@ -143,6 +147,8 @@ if [[ $(uname) == Linux ]]; then
     --ignore tests/python/test_torch.py tests/python
 fi
 step 'Python with the pinned peers' run_pytest "$venv/bin/python" python-venv tests/python
+step 'The peers' run_peers
+step 'The table of what works with which peer' check_compatibility
 step 'Every function from C and Python' check_reach
 if [[ $(uname) == Linux ]]; then
   step 'The Metal device, over the double' run_metal

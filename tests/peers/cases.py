@@ -17,6 +17,7 @@ from client import (ABSENT, COPIES, DTYPES, HOST, IGNORED, PARTS, WORKS, Convert
 from dlpack_structs import LEGACY, VERSIONED, Producer, capsule_name, floats
 
 OUT, INTO = "Views to the client", "The client's arrays to views"
+ASKS = "What the client asks with"
 DTYPES_OUT, DTYPES_INTO = "Element types of views", "Element types of the client's arrays"
 
 CAPSULES = {"a legacy capsule": {}, "a versioned capsule": {"max_version": (1, 3)}}
@@ -24,6 +25,7 @@ CAPSULES = {"a legacy capsule": {}, "a versioned capsule": {"max_version": (1, 3
 REQUESTS = {
     "`__dlpack__()`": {},
     "`__dlpack__(stream=None)`": {"stream": None},
+    "`__dlpack__(stream=-1)`": {"stream": -1},
     "`__dlpack__(max_version=(1, 3))`": {"max_version": (1, 3)},
     "`__dlpack__(dl_device=(1, 0))`": {"dl_device": (1, 0)},
     "`__dlpack__(copy=False)`": {"copy": False},
@@ -174,7 +176,7 @@ def test_what_it_asks_with(client, record):
     assert relay.asked == client.asks
     calls = [", ".join(f"{name}={value}" for name, value in sorted(keywords.items()))
              for keywords in relay.asked]
-    record(client, OUT, "asks with", " then ".join(f"`__dlpack__({call})`" for call in calls))
+    record(client, ASKS, "calls", " then ".join(f"`__dlpack__({call})`" for call in calls))
 
 
 @only_for(asks)
@@ -190,7 +192,7 @@ def test_whether_it_reads_the_exchange_api(client, record):
     else:
         client.take(exporter)
         assert exporter.asked
-    record(client, OUT, "reads the C exchange API", "yes" if client.reads_exchange_api else "no")
+    record(client, ASKS, "C exchange API of a type", "used" if client.reads_exchange_api else "not used")
 
 
 @of_kind("keywords")

@@ -48,7 +48,8 @@ def record(request):
     """record(client, section, case, outcome) when it is known to be true."""
 
     def keep(client, section, case, outcome):
-        entry = outcomes.setdefault(str(client), {"version": client.version, "cases": {}})
+        entry = outcomes.setdefault(str(client), {
+            "client": str(client), "version": client.version, "cases": {}})
         entry["cases"].setdefault(section, {})[case] = str(outcome)
 
     return keep
@@ -57,6 +58,6 @@ def record(request):
 def pytest_sessionfinish(session, exitstatus):
     folder = os.environ.get("MTL_PEERS_RESULTS")
     if folder and exitstatus == 0:
-        for name, entry in outcomes.items():
-            path = Path(folder) / f"{name} {entry['version']}.json"
-            path.write_text(json.dumps(entry, indent=1))
+        for number, entry in enumerate(outcomes.values()):
+            name = f"{Path(session.config.args[0]).stem}-{entry['version']}-{number}.json"
+            Path(folder, name).write_text(json.dumps(entry, indent=1))

@@ -22,7 +22,8 @@ class Jax(Client):
            "a part at an offset": COPIES, "no dimensions": COPIES,
            "a versioned capsule": Refuses(jax.errors.JaxRuntimeError, "dltensor_versioned"),
            "read-only": Refuses(BufferError, "read-only"), "copy=True": IGNORED}
-    into = {"read-only": IGNORED}
+    into = {"read-only": IGNORED,
+            "`__dlpack__(stream=-1)`": Refuses(jax.errors.JaxRuntimeError, "only implemented for GPU")}
     keywords = {"device=cpu": {"device": jax.devices("cpu")[0]}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}}
     dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and not name.startswith(("float4_", "float6_"))}

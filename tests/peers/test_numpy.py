@@ -45,6 +45,7 @@ class ByDlpack(Numpy):
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}
     dtypes_out = PACKED
     foreign_dtype = Refuses(RuntimeError, "dtype")
+    into = {"`__dlpack__(stream=-1)`": Refuses(RuntimeError, "stream=None")}
 
     def take(self, exporter, **keywords):
         return np.from_dlpack(exporter, **keywords)
@@ -59,7 +60,8 @@ class OldByDlpack(ByDlpack):
     keywords = {}
     out = {"a versioned capsule": Refuses(ValueError, "name"),
            READ_ONLY: Refuses(BufferError, "read-only")}
-    into = {**dict.fromkeys(NEW_REQUESTS, Refuses(TypeError, "keyword")),
+    into = {**ByDlpack.into,
+            **dict.fromkeys(NEW_REQUESTS, Refuses(TypeError, "keyword")),
             "`Mtl.from_dlpack(x, copy=True)`": COPIES}
     dtypes = {name: name for name in DTYPES_OF_NUMPY if name != "bool"}
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""usage: compatibility.py check|write RESULTS PAGE
+
+Makes the page of what works with which client from what the tests found out, or
+says where that differs from the page. A client in a version that the page does
+not have is named and not compared: the system's NumPy is not the same everywhere.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+ORDER = ["NumPy", "PyTorch", "JAX", "MLX", "tvm-ffi", "nanobind", "cuda.core", "mpi4py",
+         "safetensors", "ml_dtypes"]
+ABSENT = "–"
+ASKS = "What the client asks with"
+
+INTRODUCTION = """\
+Title: What works with which client
+SPDX-License-Identifier: LGPL-2.1-or-later
+
+# What works with which client
+
+The tests of `tests/peers` hold each of these clients to this table, in these versions, with
+memory of the host on Linux. `./run compatibility` writes it anew; `./run test` fails where it is
+no longer true.
+
+- **works**: the same memory, no copy
+- **copies**: the right elements, in memory of its own; **copies as** another element type
+- **ignores**: the same memory, although read-only memory or a copy was asked for: take care
+- **refuses**: with that exception, and nothing else happens
+- **–**: the client has no such thing
+
+`nb::ro` marks an argument of nanobind's that is only read. ml_dtypes adds element types to NumPy,
+whose arrays of them pass neither DLPack nor the buffer protocol: they are made over the bytes of
+the view's buffer, those of 4 and 6 bits not, which take a byte there. safetensors saves what it is given as if it were contiguous, NumPy's arrays too.
+cuda.core is tried without a GPU, mpi4py on one rank.
+
+PyTorch up to 2.13 ends the process when it is given negative strides by DLPack, a NumPy array's
+for example. Views go out to it as copies then. mpi4py takes elements of 4 and 6 bits for bytes, and
+would reach beyond the end of the memory: they are refused to who asks for DLPack before 1.1.
+"""
+
+
+def read_results(folder):
+    """Section, case, client: outcome."""
+    results = {}
+    entries = [json.loads(path.read_text()) | {"path": path}
+               for path in sorted(Path(folder).glob("*.json"))]
+
+    def place(entry):
+        name = entry["client"]
+        return ORDER.index(name.split(",")[0]), entry["path"].name
+
+    for entry in sorted(entries, key=place):
+        client, comma, way = entry["client"].partition(",")
+        name = f"{client} {entry['version']}{comma}{way}"
+        for section, cases in entry["cases"].items():
+            for case, outcome in cases.items():
+                results.setdefault(section, {}).setdefault(case, {})[name] = outcome
+    return results
+
+
+def table_of(cases):
+    clients = list(dict.fromkeys(name for row in cases.values() for name in row))
+    lines = [["", *clients], ["---"] * (1 + len(clients))]
+    lines += [[case, *(row.get(name, ABSENT) for name in clients)] for case, row in cases.items()]
+    return lines
+
+
+def transposed(lines):
+    head, _, *rows = lines
+    columns = list(zip(head, *rows))
+    return [columns[0], ["---"] * len(columns[0]), *columns[1:]]
+
+
+def page_of(results):
+    parts = [INTRODUCTION]
+    for section, cases in results.items():
+        lines = table_of(cases)
+        if section == ASKS:
+            lines = transposed(lines)
+        rows = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        parts.append(f"## {section}\n\n{rows}\n")
+    return "\n".join(parts)
+
+
+def read_page(text):
+    """(section, case, client): outcome, of what is a table there."""
+    cells, section, head = {}, None, None
+    for line in text.splitlines():
+        if line.startswith("## "):
+            section, head = line[3:], None
+        elif line.startswith("| ") and not line.startswith("| ---"):
+            row = [cell.strip() for cell in line[1:-1].split("|")]
+            if head is None:
+                head = row
+                continue
+            for name, outcome in zip(head[1:], row[1:]):
+                case, client = (name, row[0]) if section == ASKS else (row[0], name)
+                cells[section, case, client] = outcome
+    return cells
+
+
+def without_version(name):
+    return re.sub(" [0-9][^,]*", "", name)
+
+
+def differences(page, run):
+    """What is not said of a client that both have, and clients that only one has."""
+    before, now = ({client for _, _, client in cells} for cells in (page, run))
+    both = before & now
+    for key in sorted(set(page) | set(run)):
+        if key[2] in both and page.get(key, ABSENT) != run.get(key, ABSENT):
+            yield (f"{key[0]}, {key[1]}, {key[2]}: “{run.get(key, ABSENT)}”, where the page has "
+                   f"“{page.get(key, ABSENT)}”")
+    missing, new = before - now, now - before
+    if {without_version(name) for name in missing} == {without_version(name) for name in new} \
+            and all(name.startswith("NumPy") for name in new):
+        for name in sorted(new):
+            print(f"not compared: the page has not {name}, which is the system's")
+        return
+    for name in sorted(missing):
+        yield f"{name} is on the page and was not tried"
+    for name in sorted(new):
+        yield f"{name} is not on the page"
+
+
+def main(action, results, page):
+    text = page_of(read_results(results))
+    if action == "write":
+        Path(page).write_text(text)
+        return 0
+    found = list(differences(read_page(Path(page).read_text()), read_page(text)))
+    for difference in found:
+        print(difference)
+    if found:
+        print(f"{page} is to be written anew: ./run compatibility")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
