@@ -4,6 +4,7 @@
 import ctypes
 from dataclasses import dataclass
 
+import numpy as np
 from gi.repository import Mtl
 
 HOST = Mtl.Device.get_host()
@@ -133,10 +134,11 @@ class Client:
         return None
 
     def part(self, name):
-        """One of its own arrays, of which nobody else has the memory if it has any."""
+        """One of its own arrays; from NumPy's, in the same layout, if it has no memory of
+        its own."""
         view = matrix()
         if not self.slices:
-            return self.clone(self.take(part_of_view(name, view)))
+            return self.take(np.asarray(part_of_view(name, view)))
         array = self.clone(self.take(view))
         return self.broadcast(array) if name == "strides of 0" else PARTS[name](array)
 

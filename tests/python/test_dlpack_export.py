@@ -11,7 +11,8 @@ import pytest
 from gi.repository import Mtl
 
 from conftest import METAL, from_dlpack, iota, zeros
-from dlpack_structs import (DELETER, LEGACY, VERSIONED, api, capsule_name, dims, managed_of)
+from dlpack_structs import (DELETER, LEGACY, VERSIONED, Producer, api, capsule_name, dims, floats,
+                            managed_of)
 
 V1 = {"max_version": (1, 0)}
 # As the host's memory, whatever device shares it.
@@ -72,6 +73,30 @@ def test_case_4_unconsumed_capsules_are_freed_once():
         DELETER(managed.deleter)(ctypes.addressof(managed))
     assert sys.getrefcount(view) == references
     assert bytes(buffer)[4:8] == np.float32(1).tobytes()
+
+
+@pytest.mark.parametrize("keywords", [{}, V1])
+def test_case_4_memory_ends_with_the_capsule_or_with_its_consumer(keywords):
+    def export():
+        producer = Producer(floats(1, 2), (2,), (1,))
+        return producer, Mtl.from_dlpack(producer).__dlpack__(**keywords)
+
+    producer, capsule = export()
+    assert producer.deleted == 0
+    del capsule
+    assert producer.deleted == 1
+
+    for name, destructor in ((b"used_dltensor", True), (None, None)):
+        producer, capsule = export()
+        managed = managed_of(capsule)
+        if name is not None:
+            api.PyCapsule_SetName(capsule, name)
+        if destructor is None:
+            api.PyCapsule_SetDestructor(capsule, None)
+        del managed.capsule, capsule
+        assert producer.deleted == 0
+        DELETER(managed.deleter)(ctypes.addressof(managed))
+        assert producer.deleted == 1
 
 
 @pytest.mark.any_memory

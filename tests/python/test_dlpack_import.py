@@ -113,6 +113,12 @@ def test_case_7_another_major_version():
     with pytest.raises(BufferError, match="2.0"):
         Mtl.from_dlpack(producer)
     assert producer.deleted == 1
+    # Nothing else in it is believed, nor has it to have a deleter.
+    for broken in ({"ndim": -7}, {"bits": 0}, {"byte_offset": 2**64 - 1}, {"deleter": False}):
+        other = Producer(1, (1,), (1,), version=(2, 0), **broken)
+        with pytest.raises(BufferError, match="2.0"):
+            Mtl.from_dlpack(other)
+        assert other.deleted == ("deleter" not in broken)
 
 
 def test_case_8_no_strides():
@@ -202,6 +208,19 @@ def test_case_19_failures_after_taking_free():
         with pytest.raises(BufferError):
             Mtl.from_dlpack(producer)
         assert producer.deleted == 1, broken
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_case_19_failures_before_taking_leave_the_capsule(legacy):
+    producer = Producer(floats(1, 2), (2,), (1,), legacy=legacy)
+    capsule = producer.capsule()
+    name = capsule_name(capsule)
+
+    for wrong in ({"device": "nonsense"}, {"device": (1,)}, {"nonsense": None}):
+        with pytest.raises(TypeError):
+            Mtl.from_dlpack(capsule, **wrong)
+        assert capsule_name(capsule) == name and producer.deleted == 0
+    assert Mtl.from_dlpack(capsule).tolist() == [1, 2]
 
 
 def test_case_21_sizes():
