@@ -68,6 +68,55 @@ find_obstacle (MtlStridedView *view,
   return NULL;
 }
 
+/* Some expect of a contiguous buffer that each stride follows from the next,
+ * which that of an axis of extent 1 need not do here. */
+static void
+complete_strides (MtlStridedView *view,
+                  int             flags,
+                  Py_buffer      *buffer,
+                  Py_ssize_t     *strides)
+{
+  gboolean in_c_order = mtl_strided_view_is_contiguous (view, MTL_ORDER_C);
+  gboolean in_f_order = mtl_strided_view_is_contiguous (view, MTL_ORDER_F);
+  gboolean asks_for_f = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+  gsize next = buffer->itemsize;
+
+  if (in_c_order && !(asks_for_f && in_f_order))
+    for (int i = buffer->ndim - 1; i >= 0; next *= buffer->shape[i--])
+      strides[i] = next;
+  else if (in_f_order)
+    for (int i = 0; i < buffer->ndim; next *= buffer->shape[i++])
+      strides[i] = next;
+}
+
+static void
+fill_dims (MtlStridedView *view,
+           int             flags,
+           Py_buffer      *buffer)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
+  Py_ssize_t *dims = g_new (Py_ssize_t, 2 * buffer->ndim);
+  gboolean has_loose_strides = FALSE;
+
+  buffer->internal = dims;
+  buffer->shape = dims;
+  for (int i = 0; i < buffer->ndim; i++)
+    {
+      dims[i] = shape[i];
+      has_loose_strides |= shape[i] <= 1;
+      if (__builtin_mul_overflow (strides[i], buffer->itemsize, &dims[buffer->ndim + i]))
+        dims[buffer->ndim + i] = buffer->itemsize; /* an axis of extent 1, never walked */
+    }
+
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
+    return;
+
+  buffer->strides = dims + buffer->ndim;
+  if (has_loose_strides)
+    complete_strides (view, flags, buffer, buffer->strides);
+}
+
 static int
 fill_buffer (PyObject       *self,
              MtlStridedView *view,
@@ -78,9 +127,7 @@ fill_buffer (PyObject       *self,
   const char *format = format_for_dtype (mtl_strided_view_get_dtype (view));
   const char *obstacle = find_obstacle (view, format, flags);
   Py_ssize_t itemsize = mtl_strided_view_get_item_bits (view) / 8;
-  const gint64 *shape, *strides;
   Py_ssize_t length;
-  gsize n_dims;
 
   buffer->obj = NULL;
   if (obstacle == NULL
@@ -92,33 +139,18 @@ fill_buffer (PyObject       *self,
       return -1;
     }
 
-  shape = mtl_strided_view_get_shape (view, &n_dims);
-  strides = mtl_strided_view_get_strides (view, &n_dims);
   *buffer = (Py_buffer) {
     .buf = mtl_strided_view_get_data (view),
     .len = length,
     .itemsize = itemsize,
     .readonly = mtl_strided_view_is_read_only (view),
-    .ndim = n_dims,
+    .ndim = (flags & PyBUF_ND) ? mtl_strided_view_get_n_dims (view) : 0,
     .format = (flags & PyBUF_FORMAT) ? (char *) format : NULL,
   };
   if (buffer->buf == NULL) /* some take NULL for a mistake */
     buffer->buf = &nothing;
-
-  if ((flags & PyBUF_ND) && n_dims > 0)
-    {
-      Py_ssize_t *dims = g_new (Py_ssize_t, 2 * n_dims);
-
-      for (gsize i = 0; i < n_dims; i++)
-        {
-          dims[i] = shape[i];
-          if (__builtin_mul_overflow (strides[i], itemsize, &dims[n_dims + i]))
-            dims[n_dims + i] = itemsize; /* an axis of extent 1, never walked */
-        }
-      buffer->internal = dims;
-      buffer->shape = dims;
-      buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + n_dims : NULL;
-    }
+  if (buffer->ndim > 0)
+    fill_dims (view, flags, buffer);
 
   Py_INCREF (self);
   buffer->obj = self;
@@ -171,6 +203,9 @@ struct Released
 
 static Released *released; /* atomic */
 
+static GMutex interpreter_mutex;
+static gboolean interpreter_ends; /* guarded by the mutex */
+
 static int
 end_released (void *unused)
 {
@@ -188,23 +223,46 @@ end_released (void *unused)
   return 0;
 }
 
-/* Never waits for Python's lock: whoever holds it may be waiting for this
- * thread. Without it the buffer ends with the main thread's next bytecode, and
- * after the interpreter has gone, not at all. */
+/* From here on the interpreter may go at any time, so that no thread leaves it
+ * calls any more. */
+PyObject *
+module_prepare_end (PyObject *module,
+                    PyObject *unused)
+{
+  g_mutex_lock (&interpreter_mutex);
+  interpreter_ends = TRUE;
+  g_mutex_unlock (&interpreter_mutex);
+
+  end_released (NULL);
+  Py_RETURN_NONE;
+}
+
 static void
-release_later (gpointer data)
+release_now (Released *self)
+{
+  PyGILState_STATE state = PyGILState_Ensure ();
+  PyObject *type, *value, *traceback;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  PyBuffer_Release (&self->buffer);
+  PyErr_Restore (type, value, traceback);
+  g_free (self);
+  PyGILState_Release (state);
+}
+
+/* A thread of Python's takes Python's lock, which it needs anyway to go on. Any
+ * other must not: whoever holds the lock may be waiting for it. So there the
+ * buffer ends when the main thread next takes the lock, and after the
+ * interpreter has gone, not at all. */
+static void
+release_anywhere (gpointer data)
 {
   Released *self = data;
   gpointer head;
 
-  if (Py_IsInitialized () && PyGILState_Check ())
+  if (PyGILState_GetThisThreadState () != NULL)
     {
-      PyObject *type, *value, *traceback;
-
-      PyErr_Fetch (&type, &value, &traceback);
-      PyBuffer_Release (&self->buffer);
-      PyErr_Restore (type, value, traceback);
-      g_free (self);
+      release_now (self);
       return;
     }
 
@@ -215,8 +273,10 @@ release_later (gpointer data)
     }
   while (!g_atomic_pointer_compare_and_exchange (&released, head, self));
 
-  if (Py_IsInitialized ())
+  g_mutex_lock (&interpreter_mutex);
+  if (!interpreter_ends)
     Py_AddPendingCall (end_released, NULL); /* when full, the next import sees to it */
+  g_mutex_unlock (&interpreter_mutex);
 }
 
 static MtlDType
@@ -265,7 +325,7 @@ view_for_buffer (Released  *owner,
                    "A buffer of format “%s” in %d dimensions%s cannot be viewed",
                    buffer->format != NULL ? buffer->format : "B", buffer->ndim,
                    buffer->suboffsets != NULL ? " behind pointers" : "");
-      release_later (owner);
+      release_anywhere (owner);
       return NULL;
     }
 
@@ -281,7 +341,7 @@ view_for_buffer (Released  *owner,
                                              buffer->ndim, buffer->itemsize * 8, error);
   if (layout == NULL)
     {
-      release_later (owner);
+      release_anywhere (owner);
       return NULL;
     }
 
@@ -292,7 +352,7 @@ view_for_buffer (Released  *owner,
                                     (max - min + 1) * itemsize,
                                     buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
                                                      : MTL_BUFFER_FLAGS_NONE,
-                                    release_later, owner, error);
+                                    release_anywhere, owner, error);
   if (memory == NULL)
     return NULL;
 

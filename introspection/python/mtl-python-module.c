@@ -162,6 +162,7 @@ static PyMethodDef module_methods[] = {
     "A view of what x exports through DLPack, without a copy unless copy=True." },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer(x, /)\n\nA view of what x exports through the buffer protocol." },
+  { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };
 

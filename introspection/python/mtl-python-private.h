@@ -120,6 +120,8 @@ PyObject *module_from_dlpack (PyObject         *module,
                               PyObject         *keywords);
 PyObject *module_from_buffer (PyObject *module,
                               PyObject *object);
+PyObject *module_prepare_end (PyObject *module,
+                              PyObject *unused);
 
 /* What is put on the classes. */
 extern PyMethodDef exporter_methods[];

@@ -5,6 +5,7 @@ What is called often is compiled, in _mtl; the rest is here.
 """
 
 import array
+import atexit
 import functools
 import numbers
 import operator
@@ -56,6 +57,7 @@ for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTe
     _translate_errors(_cls)
 
 _mtl.install(StridedView, Buffer, Device)
+atexit.register(_mtl.prepare_end)
 
 from_dlpack = _mtl.from_dlpack
 
