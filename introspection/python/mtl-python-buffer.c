@@ -184,9 +184,68 @@ exporter_release_buffer (PyObject  *self,
   g_free (buffer->internal);
 }
 
+static PyObject *
+copy_bytes (MtlStridedView *view,
+            GBytes         *bytes)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  PyObject *result = PyBytes_FromStringAndSize (NULL, size);
+  PyThreadState *state;
+
+  if (result == NULL || size == 0)
+    return result;
+
+  state = leave_python (view);
+  memcpy (PyBytes_AS_STRING (result), data, size);
+  enter_python (state);
+  return result;
+}
+
+/* Also of element types that the buffer protocol has no format for, and of
+ * memory that the host does not reach. */
+static PyObject *
+exporter_bytes (PyObject *self,
+                PyObject *unused)
+{
+  MtlStridedView *view = view_for_exporter (self);
+  PyObject *result = NULL;
+  PyThreadState *state;
+  GError *error = NULL;
+  GBytes *bytes;
+
+  if (view == NULL)
+    return NULL;
+
+  state = leave_python (view);
+  if (mtl_strided_view_is_host_accessible (view)
+      && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
+    bytes = mtl_strided_view_get_bytes (view, &error);
+  else
+    bytes = mtl_strided_view_dup_bytes (view, &error);
+  enter_python (state);
+
+  if (bytes == NULL)
+    raise_error (error, CALLER);
+  else
+    result = copy_bytes (view, bytes);
+
+  g_clear_pointer (&bytes, g_bytes_unref);
+  g_object_unref (view);
+  return result;
+}
+
+static PyMethodDef bytes_methods[] = {
+  { "__bytes__", exporter_bytes, METH_NOARGS, "The elements in C order." },
+  { NULL }
+};
+
 int
 install_buffer (PyTypeObject *type)
 {
+  if (install_methods (type, bytes_methods) < 0)
+    return -1;
+
   type->tp_as_buffer->bf_getbuffer = exporter_get_buffer;
   type->tp_as_buffer->bf_releasebuffer = exporter_release_buffer;
   PyType_Modified (type);

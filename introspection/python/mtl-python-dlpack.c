@@ -242,7 +242,8 @@ goes_out_at_once (MtlStridedView *view,
 {
   return !(request->flags & MTL_DLPACK_FLAGS_COPY)
          && request->device_type <= MTL_DEVICE_TYPE_CPU
-         && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU;
+         && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
+         && !has_negative_strides (view);
 }
 
 /* Elements of less than a byte came with DLPack 1.1. Who asks for an older version
@@ -264,21 +265,16 @@ static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
 {
-  gpointer managed;
+  PyThreadState *state;
   GError *error = NULL;
+  gpointer managed;
 
   if (!check_packed (view, request))
     return NULL;
 
-  if (!goes_out_at_once (view, request))
-    {
-      Py_BEGIN_ALLOW_THREADS
-      managed = export_managed (view, request, &error);
-      Py_END_ALLOW_THREADS
-    }
-  else
-    managed = export_managed (view, request, &error);
-
+  state = goes_out_at_once (view, request) ? NULL : leave_python (view);
+  managed = export_managed (view, request, &error);
+  enter_python (state);
   if (managed == NULL)
     return raise_error (error, PEER);
 

@@ -41,13 +41,16 @@ managed_from_object (void                      *py_object,
                      DLManagedTensorVersioned **out)
 {
   MtlStridedView *view = view_for_exporter (py_object);
+  PyThreadState *state;
   GError *error = NULL;
 
   if (view == NULL)
     return -1;
 
+  state = has_negative_strides (view) ? leave_python (view) : NULL;
   *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
                                      &error);
+  enter_python (state);
   g_object_unref (view);
   return *out != NULL ? 0 : raise_error_int (error, PEER);
 }
@@ -67,13 +70,8 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
 static const char *
 find_reason_against_lending (MtlStridedView *view)
 {
-  gsize n_dims;
-  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
-
-  for (gsize i = 0; i < n_dims; i++)
-    if (strides[i] < 0)
-      return "A view with negative strides cannot be lent";
-
+  if (has_negative_strides (view))
+    return "A view with negative strides cannot be lent";
   if (mtl_strided_view_is_read_only (view))
     return "A read-only view cannot be lent";
   if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL

@@ -175,12 +175,11 @@ check_device (PyObject *wrapper,
 static PyObject *
 replace_by_copy (PyObject *wrapper)
 {
+  PyThreadState *state = leave_python (get_view (wrapper));
   GError *error = NULL;
-  MtlStridedView *copy;
+  MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), &error);
 
-  Py_BEGIN_ALLOW_THREADS
-  copy = mtl_strided_view_copy (get_view (wrapper), &error);
-  Py_END_ALLOW_THREADS
+  enter_python (state);
   Py_DECREF (wrapper);
   return wrap_view (copy, &error, PEER);
 }

@@ -248,6 +248,7 @@ view_assign (PyObject *self,
 {
   MtlStridedView *view = get_view (self);
   MtlStridedView *dest, *source;
+  PyThreadState *state;
   GError *error = NULL;
   gboolean copied;
   Index index;
@@ -280,9 +281,11 @@ view_assign (PyObject *self,
     }
 
   source = drop_leading_axes (source, dest);
-  Py_BEGIN_ALLOW_THREADS
+  state = leave_python (mtl_strided_view_get_device_type (source) == MTL_DEVICE_TYPE_CPU
+                          ? dest
+                          : source);
   copied = mtl_strided_view_copy_from (dest, source, &error);
-  Py_END_ALLOW_THREADS
+  enter_python (state);
   g_object_unref (dest);
   g_object_unref (source);
   return copied ? 0 : raise_error_int (error, CALLER);

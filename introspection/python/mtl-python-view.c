@@ -387,30 +387,6 @@ view_item (PyObject        *self,
   return n < 0 ? NULL : number_get (view, indices, n);
 }
 
-/* Also of element types that the buffer protocol has no format for. */
-static PyObject *
-view_bytes (PyObject *self,
-            PyObject *unused)
-{
-  MtlStridedView *view = get_view (self);
-  gboolean in_place = mtl_strided_view_is_host_accessible (view)
-                      && mtl_strided_view_is_contiguous (view, MTL_ORDER_C);
-  GError *error = NULL;
-  PyObject *result;
-  GBytes *bytes;
-
-  Py_BEGIN_ALLOW_THREADS
-  bytes = in_place ? mtl_strided_view_get_bytes (view, &error)
-                   : mtl_strided_view_dup_bytes (view, &error);
-  Py_END_ALLOW_THREADS
-  if (bytes == NULL)
-    return raise_error (error, CALLER);
-
-  result = PyBytes_FromStringAndSize (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_bytes_unref (bytes);
-  return result;
-}
-
 static PyObject *
 convert_item (PyObject *self,
               PyObject *(* convert) (PyObject *number))
@@ -459,7 +435,6 @@ PyMethodDef view_methods[] = {
   { "tolist", view_tolist, METH_NOARGS, "tolist()\n\nThe elements in nested lists." },
   { "__float__", view_float, METH_NOARGS, "The only element as a float." },
   { "__int__", view_int, METH_NOARGS, "The only element as an int." },
-  { "__bytes__", view_bytes, METH_NOARGS, "The elements in C order." },
   { "item", FAST (view_item),
     "item(*indices)\n\nOne element as a number: the only one, or the one at indices." },
   { NULL }

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 PREAMBLE = """
-import ctypes, sys, threading
+import contextlib, ctypes, sys, threading
 sys.path.insert(0, {folder!r})
 import gi
 gi.require_version("Mtl", "1")
@@ -154,4 +154,68 @@ def test_threads_that_go_on_while_the_interpreter_ends():
                 glib.g_ptr_array_add(array, take_bytes(Mtl.asview(memory))[1])
         for array in arrays:
             start(glib.g_ptr_array_unref, array)
+        """)
+
+
+# What moves many bytes, on views of 32 MiB: dense, wide and reversed.
+LONG = {
+    "assignment": "dense[...] = reverse",
+    "assignment, converted": "wide[...] = dense",
+    "assignment of a number": "dense[...] = 7",
+    "bytes of a view": "bytes(dense)",
+    "bytes of a strided view": "bytes(reverse)",
+    "bytes of a buffer": "bytes(dense.get_buffer())",
+    "export of a copy": "dense.__dlpack__(copy=True)",
+    "export that needs a copy": "reverse.__dlpack__()",
+    "import of a copy": "Mtl.from_dlpack(Older(), copy=True)",
+    "exchange in C": "exchange(reverse, ctypes.byref(ctypes.c_void_p()))",
+    "copy": "reverse.copy()",
+    "conversion": "dense.to_dtype(Mtl.DType.INT32)",
+    "fill": "dense.fill_double(3)",
+    "comparison": "dense.equal(dense.copy())",
+    "wait": "with contextlib.suppress(GLib.Error): Mtl.Event.new(None).wait(1, 20_000, None)",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_others_run_meanwhile(name):
+    """Another thread runs as soon as it gets the lock, and never sooner: forced
+    turns come but once in an hour."""
+    run(f"""
+        size = 2**25
+        dense = Mtl.StridedView.new_zeros(None, Mtl.DType.UINT8, [size])
+        wide = Mtl.StridedView.new_zeros(None, Mtl.DType.INT16, [size])
+        reverse = dense.copy()[::-1]
+
+        class Older:
+            def __dlpack__(self):
+                return dense.__dlpack__()
+
+        class Api(ctypes.Structure):
+            _fields_ = [("version", ctypes.c_uint32 * 2), ("previous", ctypes.c_void_p),
+                        ("allocate", ctypes.c_void_p), ("export", ctypes.c_void_p)]
+
+        table = Mtl.StridedView.__dlpack_c_exchange_api__
+        exchange = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(
+            Api.from_address(api.PyCapsule_GetPointer(table, b"dlpack_exchange_api")).export)
+
+        go, ready, runs = threading.Lock(), threading.Event(), []
+
+        def meanwhile():
+            ready.set()
+            go.acquire()
+            runs.append(True)
+
+        go.acquire()
+        sys.setswitchinterval(3600)
+        thread = threading.Thread(target=meanwhile)
+        thread.start()
+        ready.wait()
+        for _ in range(1000):  # it may not have come to wait for its turn yet
+            leaving.sched_yield()
+        go.release()
+        assert not runs
+        {LONG[name]}
+        assert runs
+        thread.join()
         """)

@@ -247,17 +247,10 @@ def _buffer_repr(self):
             f"{' read-only' if self.is_read_only() else ''}>")
 
 
-def _buffer_bytes(self):
-    if self.is_host_accessible():
-        return bytes(memoryview(self))
-    return self.dup_bytes(0, len(self)).get_data() or b""
-
-
 def _buffer_eq(self, other):
     return self.equal(other) if isinstance(other, Buffer) else NotImplemented
 
 
-Buffer.__bytes__ = _buffer_bytes
 Buffer.__len__ = lambda self: self.get_size()
 Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr

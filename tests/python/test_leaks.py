@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A million exchanges of all kinds, after which no memory is missing and no
+reference is left."""
+
+import contextlib
+import ctypes
+import gc
+import sys
+
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import HOST, from_dlpack
+from py_buffer import FORMAT, INDIRECT, PyBuffer, get_buffer, release_buffer
+
+N_CALLS = 60_000
+N_FIRST = 2_000  # in which caches fill
+
+
+class MallocInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+        "fordblks", "keepcost")]
+
+
+def find_mallinfo():
+    """The GNU C library's, which counts what is allocated, byte by byte."""
+    with contextlib.suppress(AttributeError):
+        mallinfo = ctypes.CDLL(None).mallinfo2
+        mallinfo.restype = MallocInfo
+        return mallinfo
+
+
+mallinfo = find_mallinfo()
+
+
+array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+view = Mtl.StridedView.new_zeros(HOST, Mtl.DType.FLOAT32, [2, 3, 4])
+read_only = view.as_read_only()
+brain = Mtl.StridedView.new_zeros(HOST, Mtl.DType.BFLOAT16, [3])
+memory = bytearray(96)
+py_buffer = PyBuffer()
+used = view.__dlpack__()
+Mtl.from_dlpack(used)
+
+
+def refused(function, *args, **keywords):
+    try:
+        function(*args, **keywords)
+    except (BufferError, TypeError, ValueError, IndexError, OverflowError):
+        return
+    raise AssertionError(f"{function} took it")
+
+
+def buffer_and_release():
+    get_buffer(view, py_buffer, INDIRECT | FORMAT)
+    release_buffer(py_buffer)
+
+
+def consume():
+    Mtl.from_dlpack(view.__dlpack__(max_version=(1, 0)))
+
+
+def slice_and_write():
+    view[1, ::2, None][...] = 3
+
+
+EXCHANGES = {
+    "capsule that nobody takes": lambda: view.__dlpack__(),
+    "versioned capsule that nobody takes": lambda: view.__dlpack__(max_version=(1, 0)),
+    "capsule that is taken": consume,
+    "copy": lambda: view.__dlpack__(copy=True),
+    "np.from_dlpack": lambda: from_dlpack(view),
+    "Mtl.from_dlpack": lambda: Mtl.from_dlpack(array),
+    "memoryview": lambda: memoryview(view),
+    "np.asarray": lambda: np.asarray(view),
+    "Py_buffer": buffer_and_release,
+    "asview of a bytearray": lambda: Mtl.asview(memory),
+    "bytes": lambda: bytes(view),
+    "getters": lambda: (view.shape, view.strides, view.dtype, view.nbytes, view.T),
+    "slice and write": slice_and_write,
+    "elements": lambda: (view[1, 2, 3], view[0].tolist()),
+    "refused: read-only": lambda: refused(read_only.__dlpack__),
+    "refused: buffer": lambda: refused(memoryview, brain),
+    "refused: index": lambda: refused(view.__getitem__, 7),
+    "refused: import": lambda: refused(Mtl.from_dlpack, used),
+    "refused: assignment": lambda: refused(view.__setitem__, 0, "a"),
+}
+
+
+def counts():
+    gc.collect()
+    objects = (view, read_only, brain, memory, array, view.dtype, Mtl.StridedView)
+    return (sys.getallocatedblocks(), mallinfo().uordblks if mallinfo else 0,
+            [sys.getrefcount(value) for value in objects])
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_a_million_exchanges(name):
+    exchange = EXCHANGES[name]
+    for _ in range(N_FIRST):
+        exchange()
+    blocks, size, references = counts()
+    for _ in range(N_CALLS):
+        exchange()
+    blocks_after, size_after, references_after = counts()
+
+    assert references_after == references
+    assert blocks_after - blocks < N_CALLS / 100 and size_after - size < N_CALLS
