@@ -192,7 +192,8 @@ def test_whether_it_reads_the_exchange_api(client, record):
     else:
         client.take(exporter)
         assert exporter.asked
-    record(client, ASKS, "C exchange API of a type", "used" if client.reads_exchange_api else "not used")
+    record(client, ASKS, "C exchange API of a type",
+           "used" if client.reads_exchange_api else "not used")
 
 
 @of_kind("keywords")

@@ -34,8 +34,9 @@ no longer true.
 
 `nb::ro` marks an argument of nanobind's that is only read. ml_dtypes adds element types to NumPy,
 whose arrays of them pass neither DLPack nor the buffer protocol: they are made over the bytes of
-the view's buffer, those of 4 and 6 bits not, which take a byte there. safetensors saves what it is given as if it were contiguous, NumPy's arrays too.
-cuda.core is tried without a GPU, mpi4py on one rank.
+the view's buffer, those of 4 and 6 bits not, which take a byte there. safetensors saves what it is
+given as if it were contiguous, NumPy's arrays too. cuda.core is tried without a GPU, mpi4py on one
+rank.
 
 PyTorch up to 2.13 ends the process when it is given negative strides by DLPack, a NumPy array's
 for example. Views go out to it as copies then. mpi4py takes elements of 4 and 6 bits for bytes, and
@@ -113,7 +114,7 @@ def differences(page, run):
     both = before & now
     for key in sorted(set(page) | set(run)):
         if key[2] in both and page.get(key, ABSENT) != run.get(key, ABSENT):
-            yield (f"{key[0]}, {key[1]}, {key[2]}: “{run.get(key, ABSENT)}”, where the page has "
+            yield (f"{', '.join(key)}: “{run.get(key, ABSENT)}”, where the page has "
                    f"“{page.get(key, ABSENT)}”")
     missing, new = before - now, now - before
     if {without_version(name) for name in missing} == {without_version(name) for name in new} \

@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
-def record(request):
+def record():
     """record(client, section, case, outcome) when it is known to be true."""
 
     def keep(client, section, case, outcome):

@@ -23,10 +23,10 @@ class Jax(Client):
            "a versioned capsule": Refuses(jax.errors.JaxRuntimeError, "dltensor_versioned"),
            "read-only": Refuses(BufferError, "read-only"), "copy=True": IGNORED}
     into = {"read-only": IGNORED,
-            "`__dlpack__(stream=-1)`": Refuses(jax.errors.JaxRuntimeError, "only implemented for GPU")}
+            "`__dlpack__(stream=-1)`": Refuses(jax.errors.JaxRuntimeError, "for GPU")}
     keywords = {"device=cpu": {"device": jax.devices("cpu")[0]}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}}
-    dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and not name.startswith(("float4_", "float6_"))}
+    dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and name not in PACKED}
     dtypes_out = PACKED
     foreign_dtype = Refuses(jax.errors.JaxRuntimeError)
 

@@ -8,7 +8,7 @@ import pytest
 from gi.repository import Mtl
 
 from cases import DTYPES_INTO, DTYPES_OUT
-from client import DTYPES, PACKED, Client, Refuses, matrix
+from client import DTYPES, PACKED, Client, matrix
 
 NAMES = [name for name in DTYPES if hasattr(ml_dtypes, name)]
 BYTES = [name for name in NAMES if name not in PACKED]

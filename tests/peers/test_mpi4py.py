@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """mpi4py: views as what is sent and received, on one rank."""
 
+import mpi4py
 import numpy as np
 import pytest
+from gi.repository import Mtl
 from mpi4py import MPI
 
-import mpi4py
 from cases import *  # noqa: F403
-from cases import DTYPES_OUT, IMPORTS, INTO, OUT, READ_ONLY, REQUESTS
+from cases import DTYPES_OUT, IMPORTS, INTO, OUT, READ_ONLY, REQUESTS, refused
 from client import ABSENT, DTYPES, PACKED, PARTS, WORKS, Client, Refuses, matrix
 
 STRIDED = Refuses(BufferError, "not contiguous")
@@ -56,7 +57,7 @@ def test_element_types_as_mpi_knows_them(name, record):
     target = Mtl.StridedView.new_like(view)
     unknown = {**PACKED, "complex32": Refuses(KeyError, "Ze")}
 
-    if not refused(unknown.get(name), lambda: send(view, target)):  # noqa: F405
+    if not refused(unknown.get(name), lambda: send(view, target)):
         send(view, target)
         assert bytes(target.get_buffer()) == bytes(view.get_buffer())
     record(CLIENTS[0], DTYPES_OUT, name, unknown.get(name, WORKS))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nanobind
 import pytest
+from gi.repository import Mtl
 
 from cases import *  # noqa: F403
 from client import DTYPES, Client, Refuses, matrix
@@ -23,9 +24,9 @@ def build():
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, f"nanobind_peer{sysconfig.get_config_var('EXT_SUFFIX')}")
         subprocess.run(["c++", "-std=c++17", "-fPIC", "-shared", "-fvisibility=hidden",
-                        "-fno-strict-aliasing", *EXTENSION_FLAGS, *(f"-I{path}" for path in headers),
-                        f"{nanobind.source_dir()}/nb_combined.cpp", source, "-o", library],
-                       check=True)
+                        "-fno-strict-aliasing", *EXTENSION_FLAGS,
+                        *(f"-I{path}" for path in headers), source,
+                        Path(nanobind.source_dir(), "nb_combined.cpp"), "-o", library], check=True)
         spec = importlib.util.spec_from_file_location("nanobind_peer", library)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

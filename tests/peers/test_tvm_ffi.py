@@ -3,6 +3,7 @@
 
 import numpy as np
 import tvm_ffi
+from gi.repository import Mtl
 
 from cases import *  # noqa: F403
 from client import DTYPES, IGNORED, Client, Refuses
