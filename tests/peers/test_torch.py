@@ -87,10 +87,3 @@ def test_pairs_of_float4():
     back = torch.from_dlpack(view[2:])
     assert back.dtype == torch.float4_e2m1fn_x2
     assert back.view(torch.uint8).tolist() == [2, 3, 4, 5]
-
-
-def test_tensors_that_it_does_not_give():
-    for tensor in (torch.zeros(3, requires_grad=True), torch.zeros(3, dtype=torch.complex64).conj(),
-                   torch.zeros(3).to_sparse()):
-        with pytest.raises((BufferError, RuntimeError)):
-            Mtl.from_dlpack(tensor)

@@ -63,6 +63,11 @@ def test_empty_and_without_dimensions():
     assert Mtl.from_dlpack(torch.tensor(2.5)).item() == 2.5
 
 
+def test_tensors_that_cannot_be_exported():
+    with pytest.raises((BufferError, RuntimeError)):
+        Mtl.from_dlpack(torch.zeros(3, requires_grad=True))
+
+
 def test_assigning_from_a_tensor():
     view = zeros("float32", (2, 3))
     view[...] = torch.ones(3)
