@@ -8,8 +8,7 @@
 /* PyGObject finds the wrapper of an object by it. */
 static GQuark wrapper_key;
 
-/* How the class ended its objects, and how PyGObject does in the end. */
-static destructor dealloc_by_class;
+/* How PyGObject ends its objects, which leaves their class to who called it. */
 static destructor dealloc_by_pygobject;
 
 /* A new view has no wrapper yet, so that PyGObject need not look for one, nor
@@ -43,8 +42,7 @@ is_bare (PyGObject *wrapper)
   return wrapper->obj != NULL
          && wrapper->inst_dict == NULL
          && wrapper->weakreflist == NULL
-         && wrapper->private_flags.flags == 0
-         && classes.view->tp_finalize == NULL;
+         && wrapper->private_flags.flags == 0;
 }
 
 /* What the memory's owner does at its end may be anything: it may wait for a
@@ -69,15 +67,14 @@ view_dealloc (PyObject *self)
   MtlStridedView *view = (MtlStridedView *) wrapper->obj;
   PyTypeObject *type = Py_TYPE (self);
 
-  if (type != classes.view) /* a class made of ours gets here by way of its own */
-    {
-      dealloc_by_pygobject (self);
-      return;
-    }
+  if (type == classes.view && type->tp_finalize != NULL
+      && PyObject_CallFinalizerFromDealloc (self) < 0)
+    return;
 
   if (!is_bare (wrapper))
     {
-      dealloc_by_class (self);
+      dealloc_by_pygobject (self);
+      Py_DECREF (type);
       return;
     }
 
@@ -114,8 +111,7 @@ install_dealloc (PyTypeObject *type)
   if (type->tp_dealloc == view_dealloc || !knows_wrapper_key ())
     return PyErr_Occurred () != NULL ? -1 : 0;
 
-  dealloc_by_class = type->tp_dealloc;
-  while (base->tp_dealloc == dealloc_by_class && base->tp_base != NULL)
+  while (base->tp_dealloc == type->tp_dealloc && base->tp_base != NULL)
     base = base->tp_base;
   dealloc_by_pygobject = base->tp_dealloc;
   type->tp_dealloc = view_dealloc;

@@ -217,6 +217,39 @@ test_consume (void)
     }
 }
 
+/* Objects that one thread gives up serve another one. */
+static gpointer
+make_and_release (gpointer data)
+{
+  Shared *self = data;
+  MtlStridedView *held[6];
+
+  wait_for_all (self);
+  for (int i = 0; i < N_ROUNDS; i++)
+    {
+      for (gsize k = 0; k < G_N_ELEMENTS (held); k++)
+        held[k] = k % 2 == 0 ? mtl_strided_view_transpose (self->view)
+                             : mtl_strided_view_as_read_only (self->view);
+      for (gsize k = 0; k < G_N_ELEMENTS (held); k++)
+        {
+          g_assert_cmpint (mtl_strided_view_get_shape (held[k], NULL)[0], ==, k % 2 == 0 ? 3 : 2);
+          g_assert_cmpint (mtl_strided_view_is_read_only (held[k]), ==, k % 2);
+          g_assert_true (mtl_strided_view_release (held[k], k > 2));
+        }
+    }
+
+  return NULL;
+}
+
+static void
+test_release (void)
+{
+  Shared shared = { .view = new_range () };
+
+  run_threads (&shared, make_and_release);
+  g_assert_finalize_object (shared.view);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -228,6 +261,7 @@ main (int   argc,
   g_test_add_func ("/Threads/lazy-buffer", test_lazy_buffer);
   g_test_add_func ("/Threads/lazy-device", test_lazy_device);
   g_test_add_func ("/Threads/consume", test_consume);
+  g_test_add_func ("/Threads/release", test_release);
 
   return g_test_run ();
 }

@@ -63,9 +63,33 @@ def test_empty_and_without_dimensions():
     assert Mtl.from_dlpack(torch.tensor(2.5)).item() == 2.5
 
 
+def test_a_tensor_with_gradients_comes_in_as_if_detached():
+    ours = torch.zeros(3, requires_grad=True)
+    view = Mtl.from_dlpack(ours)
+
+    assert view.get_address() == ours.data_ptr()
+    view[1] = 2
+    assert ours.tolist() == [0, 2, 0] and ours.requires_grad
+
+
 def test_tensors_that_cannot_be_exported():
-    with pytest.raises((BufferError, RuntimeError)):
-        Mtl.from_dlpack(torch.zeros(3, requires_grad=True))
+    conjugate = torch.tensor([1 + 2j]).conj()
+    assert conjugate.is_conj()
+    with pytest.raises(BufferError, match="conj"):
+        Mtl.from_dlpack(conjugate)
+    assert Mtl.from_dlpack(conjugate.resolve_conj()).tolist() == [1 - 2j]
+    for tensor_without_memory in (torch.eye(3).to_sparse(), torch.empty(3, device="meta")):
+        with pytest.raises(BufferError):
+            Mtl.from_dlpack(tensor_without_memory)
+
+
+def test_subclasses():
+    class Labelled(torch.Tensor):
+        pass
+
+    ours = torch.arange(3.0).as_subclass(Labelled)
+    assert Mtl.from_dlpack(ours).get_address() == ours.data_ptr()
+    assert Mtl.from_dlpack(torch.nn.Parameter(ours)).tolist() == [0, 1, 2]
 
 
 def test_assigning_from_a_tensor():

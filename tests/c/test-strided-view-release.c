@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+static MtlStridedView *
+new_counted (int *n_ended)
+{
+  static float numbers[6] = { 0, 1, 2, 3, 4, 5 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new_dense (DIMS (2, 3), MTL_ORDER_C, 32, &error);
+  g_autoptr (MtlBuffer) buffer =
+    mtl_buffer_new_for_data (mtl_device_get_host (), numbers, sizeof numbers,
+                             MTL_BUFFER_FLAGS_NONE, count_call, n_ended, &error);
+  MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static void
+test_release (void)
+{
+  int n_ended = 0;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) dense =
+    mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_INT16, DIMS (3, 4), &error);
+  MtlStridedView *part = mtl_strided_view_transpose (dense);
+  gpointer address = part;
+  MtlStridedView *view;
+
+  /* The memory has another user, and the object serves again, in full. */
+  g_assert_true (mtl_strided_view_release (part, FALSE));
+  part = mtl_strided_view_as_read_only (dense);
+  g_assert_true (address == part);
+  g_assert_true (mtl_strided_view_release (part, FALSE));
+  part = mtl_strided_view_transpose (dense);
+  g_assert_false (mtl_strided_view_is_read_only (part));
+  g_assert_cmpint (mtl_strided_view_get_shape (part, NULL)[0], ==, 4);
+  g_assert_true (mtl_strided_view_release (part, FALSE));
+
+  /* The last user of the memory, which ends when that is allowed. */
+  view = new_counted (&n_ended);
+  g_assert_false (mtl_strided_view_release (view, FALSE));
+  g_assert_cmpfloat (mtl_strided_view_get_double (view, DIMS (1, 2), NULL), ==, 5);
+  g_assert_cmpint (n_ended, ==, 0);
+  g_assert_true (mtl_strided_view_release (view, TRUE));
+  g_assert_cmpint (n_ended, ==, 1);
+}
+
+static void
+test_release_of_what_others_hold (void)
+{
+  int n_ended = 0;
+  MtlStridedView *view = new_counted (&n_ended);
+  gpointer pointer = view;
+  GWeakRef weak;
+
+  g_object_ref (view);
+  g_assert_false (mtl_strided_view_release (view, FALSE));
+  g_assert_true (mtl_strided_view_release (view, TRUE));
+  g_assert_cmpint (n_ended, ==, 0);
+
+  g_object_add_weak_pointer (G_OBJECT (view), &pointer);
+  g_weak_ref_init (&weak, view);
+  g_object_set_data (G_OBJECT (view), "name", (gpointer) "view");
+  g_assert_true (mtl_strided_view_release (view, TRUE));
+  g_assert_null (pointer);
+  g_assert_null (g_weak_ref_get (&weak));
+  g_assert_cmpint (n_ended, ==, 1);
+  g_weak_ref_clear (&weak);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/StridedView/release", test_release);
+  g_test_add_func ("/StridedView/release/held", test_release_of_what_others_hold);
+
+  return g_test_run ();
+}
