@@ -5,6 +5,7 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-device-private.h"
+#include "mtl-dlpack-abi-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -327,6 +328,20 @@ mtl_strided_view_hash (MtlStridedView *self)
          ^ (guint) self->byte_offset * 31;
 }
 
+static gpointer
+find_first_element (MtlStridedView *self)
+{
+  guint8 *data = mtl_strided_view_get_strided (self).data;
+  gint64 byte;
+  guint bit;
+
+  if (data == NULL || mtl_layout_is_empty (&self->layout))
+    return NULL;
+
+  mtl_layout_get_first_byte (&self->layout, &byte, &bit);
+  return bit == 0 ? data + byte : NULL;
+}
+
 /**
  * mtl_strided_view_get_data: (skip)
  * @self: a view
@@ -341,18 +356,39 @@ mtl_strided_view_hash (MtlStridedView *self)
 gpointer
 mtl_strided_view_get_data (MtlStridedView *self)
 {
-  MtlStrided strided;
-  gint64 byte;
-  guint bit;
-
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  strided = mtl_strided_view_get_strided (self);
-  if (strided.data == NULL || mtl_layout_is_empty (&self->layout))
-    return NULL;
+  return find_first_element (self);
+}
 
-  mtl_layout_get_first_byte (&self->layout, &byte, &bit);
-  return bit == 0 ? strided.data + byte : NULL;
+/**
+ * mtl_strided_view_describe: (skip)
+ * @self: a view
+ * @tensor: (type gpointer) (out caller-allocates): a DLPack `DLTensor`
+ *
+ * Says in one struct what [method@Mtl.StridedView.get_data],
+ * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
+ * the getters of the device and the element type do. It is all @self's own, and
+ * lasts as long: to give memory to somebody else, there is
+ * [method@Mtl.StridedView.to_dlpack].
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_describe (MtlStridedView *self,
+                           gpointer        tensor)
+{
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (tensor != NULL);
+
+  *(DLTensor *) tensor = (DLTensor) {
+    .data = find_first_element (self),
+    .device = { self->memory->device_type, self->memory->device_ordinal },
+    .ndim = self->layout.n_dims,
+    .dtype = { self->type.code, self->type.bits, self->type.lanes },
+    .shape = mtl_layout_shape (&self->layout),
+    .strides = mtl_layout_strides (&self->layout),
+  };
 }
 
 /**

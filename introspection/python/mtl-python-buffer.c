@@ -6,53 +6,53 @@
 
 #include <string.h>
 
-typedef struct
-{
-  MtlDType dtype;
-  const char *format;
-} Format;
+#include "mtl-dlpack-abi-private.h"
+#include "mtl-element-type-private.h"
 
-/* The struct module's codes; what it has none for cannot be said. */
-static const Format formats[] = {
-  { MTL_DTYPE_BOOL, "?" },
-  { MTL_DTYPE_INT8, "b" },
-  { MTL_DTYPE_INT16, "h" },
-  { MTL_DTYPE_INT32, "i" },
-  { MTL_DTYPE_INT64, sizeof (long) == 8 ? "l" : "q" },
-  { MTL_DTYPE_UINT8, "B" },
-  { MTL_DTYPE_UINT16, "H" },
-  { MTL_DTYPE_UINT32, "I" },
-  { MTL_DTYPE_UINT64, sizeof (long) == 8 ? "L" : "Q" },
-  { MTL_DTYPE_FLOAT16, "e" },
-  { MTL_DTYPE_FLOAT32, "f" },
-  { MTL_DTYPE_FLOAT64, "d" },
-  { MTL_DTYPE_COMPLEX64, "Zf" },
-  { MTL_DTYPE_COMPLEX128, "Zd" },
+/* The struct module's codes, by DLPack's codes and the number of bytes; what it
+ * has none for cannot be said. */
+static const char *const formats[][17] = {
+  [MTL_TYPE_CODE_INT] = { [1] = "b", [2] = "h", [4] = "i", [8] = sizeof (long) == 8 ? "l" : "q" },
+  [MTL_TYPE_CODE_UINT] = { [1] = "B", [2] = "H", [4] = "I", [8] = sizeof (long) == 8 ? "L" : "Q" },
+  [MTL_TYPE_CODE_FLOAT] = { [2] = "e", [4] = "f", [8] = "d" },
+  [MTL_TYPE_CODE_COMPLEX] = { [8] = "Zf", [16] = "Zd" },
+  [MTL_TYPE_CODE_BOOL] = { [1] = "?" },
 };
 
 static const char *
-format_for_dtype (MtlDType dtype)
+format_for_dtype (DLDataType dtype)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i].dtype == dtype)
-      return formats[i].format;
+  if (dtype.code >= G_N_ELEMENTS (formats) || dtype.bits % 8 != 0 || dtype.bits > 128
+      || dtype.lanes != 1)
+    return NULL;
 
-  return NULL;
+  return formats[dtype.code][dtype.bits / 8];
+}
+
+/* Only what is less than a byte may be padded. */
+static guint
+get_item_bits (MtlStridedView *view,
+               const DLTensor *tensor)
+{
+  return tensor->dtype.bits % 8 == 0 ? (guint) tensor->dtype.bits * tensor->dtype.lanes
+                                     : mtl_strided_view_get_item_bits (view);
 }
 
 /* What PyBUF_… flags ask for and a view does not have. */
 static const char *
 find_obstacle (MtlStridedView *view,
+               const DLTensor *tensor,
+               gboolean        read_only,
                const char     *format,
                int             flags)
 {
-  if (!mtl_strided_view_is_host_accessible (view))
+  if (tensor->data == NULL && !mtl_strided_view_is_host_accessible (view))
     return "The memory cannot be reached by the host";
-  if ((flags & PyBUF_WRITABLE) && mtl_strided_view_is_read_only (view))
+  if ((flags & PyBUF_WRITABLE) && read_only)
     return "The view is read-only";
   if ((flags & PyBUF_FORMAT) && format == NULL)
     return "The buffer protocol has no format for this element type";
-  if (mtl_strided_view_get_item_bits (view) % 8 != 0)
+  if (get_item_bits (view, tensor) % 8 != 0)
     return "The buffer protocol has no elements of part of a byte";
   if (((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS
        || (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
@@ -66,6 +66,24 @@ find_obstacle (MtlStridedView *view,
     return "The view is not contiguous";
 
   return NULL;
+}
+
+/* The bytes of all elements; of a broadcast view they may be more than there is
+ * memory. */
+static gboolean
+measure_elements (MtlStridedView *view,
+                  const DLTensor *tensor,
+                  Py_ssize_t      itemsize,
+                  Py_ssize_t     *length)
+{
+  gboolean fits = TRUE;
+
+  *length = itemsize;
+  for (int i = 0; i < tensor->ndim; i++)
+    fits &= !__builtin_mul_overflow (*length, tensor->shape[i], length);
+
+  /* What overflowed may come to nothing in the end. */
+  return fits || !__builtin_mul_overflow (mtl_strided_view_get_volume (view), itemsize, length);
 }
 
 /* Some expect of a contiguous buffer that each stride follows from the next,
@@ -89,32 +107,36 @@ complete_strides (MtlStridedView *view,
       strides[i] = next;
 }
 
-static void
+static int
 fill_dims (MtlStridedView *view,
+           const DLTensor *tensor,
            int             flags,
            Py_buffer      *buffer)
 {
-  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
-  const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
-  Py_ssize_t *dims = g_new (Py_ssize_t, 2 * buffer->ndim);
+  Py_ssize_t *dims = PyMem_New (Py_ssize_t, 2 * buffer->ndim);
   gboolean has_loose_strides = FALSE;
+
+  if (dims == NULL)
+    return -1;
 
   buffer->internal = dims;
   buffer->shape = dims;
   for (int i = 0; i < buffer->ndim; i++)
     {
-      dims[i] = shape[i];
-      has_loose_strides |= shape[i] <= 1;
-      if (__builtin_mul_overflow (strides[i], buffer->itemsize, &dims[buffer->ndim + i]))
+      dims[i] = tensor->shape[i];
+      has_loose_strides |= dims[i] <= 1;
+      if (__builtin_mul_overflow (tensor->strides[i], buffer->itemsize, &dims[buffer->ndim + i]))
         dims[buffer->ndim + i] = buffer->itemsize; /* an axis of extent 1, never walked */
     }
 
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
-    return;
+    return 0;
 
   buffer->strides = dims + buffer->ndim;
   if (has_loose_strides)
     complete_strides (view, flags, buffer, buffer->strides);
+
+  return 0;
 }
 
 static int
@@ -124,15 +146,19 @@ fill_buffer (PyObject       *self,
              int             flags)
 {
   static char nothing;
-  const char *format = format_for_dtype (mtl_strided_view_get_dtype (view));
-  const char *obstacle = find_obstacle (view, format, flags);
-  Py_ssize_t itemsize = mtl_strided_view_get_item_bits (view) / 8;
-  Py_ssize_t length;
+  const char *format, *obstacle;
+  Py_ssize_t itemsize, length;
+  DLTensor tensor;
+  gboolean read_only = (mtl_strided_view_describe (view, &tensor)
+                        & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+
+  format = format_for_dtype (tensor.dtype);
+  obstacle = find_obstacle (view, &tensor, read_only, format, flags);
+  itemsize = get_item_bits (view, &tensor) / 8;
+  if (!measure_elements (view, &tensor, itemsize, &length) && obstacle == NULL)
+    obstacle = "The size of the elements does not fit";
 
   buffer->obj = NULL;
-  if (obstacle == NULL
-      && __builtin_mul_overflow (mtl_strided_view_get_volume (view), itemsize, &length))
-    obstacle = "The size of the elements does not fit";
   if (obstacle != NULL)
     {
       PyErr_SetString (PyExc_BufferError, obstacle);
@@ -140,17 +166,20 @@ fill_buffer (PyObject       *self,
     }
 
   *buffer = (Py_buffer) {
-    .buf = mtl_strided_view_get_data (view),
+    .buf = tensor.data,
     .len = length,
     .itemsize = itemsize,
-    .readonly = mtl_strided_view_is_read_only (view),
-    .ndim = (flags & PyBUF_ND) ? mtl_strided_view_get_n_dims (view) : 0,
+    .readonly = read_only,
+    .ndim = (flags & PyBUF_ND) ? tensor.ndim : 0,
     .format = (flags & PyBUF_FORMAT) ? (char *) format : NULL,
   };
   if (buffer->buf == NULL) /* some take NULL for a mistake */
     buffer->buf = &nothing;
-  if (buffer->ndim > 0)
-    fill_dims (view, flags, buffer);
+  if (buffer->ndim > 0 && fill_dims (view, &tensor, flags, buffer) < 0)
+    {
+      PyErr_NoMemory ();
+      return -1;
+    }
 
   Py_INCREF (self);
   buffer->obj = self;
@@ -181,7 +210,7 @@ static void
 exporter_release_buffer (PyObject  *self,
                          Py_buffer *buffer)
 {
-  g_free (buffer->internal);
+  PyMem_Free (buffer->internal);
 }
 
 static PyObject *

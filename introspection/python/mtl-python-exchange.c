@@ -106,20 +106,13 @@ check_lending (MtlStridedView *view)
   return TRUE;
 }
 
-/* Metal's memory is a handle and an offset, the host's an address. */
+/* Metal's memory is a handle and an offset, not the host's address. */
 static void
-describe_place (MtlStridedView *view,
+describe_metal (MtlStridedView *view,
                 DLTensor       *tensor)
 {
-  MtlBuffer *buffer;
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
 
-  if (tensor->device.device_type != MTL_DEVICE_TYPE_METAL)
-    {
-      tensor->data = mtl_strided_view_get_data (view);
-      return;
-    }
-
-  buffer = mtl_strided_view_get_buffer (view);
   tensor->data = mtl_buffer_get_handle (buffer);
   if (!mtl_strided_view_is_empty (view))
     tensor->byte_offset = mtl_buffer_get_byte_offset (buffer)
@@ -135,7 +128,6 @@ borrow_tensor (void     *py_object,
 {
   const char *reason;
   MtlStridedView *view;
-  gsize n_dims;
 
   if (!is_view (py_object))
     {
@@ -153,16 +145,9 @@ borrow_tensor (void     *py_object,
   if (!check_lending (view))
     return -1;
 
-  *out = (DLTensor) {
-    .device = { mtl_strided_view_get_device_type_code (view),
-                mtl_strided_view_get_device_ordinal (view) },
-    .dtype = { mtl_strided_view_get_dtype_code (view), mtl_strided_view_get_dtype_bits (view),
-               mtl_strided_view_get_lanes (view) },
-    .shape = (gint64 *) mtl_strided_view_get_shape (view, &n_dims),
-    .strides = (gint64 *) mtl_strided_view_get_strides (view, &n_dims),
-  };
-  out->ndim = n_dims;
-  describe_place (view, out);
+  mtl_strided_view_describe (view, out);
+  if (out->device.device_type == MTL_DEVICE_TYPE_METAL)
+    describe_metal (view, out);
   return 0;
 }
 

@@ -66,6 +66,27 @@ mtl_layout_is_empty (const MtlLayout *self)
   return FALSE;
 }
 
+/* Where the first element lies, for a layout whose byte bounds fit; 0 where
+ * there is none. */
+static inline void
+mtl_layout_get_first_byte (const MtlLayout *self,
+                           gint64          *byte,
+                           guint           *bit)
+{
+  gint64 offset = mtl_layout_is_empty (self) ? 0 : self->offset;
+
+  if (self->item_bits % 8 == 0)
+    {
+      *byte = offset * (self->item_bits / 8);
+      *bit = 0;
+    }
+  else
+    {
+      *byte = (offset * self->item_bits) >> 3;
+      *bit = (offset * self->item_bits) & 7;
+    }
+}
+
 /* Room for n_dims dimensions, whose values the caller sets. */
 static inline void
 mtl_layout_init (MtlLayout *self,
@@ -149,9 +170,6 @@ gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        gint64           *first,
                                        gint64           *end,
                                        GError          **error);
-void      mtl_layout_get_first_byte   (const MtlLayout  *self,
-                                       gint64           *byte,
-                                       guint            *bit);
 gboolean  mtl_layout_get_packed_size  (const MtlLayout  *self,
                                        gint64           *size);
 gboolean  mtl_layout_get_required_size (const MtlLayout *self,

@@ -95,27 +95,6 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
   return TRUE;
 }
 
-/* Where the first element lies, for a layout whose byte bounds fit; 0 where
- * there is none. */
-void
-mtl_layout_get_first_byte (const MtlLayout *self,
-                           gint64          *byte,
-                           guint           *bit)
-{
-  gint64 offset = mtl_layout_is_empty (self) ? 0 : self->offset;
-
-  if (self->item_bits % 8 == 0)
-    {
-      *byte = offset * (self->item_bits / 8);
-      *bit = 0;
-    }
-  else
-    {
-      *byte = (offset * self->item_bits) >> 3;
-      *bit = (offset * self->item_bits) & 7;
-    }
-}
-
 /* What the elements take where they lie side by side in C order and fill whole
  * bytes. */
 gboolean
