@@ -366,20 +366,22 @@ mtl_strided_view_get_data (MtlStridedView *self)
  * @self: a view
  * @tensor: (type gpointer) (out caller-allocates): a DLPack `DLTensor`
  *
- * Says in one struct what [method@Mtl.StridedView.get_data],
+ * Says at once what [method@Mtl.StridedView.get_data],
  * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
  * the getters of the device and the element type do. It is all @self's own, and
  * lasts as long: to give memory to somebody else, there is
  * [method@Mtl.StridedView.to_dlpack].
  *
+ * Returns: DLPack's flags: 1 for a read-only view, 4 for padded elements
+ *
  * Since: 1.0
  */
-void
+guint64
 mtl_strided_view_describe (MtlStridedView *self,
                            gpointer        tensor)
 {
-  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
-  g_return_if_fail (tensor != NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+  g_return_val_if_fail (tensor != NULL, 0);
 
   *(DLTensor *) tensor = (DLTensor) {
     .data = find_first_element (self),
@@ -389,6 +391,9 @@ mtl_strided_view_describe (MtlStridedView *self,
     .shape = mtl_layout_shape (&self->layout),
     .strides = mtl_layout_strides (&self->layout),
   };
+
+  return (self->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
+         | (self->type.padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
 }
 
 /**

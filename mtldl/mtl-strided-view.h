@@ -320,9 +320,9 @@ char           *mtl_strided_view_format        (MtlStridedView *self,
 MTL_AVAILABLE_IN_1_0
 char           *mtl_strided_view_to_string     (MtlStridedView *self);
 
-/* All of the above and below that say what the view is, in DLPack's DLTensor. */
+/* In a DLTensor of DLPack's. */
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_describe     (MtlStridedView  *self,
+guint64         mtl_strided_view_describe     (MtlStridedView  *self,
                                                gpointer         tensor);
 
 /* A faster g_object_unref(). */

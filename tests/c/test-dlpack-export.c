@@ -503,6 +503,32 @@ test_pinned (void)
                 MTL_ERROR_NOT_SUPPORTED, "(3, 0)");
 }
 
+/* What is described is what goes out, but the view's own. */
+static void
+test_describe (void)
+{
+  g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
+  g_autoptr (MtlStridedView) part = slice (view, "1:, ::2");
+  g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (part);
+  g_autoptr (MtlStridedView) empty = slice (view, "2:");
+  DLManagedTensorVersioned *managed = export (part, MTL_DLPACK_FLAGS_NONE);
+  DLTensor tensor, *exported = &managed->dl_tensor;
+
+  g_assert_cmphex (mtl_strided_view_describe (part, &tensor), ==, 0);
+  g_assert_true (tensor.data == exported->data);
+  g_assert_cmpuint (tensor.byte_offset, ==, 0);
+  g_assert_cmpmem (&tensor.device, sizeof tensor.device, &exported->device, sizeof (DLDevice));
+  g_assert_cmpmem (&tensor.dtype, sizeof tensor.dtype, &exported->dtype, sizeof (DLDataType));
+  assert_dims (tensor.shape, tensor.ndim, 1, 2);
+  assert_dims (tensor.strides, tensor.ndim, 3, 2);
+  g_assert_true (tensor.shape == mtl_strided_view_get_shape (part, NULL));
+  managed->deleter (managed);
+
+  g_assert_cmphex (mtl_strided_view_describe (read_only, &tensor), ==, 1);
+  g_assert_cmphex (mtl_strided_view_describe (empty, &tensor), ==, 0);
+  g_assert_null (tensor.data);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -528,6 +554,7 @@ main (int   argc,
   g_test_add_func ("/Dlpack/export/deleted-on-thread", test_deleted_on_thread);
   g_test_add_func ("/Dlpack/export/foreign", test_foreign);
   g_test_add_func ("/Dlpack/export/foreign/pinned", test_pinned);
+  g_test_add_func ("/Dlpack/describe", test_describe);
 
   return g_test_run ();
 }
