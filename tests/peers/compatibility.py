@@ -133,7 +133,11 @@ def main(action, results, page):
     if action == "write":
         Path(page).write_text(text)
         return 0
-    found = list(differences(read_page(Path(page).read_text()), read_page(text)))
+    there = Path(page).read_text()
+    before, now = read_page(there), read_page(text)
+    found = list(differences(before, now))
+    if before == now and there != text:
+        found.append("The words around the table differ")
     for difference in found:
         print(difference)
     if found:
