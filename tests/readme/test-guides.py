@@ -85,8 +85,8 @@ def python_commands(body):
     return body, 'guide.py', [[sys.executable, 'guide.py']]
 
 
-def torch_commands(body):
-    return body, 'guide.py', [[find_python_with('torch'), 'guide.py']]
+def python_with(peer):
+    return lambda body: (body, 'guide.py', [[find_python_with(peer), 'guide.py']])
 
 
 def js_commands(body):
@@ -97,14 +97,15 @@ COMMANDS = {
     'c': c_commands,
     'js': js_commands,
     'python': python_commands,
-    'python-torch': torch_commands,
+    'python-mpi4py': python_with('mpi4py'),
+    'python-torch': python_with('torch'),
     'vala': vala_commands,
 }
 
 
 def run_guide(path, language):
     """Run a guide's blocks, and give what went wrong, '' if nothing."""
-    # What needs PyTorch builds on what does not.
+    # What needs a peer builds on what does not.
     languages = {language, language.partition('-')[0]}
     blocks = read_blocks(path)
     parts = [text for _, kind, text in blocks if kind in languages]
@@ -133,8 +134,9 @@ def main(docs_folder, guides):
     for number, guide in enumerate(guides, 1):
         name, language = guide.split('=')
         what = f'{number} {name}.md: the code in {language}'
-        if language == 'python-torch' and find_python_with('torch') is None:
-            print(f'ok {what} # SKIP PyTorch is not installed', flush=True)
+        peer = language.partition('-')[2]
+        if peer and find_python_with(peer) is None:
+            print(f'ok {what} # SKIP {peer} is not installed', flush=True)
             continue
 
         complaint = run_guide(pathlib.Path(docs_folder) / f'{name}.md', language)

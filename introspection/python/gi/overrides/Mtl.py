@@ -15,10 +15,11 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 from . import _mtl
+from ._mtl_mpi import mpi_datatype
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["from_dlpack", "asview"]
+__all__ = ["from_dlpack", "asview", "mpi_datatype"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Views in MPI's messages, between processes that mpirun starts."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import DOUBLES, SEED
+
+pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
+
+HERE = pathlib.Path(__file__).parent
+EXAMPLE = HERE.parents[1] / "examples" / "python" / "mpi_halo.py"
+
+# Open MPI has to be told that it may run as root, in a container, and with more
+# processes than there are cores, by the names of version 4 and of version 5.
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def mpirun(n, *args):
+    result = subprocess.run(["mpirun", "-n", str(n), sys.executable, *map(str, args)],
+                            capture_output=True, text=True, timeout=120,
+                            env={**os.environ, **ENVIRONMENT})
+    assert result.returncode == 0, f"{args}: {result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def test_views_of_random_layouts():
+    assert mpirun(2, HERE / "mpi_exchange.py", SEED, 500) == "right\n"
+
+
+def heat(shape, n_steps):
+    """The example's plate in one piece."""
+    plate = np.zeros((shape[0] + 2, shape[1] + 2))
+    plate[0] = 100
+    for _ in range(n_steps):
+        plate[1:-1, 1:-1] = (plate[:-2, 1:-1] + plate[2:, 1:-1]
+                             + plate[1:-1, :-2] + plate[1:-1, 2:]) / 4
+    return plate[1:-1, 1:-1]
+
+
+@pytest.mark.parametrize("n", [1, 4, 6])
+def test_halo_exchange(n, tmp_path):
+    path = tmp_path / "plate.npy"
+    output = mpirun(n, EXAMPLE, path)
+
+    assert np.array_equal(np.load(path), heat((90, 70), 200))
+    assert output.startswith(f"{n} processes, ")
+    change = np.abs(heat((90, 70), 200) - heat((90, 70), 199)).max()
+    assert f"greatest change in step 200: {change:.6f}\n" in output
+    assert f"mean temperature: {heat((90, 70), 200).mean():.6f}\n" in output
+
+
+def test_refusals():
+    view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [8])
+    with pytest.raises(NotImplementedError, match="4 bits"):
+        Mtl.mpi_datatype(view)
+    with pytest.raises(TypeError, match="ndarray is no view"):
+        Mtl.mpi_datatype(np.zeros(3))
+
+
+@pytest.mark.skipif("discrete" not in DOUBLES, reason="only a discrete GPU has such memory")
+def test_memory_that_mpi_would_not_reach():
+    private = Mtl.asview([1, 2]).to_device(None, Mtl.StorageMode.PRIVATE)
+    with pytest.raises(BufferError, match="host"):
+        Mtl.mpi_datatype(private)
