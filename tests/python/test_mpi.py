@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import DOUBLES, SEED
+from conftest import DEFAULT, DOUBLES, SEED
 
 pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
 
@@ -71,6 +71,6 @@ def test_refusals():
 
 @pytest.mark.skipif("discrete" not in DOUBLES, reason="only a discrete GPU has such memory")
 def test_memory_that_mpi_would_not_reach():
-    private = Mtl.asview([1, 2]).to_device(None, Mtl.StorageMode.PRIVATE)
+    private = Mtl.asview([1, 2]).to_device(DEFAULT, Mtl.StorageMode.PRIVATE)
     with pytest.raises(BufferError, match="host"):
         Mtl.mpi_datatype(private)
