@@ -74,7 +74,7 @@ def measure(make, calls):
     least, where they take long."""
     deadline = time.monotonic() + 0.2
     timer = timeit.Timer(make)
-    times = []
+    times: list[float] = []
     while len(times) < 2 or len(times) < 15 and time.monotonic() < deadline:
         times.append(timer.timeit(calls) / calls * 1e6)
     return min(times)
@@ -150,7 +150,7 @@ def main():
         sys.exit('usage: picture.py IN OUT [--hops]')
 
     try:
-        run(*arguments[:2], show_hops)
+        run(arguments[0], arguments[1], show_hops)
     except GLib.Error as error:
         sys.exit(f'picture.py: {error.message}')
 

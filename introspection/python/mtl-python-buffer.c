@@ -265,7 +265,8 @@ exporter_bytes (PyObject *self,
 }
 
 static PyMethodDef bytes_methods[] = {
-  { "__bytes__", exporter_bytes, METH_NOARGS, "The elements in C order." },
+  { "__bytes__", exporter_bytes, METH_NOARGS,
+    "__bytes__($self, /)\n--\n\nThe elements in C order." },
   { NULL }
 };
 

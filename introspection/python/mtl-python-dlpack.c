@@ -337,9 +337,9 @@ exporter_dlpack_device (PyObject *self,
 
 PyMethodDef exporter_methods[] = {
   { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
-    "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
+    "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
     "The memory as a DLPack capsule, without a copy unless one is asked for or needed." },
   { "__dlpack_device__", exporter_dlpack_device, METH_NOARGS,
-    "__dlpack_device__()\n\nThe DLPack device: its type and its number." },
+    "__dlpack_device__($self, /)\n--\n\nThe DLPack device: its type and its number." },
   { NULL }
 };

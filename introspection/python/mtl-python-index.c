@@ -352,9 +352,12 @@ view_len (PyObject *self,
 }
 
 static PyMethodDef index_methods[] = {
-  { "__getitem__", view_get_item, METH_O, "Return self[key]." },
-  { "__setitem__", (PyCFunction) (void *) view_set_item, METH_FASTCALL, "Set self[key] to value." },
-  { "__len__", view_len, METH_NOARGS, "Return len(self): the extent of the first axis." },
+  { "__getitem__", view_get_item, METH_O,
+    "__getitem__($self, key, /)\n--\n\nReturn self[key]." },
+  { "__setitem__", (PyCFunction) (void *) view_set_item, METH_FASTCALL,
+    "__setitem__($self, key, value, /)\n--\n\nSet self[key] to value." },
+  { "__len__", view_len, METH_NOARGS,
+    "__len__($self, /)\n--\n\nReturn len(self): the extent of the first axis." },
   { NULL }
 };
 

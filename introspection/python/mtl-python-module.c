@@ -158,10 +158,10 @@ static PyMethodDef module_methods[] = {
   { "install", module_install, METH_VARARGS, NULL },
   { "exception_for_error", module_exception_for_error, METH_VARARGS, NULL },
   { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
-    "from_dlpack(x, /, *, device=None, copy=None)\n\n"
+    "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
     "A view of what x exports through DLPack, without a copy unless copy=True." },
   { "from_buffer", module_from_buffer, METH_O,
-    "from_buffer(x, /)\n\nA view of what x exports through the buffer protocol." },
+    "from_buffer($module, x, /)\n--\n\nA view of what x exports through the buffer protocol." },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };

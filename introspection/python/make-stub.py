@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""make-stub.py GIR OVERRIDES OUTPUT
+
+Writes type hints for a namespace: what PyGObject makes of the GIR, and in its
+place or besides it what the override has, whose hints are written by hand.
+"""
+
+import ast
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+CORE = "{http://www.gtk.org/introspection/core/1.0}"
+
+BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
+         "gpointer": "object", "GLib.Quark": "int", "GLib.DestroyNotify": "Callable[..., None]",
+         "Gio.AsyncReadyCallback": "Callable[..., None]"}
+INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize"}
+
+
+def type_of(element, direction="in"):
+    array = element.find(CORE + "array")
+    if array is not None:
+        item = type_of(array)
+        return f"Sequence[{item}]" if direction == "in" else f"list[{item}]"
+    kind = element.find(CORE + "type")
+    name = kind.get("name")
+    if name == "GLib.List":
+        return f"list[{type_of(kind)}]"
+    if name in INTEGERS:
+        return "int"
+    return BASIC.get(name, name)
+
+
+def first_paragraph(element):
+    doc = element.find(CORE + "doc")
+    if doc is None:
+        return None
+    text = " ".join(doc.text.partition("\n\n")[0].split())
+    text = re.sub(r"\[\w+@(?:\w+\.)?([^\]]+)\]", r"`\1`", text)
+    return re.sub(r"[%@#](\w+)", r"\1", text).replace("NULL", "None").replace("\\", "\\\\")
+
+
+def docstring(element, indent):
+    text = first_paragraph(element)
+    return "" if text is None else f'\n{indent}    """{text}"""'
+
+
+class Function:
+    """A callable of the GIR as PyGObject calls it."""
+
+    def __init__(self, element):
+        self.element = element
+        self.kind = element.tag.rpartition("}")[2]
+        self.name = element.get("shadows") or element.get("name")
+        if self.kind == "virtual-method":
+            self.name = f"do_{self.name}"
+        found = element.find(CORE + "parameters")
+        self.parameters = [] if found is None else found.findall(CORE + "parameter")
+
+    def hidden(self):
+        """The lengths of arrays and the data of callbacks."""
+        result = self.element.find(CORE + "return-value")
+        hidden = {int(place) for holder in [result, *self.parameters]
+                  for array in [holder.find(CORE + "array")] if array is not None
+                  for place in [array.get("length")] if place is not None}
+        return hidden | {int(parameter.get("destroy")) for parameter in self.parameters
+                         if parameter.get("destroy")}
+
+    def arguments(self):
+        hidden = self.hidden()
+        shown = [parameter for i, parameter in enumerate(self.parameters)
+                 if i not in hidden and parameter.get("direction") != "out"]
+        arguments, may_be_left_out = [], True
+        for parameter in reversed(shown):
+            name, hint = parameter.get("name"), type_of(parameter)
+            if name == "user_data":
+                arguments.insert(0, "*user_data: object")
+                continue
+            optional = parameter.get("nullable") == "1"
+            may_be_left_out = may_be_left_out and optional
+            hint += " | None" if optional and hint != "object" else ""
+            arguments.insert(0, f"{name}: {hint}{' = None' if may_be_left_out else ''}")
+        return arguments
+
+    def result(self):
+        hidden = self.hidden()
+        value = self.element.find(CORE + "return-value")
+        hint = type_of(value, "out")
+        hint += " | None" if value.get("nullable") == "1" else ""
+        results = [] if hint == "None" else [hint]
+        results += [type_of(parameter, "out") for i, parameter in enumerate(self.parameters)
+                    if i not in hidden and parameter.get("direction") == "out"]
+        if len(results) > 1:
+            return f"tuple[{', '.join(results)}]"
+        return results[0] if results else "None"
+
+    def write(self, indent):
+        is_method = self.kind in ("method", "virtual-method")
+        arguments = ["self"] * is_method + self.arguments()
+        decorator = f"{indent}@staticmethod\n" if indent and not is_method else ""
+        doc = docstring(self.element, indent)
+        return (f"{decorator}{indent}def {self.name}({', '.join(arguments)}) -> {self.result()}:"
+                f"{doc or ' ...'}\n")
+
+
+def functions_of(element):
+    for kind in ("constructor", "function", "method", "virtual-method"):
+        for child in element.findall(CORE + kind):
+            if child.get("introspectable") != "0" and not child.get("shadowed-by"):
+                yield Function(child)
+
+
+class Overrides:
+    """The hints that are written by hand, by class and name."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+        lines = self.text.splitlines(keepends=True)
+        self.head, self.members, self.functions = [], {}, {}
+        for node in ast.parse(self.text).body:
+            if isinstance(node, ast.ClassDef):
+                members = self.members.setdefault(node.name, {})
+                for member in node.body:
+                    self.add(members, member, lines)
+            elif isinstance(node, ast.FunctionDef):
+                self.add(self.functions, node, lines)
+            else:
+                self.head += lines[node.lineno - 1:node.end_lineno]
+
+    @staticmethod
+    def add(members, node, lines):
+        name = node.target.id if isinstance(node, ast.AnnAssign) else node.name
+        first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
+        members[name] = members.get(name, "") + "".join(lines[first - 1:node.end_lineno])
+
+
+def write_class(element, overrides, base):
+    name = element.get("name")
+    own = overrides.members.get(name, {})
+    # PyGObject's enumerations cannot be derived from.
+    final = "" if base == "GObject.Object" else "@final\n"
+    parts = [f"{final}class {name}({base}):",
+             docstring(element, "").removeprefix("\n") or "    ..."]
+    for member in element.findall(CORE + "member"):
+        parts.append(f"    {member.get('name').upper()} = {member.get('value')}")
+    parts += [function.write("    ").rstrip("\n") for function in functions_of(element)
+              if function.name not in own]
+    parts += [text.rstrip("\n") for text in own.values()]
+    return "\n".join(parts) + "\n"
+
+
+def main(gir, overrides_path, output):
+    namespace = ElementTree.parse(gir).getroot().find(CORE + "namespace")
+    overrides = Overrides(overrides_path)
+    parts = ["# Written by make-stub.py.\n", "".join(overrides.head)]
+    for kind, base in (("enumeration", "GObject.GEnum"), ("bitfield", "GObject.GFlags")):
+        parts += [write_class(element, overrides, base)
+                  for element in namespace.findall(CORE + kind)
+                  if element.get("introspectable") != "0"]
+    parts += [write_class(element, overrides, "GObject.Object")
+              for element in namespace.findall(CORE + "class")]
+    parts += [function.write("") for function in functions_of(namespace)
+              if function.name not in overrides.functions]
+    parts += overrides.functions.values()
+    parts += [f"{element.get('name')}: Final = {element.get('value')}\n"
+              for element in namespace.findall(CORE + "constant")
+              if element.get("introspectable") != "0"]
+    with open(output, "w", encoding="utf-8") as file:
+        file.write("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

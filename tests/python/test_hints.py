@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The type hints: what they say is there, and what is written in Python for
+users agrees with them."""
+
+import os
+import pathlib
+import pydoc
+import subprocess
+import sys
+
+import pytest
+from gi.repository import Mtl
+
+pytest.importorskip("mypy", reason="mypy is among the pinned peers only")
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[1]
+
+sys.path.insert(0, str(ROOT / "tests" / "readme"))
+from blocks import read_blocks  # noqa: E402
+
+
+def mypy(folder, *files):
+    return subprocess.run([sys.executable, "-m", "mypy", "--config-file", HERE / "mypy.ini",
+                           "--cache-dir", folder / "cache", *files],
+                          capture_output=True, text=True, timeout=300)
+
+
+def find_hints():
+    """Beside the override: where an installation has them, and the build."""
+    path = pathlib.Path(sys.modules["gi.overrides.Mtl"].__file__).parents[2]
+    return path / "gi-stubs" / "repository" / "Mtl.pyi"
+
+
+def test_hints_match_what_is_there():
+    result = subprocess.run([sys.executable, HERE / "run_stubtest.py"], capture_output=True,
+                            text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+MISMATCHES = [
+    ("def flip(self, axis: int)", "def flip(self, axe: int)", 'runtime parameter "axis"'),
+    ("def is_dense(", "def is_thick(", "is_dense is not present in stub"),
+    ("timeout: int, cancellable: Gio.Cancellable | None = None)",
+     "timeout: int, cancellable: Gio.Cancellable | None)", '"cancellable" has a default value'),
+    ("def asview(x: Any)", "def asview(y: Any)", "asview is inconsistent"),
+]
+
+
+def test_hints_that_do_not_match_are_found(tmp_path):
+    text = find_hints().read_text()
+    for right, wrong, _ in MISMATCHES:
+        assert right in text
+        text = text.replace(right, wrong)
+    path = tmp_path / "gi" / "repository" / "Mtl.pyi"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    result = subprocess.run([sys.executable, HERE / "run_stubtest.py"], capture_output=True,
+                            text=True, timeout=300, cwd=tmp_path,
+                            env={**os.environ, "MYPYPATH": str(tmp_path)})
+    assert result.returncode == 1
+    for _, _, message in MISMATCHES:
+        assert message in result.stdout, result.stdout + result.stderr
+
+
+def test_examples_and_guides(tmp_path):
+    files = [*sorted((ROOT / "examples" / "python").glob("*.py")), ROOT / "examples" / "demo.py"]
+    for guide in ("README.md", "docs/getting-started.md", "docs/dlpack.md", "docs/python.md"):
+        path = tmp_path / (pathlib.Path(guide).stem.replace("-", "_") + ".py")
+        path.write_text("\n".join(text for _, language, text in read_blocks(ROOT / guide)
+                                  if language.partition("-")[0] == "python"))
+        files.append(path)
+    result = mypy(tmp_path, *files)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+WRONG = {
+    'view.nothing': 'has no attribute "nothing"',
+    'Mtl.Event.new("a")': 'incompatible type "str"',
+    'view.get_shape().upper()': '"list[int]" has no attribute "upper"',
+    'view.to_dtype("float32")': 'expected "DType"',
+    'Mtl.from_dlpack(view, None)': "Too many positional arguments",
+    'view.shape = (3,)': 'is read-only',
+    'view["a"]': "Invalid index type",
+    'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
+}
+RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
+         "view.dtype.name.upper()", "view.T.connect('notify', print)", "len(Mtl.Device.list())",
+         "Mtl.Event.new().wait_async(1, 5, None, print, 'data')", "view.item() + 1",
+         "Mtl.StridedLayout([2, 3], itemsize=4)[1:].strides[0] + 1",
+         "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.get_offset_bounds()"]
+
+
+def test_mistakes_are_found(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("from gi.repository import GLib, Mtl\nview = Mtl.asview([1])\n"
+                    + "\n".join([*WRONG, *RIGHT]) + "\n")
+    lines = [line for line in mypy(tmp_path, path).stdout.splitlines() if "error:" in line]
+
+    assert len(lines) == len(WRONG), lines
+    for number, message, line in zip(range(3, 99), WRONG.values(), lines):
+        assert f"program.py:{number}:" in line and message in line
+
+
+def test_help():
+    for function, words in {
+        Mtl.asview: "without a", Mtl.from_dlpack: "(x, /, *, device=None, copy=None)",
+        Mtl.mpi_datatype: "view.get_buffer()", Mtl.StridedView.reshape: "(self, /, *shape)",
+        Mtl.StridedView.flip: "flip(self, axis:int) -> Mtl.StridedView",
+        Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
+        Mtl.StridedView.__dlpack__: "max_version=None",
+    }.items():
+        assert words in pydoc.plain(pydoc.render_doc(function)), function
