@@ -235,17 +235,6 @@ export_managed (MtlStridedView  *view,
                                             request->device_ordinal, error);
 }
 
-/* Whether there is no more to it than to describe memory of the host. */
-static gboolean
-goes_out_at_once (MtlStridedView *view,
-                  const Request  *request)
-{
-  return !(request->flags & MTL_DLPACK_FLAGS_COPY)
-         && request->device_type <= MTL_DEVICE_TYPE_CPU
-         && mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
-         && !has_negative_strides (view);
-}
-
 /* Elements of less than a byte came with DLPack 1.1. Who asks for an older version
  * takes each for a byte, and reaches beyond the end of the memory. */
 static gboolean
@@ -262,23 +251,59 @@ check_packed (MtlStridedView *view,
 }
 
 static PyObject *
+capsule_for_managed (gpointer       managed,
+                     const Request *request)
+{
+  return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
+}
+
+/* Memory of the host needs only to be described, nearly always. NULL without an
+ * exception where it has to be copied, without Python's lock. */
+static PyObject *
+export_in_place (MtlStridedView *view,
+                 const Request  *request)
+{
+  Request in_place = *request;
+  GError *error = NULL;
+  gpointer managed;
+
+  if ((request->flags & MTL_DLPACK_FLAGS_COPY)
+      || mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_CPU)
+    return NULL;
+
+  in_place.flags |= MTL_DLPACK_FLAGS_NEVER_COPY;
+  managed = export_managed (view, &in_place, &error);
+  if (managed != NULL)
+    return capsule_for_managed (managed, request);
+
+  if ((request->flags & MTL_DLPACK_FLAGS_NEVER_COPY)
+      || !g_error_matches (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
+    return raise_error (error, PEER);
+
+  g_error_free (error);
+  return NULL;
+}
+
+static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
 {
   PyThreadState *state;
+  PyObject *capsule;
   GError *error = NULL;
   gpointer managed;
 
   if (!check_packed (view, request))
     return NULL;
 
-  state = goes_out_at_once (view, request) ? NULL : leave_python (view);
+  capsule = export_in_place (view, request);
+  if (capsule != NULL || PyErr_Occurred () != NULL)
+    return capsule;
+
+  state = leave_python (view);
   managed = export_managed (view, request, &error);
   enter_python (state);
-  if (managed == NULL)
-    return raise_error (error, PEER);
-
-  return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
+  return managed != NULL ? capsule_for_managed (managed, request) : raise_error (error, PEER);
 }
 
 static PyObject *
