@@ -52,18 +52,29 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
+/* A tensor of another major version has no flags that are known. */
+static gboolean
+is_flagged_as_copied (const DLManagedTensorVersioned *managed)
+{
+  return managed->version.major == DLPACK_MAJOR_VERSION
+         && (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
+}
+
 static PyObject *
-view_from_capsule (PyObject *capsule)
+view_from_capsule (PyObject *capsule,
+                   gboolean *is_copied)
 {
   MtlStridedView *view = NULL;
   GError *error = NULL;
   const char *name;
   gpointer managed;
 
+  *is_copied = FALSE;
   name = PyCapsule_GetName (capsule);
   if (name != NULL && g_str_equal (name, VERSIONED_NAME))
     {
       managed = take_from_capsule (capsule, name, VERSIONED_USED_NAME);
+      *is_copied = managed != NULL && is_flagged_as_copied (managed);
       if (managed != NULL)
         view = mtl_strided_view_new_take_dlpack (managed, &error);
     }
@@ -86,8 +97,7 @@ view_from_capsule (PyObject *capsule)
 static PyObject *
 ask_for_capsule (PyObject *object,
                  PyObject *device,
-                 PyObject *copy,
-                 gboolean *plain)
+                 PyObject *copy)
 {
   /* A callee may use the place before the first argument. */
   PyObject *slots[5] = { NULL, object, names.our_version };
@@ -100,7 +110,6 @@ ask_for_capsule (PyObject *object,
   if (copy != Py_None)
     args[n++] = copy;
 
-  *plain = FALSE;
   capsule = PyObject_VectorcallMethod (names.dlpack, args,
                                        1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                        names.keywords[(device != Py_None)
@@ -109,7 +118,6 @@ ask_for_capsule (PyObject *object,
     return capsule;
 
   PyErr_Clear ();
-  *plain = TRUE;
   return PyObject_VectorcallMethod (names.dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                     NULL);
 }
@@ -189,16 +197,14 @@ replace_by_copy (PyObject *wrapper)
 static PyObject *
 get_capsule (PyObject *object,
              PyObject *device,
-             PyObject *copy,
-             gboolean *plain)
+             PyObject *copy)
 {
   PyObject *capsule = object;
 
-  *plain = TRUE;
   if (PyCapsule_CheckExact (object))
     Py_INCREF (capsule);
   else
-    capsule = ask_for_capsule (object, device, copy, plain);
+    capsule = ask_for_capsule (object, device, copy);
 
   if (capsule == NULL || PyCapsule_CheckExact (capsule))
     return capsule;
@@ -276,19 +282,26 @@ view_from_dlpack (PyObject *object,
                   PyObject *device,
                   PyObject *copy)
 {
+  gboolean wants_copy = copy != Py_None && PyObject_IsTrue (copy) == 1;
   PyObject *pair, *capsule, *wrapper = NULL;
-  gboolean plain;
+  gboolean is_copied;
 
   pair = device_pair (device);
   if (pair == NULL)
     return NULL;
 
-  capsule = get_capsule (object, pair, copy, &plain);
+  capsule = get_capsule (object, pair, copy);
+  if (capsule == NULL && wants_copy && PyErr_ExceptionMatches (PyExc_BufferError))
+    {
+      PyErr_Clear (); /* it makes none, but may give what can be copied here */
+      capsule = get_capsule (object, pair, Py_None);
+    }
   if (capsule != NULL)
-    wrapper = view_from_capsule (capsule);
+    wrapper = view_from_capsule (capsule, &is_copied);
   if (wrapper != NULL)
     wrapper = check_device (wrapper, pair);
-  if (wrapper != NULL && plain && copy != Py_None && PyObject_IsTrue (copy) == 1)
+  /* Not every producer that takes the keyword heeds it. */
+  if (wrapper != NULL && wants_copy && !is_copied)
     wrapper = replace_by_copy (wrapper);
 
   drop (capsule);

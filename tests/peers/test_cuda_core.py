@@ -19,8 +19,7 @@ class CudaCore(Client):
     into = {**dict.fromkeys(["`__dlpack__(dl_device=(1, 0))`",
                              "`Mtl.from_dlpack(x, device=(1, 0))`"],
                             Refuses(BufferError, "dl_device")),
-            **dict.fromkeys(["`__dlpack__(copy=True)`", "`Mtl.from_dlpack(x, copy=True)`"],
-                            Refuses(BufferError, "copy"))}
+            "`__dlpack__(copy=True)`": Refuses(BufferError, "copy")}
     dtypes = {name: name for name in [*DTYPES_OF_NUMPY, "bfloat16"]}
     dtypes_into = {"bfloat16": Refuses(BufferError, "bfloat16")}
     foreign_dtype = Refuses(TypeError, "not supported|Unsupported")

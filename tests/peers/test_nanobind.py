@@ -41,8 +41,7 @@ peer = build()
 class Nanobind(Client):
     version = nanobind.__version__
     slices = False
-    into = dict.fromkeys(["`__dlpack__(copy=True)`", "`Mtl.from_dlpack(x, copy=True)`"],
-                         Refuses(BufferError, "copy=True"))
+    into = {"`__dlpack__(copy=True)`": Refuses(BufferError, "copy=True")}
     dtypes = {name: name for name in DTYPES}
 
     def address(self, array):

@@ -16,8 +16,7 @@ class TvmFfi(Client):
     reads_exchange_api = True
     slices = False
     out = {"read-only": IGNORED, "a versioned capsule": Refuses(ValueError, "dltensor")}
-    into = {"read-only": IGNORED, "`__dlpack__(copy=True)`": IGNORED,
-            "`Mtl.from_dlpack(x, copy=True)`": Refuses(BufferError, "copy")}
+    into = {"read-only": IGNORED, "`__dlpack__(copy=True)`": IGNORED}
     keywords = {"require_alignment=64": {"require_alignment": 64},
                 "require_contiguous=True": {"require_contiguous": True}}
     dtypes = {name: name for name in DTYPES if not name.startswith("complex")}

@@ -12,6 +12,31 @@ from conftest import DEFAULT, HOST, zeros
 from dlpack_structs import Producer, capsule_name, floats
 
 
+@pytest.mark.parametrize("flags", [0, 2])
+def test_a_copy_is_one_whatever_the_producer_makes_of_the_keyword(flags):
+    memory = floats(1, 2)
+    producer = Producer(memory, (2,), flags=flags)
+    copy = Mtl.from_dlpack(producer, copy=True)
+
+    assert copy.tolist() == [1, 2] and producer.deleted == (flags == 0)
+    assert (copy.get_address() == ctypes.addressof(memory)) == (flags == 2)
+
+
+def test_a_copy_of_what_a_producer_refuses_to_copy():
+    class Refuses(Producer):
+        def __dlpack__(self, copy=None, **keywords):
+            if copy:
+                raise BufferError("no copies here")
+            return super().__dlpack__()
+
+    producer = Refuses(floats(1, 2), (2,))
+    copy = Mtl.from_dlpack(producer, copy=True)
+
+    assert copy.tolist() == [1, 2] and producer.deleted == 1
+    copy[0] = 5
+    assert producer.memory[0] == 1
+
+
 def test_shares_memory_and_ends_once():
     producer = Producer(floats(1, 2, 3, 4, 5, 6), (2, 3), (3, 1))
     view = Mtl.from_dlpack(producer)
