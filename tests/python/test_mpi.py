@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -27,8 +28,13 @@ ENVIRONMENT = {
 }
 
 
+# That of the Open MPI which mpi4py finds beside it, if it is installed there.
+MPIRUN = shutil.which("mpirun", path=os.pathsep.join([os.path.dirname(sys.executable),
+                                                      os.environ["PATH"]]))
+
+
 def mpirun(n, *args):
-    result = subprocess.run(["mpirun", "-n", str(n), sys.executable, *map(str, args)],
+    result = subprocess.run([MPIRUN, "-n", str(n), sys.executable, *map(str, args)],
                             capture_output=True, text=True, timeout=120,
                             env={**os.environ, **ENVIRONMENT})
     assert result.returncode == 0, f"{args}: {result.stdout}{result.stderr}"

@@ -48,8 +48,8 @@ def _free(datatype):
 def _repeat(datatype, extent, stride):
     """The type again and again. What is too much for one count goes into blocks
     and a rest."""
-    # Open MPI takes single bytes that Create_hvector() puts in reverse for a
-    # forward run, but not these.
+    # Open MPI (4.1, 5.0) takes single bytes that Create_hvector() puts in reverse
+    # for a forward run, but not these.
     spaced = datatype.Create_resized(0, stride)
     if extent <= _MAX_COUNT:
         row = spaced.Create_contiguous(extent)
