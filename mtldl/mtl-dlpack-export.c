@@ -46,6 +46,21 @@ has_negative_strides (const MtlLayout *layout)
   return FALSE;
 }
 
+/* What of a layout does not go out as it is, if anything. */
+static const char *
+find_obstacle (MtlStridedView *self,
+               MtlDlpackFlags  flags)
+{
+  gint64 byte;
+  guint bit;
+
+  if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES) && has_negative_strides (&self->layout))
+    return "has negative strides, which few consumers take";
+
+  mtl_layout_get_first_byte (&self->layout, &byte, &bit);
+  return bit != 0 ? "begins within a byte, which DLPack cannot say" : NULL;
+}
+
 static gboolean
 is_own_device (MtlStridedView *self,
                gint32          device_type,
@@ -114,7 +129,7 @@ check_legacy (MtlStridedView  *self,
 static gboolean
 check_copy_allowed (MtlStridedView  *self,
                     MtlDlpackFlags   flags,
-                    gboolean         reversed,
+                    const char      *obstacle,
                     gint32           device_type,
                     gint32           device_ordinal,
                     GError         **error)
@@ -125,10 +140,9 @@ check_copy_allowed (MtlStridedView  *self,
     return TRUE;
 
   string = mtl_layout_to_string (&self->layout);
-  if (reversed)
+  if (obstacle != NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                 "A layout of %s has negative strides, which few consumers take: it goes out"
-                 " as a copy only", string);
+                 "A layout of %s %s: it goes out as a copy only", string, obstacle);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                  "Memory of device (%d, %d), which the host does not share, goes out as memory"
@@ -170,8 +184,7 @@ prepare (MtlStridedView   *self,
          MtlStridedView  **copy,
          GError          **error)
 {
-  gboolean reversed = !(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
-                      && has_negative_strides (&self->layout);
+  const char *obstacle = find_obstacle (self, flags);
   g_autoptr (MtlDevice) device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
@@ -182,7 +195,7 @@ prepare (MtlStridedView   *self,
     }
 
   if (goes_out_in_place (self, device_type, device_ordinal)
-      && !(flags & MTL_DLPACK_FLAGS_COPY) && !reversed)
+      && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL)
     return prepare_memory (self, device_type, error);
 
   /* Of no particular device, or in its own storage mode on its own device. */
@@ -193,7 +206,7 @@ prepare (MtlStridedView   *self,
         return FALSE;
     }
 
-  if (!check_copy_allowed (self, flags, reversed, device_type, device_ordinal, error))
+  if (!check_copy_allowed (self, flags, obstacle, device_type, device_ordinal, error))
     return FALSE;
 
   /* A copy is writable, but nobody asked for one. */
@@ -248,12 +261,11 @@ get_base (MtlMemory *memory,
   return mtl_dl_device_is_host_accessible (device.device_type) ? memory->contents : memory->handle;
 }
 
-static gboolean
-write_tensor (MtlStridedView  *self,
-              gint32           device_type,
-              gint64          *dims,
-              DLTensor        *tensor,
-              GError         **error)
+static void
+write_tensor (MtlStridedView *self,
+              gint32          device_type,
+              gint64         *dims,
+              DLTensor       *tensor)
 {
   MtlMemory *memory = self->memory;
   DLDevice device = { memory->device_type, memory->device_ordinal };
@@ -262,14 +274,6 @@ write_tensor (MtlStridedView  *self,
   guint bit;
 
   mtl_layout_get_first_byte (&self->layout, &offset, &bit);
-  if (bit != 0)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The first element lies %u bits into a byte: DLPack can only say whole bytes",
-                   bit);
-      return FALSE;
-    }
-
   if (device_type != MTL_DEVICE_TYPE_UNKNOWN && device_type != memory->device_type)
     device = (DLDevice) { MTL_DEVICE_TYPE_CPU, 0 };
 
@@ -291,8 +295,6 @@ write_tensor (MtlStridedView  *self,
     tensor->data = NULL;
   else
     tensor->data = (gpointer) ((guintptr) tensor->data + offset);
-
-  return TRUE;
 }
 
 /**
@@ -313,7 +315,7 @@ write_tensor (MtlStridedView  *self,
  *
  * Host memory goes out with a byte offset of 0. Negative strides make most
  * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
- * out in their place.
+ * out in their place; so it does where the first element begins within a byte.
  *
  * Fails with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden, with
  * %MTL_ERROR_NOT_SUPPORTED where the memory cannot go out as that device's,
@@ -343,9 +345,7 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
 
   view = copy != NULL ? copy : self;
   export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
-  if (!write_tensor (view, device_type, export->dims, &export->managed.dl_tensor, error))
-    return NULL;
-
+  write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
   export->managed.version = (DLPackVersion) { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION };
   export->managed.flags = (view->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
                           | (copy != NULL ? DLPACK_FLAG_BITMASK_IS_COPIED : 0)
@@ -396,9 +396,7 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
     return NULL;
 
   export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
-  if (!write_tensor (view, device_type, export->dims, &export->managed.dl_tensor, error))
-    return NULL;
-
+  write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
   export->managed.manager_ctx = mtl_memory_ref (view->memory);
   export->managed.deleter = delete_legacy;
   return &g_steal_pointer (&export)->managed;
@@ -426,7 +424,7 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  *
  * Host memory goes out with a byte offset of 0. Negative strides make most
  * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
- * out in their place.
+ * out in their place; so it does where the first element begins within a byte.
  *
  * Fails with %MTL_ERROR_READ_ONLY where a read-only view would go out in the
  * legacy form, with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden,

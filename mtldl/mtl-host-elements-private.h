@@ -12,7 +12,7 @@ typedef struct
 {
   MtlStrided strided;
   MtlStridedView *view;
-  MtlLayout layout;   /* that of the copy */
+  MtlLayout layout;   /* where it is not the view's */
   MtlBuffer *memory;  /* the view's, which the copy is of */
   MtlBuffer *copy;    /* NULL where the elements are in place */
   MtlDevice *updated; /* so that no other thread writes between the elements */
@@ -26,6 +26,8 @@ gboolean mtl_host_elements_init_read  (MtlHostElements  *self,
 gboolean mtl_host_elements_init_write (MtlHostElements  *self,
                                        MtlStridedView   *view,
                                        GError          **error);
+gboolean mtl_host_elements_spread_lanes (MtlHostElements  *self,
+                                         GError          **error);
 gboolean mtl_host_elements_write_back (MtlHostElements  *self,
                                        GError          **error);
 void     mtl_host_elements_clear      (MtlHostElements  *self);

@@ -54,8 +54,9 @@ init_copy (MtlHostElements  *self,
   self->copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), self->size,
                                              MTL_STORAGE_MODE_HOST, error);
   if (self->copy == NULL
-      || ((!for_writing || has_gaps) && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size,
-                                           NULL, error)))
+      || ((!for_writing || has_gaps)
+          && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size, NULL,
+                               error)))
     return FALSE;
 
   mtl_layout_copy (layout, &self->layout);
@@ -107,24 +108,59 @@ mtl_host_elements_init_write (MtlHostElements  *self,
   return init (self, view, TRUE, error);
 }
 
+/* Numbers are one lane each: those of vectors become an axis of their own, the
+ * last one. */
+gboolean
+mtl_host_elements_spread_lanes (MtlHostElements  *self,
+                                GError          **error)
+{
+  const MtlLayout *layout = self->strided.layout;
+  gint64 shape[MTL_LAYOUT_MAX_DIMS + 1], strides[MTL_LAYOUT_MAX_DIMS + 1];
+  guint lanes = self->strided.type.lanes;
+  gboolean is_empty = mtl_layout_is_empty (layout);
+  MtlLayout spread;
+
+  if (lanes == 1)
+    return TRUE;
+
+  for (guint32 i = 0; i < layout->n_dims; i++)
+    {
+      shape[i] = mtl_layout_shape (layout)[i];
+      strides[i] = shape[i] > 1 && !is_empty ? mtl_layout_strides (layout)[i] * lanes : 0;
+    }
+  shape[layout->n_dims] = lanes;
+  strides[layout->n_dims] = 1;
+  if (!mtl_layout_new (shape, strides, layout->n_dims + 1, is_empty ? 0 : layout->offset * lanes,
+                       mtl_element_type_get_lane_bits (self->strided.type), &spread, error))
+    return FALSE;
+
+  mtl_layout_clear (&self->layout);
+  self->layout = spread;
+  self->strided.layout = &self->layout;
+  self->strided.type.lanes = 1;
+  return TRUE;
+}
+
 /* Only what was written: between the elements the device may have written. */
 static gboolean
-report_row (guint8       *data,
-            gint64        stride,
-            const guint8 *same_data,
-            gint64        same_stride,
-            gint64        n,
-            gpointer      user_data)
+report_row (const MtlStridedRow *row,
+            const MtlStridedRow *same,
+            gint64               n,
+            gpointer             user_data)
 {
   MtlHostElements *self = user_data;
-  gint64 size = self->strided.layout->item_bits / 8;
+  guint item_bits = self->strided.layout->item_bits;
   MtlMemory *memory = self->view->memory;
+  gboolean is_packed = row->stride == item_bits;
 
-  if (stride == size)
-    mtl_memory_did_modify (memory, data - memory->contents, n * size);
-  else
-    for (gint64 i = 0; i < n; i++)
-      mtl_memory_did_modify (memory, data + i * stride - memory->contents, size);
+  for (gint64 i = 0; i < (is_packed ? 1 : n); i++)
+    {
+      guint bit;
+      const guint8 *data = mtl_strided_row_locate (row, i, &bit);
+
+      mtl_memory_did_modify (memory, data - memory->contents,
+                             (bit + (is_packed ? n : 1) * item_bits + 7) / 8);
+    }
 
   return TRUE;
 }
@@ -139,7 +175,7 @@ report (MtlHostElements  *self,
   if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
     return FALSE;
 
-  if (layout->item_bits % 8 != 0 || mtl_layout_is_contiguous (layout, MTL_ORDER_C))
+  if (mtl_layout_is_contiguous (layout, MTL_ORDER_C))
     mtl_memory_did_modify (self->view->memory, self->view->byte_offset + first, end - first);
   else
     mtl_strided_for_each_row (&self->strided, &self->strided, report_row, self);

@@ -13,75 +13,62 @@
 
 typedef struct
 {
-  MtlDType a;
-  MtlDType b;
+  MtlElementType a;
+  MtlElementType b;
   double rtol;
   double atol;
 } Tolerance;
 
 static gboolean
-rows_are_equal (guint8       *a,
-                gint64        a_stride,
-                const guint8 *b,
-                gint64        b_stride,
-                gint64        n,
-                gpointer      user_data)
-{
-  Tolerance *types = user_data;
-
-  for (gint64 i = 0; i < n; i++)
-    if (!mtl_number_equal (mtl_number_load (types->a, a + i * a_stride),
-                           mtl_number_load (types->b, b + i * b_stride)))
-      return FALSE;
-
-  return TRUE;
-}
-
-static gboolean
-rows_are_close (guint8       *a,
-                gint64        a_stride,
-                const guint8 *b,
-                gint64        b_stride,
-                gint64        n,
-                gpointer      user_data)
+rows_are_close (const MtlStridedRow *a,
+                const MtlStridedRow *b,
+                gint64               n,
+                gpointer             user_data)
 {
   Tolerance *tolerance = user_data;
 
   for (gint64 i = 0; i < n; i++)
-    if (!mtl_number_is_close (mtl_number_load (tolerance->a, a + i * a_stride),
-                              mtl_number_load (tolerance->b, b + i * b_stride),
-                              tolerance->rtol, tolerance->atol))
-      return FALSE;
+    {
+      guint a_bit, b_bit;
+      const guint8 *a_data = mtl_strided_row_locate (a, i, &a_bit);
+      const guint8 *b_data = mtl_strided_row_locate (b, i, &b_bit);
+
+      if (!mtl_number_is_close (mtl_number_load (tolerance->a, a_data, a_bit),
+                                mtl_number_load (tolerance->b, b_data, b_bit),
+                                tolerance->rtol, tolerance->atol))
+        return FALSE;
+    }
 
   return TRUE;
 }
 
 static gboolean
-compare (MtlStridedView     *self,
-         MtlStridedView     *other,
-         double              rtol,
-         double              atol,
-         MtlStridedRowFunc   func,
-         GError            **error)
+compare (MtlStridedView  *self,
+         MtlStridedView  *other,
+         double           rtol,
+         double           atol,
+         GError         **error)
 {
   g_auto (MtlHostElements) a = { .layout = MTL_LAYOUT_INIT };
   g_auto (MtlHostElements) b = { .layout = MTL_LAYOUT_INIT };
-  Tolerance tolerance;
 
   if (!mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
     return FALSE;
 
-  if (!mtl_layout_same_shape (&self->layout, &other->layout))
+  if (self->type.lanes == other->type.lanes
+      && !mtl_layout_same_shape (&self->layout, &other->layout))
     return FALSE;
 
   if (!mtl_host_elements_init_read (&a, self, error)
-      || !mtl_host_elements_init_read (&b, other, error))
+      || !mtl_host_elements_init_read (&b, other, error)
+      || !mtl_host_elements_spread_lanes (&a, error)
+      || !mtl_host_elements_spread_lanes (&b, error))
     return FALSE;
 
-  tolerance = (Tolerance) { mtl_element_type_get_dtype (self->type),
-                            mtl_element_type_get_dtype (other->type), rtol, atol };
-  return mtl_strided_for_each_row (&a.strided, &b.strided, func, &tolerance);
+  return mtl_layout_same_shape (a.strided.layout, b.strided.layout)
+         && mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close,
+                                      &(Tolerance) { self->type, other->type, rtol, atol });
 }
 
 /**
@@ -91,7 +78,8 @@ compare (MtlStridedView     *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets whether both have the same shape and elements of the same values,
- * compared as numbers whatever their types. NaN is not equal to itself.
+ * compared as numbers whatever their types. NaN is not equal to itself. The
+ * lanes of elements of several are one more axis, the last.
  *
  * Fails with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can read the
  * elements, and with %MTL_ERROR_NOT_SUPPORTED where they are no numbers.
@@ -108,7 +96,7 @@ mtl_strided_view_equal (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, 0, 0, rows_are_equal, error);
+  return compare (self, other, 0, 0, error);
 }
 
 /**
@@ -138,7 +126,7 @@ mtl_strided_view_all_close (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, rtol, atol, rows_are_close, error);
+  return compare (self, other, rtol, atol, error);
 }
 
 /**
@@ -150,7 +138,8 @@ mtl_strided_view_all_close (MtlStridedView  *self,
  * that of [method@Mtl.Buffer.get_bytes].
  *
  * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
- * order, and with %MTL_ERROR_NOT_HOST_ACCESSIBLE.
+ * order or, being of part of a byte, begin or end within one, and with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE.
  *
  * Returns: (transfer full): the bytes
  *
@@ -191,7 +180,8 @@ mtl_strided_view_get_bytes (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Copies the elements, in C order whatever the layout.
+ * Copies the elements, in C order whatever the layout. Bits that are left in
+ * the last byte, after elements of part of a byte, are 0.
  *
  * Fails as [method@Mtl.StridedView.copy] does.
  *
@@ -204,6 +194,7 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
                             GError         **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
+  MtlBuffer *memory;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
@@ -212,7 +203,8 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
   if (copy == NULL)
     return NULL;
 
-  return mtl_strided_view_get_bytes (copy, error);
+  memory = mtl_strided_view_get_buffer (copy);
+  return mtl_buffer_get_bytes (memory, 0, mtl_buffer_get_size (memory), error);
 }
 
 /* Few enough to fetch, where they are not in reach. */
@@ -231,8 +223,8 @@ is_worth_showing (MtlStridedView *self,
  * @max_items: how many elements to show, 100,000 at most; of more, only the
  *   first and the last three of each axis are
  *
- * Writes the elements as NumPy prints an array. Elements that cannot be read
- * are described, and so are more than @max_items that the host does not reach.
+ * Writes the elements as NumPy prints an array, the lanes of elements of
+ * several as one more axis. Elements that cannot be read are described, and so are more than @max_items that the host does not reach.
  *
  * Returns: (transfer full): the text
  *
@@ -248,7 +240,8 @@ mtl_strided_view_format (MtlStridedView *self,
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL))
+  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
+      && mtl_host_elements_spread_lanes (&elements, NULL))
     return mtl_strided_format (&elements.strided, max_items);
 
   shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);

@@ -8,14 +8,23 @@
 #include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
 
-/* Elements that lie side by side, where the host does not reach them. */
+/* Elements of whole bytes that lie side by side, where the host does not reach
+ * them. */
+static gboolean
+is_filled_by_device (MtlStridedView *self)
+{
+  return !mtl_memory_is_host_accessible (self->memory)
+         && mtl_element_type_get_lane_bits (self->type) % 8 == 0
+         && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY);
+}
+
 static gboolean
 fill_by_device (MtlStridedView  *self,
                 gconstpointer    item,
                 GError         **error)
 {
   g_autoptr (MtlBuffer) memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
-  g_autoptr (GBytes) pattern = g_bytes_new (item, self->layout.item_bits / 8);
+  g_autoptr (GBytes) pattern = g_bytes_new (item, mtl_element_type_get_lane_bits (self->type) / 8);
   gint64 first, end;
 
   return mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
@@ -47,23 +56,21 @@ mtl_strided_view_fill_double (MtlStridedView  *self,
 {
   MtlNumber number = mtl_number_from_double (value);
   g_auto (MtlHostElements) elements = { .layout = MTL_LAYOUT_INIT };
-  MtlDType dtype;
-  guint8 item[16];
+  guint8 item[16] = { 0 };
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  dtype = mtl_element_type_get_dtype (self->type);
   if (!mtl_strided_view_check_writable (self, error)
       || !mtl_element_type_check_numeric (self->type, error)
-      || !mtl_number_check_fits (number, dtype, error))
+      || !mtl_number_check_fits (number, mtl_element_type_get_dtype (self->type), error))
     return FALSE;
 
-  mtl_number_store (number, dtype, item);
-  if (!mtl_memory_is_host_accessible (self->memory)
-      && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY))
+  mtl_number_store (number, self->type, item, 0);
+  if (is_filled_by_device (self))
     return fill_by_device (self, item, error);
 
-  if (!mtl_host_elements_init_write (&elements, self, error))
+  if (!mtl_host_elements_init_write (&elements, self, error)
+      || !mtl_host_elements_spread_lanes (&elements, error))
     return FALSE;
 
   mtl_strided_fill (&elements.strided, item);
@@ -127,9 +134,17 @@ copy_elements (MtlStridedView  *dest,
     return copy_bytes (dest, source, size, error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
-      || !mtl_layout_broadcast_to (from.strided.layout, mtl_layout_shape (&dest->layout),
-                                   dest->layout.n_dims, &broadcast, error)
       || !mtl_host_elements_init_write (&to, dest, error))
+    return FALSE;
+
+  /* What is converted is one number after the other. */
+  if (!mtl_element_type_equal (dest->type, source->type)
+      && (!mtl_host_elements_spread_lanes (&from, error)
+          || !mtl_host_elements_spread_lanes (&to, error)))
+    return FALSE;
+
+  if (!mtl_layout_broadcast_to (from.strided.layout, mtl_layout_shape (to.strided.layout),
+                                to.strided.layout->n_dims, &broadcast, error))
     return FALSE;
 
   if (mtl_strided_may_overlap (&to.strided, &from.strided))
@@ -146,7 +161,8 @@ copy_elements (MtlStridedView  *dest,
          && mtl_host_elements_write_back (&to, error);
 }
 
-/* A copy in C order. */
+/* A copy in C order. Where its type has no lanes, those that there are become
+ * its last axis. */
 MtlStridedView *
 mtl_strided_view_copy_to (MtlStridedView  *self,
                           MtlDevice       *device,
@@ -155,14 +171,21 @@ mtl_strided_view_copy_to (MtlStridedView  *self,
                           GError         **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
+  gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
+  gsize n_dims = self->layout.n_dims;
   MtlLayout layout;
 
-  if (!mtl_layout_new_dense (mtl_layout_shape (&self->layout), self->layout.n_dims,
-                             MTL_ORDER_C, mtl_element_type_get_item_bits (type),
+  memcpy (shape, mtl_layout_shape (&self->layout), n_dims * sizeof (gint64));
+  if (type.lanes != self->type.lanes)
+    shape[n_dims++] = self->type.lanes;
+
+  if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_element_type_get_item_bits (type),
                              &layout, error))
     return NULL;
 
-  copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
+  /* Bits that are left in the last byte are 0. */
+  copy = mtl_strided_view_new_dense (device, mode, type, &layout, layout.item_bits % 8 != 0,
+                                     error);
   if (copy == NULL || !copy_elements (copy, self, error))
     return NULL;
 
@@ -201,6 +224,11 @@ copy_to_type (MtlStridedView  *self,
  * Integers that do not fit wrap around. Floats become integers by cutting
  * towards zero; what the integer cannot hold becomes the nearest that it can,
  * and NaN becomes 0. Of complex numbers real elements take the real part.
+ * Floats round to the nearest value, ties to even; what is beyond the largest
+ * becomes infinity or NaN, whichever the type has, or else the largest.
+ *
+ * Where the types differ, the lanes of elements of several are one more axis,
+ * the last.
  *
  * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_INVALID_ARGUMENT where the
  * shapes do not go together, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
@@ -282,7 +310,8 @@ mtl_strided_view_to_contiguous (MtlStridedView  *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Gives @self where it has that element type, and else a copy whose elements
- * are converted as [method@Mtl.StridedView.copy_from] does.
+ * are converted as [method@Mtl.StridedView.copy_from] does. The lanes of
+ * elements of several become one more axis, the last.
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, and as that
  * and [method@Mtl.StridedView.copy] do.

@@ -7,20 +7,45 @@
 #include "mtl-error.h"
 #include "mtl-number-private.h"
 
-static guint8 *
+/* Where a number lies in memory that the host reaches. */
+typedef struct
+{
+  guint8 *data;
+  guint bit;
+} Place;
+
+/* The index of the lane, where elements have several, comes last. */
+static gboolean
 locate_number (MtlStridedView  *self,
                const gint64    *indices,
                gsize            n_indices,
+               Place           *place,
                GError         **error)
 {
-  gint64 offset;
+  gboolean has_lanes = self->type.lanes != 1;
+  gint64 offset, lane = 0, position;
 
   if (!mtl_element_type_check_numeric (self->type, error)
-      || !mtl_memory_check_host_accessible (self->memory, error)
-      || !mtl_layout_locate (&self->layout, indices, n_indices, &offset, error))
-    return NULL;
+      || !mtl_memory_check_host_accessible (self->memory, error))
+    return FALSE;
 
-  return self->memory->contents + self->byte_offset + offset * (self->layout.item_bits / 8);
+  if (has_lanes && n_indices != self->layout.n_dims + 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " indices given for %u dimensions and the lane, of %u",
+                   n_indices, self->layout.n_dims, self->type.lanes);
+      return FALSE;
+    }
+
+  if (!mtl_layout_locate (&self->layout, indices, n_indices - has_lanes, &offset, error)
+      || (has_lanes && !mtl_index_resolve (indices[n_indices - 1], self->type.lanes,
+                                           self->layout.n_dims, &lane, error)))
+    return FALSE;
+
+  position = offset * self->layout.item_bits + lane * mtl_element_type_get_lane_bits (self->type);
+  place->data = self->memory->contents + self->byte_offset + (position >> 3);
+  place->bit = position & 7;
+  return TRUE;
 }
 
 static gboolean
@@ -30,12 +55,12 @@ load (MtlStridedView  *self,
       MtlNumber       *number,
       GError         **error)
 {
-  const guint8 *data = locate_number (self, indices, n_indices, error);
+  Place place;
 
-  if (data == NULL)
+  if (!locate_number (self, indices, n_indices, &place, error))
     return FALSE;
 
-  *number = mtl_number_load (mtl_element_type_get_dtype (self->type), data);
+  *number = mtl_number_load (self->type, place.data, place.bit);
   return TRUE;
 }
 
@@ -66,26 +91,25 @@ store (MtlStridedView  *self,
        MtlNumber        number,
        GError         **error)
 {
-  MtlDType dtype = mtl_element_type_get_dtype (self->type);
-  guint8 *data;
+  guint lane_bits = mtl_element_type_get_lane_bits (self->type);
+  Place place;
 
-  if (!mtl_strided_view_check_writable (self, error))
+  if (!mtl_strided_view_check_writable (self, error)
+      || !locate_number (self, indices, n_indices, &place, error)
+      || !mtl_number_check_fits (number, mtl_element_type_get_dtype (self->type), error))
     return FALSE;
 
-  data = locate_number (self, indices, n_indices, error);
-  if (data == NULL || !mtl_number_check_fits (number, dtype, error))
-    return FALSE;
-
-  mtl_number_store (number, dtype, data);
-  mtl_memory_did_modify (self->memory, data - self->memory->contents, self->layout.item_bits / 8);
+  mtl_number_store (number, self->type, place.data, place.bit);
+  mtl_memory_did_modify (self->memory, place.data - self->memory->contents,
+                         (place.bit + lane_bits + 7) / 8);
   return TRUE;
 }
 
 /**
  * mtl_strided_view_get_double:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
@@ -120,8 +144,8 @@ mtl_strided_view_get_double (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_int64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
@@ -159,8 +183,8 @@ mtl_strided_view_get_int64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_uint64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
@@ -198,8 +222,8 @@ mtl_strided_view_get_uint64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_complex:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @re: (out) (optional): return location for the real part
  * @im: (out) (optional): return location for the imaginary part
@@ -242,14 +266,15 @@ mtl_strided_view_get_complex (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_double:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes an element. Floats round to the nearest value, ties to even; for
- * integers the value is cut towards zero.
+ * Writes an element. Floats round to the nearest value, ties to even, as
+ * [method@Mtl.StridedView.copy_from] does; for integers the value is cut towards
+ * zero.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
  * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
@@ -278,8 +303,8 @@ mtl_strided_view_set_double (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_int64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
@@ -313,8 +338,8 @@ mtl_strided_view_set_int64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_uint64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
@@ -348,8 +373,8 @@ mtl_strided_view_set_uint64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_complex:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis; negative ones
- *   count from the end
+ * @indices: (array length=n_indices): an index for each axis, and where elements
+ *   have several lanes that of the lane; negative ones count from the end
  * @n_indices: the number of @indices
  * @re: the real part
  * @im: the imaginary part

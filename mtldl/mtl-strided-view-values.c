@@ -49,8 +49,20 @@ view_new_for_values (MtlDType       dtype,
       return NULL;
     }
 
+  /* Bits that are left in the last byte are 0. */
   return mtl_strided_view_new_dense (mtl_device_get_host (), MTL_STORAGE_MODE_HOST, type, &layout,
-                                     FALSE, error);
+                                     type.bits % 8 != 0, error);
+}
+
+/* Of a tensor in C order. */
+static void
+store_nth (MtlStridedView *self,
+           gsize           n,
+           MtlNumber       number)
+{
+  gsize bit = n * self->type.bits;
+
+  mtl_number_store (number, self->type, self->memory->contents + bit / 8, bit % 8);
 }
 
 /**
@@ -95,7 +107,7 @@ mtl_strided_view_new_from_doubles (MtlDType       dtype,
 
       if (!mtl_number_check_fits (number, dtype, error))
         return NULL;
-      mtl_number_store (number, dtype, self->memory->contents + i * (self->type.bits / 8));
+      store_nth (self, i, number);
     }
 
   return g_steal_pointer (&self);
@@ -103,9 +115,8 @@ mtl_strided_view_new_from_doubles (MtlDType       dtype,
 
 typedef struct
 {
-  MtlDType dtype;
-  guint8 *data;
-  gsize n_left;
+  MtlStridedView *view;
+  gsize volume;
   gsize n_seen;
 } VariantReader;
 
@@ -172,15 +183,11 @@ read_variant (VariantReader  *self,
     }
 
   if (!variant_to_number (variant, &number, error)
-      || !mtl_number_check_fits (number, self->dtype, error))
+      || !mtl_number_check_fits (number, mtl_element_type_get_dtype (self->view->type), error))
     return FALSE;
 
-  if (self->n_left > 0)
-    {
-      mtl_number_store (number, self->dtype, self->data);
-      self->data += mtl_dtype_get_bits (self->dtype) / 8;
-      self->n_left--;
-    }
+  if (self->n_seen < self->volume)
+    store_nth (self->view, self->n_seen, number);
   self->n_seen++;
   return TRUE;
 }
@@ -214,8 +221,7 @@ mtl_strided_view_new_from_variant (MtlDType       dtype,
 {
   g_autoptr (MtlStridedView) self = NULL;
   g_autoptr (GVariant) sunk = NULL;
-  VariantReader reader = { 0 };
-  gint64 volume;
+  VariantReader reader;
 
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
   g_return_val_if_fail (values != NULL, NULL);
@@ -225,12 +231,9 @@ mtl_strided_view_new_from_variant (MtlDType       dtype,
   if (self == NULL || !mtl_element_type_check_numeric (self->type, error))
     return NULL;
 
-  volume = mtl_strided_view_get_volume (self);
-  reader.dtype = dtype;
-  reader.data = self->memory->contents;
-  reader.n_left = volume;
+  reader = (VariantReader) { .view = self, .volume = mtl_strided_view_get_volume (self) };
   if (!read_variant (&reader, sunk, error)
-      || !check_n_values (shape, n_dims, volume, reader.n_seen, error))
+      || !check_n_values (shape, n_dims, reader.volume, reader.n_seen, error))
     return NULL;
 
   return g_steal_pointer (&self);

@@ -18,7 +18,8 @@
  * [method@Mtl.StridedView.copy].
  *
  * Views of one memory may be used from any threads. Who writes while another
- * one reads has to see to the order, as with any memory.
+ * one reads has to see to the order, as with any memory. Elements of part of a
+ * byte share it: to write one is to write its neighbours again.
  *
  * Since: 1.0
  */
@@ -218,6 +219,27 @@ check_bounds (const MtlLayout  *layout,
   return FALSE;
 }
 
+/* Items that an element fills, or bytes that pad one of fewer bits. */
+static gboolean
+find_element_type (const MtlLayout  *layout,
+                   MtlDType          dtype,
+                   MtlElementType   *type,
+                   GError          **error)
+{
+  if (!mtl_dtype_check (dtype, error))
+    return FALSE;
+
+  *type = mtl_element_type_new (dtype);
+  type->padded = type->bits < 8 && layout->item_bits == 8;
+  if (layout->item_bits == mtl_element_type_get_item_bits (*type))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "A layout of items of %u bits for elements of type %s of %u bits",
+               layout->item_bits, mtl_dtype_get_name (dtype), mtl_dtype_get_bits (dtype));
+  return FALSE;
+}
+
 /**
  * mtl_strided_view_new: (constructor)
  * @buffer: the memory
@@ -226,7 +248,9 @@ check_bounds (const MtlLayout  *layout,
  * @byte_offset: where element offset 0 of @layout lies in @buffer, in bytes
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a view of a buffer, which it keeps alive.
+ * Makes a view of a buffer, which it keeps alive. Elements of fewer than 8 bits
+ * are packed where the items of @layout have as many bits, and padded where
+ * they have 8: [method@Mtl.StridedView.is_padded].
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name or @layout
  * has items of another size, with %MTL_ERROR_OUT_OF_BOUNDS where an element is
@@ -244,6 +268,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
                       gsize              byte_offset,
                       GError           **error)
 {
+  MtlElementType type;
   MtlStridedView *self;
   MtlLayout copy;
   gsize size;
@@ -251,17 +276,8 @@ mtl_strided_view_new (MtlBuffer         *buffer,
   g_return_val_if_fail (MTL_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
 
-  if (!mtl_dtype_check (dtype, error))
+  if (!find_element_type (&layout->layout, dtype, &type, error))
     return NULL;
-
-  if (layout->layout.item_bits != mtl_dtype_get_bits (dtype))
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A layout of items of %u bits for elements of type %s of %u bits",
-                   layout->layout.item_bits, mtl_dtype_get_name (dtype),
-                   mtl_dtype_get_bits (dtype));
-      return NULL;
-    }
 
   /* What is not known to end still has addresses, which may not wrap. */
   size = mtl_buffer_is_size_known (buffer) ? buffer->size : G_MAXSSIZE - buffer->offset;
@@ -270,7 +286,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
 
   mtl_layout_copy (&layout->layout, &copy);
   self = mtl_strided_view_new_take (mtl_memory_ref (buffer->memory), buffer->offset + byte_offset,
-                                    mtl_element_type_new (dtype), &copy);
+                                    type, &copy);
   self->buffer = g_object_ref (buffer);
   return self;
 }

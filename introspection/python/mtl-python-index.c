@@ -135,6 +135,7 @@ collect_indices (const Index *index,
   return index->n_parts;
 }
 
+/* An element, of as many lanes as it may have. */
 static gboolean
 names_one_element (MtlStridedView *view,
                    const Index    *index)
@@ -262,7 +263,8 @@ view_assign (PyObject *self,
   if (parse_index (key, &index) < 0)
     return -1;
 
-  if (names_one_element (view, &index) && is_number (value))
+  if (names_one_element (view, &index) && mtl_strided_view_get_lanes (view) == 1
+      && is_number (value))
     {
       gint64 indices[MAX_DIMS];
 

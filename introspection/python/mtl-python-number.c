@@ -2,6 +2,33 @@
 
 #include "mtl-python-private.h"
 
+#include <string.h>
+
+/* Of a vector, a list of its lanes. */
+static PyObject *
+list_lanes (MtlStridedView *view,
+            const gint64   *indices,
+            gsize           n_indices)
+{
+  PyObject *list = PyList_New (mtl_strided_view_get_lanes (view));
+  gint64 with_lane[MAX_DIMS + 1];
+
+  memcpy (with_lane, indices, n_indices * sizeof (gint64));
+  for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE (list); i++)
+    {
+      PyObject *number;
+
+      with_lane[n_indices] = i;
+      number = number_get (view, with_lane, n_indices + 1);
+      if (number == NULL)
+        Py_CLEAR (list);
+      else
+        PyList_SET_ITEM (list, i, number);
+    }
+
+  return list;
+}
+
 PyObject *
 number_get (MtlStridedView *view,
             const gint64   *indices,
@@ -9,6 +36,10 @@ number_get (MtlStridedView *view,
 {
   GError *error = NULL;
   PyObject *result;
+
+  if (mtl_strided_view_get_lanes (view) != 1
+      && n_indices == mtl_strided_view_get_n_dims (view))
+    return list_lanes (view, indices, n_indices);
 
   switch ((int) mtl_strided_view_get_dtype (view))
     {

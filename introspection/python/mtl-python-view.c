@@ -433,13 +433,15 @@ PyMethodDef view_methods[] = {
   { "squeeze", FAST (view_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The view without its axes of extent 1, or without those given." },
-  { "tolist", view_tolist, METH_NOARGS, "tolist($self, /)\n--\n\nThe elements in nested lists." },
+  { "tolist", view_tolist, METH_NOARGS,
+    "tolist($self, /)\n--\n\nThe elements in nested lists, their lanes too if they have several." },
   { "__float__", view_float, METH_NOARGS,
     "__float__($self, /)\n--\n\nThe only element as a float." },
   { "__int__", view_int, METH_NOARGS,
     "__int__($self, /)\n--\n\nThe only element as an int." },
   { "item", FAST (view_item),
     "item($self, /, *indices)\n--\n\n"
-    "One element as a number: the only one, or the one at indices." },
+    "One element as a number: the only one, or the one at indices, of which the\n"
+    "last may be that of a lane. Without it, several lanes are a list." },
   { NULL }
 };

@@ -16,10 +16,11 @@ is_exact (const char *text,
           double      value,
           MtlDType    part)
 {
+  MtlElementType type = mtl_element_type_new (part);
   guint8 a[8] = { 0 }, b[8] = { 0 };
 
-  mtl_number_store (mtl_number_from_double (value), part, a);
-  mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), part, b);
+  mtl_number_store (mtl_number_from_double (value), type, a, 0);
+  mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), type, b, 0);
   return memcmp (a, b, sizeof a) == 0;
 }
 

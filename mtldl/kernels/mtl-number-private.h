@@ -64,16 +64,48 @@ gboolean  mtl_number_is_close   (MtlNumber        a,
                                  double           rtol,
                                  double           atol);
 
-/* Elements in memory, of any alignment. The type must be one that
+/* 8 bits at most, the least significant first, of the bytes that hold them and
+ * no others. */
+static inline guint
+mtl_bits_load (const guint8 *data,
+               guint         bit,
+               guint         n)
+{
+  guint window = data[0];
+
+  if (bit + n > 8)
+    window |= (guint) data[1] << 8;
+
+  return window >> bit & ((1u << n) - 1);
+}
+
+static inline void
+mtl_bits_store (guint8 *data,
+                guint   bit,
+                guint   n,
+                guint   value)
+{
+  guint mask = ((1u << n) - 1) << bit;
+
+  value <<= bit;
+  data[0] = (data[0] & ~mask) | (value & mask);
+  if (bit + n > 8)
+    data[1] = (data[1] & ~(mask >> 8)) | (value >> 8 & mask >> 8);
+}
+
+/* One lane of an element in memory, of any alignment. It begins so many bits
+ * into a byte: 0 where lanes are whole bytes. The type must be one that
  * mtl_element_type_check_numeric() takes. */
 gboolean  mtl_element_type_is_numeric    (MtlElementType   self);
 gboolean  mtl_element_type_check_numeric (MtlElementType   self,
                                           GError         **error);
-MtlNumber mtl_number_load                (MtlDType         dtype,
-                                          gconstpointer    data);
+MtlNumber mtl_number_load                (MtlElementType   type,
+                                          const guint8    *data,
+                                          guint            bit);
 void      mtl_number_store               (MtlNumber        self,
-                                          MtlDType         dtype,
-                                          gpointer         data);
+                                          MtlElementType   type,
+                                          guint8          *data,
+                                          guint            bit);
 gboolean  mtl_number_check_fits          (MtlNumber        self,
                                           MtlDType         dtype,
                                           GError         **error);

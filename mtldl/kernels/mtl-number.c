@@ -8,92 +8,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
-
-/* Rounds to nearest even, to a float of the usual kind: a sign, then
- * exponent_bits and mantissa_bits, infinities and NaN at the largest exponent. */
-static guint32
-encode_float (double value,
-              guint  exponent_bits,
-              guint  mantissa_bits)
-{
-  const guint32 largest_exponent = (1u << exponent_bits) - 1;
-  const gint64 bias = (1 << (exponent_bits - 1)) - 1;
-  guint64 bits, mantissa, quotient, rest, half;
-  guint32 sign, result;
-  gint64 exponent;
-  guint shift;
-
-  memcpy (&bits, &value, sizeof bits);
-  sign = (guint32) (bits >> 63) << (exponent_bits + mantissa_bits);
-  exponent = bits >> 52 & 0x7ff;
-  mantissa = bits & ((G_GUINT64_CONSTANT (1) << 52) - 1);
-
-  if (exponent == 0x7ff)
-    return sign | largest_exponent << mantissa_bits
-           | (mantissa != 0 ? 1u << (mantissa_bits - 1) : 0);
-
-  if (exponent == 0) /* far below the smallest of the narrower types */
-    return sign;
-
-  exponent += bias - 1023;
-  mantissa |= G_GUINT64_CONSTANT (1) << 52;
-  shift = 52 - mantissa_bits + (exponent < 1 ? MIN (1 - exponent, 60) : 0);
-  if (shift > 54)
-    return sign;
-
-  quotient = mantissa >> shift;
-  rest = mantissa & ((G_GUINT64_CONSTANT (1) << shift) - 1);
-  half = G_GUINT64_CONSTANT (1) << (shift - 1);
-  if (rest > half || (rest == half && (quotient & 1) != 0))
-    quotient++;
-
-  /* Carries from the mantissa run on into the exponent. */
-  result = exponent < 1 ? (guint32) quotient
-                        : (guint32) quotient + (((guint32) exponent - 1) << mantissa_bits);
-  if (exponent > largest_exponent || result >= largest_exponent << mantissa_bits)
-    result = largest_exponent << mantissa_bits;
-
-  return sign | result;
-}
-
-static double
-decode_float (guint32 bits,
-              guint   exponent_bits,
-              guint   mantissa_bits)
-{
-  const guint32 largest_exponent = (1u << exponent_bits) - 1;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  guint32 exponent = bits >> mantissa_bits & largest_exponent;
-  guint32 mantissa = bits & ((1u << mantissa_bits) - 1);
-  double value;
-
-  if (exponent == largest_exponent)
-    value = mantissa != 0 ? NAN : INFINITY;
-  else if (exponent == 0)
-    value = ldexp (mantissa, 1 - bias - (int) mantissa_bits);
-  else
-    value = ldexp (mantissa | 1u << mantissa_bits, (int) exponent - bias - (int) mantissa_bits);
-
-  return bits >> (exponent_bits + mantissa_bits) & 1 ? -value : value;
-}
-
-static double
-load_half (gconstpointer data)
-{
-  guint16 bits;
-
-  memcpy (&bits, data, sizeof bits);
-  return decode_float (bits, 5, 10);
-}
-
-static double
-load_bfloat (gconstpointer data)
-{
-  guint16 bits;
-
-  memcpy (&bits, data, sizeof bits);
-  return decode_float (bits, 8, 7);
-}
+#include "mtl-float-private.h"
 
 static double
 load_float (gconstpointer data)
@@ -111,15 +26,6 @@ load_double (gconstpointer data)
 
   memcpy (&value, data, sizeof value);
   return value;
-}
-
-static void
-store_bits16 (guint32  bits,
-              gpointer data)
-{
-  guint16 narrow = bits;
-
-  memcpy (data, &narrow, sizeof narrow);
 }
 
 static void
@@ -189,12 +95,10 @@ store_uint (guint64  value,
     }
 }
 
+/* Vectors of numbers are numbers as well. */
 gboolean
 mtl_element_type_is_numeric (MtlElementType self)
 {
-  if (self.lanes != 1)
-    return FALSE;
-
   switch (self.code)
     {
     case MTL_TYPE_CODE_BOOL:
@@ -204,12 +108,10 @@ mtl_element_type_is_numeric (MtlElementType self)
       return self.bits == 8 || self.bits == 16 || self.bits == 32 || self.bits == 64;
     case MTL_TYPE_CODE_FLOAT:
       return self.bits == 16 || self.bits == 32 || self.bits == 64;
-    case MTL_TYPE_CODE_BFLOAT:
-      return self.bits == 16;
     case MTL_TYPE_CODE_COMPLEX:
       return self.bits == 32 || self.bits == 64 || self.bits == 128;
     default:
-      return FALSE;
+      return mtl_float_kind_get (self.code, self.bits) != NULL;
     }
 }
 
@@ -228,45 +130,80 @@ mtl_element_type_check_numeric (MtlElementType   self,
   return FALSE;
 }
 
-MtlNumber
-mtl_number_load (MtlDType      dtype,
-                 gconstpointer data)
+/* A narrow float of the bits that the type has. */
+static double
+load_narrow (const MtlFloatKind *kind,
+             const guint8       *data,
+             guint               bit,
+             guint               bits)
 {
-  const guint8 *bytes = data;
+  guint16 pattern;
 
-  switch ((int) dtype)
+  if (bits <= 8)
+    return mtl_float_decode (kind, mtl_bits_load (data, bit, bits));
+
+  memcpy (&pattern, data, sizeof pattern);
+  return mtl_float_decode (kind, pattern);
+}
+
+static void
+store_narrow (const MtlFloatKind *kind,
+              double              value,
+              guint8             *data,
+              guint               bit,
+              guint               bits)
+{
+  guint16 pattern = mtl_float_encode (kind, value);
+
+  if (bits <= 8)
+    mtl_bits_store (data, bit, bits, pattern);
+  else
+    memcpy (data, &pattern, sizeof pattern);
+}
+
+static MtlNumber
+load_complex (const guint8 *data,
+              guint         bits)
+{
+  const MtlFloatKind *half = mtl_float_kind_get (MTL_TYPE_CODE_FLOAT, 16);
+
+  switch (bits)
     {
-    case MTL_DTYPE_BOOL:
-      return mtl_number_from_uint64 (*bytes != 0);
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_INT64:
-      return mtl_number_from_int64 (load_int (data, dtype & 0xff));
-    case MTL_DTYPE_UINT8:
-      return mtl_number_from_uint64 ((guint8) load_int (data, 8));
-    case MTL_DTYPE_UINT16:
-      return mtl_number_from_uint64 ((guint16) load_int (data, 16));
-    case MTL_DTYPE_UINT32:
-      return mtl_number_from_uint64 ((guint32) load_int (data, 32));
-    case MTL_DTYPE_UINT64:
-      return mtl_number_from_uint64 (load_int (data, 64));
-    case MTL_DTYPE_FLOAT16:
-      return mtl_number_from_double (load_half (data));
-    case MTL_DTYPE_FLOAT32:
-      return mtl_number_from_double (load_float (data));
-    case MTL_DTYPE_FLOAT64:
-      return mtl_number_from_double (load_double (data));
-    case MTL_DTYPE_BFLOAT16:
-      return mtl_number_from_double (load_bfloat (data));
-    case MTL_DTYPE_COMPLEX32:
-      return mtl_number_from_complex (load_half (bytes), load_half (bytes + 2));
-    case MTL_DTYPE_COMPLEX64:
-      return mtl_number_from_complex (load_float (bytes), load_float (bytes + 4));
-    case MTL_DTYPE_COMPLEX128:
-      return mtl_number_from_complex (load_double (bytes), load_double (bytes + 8));
+    case 32:
+      return mtl_number_from_complex (load_narrow (half, data, 0, 16),
+                                      load_narrow (half, data + 2, 0, 16));
+    case 64:
+      return mtl_number_from_complex (load_float (data), load_float (data + 4));
     default:
-      g_return_val_if_reached (mtl_number_from_double (NAN));
+      return mtl_number_from_complex (load_double (data), load_double (data + 8));
+    }
+}
+
+MtlNumber
+mtl_number_load (MtlElementType  type,
+                 const guint8   *data,
+                 guint           bit)
+{
+  switch (type.code)
+    {
+    case MTL_TYPE_CODE_BOOL:
+      return mtl_number_from_uint64 (*data != 0);
+    case MTL_TYPE_CODE_INT:
+      return mtl_number_from_int64 (load_int (data, type.bits));
+    case MTL_TYPE_CODE_UINT:
+      return mtl_number_from_uint64 ((guint64) load_int (data, type.bits)
+                                     & G_MAXUINT64 >> (64 - type.bits));
+    case MTL_TYPE_CODE_COMPLEX:
+      return load_complex (data, type.bits);
+    case MTL_TYPE_CODE_FLOAT:
+      if (type.bits == 32)
+        return mtl_number_from_double (load_float (data));
+      if (type.bits == 64)
+        return mtl_number_from_double (load_double (data));
+      G_GNUC_FALLTHROUGH;
+    default:
+      return mtl_number_from_double (load_narrow (mtl_float_kind_get (type.code, type.bits),
+                                                  data, bit, type.bits));
     }
 }
 
@@ -365,56 +302,68 @@ to_integer_bits (MtlNumber self,
   return value < 0 ? (guint64) (gint64) value : (guint64) value;
 }
 
-void
-mtl_number_store (MtlNumber self,
-                  MtlDType  dtype,
-                  gpointer  data)
+static void
+store_complex (double  re,
+               double  im,
+               guint8 *data,
+               guint   bits)
 {
-  guint8 *bytes = data;
-  double re = mtl_number_to_double (self);
-  double im = self.kind == MTL_NUMBER_COMPLEX ? self.im : 0;
+  const MtlFloatKind *half = mtl_float_kind_get (MTL_TYPE_CODE_FLOAT, 16);
 
-  switch ((int) dtype)
+  switch (bits)
     {
-    case MTL_DTYPE_BOOL:
-      *bytes = is_nonzero (self);
+    case 32:
+      store_narrow (half, re, data, 0, 16);
+      store_narrow (half, im, data + 2, 0, 16);
       break;
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_INT64:
-    case MTL_DTYPE_UINT8:
-    case MTL_DTYPE_UINT16:
-    case MTL_DTYPE_UINT32:
-    case MTL_DTYPE_UINT64:
-      store_uint (to_integer_bits (self, dtype), data, dtype & 0xff);
-      break;
-    case MTL_DTYPE_FLOAT16:
-      store_bits16 (encode_float (to_double_for_rounding (self), 5, 10), data);
-      break;
-    case MTL_DTYPE_FLOAT32:
-      store_float (to_double_for_rounding (self), data);
-      break;
-    case MTL_DTYPE_FLOAT64:
-      store_double (re, data);
-      break;
-    case MTL_DTYPE_BFLOAT16:
-      store_bits16 (encode_float (to_double_for_rounding (self), 8, 7), data);
-      break;
-    case MTL_DTYPE_COMPLEX32:
-      store_bits16 (encode_float (to_double_for_rounding (self), 5, 10), bytes);
-      store_bits16 (encode_float (im, 5, 10), bytes + 2);
-      break;
-    case MTL_DTYPE_COMPLEX64:
-      store_float (to_double_for_rounding (self), bytes);
-      store_float (im, bytes + 4);
-      break;
-    case MTL_DTYPE_COMPLEX128:
-      store_double (re, bytes);
-      store_double (im, bytes + 8);
+    case 64:
+      store_float (re, data);
+      store_float (im, data + 4);
       break;
     default:
-      g_return_if_reached ();
+      store_double (re, data);
+      store_double (im, data + 8);
+    }
+}
+
+/* The bits that pad an element become 0. */
+void
+mtl_number_store (MtlNumber       self,
+                  MtlElementType  type,
+                  guint8         *data,
+                  guint           bit)
+{
+  double narrow = to_double_for_rounding (self);
+
+  switch (type.code)
+    {
+    case MTL_TYPE_CODE_BOOL:
+      *data = is_nonzero (self);
+      break;
+    case MTL_TYPE_CODE_INT:
+    case MTL_TYPE_CODE_UINT:
+      store_uint (to_integer_bits (self, type.code << 8 | type.bits), data, type.bits);
+      break;
+    case MTL_TYPE_CODE_COMPLEX:
+      store_complex (type.bits == 128 ? mtl_number_to_double (self) : narrow,
+                     self.kind == MTL_NUMBER_COMPLEX ? self.im : 0, data, type.bits);
+      break;
+    case MTL_TYPE_CODE_FLOAT:
+      if (type.bits == 32)
+        {
+          store_float (narrow, data);
+          break;
+        }
+      if (type.bits == 64)
+        {
+          store_double (mtl_number_to_double (self), data);
+          break;
+        }
+      G_GNUC_FALLTHROUGH;
+    default:
+      if (type.padded)
+        *data = 0;
+      store_narrow (mtl_float_kind_get (type.code, type.bits), narrow, data, bit, type.bits);
     }
 }
 

@@ -15,14 +15,32 @@ typedef struct
   guint8 *data;
 } MtlStrided;
 
-/* A run of elements along the last axis; strides in bytes. Returns whether to
- * go on. */
-typedef gboolean (* MtlStridedRowFunc) (guint8       *a,
-                                        gint64        a_stride,
-                                        const guint8 *b,
-                                        gint64        b_stride,
-                                        gint64        n,
-                                        gpointer      user_data);
+/* A run of elements along the last axis: the first begins `bit` bits after
+ * `data`, and each next one `stride` bits further on. */
+typedef struct
+{
+  guint8 *data;
+  gint64 bit;
+  gint64 stride;
+} MtlStridedRow;
+
+/* Where an element of a row begins: `bit` bits into the byte. */
+static inline guint8 *
+mtl_strided_row_locate (const MtlStridedRow *self,
+                        gint64               i,
+                        guint               *bit)
+{
+  gint64 position = self->bit + i * self->stride;
+
+  *bit = position & 7;
+  return self->data + (position >> 3);
+}
+
+/* Returns whether to go on. */
+typedef gboolean (* MtlStridedRowFunc) (const MtlStridedRow *a,
+                                        const MtlStridedRow *b,
+                                        gint64               n,
+                                        gpointer             user_data);
 
 gboolean mtl_strided_for_each_row (const MtlStrided   *a,
                                    const MtlStrided   *b,

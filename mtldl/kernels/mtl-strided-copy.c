@@ -7,19 +7,16 @@
 #include "mtl-error.h"
 #include "mtl-number-private.h"
 
+/* Of one axis; that of extent 1 may be anything, and is not walked. */
 static gint64
-item_size (const MtlStrided *self)
+get_step (const MtlStrided *self,
+          int               axis)
 {
-  return self->layout->item_bits / 8;
+  return mtl_layout_shape (self->layout)[axis] > 1
+           ? mtl_layout_strides (self->layout)[axis] * self->layout->item_bits : 0;
 }
 
-static guint8 *
-first_element (const MtlStrided *self)
-{
-  return self->data + self->layout->offset * item_size (self);
-}
-
-/* Both of one shape, and of items of whole bytes; `b` may be `a`. */
+/* Both of one shape; `b` may be `a`. */
 gboolean
 mtl_strided_for_each_row (const MtlStrided   *a,
                           const MtlStrided   *b,
@@ -27,115 +24,126 @@ mtl_strided_for_each_row (const MtlStrided   *a,
                           gpointer            user_data)
 {
   const gint64 *shape = mtl_layout_shape (a->layout);
-  const gint64 *a_strides = mtl_layout_strides (a->layout);
-  const gint64 *b_strides = mtl_layout_strides (b->layout);
-  const gint64 a_size = item_size (a), b_size = item_size (b);
   gint64 position[MTL_LAYOUT_MAX_DIMS] = { 0 };
-  gint64 a_step, b_step;
-  guint8 *a_row, *b_row;
   int last = (int) a->layout->n_dims - 1;
+  MtlStridedRow a_row, b_row;
 
   if (mtl_layout_is_empty (a->layout))
     return TRUE;
 
-  a_row = first_element (a);
-  b_row = first_element (b);
+  a_row = (MtlStridedRow) { a->data, a->layout->offset * a->layout->item_bits, 0 };
+  b_row = (MtlStridedRow) { b->data, b->layout->offset * b->layout->item_bits, 0 };
   if (last < 0)
-    return func (a_row, 0, b_row, 0, 1, user_data);
+    return func (&a_row, &b_row, 1, user_data);
 
-  /* The stride of an axis of extent 1 may be anything, and is not walked. */
-  a_step = shape[last] > 1 ? a_strides[last] * a_size : 0;
-  b_step = shape[last] > 1 ? b_strides[last] * b_size : 0;
-
+  a_row.stride = get_step (a, last);
+  b_row.stride = get_step (b, last);
   while (TRUE)
     {
       int axis = last - 1;
 
-      if (!func (a_row, a_step, b_row, b_step, shape[last], user_data))
+      if (!func (&a_row, &b_row, shape[last], user_data))
         return FALSE;
 
       /* On to the next row, as an odometer does. */
       for (; axis >= 0 && ++position[axis] == shape[axis]; axis--)
         {
           position[axis] = 0;
-          if (shape[axis] == 1)
-            continue;
-          a_row -= (shape[axis] - 1) * a_strides[axis] * a_size;
-          b_row -= (shape[axis] - 1) * b_strides[axis] * b_size;
+          a_row.bit -= (shape[axis] - 1) * get_step (a, axis);
+          b_row.bit -= (shape[axis] - 1) * get_step (b, axis);
         }
       if (axis < 0)
         return TRUE;
-      a_row += a_strides[axis] * a_size;
-      b_row += b_strides[axis] * b_size;
+      a_row.bit += get_step (a, axis);
+      b_row.bit += get_step (b, axis);
     }
 }
 
 static gboolean
-copy_row (guint8       *dest,
-          gint64        dest_stride,
-          const guint8 *source,
-          gint64        source_stride,
-          gint64        n,
-          gpointer      user_data)
+copy_row (const MtlStridedRow *dest,
+          const MtlStridedRow *source,
+          gint64               n,
+          gpointer             user_data)
 {
   gint64 size = *(gint64 *) user_data;
+  gint64 dest_stride = dest->stride / 8, source_stride = source->stride / 8;
+  guint8 *to = dest->data + dest->bit / 8;
+  const guint8 *from = source->data + source->bit / 8;
 
   if (n == 1 || (dest_stride == size && source_stride == size))
-    memcpy (dest, source, n * size);
+    memcpy (to, from, n * size);
   else
     for (gint64 i = 0; i < n; i++)
-      memcpy (dest + i * dest_stride, source + i * source_stride, size);
+      memcpy (to + i * dest_stride, from + i * source_stride, size);
+
+  return TRUE;
+}
+
+/* Elements that may begin and end within a byte. */
+static gboolean
+copy_row_of_bits (const MtlStridedRow *dest,
+                  const MtlStridedRow *source,
+                  gint64               n,
+                  gpointer             user_data)
+{
+  guint item_bits = *(guint *) user_data;
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      guint to_bit, from_bit;
+      guint8 *to = mtl_strided_row_locate (dest, i, &to_bit);
+      const guint8 *from = mtl_strided_row_locate (source, i, &from_bit);
+
+      for (guint done = 0; done < item_bits; done += 8)
+        {
+          guint n_bits = MIN (item_bits - done, 8);
+
+          mtl_bits_store (to++, to_bit, n_bits, mtl_bits_load (from++, from_bit, n_bits));
+        }
+    }
 
   return TRUE;
 }
 
 typedef struct
 {
-  MtlDType dest;
-  MtlDType source;
+  MtlElementType dest;
+  MtlElementType source;
 } Conversion;
 
 static gboolean
-convert_row (guint8       *dest,
-             gint64        dest_stride,
-             const guint8 *source,
-             gint64        source_stride,
-             gint64        n,
-             gpointer      user_data)
+convert_row (const MtlStridedRow *dest,
+             const MtlStridedRow *source,
+             gint64               n,
+             gpointer             user_data)
 {
   Conversion *conversion = user_data;
 
   for (gint64 i = 0; i < n; i++)
-    mtl_number_store (mtl_number_load (conversion->source, source + i * source_stride),
-                      conversion->dest, dest + i * dest_stride);
+    {
+      guint to_bit, from_bit;
+      guint8 *to = mtl_strided_row_locate (dest, i, &to_bit);
+      const guint8 *from = mtl_strided_row_locate (source, i, &from_bit);
+
+      mtl_number_store (mtl_number_load (conversion->source, from, from_bit),
+                        conversion->dest, to, to_bit);
+    }
 
   return TRUE;
 }
 
+/* Whether the elements are whole bytes, one beside the other in C order. */
 static gboolean
-copy_packed_bits (const MtlStrided  *dest,
-                  const MtlStrided  *source,
-                  GError           **error)
+find_packed_bytes (const MtlStrided  *self,
+                   guint8           **bytes,
+                   gint64            *size)
 {
-  g_autofree char *name = NULL;
-  gint64 size, dest_byte, source_byte;
-  guint dest_bit, source_bit;
+  gint64 first;
+  guint bit;
 
-  mtl_layout_get_first_byte (dest->layout, &dest_byte, &dest_bit);
-  mtl_layout_get_first_byte (source->layout, &source_byte, &source_bit);
-  if (dest_bit == 0 && source_bit == 0
-      && mtl_layout_get_packed_size (dest->layout, &size)
-      && mtl_layout_get_packed_size (source->layout, &size))
-    {
-      memcpy (dest->data + dest_byte, source->data + source_byte, size);
-      return TRUE;
-    }
-
-  name = mtl_element_type_to_string (dest->type);
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Elements of type %s in %u bits are only copied in whole, contiguous bytes",
-               name, dest->layout->item_bits);
-  return FALSE;
+  mtl_layout_get_first_byte (self->layout, &first, &bit);
+  *bytes = self->data + first;
+  return bit == 0 && mtl_layout_get_packed_size (self->layout, size);
 }
 
 /* The one place that moves elements: both of one shape, and without overlap. */
@@ -149,17 +157,17 @@ mtl_strided_copy (const MtlStrided  *dest,
 
   if (mtl_element_type_equal (dest->type, source->type))
     {
-      gint64 size = item_size (dest);
+      guint item_bits = dest->layout->item_bits;
+      gint64 item_size = item_bits / 8;
+      guint8 *to, *from;
+      gint64 size;
 
-      if (dest->layout->item_bits % 8 != 0)
-        return copy_packed_bits (dest, source, error);
-
-      if (mtl_layout_is_contiguous (dest->layout, MTL_ORDER_C)
-          && mtl_layout_is_contiguous (source->layout, MTL_ORDER_C))
-        memcpy (first_element (dest), first_element (source),
-                mtl_layout_get_volume (dest->layout) * size);
+      if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
+        memcpy (to, from, size);
+      else if (item_bits % 8 == 0)
+        mtl_strided_for_each_row (dest, source, copy_row, &item_size);
       else
-        mtl_strided_for_each_row (dest, source, copy_row, &size);
+        mtl_strided_for_each_row (dest, source, copy_row_of_bits, &item_bits);
 
       return TRUE;
     }
@@ -169,39 +177,45 @@ mtl_strided_copy (const MtlStrided  *dest,
     return FALSE;
 
   mtl_strided_for_each_row (dest, source, convert_row,
-                            &(Conversion) { mtl_element_type_get_dtype (dest->type),
-                                            mtl_element_type_get_dtype (source->type) });
+                            &(Conversion) { dest->type, source->type });
   return TRUE;
 }
 
 typedef struct
 {
-  gconstpointer item;
-  gint64 size;
+  const guint8 *item;
+  guint bits;
 } Filling;
 
 static gboolean
-fill_row (guint8       *dest,
-          gint64        dest_stride,
-          const guint8 *source,
-          gint64        source_stride,
-          gint64        n,
-          gpointer      user_data)
+fill_row (const MtlStridedRow *dest,
+          const MtlStridedRow *same,
+          gint64               n,
+          gpointer             user_data)
 {
   Filling *filling = user_data;
 
   for (gint64 i = 0; i < n; i++)
-    memcpy (dest + i * dest_stride, filling->item, filling->size);
+    {
+      guint bit;
+      guint8 *to = mtl_strided_row_locate (dest, i, &bit);
+
+      if (filling->bits < 8)
+        mtl_bits_store (to, bit, filling->bits, *filling->item);
+      else
+        memcpy (to, filling->item, filling->bits / 8);
+    }
 
   return TRUE;
 }
 
-/* Items of whole bytes only. */
+/* Items of whole bytes, or of fewer than 8 bits, which lie at the low end of
+ * theirs. */
 void
 mtl_strided_fill (const MtlStrided *dest,
                   gconstpointer     item)
 {
-  mtl_strided_for_each_row (dest, dest, fill_row, &(Filling) { item, item_size (dest) });
+  mtl_strided_for_each_row (dest, dest, fill_row, &(Filling) { item, dest->layout->item_bits });
 }
 
 /* Whether the stretches of memory that the two reach into have a byte in

@@ -52,6 +52,16 @@ is_summarized (const Formatter *self,
   return self->summarize && extent > 2 * EDGE_ITEMS;
 }
 
+static MtlNumber
+load_element (const Formatter *self,
+              gint64           offset)
+{
+  const MtlStrided *strided = self->strided;
+  gint64 position = offset * strided->layout->item_bits;
+
+  return mtl_number_load (strided->type, strided->data + (position >> 3), position & 7);
+}
+
 /* Calls func for the elements that are shown, in order. */
 static void
 visit (Formatter *self,
@@ -65,9 +75,7 @@ visit (Formatter *self,
 
   if (axis == layout->n_dims)
     {
-      func (self,
-            mtl_number_load (self->dtype, self->strided->data + offset * (layout->item_bits / 8)),
-            user_data);
+      func (self, load_element (self, offset), user_data);
       return;
     }
 
@@ -176,24 +184,28 @@ get_exponent_cutoff (MtlDType part,
 {
   switch ((int) part)
     {
-    case MTL_DTYPE_FLOAT16:
-    case MTL_DTYPE_BFLOAT16:
-      return 1e3;
     case MTL_DTYPE_FLOAT32:
       return 1e6;
-    default:
+    case MTL_DTYPE_FLOAT64:
       return most;
+    default:
+      return 1e3;
     }
 }
 
+/* As NumPy compares them, which knows no narrower floats than halves. */
 static double
 round_to_part (double   value,
                MtlDType part)
 {
+  MtlElementType type = mtl_element_type_new (part);
   guint8 item[8];
 
-  mtl_number_store (mtl_number_from_double (value), part, item);
-  return mtl_number_to_double (mtl_number_load (part, item));
+  if (type.bits <= 8)
+    return value;
+
+  mtl_number_store (mtl_number_from_double (value), type, item, 0);
+  return mtl_number_to_double (mtl_number_load (type, item, 0));
 }
 
 static void
@@ -446,9 +458,7 @@ format_scalar_float (double     value,
 static char *
 format_scalar (Formatter *self)
 {
-  MtlNumber number = mtl_number_load (self->dtype, self->strided->data
-                                                   + self->strided->layout->offset
-                                                   * (self->strided->layout->item_bits / 8));
+  MtlNumber number = load_element (self, self->strided->layout->offset);
   g_autofree char *re = NULL;
   g_autofree char *im = NULL;
 

@@ -43,13 +43,17 @@ mtl_element_type_equal (MtlElementType a,
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes && a.padded == b.padded;
 }
 
-/* What one element takes in memory: a padded one has a byte to itself. */
+/* What one lane takes in memory: a padded one has a byte to itself. */
+static inline guint32
+mtl_element_type_get_lane_bits (MtlElementType self)
+{
+  return self.padded && self.bits < 8 ? 8 : self.bits;
+}
+
 static inline guint32
 mtl_element_type_get_item_bits (MtlElementType self)
 {
-  guint32 bits = self.padded && self.bits < 8 ? 8 : self.bits;
-
-  return bits * self.lanes;
+  return mtl_element_type_get_lane_bits (self) * self.lanes;
 }
 
 MtlDType mtl_element_type_get_dtype (MtlElementType self);

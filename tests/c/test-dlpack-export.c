@@ -365,8 +365,13 @@ test_within_a_byte (void)
   g_assert_true (managed->dl_tensor.data
                  == (const guint8 *) g_bytes_get_data (bytes, NULL) + 1);
   managed->deleter (managed);
-  assert_fails (mtl_strided_view_to_dlpack (odd, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE, &error),
-                MTL_ERROR_NOT_SUPPORTED, "4 bits into a byte");
+
+  managed = export (odd, MTL_DLPACK_FLAGS_NONE);
+  g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
+  g_assert_cmpmem (managed->dl_tensor.data, 2, "\x32\x04", 2);
+  managed->deleter (managed);
+  assert_fails (mtl_strided_view_to_dlpack (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE, &error),
+                MTL_ERROR_NEEDS_COPY, "begins within a byte");
 }
 
 /* Some consumers write to shape and strides: each export has its own. */

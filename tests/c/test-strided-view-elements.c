@@ -372,8 +372,8 @@ test_read_only (void)
 static void
 test_not_numeric (void)
 {
-  const MtlDType others[] = { MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT6_E2M3FN,
-                              MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_OPAQUE_HANDLE64 };
+  const MtlDType others[] = { MTL_DTYPE_OPAQUE_HANDLE8, MTL_DTYPE_OPAQUE_HANDLE16,
+                              MTL_DTYPE_OPAQUE_HANDLE32, MTL_DTYPE_OPAQUE_HANDLE64 };
 
   for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
     {

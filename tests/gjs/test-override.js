@@ -174,7 +174,9 @@ testAnyMemory('toTypedArray copies in C order', () => {
 });
 
 testAnyMemory('small floats are widened', () => {
-    for (const name of ['FLOAT16', 'BFLOAT16']) {
+    for (const name of ['FLOAT16', 'BFLOAT16', 'FLOAT8_E3M4', 'FLOAT8_E4M3',
+        'FLOAT8_E4M3B11FNUZ', 'FLOAT8_E4M3FN', 'FLOAT8_E4M3FNUZ', 'FLOAT8_E5M2',
+        'FLOAT8_E5M2FNUZ', 'FLOAT6_E2M3FN', 'FLOAT6_E3M2FN', 'FLOAT4_E2M1FN']) {
         const view = place(StridedView.from([0.5, -2], Mtl.DType[name]));
         equal(view.toTypedArray(), Float32Array.of(0.5, -2));
     }
@@ -183,10 +185,10 @@ testAnyMemory('small floats are widened', () => {
 });
 
 test('types that JavaScript has no array for are refused', () => {
-    const view = StridedView.new_zeros(null, Mtl.DType.FLOAT8_E4M3FN, [2]);
+    const view = StridedView.new_zeros(null, Mtl.DType.OPAQUE_HANDLE8, [2]);
 
-    throws(TypeError, /float8_e4m3fn/, () => view.toTypedArray());
-    throws(TypeError, /float8_e4m3fn/, () => view.toArray());
+    throws(TypeError, /opaque_handle8/, () => view.toTypedArray());
+    throws(TypeError, /opaque_handle8/, () => view.toArray());
 });
 
 testAnyMemory('nested arrays of any depth go in and come out', () => {

@@ -220,7 +220,7 @@ def test_case_17_element_types_pass_through(code, bits, lanes, flags, name, item
     tensor = managed_of(view.__dlpack__(max_version=(1, 1)))
     assert (tensor.dl_tensor.code, tensor.dl_tensor.bits, tensor.dl_tensor.lanes) == (code, bits, lanes)
     assert tensor.flags == flags
-    if name != "bool":
+    if name in ("other", "opaque_handle64"):
         with pytest.raises(NotImplementedError):
             view[0]
 

@@ -28,6 +28,17 @@ const TYPED_ARRAYS = {
 const WIDER_DTYPES = {
     float16: 'FLOAT32',
     bfloat16: 'FLOAT32',
+    float8_e3m4: 'FLOAT32',
+    float8_e4m3: 'FLOAT32',
+    float8_e4m3b11fnuz: 'FLOAT32',
+    float8_e4m3fn: 'FLOAT32',
+    float8_e4m3fnuz: 'FLOAT32',
+    float8_e5m2: 'FLOAT32',
+    float8_e5m2fnuz: 'FLOAT32',
+    float8_e8m0fnu: 'FLOAT32',
+    float6_e2m3fn: 'FLOAT32',
+    float6_e3m2fn: 'FLOAT32',
+    float4_e2m1fn: 'FLOAT32',
     complex32: 'COMPLEX64',
 };
 
@@ -196,6 +207,7 @@ function _checkIndices(indices) {
 }
 
 // view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
+// Where elements have several lanes, the last index is that of the lane.
 // Elements of int64 and uint64 beyond 2^53 are rounded to the nearest Number:
 // getBigInt() has them exactly.
 function _get(...indices) {
@@ -265,24 +277,26 @@ function* _iterate() {
 }
 
 // view.toTypedArray(): a copy of the elements in C order. bool gives 0 and 1 in
-// a Uint8Array, float16 and bfloat16 are widened to float32, complex numbers
-// are interleaved.
+// a Uint8Array, floats of 16 bits and fewer are widened to float32, complex
+// numbers are interleaved.
 function _toTypedArray() {
     const name = Mtl.DType.to_string(this.get_dtype());
 
     if (name in WIDER_DTYPES)
         return this.to_dtype(Mtl.DType[WIDER_DTYPES[name]]).toTypedArray();
 
-    if (!(name in TYPED_ARRAYS) || this.get_lanes() !== 1)
+    if (!(name in TYPED_ARRAYS))
         throw new TypeError(`There is no typed array for elements of type ${name}`);
 
     return new TYPED_ARRAYS[name](this.dup_bytes().toArray().buffer);
 }
 
-// view.toArray(): a copy as nested arrays of what get() gives.
+// view.toArray(): a copy as nested arrays of what get() gives, of which the
+// innermost are of the lanes where elements have several.
 function _toArray() {
     const dtype = this.get_dtype();
-    const shape = this.get_shape();
+    const lanes = this.get_lanes();
+    const shape = lanes === 1 ? this.get_shape() : [...this.get_shape(), lanes];
     const isComplex = _isComplex(dtype);
     const flat = this.toTypedArray();
     let position = 0;

@@ -125,14 +125,29 @@ def _view_of_nested(sequence):
     return view
 
 
+def _is_of_extension_type(x):
+    """Whether x is an array of a type that NumPy has from elsewhere, as from ml_dtypes: it
+    exports them neither through DLPack nor as buffers."""
+    return getattr(getattr(x, "dtype", None), "isbuiltin", None) == 2
+
+
+def _view_of_extension_type(array):
+    """Of its bytes; elements of fewer than 8 bits have one each."""
+    dtype = DType.from_string(array.dtype.name)
+    view = _mtl.from_buffer(array.view(f"u{array.itemsize}"))
+    return StridedView.new(view.get_buffer(), view.get_layout(), dtype, view.get_byte_offset())
+
+
 def asview(x):
     """A view of x: of what it exports through DLPack or the buffer protocol,
     without a copy, or of a copy of a nested sequence of numbers in the host's
-    memory."""
+    memory. NumPy's arrays of the types of ml_dtypes are viewed as well."""
     if isinstance(x, StridedView):
         return x
     if isinstance(x, (list, tuple, bool, int, float, complex)):
         return _view_of_nested(x)
+    if _is_of_extension_type(x):
+        return _view_of_extension_type(x)
     if hasattr(type(x), "__dlpack__"):
         try:
             return from_dlpack(x)

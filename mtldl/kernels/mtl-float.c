@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-float-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* By DLPack's type code. */
+static const MtlFloatKind kinds[] = {
+  [2] = { 5, 10, 15, MTL_FLOAT_SIGNED, 0x7bff, 0x7c00, 0x7e00 },             /* float16 */
+  [4] = { 8, 7, 127, MTL_FLOAT_SIGNED, 0x7f7f, 0x7f80, 0x7fc0 },             /* bfloat16 */
+  [7] = { 3, 4, 3, MTL_FLOAT_SIGNED, 0x6f, 0x70, 0x78 },                     /* e3m4 */
+  [8] = { 4, 3, 7, MTL_FLOAT_SIGNED, 0x77, 0x78, 0x7c },                     /* e4m3 */
+  [9] = { 4, 3, 11, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },     /* e4m3b11fnuz */
+  [10] = { 4, 3, 7, MTL_FLOAT_SIGNED, 0x7e, 0x7f, 0x7f },                    /* e4m3fn */
+  [11] = { 4, 3, 8, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },     /* e4m3fnuz */
+  [12] = { 5, 2, 15, MTL_FLOAT_SIGNED, 0x7b, 0x7c, 0x7e },                   /* e5m2 */
+  [13] = { 5, 2, 16, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },    /* e5m2fnuz */
+  [14] = { 8, 0, 127, MTL_FLOAT_WITHOUT_SIGN, 0xfe, 0xff, 0xff },            /* e8m0fnu */
+  [15] = { 2, 3, 1, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 },                    /* e2m3fn */
+  [16] = { 3, 2, 3, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 },                    /* e3m2fn */
+  [17] = { 2, 1, 1, MTL_FLOAT_SIGNED, 0x07, 0x07, 0x08 },                    /* e2m1fn */
+};
+
+static guint
+get_sign_bit (const MtlFloatKind *self)
+{
+  return self->sign == MTL_FLOAT_WITHOUT_SIGN
+           ? 0 : 1u << (self->exponent_bits + self->mantissa_bits);
+}
+
+/* NULL where the type is none of these. */
+const MtlFloatKind *
+mtl_float_kind_get (guint code,
+                    guint bits)
+{
+  const MtlFloatKind *kind;
+  guint kind_bits;
+
+  if (code >= G_N_ELEMENTS (kinds) || kinds[code].exponent_bits == 0)
+    return NULL;
+
+  kind = &kinds[code];
+  kind_bits = kind->exponent_bits + kind->mantissa_bits + (kind->sign != MTL_FLOAT_WITHOUT_SIGN);
+  return bits == kind_bits ? kind : NULL;
+}
+
+/* The nearest pattern, of two as near the even one, as if exponents had no end.
+ * The exponent is as it is encoded, the mantissa has 53 bits. */
+static guint64
+round_magnitude (const MtlFloatKind *self,
+                 int                 exponent,
+                 guint64             mantissa)
+{
+  int lowest = self->sign == MTL_FLOAT_WITHOUT_SIGN ? 0 : 1;
+  guint64 quotient, rest, half;
+  int shift;
+
+  if (self->sign == MTL_FLOAT_WITHOUT_SIGN && exponent < lowest)
+    return 0; /* the smallest, as there is no 0 */
+
+  shift = 52 - self->mantissa_bits + MAX (lowest - exponent, 0);
+  if (shift > 54)
+    return 0;
+
+  quotient = mantissa >> shift;
+  rest = mantissa & ((G_GUINT64_CONSTANT (1) << shift) - 1);
+  half = G_GUINT64_CONSTANT (1) << (shift - 1);
+  if (rest > half || (rest == half && (quotient & 1) != 0))
+    quotient++;
+
+  /* Carries from the mantissa run on into the exponent. */
+  return quotient + (((gint64) MAX (exponent, lowest) - 1) * (1 << self->mantissa_bits));
+}
+
+static guint
+apply_sign (const MtlFloatKind *self,
+            guint               pattern,
+            gboolean            negative)
+{
+  guint sign_bit = get_sign_bit (self);
+
+  if (!negative)
+    return pattern;
+  if (self->sign == MTL_FLOAT_WITHOUT_SIGN)
+    return self->nan;
+  if (self->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO && (pattern & ~sign_bit) == 0)
+    return pattern;
+
+  return pattern ^ sign_bit;
+}
+
+/* Rounds to nearest even. */
+guint
+mtl_float_encode (const MtlFloatKind *self,
+                  double              value)
+{
+  guint64 bits, mantissa, magnitude;
+  int exponent;
+
+  memcpy (&bits, &value, sizeof bits);
+  exponent = bits >> 52 & 0x7ff;
+  mantissa = bits & ((G_GUINT64_CONSTANT (1) << 52) - 1);
+
+  if (isnan (value) || (value == 0 && self->sign == MTL_FLOAT_WITHOUT_SIGN))
+    return apply_sign (self, self->nan, bits >> 63);
+
+  /* Subnormal doubles are far below the smallest of all these types. */
+  magnitude = exponent == 0 ? 0
+                            : round_magnitude (self, exponent - 1023 + self->bias,
+                                               mantissa | G_GUINT64_CONSTANT (1) << 52);
+  if (magnitude > self->largest)
+    magnitude = self->too_large;
+
+  return apply_sign (self, magnitude, bits >> 63);
+}
+
+double
+mtl_float_decode (const MtlFloatKind *self,
+                  guint               pattern)
+{
+  guint sign_bit = get_sign_bit (self);
+  guint magnitude = pattern & ~sign_bit;
+  int exponent = magnitude >> self->mantissa_bits;
+  guint mantissa = magnitude & ((1u << self->mantissa_bits) - 1);
+  double value;
+
+  if (self->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO && pattern == self->nan)
+    return NAN;
+
+  if (magnitude > self->largest)
+    value = magnitude == self->too_large && self->too_large != self->nan ? INFINITY : NAN;
+  else if (exponent == 0 && self->sign != MTL_FLOAT_WITHOUT_SIGN)
+    value = ldexp (mantissa, 1 - self->bias - self->mantissa_bits);
+  else
+    value = ldexp (mantissa | 1u << self->mantissa_bits,
+                   exponent - self->bias - self->mantissa_bits);
+
+  return (pattern & sign_bit) != 0 ? -value : value;
+}
