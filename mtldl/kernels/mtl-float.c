@@ -128,7 +128,7 @@ mtl_float_decode (const MtlFloatKind *self,
   double value;
 
   if (self->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO && pattern == self->nan)
-    return NAN;
+    return -NAN;
 
   if (magnitude > self->largest)
     value = magnitude == self->too_large && self->too_large != self->nan ? INFINITY : NAN;

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Floats of 16 bits and fewer; ml_dtypes is the judge."""
+
+import ctypes
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import SEED, dtype_of
+from dlpack_structs import Producer, managed_of
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
+# NumPy says so of some NaNs that it casts.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+
+SMALL = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
+         "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
+         "float4_e2m1fn"]
+SUBBYTE = [name for name in SMALL if name.startswith(("float6", "float4"))]
+NARROW = SMALL + ["bfloat16", "float16"]
+FLOATS = NARROW + ["float32", "float64"]
+
+
+def numpy_type(name):
+    return np.dtype(getattr(ml_dtypes, name, None) or name)
+
+
+def bits_of(name):
+    return Mtl.DType.get_bits(dtype_of(name))
+
+
+def all_patterns(name):
+    """Each element that the type has, as an array of it."""
+    word = np.uint8 if bits_of(name) <= 8 else np.uint16
+    return np.arange(2 ** bits_of(name), dtype=word).view(numpy_type(name))
+
+
+def convert(array, name):
+    """What the library makes of it; elements of fewer than 8 bits one in a byte."""
+    source = Mtl.asview(array)
+    itemsize = numpy_type(name).itemsize
+    result = np.empty(array.shape, f"u{itemsize}").view(numpy_type(name))
+    Mtl.asview(result).copy_from(source)
+    return result
+
+
+def judge(array, name):
+    # Some pairs of types have no cast; all of these floats are float32s as well.
+    with np.errstate(all="ignore"):
+        return array.astype(np.float32).astype(numpy_type(name))
+
+
+def is_misjudged(array, name):
+    """ml_dtypes rounds float32's subnormal numbers up to 2^-126, however near they are to the
+    2^-127 below; test_floats_are_rounded_once has some of them."""
+    values = array.astype(np.float64)
+    return (name == "float8_e8m0fnu") & (values > 2.0**-127) & (values < 1.5 * 2.0**-127)
+
+
+def assert_same(array, name):
+    """Bit by bit, but for the patterns that are NaN, of which any will do."""
+    ours, expected = convert(array, name), judge(array, name)
+    word = f"u{ours.itemsize}"
+    wrong = ours.view(word) != expected.view(word)
+    wrong &= ~(np.isnan(ours.astype(np.float64)) & np.isnan(expected.astype(np.float64)))
+    wrong &= ~is_misjudged(array, name)
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        pytest.fail(f"{array[i]!r} of {array.dtype} became {ours[i]!r} of {name}, not "
+                    f"{expected[i]!r}; {wrong.sum()} of {wrong.size} differ")
+
+
+def finite_values(name):
+    values = all_patterns(name).astype(np.float64)
+    return np.unique(values[np.isfinite(values)])
+
+
+def boundaries(name):
+    """The midpoints between neighbours, the neighbours, and what is beyond both ends, with the
+    sign that the type may not have."""
+    values = finite_values(name)
+    positive = values[values > 0]
+    gap = positive[-1] - positive[-2]
+    beyond = positive[-1] + gap * np.array([0.25, 0.5, 0.75, 1, 1.5, 2, 1e6])
+    below = positive[0] * np.array([0.25, 0.5, 0.75, 1e-3])
+    points = np.concatenate([values, (values[:-1] + values[1:]) / 2, beyond, below])
+    return np.concatenate([points, -points, [0.0, -0.0, np.inf, -np.inf, np.nan]])
+
+
+def with_neighbours(points):
+    """As float32."""
+    with np.errstate(all="ignore"):
+        points = points.astype(np.float32)
+        return np.concatenate([points, np.nextafter(points, np.float32(np.inf)),
+                               np.nextafter(points, np.float32(-np.inf))])
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_every_pattern_has_its_value(name):
+    patterns = all_patterns(name)
+    view = Mtl.asview(patterns)
+    expected = patterns.astype(np.float64)
+
+    assert view.dtype.name == name and view.is_padded() == (bits_of(name) < 8)
+    np.testing.assert_array_equal(np.array(view.tolist()), expected)
+    np.testing.assert_array_equal(np.asarray(view.to_dtype(Mtl.DType.FLOAT64)), expected)
+    np.testing.assert_array_equal(np.asarray(view.to_dtype(Mtl.DType.FLOAT32)), expected)
+    finite = ~np.isnan(expected)
+    assert (np.signbit(view.to_dtype(Mtl.DType.FLOAT32)) == np.signbit(expected))[finite].all()
+
+
+@pytest.mark.parametrize("target", NARROW)
+@pytest.mark.parametrize("source", FLOATS)
+def test_every_pattern_to_every_type(source, target):
+    if source in NARROW:
+        assert_same(all_patterns(source), target)
+    else:
+        assert_same(all_patterns("float16").astype(source), target)
+        assert_same(all_patterns("bfloat16").astype(source), target)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_every_boundary(name):
+    assert_same(with_neighbours(boundaries(name)), name)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_million_random_floats(name):
+    rng = np.random.default_rng(SEED)
+    values = finite_values(name)
+    low, high = np.log2(values[values > 0][[0, -1]])
+    of_any_kind = rng.integers(0, 2**32, 500_000, np.uint32).view(np.float32)
+    near = (rng.uniform(1, 2, 500_000) * rng.choice([-1, 1], 500_000)
+            * np.exp2(np.floor(rng.uniform(low - 3, high + 3, 500_000))))
+
+    assert_same(of_any_kind, name)
+    with np.errstate(all="ignore"):
+        assert_same(near.astype(np.float32), name)
+
+
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_are_rounded_once(name, dtype):
+    """Right beside a midpoint, by less than the judge can say, which makes float32s of doubles
+    first; exact fractions take its place."""
+    values = finite_values(name)
+    middle = ((values[:-1] + values[1:]) / 2).astype(dtype)
+    for toward, nearest in ((np.inf, values[1:]), (-np.inf, values[:-1])):
+        beside = np.nextafter(middle, dtype(toward))
+        for value, below, above in zip(beside.tolist(), values[:-1].tolist(), values[1:].tolist()):
+            from_below, to_above = Fraction(value) - Fraction(below), Fraction(above) - Fraction(value)
+            assert (from_below < to_above) == (toward < 0) and from_below != to_above
+        np.testing.assert_array_equal(convert(beside, name).astype(np.float64), nearest)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_integers_are_rounded_once(name):
+    """Beside a midpoint of 64 bits, of which a double keeps 53."""
+    values = finite_values(name)
+    values = values[(values >= 2**54) & (values < 2**63)]
+    for below, above in zip(values[:-1].tolist(), values[1:].tolist()):
+        middle = (int(below) + int(above)) // 2
+        integers = np.array([middle - 1, middle + 1, -middle + 1, -middle - 1], np.int64)
+        expected = [below, above, -below, -above]
+        if name == "float8_e8m0fnu":
+            expected[2:] = [math.nan] * 2
+        np.testing.assert_array_equal(convert(integers, name).astype(np.float64), expected)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_to_integers_and_complex(name):
+    view = Mtl.asview(all_patterns(name))
+    values = all_patterns(name).astype(np.float64)
+    clamped = np.clip(np.trunc(np.nan_to_num(values, nan=0.0)), -2.0**63, 2.0**63)
+
+    ours = np.asarray(view.to_dtype(Mtl.DType.INT64))
+    assert ours.tolist() == [min(max(int(value), -2**63), 2**63 - 1) for value in clamped]
+    np.testing.assert_array_equal(np.asarray(view.to_dtype(Mtl.DType.COMPLEX128)), values + 0j)
+    np.testing.assert_array_equal(np.asarray(view.to_dtype(Mtl.DType.BOOL)), values != 0)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_elements(name):
+    array = np.zeros((2, 3), numpy_type(name))
+    view = Mtl.asview(array)
+
+    for value in (1.0, 2, np.float32(4), 0.5):
+        view[1, 2] = value
+        assert view[1, 2] == view.item(1, 2) == array[1, 2] == value
+    view[0] = [1, 2, 4]
+    assert array[0].tolist() == [1, 2, 4] and view[0, 1:].tolist() == [2, 4]
+    view[:, ::2] = 2
+    assert array.astype(float).tolist()[0] == [2, 2, 2]
+    assert [row.tolist() for row in view] == view.tolist()
+    assert view.equal(Mtl.asview(array.astype(np.float32))) or np.isnan(array.astype(float)).any()
+    with pytest.raises(TypeError):
+        view[0, 0] = 1j
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_saturation_and_special_values(name):
+    """What the definitions say, apart from the judge."""
+    view = Mtl.StridedView.new_zeros(None, dtype_of(name), [1])
+    largest = float(finite_values(name)[-1])
+    view[0] = 1e300
+    if name in SUBBYTE:
+        assert view[0] == largest
+    elif name in ("float8_e3m4", "float8_e4m3", "float8_e5m2"):
+        assert view[0] == math.inf
+    else:
+        assert math.isnan(view[0])
+    view[0] = largest
+    assert view[0] == largest
+    view[0] = -1
+    assert math.isnan(view[0]) if name == "float8_e8m0fnu" else view[0] == -1
+    view[0] = math.nan
+    assert view[0] == 0 if name in SUBBYTE else math.isnan(view[0])
+
+
+@pytest.mark.parametrize("name", SUBBYTE)
+def test_packed_is_padded_squeezed(name):
+    array = all_patterns(name)
+    packed = Mtl.asview(array).to_dtype(dtype_of(name))
+    n = bits_of(name)
+    bits = "".join(f"{pattern:0{n}b}"[::-1] for pattern in array.view(np.uint8))
+    expected = np.packbits([int(bit) for bit in bits], bitorder="little").tobytes()
+
+    assert not packed.is_padded() and packed.get_item_bits() == n and packed.itemsize == 1
+    assert bytes(packed) == expected and packed.nbytes == len(expected)
+    for key in (slice(1, 8), slice(None, None, -1), slice(3, None, 5), slice(2, 2), slice(1, 2)):
+        part = packed[key]
+        assert part.tolist() == array[key].astype(float).tolist()
+        assert part.copy().tolist() == part.tolist()
+        padded = np.empty_like(array[key])
+        Mtl.asview(padded).copy_from(part)
+        assert padded.tobytes() == array[key].tobytes()
+    assert len(bytes(packed[1:4])) == (3 * n + 7) // 8
+
+
+@pytest.mark.parametrize("name", SUBBYTE)
+def test_packed_through_dlpack(name):
+    view = Mtl.asview(np.arange(8).astype(numpy_type(name))).to_dtype(dtype_of(name))
+
+    tensor = managed_of(view.__dlpack__(max_version=(1, 0)))
+    assert (tensor.dl_tensor.bits, tensor.dl_tensor.lanes, tensor.flags) == (bits_of(name), 1, 0)
+    back = Mtl.from_dlpack(view)
+    assert back.get_address() == view.get_address() and back.tolist() == view.tolist()
+
+    # DLPack has no words for a first element within a byte.
+    odd = view[1:5]
+    assert Mtl.from_dlpack(odd).tolist() == odd.tolist()
+    assert managed_of(odd.__dlpack__(max_version=(1, 0))).flags == 2
+    with pytest.raises(BufferError, match="within a byte"):
+        odd.__dlpack__(max_version=(1, 0), copy=False)
+
+
+@pytest.mark.parametrize("name", SUBBYTE)
+def test_padded_through_dlpack(name):
+    array = all_patterns(name).copy()
+    view = Mtl.asview(array)
+
+    assert managed_of(view.__dlpack__(max_version=(1, 0))).flags == 4
+    back = Mtl.from_dlpack(view)
+    assert back.is_padded() and back.get_address() == array.ctypes.data
+    back[3] = -1
+    assert array[3] == -1
+    with pytest.raises(BufferError, match=f"{bits_of(name)} bits"):
+        view.__dlpack__()
+
+
+def test_lanes_are_an_axis():
+    memory = (ctypes.c_uint8 * 3)(0x21, 0x43, 0x65)
+    view = Mtl.from_dlpack(Producer(memory, (3,), (1,), 17, 4, 2))
+
+    assert view.shape == (3,) and view.get_lanes() == 2
+    assert view.tolist() == [[0.5, 1], [1.5, 2], [3, 4]]
+    assert view[1] == view.item(1) == [1.5, 2] and view.item(1, 1) == 2
+    assert list(view) == view.tolist()
+    assert view.to_dtype(Mtl.DType.FLOAT32).shape == (3, 2)
+    assert np.asarray(view.to_dtype(Mtl.DType.FLOAT32)).tolist() == view.tolist()
+    view[0] = [-0.5, 6]
+    view[1:] = 1
+    assert view.tolist() == [[-0.5, 6], [1, 1], [1, 1]] and bytes(memory) == b"\x79\x22\x22"
+    view[2] = 2
+    assert view[::-1].tolist() == [[2, 2], [1, 1], [-0.5, 6]]
+    assert str(view) == "[[-0.5  6. ]\n [ 1.   1. ]\n [ 2.   2. ]]"
+    tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
+    assert (tensor.bits, tensor.lanes) == (4, 2)
+    vectors = Mtl.from_dlpack(Producer((ctypes.c_float * 8)(), (2,), (1,), 2, 32, 4))
+    with pytest.raises(BufferError, match="lanes"):
+        memoryview(vectors)
+    with pytest.raises(ValueError, match="3 indices"):
+        view.item(0, 0, 0)
+
+
+@pytest.mark.parametrize("name", SMALL + ["bfloat16"])
+def test_arrays_of_ml_dtypes_are_viewed_in_place(name):
+    array = np.zeros((3, 4), numpy_type(name))[::-1, 1::2]
+    view = Mtl.asview(array)
+
+    assert view.dtype.name == name and np.dtype(view.dtype) == array.dtype
+    assert view.shape == array.shape and view.strides == (-4, 2)
+    view[0, 0] = 1
+    assert array[0, 0] == 1
+    array[2, 1] = 2
+    assert view[2, 1] == 2
+    array.flags.writeable = False
+    assert Mtl.asview(array).is_read_only()
+    with pytest.raises(ValueError, match="int4"):
+        Mtl.asview(np.zeros(2, ml_dtypes.int4))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_text_reads_back(name):
+    values = finite_values(name)
+    for value in values.tolist():
+        text = str(Mtl.asview(np.array(value).astype(numpy_type(name))))
+
+        assert values[np.argmin(np.abs(values - float(text)))] == value
+
+
+def test_text_has_the_fewest_digits():
+    """Those that tell a number from its neighbours."""
+    for name, value, text in [("float8_e4m3fn", 0.1015625, "0.1"), ("float8_e5m2", 57344, "6e+04"),
+                              ("float8_e3m4", -15.5, "-15.5"), ("float4_e2m1fn", 6, "6.0"),
+                              ("float8_e8m0fnu", 2.0**-127, "6e-39"),
+                              ("float8_e5m2fnuz", math.nan, "nan")]:
+        assert str(Mtl.asview(np.array(value).astype(numpy_type(name)))) == text
