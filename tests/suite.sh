@@ -168,8 +168,9 @@ if [[ $(uname) == Linux ]]; then
   step 'Python under valgrind' run_python_valgrind
   step 'Mutants' run_mutants "$reports/mutants.xml"
   step 'Coverage' run_coverage
+  step 'Fuzzing, a minute each' run_fuzz 60
 else
-  say 'Left out: the double of Metal, sanitizers over it, mutants, coverage, valgrind'
+  say 'Left out: the double of Metal, sanitizers over it, mutants, coverage, fuzzing, valgrind'
   echo 'They are for Linux. What is above ran with the Metal device of this machine.'
 fi
 step 'The reference' build_reference
