@@ -184,6 +184,18 @@ testAnyMemory('small floats are widened', () => {
     equal(place(StridedView.from([[0.5, 2]], Mtl.DType.COMPLEX32)).toArray(), [[0.5, 2]]);
 });
 
+testAnyMemory('elements of part of a byte are read and written', () => {
+    const packed = StridedView.from([[0.5, -6, 1], [100, 2, 3]], 'float4_e2m1fn');
+    const column = packed.slice(':, 1');
+
+    equal(packed.get_item_bits(), 4);
+    equal(packed.get(1, 0), 6);
+    column.set(-1.5, 0);
+    equal(place(packed).toArray(), [[0.5, -1.5, 1], [6, 2, 3]]);
+    equal(place(column).toArray(), [-1.5, 2]);
+    equal([...packed.slice('1')], [6, 2, 3]);
+});
+
 test('types that JavaScript has no array for are refused', () => {
     const view = StridedView.new_zeros(null, Mtl.DType.OPAQUE_HANDLE8, [2]);
 

@@ -118,6 +118,18 @@ void test_constructors () throws GLib.Error {
 	}
 }
 
+/* Half a byte each: the slice begins within one. */
+void test_packed () throws GLib.Error {
+	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT4_E2M1FN, { 5 }, { 0.5, -6, 1, 100, 2 });
+	var part = view.slice ("1:4");
+
+	assert_cmpuint (view.get_item_bits (), EQ, 4);
+	assert_true (part.set_double ({ 0 }, 2.6) && part.get_double ({ 0 }) == 3);
+	assert_true (view.get_double ({ 1 }) == 3 && view[4] == 2);
+	assert_view (place (part), "[3. 1. 6.]");
+	assert_view (place (view).to_dtype (Mtl.DType.FLOAT8_E5M2), "[0.5 3.  1.  6.  2. ]");
+}
+
 void test_like () throws GLib.Error {
 	var like = new Mtl.StridedView.like (counting ({ 2, 3 }).transpose ());
 
@@ -340,6 +352,7 @@ int main (string[] args) {
 	add_test ("/vala/view/host", test_host);
 	add_any_memory_test ("/vala/view/layout", test_layout);
 	add_test ("/vala/view/constructors", test_constructors);
+	add_any_memory_test ("/vala/view/packed", test_packed);
 	add_any_memory_test ("/vala/view/like", test_like);
 	add_test ("/vala/view/picture", test_picture);
 	add_test ("/vala/view/elements", test_elements);
