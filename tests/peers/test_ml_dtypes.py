@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """ml_dtypes: the element types that NumPy lacks. They pass neither DLPack nor the buffer
-protocol of NumPy, so that arrays are made over a view's bytes, and views over theirs."""
+protocol of NumPy, so that arrays are made over a view's bytes."""
 
 import ml_dtypes
 import numpy as np
@@ -43,25 +43,21 @@ def test_arrays_of_views(name, record):
 @pytest.mark.parametrize("name", BYTES)
 def test_views_of_arrays(name, record):
     array = np.arange(16).astype(getattr(ml_dtypes, name)).reshape(2, 8)
-    dtype = Mtl.DType.from_string(name)
-    layout = Mtl.StridedLayout(array.shape, itemsize=array.itemsize)
-    view = Mtl.StridedView.new(Mtl.asview(array.view(np.uint8)).get_buffer(), layout, dtype, 0)
+    view = Mtl.asview(array)
 
     assert view.get_address() == array.ctypes.data and view.shape == array.shape
-    assert view.dtype == dtype and bytes(view.get_buffer()) == array.tobytes()
-    record(CLIENT, DTYPES_INTO, name, "works, by its bytes")
+    assert view.dtype.name == name and bytes(view.get_buffer()) == array.tobytes()
+    record(CLIENT, DTYPES_INTO, name, "works")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_short_ways_are_refused(name):
+def test_the_short_ways_out_are_refused(name):
     view = matrix(name, (2, 8))
 
     with pytest.raises(BufferError, match="no format"):
         np.asarray(view)
     with pytest.raises((RuntimeError, BufferError), match="dtype|1.1"):
         np.from_dlpack(view)
-    with pytest.raises((BufferError, ValueError), match="dtype"):
-        Mtl.asview(np.zeros(3, getattr(ml_dtypes, name)))
 
 
 def test_packed_elements_are_padded_there():

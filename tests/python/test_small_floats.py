@@ -244,7 +244,7 @@ def test_packed_is_padded_squeezed(name):
 def test_packed_through_dlpack(name):
     view = Mtl.asview(np.arange(8).astype(numpy_type(name))).to_dtype(dtype_of(name))
 
-    tensor = managed_of(view.__dlpack__(max_version=(1, 0)))
+    tensor = managed_of(view.__dlpack__(max_version=(1, 1)))
     assert (tensor.dl_tensor.bits, tensor.dl_tensor.lanes, tensor.flags) == (bits_of(name), 1, 0)
     back = Mtl.from_dlpack(view)
     assert back.get_address() == view.get_address() and back.tolist() == view.tolist()
@@ -252,9 +252,9 @@ def test_packed_through_dlpack(name):
     # DLPack has no words for a first element within a byte.
     odd = view[1:5]
     assert Mtl.from_dlpack(odd).tolist() == odd.tolist()
-    assert managed_of(odd.__dlpack__(max_version=(1, 0))).flags == 2
+    assert managed_of(odd.__dlpack__(max_version=(1, 1))).flags == 2
     with pytest.raises(BufferError, match="within a byte"):
-        odd.__dlpack__(max_version=(1, 0), copy=False)
+        odd.__dlpack__(max_version=(1, 1), copy=False)
 
 
 @pytest.mark.parametrize("name", SUBBYTE)
@@ -290,7 +290,7 @@ def test_lanes_are_an_axis():
     tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
     assert (tensor.bits, tensor.lanes) == (4, 2)
     vectors = Mtl.from_dlpack(Producer((ctypes.c_float * 8)(), (2,), (1,), 2, 32, 4))
-    with pytest.raises(BufferError, match="lanes"):
+    with pytest.raises(BufferError, match="no format"):
         memoryview(vectors)
     with pytest.raises(ValueError, match="3 indices"):
         view.item(0, 0, 0)

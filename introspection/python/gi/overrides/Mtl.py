@@ -146,8 +146,6 @@ def asview(x):
         return x
     if isinstance(x, (list, tuple, bool, int, float, complex)):
         return _view_of_nested(x)
-    if _is_of_extension_type(x):
-        return _view_of_extension_type(x)
     if hasattr(type(x), "__dlpack__"):
         try:
             return from_dlpack(x)
@@ -155,6 +153,8 @@ def asview(x):
             # Read-only memory, say, that an older producer can only export
             # through the buffer protocol.
             try:
+                if _is_of_extension_type(x):
+                    return _view_of_extension_type(x)
                 return _mtl.from_buffer(x)
             except (TypeError, BufferError):
                 raise error from None
