@@ -224,7 +224,8 @@ is_worth_showing (MtlStridedView *self,
  *   first and the last three of each axis are
  *
  * Writes the elements as NumPy prints an array, the lanes of elements of
- * several as one more axis. Elements that cannot be read are described, and so are more than @max_items that the host does not reach.
+ * several as one more axis. Elements that cannot be read are described, and so
+ * are more than @max_items that the host does not reach.
  *
  * Returns: (transfer full): the text
  *

@@ -150,9 +150,9 @@ def test_floats_are_rounded_once(name, dtype):
     middle = ((values[:-1] + values[1:]) / 2).astype(dtype)
     for toward, nearest in ((np.inf, values[1:]), (-np.inf, values[:-1])):
         beside = np.nextafter(middle, dtype(toward))
-        for value, below, above in zip(beside.tolist(), values[:-1].tolist(), values[1:].tolist()):
-            from_below, to_above = Fraction(value) - Fraction(below), Fraction(above) - Fraction(value)
-            assert (from_below < to_above) == (toward < 0) and from_below != to_above
+        for value, low, high in zip(beside.tolist(), values[:-1].tolist(), values[1:].tolist()):
+            below, above = Fraction(value) - Fraction(low), Fraction(high) - Fraction(value)
+            assert (below < above) == (toward < 0) and below != above
         np.testing.assert_array_equal(convert(beside, name).astype(np.float64), nearest)
 
 

@@ -120,7 +120,8 @@ void test_constructors () throws GLib.Error {
 
 /* Half a byte each: the slice begins within one. */
 void test_packed () throws GLib.Error {
-	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT4_E2M1FN, { 5 }, { 0.5, -6, 1, 100, 2 });
+	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT4_E2M1FN, { 5 },
+	                                             { 0.5, -6, 1, 100, 2 });
 	var part = view.slice ("1:4");
 
 	assert_cmpuint (view.get_item_bits (), EQ, 4);
