@@ -483,6 +483,45 @@ mtl_strided_layout_slice_string (MtlStridedLayout  *self,
 }
 
 /**
+ * mtl_strided_layout_repack:
+ * @self: a layout
+ * @item_bits: what one element is to take, in bits
+ * @axis: the axis whose extent changes; negative ones count from the end
+ * @keep_dim: whether @axis stays where its extent becomes 1
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Leads to the same memory in smaller or larger elements: pairs of floats as
+ * complex numbers, say, or words as their bytes.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, with
+ * %MTL_ERROR_INVALID_ARGUMENT where neither element size is a multiple of the
+ * other or the extent does not make whole elements, with %MTL_ERROR_NEEDS_COPY
+ * where the elements of @axis do not lie side by side, or a stride or the offset
+ * is not of whole new elements, and with %MTL_ERROR_OVERFLOW where a number does
+ * not fit 63 bits.
+ *
+ * Returns: (transfer full): the new layout
+ *
+ * Since: 1.0
+ */
+MtlStridedLayout *
+mtl_strided_layout_repack (MtlStridedLayout  *self,
+                           guint              item_bits,
+                           int                axis,
+                           gboolean           keep_dim,
+                           GError           **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+
+  if (!mtl_layout_repack (&self->layout, item_bits, axis, keep_dim, &result, error))
+    return NULL;
+
+  return mtl_strided_layout_new_take (&result);
+}
+
+/**
  * mtl_strided_layout_to_dense:
  * @self: a layout
  * @order: the order, where %MTL_ORDER_K keeps that of @self

@@ -118,10 +118,11 @@ mtl_strided_layout_is_dense (MtlStridedLayout *self)
  * mtl_strided_layout_is_unique:
  * @self: a layout
  *
- * Gets whether no two indices lead to one element. A quick test: it never says
- * yes wrongly, but says no to some layouts whose axes are interleaved.
+ * Gets whether no two indices lead to one element. It never says yes wrongly.
+ * Where many axes are interleaved so that telling would take longer than about
+ * a millisecond, it says no.
  *
- * Returns: whether it is certain
+ * Returns: whether it is so
  *
  * Since: 1.0
  */
@@ -368,6 +369,44 @@ mtl_strided_layout_get_required_size (MtlStridedLayout  *self,
     return -1;
 
   return size;
+}
+
+/**
+ * mtl_strided_layout_get_max_compatible_item_bits:
+ * @self: a layout
+ * @max_item_bits: what one item may take at most, in bits
+ * @address: where element offset 0 lies in memory, in bytes; 0 for anywhere
+ * @axis: the axis to repack; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the largest items that the elements can be seen as without a copy, for
+ * kernels that move several elements at a time. @max_item_bits is a multiple of
+ * them, [method@Mtl.StridedLayout.repack] takes them, and they are aligned.
+ * Where there are none, they are the elements themselves.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: what one item takes, in bits: a multiple of
+ *   [method@Mtl.StridedLayout.get_item_bits]; 0 on failure
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_layout_get_max_compatible_item_bits (MtlStridedLayout  *self,
+                                                 guint              max_item_bits,
+                                                 guint64            address,
+                                                 int                axis,
+                                                 GError           **error)
+{
+  guint32 item_bits;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  if (!mtl_layout_get_max_compatible_item_bits (&self->layout, max_item_bits, address, axis,
+                                                &item_bits, error))
+    return 0;
+
+  return item_bits;
 }
 
 /**

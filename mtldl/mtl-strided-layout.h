@@ -100,6 +100,12 @@ MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_layout_get_required_size (MtlStridedLayout  *self,
                                                     GError           **error);
 MTL_AVAILABLE_IN_1_0
+guint         mtl_strided_layout_get_max_compatible_item_bits (MtlStridedLayout  *self,
+                                                               guint              max_item_bits,
+                                                               guint64            address,
+                                                               int                axis,
+                                                               GError           **error);
+MTL_AVAILABLE_IN_1_0
 gboolean      mtl_strided_layout_is_contiguous     (MtlStridedLayout *self,
                                                     MtlOrder          order);
 MTL_AVAILABLE_IN_1_0
@@ -191,6 +197,13 @@ MtlStridedLayout *mtl_strided_layout_slice        (MtlStridedLayout  *self,
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_slice_string (MtlStridedLayout  *self,
                                                    const char        *string,
+                                                   GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedLayout *mtl_strided_layout_repack       (MtlStridedLayout  *self,
+                                                   guint              item_bits,
+                                                   int                axis,
+                                                   gboolean           keep_dim,
                                                    GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0

@@ -120,10 +120,11 @@ mtl_strided_view_is_dense (MtlStridedView *self)
  * mtl_strided_view_is_unique:
  * @self: a view
  *
- * Gets whether no two indices lead to one element. A quick test: it never says
- * yes wrongly, but says no to some layouts whose axes are interleaved.
+ * Gets whether no two indices lead to one element. It never says yes wrongly.
+ * Where many axes are interleaved so that telling would take longer than about
+ * a millisecond, it says no.
  *
- * Returns: whether it is certain
+ * Returns: whether it is so
  *
  * Since: 1.0
  */

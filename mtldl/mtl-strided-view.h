@@ -102,6 +102,9 @@ MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_is_identical         (MtlStridedView *self,
                                                          MtlStridedView *other);
 MTL_AVAILABLE_IN_1_0
+gboolean          mtl_strided_view_overlaps             (MtlStridedView *self,
+                                                         MtlStridedView *other);
+MTL_AVAILABLE_IN_1_0
 guint             mtl_strided_view_hash                 (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 gpointer          mtl_strided_view_get_data             (MtlStridedView *self);
@@ -152,6 +155,11 @@ void          mtl_strided_view_get_offset_bounds (MtlStridedView *self,
 MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_view_get_required_size (MtlStridedView  *self,
                                                   GError         **error);
+MTL_AVAILABLE_IN_1_0
+guint         mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
+                                                             guint            max_item_bits,
+                                                             int              axis,
+                                                             GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean      mtl_strided_view_is_contiguous     (MtlStridedView *self,
                                                   MtlOrder        order);
@@ -223,6 +231,10 @@ MtlStridedView *mtl_strided_view_slice        (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_slice_string (MtlStridedView  *self,
                                                const char      *string,
+                                               GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_view_as      (MtlStridedView  *self,
+                                               MtlDType         dtype,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_as_read_only (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;

@@ -218,18 +218,12 @@ mtl_strided_fill (const MtlStrided *dest,
   mtl_strided_for_each_row (dest, dest, fill_row, &(Filling) { item, dest->layout->item_bits });
 }
 
-/* Whether the stretches of memory that the two reach into have a byte in
- * common; elements may still lie beside each other. */
+/* Whether any byte belongs to elements of both. Says so of a few that share
+ * none but would take long to tell. */
 gboolean
 mtl_strided_may_overlap (const MtlStrided *a,
                          const MtlStrided *b)
 {
-  gint64 a_first, a_end, b_first, b_end;
-
-  if (!mtl_layout_get_byte_bounds (a->layout, &a_first, &a_end, NULL)
-      || !mtl_layout_get_byte_bounds (b->layout, &b_first, &b_end, NULL))
-    return TRUE;
-
-  return (guintptr) a->data + a_first < (guintptr) b->data + b_end
-         && (guintptr) b->data + b_first < (guintptr) a->data + a_end;
+  return mtl_layout_overlaps (a->layout, b->layout,
+                              (gint64) ((guintptr) b->data - (guintptr) a->data));
 }

@@ -119,6 +119,28 @@ mtl_layout_copy (const MtlLayout *self,
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlLayout, mtl_layout_clear)
 
+static inline guint64
+mtl_magnitude (gint64 value)
+{
+  return value < 0 ? -(guint64) value : (guint64) value;
+}
+
+/* The greatest common divisor: the other one where one is 0. */
+static inline guint64
+mtl_gcd (guint64 a,
+         guint64 b)
+{
+  while (b != 0)
+    {
+      guint64 rest = a % b;
+
+      a = b;
+      b = rest;
+    }
+
+  return a;
+}
+
 /* Construction: mtl-layout.c */
 gboolean  mtl_layout_new              (const gint64     *shape,
                                        const gint64     *strides,
@@ -180,7 +202,6 @@ gint64   *mtl_layout_dup_byte_strides (const MtlLayout  *self,
 gboolean  mtl_layout_is_contiguous    (const MtlLayout  *self,
                                        MtlOrder          order);
 gboolean  mtl_layout_is_dense         (const MtlLayout  *self);
-gboolean  mtl_layout_is_unique        (const MtlLayout  *self);
 gboolean  mtl_layout_equal            (const MtlLayout  *a,
                                        const MtlLayout  *b);
 gboolean  mtl_layout_same_shape       (const MtlLayout  *a,
@@ -209,6 +230,12 @@ gboolean  mtl_layout_locate           (const MtlLayout  *self,
                                        gsize             n_indices,
                                        gint64           *offset,
                                        GError          **error);
+
+/* mtl-layout-overlap.c */
+gboolean  mtl_layout_is_unique        (const MtlLayout  *self);
+gboolean  mtl_layout_overlaps         (const MtlLayout  *a,
+                                       const MtlLayout  *b,
+                                       gint64            distance);
 
 /* Operations that keep the elements: mtl-layout.c (permute) and
  * mtl-layout-operations.c */
@@ -269,6 +296,21 @@ guint64   mtl_layout_get_flatten_mask (const MtlLayout  *self);
 gboolean  mtl_layout_flatten_mask     (const MtlLayout  *self,
                                        guint64           mask,
                                        MtlLayout        *result,
+                                       GError          **error);
+
+/* mtl-layout-repack.c */
+gboolean  mtl_layout_repack           (const MtlLayout  *self,
+                                       guint32           item_bits,
+                                       int               axis,
+                                       gboolean          keep_dim,
+                                       MtlLayout        *result,
+                                       GError          **error);
+int       mtl_layout_find_dense_axis  (const MtlLayout  *self);
+gboolean  mtl_layout_get_max_compatible_item_bits (const MtlLayout *self,
+                                       guint32           max_item_bits,
+                                       guint64           address,
+                                       int               axis,
+                                       guint32          *item_bits,
                                        GError          **error);
 
 /* mtl-layout-slice.c */

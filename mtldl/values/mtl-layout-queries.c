@@ -6,12 +6,6 @@
 
 #include "mtl-error.h"
 
-static inline guint64
-magnitude (gint64 value)
-{
-  return value < 0 ? -(guint64) value : (guint64) value;
-}
-
 gint64
 mtl_layout_get_volume (const MtlLayout *self)
 {
@@ -39,7 +33,7 @@ mtl_layout_get_stride_order (const MtlLayout *self,
     {
       guint32 place = i;
 
-      while (place > 0 && magnitude (strides[axes[place - 1]]) < magnitude (strides[i]))
+      while (place > 0 && mtl_magnitude (strides[axes[place - 1]]) < mtl_magnitude (strides[i]))
         {
           axes[place] = axes[place - 1];
           place--;
@@ -225,34 +219,6 @@ mtl_layout_is_dense (const MtlLayout *self)
 {
   return mtl_layout_is_empty (self)
          || (self->offset == 0 && mtl_layout_is_contiguous (self, MTL_ORDER_K));
-}
-
-/* From the innermost axis outwards each stride has to step over all that the
- * inner ones reach. Says no to a few layouts that are unique. */
-gboolean
-mtl_layout_is_unique (const MtlLayout *self)
-{
-  const gint64 *shape = mtl_layout_shape (self);
-  const gint64 *strides = mtl_layout_strides (self);
-  int axes[MTL_LAYOUT_MAX_DIMS];
-  guint64 reach = 0;
-
-  if (mtl_layout_is_empty (self))
-    return TRUE;
-
-  mtl_layout_get_stride_order (self, axes);
-  for (guint32 i = self->n_dims; i > 0; i--)
-    {
-      int axis = axes[i - 1];
-
-      if (shape[axis] == 1)
-        continue;
-      if (magnitude (strides[axis]) <= reach)
-        return FALSE;
-      reach += magnitude (strides[axis]) * (guint64) (shape[axis] - 1);
-    }
-
-  return TRUE;
 }
 
 gboolean

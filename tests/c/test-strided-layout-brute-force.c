@@ -125,8 +125,7 @@ check_bounds (MtlStridedLayout *layout,
   g_assert_cmpint (actual_max, ==, max);
   g_assert_cmpint (mtl_strided_layout_get_volume (layout), ==, elements.n);
   g_assert_true (mtl_strided_layout_is_empty (layout) == (elements.n == 0));
-  if (repeated)
-    g_assert_false (mtl_strided_layout_is_unique (layout));
+  g_assert_true (mtl_strided_layout_is_unique (layout) == !repeated);
 
   size = mtl_strided_layout_get_required_size (layout, &error);
   if (min < 0)

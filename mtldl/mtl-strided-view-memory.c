@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* What a view is of, beyond its layout: the same bytes as other elements, or
+ * in another view. */
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-dlpack-abi-private.h"
+#include "mtl-error.h"
+
+/* The address that the memory starts at, or 0 where it has only a name. */
+static guint64
+get_base (MtlMemory *memory)
+{
+  if (memory->contents != NULL)
+    return (guintptr) memory->contents;
+
+  if (mtl_dl_device_has_addresses (memory->device_type))
+    return (guintptr) memory->handle;
+
+  return 0;
+}
+
+/* Puts the first element at offset 0, so that it does not matter what it is a
+ * multiple of. Within a byte it has to stay. */
+static void
+move_to_first_element (MtlStridedView *self,
+                       MtlLayout      *layout,
+                       gsize          *byte_offset)
+{
+  gint64 byte;
+  guint bit;
+
+  mtl_layout_copy (&self->layout, layout);
+  mtl_layout_get_first_byte (layout, &byte, &bit);
+  *byte_offset = self->byte_offset;
+  if (bit != 0)
+    return;
+
+  *byte_offset += byte;
+  layout->offset = 0;
+}
+
+/* What the host's machine instructions expect: that of the parts of a complex
+ * number. */
+static guint
+get_alignment (MtlElementType type)
+{
+  guint bits = type.code == MTL_TYPE_CODE_COMPLEX ? type.bits / 2 : type.bits;
+
+  return MAX (bits / 8, 1);
+}
+
+static gboolean
+check_alignment (MtlStridedView  *self,
+                 MtlElementType   type,
+                 gsize            byte_offset,
+                 GError         **error)
+{
+  guint64 address = get_base (self->memory) + byte_offset;
+  guint alignment = get_alignment (type);
+  g_autofree char *name = NULL;
+
+  /* What is not aligned for its own type either does not get worse. */
+  if (address % alignment == 0 || alignment <= get_alignment (self->type)
+      || mtl_layout_is_empty (&self->layout))
+    return TRUE;
+
+  name = mtl_element_type_to_string (type);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "The address 0x%" G_GINT64_MODIFIER "x gives elements of type %s only with a copy:"
+               " it is not a multiple of %u bytes", address, name, alignment);
+  return FALSE;
+}
+
+/**
+ * mtl_strided_view_view_as:
+ * @self: a view
+ * @dtype: the element type
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Sees the same bytes as elements of another type, without a copy: pairs of
+ * floats as complex numbers, words as bytes. Values are not converted:
+ * [method@Mtl.StridedView.to_dtype] does that.
+ *
+ * Where the new elements are of another size, the extent of the last axis
+ * changes whose elements lie side by side.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, neither size
+ * is a multiple of the other or the extent does not make whole elements, with
+ * %MTL_ERROR_OUT_OF_BOUNDS where there are no dimensions and the size is another,
+ * with %MTL_ERROR_NEEDS_COPY where no elements lie side by side, a stride is not
+ * of whole new elements, or the first one is not aligned as its type needs, and
+ * with %MTL_ERROR_OVERFLOW where the number of elements does not fit 63 bits.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_view_as (MtlStridedView  *self,
+                          MtlDType         dtype,
+                          GError         **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  MtlLayout repacked;
+  MtlElementType type;
+  MtlStridedView *view;
+  gsize byte_offset;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_dtype_check (dtype, error))
+    return NULL;
+
+  type = mtl_element_type_new (dtype);
+  move_to_first_element (self, &layout, &byte_offset);
+  if (!check_alignment (self, type, byte_offset, error)
+      || !mtl_layout_repack (&layout, mtl_element_type_get_item_bits (type),
+                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error))
+    return NULL;
+
+  view = mtl_strided_view_derive (self, &repacked);
+  view->byte_offset = byte_offset;
+  view->type = type;
+  return view;
+}
+
+/**
+ * mtl_strided_view_get_max_compatible_item_bits:
+ * @self: a view
+ * @max_item_bits: what one item may take at most, in bits
+ * @axis: the axis to repack; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the largest items that the elements can be seen as without a copy, as
+ * [method@Mtl.StridedLayout.get_max_compatible_item_bits] does, aligned where
+ * the elements lie.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: what one item takes, in bits: a multiple of
+ *   [method@Mtl.StridedView.get_item_bits]; 0 on failure
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
+                                               guint            max_item_bits,
+                                               int              axis,
+                                               GError         **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  guint32 item_bits;
+  gsize byte_offset;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
+
+  move_to_first_element (self, &layout, &byte_offset);
+  if (!mtl_layout_get_max_compatible_item_bits (&layout, max_item_bits,
+                                                get_base (self->memory) + byte_offset, axis,
+                                                &item_bits, error))
+    return 0;
+
+  return item_bits;
+}
+
+/* Gets how far apart two places in memory are: those of element offset 0. */
+static gboolean
+share_addresses (MtlStridedView *self,
+                 MtlStridedView *other,
+                 gint64         *distance)
+{
+  MtlMemory *a = self->memory, *b = other->memory;
+  gboolean on_host = a->contents != NULL && b->contents != NULL;
+  gboolean on_one_device = a->device_type == b->device_type
+                           && a->device_ordinal == b->device_ordinal;
+
+  if (!on_host && !on_one_device)
+    return FALSE;
+
+  *distance = (get_base (b) + other->byte_offset) - (get_base (a) + self->byte_offset);
+  return on_host || mtl_dl_device_has_addresses (a->device_type) || a->handle == b->handle;
+}
+
+/**
+ * mtl_strided_view_overlaps:
+ * @self: a view
+ * @other: another one
+ *
+ * Gets whether both have elements in the same bytes. It never says no wrongly
+ * of memory that the host or the same device reaches. Where many axes are
+ * interleaved so that telling would take longer than about a millisecond, it
+ * says yes.
+ *
+ * Bytes between the elements do not count: every other column does not overlap
+ * the columns between. Elements smaller than a byte that share one do overlap.
+ *
+ * Memory of a device without addresses is known by its handle: that two of them
+ * are made of the same heap is not noticed.
+ *
+ * Returns: whether they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_overlaps (MtlStridedView *self,
+                           MtlStridedView *other)
+{
+  gint64 distance;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
+
+  return share_addresses (self, other, &distance)
+         && mtl_layout_overlaps (&self->layout, &other->layout, distance);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* The same memory in smaller or larger items. */
+
+#include "mtl-layout-private.h"
+
+#include "mtl-error.h"
+
+/* What is not walked has no stride that matters. */
+static gboolean
+is_walked (const MtlLayout *self,
+           guint32          axis)
+{
+  return mtl_layout_shape (self)[axis] > 1 && !mtl_layout_is_empty (self);
+}
+
+/* Along this axis an item begins where the one before ends. */
+static gboolean
+is_dense_axis (const MtlLayout *self,
+               guint32          axis)
+{
+  return mtl_layout_strides (self)[axis] == 1 || !is_walked (self, axis);
+}
+
+static gboolean
+set_needs_copy (const MtlLayout  *self,
+                guint32           item_bits,
+                const char       *why,
+                GError          **error)
+{
+  g_autofree char *string = mtl_layout_to_string (self);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "A layout of %s gives items of %u bits only with a copy: %s",
+               string, item_bits, why);
+  return FALSE;
+}
+
+static gboolean
+set_overflow (const MtlLayout  *self,
+              guint32           item_bits,
+              GError          **error)
+{
+  g_autofree char *string = mtl_layout_to_string (self);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "A layout of %s in items of %u bits goes beyond the limit of 2^63 − 1",
+               string, item_bits);
+  return FALSE;
+}
+
+/* Makes one item of each `factor` that lie side by side. */
+static gboolean
+pack (const MtlLayout  *self,
+      guint             axis,
+      gint64            factor,
+      guint32           item_bits,
+      MtlLayout        *result,
+      GError          **error)
+{
+  gint64 extent = mtl_layout_shape (self)[axis];
+
+  if (extent % factor != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The extent %" G_GINT64_FORMAT " of axis %u is no multiple of %" G_GINT64_FORMAT
+                   ": that many items of %u bits make one of %u",
+                   extent, axis, factor, self->item_bits, item_bits);
+      return FALSE;
+    }
+
+  if (self->offset % factor != 0 && !mtl_layout_is_empty (self))
+    return set_needs_copy (self, item_bits, "the offset lies within such an item", error);
+
+  for (guint i = 0; i < self->n_dims; i++)
+    if (i != axis && is_walked (self, i) && mtl_layout_strides (self)[i] % factor != 0)
+      return set_needs_copy (self, item_bits, "a stride is not of whole such items", error);
+
+  mtl_layout_init (result, self->n_dims, item_bits, self->offset / factor);
+  for (guint i = self->n_dims; i-- > 0;)
+    {
+      gint64 stride = mtl_layout_strides (self)[i];
+
+      mtl_layout_shape (result)[i] = i == axis ? extent / factor : mtl_layout_shape (self)[i];
+      if (i == axis)
+        mtl_layout_strides (result)[i] = 1;
+      else if (stride % factor == 0)
+        mtl_layout_strides (result)[i] = stride / factor;
+      else
+        mtl_layout_strides (result)[i] = mtl_layout_stride_before (result, i);
+    }
+
+  return TRUE;
+}
+
+/* Makes `factor` items of each. */
+static gboolean
+unpack (const MtlLayout  *self,
+        guint             axis,
+        gint64            factor,
+        guint32           item_bits,
+        MtlLayout        *result,
+        GError          **error)
+{
+  gint64 shape[MTL_LAYOUT_MAX_DIMS], strides[MTL_LAYOUT_MAX_DIMS];
+  gint64 offset;
+
+  if (mtl_layout_is_empty (self))
+    offset = 0;
+  else if (__builtin_mul_overflow (self->offset, factor, &offset))
+    return set_overflow (self, item_bits, error);
+
+  for (guint i = 0; i < self->n_dims; i++)
+    {
+      shape[i] = mtl_layout_shape (self)[i];
+      if (!__builtin_mul_overflow (mtl_layout_strides (self)[i], factor, &strides[i]))
+        continue;
+      if (is_walked (self, i))
+        return set_overflow (self, item_bits, error);
+      strides[i] = 1;
+    }
+
+  strides[axis] = 1;
+  if (__builtin_mul_overflow (shape[axis], factor, &shape[axis]))
+    return set_overflow (self, item_bits, error);
+
+  return mtl_layout_new (shape, strides, self->n_dims, offset, item_bits, result, error);
+}
+
+/* Without an axis nothing but the same size will do. */
+gboolean
+mtl_layout_repack (const MtlLayout  *self,
+                   guint32           item_bits,
+                   int               axis,
+                   gboolean          keep_dim,
+                   MtlLayout        *result,
+                   GError          **error)
+{
+  g_auto (MtlLayout) repacked = MTL_LAYOUT_INIT;
+  guint32 larger = MAX (item_bits, self->item_bits);
+  guint32 smaller = MIN (item_bits, self->item_bits);
+  guint resolved;
+  int dropped;
+
+  if (item_bits == self->item_bits && self->n_dims == 0)
+    {
+      mtl_layout_copy (self, result);
+      return TRUE;
+    }
+
+  if (!mtl_axis_resolve (axis, self->n_dims, &resolved, error))
+    return FALSE;
+
+  if (smaller == 0 || larger % smaller != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "Items of %u bits do not make items of %u bits: one has to be a multiple of the"
+                   " other", self->item_bits, item_bits);
+      return FALSE;
+    }
+
+  if (item_bits == self->item_bits)
+    mtl_layout_copy (self, &repacked);
+  else if (!is_dense_axis (self, resolved))
+    return set_needs_copy (self, item_bits, "the items do not lie side by side", error);
+  else if (!(item_bits > self->item_bits ? pack : unpack) (self, resolved, larger / smaller,
+                                                           item_bits, &repacked, error))
+    return FALSE;
+
+  dropped = resolved;
+  if (!keep_dim && mtl_layout_shape (&repacked)[resolved] == 1)
+    return mtl_layout_squeeze_axes (&repacked, &dropped, 1, result, error);
+
+  *result = repacked;
+  repacked.n_dims = 0;
+  return TRUE;
+}
+
+/* The last one, or -1 where there is none. */
+int
+mtl_layout_find_dense_axis (const MtlLayout *self)
+{
+  for (int axis = (int) self->n_dims - 1; axis >= 0; axis--)
+    if (is_dense_axis (self, axis))
+      return axis;
+
+  return -1;
+}
+
+/* The largest items of which max_item_bits is a multiple, that repack can make
+ * along the axis, and that are aligned at the address of element offset 0. */
+gboolean
+mtl_layout_get_max_compatible_item_bits (const MtlLayout  *self,
+                                         guint32           max_item_bits,
+                                         guint64           address,
+                                         int               axis,
+                                         guint32          *item_bits,
+                                         GError          **error)
+{
+  guint64 factor, most, alignment;
+  guint resolved;
+
+  if (!mtl_axis_resolve (axis, self->n_dims, &resolved, error))
+    return FALSE;
+
+  *item_bits = self->item_bits;
+  if (max_item_bits == 0 || max_item_bits % self->item_bits != 0
+      || !is_dense_axis (self, resolved))
+    return TRUE;
+
+  factor = max_item_bits / self->item_bits;
+  factor = mtl_gcd (factor, mtl_layout_shape (self)[resolved]);
+  if (!mtl_layout_is_empty (self))
+    factor = mtl_gcd (factor, mtl_magnitude (self->offset));
+  for (guint i = 0; i < self->n_dims; i++)
+    if (i != resolved && is_walked (self, i))
+      factor = mtl_gcd (factor, mtl_magnitude (mtl_layout_strides (self)[i]));
+
+  /* The address modulo the items, so that its bits fit. */
+  most = factor * self->item_bits;
+  alignment = mtl_gcd (address % most * 8, most);
+  if (alignment % self->item_bits == 0)
+    *item_bits = alignment;
+
+  return TRUE;
+}
