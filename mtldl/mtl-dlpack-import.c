@@ -55,7 +55,8 @@ import_tensor (const DLTensor  *tensor,
     return import_metal (tensor, &description, read_only, destroy, owner, error);
 
   /* A peer does not say how large its memory is. On the host it is what the
-   * elements touch; a device's handle is kept as it came. */
+   * elements touch; a device's handle is kept as it came, unless elements lie
+   * below it. */
   if (mtl_dl_device_is_host_accessible (device->device_type))
     {
       data = first < end ? data + tensor->byte_offset + first : NULL;
@@ -66,6 +67,11 @@ import_tensor (const DLTensor  *tensor,
   else
     {
       byte_offset = first < end ? tensor->byte_offset : 0;
+      if (first < -(gint64) byte_offset) /* below an address: the memory begins there */
+        {
+          data += byte_offset + first;
+          byte_offset = -(guint64) first;
+        }
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data,
                                         MAX ((gint64) byte_offset + end, 0), FALSE, read_only,
                                         destroy, owner);

@@ -255,8 +255,8 @@ main (int   argc,
                         test_bytes);
   g_test_add_data_func ("/layout/exhaustive/bytes/uint16", GINT_TO_POINTER (MTL_DTYPE_UINT16),
                         test_bytes);
-  g_test_add_data_func ("/layout/exhaustive/bytes/float4", GINT_TO_POINTER (MTL_DTYPE_FLOAT4_E2M1FN),
-                        test_bytes);
+  g_test_add_data_func ("/layout/exhaustive/bytes/float4",
+                        GINT_TO_POINTER (MTL_DTYPE_FLOAT4_E2M1FN), test_bytes);
   g_test_add_func ("/layout/exhaustive/pairs", test_pairs);
 
   return g_test_run ();

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What views are of: the same bytes as other elements, the bytes that two share,
+ * and the end of the memory. */
+
+#include "test-utils.h"
+
+#include "dlpack-producer.h"
+
+static MtlStridedView *
+new_bytes (gint64 n)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree double *values = g_new (double, n);
+  MtlStridedView *view;
+
+  for (gint64 i = 0; i < n; i++)
+    values[i] = i;
+  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_UINT8, &n, 1, values, n, &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+static MtlStridedView *
+slice (MtlStridedView *view,
+       const char     *string)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *part = mtl_strided_view_slice_string (view, string, &error);
+
+  g_assert_no_error (error);
+  return part;
+}
+
+static MtlStridedView *
+view_as (MtlStridedView *view,
+         MtlDType        dtype)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *other = mtl_strided_view_view_as (view, dtype, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_dtype (other), ==, dtype);
+  return other;
+}
+
+static void
+test_view_as (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) floats =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 4),
+                                       DOUBLES (1, 2, 3, 4, 5, 6, 7, 8), &error);
+  g_autoptr (MtlStridedView) complex = view_as (floats, MTL_DTYPE_COMPLEX64);
+  g_autoptr (MtlStridedView) back = view_as (complex, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) words = view_as (floats, MTL_DTYPE_UINT32);
+  g_autoptr (MtlStridedView) bytes = view_as (floats, MTL_DTYPE_UINT8);
+  double re, im;
+
+  assert_view_shape (complex, 2, 2);
+  g_assert_true (mtl_strided_view_get_complex (complex, DIMS (1, 0), &re, &im, &error));
+  g_assert_cmpfloat (re, ==, 5);
+  g_assert_cmpfloat (im, ==, 6);
+  g_assert_true (mtl_strided_view_is_identical (back, floats));
+  g_assert_cmpuint (mtl_strided_view_get_uint64 (words, DIMS (0, 0), &error), ==, 0x3f800000);
+  g_assert_no_error (error);
+
+  /* One memory: what one writes the others see. */
+  g_assert_true (mtl_strided_view_set_complex (complex, DIMS (0, 1), -3, -4, &error));
+  assert_elements (floats, 1, 2, -3, -4, 5, 6, 7, 8);
+  assert_view_shape (bytes, 2, 16);
+}
+
+/* A first element that lies anywhere but within a byte is in no way, and what is
+ * read-only stays so. */
+static void
+test_view_as_slices (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) bytes = new_bytes (24);
+  g_autoptr (MtlStridedView) rows = mtl_strided_view_reshape (bytes, DIMS (3, 8), &local_error);
+  g_autoptr (MtlStridedView) part = slice (rows, "::-1, 2:6");
+  g_autoptr (MtlStridedView) words = view_as (part, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) columns = mtl_strided_view_transpose (part);
+  g_autoptr (MtlStridedView) column_words = view_as (columns, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (part);
+  g_autoptr (MtlStridedView) locked_words = view_as (locked, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) odd_nibbles = slice (nibbles, "1:47");
+  g_autoptr (MtlStridedView) even_nibbles = slice (nibbles, "2:46");
+  g_autoptr (MtlStridedView) nibble_bytes = view_as (even_nibbles, MTL_DTYPE_UINT8);
+
+  assert_view_shape (words, 3, 2);
+  assert_elements (words, 0x1312, 0x1514, 0x0b0a, 0x0d0c, 0x0302, 0x0504);
+
+  /* The axis that is dense need not be the last. */
+  assert_view_shape (column_words, 2, 3);
+  assert_elements (column_words, 0x1312, 0x0b0a, 0x0302, 0x1514, 0x0d0c, 0x0504);
+
+  g_assert_false (mtl_strided_view_is_read_only (words));
+  g_assert_true (mtl_strided_view_is_read_only (locked_words));
+
+  assert_view_shape (nibbles, 48);
+  assert_view_shape (nibble_bytes, 22);
+  g_assert_cmpint (mtl_strided_view_get_int64 (nibble_bytes, DIMS (0), &local_error), ==, 1);
+  assert_fails (mtl_strided_view_view_as (odd_nibbles, MTL_DTYPE_UINT8, &error),
+                MTL_ERROR_NEEDS_COPY, "offset 1");
+  g_assert_no_error (local_error);
+}
+
+static void
+test_view_as_same_size (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
+                                                                 1, &error);
+  g_autoptr (MtlStridedView) word = view_as (scalar, MTL_DTYPE_INT32);
+  g_autoptr (MtlStridedView) bytes = new_bytes (9);
+  g_autoptr (MtlStridedView) spread = slice (bytes, "::-3");
+  g_autoptr (MtlStridedView) signs = view_as (spread, MTL_DTYPE_INT8);
+  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
+                                                                 DIMS (3, 0), &error);
+  g_autoptr (MtlStridedView) empty_words = view_as (empty, MTL_DTYPE_FLOAT64);
+
+  g_assert_no_error (error);
+  assert_elements (word, 0x3f800000);
+  assert_elements (signs, 8, 5, 2);
+  assert_view_shape (empty_words, 3, 0);
+}
+
+static void
+test_bad_view_as (void)
+{
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
+                                                                 1, NULL);
+  g_autoptr (MtlStridedView) bytes = new_bytes (25);
+  g_autoptr (MtlStridedView) spread = slice (bytes, "::2");
+  g_autoptr (MtlStridedView) shifted = slice (bytes, "1:17");
+  g_autoptr (MtlStridedView) aligned = slice (bytes, "8:24");
+  g_autoptr (MtlStridedView) words = view_as (aligned, MTL_DTYPE_FLOAT64);
+  g_autoptr (MtlStridedView) far = slice (bytes, "4:20");
+  g_autoptr (MtlStridedView) complex = view_as (far, MTL_DTYPE_COMPLEX64);
+
+  assert_view_shape (words, 2);
+  assert_view_shape (complex, 2); /* of parts of 4 bytes */
+  assert_fails (mtl_strided_view_view_as (scalar, MTL_DTYPE_UINT8, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "0 dimensions");
+  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_UINT16, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "extent 25");
+  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_FLOAT6_E2M3FN, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "6 bits");
+  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_OTHER, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "0x0");
+  assert_fails (mtl_strided_view_view_as (spread, MTL_DTYPE_UINT16, &error),
+                MTL_ERROR_NEEDS_COPY, "side by side");
+  assert_fails (mtl_strided_view_view_as (shifted, MTL_DTYPE_UINT16, &error),
+                MTL_ERROR_NEEDS_COPY, "multiple of 2 bytes");
+  assert_fails (mtl_strided_view_view_as (far, MTL_DTYPE_FLOAT64, &error),
+                MTL_ERROR_NEEDS_COPY, "multiple of 8 bytes");
+}
+
+static void
+test_max_compatible (void)
+{
+  GError *error = NULL;
+  g_autoptr (MtlStridedView) bytes = new_bytes (64);
+  g_autoptr (MtlStridedView) shifted = slice (bytes, "4:52");
+  g_autoptr (MtlStridedView) odd = slice (bytes, "1:33");
+  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) half = slice (nibbles, "1:17");
+  const guint max = 128;
+
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (bytes, max, 0, &error), ==, 128);
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (shifted, max, 0, &error),
+                    ==, 32);
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (odd, max, 0, &error), ==, 8);
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (nibbles, max, -1, &error),
+                    ==, 128);
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (half, max, 0, &error), ==, 4);
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (half, max, 1, &error), ==, 0);
+  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "Axis 1");
+}
+
+static void
+assert_overlap (MtlStridedView *view,
+                const char     *a_string,
+                const char     *b_string,
+                gboolean        expected)
+{
+  g_autoptr (MtlStridedView) a = slice (view, a_string);
+  g_autoptr (MtlStridedView) b = slice (view, b_string);
+
+  g_assert_true (mtl_strided_view_overlaps (a, b) == expected);
+  g_assert_true (mtl_strided_view_overlaps (b, a) == expected);
+}
+
+static void
+test_overlaps (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) bytes = new_bytes (60);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_reshape (bytes, DIMS (6, 10), &error);
+  g_autoptr (MtlStridedView) other = mtl_strided_view_copy (view, &error);
+
+  g_assert_no_error (error);
+  assert_overlap (view, "...", "...", TRUE);
+  assert_overlap (view, ":3", "3:", FALSE);
+  assert_overlap (view, ":4", "3:", TRUE);
+  assert_overlap (view, ":, ::2", ":, 1::2", FALSE);
+  assert_overlap (view, ":, ::2", ":, ::-3", TRUE);
+  assert_overlap (view, ":, :5", ":, 5:", FALSE);
+  assert_overlap (view, ":, :5", ":, 4", TRUE);
+  assert_overlap (view, "::2, ::-1", "1::2, ::3", FALSE);
+  assert_overlap (view, "2, 3", "2, 3", TRUE);
+  assert_overlap (view, "2, 3", "2, 4", FALSE);
+  assert_overlap (view, "2:2", "...", FALSE);
+  g_assert_false (mtl_strided_view_overlaps (view, other));
+}
+
+/* Other sizes and types: what counts is bytes. */
+static void
+test_overlaps_types (void)
+{
+  g_autoptr (MtlStridedView) bytes = new_bytes (32);
+  g_autoptr (MtlStridedView) words = view_as (bytes, MTL_DTYPE_UINT32);
+  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) odd_words = slice (words, "1::2");
+  g_autoptr (MtlStridedView) fourths = slice (bytes, "::4");
+  g_autoptr (MtlStridedView) eighths = slice (bytes, "3::8");
+
+  g_assert_true (mtl_strided_view_overlaps (words, bytes));
+  g_assert_true (mtl_strided_view_overlaps (odd_words, fourths));
+  g_assert_false (mtl_strided_view_overlaps (odd_words, eighths));
+
+  /* Two that share a byte, though no bit. */
+  assert_overlap (nibbles, "::2", "1::2", TRUE);
+  assert_overlap (nibbles, "::4", "2::4", FALSE);
+  assert_overlap (nibbles, "::6", "4::6", FALSE);
+  assert_overlap (nibbles, "::6", "4::3", TRUE);
+}
+
+/* Interleaved so that no two elements are at one place, but so that it takes
+ * more than can be tried to tell: the answer is the cautious one. Source: d in
+ * -1..1, Σ d · 3^i = 0 only for all 0, and so it is for r · 3^i mod M. */
+static void
+test_too_hard (void)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 r = G_GINT64_CONSTANT (4000000000000001), m = G_GINT64_CONSTANT (5559060566555525);
+  gint64 shape[33], strides[33];
+  gint64 stride = r;
+  g_autoptr (MtlStridedLayout) hard = NULL;
+  g_autoptr (MtlStridedLayout) easy = NULL;
+
+  for (gsize i = 0; i < 33; i++)
+    {
+      shape[i] = 2;
+      strides[i] = stride;
+      stride = stride * 3 % m;
+    }
+
+  easy = mtl_strided_layout_new (shape, 8, strides, 8, 8, &error);
+  hard = mtl_strided_layout_new (shape, 33, strides, 33, 8, &error);
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_layout_is_unique (easy));
+  g_assert_false (mtl_strided_layout_is_unique (hard));
+}
+
+/* What a peer gave twice is one memory, on the host and on devices whose
+ * handles are addresses. */
+static void
+test_overlaps_imports (void)
+{
+  const struct { int type; gboolean has_addresses; } devices[] = {
+    { 1, TRUE }, { 2, TRUE }, { 7, FALSE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (devices); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      Producer a, b;
+      g_autoptr (MtlStridedView) a_view = NULL;
+      g_autoptr (MtlStridedView) b_view = NULL;
+      g_autoptr (MtlStridedView) a_tail = NULL;
+      g_autoptr (MtlStridedView) b_tail = NULL;
+      g_autoptr (MtlStridedView) b_head = NULL;
+
+      producer_init (&a);
+      producer_init (&b);
+      a.versioned.dl_tensor.device.device_type = devices[i].type;
+      b.versioned.dl_tensor.device.device_type = devices[i].type;
+      b.versioned.dl_tensor.data = a.data;
+      if (devices[i].has_addresses)
+        b.versioned.dl_tensor.data = a.data + 3;
+      else
+        b.versioned.dl_tensor.byte_offset = 12;
+
+      a_view = mtl_strided_view_new_take_dlpack (&a.versioned, &error);
+      b_view = mtl_strided_view_new_take_dlpack (&b.versioned, &error);
+      g_assert_no_error (error);
+      a_tail = slice (a_view, "1");
+      b_head = slice (b_view, "0");
+      b_tail = slice (b_view, "1");
+      g_assert_true (mtl_strided_view_overlaps (a_view, b_view));
+      g_assert_true (mtl_strided_view_overlaps (a_tail, b_head));
+      g_assert_false (mtl_strided_view_overlaps (a_view, b_tail));
+    }
+}
+
+static void
+test_no_overlap_of_devices (void)
+{
+  g_autoptr (GError) error = NULL;
+  Producer a, b;
+  g_autoptr (MtlStridedView) a_view = NULL;
+  g_autoptr (MtlStridedView) b_view = NULL;
+
+  producer_init (&a);
+  producer_init (&b);
+  a.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  b.versioned.dl_tensor.device = (DLDevice) { 2, 1 };
+  a.versioned.dl_tensor.data = b.versioned.dl_tensor.data = (void *) 4096;
+  a_view = mtl_strided_view_new_take_dlpack (&a.versioned, &error);
+  b_view = mtl_strided_view_new_take_dlpack (&b.versioned, &error);
+  g_assert_no_error (error);
+  g_assert_false (mtl_strided_view_overlaps (a_view, b_view));
+}
+
+/* From the elements' bounds on, every byte is within; one more is not. */
+static void
+assert_ends_at (MtlBuffer *buffer,
+                gsize      size)
+{
+  g_autoptr (GError) local_error = NULL;
+  gint64 n = size;
+  g_autoptr (MtlStridedLayout) all = mtl_strided_layout_new (&n, 1, NULL, 0, 8, &local_error);
+  g_autoptr (MtlStridedLayout) reversed = mtl_strided_layout_new (&n, 1, DIMS (-1), 8,
+                                                                  &local_error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, all, MTL_DTYPE_UINT8, 0,
+                                                          &local_error);
+  g_autoptr (MtlStridedView) backwards = mtl_strided_view_new (buffer, reversed, MTL_DTYPE_UINT8,
+                                                               n - 1, &local_error);
+
+  g_assert_no_error (local_error);
+  g_assert_true (mtl_buffer_is_size_known (buffer));
+  assert_fails (mtl_strided_view_new (buffer, all, MTL_DTYPE_UINT8, 1, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "byte offset 1");
+  assert_fails (mtl_strided_view_new (buffer, reversed, MTL_DTYPE_UINT8, n, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "-1");
+  assert_fails (mtl_strided_view_new (buffer, reversed, MTL_DTYPE_UINT8, n - 2, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "-1");
+}
+
+static void
+test_bounds_of_sources (void)
+{
+  static guint8 data[24];
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new_static (data, 24);
+  g_autoptr (MtlBuffer) allocated = mtl_buffer_new (NULL, 24, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (MtlBuffer) slice_of = mtl_buffer_slice (allocated, 5, 7, &error);
+  g_autoptr (MtlBuffer) of_bytes = mtl_buffer_new_from_bytes (NULL, bytes, &error);
+  g_autoptr (MtlBuffer) of_data = mtl_buffer_new_for_data (NULL, data, 24, MTL_BUFFER_FLAGS_NONE,
+                                                           NULL, NULL, &error);
+  g_autoptr (MtlStridedView) made = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (3, 4),
+                                                                &error);
+  g_autoptr (MtlStridedView) part = slice (made, "1:2, ::-2");
+
+  g_assert_no_error (error);
+  assert_ends_at (allocated, 24);
+  assert_ends_at (slice_of, 7);
+  assert_ends_at (of_bytes, 24);
+  assert_ends_at (of_data, 24);
+  assert_ends_at (mtl_strided_view_get_buffer (made), 24);
+  assert_ends_at (mtl_strided_view_get_buffer (part), 24);
+}
+
+/* A tensor whose strides are negative points at its last byte but one element:
+ * the memory begins at the lowest. */
+static void
+test_bounds_of_imports (void)
+{
+  const int types[] = { 1, 2, 3, 10, 13, 14 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      g_autoptr (GError) local_error = NULL;
+      Producer producer;
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) again = NULL;
+      g_autoptr (MtlStridedLayout) layout = NULL;
+      MtlBuffer *buffer;
+
+      producer_init (&producer);
+      producer.versioned.dl_tensor.device.device_type = types[i];
+      producer.versioned.dl_tensor.byte_offset = 8;
+      producer.strides[0] = -3;
+      producer.strides[1] = -1;
+      producer.versioned.dl_tensor.data = producer.data + 3;
+      view = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
+      g_assert_no_error (local_error);
+
+      buffer = mtl_strided_view_get_buffer (view);
+      g_assert_true (mtl_buffer_get_handle (buffer) == producer.data);
+      g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 24);
+      g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 20);
+      assert_view_strides (view, -3, -1);
+
+      layout = mtl_strided_view_get_layout (view);
+      again = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 20, &local_error);
+      g_assert_no_error (local_error);
+      g_assert_true (mtl_strided_view_is_identical (view, again));
+      assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 19, &error),
+                    MTL_ERROR_OUT_OF_BOUNDS, "byte offset 19");
+      if (mtl_strided_view_is_host_accessible (view))
+        {
+          assert_ends_at (buffer, 24);
+          assert_elements (view, 5, 4, 3, 2, 1, 0);
+        }
+    }
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/StridedView/view-as", test_view_as);
+  g_test_add_func ("/StridedView/view-as/slices", test_view_as_slices);
+  g_test_add_func ("/StridedView/view-as/same-size", test_view_as_same_size);
+  g_test_add_func ("/StridedView/view-as/bad", test_bad_view_as);
+  g_test_add_func ("/StridedView/max-compatible", test_max_compatible);
+  g_test_add_func ("/StridedView/overlaps", test_overlaps);
+  g_test_add_func ("/StridedView/overlaps/types", test_overlaps_types);
+  g_test_add_func ("/StridedView/overlaps/too-hard", test_too_hard);
+  g_test_add_func ("/StridedView/overlaps/imports", test_overlaps_imports);
+  g_test_add_func ("/StridedView/overlaps/devices", test_no_overlap_of_devices);
+  g_test_add_func ("/StridedView/bounds/sources", test_bounds_of_sources);
+  g_test_add_func ("/StridedView/bounds/imports", test_bounds_of_imports);
+
+  return g_test_run ();
+}
