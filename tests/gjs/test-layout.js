@@ -91,6 +91,7 @@ test('contiguity and density are told apart', () => {
     equal(dense(3, 2).swap_axes(0, 1).is_dense(), true);
     equal(layout.narrow(1, 0, 2, 1).is_dense(), false);
     equal([layout.is_unique(), broadcast.is_unique()], [true, false]);
+    equal(Mtl.StridedLayout.new([2, 3], [-6, -5], 8).is_unique(), true);
     equal([dense(2, 0).is_empty(), layout.is_empty()], [true, false]);
 });
 
@@ -121,6 +122,18 @@ test('flatten merges axes, all or those of a mask', () => {
     equal(describe(layout.flatten_mask(0b010)), [[6, 4], [4, 1], 0]);
     throwsMtl('OUT_OF_BOUNDS', /./, () => layout.flatten_mask(0b1000));
     throwsMtl('NEEDS_COPY', /./, () => layout.transpose().flatten(0, -1));
+});
+
+test('elements are made of others', () => {
+    const floats = Mtl.StridedLayout.new([3, 4], [8, 1], 32);
+
+    equal(describe(floats.repack(64)), [[3, 2], [4, 1], 0]);
+    equal(floats.repack(8, 1).get_shape(), [3, 16]);
+    equal(floats.transpose().repack(128, 0, false).get_shape(), [3]);
+    equal(floats.transpose().repack(128, 0, true).get_shape(), [1, 3]);
+    equal(floats.get_max_compatible_item_bits(128, 8, -1), 64);
+    throwsMtl('INVALID_ARGUMENT', /48/, () => floats.repack(48));
+    throwsMtl('NEEDS_COPY', /side by side/, () => floats.repack(64, 0));
 });
 
 test('axes change places', () => {

@@ -207,6 +207,25 @@ testAnyMemory('reshaping and flattening share the memory', () => {
     throwsMtl('NEEDS_COPY', /./, () => view.transpose().reshape([12]));
 });
 
+testAnyMemory('the same bytes are seen as other elements', () => {
+    const view = counting(2, 4);
+    const bytes = view.view_as(UINT8);
+
+    equal(describe(bytes.select(0, 0)), [[8], [0, 0, 1, 0, 2, 0, 3, 0]]);
+    equal(describe(bytes.view_as(INT16)), describe(view));
+    equal(view.get_max_compatible_item_bits(128, -1), 64);
+    throwsMtl('INVALID_ARGUMENT', /extent 3/,
+        () => view.slice(':, :3').view_as(Mtl.DType.INT32));
+});
+
+testAnyMemory('views tell whether they share a byte', () => {
+    const view = counting(4, 6);
+
+    equal(view.overlaps(view.transpose()), true);
+    equal(view.slice(':, ::2').overlaps(view.slice(':, 1::2')), false);
+    equal(view.overlaps(view.copy()), false);
+});
+
 testAnyMemory('axes change places without a copy', () => {
     const view = counting(2, 3);
     const transposed = [[3, 2], [0, 3, 1, 4, 2, 5]];

@@ -95,7 +95,32 @@ def test_operations():
     assert layout.flip(1).strides == (12, -4, 1)
 
 
+def test_repack():
+    floats = Layout((3, 4), (8, 1), itemsize=4)
+
+    assert floats.repack(64) == Layout((3, 2), (4, 1), itemsize=8)
+    assert floats.repack(8).repack(32) == floats
+    assert floats.T.repack(128, 0, False) == Layout((3,), (2,), itemsize=16)
+    assert floats.T.repack(128, axis=0).shape == (1, 3)
+    assert floats.repack(4).shape == (3, 32)
+    assert floats.get_max_compatible_item_bits(512) == 128
+    assert floats.get_max_compatible_item_bits(128, 8) == 64
+    assert floats.get_max_compatible_item_bits(128, address=0, axis=0) == 32
+
+
+def test_unique():
+    # Interleaved, but no two at one place.
+    assert Layout((2, 3), (-6, -5)).is_unique()
+    assert not Layout((3, 3), (2, 4)).is_unique()
+    assert not Layout((2, 2), (0, 1)).is_unique()
+
+
 @pytest.mark.parametrize("call, exception, code, words", [
+    (lambda: Layout((2, 2), (3, 1)).repack(16), ValueError, "NEEDS_COPY", "stride"),
+    (lambda: Layout((2, 3)).repack(16), ValueError, "INVALID_ARGUMENT", "extent 3"),
+    (lambda: Layout((2, 3)).repack(12), ValueError, "INVALID_ARGUMENT", "12"),
+    (lambda: Layout((2, 3)).get_max_compatible_item_bits(64, 0, 2), IndexError, "OUT_OF_BOUNDS",
+     "Axis 2"),
     (lambda: Layout((-1,)), ValueError, "INVALID_ARGUMENT", "-1"),
     (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", "2\\^63"),
     (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),

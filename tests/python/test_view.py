@@ -138,6 +138,48 @@ def test_operations_share_memory():
 
 
 @pytest.mark.any_memory
+def test_view_as():
+    view = iota(2, 4)
+    array = np.arange(8, dtype="float32").reshape(2, 4)
+
+    for name in ("complex64", "uint32", "int16", "uint8", "float64", "complex128"):
+        other = view.view_as(Mtl.DType.from_string(name))
+        expected = array.view(name)
+        assert other.shape == expected.shape and str(other.dtype) == name
+        assert np.array_equal(elements(other), expected)
+        assert other.view_as(FLOAT32) == view
+        assert other.get_buffer() == view.get_buffer()
+    with pytest.raises(ValueError, match="side by side"):
+        view[:, ::2].view_as(DType.UINT8)
+    with pytest.raises(ValueError, match="extent 1"):
+        view[:, 1:2].view_as(DType.COMPLEX64)
+    with pytest.raises(ValueError, match="multiple of 8 bytes"):
+        view[:, 1:3].view_as(DType.FLOAT64)
+    view[1].view_as(DType.COMPLEX64)[1] = -1j
+    assert view.tolist() == [[0, 1, 2, 3], [4, 5, 0, -1]]
+
+
+@pytest.mark.any_memory
+def test_max_compatible_item_bits():
+    view = iota(2, 8)
+
+    assert view.get_max_compatible_item_bits(128) == 128
+    assert view[:, 2:].get_max_compatible_item_bits(128) == 64
+    assert view[:, ::2].get_max_compatible_item_bits(128, -1) == 32
+    assert view.T.get_max_compatible_item_bits(128, axis=0) == 128
+
+
+@pytest.mark.any_memory
+def test_overlaps():
+    view = iota(4, 6)
+
+    assert view.overlaps(view) and view.overlaps(view.T) and view.overlaps(view[2:3, 3:4])
+    assert not view[:2].overlaps(view[2:]) and not view[:, ::2].overlaps(view[:, 1::2])
+    assert not view.overlaps(view.copy()) and not view.overlaps(view[:0])
+    assert view.view_as(DType.UINT8)[:, 3::4].overlaps(view)
+
+
+@pytest.mark.any_memory
 def test_description_is_identity():
     view = iota(2, 3)
 

@@ -52,6 +52,21 @@ void test_dense () throws GLib.Error {
 	assert_true (layout.permute ({ 1, 0, 2 }).is_contiguous (Mtl.Order.C));
 }
 
+void test_repack () throws GLib.Error {
+	var floats = new Mtl.StridedLayout ({ 3, 4 }, { 8, 1 }, 32);
+
+	assert_layout (floats.repack (64), { 3, 2 }, { 4, 1 });
+	assert_layout (floats.transpose ().repack (128, 0, false), { 3 }, { 2 });
+	assert_true (floats.get_max_compatible_item_bits (128) == 128);
+	assert_true (floats.get_max_compatible_item_bits (128, 8) == 64);
+	try {
+		floats.repack (64, 0);
+		assert_not_reached ();
+	} catch (Mtl.Error.NEEDS_COPY e) {
+		assert_true (e.message.contains ("side by side"));
+	}
+}
+
 void test_bad_shape () throws GLib.Error {
 	try {
 		dense ({ 2, -3 });
@@ -127,6 +142,7 @@ int main (string[] args) {
 	add_test ("/vala/layout/new", test_new);
 	add_test ("/vala/layout/strides", test_strides);
 	add_test ("/vala/layout/dense", test_dense);
+	add_test ("/vala/layout/repack", test_repack);
 	add_test ("/vala/layout/bad-shape", test_bad_shape);
 	add_test ("/vala/layout/reshape", test_reshape);
 	add_test ("/vala/layout/axes", test_axes);

@@ -227,6 +227,27 @@ void test_operations () throws GLib.Error {
 	assert_int64s (view.unsqueeze ({ 0 }).squeeze_axes ({ 0 }).get_shape (), { 2, 3 });
 }
 
+void test_view_as () throws GLib.Error {
+	var view = counting ({ 2, 2 });
+
+	assert_view (view.view_as (Mtl.DType.UINT8), "[[0 0 1 0]\n [2 0 3 0]]");
+	assert_cmpuint (view.get_max_compatible_item_bits (128), EQ, 32);
+	try {
+		view.view_as (Mtl.DType.INT64);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("extent 2"));
+	}
+}
+
+void test_overlaps () throws GLib.Error {
+	var view = counting ({ 4, 6 });
+
+	assert_true (view.overlaps (view.transpose ()));
+	assert_false (view.slice (":, ::2").overlaps (view.slice (":, 1::2")));
+	assert_false (view.overlaps (view.copy ()));
+}
+
 void test_sharing () throws GLib.Error {
 	var view = counting ({ 2, 3 });
 
@@ -360,6 +381,8 @@ int main (string[] args) {
 	add_test ("/vala/view/complex", test_complex);
 	add_test ("/vala/view/bad-index", test_bad_index);
 	add_any_memory_test ("/vala/view/operations", test_operations);
+	add_any_memory_test ("/vala/view/view-as", test_view_as);
+	add_any_memory_test ("/vala/view/overlaps", test_overlaps);
 	add_any_memory_test ("/vala/view/sharing", test_sharing);
 	add_test ("/vala/view/addresses", test_addresses);
 	add_any_memory_test ("/vala/view/read-only", test_read_only);

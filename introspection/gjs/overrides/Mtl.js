@@ -372,6 +372,12 @@ function _init() {
         return exportDlpack.call(this, flags, deviceType, ordinal, event, eventValue,
             cancellable);
     };
+
+    // So may the axis, for the last one.
+    const repack = Mtl.StridedLayout.prototype.repack;
+    Mtl.StridedLayout.prototype.repack = function (itemBits, axis = -1, keepDim = true) {
+        return repack.call(this, itemBits, axis, keepDim);
+    };
     Object.defineProperty(Mtl.StridedView.prototype, Symbol.iterator,
         {value: _iterate, configurable: true, writable: true});
 }

@@ -244,6 +244,15 @@ def _view_export_dlpack(self, flags, device_type, device_ordinal, event=None, ev
                           cancellable)
 
 
+_view_max_compatible = StridedView.get_max_compatible_item_bits
+
+
+def _view_get_max_compatible_item_bits(self, max_item_bits, axis=-1):
+    return _view_max_compatible(self, max_item_bits, axis)
+
+
+StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
+    _view_get_max_compatible_item_bits)
 StridedView.export_dlpack = functools.wraps(_export_dlpack)(_view_export_dlpack)
 StridedView.__array__ = _view_array
 StridedView.__iter__ = _view_iter
@@ -315,6 +324,18 @@ def _slice_string(key):
     return ", ".join(parts)
 
 
+_repack = StridedLayout.repack
+_layout_max_compatible = StridedLayout.get_max_compatible_item_bits
+
+
+def _layout_repack(self, item_bits, axis=-1, keep_dim=True):
+    return _repack(self, item_bits, axis, keep_dim)
+
+
+def _layout_get_max_compatible_item_bits(self, max_item_bits, address=0, axis=-1):
+    return _layout_max_compatible(self, max_item_bits, address, axis)
+
+
 def _layout_eq(self, other):
     return self.equal(other) if isinstance(other, StridedLayout) else NotImplemented
 
@@ -335,6 +356,9 @@ StridedLayout.size = property(lambda self: self.get_volume(), doc="The number of
 StridedLayout.itemsize = property(lambda self: (self.get_item_bits() + 7) // 8,
                                   doc="What one element takes, in bytes.")
 StridedLayout.T = property(lambda self: self.transpose(), doc="The axes reversed.")
+StridedLayout.repack = functools.wraps(_repack)(_layout_repack)
+StridedLayout.get_max_compatible_item_bits = functools.wraps(_layout_max_compatible)(
+    _layout_get_max_compatible_item_bits)
 StridedLayout.__getitem__ = lambda self, key: self.slice(_slice_string(key))
 StridedLayout.__eq__ = _layout_eq
 StridedLayout.__hash__ = lambda self: self.hash()
