@@ -85,7 +85,7 @@ measure (Case  *cases,
              count_allocations (&cases[i]));
 }
 
-static void
+static inline void
 export_and_delete (gpointer data)
 {
   DLManagedTensorVersioned *managed =
@@ -94,7 +94,7 @@ export_and_delete (gpointer data)
   managed->deleter (managed);
 }
 
-static void
+static inline void
 import_and_unref (gpointer data)
 {
   g_object_unref (mtl_strided_view_new_take_dlpack (data, NULL));

@@ -50,7 +50,7 @@ def subjects():
             "tvm_tensor": tvm_ffi.from_dlpack(numbers()), "memory": memoryview(numbers())}
 
 
-def measure(*statements, names):
+def measure(*statements, names=None):
     """The best of each, in seconds a call; in turn, so that what slows the
     machine slows all."""
     timers = [timeit.Timer(statement, globals=names) for statement in statements]
