@@ -147,7 +147,7 @@ if [[ $(uname) == Linux ]]; then
     --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
     --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py tests/python
 fi
-step 'Python with the pinned peers' run_pytest "$venv/bin/python" python-venv tests/python
+step 'Python with the pinned peers' run_python_peers
 step 'The peers' run_peers
 step 'Every function from C and Python' check_reach
 if [[ $(uname) == Linux ]]; then

@@ -22,7 +22,9 @@ NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
            "float16", "float32", "float64", "complex64", "complex128"]
 
 SEED = int(os.environ.get("MTL_TEST_SEED", random.SystemRandom().randrange(2**32)))
-CASES = int(os.environ.get("MTL_TEST_CASES", 100_000))
+CASES = int(os.environ.get("MTL_TEST_CASES", 50_000))
+SECONDS = float(os.environ.get("MTL_TEST_SECONDS", 60))
+NOTES = []
 
 HOST = Mtl.Device.get_host()
 DEFAULT = Mtl.Device.get_default()
@@ -63,6 +65,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter):
     terminalreporter.write_line(f"NumPy {np.__version__}; {CASES} random cases; again with "
                                 f"MTL_TEST_SEED={SEED}")
+    for note in NOTES:
+        terminalreporter.write_line(note)
     terminalreporter.write_line(f"Memory of “{DEFAULT.get_name()}”, {STORAGE_MODE.value_nick}")
 
 

@@ -1,233 +1,78 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Views against NumPy's arrays over the same memory, through random operations."""
+"""Views and layouts against NumPy's arrays, through random operations."""
+
+import time
 
 import numpy as np
 import pytest
-from gi.repository import GLib, Mtl
+from gi.repository import Mtl
 
-from conftest import elements, first_byte, new_buffer
+import conftest
+from conftest import elements
+from random_layouts import Case, compare_sharing, draw_case, draw_small_case, play, shrink
 
 pytestmark = pytest.mark.any_memory
 
-MEMORY = np.arange(16384, dtype=np.int16)
-BUFFER = new_buffer(MEMORY.nbytes)
-BUFFER.set_bytes(0, GLib.Bytes.new(MEMORY.tobytes()))
-ARRAY = np.asarray(BUFFER).view(np.int16) if BUFFER.is_host_accessible() else MEMORY
+
+@pytest.fixture
+def some(cases):
+    """How many where each takes longer."""
+    return min(cases, 200_000) // 50
 
 
-def random_pair(rng):
-    """The same elements, as an array and as a view."""
-    ndim = rng.randrange(0, 5)
-    shape = [rng.choice((0, 1, 1, 2, 2, 3, 4, 5)) if rng.random() < 0.9 else 7 for _ in range(ndim)]
-    if rng.random() < 0.4:
-        strides = [0] * ndim
-        step = 1
-        for axis in rng.sample(range(ndim), ndim):
-            strides[axis] = step * rng.choice((1, 1, 1, -1))
-            step *= max(shape[axis], 1)
-    else:
-        strides = [rng.choice((0, 1, -1, 2, -3, 5, 12, -20)) for _ in range(ndim)]
-
-    start = 8192
-    view = Mtl.StridedView.new(BUFFER, Mtl.StridedLayout(shape, strides, 2), Mtl.DType.INT16,
-                               2 * start)
-    array = np.lib.stride_tricks.as_strided(ARRAY[start:], shape, [2 * s for s in strides],
-                                            writeable=False)
-    return array, view
-
-
-def random_slice(rng, extent):
-    def bound():
-        return None if rng.random() < 0.3 else rng.randrange(-extent - 2, extent + 3)
-
-    return slice(bound(), bound(), rng.choice((None, 1, 2, -1, -2, 3, -7)))
-
-
-def random_index(rng, shape):
-    parts = []
-    for extent in shape:
-        kind = rng.random()
-        if kind < 0.2 and extent > 0:
-            parts.append(rng.randrange(-extent, extent))
-        elif kind < 0.7:
-            parts.append(random_slice(rng, extent))
-        else:
-            break
-    if rng.random() < 0.3:
-        parts.insert(rng.randrange(len(parts) + 1), None)
-    if rng.random() < 0.3:
-        parts.insert(rng.randrange(len(parts) + 1), Ellipsis)
-    return tuple(parts)
-
-
-def random_shape(rng, size):
-    """A shape of that many elements, sometimes with a -1 or of another size."""
-    if size == 0:
-        shape = [rng.randrange(0, 4) for _ in range(rng.randrange(1, 4))]
-        shape[rng.randrange(len(shape))] = 0
-        return shape
-    shape = []
-    while size > 1 and len(shape) < 5:
-        divisor = rng.choice([d for d in range(1, size + 1) if size % d == 0])
-        shape.insert(rng.randrange(len(shape) + 1), divisor)
-        size //= divisor
-    if size > 1 and rng.random() < 0.95:
-        shape.append(size)
-    if shape and rng.random() < 0.2:
-        shape[rng.randrange(len(shape))] = -1
-    return shape
-
-
-def reshape_in_place(array, shape):
-    result = array[...]
-    result.shape = shape
-    return result
-
-
-def slice_string(index):
-    def bound(value):
-        return "" if value is None else str(value)
-
-    names = []
-    for part in index:
-        if isinstance(part, slice):
-            names.append(f"{bound(part.start)}:{bound(part.stop)}:{bound(part.step)}")
-        else:
-            names.append({None: "newaxis", Ellipsis: "..."}.get(part, str(part)))
-    return ", ".join(names)
-
-
-def index(rng, array, view):
-    key = random_index(rng, array.shape)
-    # NumPy gives a scalar where a view is asked for by integers alone.
-    return lambda: array[key + (Ellipsis,) if Ellipsis not in key else key], lambda: (
-        view.slice(slice_string(key)) if rng.random() < 0.5 or len(key) == view.ndim else view[key])
-
-
-def permute(rng, array, view):
-    axes = [rng.choice((axis, axis - array.ndim)) for axis in rng.sample(range(array.ndim), array.ndim)]
-    return lambda: array.transpose(axes), lambda: view.permute(axes)
-
-
-def transpose(rng, array, view):
-    return lambda: array.T, lambda: view.T
-
-
-def reshape(rng, array, view):
-    shape = random_shape(rng, array.size)
-    return lambda: reshape_in_place(array, shape), lambda: view.reshape(shape)
-
-
-def flatten(rng, array, view):
-    first = rng.randrange(array.ndim) if array.ndim else 0
-    last = rng.randrange(first, array.ndim) if array.ndim else 0
-    shape = array.shape[:first] + (int(np.prod(array.shape[first:last + 1])),) + array.shape[last + 1:]
-    if array.ndim == 0:
-        shape = (1,)
-    return lambda: reshape_in_place(array, shape), lambda: view.flatten(first, last)
-
-
-def swap_axes(rng, array, view):
-    a, b = (rng.randrange(-array.ndim - 1, array.ndim + 1) for _ in "ab")
-    return lambda: array.swapaxes(a, b), lambda: view.swap_axes(a, b)
-
-
-def squeeze(rng, array, view):
-    axes = tuple(axis for axis in range(array.ndim) if rng.random() < 0.3)
-    if rng.random() < 0.5:
-        return lambda: array.squeeze(), lambda: view.squeeze()
-    return lambda: array.squeeze(axes), lambda: view.squeeze_axes(axes)
-
-
-def unsqueeze(rng, array, view):
-    ndim = array.ndim + rng.randrange(1, 3)
-    axes = rng.sample(range(-ndim, ndim), ndim - array.ndim)
-    return lambda: np.expand_dims(array, axes), lambda: view.unsqueeze(axes)
-
-
-def broadcast_to(rng, array, view):
-    shape = [rng.randrange(0, 4) if extent == 1 and rng.random() < 0.7 else extent
-             for extent in array.shape]
-    shape = [rng.randrange(0, 3) for _ in range(rng.randrange(0, 2))] + shape
-    if shape and rng.random() < 0.1:
-        shape[rng.randrange(len(shape))] += 1
-    return lambda: np.broadcast_to(array, shape), lambda: view.broadcast_to(shape)
-
-
-def narrow(rng, array, view):
-    if array.ndim == 0:
-        return lambda: np.expand_dims(array, 0)[5], lambda: view.narrow(0, 0, 1, 1)
-    axis = rng.randrange(array.ndim)
-    part = random_slice(rng, array.shape[axis])
-    start, stop, step = part.indices(array.shape[axis])
-    if step < 0 and stop == -1:
-        stop = -2**63
-    if step < 0 and start == -1:
-        start = -2**63
-    key = (slice(None),) * axis + (part,)
-    return lambda: array[key], lambda: view.narrow(axis, start, stop, step)
-
-
-def select(rng, array, view):
-    axis = rng.randrange(array.ndim) if array.ndim else 0
-    extent = array.shape[axis] if array.ndim else 0
-    number = rng.randrange(-extent - 1, extent + 1)
-    key = (slice(None),) * axis + (number, Ellipsis)
-    return lambda: array[key], lambda: view.select(axis, number)
-
-
-def flip(rng, array, view):
-    axis = rng.randrange(-array.ndim - 1, array.ndim + 1)
-    return lambda: np.flip(array, axis), lambda: view.flip(axis)
-
-
-OPERATIONS = [index, index, permute, transpose, reshape, reshape, flatten, swap_axes, squeeze,
-              unsqueeze, broadcast_to, narrow, select, flip]
-# What NumPy says for all that can be wrong.
-NUMPY_ERRORS = (IndexError, ValueError, AttributeError)
-
-
-def compare(array, view, history):
-    assert view.shape == array.shape, history
-    if array.size > 0:
-        walked = [axis for axis in range(array.ndim) if array.shape[axis] > 1]
-        assert ([view.strides[axis] * 2 for axis in walked]
-                == [array.strides[axis] for axis in walked]), history
-        assert first_byte(view) == array.ctypes.data - ARRAY.ctypes.data, history
-        if view.is_host_accessible():
-            assert view.get_address() == array.ctypes.data, history
-        assert view.is_contiguous(Mtl.Order.C) == array.flags.c_contiguous, history
-        assert view.is_contiguous(Mtl.Order.F) == array.flags.f_contiguous, history
+def report(case, error):
+    smallest = shrink(case)
+    try:
+        play(smallest)
+    except Exception as last:
+        error = last
+    pytest.fail(f"{error!r}\n{smallest}\nin the test found as\n{case}", pytrace=False)
 
 
 def test_operations(rng, cases):
-    n_refused = 0
-    for case in range(cases):
-        array, view = random_pair(rng)
-        history = [f"case {case}: shape {array.shape}, strides {array.strides}"]
-        compare(array, view, history)
-        for _ in range(rng.randrange(1, 4)):
-            operation = rng.choice(OPERATIONS)
-            on_array, on_view = operation(rng, array, view)
-            history.append(f"{operation.__name__} of {array.shape} {array.strides}")
-            try:
-                expected = on_array()
-            except NUMPY_ERRORS:
-                n_refused += 1
-                with pytest.raises((IndexError, ValueError)):
-                    on_view()
-                    pytest.fail(f"NumPy refuses this: {history}")
-                break
-            array, view = expected, on_view()
-            compare(array, view, history)
-        if case % 20 == 0:
-            assert view.tolist() == array.tolist(), history
-    assert n_refused > cases / 100
+    """As many layouts as asked for, or as there is time for."""
+    deadline = time.monotonic() + conftest.SECONDS
+    n_layouts = n_refused = n_played = 0
+    kept = None
+    while n_layouts < cases and time.monotonic() < deadline:
+        case = draw_case(rng)
+        try:
+            played = play(case, rng)
+        except Exception as error:
+            report(getattr(error, "case", case), error)
+        n_layouts += played.n_layouts
+        n_refused += played.n_refused
+        n_played += 1
+        if not case.in_memory or played.pair is None:
+            continue
+        array, ours = played.pair
+        if array.ndim <= 5 and kept is not None:
+            compare_sharing(array, ours, *kept)
+        if array.ndim <= 5 and (kept is None or rng.random() < 0.3):
+            kept = array, ours
+        if n_played % 20 == 0:
+            assert ours.tolist() == array.tolist(), played.case
+    conftest.NOTES.append(f"{n_layouts} random layouts in operations")
+    assert n_refused > n_played / 100
 
 
-def test_dense_copies_keep_values(rng, cases):
-    for case in range(cases // 50):
-        array, view = random_pair(rng)
+def test_shrinking_finds_the_smallest():
+    def has_reversed_row(case):
+        return any(extent >= 3 and stride < 0 for extent, stride in zip(case.shape, case.strides))
+
+    found = Case((2, 7, 1, 5), (5, -12, 0, 3), (("transpose",), ("flip", 0)))
+    assert shrink(found, has_reversed_row) == Case((3,), (-1,))
+    assert shrink(found, lambda case: len(case.steps) == 2).shape == ()
+
+
+def test_shrinking_leaves_what_does_not_fail():
+    case = Case((2, 3), (3, 1), (("transpose",),))
+    assert shrink(case) == case
+
+
+def test_dense_copies_keep_values(rng, some):
+    for _ in range(some):
+        array, view = play(draw_small_case(rng)).pair
 
         assert elements(view.copy()).tolist() == array.tolist()
         order = view.get_layout().to_dense(Mtl.Order.K)
@@ -238,11 +83,90 @@ def test_dense_copies_keep_values(rng, cases):
                     == [copied.strides[axis] for axis in walked]), (array.shape, array.strides)
 
 
-def test_unique_never_lies(rng, cases):
-    for case in range(cases // 50):
-        array, view = random_pair(rng)
+def test_unique_is_exact(rng, some):
+    for _ in range(some):
+        array, view = play(draw_small_case(rng)).pair
         offsets = sum(np.arange(n).reshape([-1 if a == axis else 1 for a in range(array.ndim)]) * s
                       for axis, (n, s) in enumerate(zip(array.shape, array.strides)))
         distinct = len(set(np.ravel(np.broadcast_to(offsets, array.shape)).tolist()))
-        if view.is_unique():
-            assert distinct == array.size, (array.shape, array.strides)
+        assert view.is_unique() == (distinct == array.size), (array.shape, array.strides)
+
+
+def test_shares_memory_across_types(rng, some):
+    """Elements of other sizes, at any byte."""
+    memory = np.zeros(4096, np.uint8)
+    buffer = Mtl.asview(memory).get_buffer()
+
+    def draw():
+        dtype = np.dtype(rng.choice(("uint8", "uint16", "float32", "complex128")))
+        shape = [rng.randrange(1, 6) for _ in range(rng.randrange(0, 4))]
+        strides = [rng.randrange(-9, 10) for _ in shape]
+        start = rng.randrange(1900, 2200)
+        array = np.lib.stride_tricks.as_strided(memory[start:start + 16].view(dtype), shape,
+                                                [stride * dtype.itemsize for stride in strides])
+        layout = Mtl.StridedLayout(shape, strides, dtype.itemsize)
+        return array, Mtl.StridedView.new(buffer, layout, Mtl.DType.from_string(dtype.name), start)
+
+    n_shared = 0
+    for _ in range(some):
+        a, b = draw(), draw()
+        compare_sharing(*a, *b)
+        n_shared += a[1].overlaps(b[1])
+    assert 0 < n_shared < some
+
+
+def drawn_layouts(rng, some):
+    for _ in range(some):
+        case = draw_case(rng)
+        try:
+            yield Mtl.StridedLayout(case.shape, case.strides)
+        except ValueError:
+            assert not case.in_memory
+
+
+def test_reshaping_back_gives_the_same_places(rng, some):
+    n_reshaped = 0
+    for layout in drawn_layouts(rng, some):
+        flat = [layout.size]
+        try:
+            back = layout.reshape(flat).reshape(layout.shape)
+        except ValueError:
+            continue
+        n_reshaped += 1
+        assert back.shape == layout.shape and back.get_offset() == layout.get_offset()
+        if layout.size:
+            assert all(there == here for there, here, extent
+                       in zip(back.strides, layout.strides, layout.shape) if extent > 1)
+    assert n_reshaped > some // 10
+
+
+def test_the_inverse_permutation_is_one(rng, some):
+    for layout in drawn_layouts(rng, some):
+        axes = rng.sample(range(layout.ndim), layout.ndim)
+        inverse = sorted(range(layout.ndim), key=axes.__getitem__)
+        assert layout.permute(axes).permute(inverse) == layout
+        assert layout.T.T == layout
+
+
+def test_equal_layouts_have_one_hash(rng, some):
+    """However they were made."""
+    hashes = set()
+    for layout in drawn_layouts(rng, some):
+        twin = Mtl.StridedLayout(layout.shape, layout.strides)
+        assert twin == layout and hash(twin) == hash(layout)
+        if layout.ndim < 64:
+            again = layout.unsqueeze([0]).squeeze_axes([0])
+            assert again == layout and hash(again) == hash(layout)
+        dense = layout.to_dense(Mtl.Order.C)
+        assert dense == Mtl.StridedLayout(layout.shape)
+        assert hash(dense) == hash(Mtl.StridedLayout(layout.shape))
+        hashes.add(hash(layout))
+    assert len(hashes) > some // 4
+
+
+def test_dense_layouts_are_dense(rng, some):
+    for layout in drawn_layouts(rng, some):
+        for order in (Mtl.Order.C, Mtl.Order.F, Mtl.Order.K):
+            dense = layout.to_dense(order)
+            assert dense.shape == layout.shape and dense.is_dense() and dense.is_unique()
+            assert dense.get_required_size() == layout.size
