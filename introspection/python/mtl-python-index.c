@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* view[...], read and written, and iteration. */
+/* view[...], read and written, and iteration; layout[...]. */
 
 #include "mtl-python-private.h"
 
@@ -163,6 +163,21 @@ view_subscript (PyObject *self,
 
   return wrap_view (mtl_strided_view_slice (view, index.parts, index.n_parts, &error), &error,
                     CALLER);
+}
+
+static PyObject *
+layout_subscript (PyObject *self,
+                  PyObject *key)
+{
+  GError *error = NULL;
+  Index index;
+
+  if (parse_index (key, &index) < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_slice (get_layout (self), index.parts, index.n_parts,
+                                                &error),
+                      &error);
 }
 
 /* One element of the view's own type, to be broadcast. */
@@ -363,6 +378,11 @@ static PyMethodDef index_methods[] = {
   { NULL }
 };
 
+static PyMethodDef layout_index_methods[] = {
+  { "__getitem__", layout_subscript, METH_O, "Return self[key]." },
+  { NULL }
+};
+
 /* Setting the attributes makes slots that look them up again at each call;
  * the functions themselves take their place. */
 int
@@ -376,6 +396,17 @@ install_index (PyTypeObject *type)
   type->tp_as_mapping->mp_length = view_length;
   type->tp_as_sequence->sq_length = view_length;
   type->tp_as_sequence->sq_item = view_item;
+  PyType_Modified (type);
+  return 0;
+}
+
+int
+install_layout_index (PyTypeObject *type)
+{
+  if (install_methods (type, layout_index_methods) < 0)
+    return -1;
+
+  type->tp_as_mapping->mp_subscript = layout_subscript;
   PyType_Modified (type);
   return 0;
 }

@@ -98,24 +98,37 @@ static PyObject *
 module_install (PyObject *module,
                 PyObject *args)
 {
-  PyTypeObject *view, *buffer, *device;
+  PyTypeObject *view, *buffer, *device, *layout;
 
-  if (!PyArg_ParseTuple (args, "O!O!O!:install", &PyType_Type, &view, &PyType_Type, &buffer,
-                         &PyType_Type, &device))
+  if (!PyArg_ParseTuple (args, "O!O!O!O!:install", &PyType_Type, &view, &PyType_Type, &buffer,
+                         &PyType_Type, &device, &PyType_Type, &layout))
     return NULL;
 
   if (!is_class_of (view, MTL_TYPE_STRIDED_VIEW) || !is_class_of (buffer, MTL_TYPE_BUFFER)
-      || !is_class_of (device, MTL_TYPE_DEVICE))
+      || !is_class_of (device, MTL_TYPE_DEVICE) || !is_class_of (layout, MTL_TYPE_STRIDED_LAYOUT))
     return NULL;
 
   /* They live as long as the process, and so does what is installed on them. */
   Py_INCREF (view);
   Py_INCREF (buffer);
   Py_INCREF (device);
+  Py_INCREF (layout);
   if (classes.empty_view == NULL)
-    classes.empty_view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
-  classes = (Classes) { view, buffer, device, MTL_TYPE_STRIDED_VIEW, MTL_TYPE_BUFFER,
-                        classes.empty_view };
+    {
+      classes.empty_view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+      classes.empty_layout = g_object_new (MTL_TYPE_STRIDED_LAYOUT, NULL);
+    }
+  classes = (Classes) {
+    .view = view,
+    .buffer = buffer,
+    .device = device,
+    .layout = layout,
+    .view_gtype = MTL_TYPE_STRIDED_VIEW,
+    .buffer_gtype = MTL_TYPE_BUFFER,
+    .layout_gtype = MTL_TYPE_STRIDED_LAYOUT,
+    .empty_view = classes.empty_view,
+    .empty_layout = classes.empty_layout,
+  };
 
   if (install_dtypes () < 0
       || prepare_export () < 0
@@ -128,7 +141,11 @@ module_install (PyObject *module,
       || install_buffer (view) < 0
       || install_buffer (buffer) < 0
       || install_index (view) < 0
-      || install_dealloc (view) < 0)
+      || install_dealloc (view) < 0
+      || install_methods (layout, layout_methods) < 0
+      || install_getters (layout, layout_getters) < 0
+      || install_layout_index (layout) < 0
+      || install_layout_constructor (layout) < 0)
     return NULL;
 
   Py_RETURN_NONE;

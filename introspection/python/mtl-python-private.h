@@ -30,9 +30,12 @@ typedef struct
   PyTypeObject *view;
   PyTypeObject *buffer;
   PyTypeObject *device;
+  PyTypeObject *layout;
   GType view_gtype;
   GType buffer_gtype;
+  GType layout_gtype;
   MtlStridedView *empty_view;
+  MtlStridedLayout *empty_layout;
 } Classes;
 
 extern Classes classes;
@@ -46,12 +49,18 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
-/* Wraps a view that was made just now; of NULL and an error it makes an
+/* Wraps an object that was made just now; of NULL and an error it makes an
  * exception. The error is passed by address, as the call that gives both is an
  * argument itself. */
+PyObject *wrap_new        (PyTypeObject   *type,
+                           gpointer        object,
+                           GError        **error,
+                           Audience        audience);
 PyObject *wrap_view       (MtlStridedView *view,
                            GError        **error,
                            Audience        audience);
+PyObject *wrap_layout     (MtlStridedLayout *layout,
+                           GError          **error);
 
 /* The view behind a Python object that is one, or a buffer's bytes: both are
  * new references. */
@@ -82,6 +91,14 @@ get_buffer (PyObject *object)
   return G_LIKELY (holds (object, classes.buffer_gtype))
            ? (MtlBuffer *) pygobject_get (object)
            : mtl_strided_view_get_buffer (classes.empty_view);
+}
+
+static inline MtlStridedLayout *
+get_layout (PyObject *object)
+{
+  return G_LIKELY (holds (object, classes.layout_gtype))
+           ? (MtlStridedLayout *) pygobject_get (object)
+           : classes.empty_layout;
 }
 
 static inline gboolean
@@ -144,6 +161,15 @@ int       int64_from_object (PyObject     *object,
                              PyObject     *exception);
 PyObject *tuple_from_ints   (const gint64 *values,
                              gsize         n);
+int       uint_from_object  (PyObject     *object,
+                             unsigned int *value);
+Py_ssize_t ints_from_args   (PyObject *const *args,
+                             Py_ssize_t       n_args,
+                             gint64          *values,
+                             const char      *what);
+Py_ssize_t axes_from_args   (PyObject *const *args,
+                             Py_ssize_t       n_args,
+                             int             *axes);
 
 /* mtl-python-dlpack.c */
 int       parse_pair        (PyObject     *object,
@@ -165,10 +191,14 @@ PyObject *module_prepare_end (PyObject *module,
 extern PyMethodDef exporter_methods[];
 extern PyMethodDef view_methods[];
 extern PyGetSetDef view_getters[];
+extern PyMethodDef layout_methods[];
+extern PyGetSetDef layout_getters[];
 
 int       install_methods  (PyTypeObject *type,
                             PyMethodDef  *methods);
 int       install_index    (PyTypeObject *type);
+int       install_layout_index (PyTypeObject *type);
+int       install_layout_constructor (PyTypeObject *type);
 int       install_buffer   (PyTypeObject *type);
 int       install_dealloc  (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);

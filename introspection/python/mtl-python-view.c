@@ -26,8 +26,28 @@ int64_from_object (PyObject *object,
   return 0;
 }
 
+int
+uint_from_object (PyObject     *object,
+                  unsigned int *value)
+{
+  gint64 number;
+
+  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
+    return -1;
+
+  if (number < 0 || number > G_MAXUINT)
+    {
+      PyErr_Format (PyExc_ValueError, "%lld is not in the range of 0 to %u", (long long) number,
+                    G_MAXUINT);
+      return -1;
+    }
+
+  *value = number;
+  return 0;
+}
+
 /* (2, 3), [2, 3] or 2, 3. */
-static Py_ssize_t
+Py_ssize_t
 ints_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
                 gint64          *values,
@@ -59,7 +79,7 @@ ints_from_args (PyObject *const *args,
   return n_args;
 }
 
-static Py_ssize_t
+Py_ssize_t
 axes_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
                 int             *axes)
@@ -244,6 +264,19 @@ call_with_shape (PyObject        *self,
     return NULL;
 
   return wrap_view (func (get_view (self), shape, n, &error), &error, CALLER);
+}
+
+static PyObject *
+view_view_as (PyObject *self,
+              PyObject *dtype)
+{
+  GError *error = NULL;
+  unsigned int number;
+
+  if (uint_from_object (dtype, &number) < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_view_as (get_view (self), number, &error), &error, CALLER);
 }
 
 static PyObject *
@@ -433,6 +466,9 @@ PyMethodDef view_methods[] = {
   { "squeeze", FAST (view_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The view without its axes of extent 1, or without those given." },
+  { "view_as", view_view_as, METH_O,
+    "view_as($self, dtype, /)\n--\n\n"
+    "The same bytes as elements of another type, without a copy." },
   { "tolist", view_tolist, METH_NOARGS,
     "tolist($self, /)\n--\n\nThe elements in nested lists, their lanes too if they have several." },
   { "__float__", view_float, METH_NOARGS,

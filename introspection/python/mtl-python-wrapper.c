@@ -11,28 +11,37 @@ static GQuark wrapper_key;
 /* How PyGObject ends its objects, which leaves their class to who called it. */
 static destructor dealloc_by_pygobject;
 
-/* A new view has no wrapper yet, so that PyGObject need not look for one, nor
+/* A new object has no wrapper yet, so that PyGObject need not look for one, nor
  * for the class. The wrapper takes the reference. */
+PyObject *
+wrap_new (PyTypeObject *type,
+          gpointer      object,
+          GError      **error,
+          Audience      audience)
+{
+  PyGObject *wrapper;
+
+  if (object == NULL)
+    return raise_error (*error, audience);
+
+  wrapper = (PyGObject *) type->tp_alloc (type, 0);
+  if (wrapper == NULL)
+    {
+      g_object_unref (object);
+      return NULL;
+    }
+
+  wrapper->obj = object;
+  pygobject_register_wrapper ((PyObject *) wrapper);
+  return (PyObject *) wrapper;
+}
+
 PyObject *
 wrap_view (MtlStridedView *view,
            GError        **error,
            Audience        audience)
 {
-  PyGObject *wrapper;
-
-  if (view == NULL)
-    return raise_error (*error, audience);
-
-  wrapper = (PyGObject *) classes.view->tp_alloc (classes.view, 0);
-  if (wrapper == NULL)
-    {
-      g_object_unref (view);
-      return NULL;
-    }
-
-  wrapper->obj = G_OBJECT (view);
-  pygobject_register_wrapper ((PyObject *) wrapper);
-  return (PyObject *) wrapper;
+  return wrap_new (classes.view, view, error, audience);
 }
 
 /* Whether there is nothing to it but the view that it holds. */

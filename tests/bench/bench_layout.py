@@ -58,25 +58,27 @@ def mtl_calls():
 
 def view_calls():
     view = Mtl.asview(np.zeros((2, 6, 4), np.float32))[:, :3]
+    complex64 = Mtl.DType.COMPLEX64
     return {
         "permute": lambda: view.permute(2, 0, 1),
         "reshape": lambda: view.reshape(2, 12),
         "slice": lambda: view[0:2, 1, ::2],
         "broadcast": lambda: view.broadcast_to(5, 2, 3, 4),
         "shares memory": lambda: view.overlaps(view),
-        "view as": lambda: view.view_as(Mtl.DType.COMPLEX64),
+        "view as": lambda: view.view_as(complex64),
     }
 
 
 def numpy_calls():
     array = np.zeros((2, 6, 4), np.float32)[:, :3]
+    complex64 = np.dtype("complex64")
     return {
         "permute": lambda: array.transpose(2, 0, 1),
         "reshape": lambda: array.reshape(2, 12),
         "slice": lambda: array[0:2, 1, ::2],
         "broadcast": lambda: np.broadcast_to(array, (5, 2, 3, 4)),
         "shares memory": lambda: np.shares_memory(array, array),
-        "view as": lambda: array.view(np.complex64),
+        "view as": lambda: array.view(complex64),
     }
 
 
@@ -84,12 +86,13 @@ def torch_calls():
     import torch
 
     tensor = torch.zeros((2, 6, 4))[:, :3]
+    complex64 = torch.complex64
     return {
         "permute": lambda: tensor.permute(2, 0, 1),
         "reshape": lambda: tensor.reshape(2, 12),
         "slice": lambda: tensor[0:2, 1, ::2],
         "broadcast": lambda: tensor.broadcast_to(5, 2, 3, 4),
-        "view as": lambda: tensor.view(torch.complex64),
+        "view as": lambda: tensor.view(complex64),
     }
 
 

@@ -95,6 +95,36 @@ def test_operations():
     assert layout.flip(1).strides == (12, -4, 1)
 
 
+def test_construction_takes_what_python_has():
+    assert Layout() == Layout(()) == Layout(shape=[], itemsize=1)
+    assert Layout(range(2, 4), strides=iter([3, 1]), itemsize=2) == Layout((2, 3), itemsize=2)
+    assert Layout([1] * 64).ndim == 64
+    for wrong in (lambda: Layout(3), lambda: Layout((2,), 1), lambda: Layout("2"),
+                  lambda: Layout((2,), None, 1, 0), lambda: Layout(extents=(2,))):
+        with pytest.raises(TypeError):
+            wrong()
+    for wrong in (lambda: Layout([1] * 65), lambda: Layout((2**63,)), lambda: Layout((), (), 0),
+                  lambda: Layout((), (), -1), lambda: Layout((), (), 2**29)):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_operations_take_integers_or_a_sequence():
+    layout = Layout((2, 1, 3))
+
+    assert layout.permute(2, 0, 1) == layout.permute((2, 0, 1)) == layout.transpose(2, 0, 1)
+    assert layout.reshape(6) == layout.reshape([-1])
+    assert layout.squeeze(1) == layout.squeeze() and layout.unsqueeze(0).shape == (1, 2, 1, 3)
+    assert layout.broadcast_to(2, 4, 3) == layout.broadcast_to([2, 4, 3])
+    assert layout[0, ..., None].shape == (1, 3, 1)
+    with pytest.raises(TypeError):
+        layout.reshape(2.5)
+    with pytest.raises(TypeError):
+        layout["0"]
+    with pytest.raises(ValueError, match="-8 is not"):
+        layout.repack(-8)
+
+
 def test_repack():
     floats = Layout((3, 4), (8, 1), itemsize=4)
 
@@ -124,7 +154,7 @@ def test_unique():
     (lambda: Layout((-1,)), ValueError, "INVALID_ARGUMENT", "-1"),
     (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", "2\\^63"),
     (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),
-    (lambda: Layout([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
+    (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", "65"),
     (lambda: Layout.new_for_bytes([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
     (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axes"),
     (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),

@@ -8,7 +8,6 @@ import array
 import atexit
 import functools
 import numbers
-import operator
 
 from gi._gi import FunctionInfo
 from gi.repository import GLib
@@ -57,7 +56,7 @@ def _translate_errors(cls):
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType):
     _translate_errors(_cls)
 
-_mtl.install(StridedView, Buffer, Device)
+_mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
 
 from_dlpack = _mtl.from_dlpack
@@ -287,49 +286,7 @@ Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 # Layouts
 
 
-def _layout_new(cls, shape=(), strides=None, itemsize=1):
-    shape = [operator.index(extent) for extent in shape]
-    if strides is not None:
-        strides = [operator.index(stride) for stride in strides]
-        if len(strides) != len(shape):
-            raise ValueError(f"{len(strides)} strides given for {len(shape)} dimensions")
-    return StridedLayout.new(shape, strides, operator.index(itemsize) * 8)
-
-
-def _layout_init(self, shape=(), strides=None, itemsize=1):
-    """StridedLayout(shape, strides=None, itemsize=1), strides in elements."""
-
-
-def _slice_string(key):
-    """An index as slice() reads it."""
-
-    def number(value):
-        return "" if value is None else str(operator.index(value))
-
-    parts = []
-    for part in key if isinstance(key, tuple) else (key,):
-        if part is Ellipsis:
-            parts.append("...")
-        elif part is None:
-            parts.append("newaxis")
-        elif isinstance(part, slice):
-            parts.append(f"{number(part.start)}:{number(part.stop)}:{number(part.step)}")
-        elif hasattr(part, "__index__") and not _is_bool(part):
-            parts.append(number(part))
-        else:
-            raise TypeError(f"An index is made of integers, slices, ... and None, not of "
-                            f"{type(part).__name__}")
-    if parts.count("...") > 1:
-        raise IndexError(f"An index has one ... at most, not {parts.count('...')}")
-    return ", ".join(parts)
-
-
-_repack = StridedLayout.repack
 _layout_max_compatible = StridedLayout.get_max_compatible_item_bits
-
-
-def _layout_repack(self, item_bits, axis=-1, keep_dim=True):
-    return _repack(self, item_bits, axis, keep_dim)
 
 
 def _layout_get_max_compatible_item_bits(self, max_item_bits, address=0, axis=-1):
@@ -346,20 +303,8 @@ def _layout_repr(self):
             f"{f' offset={offset}' if offset else ''} itemsize={self.itemsize}>")
 
 
-StridedLayout.__new__ = _layout_new
-StridedLayout.__init__ = _layout_init
-StridedLayout.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, a tuple.")
-StridedLayout.strides = property(lambda self: tuple(self.get_strides()),
-                                 doc="The strides in elements, a tuple.")
-StridedLayout.ndim = property(lambda self: self.get_n_dims(), doc="The number of dimensions.")
-StridedLayout.size = property(lambda self: self.get_volume(), doc="The number of elements.")
-StridedLayout.itemsize = property(lambda self: (self.get_item_bits() + 7) // 8,
-                                  doc="What one element takes, in bytes.")
-StridedLayout.T = property(lambda self: self.transpose(), doc="The axes reversed.")
-StridedLayout.repack = functools.wraps(_repack)(_layout_repack)
 StridedLayout.get_max_compatible_item_bits = functools.wraps(_layout_max_compatible)(
     _layout_get_max_compatible_item_bits)
-StridedLayout.__getitem__ = lambda self, key: self.slice(_slice_string(key))
 StridedLayout.__eq__ = _layout_eq
 StridedLayout.__hash__ = lambda self: self.hash()
 StridedLayout.__repr__ = _layout_repr
