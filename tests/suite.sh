@@ -40,6 +40,11 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider --junitxml "$reports/$report.xml" "$@"
 }
 
+# A million random layouts, as far as a minute goes.
+run_python_peers () {
+  MTL_TEST_CASES=1000000 run_pytest "$venv/bin/python" python-venv tests/python
+}
+
 check_compatibility () {
   "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
 }
