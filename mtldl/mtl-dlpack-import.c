@@ -69,12 +69,11 @@ import_tensor (const DLTensor  *tensor,
       byte_offset = first < end ? tensor->byte_offset : 0;
       if (first < -(gint64) byte_offset) /* below an address: the memory begins there */
         {
-          data += byte_offset + first;
+          data -= -(guint64) first - byte_offset;
           byte_offset = -(guint64) first;
         }
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data,
-                                        MAX ((gint64) byte_offset + end, 0), FALSE, read_only,
-                                        destroy, owner);
+                                        byte_offset + end, FALSE, read_only, destroy, owner);
     }
 
   return mtl_strided_view_new_take (memory, byte_offset, description.type, &description.layout);

@@ -195,6 +195,9 @@ share_addresses (MtlStridedView *self,
  * interleaved so that telling would take longer than about a millisecond, it
  * says yes.
  *
+ * It also says yes where elements smaller than a byte and memory of 2^60 bytes or
+ * more are compared.
+ *
  * Bytes between the elements do not count: every other column does not overlap
  * the columns between. Elements smaller than a byte that share one do overlap.
  *

@@ -374,6 +374,20 @@ stretches_meet (Stretches *a,
   return whole_bytes_meet (a, b, shift, work);
 }
 
+/* Whether one ends before the other begins. */
+static gboolean
+lie_apart (const MtlLayout *a,
+           const MtlLayout *b,
+           gint64           distance)
+{
+  gint64 a_first, a_end, b_first, b_end, limit;
+
+  return mtl_layout_get_byte_bounds (a, &a_first, &a_end, NULL)
+         && mtl_layout_get_byte_bounds (b, &b_first, &b_end, NULL)
+         && ((!__builtin_sub_overflow (a_end, b_first, &limit) && distance >= limit)
+             || (!__builtin_sub_overflow (a_first, b_end, &limit) && distance <= limit));
+}
+
 /* Whether any byte belongs to elements of both, where element offset 0 of b
  * lies so many bytes behind that of a. */
 gboolean
@@ -386,7 +400,7 @@ mtl_layout_overlaps (const MtlLayout *a,
   guint work = MAX_WORK;
   gint64 start;
 
-  if (mtl_layout_is_empty (a) || mtl_layout_is_empty (b))
+  if (mtl_layout_is_empty (a) || mtl_layout_is_empty (b) || lie_apart (a, b, distance))
     return FALSE;
 
   if (__builtin_mul_overflow (distance, in_bits ? 8 : 1, &start)

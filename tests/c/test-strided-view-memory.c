@@ -308,6 +308,68 @@ test_overlaps_imports (void)
     }
 }
 
+/* Of memory that nobody reads: two elements, so many of them apart. */
+static MtlStridedView *
+import_pair (Producer *producer,
+             guint64   address,
+             gint64    stride,
+             guint8    code,
+             guint8    bits)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view;
+
+  producer_init (producer);
+  producer->versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  producer->versioned.dl_tensor.dtype = (DLDataType) { code, bits, 1 };
+  producer->versioned.dl_tensor.data = (void *) (guintptr) address;
+  producer->versioned.dl_tensor.ndim = 1;
+  producer->shape[0] = 2;
+  producer->strides[0] = stride;
+  view = mtl_strided_view_new_take_dlpack (&producer->versioned, &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+/* Distances for which bits, or sums of bytes, are more than 63 bits hold. */
+static void
+test_overlaps_far_away (void)
+{
+  const struct
+  {
+    guint64 a, b;
+    gint64 a_stride, b_stride;
+    guint8 a_bits, b_bits;
+    gboolean overlap;
+  } cases[] = {
+    { 16, POW2 (62), 1, 1, 8, 8, FALSE },
+    { 16, POW2 (62), 1, 1, 4, 4, FALSE },
+    { 16, G_MAXUINT64 - 64, 1, 1, 8, 8, FALSE },
+    { 16, 16 + POW2 (62), POW2 (62), 1, 8, 8, TRUE },
+    { 16, 18 + POW2 (62), POW2 (62), 1, 8, 8, FALSE },
+    { 16, 15 + POW2 (62), POW2 (62), 1, 8, 8, TRUE },
+    { 16, 17, POW2 (62), POW2 (62) - 1, 8, 8, TRUE },
+    { 16, 17, POW2 (62), POW2 (62) - 2, 8, 8, FALSE },
+    /* More bits than can be counted: the cautious answer. */
+    { 16, 64, POW2 (61), 1, 8, 4, TRUE },
+    { 16, POW2 (62), G_MAXINT64 - 64, 1, 8, 4, TRUE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Producer a, b;
+      g_autoptr (MtlStridedView) a_view = import_pair (&a, cases[i].a, cases[i].a_stride,
+                                                       cases[i].a_bits == 4 ? 17 : 1,
+                                                       cases[i].a_bits);
+      g_autoptr (MtlStridedView) b_view = import_pair (&b, cases[i].b, cases[i].b_stride,
+                                                       cases[i].b_bits == 4 ? 17 : 1,
+                                                       cases[i].b_bits);
+
+      g_assert_true (mtl_strided_view_overlaps (a_view, b_view) == cases[i].overlap);
+      g_assert_true (mtl_strided_view_overlaps (b_view, a_view) == cases[i].overlap);
+    }
+}
+
 static void
 test_no_overlap_of_devices (void)
 {
@@ -343,6 +405,8 @@ assert_ends_at (MtlBuffer *buffer,
                                                                n - 1, &local_error);
 
   g_assert_no_error (local_error);
+  g_assert_nonnull (view);
+  g_assert_nonnull (backwards);
   g_assert_true (mtl_buffer_is_size_known (buffer));
   assert_fails (mtl_strided_view_new (buffer, all, MTL_DTYPE_UINT8, 1, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "byte offset 1");
@@ -436,6 +500,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/overlaps/types", test_overlaps_types);
   g_test_add_func ("/StridedView/overlaps/too-hard", test_too_hard);
   g_test_add_func ("/StridedView/overlaps/imports", test_overlaps_imports);
+  g_test_add_func ("/StridedView/overlaps/far-away", test_overlaps_far_away);
   g_test_add_func ("/StridedView/overlaps/devices", test_no_overlap_of_devices);
   g_test_add_func ("/StridedView/bounds/sources", test_bounds_of_sources);
   g_test_add_func ("/StridedView/bounds/imports", test_bounds_of_imports);

@@ -155,7 +155,7 @@ def test_view_as():
         view[:, 1:2].view_as(DType.COMPLEX64)
     with pytest.raises(ValueError, match="multiple of 8 bytes"):
         view[:, 1:3].view_as(DType.FLOAT64)
-    view[1].view_as(DType.COMPLEX64)[1] = -1j
+    view[1].view_as(DType.COMPLEX64)[1:] = -1j
     assert view.tolist() == [[0, 1, 2, 3], [4, 5, 0, -1]]
 
 
