@@ -308,14 +308,15 @@ test_overlaps_imports (void)
     }
 }
 
-/* Of memory that nobody reads: two elements, so many of them apart. */
+/* Of memory that nobody reads. */
 static MtlStridedView *
-import_pair (Producer *producer,
-             guint64   address,
-             gint64    stride,
-             guint8    code,
-             guint8    bits)
+import_row (Producer *producer,
+            guint64   address,
+            gint64    extent,
+            gint64    stride,
+            guint8    bits)
 {
+  guint8 code = bits == 4 ? 17 : 1; /* float4 or unsigned integers */
   g_autoptr (GError) error = NULL;
   MtlStridedView *view;
 
@@ -324,7 +325,7 @@ import_pair (Producer *producer,
   producer->versioned.dl_tensor.dtype = (DLDataType) { code, bits, 1 };
   producer->versioned.dl_tensor.data = (void *) (guintptr) address;
   producer->versioned.dl_tensor.ndim = 1;
-  producer->shape[0] = 2;
+  producer->shape[0] = extent;
   producer->strides[0] = stride;
   view = mtl_strided_view_new_take_dlpack (&producer->versioned, &error);
   g_assert_no_error (error);
@@ -358,16 +359,35 @@ test_overlaps_far_away (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       Producer a, b;
-      g_autoptr (MtlStridedView) a_view = import_pair (&a, cases[i].a, cases[i].a_stride,
-                                                       cases[i].a_bits == 4 ? 17 : 1,
-                                                       cases[i].a_bits);
-      g_autoptr (MtlStridedView) b_view = import_pair (&b, cases[i].b, cases[i].b_stride,
-                                                       cases[i].b_bits == 4 ? 17 : 1,
-                                                       cases[i].b_bits);
+      g_autoptr (MtlStridedView) a_view = import_row (&a, cases[i].a, 2, cases[i].a_stride,
+                                                      cases[i].a_bits);
+      g_autoptr (MtlStridedView) b_view = import_row (&b, cases[i].b, 2, cases[i].b_stride,
+                                                      cases[i].b_bits);
 
       g_assert_true (mtl_strided_view_overlaps (a_view, b_view) == cases[i].overlap);
       g_assert_true (mtl_strided_view_overlaps (b_view, a_view) == cases[i].overlap);
     }
+}
+
+/* Strides without a common divisor, whose products are beyond 64 bits: two rows
+ * meet in the one element in which they were made to. */
+static void
+test_overlaps_large_strides (void)
+{
+  const gint64 p = POW2 (58) - 27, q = POW2 (58) + 12345;
+
+  for (gint64 i = 0; i < 10; i++)
+    for (gint64 j = 0; j < 10; j++)
+      for (gint64 beside = -1; beside <= 1; beside++)
+        {
+          Producer a, b;
+          guint64 address = POW2 (62) + i * q - j * p + beside;
+          g_autoptr (MtlStridedView) a_view = import_row (&a, POW2 (62), 10, q, 8);
+          g_autoptr (MtlStridedView) b_view = import_row (&b, address, 10, p, 8);
+
+          g_assert_true (mtl_strided_view_overlaps (a_view, b_view) == (beside == 0));
+          g_assert_true (mtl_strided_view_overlaps (b_view, a_view) == (beside == 0));
+        }
 }
 
 static void
@@ -501,6 +521,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/overlaps/too-hard", test_too_hard);
   g_test_add_func ("/StridedView/overlaps/imports", test_overlaps_imports);
   g_test_add_func ("/StridedView/overlaps/far-away", test_overlaps_far_away);
+  g_test_add_func ("/StridedView/overlaps/large-strides", test_overlaps_large_strides);
   g_test_add_func ("/StridedView/overlaps/devices", test_no_overlap_of_devices);
   g_test_add_func ("/StridedView/bounds/sources", test_bounds_of_sources);
   g_test_add_func ("/StridedView/bounds/imports", test_bounds_of_imports);
