@@ -27,11 +27,14 @@ typedef struct
   guint16 nan;       /* what NaN becomes: -0 where the type has none */
 } MtlFloatKind;
 
-const MtlFloatKind *mtl_float_kind_get (guint               code,
-                                        guint               bits);
-guint               mtl_float_encode   (const MtlFloatKind *self,
-                                        double              value);
-double              mtl_float_decode   (const MtlFloatKind *self,
-                                        guint               pattern);
+/* By DLPack's type code, for those that mtl_float_has_kind() has. */
+extern const MtlFloatKind mtl_float_kinds[];
+
+gboolean mtl_float_has_kind (guint               code,
+                             guint               bits);
+guint    mtl_float_encode   (const MtlFloatKind *self,
+                             double              value);
+double   mtl_float_decode   (const MtlFloatKind *self,
+                             guint               pattern);
 
 G_END_DECLS

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* By DLPack's type code. */
-static const MtlFloatKind kinds[] = {
+const MtlFloatKind mtl_float_kinds[] = {
   [2] = { 5, 10, 15, MTL_FLOAT_SIGNED, 0x7bff, 0x7c00, 0x7e00 },             /* float16 */
   [4] = { 8, 7, 127, MTL_FLOAT_SIGNED, 0x7f7f, 0x7f80, 0x7fc0 },             /* bfloat16 */
   [7] = { 3, 4, 3, MTL_FLOAT_SIGNED, 0x6f, 0x70, 0x78 },                     /* e3m4 */
@@ -31,20 +30,18 @@ get_sign_bit (const MtlFloatKind *self)
            ? 0 : 1u << (self->exponent_bits + self->mantissa_bits);
 }
 
-/* NULL where the type is none of these. */
-const MtlFloatKind *
-mtl_float_kind_get (guint code,
+gboolean
+mtl_float_has_kind (guint code,
                     guint bits)
 {
   const MtlFloatKind *kind;
-  guint kind_bits;
 
-  if (code >= G_N_ELEMENTS (kinds) || kinds[code].exponent_bits == 0)
-    return NULL;
+  if (code >= G_N_ELEMENTS (mtl_float_kinds) || mtl_float_kinds[code].exponent_bits == 0)
+    return FALSE;
 
-  kind = &kinds[code];
-  kind_bits = kind->exponent_bits + kind->mantissa_bits + (kind->sign != MTL_FLOAT_WITHOUT_SIGN);
-  return bits == kind_bits ? kind : NULL;
+  kind = &mtl_float_kinds[code];
+  return bits == kind->exponent_bits + kind->mantissa_bits
+                 + (kind->sign != MTL_FLOAT_WITHOUT_SIGN ? 1u : 0u);
 }
 
 /* The nearest pattern, of two as near the even one, as if exponents had no end.
@@ -84,12 +81,12 @@ apply_sign (const MtlFloatKind *self,
 
   if (!negative)
     return pattern;
+  if (self->sign == MTL_FLOAT_SIGNED)
+    return pattern ^ sign_bit;
   if (self->sign == MTL_FLOAT_WITHOUT_SIGN)
     return self->nan;
-  if (self->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO && (pattern & ~sign_bit) == 0)
-    return pattern;
 
-  return pattern ^ sign_bit;
+  return (pattern & ~sign_bit) == 0 ? pattern : pattern ^ sign_bit;
 }
 
 /* Rounds to nearest even. */
@@ -104,7 +101,8 @@ mtl_float_encode (const MtlFloatKind *self,
   exponent = bits >> 52 & 0x7ff;
   mantissa = bits & ((G_GUINT64_CONSTANT (1) << 52) - 1);
 
-  if (isnan (value) || (value == 0 && self->sign == MTL_FLOAT_WITHOUT_SIGN))
+  if ((exponent == 0x7ff && mantissa != 0)
+      || (value == 0 && self->sign == MTL_FLOAT_WITHOUT_SIGN))
     return apply_sign (self, self->nan, bits >> 63);
 
   /* Subnormal doubles are far below the smallest of all these types. */

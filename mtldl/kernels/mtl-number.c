@@ -111,7 +111,7 @@ mtl_element_type_is_numeric (MtlElementType self)
     case MTL_TYPE_CODE_COMPLEX:
       return self.bits == 32 || self.bits == 64 || self.bits == 128;
     default:
-      return mtl_float_kind_get (self.code, self.bits) != NULL;
+      return mtl_float_has_kind (self.code, self.bits);
     }
 }
 
@@ -165,7 +165,7 @@ static MtlNumber
 load_complex (const guint8 *data,
               guint         bits)
 {
-  const MtlFloatKind *half = mtl_float_kind_get (MTL_TYPE_CODE_FLOAT, 16);
+  const MtlFloatKind *half = &mtl_float_kinds[MTL_TYPE_CODE_FLOAT];
 
   switch (bits)
     {
@@ -202,8 +202,8 @@ mtl_number_load (MtlElementType  type,
         return mtl_number_from_double (load_double (data));
       G_GNUC_FALLTHROUGH;
     default:
-      return mtl_number_from_double (load_narrow (mtl_float_kind_get (type.code, type.bits),
-                                                  data, bit, type.bits));
+      return mtl_number_from_double (load_narrow (&mtl_float_kinds[type.code], data, bit,
+                                                  type.bits));
     }
 }
 
@@ -308,7 +308,7 @@ store_complex (double  re,
                guint8 *data,
                guint   bits)
 {
-  const MtlFloatKind *half = mtl_float_kind_get (MTL_TYPE_CODE_FLOAT, 16);
+  const MtlFloatKind *half = &mtl_float_kinds[MTL_TYPE_CODE_FLOAT];
 
   switch (bits)
     {
@@ -363,7 +363,7 @@ mtl_number_store (MtlNumber       self,
     default:
       if (type.padded)
         *data = 0;
-      store_narrow (mtl_float_kind_get (type.code, type.bits), narrow, data, bit, type.bits);
+      store_narrow (&mtl_float_kinds[type.code], narrow, data, bit, type.bits);
     }
 }
 

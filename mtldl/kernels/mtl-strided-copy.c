@@ -194,17 +194,19 @@ fill_row (const MtlStridedRow *dest,
           gpointer             user_data)
 {
   Filling *filling = user_data;
+  guint size = filling->bits / 8;
+  guint bit;
 
-  for (gint64 i = 0; i < n; i++)
-    {
-      guint bit;
-      guint8 *to = mtl_strided_row_locate (dest, i, &bit);
+  if (filling->bits < 8)
+    for (gint64 i = 0; i < n; i++)
+      {
+        guint8 *to = mtl_strided_row_locate (dest, i, &bit);
 
-      if (filling->bits < 8)
         mtl_bits_store (to, bit, filling->bits, *filling->item);
-      else
-        memcpy (to, filling->item, filling->bits / 8);
-    }
+      }
+  else
+    for (gint64 i = 0; i < n; i++)
+      memcpy (dest->data + dest->bit / 8 + i * (dest->stride / 8), filling->item, size);
 
   return TRUE;
 }
