@@ -54,7 +54,23 @@ class StridedLayout:
     def itemsize(self) -> int: ...
     @property
     def T(self) -> StridedLayout: ...
-    def __getitem__(self, key: _Index) -> StridedLayout: ...
+    def __getitem__(self, key: _Index, /) -> StridedLayout: ...
+    def permute(self, *axes: Any) -> StridedLayout:
+        """The layout with its axes in another order."""
+    def transpose(self, *axes: Any) -> StridedLayout:
+        """The layout with its axes reversed, or in the order given."""
+    def reshape(self, *shape: Any) -> StridedLayout:
+        """The same elements in another shape, without a copy."""
+    def broadcast_to(self, *shape: Any) -> StridedLayout:
+        """The layout with axes of extent 1 repeated."""
+    def unsqueeze(self, *axes: Any) -> StridedLayout:
+        """The layout with new axes of extent 1."""
+    def squeeze(self, *axes: Any) -> StridedLayout:
+        """The layout without its axes of extent 1, or without those given."""
+    def repack(self, item_bits: int, axis: int = -1, keep_dim: bool = True) -> StridedLayout:
+        """The same memory in smaller or larger elements."""
+    def is_unique(self) -> bool:
+        """Whether no two indices lead to one element."""
 
 class StridedView:
     __dlpack_c_exchange_api__: ClassVar[CapsuleType]
@@ -106,6 +122,8 @@ class StridedView:
         """The view with new axes of extent 1."""
     def squeeze(self, *axes: Any) -> StridedView:
         """The view without its axes of extent 1, or without those given."""
+    def view_as(self, dtype: DType, /) -> StridedView:
+        """The same bytes as elements of another type, without a copy."""
     def export_dlpack(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
                       event: Event | None = None, event_value: int = 0,
                       cancellable: Gio.Cancellable | None = None) -> DlpackTensor: ...

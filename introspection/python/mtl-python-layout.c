@@ -259,22 +259,23 @@ layout_is_unique (PyObject *self,
 
 PyMethodDef layout_methods[] = {
   { "permute", FAST (layout_permute),
-    "permute(*axes)\n\nThe layout with its axes in another order." },
+    "permute($self, /, *axes)\n--\n\nThe layout with its axes in another order." },
   { "transpose", FAST (layout_transpose),
-    "transpose(*axes)\n\nThe layout with its axes reversed, or in the order given." },
+    "transpose($self, /, *axes)\n--\n\nThe layout with its axes reversed, or in the order given." },
   { "reshape", FAST (layout_reshape),
-    "reshape(*shape)\n\nThe same elements in another shape, without a copy." },
+    "reshape($self, /, *shape)\n--\n\nThe same elements in another shape, without a copy." },
   { "broadcast_to", FAST (layout_broadcast_to),
-    "broadcast_to(*shape)\n\nThe layout with axes of extent 1 repeated." },
+    "broadcast_to($self, /, *shape)\n--\n\nThe layout with axes of extent 1 repeated." },
   { "unsqueeze", FAST (layout_unsqueeze),
-    "unsqueeze(*axes)\n\nThe layout with new axes of extent 1." },
+    "unsqueeze($self, /, *axes)\n--\n\nThe layout with new axes of extent 1." },
   { "squeeze", FAST (layout_squeeze),
-    "squeeze(*axes)\n\nThe layout without its axes of extent 1, or without those given." },
+    "squeeze($self, /, *axes)\n--\n\n"
+    "The layout without its axes of extent 1, or without those given." },
   { "repack", (PyCFunction) (void *) layout_repack, METH_VARARGS | METH_KEYWORDS,
-    "repack(item_bits, axis=-1, keep_dim=True)\n\n"
+    "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
     "The same memory in smaller or larger elements." },
   { "is_unique", layout_is_unique, METH_NOARGS,
-    "is_unique()\n\nWhether no two indices lead to one element." },
+    "is_unique($self, /)\n--\n\nWhether no two indices lead to one element." },
   { NULL }
 };
 
