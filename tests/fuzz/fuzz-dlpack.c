@@ -142,10 +142,14 @@ operate (MtlStridedView  *view,
   static const char *const slices[] = {
     "::-1", "1:", "..., 0", ":, ::2", "newaxis", "::-2, ...", "0:0", "-1", "..., 1:3", "2::3",
   };
+  static const MtlDType dtypes[] = {
+    MTL_DTYPE_UINT8, MTL_DTYPE_UINT32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_FLOAT4_E2M1FN,
+    MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT16,
+  };
   gint64 dims[] = { -1, 1 + input_byte (input) % 4 };
   int axis = input_axis (input);
 
-  switch (input_byte (input) % 8)
+  switch (input_byte (input) % 9)
     {
     case 0:
       return mtl_strided_view_transpose (view);
@@ -161,6 +165,9 @@ operate (MtlStridedView  *view,
       return mtl_strided_view_as_read_only (view);
     case 6:
       return mtl_strided_view_unsqueeze (view, &axis, 1, error);
+    case 7:
+      return mtl_strided_view_view_as (view, dtypes[input_byte (input) % G_N_ELEMENTS (dtypes)],
+                                       error);
     default:
       return mtl_strided_view_slice_string (view, slices[input_byte (input)
                                                          % G_N_ELEMENTS (slices)], error);
@@ -181,6 +188,8 @@ touch (MtlStridedView *view,
 
   g_assert_no_error (error);
   g_assert_nonnull (text);
+  g_assert_true (mtl_strided_view_overlaps (view, view) == !mtl_strided_view_is_empty (view));
+  g_assert_false (mtl_strided_view_overlaps (view, copy));
   bytes = mtl_strided_view_dup_bytes (view, &error);
   copied = mtl_strided_view_dup_bytes (copy, &error);
   g_assert_no_error (error);

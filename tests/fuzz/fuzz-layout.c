@@ -19,6 +19,7 @@ typedef enum
   REPEATED,    /* names some more than once, but leaves none out */
   FEWER,       /* leaves some out */
   ELSEWHERE,   /* puts them somewhere else */
+  REPACKED,    /* makes others of their bits */
 } Effect;
 
 int
@@ -134,7 +135,7 @@ operate (MtlStridedLayout  *layout,
   gsize n;
 
   *effect = SAME_ORDER;
-  switch (input_byte (input) % 16)
+  switch (input_byte (input) % 18)
     {
     case 0:
       n = read_dims (input, dims, input_int64);
@@ -187,6 +188,13 @@ operate (MtlStridedLayout  *layout,
       *effect = FEWER;
       return input_byte (input) % 2 == 0 ? slice (layout, input, error)
                                          : slice_string (layout, input, error);
+    case 15:
+    case 16:
+      *effect = REPACKED;
+      axes[0] = input_axis (input);
+      n = input_byte (input);
+      return mtl_strided_layout_repack (layout, n % 4 == 3 ? n : 1u << n % 8, axes[0],
+                                        n & 64, error);
     default:
       *effect = ELSEWHERE;
       return mtl_strided_layout_to_dense (layout, input_byte (input) % 4, error);
@@ -269,8 +277,7 @@ check_queries (MtlStridedLayout *layout,
     g_assert_true (is_sorted_run);
   if (mtl_strided_layout_is_dense (layout))
     g_assert_cmpint (min, ==, 0);
-  if (mtl_strided_layout_is_unique (layout))
-    g_assert_false (repeats);
+  g_assert_true (mtl_strided_layout_is_unique (layout) == !repeats);
 }
 
 /* What holds of every layout, however large. */
@@ -337,6 +344,26 @@ check_bounds (MtlStridedLayout *before,
   g_assert_cmpint (new_max, <=, max);
 }
 
+/* The same bits, from the first to the last. */
+static void
+check_repacked (MtlStridedLayout *before,
+                MtlStridedLayout *after)
+{
+  __int128 bits = mtl_strided_layout_get_item_bits (before);
+  __int128 new_bits = mtl_strided_layout_get_item_bits (after);
+  gint64 min, max, new_min, new_max;
+
+  mtl_strided_layout_get_offset_bounds (before, &min, &max);
+  mtl_strided_layout_get_offset_bounds (after, &new_min, &new_max);
+  g_assert_true (mtl_strided_layout_get_volume (before) * bits
+                 == mtl_strided_layout_get_volume (after) * new_bits);
+  if (min > max)
+    return;
+
+  g_assert_true (min * bits == new_min * new_bits);
+  g_assert_true ((max + (__int128) 1) * bits == (new_max + (__int128) 1) * new_bits);
+}
+
 /* A view of it reads the element at each offset. */
 static void
 check_view (MtlStridedLayout *layout,
@@ -391,7 +418,9 @@ run (Input  *input,
         continue;
 
       check_layout (next);
-      if (effect != ELSEWHERE)
+      if (effect == REPACKED)
+        check_repacked (layout, next);
+      else if (effect != ELSEWHERE)
         check_bounds (layout, next);
       next_offsets = list_offsets (next);
       if (next_offsets != NULL)
@@ -399,7 +428,7 @@ run (Input  *input,
           check_queries (next, next_offsets);
           check_view (next, next_offsets, memory);
         }
-      if (offsets != NULL && next_offsets != NULL)
+      if (offsets != NULL && next_offsets != NULL && effect != REPACKED)
         check_elements (offsets, mtl_strided_layout_get_volume (layout), next_offsets,
                         mtl_strided_layout_get_volume (next), effect);
 
