@@ -97,3 +97,15 @@ def test_assigning_from_a_tensor():
     view[...] = torch.ones(3)
 
     assert view.tolist() == [[1, 1, 1]] * 2
+
+
+def test_two_float4_to_an_element():
+    patterns = torch.tensor([[0x21, 0x43], [0x7f, 0x08]], dtype=torch.uint8)
+    view = Mtl.from_dlpack(patterns.view(torch.float4_e2m1fn_x2))
+
+    assert view.get_lanes() == 2 and view.shape == (2, 2)
+    assert view.tolist() == [[[0.5, 1], [1.5, 2]], [[-6, 6], [0, 0]]]
+    view[0, 0] = [6, -6]
+    assert patterns[0, 0] == 0xf7
+    assert torch.from_dlpack(view).dtype == torch.float4_e2m1fn_x2
+    assert view.view_as(Mtl.DType.FLOAT4_E2M1FN).tolist() == [[6, -6, 1.5, 2], [-6, 6, 0, 0]]
