@@ -265,8 +265,8 @@ check_queries (MtlStridedLayout *layout,
   g_assert_cmpint (max, ==, sorted[volume - 1]);
   for (gint64 i = 1; i < volume; i++)
     {
-      is_run &= offsets[i] == offsets[0] + i;
-      is_sorted_run &= sorted[i] == sorted[0] + i;
+      is_run &= offsets[i] - offsets[0] == i;
+      is_sorted_run &= sorted[i] - sorted[0] == i;
       repeats |= sorted[i] == sorted[i - 1];
     }
 
