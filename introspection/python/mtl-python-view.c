@@ -58,11 +58,11 @@ ints_from_args (PyObject *const *args,
   if (n_args == 1 && !PyLong_Check (args[0])
       && (PySequence_Check (args[0]) || !PyIndex_Check (args[0])))
     {
-      sequence = PySequence_Fast (args[0], "expected integers or a sequence of them");
+      sequence = PySequence_Tuple (args[0]); /* a list may change while it is read */
       if (sequence == NULL)
         return -1;
-      args = PySequence_Fast_ITEMS (sequence);
-      n_args = PySequence_Fast_GET_SIZE (sequence);
+      args = &PyTuple_GET_ITEM (sequence, 0);
+      n_args = PyTuple_GET_SIZE (sequence);
     }
 
   if (n_args > MAX_DIMS)

@@ -288,3 +288,18 @@ def test_dense_like_dtype_names(dtype):
     view = zeros(dtype, (2,))
 
     assert view.dtype == dtype_of(dtype) and np.dtype(view.dtype) == np.asarray(view).dtype
+
+
+def test_lists_that_change_while_they_are_read():
+    class Clears:
+        def __index__(self):
+            integers.clear()
+            return 2
+
+    view = zeros("int32", (2, 3))
+    for call in (view.reshape, view.broadcast_to, view.permute, Mtl.StridedLayout,
+                 Mtl.StridedLayout((2, 3)).reshape):
+        integers = [Clears(), *range(1000, 1050)]
+        with pytest.raises((ValueError, IndexError)):
+            call(integers)
+        assert integers == []
