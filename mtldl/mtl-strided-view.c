@@ -88,8 +88,7 @@ put_spare_view (MtlStridedView *self)
 }
 
 /* Whether the caller's reference is all there is of it: weak references, and
- * what a language binding attaches, are in the list of data. There are no
- * properties, so that no handler of a signal can have been of use. */
+ * what a language binding attaches, are in the list of data. */
 static gboolean
 is_unattached (MtlStridedView *self)
 {
@@ -142,6 +141,7 @@ mtl_strided_view_release (MtlStridedView *self,
     }
 
   mtl_layout_clear (&self->layout);
+  g_signal_handlers_destroy (self); /* as at its end */
   if (!put_spare_view (self))
     g_object_unref (self);
   return TRUE;

@@ -6,7 +6,8 @@
 
 /* A consumer renames the capsule, so that a name that is left means that
  * nobody took the tensor. What ends with it may run Python code, to which an
- * exception that is pending here does not belong. */
+ * exception that is pending here does not belong, or wait for who wants
+ * Python's lock. */
 static void
 delete_legacy_capsule (PyObject *capsule)
 {
@@ -18,7 +19,9 @@ delete_legacy_capsule (PyObject *capsule)
 
   PyErr_Fetch (&type, &value, &traceback);
   managed = PyCapsule_GetPointer (capsule, LEGACY_NAME);
+  Py_BEGIN_ALLOW_THREADS
   managed->deleter (managed);
+  Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
 }
 
@@ -33,7 +36,9 @@ delete_versioned_capsule (PyObject *capsule)
 
   PyErr_Fetch (&type, &value, &traceback);
   managed = PyCapsule_GetPointer (capsule, VERSIONED_NAME);
+  Py_BEGIN_ALLOW_THREADS
   managed->deleter (managed);
+  Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
 }
 

@@ -36,6 +36,22 @@ allocate_tensor (DLTensor                  *prototype,
   return -1;
 }
 
+static gboolean
+begins_within_byte (MtlStridedView *view)
+{
+  guint bits = mtl_strided_view_get_item_bits (view);
+
+  return bits % 8 != 0 && mtl_strided_view_get_offset (view) % 8 * bits % 8 != 0;
+}
+
+/* Else it is copied, or a device is waited for. */
+static gboolean
+goes_out_in_place (MtlStridedView *view)
+{
+  return mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
+         && !has_negative_strides (view) && !begins_within_byte (view);
+}
+
 static int
 managed_from_object (void                      *py_object,
                      DLManagedTensorVersioned **out)
@@ -47,7 +63,7 @@ managed_from_object (void                      *py_object,
   if (view == NULL)
     return -1;
 
-  state = has_negative_strides (view) ? leave_python (view) : NULL;
+  state = goes_out_in_place (view) ? NULL : leave_python (view);
   *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
                                      &error);
   enter_python (state);
@@ -77,7 +93,7 @@ find_reason_against_lending (MtlStridedView *view)
   if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL
       && !mtl_strided_view_is_host_accessible (view))
     return "A view of another device's memory cannot be lent";
-  if (mtl_strided_view_get_offset (view) * mtl_strided_view_get_item_bits (view) % 8 != 0)
+  if (begins_within_byte (view))
     return "A view whose first element lies within a byte cannot be lent";
 
   return NULL;

@@ -144,6 +144,12 @@ device_pair (PyObject *device)
     {
       MtlDevice *gdevice = (MtlDevice *) pygobject_get (device);
 
+      if (gdevice == NULL)
+        {
+          PyErr_SetString (PyExc_TypeError, "device is an object that holds no device");
+          return NULL;
+        }
+
       return Py_BuildValue ("(ii)", mtl_device_get_device_type (gdevice),
                             mtl_device_get_device_ordinal (gdevice));
     }
@@ -282,9 +288,14 @@ view_from_dlpack (PyObject *object,
                   PyObject *device,
                   PyObject *copy)
 {
-  gboolean wants_copy = copy != Py_None && PyObject_IsTrue (copy) == 1;
+  int wants_copy = copy != Py_None ? PyObject_IsTrue (copy) : FALSE;
   PyObject *pair, *capsule, *wrapper = NULL;
   gboolean is_copied;
+
+  if (wants_copy < 0)
+    return NULL;
+  if (copy != Py_None)
+    copy = wants_copy ? Py_True : Py_False;
 
   pair = device_pair (device);
   if (pair == NULL)
@@ -303,6 +314,12 @@ view_from_dlpack (PyObject *object,
   /* Not every producer that takes the keyword heeds it. */
   if (wrapper != NULL && wants_copy && !is_copied)
     wrapper = replace_by_copy (wrapper);
+  if (wrapper != NULL && copy == Py_False && is_copied)
+    {
+      PyErr_SetString (PyExc_BufferError, "The producer gave a copy, which copy=False forbids");
+      drop (wrapper);
+      wrapper = NULL;
+    }
 
   drop (capsule);
   Py_DECREF (pair);

@@ -304,7 +304,10 @@ view_assign (PyObject *self,
   copied = mtl_strided_view_copy_from (dest, source, &error);
   enter_python (state);
   g_object_unref (dest);
-  g_object_unref (source);
+  if (is_view (value))
+    g_object_unref (source);
+  else
+    unref_view (source);
   return copied ? 0 : raise_error_int (error, CALLER);
 }
 
@@ -328,6 +331,12 @@ view_item (PyObject   *self,
   MtlStridedView *view = get_view (self);
   GError *error = NULL;
   gint64 index = i;
+
+  if (i < 0) /* what counts from the end was added up by who called */
+    {
+      PyErr_SetString (PyExc_IndexError, "index out of range");
+      return NULL;
+    }
 
   if (mtl_strided_view_get_n_dims (view) == 1)
     return number_get (view, &index, 1);

@@ -62,6 +62,9 @@ PyObject *wrap_view       (MtlStridedView *view,
 PyObject *wrap_layout     (MtlStridedLayout *layout,
                            GError          **error);
 
+/* Gives up a reference, and Python's lock if memory ends with it. */
+void      unref_view      (MtlStridedView *view);
+
 /* The view behind a Python object that is one, or a buffer's bytes: both are
  * new references. */
 MtlStridedView *view_for_exporter (PyObject *object);

@@ -154,6 +154,19 @@ view_get_itemsize (PyObject *self,
   return PyLong_FromUnsignedLong ((mtl_strided_view_get_item_bits (get_view (self)) + 7) / 8);
 }
 
+/* Of a broadcast view it may be more than there is memory. */
+static PyObject *
+multiply_size (PyObject *self)
+{
+  PyObject *size = view_get_size (self, NULL);
+  PyObject *itemsize = view_get_itemsize (self, NULL);
+  PyObject *product = size != NULL && itemsize != NULL ? PyNumber_Multiply (size, itemsize) : NULL;
+
+  Py_XDECREF (size);
+  Py_XDECREF (itemsize);
+  return product;
+}
+
 static PyObject *
 view_get_nbytes (PyObject *self,
                  void     *closure)
@@ -162,9 +175,10 @@ view_get_nbytes (PyObject *self,
   unsigned __int128 bits = (unsigned __int128) mtl_strided_view_get_volume (view)
                            * mtl_strided_view_get_item_bits (view);
 
-  /* Of a broadcast view it may be more than there is memory. */
-  return PyLong_FromUnsignedLongLong ((bits + 7) / 8 > G_MAXUINT64 ? G_MAXUINT64
-                                                                   : (guint64) ((bits + 7) / 8));
+  if (bits / 8 >= G_MAXUINT64)
+    return multiply_size (self);
+
+  return PyLong_FromUnsignedLongLong ((bits + 7) / 8);
 }
 
 /* The enumeration's members, so that a getter need not look one up. */

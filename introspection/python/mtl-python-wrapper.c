@@ -69,12 +69,20 @@ end_view (MtlStridedView *view)
   PyErr_Restore (type, value, traceback);
 }
 
+void
+unref_view (MtlStridedView *view)
+{
+  if (!mtl_strided_view_release (view, FALSE))
+    end_view (view);
+}
+
 static void
 view_dealloc (PyObject *self)
 {
   PyGObject *wrapper = (PyGObject *) self;
   MtlStridedView *view = (MtlStridedView *) wrapper->obj;
   PyTypeObject *type = Py_TYPE (self);
+  PyObject *error, *value, *traceback;
 
   if (type == classes.view && type->tp_finalize != NULL
       && PyObject_CallFinalizerFromDealloc (self) < 0)
@@ -82,7 +90,9 @@ view_dealloc (PyObject *self)
 
   if (!is_bare (wrapper))
     {
+      PyErr_Fetch (&error, &value, &traceback);
       dealloc_by_pygobject (self);
+      PyErr_Restore (error, value, traceback);
       Py_DECREF (type);
       return;
     }
@@ -91,8 +101,7 @@ view_dealloc (PyObject *self)
   Py_TRASHCAN_BEGIN (self, view_dealloc)
   wrapper->obj = NULL;
   g_object_set_qdata (G_OBJECT (view), wrapper_key, NULL);
-  if (!mtl_strided_view_release (view, FALSE))
-    end_view (view);
+  unref_view (view);
   type->tp_free (self);
   Py_DECREF (type);
   Py_TRASHCAN_END

@@ -316,3 +316,27 @@ def test_tensor_in_transit():
     assert tuple(legacy.get_version()) == (0, 0)
     assert legacy.get_device_type() == Mtl.DeviceType.CPU and legacy.get_device_ordinal() == 0
     assert Mtl.DlpackTensor().is_consumed()
+
+
+def test_what_is_neither_true_nor_false():
+    class Undecided:
+        def __bool__(self):
+            raise RuntimeError("cannot say")
+
+    producer = Producer(floats(1), (1,))
+    with pytest.raises(RuntimeError, match="cannot say"):
+        Mtl.from_dlpack(producer, copy=Undecided())
+    assert producer.deleted == 0
+
+
+def test_a_copy_that_was_forbidden():
+    producer = Producer(floats(1), (1,), flags=2)
+
+    with pytest.raises(BufferError, match="copy=False"):
+        Mtl.from_dlpack(producer, copy=False)
+    assert producer.deleted == 1
+
+
+def test_an_object_that_holds_no_device():
+    with pytest.raises(TypeError, match="no device"):
+        Mtl.from_dlpack(np.zeros(2), device=Mtl.Device.__new__(Mtl.Device))

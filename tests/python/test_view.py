@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import ctypes
 import gc
 import weakref
 
@@ -303,3 +304,20 @@ def test_lists_that_change_while_they_are_read():
         with pytest.raises((ValueError, IndexError)):
             call(integers)
         assert integers == []
+
+
+def test_bytes_of_more_than_there_is_memory():
+    view = zeros("float64", (1,)).broadcast_to(2**62)
+
+    assert view.nbytes == 2**65 and view.nbytes == view.size * view.itemsize
+
+
+def test_items_before_the_first_for_callers_in_c():
+    get_item = ctypes.pythonapi.PySequence_GetItem
+    get_item.restype, get_item.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_ssize_t]
+    view = Mtl.asview(np.arange(3))
+
+    assert get_item(view, -3) == 0
+    for index in (-4, -6, 3):
+        with pytest.raises(IndexError):
+            get_item(view, index)
