@@ -237,7 +237,7 @@ def test_who_waits_for_the_gpu_does_not_hold_pythons_lock(wait):
     lambda view: view.copy_from(Mtl.asview(bytes(64))), lambda view: view[::2].copy(),
     lambda view: view.equal(view.copy()), lambda view: view.to_dtype(Mtl.DType.FLOAT32),
     lambda view: Mtl.from_dlpack(view, device=(1, 0)),
-    lambda view: Mtl.from_dlpack(view, copy=True),
+    lambda view: view.__dlpack__(max_version=(1, 0), copy=True),
     lambda view: view.get_device().synchronize(None),
     lambda view: Mtl.Event.new(view.get_device()),
     lambda view: Mtl.Buffer.new(view.get_device(), 5, Mtl.StorageMode.PRIVATE),
