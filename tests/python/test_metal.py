@@ -387,3 +387,10 @@ def test_many_threads(device, mode):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_mpi_would_not_reach_private_memory(device):
+    view = tensor(device, Mtl.StorageMode.PRIVATE, [1, 2])
+
+    with pytest.raises(BufferError, match="host"):
+        Mtl.mpi_datatype(view)

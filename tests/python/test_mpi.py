@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import DEFAULT, METAL, SEED
+from conftest import SEED
 
 pytest.importorskip("mpi4py", reason="mpi4py is among the pinned peers only")
 
@@ -73,10 +73,3 @@ def test_refusals():
         Mtl.mpi_datatype(view)
     with pytest.raises(TypeError, match="ndarray is no view"):
         Mtl.mpi_datatype(np.zeros(3))
-
-
-if METAL:
-    def test_memory_that_mpi_would_not_reach():
-        private = Mtl.asview([1, 2]).to_device(DEFAULT, Mtl.StorageMode.PRIVATE)
-        with pytest.raises(BufferError, match="host"):
-            Mtl.mpi_datatype(private)

@@ -76,14 +76,14 @@ def mpi_datatype(view):
     Raises NotImplementedError where an element is part of a byte, and
     BufferError where the host does not reach the memory.
     """
-    from mpi4py import MPI
-
     if not isinstance(view, Mtl.StridedView):
         raise TypeError(f"{type(view).__name__} is no view")
     if view.get_item_bits() % 8:
         raise NotImplementedError(f"MPI has no elements of {view.get_item_bits()} bits")
     if not view.is_host_accessible():
         raise BufferError("MPI reads the host's memory, which this view does not lie in")
+
+    from mpi4py import MPI
 
     if view.dtype in _ELEMENTS:
         datatype = getattr(MPI, _ELEMENTS[view.dtype])
