@@ -308,7 +308,8 @@ mtl_strided_view_new_dense (MtlDevice       *device,
   if (!mtl_layout_get_required_size (&taken, &size, error))
     return NULL;
 
-  memory = mtl_memory_new (device, size, mode, zeroed, error);
+  /* An element of part of a byte is written together with its neighbours. */
+  memory = mtl_memory_new (device, size, mode, zeroed || taken.item_bits % 8 != 0, error);
   if (memory == NULL)
     return NULL;
 
