@@ -93,7 +93,8 @@ check_alignment (MtlStridedView  *self,
  * %MTL_ERROR_OUT_OF_BOUNDS where there are no dimensions and the size is another,
  * with %MTL_ERROR_NEEDS_COPY where no elements lie side by side, a stride is not
  * of whole new elements, or the first one is not aligned as its type needs, and
- * with %MTL_ERROR_OVERFLOW where the number of elements does not fit 63 bits.
+ * with %MTL_ERROR_OVERFLOW where the number of elements does not fit 63 bits, or
+ * that of the bits of elements smaller than a byte.
  *
  * Returns: (transfer full): the new view
  *
@@ -105,10 +106,11 @@ mtl_strided_view_view_as (MtlStridedView  *self,
                           GError         **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  MtlLayout repacked;
+  g_auto (MtlLayout) repacked = MTL_LAYOUT_INIT;
   MtlElementType type;
   MtlStridedView *view;
   gsize byte_offset;
+  gint64 first, end;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
@@ -119,10 +121,12 @@ mtl_strided_view_view_as (MtlStridedView  *self,
   move_to_first_element (self, &layout, &byte_offset);
   if (!check_alignment (self, type, byte_offset, error)
       || !mtl_layout_repack (&layout, mtl_element_type_get_item_bits (type),
-                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error))
+                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error)
+      || !mtl_layout_get_byte_bounds (&repacked, &first, &end, error))
     return NULL;
 
   view = mtl_strided_view_derive (self, &repacked);
+  repacked.n_dims = 0; /* its memory is the view's now */
   view->byte_offset = byte_offset;
   view->type = type;
   return view;

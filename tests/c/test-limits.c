@@ -143,6 +143,7 @@ test_import_handles (void)
     { 2, G_MAXUINT64, 0, 1, FALSE },
     { 2, G_MAXUINT64 - 1, 0, 1, FALSE },
     { 2, G_MAXUINT64 - 2, 0, 1, TRUE },
+    { 2, G_MAXUINT64 - 9, 10, 1, FALSE },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -167,7 +168,6 @@ static void
 test_import_nothing_far_away (void)
 {
   Producer producer;
-  g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
 
   producer_init_bytes (&producer, 0, 1);
@@ -175,6 +175,19 @@ test_import_nothing_far_away (void)
   producer.versioned.dl_tensor.byte_offset = G_MAXUINT64;
   view = import (&producer);
   g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 0);
+}
+
+/* 2^61 bytes are fewer than 63 bits count, but their bits are not. */
+static void
+test_bits_of_many_bytes (void)
+{
+  Producer producer;
+  g_autoptr (MtlStridedView) view = NULL;
+
+  producer_init_bytes (&producer, POW2 (61), 1);
+  view = import (&producer);
+  assert_fails (mtl_strided_view_view_as (view, MTL_DTYPE_FLOAT4_E2M1FN, &error),
+                MTL_ERROR_OVERFLOW, "4611686018427387903 of 4 bits");
 }
 
 /* The flag is about elements of fewer than 8 bits. */
@@ -279,6 +292,7 @@ main (int   argc,
   g_test_add_func ("/Limits/import/too-wide", test_import_too_wide);
   g_test_add_func ("/Limits/import/handles", test_import_handles);
   g_test_add_func ("/Limits/import/nothing-far-away", test_import_nothing_far_away);
+  g_test_add_func ("/Limits/bits-of-many-bytes", test_bits_of_many_bytes);
   g_test_add_func ("/Limits/import/padded-bytes", test_padded_bytes);
   g_test_add_func ("/Limits/slice-of-unknown-size", test_slice_of_unknown_size);
   g_test_add_func ("/Limits/foreign-devices-cannot-wait", test_foreign_devices_cannot_wait);
