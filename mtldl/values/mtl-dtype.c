@@ -154,9 +154,6 @@ mtl_element_type_to_string (MtlElementType self)
 {
   g_autofree char *name = mtl_dtype_to_string (self.code << 8 | self.bits);
 
-  if (self.code == 0 && self.bits == 0)
-    return g_strdup ("0/0");
-
   if (self.lanes != 1)
     return g_strdup_printf ("%s×%u", name, self.lanes);
 

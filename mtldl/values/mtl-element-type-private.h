@@ -6,7 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* DLPack's description of an element, whatever a peer says, named or not. */
+/* DLPack's description of an element, whatever a peer says, named or not. Only
+ * what is less than a byte is padded. */
 typedef struct
 {
   guint8 code;
@@ -47,7 +48,7 @@ mtl_element_type_equal (MtlElementType a,
 static inline guint32
 mtl_element_type_get_lane_bits (MtlElementType self)
 {
-  return self.padded && self.bits < 8 ? 8 : self.bits;
+  return self.padded ? 8 : self.bits;
 }
 
 static inline guint32

@@ -140,9 +140,10 @@ sums_prepare (Sums *self)
     }
 }
 
-/* Whether the first n terms can add up to the target. Only those multiples of
- * the last one are tried that leave what the others can reach: neither too
- * much, nor too little, nor something that their divisor does not divide. */
+/* Whether the first n terms can add up to the target, which is not beyond their
+ * reach. Only those multiples of the last one are tried that leave what the
+ * others can reach: neither too much, nor too little, nor something that their
+ * divisor does not divide. */
 static Answer
 sums_reach (const Sums *self,
             guint       n,
@@ -153,7 +154,7 @@ sums_reach (const Sums *self,
 
   if (target == 0)
     return YES;
-  if (target > self->reach[n] || target % self->divisor[n] != 0)
+  if (target % self->divisor[n] != 0)
     return NO;
   if (n == 1)
     return YES;

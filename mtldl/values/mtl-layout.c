@@ -174,12 +174,12 @@ mtl_layout_new_for_bytes (const gint64  *shape,
   return mtl_layout_new (shape, strides, n_dims, 0, item_bits, result, error);
 }
 
-/* Extents of 0 count as 1, so that no stride is 0, and an empty layout whose
- * strides would overflow keeps the last one that did not. */
-static gboolean
-fill_dense_strides (MtlLayout  *self,
-                    const int  *axes,
-                    GError    **error)
+/* Extents of 0 count as 1, so that no stride is 0. A volume that was checked
+ * leaves only empty layouts strides that overflow: they keep the last one that
+ * did not. */
+static void
+fill_dense_strides (MtlLayout *self,
+                    const int *axes)
 {
   const gint64 *shape = mtl_layout_shape (self);
   gint64 *strides = mtl_layout_strides (self);
@@ -193,11 +193,7 @@ fill_dense_strides (MtlLayout  *self,
       strides[axis] = stride;
       if (!__builtin_mul_overflow (stride, MAX (shape[axis], 1), &next))
         stride = next;
-      else if (!mtl_layout_is_empty (self))
-        return set_overflow (error, "volume", shape, self->n_dims);
     }
-
-  return TRUE;
 }
 
 gboolean
@@ -263,8 +259,7 @@ mtl_layout_new_dense_for_axes (const gint64  *shape,
   mtl_layout_init (&layout, n_dims, item_bits, 0);
   if (n_dims > 0)
     memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
-  if (!fill_dense_strides (&layout, resolved, error))
-    return FALSE;
+  fill_dense_strides (&layout, resolved);
 
   *result = layout;
   layout.n_dims = 0;
