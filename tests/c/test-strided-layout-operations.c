@@ -85,6 +85,7 @@ test_flatten (void)
   g_autoptr (MtlStridedLayout) scalar = new_dense (NO_DIMS);
   g_autoptr (MtlStridedLayout) from_scalar = mtl_strided_layout_flatten (scalar, 0, -1,
                                                                          &local_error);
+  g_autoptr (MtlStridedLayout) from_end = mtl_strided_layout_flatten (scalar, -1, 0, &local_error);
 
   g_assert_no_error (local_error);
   g_assert_cmphex (mtl_strided_layout_get_flatten_mask (layout), ==, 1 << 2);
@@ -94,6 +95,7 @@ test_flatten (void)
   g_assert_true (mtl_strided_layout_equal (one, layout));
   g_assert_true (mtl_strided_layout_equal (same, layout));
   assert_shape (from_scalar, 1);
+  assert_shape (from_end, 1);
 
   assert_fails (mtl_strided_layout_flatten (layout, 0, -1, &error),
                 MTL_ERROR_NEEDS_COPY, "strides (100, 4, 1)");
@@ -107,6 +109,12 @@ test_flatten (void)
                 MTL_ERROR_OUT_OF_BOUNDS, "0x8");
   assert_fails (mtl_strided_layout_flatten_mask (scalar, 1, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "0x1");
+  assert_fails (mtl_strided_layout_flatten (scalar, 1, 1, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Axis 1");
+  assert_fails (mtl_strided_layout_flatten (scalar, 0, 1, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Axis 0");
+  assert_fails (mtl_strided_layout_flatten (scalar, -1, -2, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "Axis -1");
 }
 
 /* Huge extents beside one of 0, in any order. */
@@ -126,6 +134,16 @@ test_flatten_empty (void)
       g_assert_no_error (error);
       assert_shape (flat, 0);
     }
+}
+
+/* An extent of 0 that stays on its own helps none of the others. */
+static void
+test_flatten_overflow (void)
+{
+  g_autoptr (MtlStridedLayout) layout = new_dense (DIMS (0, POW2 (40), POW2 (40)));
+
+  assert_fails (mtl_strided_layout_flatten (layout, 1, 2, &error),
+                MTL_ERROR_OVERFLOW, "1099511627776");
 }
 
 static void
@@ -214,6 +232,12 @@ test_broadcast (void)
   g_autoptr (MtlStridedLayout) scalar = new_dense (NO_DIMS);
   g_autoptr (MtlStridedLayout) row = mtl_strided_layout_broadcast_to (scalar, DIMS (5),
                                                                       &local_error);
+  g_autoptr (MtlStridedLayout) row_of_one = mtl_strided_layout_broadcast_to (scalar, DIMS (1),
+                                                                             &local_error);
+  gint64 ones[65];
+
+  for (gsize i = 0; i < 65; i++)
+    ones[i] = 1;
 
   g_assert_no_error (local_error);
   assert_shape (wide, 2, 3, 4);
@@ -221,7 +245,10 @@ test_broadcast (void)
   g_assert_false (mtl_strided_layout_is_unique (wide));
   assert_shape (empty, 3, 0);
   assert_strides (row, 0);
+  assert_strides (row_of_one, 0);
 
+  assert_fails (mtl_strided_layout_broadcast_to (scalar, ones, 65, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions are more than the limit of 64");
   assert_fails (mtl_strided_layout_broadcast_to (layout, DIMS (4, 4), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "(3, 1) cannot be broadcast to (4, 4)");
   assert_fails (mtl_strided_layout_broadcast_to (layout, DIMS (3), &error),
@@ -303,6 +330,8 @@ test_slice_string_bad (void)
     { "abc", MTL_ERROR_INVALID_ARGUMENT, "“abc”" },
     { "1.5", MTL_ERROR_INVALID_ARGUMENT, "“1.5”" },
     { "1:2:3:4", MTL_ERROR_INVALID_ARGUMENT, "“1:2:3:4”" },
+    { "1:x", MTL_ERROR_INVALID_ARGUMENT, "“1:x”" },
+    { "1:2:x", MTL_ERROR_INVALID_ARGUMENT, "“1:2:x”" },
     { "1, , 2", MTL_ERROR_INVALID_ARGUMENT, "“1, , 2”" },
     { ",", MTL_ERROR_INVALID_ARGUMENT, "“,”" },
     { "--1", MTL_ERROR_INVALID_ARGUMENT, "“--1”" },
@@ -394,6 +423,26 @@ test_extremes (void)
   assert_fails (mtl_strided_layout_flip (single, 0, &error), MTL_ERROR_OVERFLOW, "2^63");
 }
 
+/* The stride that a dense layout would have before this one is 2^63. */
+static void
+test_step_beyond (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedLayout) far =
+    mtl_strided_layout_new (DIMS (2), DIMS (POW2 (62)), 8, &local_error);
+  g_autoptr (MtlStridedLayout) added = mtl_strided_layout_unsqueeze (far, AXES (0), &local_error);
+  g_autoptr (MtlStridedLayout) pairs =
+    mtl_strided_layout_new (DIMS (2, 2), DIMS (1, POW2 (62)), 8, &local_error);
+  g_autoptr (MtlStridedLayout) same = mtl_strided_layout_reshape (pairs, DIMS (2, 1, 2),
+                                                                  &local_error);
+
+  g_assert_no_error (local_error);
+  assert_strides (added, 1, POW2 (62));
+  assert_strides (same, 1, 1, POW2 (62));
+  g_assert_cmphex (mtl_strided_layout_get_flatten_mask (pairs), ==, 0);
+  assert_fails (mtl_strided_layout_reshape (pairs, DIMS (4), &error), MTL_ERROR_NEEDS_COPY, "(4,)");
+}
+
 /* Layouts that reach almost as far as a gint64: each is either refused, or all
  * that can be made of it can be asked for its bounds. */
 static void
@@ -457,6 +506,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/reshape/bad", test_reshape_bad);
   g_test_add_func ("/StridedLayout/flatten", test_flatten);
   g_test_add_func ("/StridedLayout/flatten/empty", test_flatten_empty);
+  g_test_add_func ("/StridedLayout/flatten/overflow", test_flatten_overflow);
   g_test_add_func ("/StridedLayout/permute", test_permute);
   g_test_add_func ("/StridedLayout/squeeze", test_squeeze);
   g_test_add_func ("/StridedLayout/unsqueeze", test_unsqueeze);
@@ -466,6 +516,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/slice/string", test_slice_string);
   g_test_add_func ("/StridedLayout/slice/string/bad", test_slice_string_bad);
   g_test_add_func ("/StridedLayout/extremes", test_extremes);
+  g_test_add_func ("/StridedLayout/step-beyond", test_step_beyond);
   g_test_add_func ("/StridedLayout/far-reaches", test_far_reaches);
 
   return g_test_run ();

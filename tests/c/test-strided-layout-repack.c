@@ -26,6 +26,7 @@ test_pack (void)
   g_autoptr (MtlStridedLayout) columns = mtl_strided_layout_transpose (floats);
   g_autoptr (MtlStridedLayout) words = mtl_strided_layout_repack (columns, 128, 0, FALSE, &error);
   g_autoptr (MtlStridedLayout) kept = mtl_strided_layout_repack (columns, 128, 0, TRUE, &error);
+  g_autoptr (MtlStridedLayout) more = mtl_strided_layout_repack (columns, 64, 0, FALSE, &error);
   g_autoptr (MtlStridedLayout) reversed = mtl_strided_layout_flip (floats, 0, &error);
   g_autoptr (MtlStridedLayout) pairs = mtl_strided_layout_repack (reversed, 64, 1, TRUE, &error);
 
@@ -36,6 +37,7 @@ test_pack (void)
   assert_shape (words, 3);
   assert_strides (words, 2);
   assert_shape (kept, 1, 3);
+  assert_shape (more, 2, 3); /* only an extent of 1 is dropped */
   assert_strides (pairs, -4, 1);
   g_assert_cmpint (mtl_strided_layout_get_offset (pairs), ==, 8);
 }
@@ -91,6 +93,10 @@ test_not_walked (void)
   g_autoptr (MtlStridedLayout) empty = new_layout (DIMS (0, 4), DIMS (3, 2), 8);
   g_autoptr (MtlStridedLayout) packed = mtl_strided_layout_repack (empty, 32, 1, TRUE, &error);
   g_autoptr (MtlStridedLayout) unpacked = mtl_strided_layout_repack (empty, 1, 0, TRUE, &error);
+  g_autoptr (MtlStridedLayout) odd = new_layout (DIMS (3, 8), NO_DIMS, 8);
+  g_autoptr (MtlStridedLayout) none = mtl_strided_layout_slice_string (odd, "0, 1:5", &error);
+  g_autoptr (MtlStridedLayout) nothing = mtl_strided_layout_slice_string (none, "2:2", &error);
+  g_autoptr (MtlStridedLayout) no_pairs = mtl_strided_layout_repack (nothing, 16, 0, TRUE, &error);
 
   g_assert_no_error (error);
   assert_shape (pairs, 1, 2);
@@ -98,6 +104,8 @@ test_not_walked (void)
   assert_shape (near, 1, 4);
   assert_shape (packed, 0, 1);
   assert_shape (unpacked, 0, 4);
+  g_assert_cmpint (mtl_strided_layout_get_offset (nothing), ==, 1);
+  assert_shape (no_pairs, 0);
 }
 
 static void

@@ -201,8 +201,12 @@ test_required_size (void)
   g_autoptr (MtlStridedLayout) bits = mtl_strided_layout_new (DIMS (5), NULL, 0, 6, &local_error);
   g_autoptr (MtlStridedLayout) huge = mtl_strided_layout_new (DIMS (POW2 (60)), NULL, 0, 64,
                                                               &local_error);
+  g_autoptr (MtlStridedLayout) far_below = mtl_strided_layout_new (DIMS (2), DIMS (-POW2 (61)), 64,
+                                                                   &local_error);
 
   g_assert_no_error (local_error);
+  assert_refuses (mtl_strided_layout_get_required_size (far_below, &error) != -1,
+                  MTL_ERROR_OVERFLOW, "-2305843009213693952");
   assert_refuses (mtl_strided_layout_get_required_size (below, &error) != -1,
                   MTL_ERROR_OUT_OF_BOUNDS, "8 bytes below");
   g_assert_cmpint (mtl_strided_layout_get_offset (flipped), ==, -4);
@@ -260,8 +264,12 @@ test_dense (void)
     mtl_strided_layout_new_dense_for_axes (DIMS (2, 3, 4), AXES (1, -1, 0), 8, &local_error);
   g_autoptr (MtlStridedLayout) empty = mtl_strided_layout_new_dense (DIMS (2, 0, 4), MTL_ORDER_C,
                                                                      8, &local_error);
+  g_autoptr (MtlStridedLayout) last = mtl_strided_layout_slice_string (axes, ":, :, 3",
+                                                                       &local_error);
 
   g_assert_no_error (local_error);
+  g_assert_true (mtl_strided_layout_is_dense (axes));
+  g_assert_false (mtl_strided_layout_is_dense (last)); /* it begins behind others */
   assert_strides (f, 1, 2, 6);
   assert_strides (axes, 1, 8, 2);
   assert_strides (empty, 4, 4, 1);

@@ -325,6 +325,7 @@ test_lanes (void)
   g_autoptr (MtlStridedView) view = import (&producer, (DLDataType) { 17, 4, 2 }, 0, 3);
   g_autoptr (MtlStridedView) reversed = slice (view, "::-2");
   g_autoptr (MtlStridedView) numbers = NULL, floats = NULL, copy = NULL, fewer = NULL;
+  g_autoptr (MtlStridedView) single = NULL;
   g_autofree char *text = NULL;
 
   numbers = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (3, 2),
@@ -341,6 +342,10 @@ test_lanes (void)
   assert_elements (reversed, -3, 6, 0.5, 1);
   g_assert_true (mtl_strided_view_equal (view, floats, &local_error));
   g_assert_false (mtl_strided_view_equal (view, numbers, &local_error));
+  single = mtl_strided_view_to_dtype (numbers, MTL_DTYPE_FLOAT4_E2M1FN, &local_error);
+  g_assert_false (mtl_strided_view_equal (view, single, &local_error));
+  g_assert_true (mtl_strided_view_copy_from (single, view, &local_error));
+  g_assert_true (mtl_strided_view_equal (view, single, &local_error));
   text = mtl_strided_view_to_string (view);
   g_assert_cmpstr (text, ==, "[[ 0.5  1. ]\n [-0.5  2. ]\n [-3.   6. ]]");
 
