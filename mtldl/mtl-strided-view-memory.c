@@ -121,8 +121,12 @@ mtl_strided_view_view_as (MtlStridedView  *self,
   move_to_first_element (self, &layout, &byte_offset);
   if (!check_alignment (self, type, byte_offset, error)
       || !mtl_layout_repack (&layout, mtl_element_type_get_item_bits (type),
-                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error)
-      || !mtl_layout_get_byte_bounds (&repacked, &first, &end, error))
+                             mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error))
+    return NULL;
+
+  /* Bytes that fit 63 bits may have bits that do not. */
+  if (repacked.item_bits % 8 != 0
+      && !mtl_layout_get_byte_bounds (&repacked, &first, &end, error))
     return NULL;
 
   view = mtl_strided_view_derive (self, &repacked);
