@@ -106,7 +106,7 @@ mtl_strided_view_view_as (MtlStridedView  *self,
                           GError         **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  g_auto (MtlLayout) repacked = MTL_LAYOUT_INIT;
+  MtlLayout repacked;
   MtlElementType type;
   MtlStridedView *view;
   gsize byte_offset;
@@ -127,10 +127,12 @@ mtl_strided_view_view_as (MtlStridedView  *self,
   /* Bytes that fit 63 bits may have bits that do not. */
   if (repacked.item_bits % 8 != 0
       && !mtl_layout_get_byte_bounds (&repacked, &first, &end, error))
-    return NULL;
+    {
+      mtl_layout_clear (&repacked);
+      return NULL;
+    }
 
   view = mtl_strided_view_derive (self, &repacked);
-  repacked.n_dims = 0; /* its memory is the view's now */
   view->byte_offset = byte_offset;
   view->type = type;
   return view;
