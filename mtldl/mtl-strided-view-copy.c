@@ -183,9 +183,7 @@ mtl_strided_view_copy_to (MtlStridedView  *self,
                              &layout, error))
     return NULL;
 
-  /* Bits that are left in the last byte are 0. */
-  copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE,
-                                     error);
+  copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
   if (copy == NULL || !copy_elements (copy, self, error))
     return NULL;
 
