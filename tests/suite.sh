@@ -182,7 +182,6 @@ fi
 step 'The reference' build_reference
 
 say 'All together'
-"$python" tests/summary.py "${#failed_steps[@]}" "$reports"/*.xml || failed_steps+=('summary')
-if (( ${#failed_steps[@]} > 0 )); then
-  exit 1
-fi
+status=$(( ${#failed_steps[@]} > 0 ))
+"$python" tests/summary.py "${failed_steps[@]}" -- "$reports"/*.xml || status=1
+exit "$status"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: summary.py N_FAILED_STEPS REPORT.xml…: adds JUnit files up.
+"""usage: summary.py [STEP…] -- REPORT.xml…: adds JUnit files up.
 
-Says what failed, and what was skipped and why. A step that failed without a
-failing case of its own counts as one.
+Says what failed and with which words, the steps that failed, and what was
+skipped and why. A step that failed without a failing case counts as one.
 """
 
 import sys
@@ -10,7 +10,22 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 
-def main(n_failed_steps, *paths):
+N_LINES = 12
+
+
+def last_lines(failure):
+    text = failure.text or failure.get("message") or ""
+    return [f"    {line}" for line in text.rstrip().splitlines()[-N_LINES:]]
+
+
+def split(arguments):
+    """Of (a, b, --, c): (a, b) and (c)."""
+    end = arguments.index("--")
+    return arguments[:end], arguments[end + 1:]
+
+
+def main(*arguments):
+    failed_steps, paths = split(arguments)
     passed, failed, skipped = 0, 0, 0
     for path in paths:
         for case in ElementTree.parse(path).getroot().iter("testcase"):
@@ -19,14 +34,17 @@ def main(n_failed_steps, *paths):
             if "failure" in outcome or "error" in outcome:
                 failed += 1
                 print("FAILED", name)
+                print(*last_lines(outcome.get("failure", outcome.get("error"))), sep="\n")
             elif "skipped" in outcome:
                 skipped += 1
                 reason = outcome["skipped"].get("message") or outcome["skipped"].text or ""
                 print("skipped", name, "-", reason.strip())
             else:
                 passed += 1
-    if int(n_failed_steps) > 0 and failed == 0:
-        failed = int(n_failed_steps)
+    for step in failed_steps:
+        print("FAILED step:", step)
+    if failed == 0:
+        failed = len(failed_steps)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return failed > 0
 

@@ -160,7 +160,9 @@ def main(folder, report, *names):
         case = ElementTree.SubElement(suite, "testcase", classname="mutants", name=patch.stem)
         if killer:
             n_killed += 1
-            print(f"killed    {patch.stem}: by {killer}", flush=True)
+            ElementTree.SubElement(case, "system-out").text = f"killed by {killer}"
+            if names:
+                print(f"killed    {patch.stem}: by {killer}", flush=True)
         else:
             problem = f"ERROR     {patch.stem}: {mistake}" if mistake else f"SURVIVED  {patch.stem}"
             ElementTree.SubElement(case, "failure", message=problem)
