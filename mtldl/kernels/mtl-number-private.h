@@ -87,6 +87,13 @@ mtl_bits_store (guint8 *data,
 {
   guint mask = ((1u << n) - 1) << bit;
 
+  /* Nothing is read of a byte that is written whole: it may have no value yet. */
+  if (bit == 0 && n == 8)
+    {
+      data[0] = value;
+      return;
+    }
+
   value <<= bit;
   data[0] = (data[0] & ~mask) | (value & mask);
   if (bit + n > 8)
