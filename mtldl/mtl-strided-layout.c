@@ -107,7 +107,8 @@ mtl_strided_layout_new (const gint64  *shape,
  * @item_bits: what one element takes, in bits
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout of strides in bytes, which have to be multiples of an element.
+ * Makes a layout of strides in bytes, which have to be multiples of an element
+ * on axes of more than one index.
  *
  * Fails as [ctor@Mtl.StridedLayout.new] does, and with
  * %MTL_ERROR_INVALID_ARGUMENT where a stride is not a multiple.

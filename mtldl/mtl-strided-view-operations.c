@@ -393,8 +393,7 @@ mtl_strided_view_select (MtlStridedView  *self,
  *
  * Reverses an axis.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
- * %MTL_ERROR_OVERFLOW where its stride is -2^63, which has no opposite.
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
  *
  * Returns: (transfer full): the new view
  *

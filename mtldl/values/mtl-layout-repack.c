@@ -8,20 +8,12 @@
 
 #include "mtl-error.h"
 
-/* What is not walked has no stride that matters. */
-static gboolean
-is_walked (const MtlLayout *self,
-           guint32          axis)
-{
-  return mtl_layout_shape (self)[axis] > 1 && !mtl_layout_is_empty (self);
-}
-
 /* Along this axis an item begins where the one before ends. */
 static gboolean
 is_dense_axis (const MtlLayout *self,
                guint32          axis)
 {
-  return mtl_layout_strides (self)[axis] == 1 || !is_walked (self, axis);
+  return mtl_layout_strides (self)[axis] == 1 || !mtl_layout_is_walked (self, axis);
 }
 
 static gboolean
@@ -75,7 +67,7 @@ pack (const MtlLayout  *self,
     return set_needs_copy (self, item_bits, "the offset lies within such an item", error);
 
   for (guint i = 0; i < self->n_dims; i++)
-    if (i != axis && is_walked (self, i) && mtl_layout_strides (self)[i] % factor != 0)
+    if (i != axis && mtl_layout_is_walked (self, i) && mtl_layout_strides (self)[i] % factor != 0)
       return set_needs_copy (self, item_bits, "a stride is not of whole such items", error);
 
   mtl_layout_init (result, self->n_dims, item_bits, self->offset / factor);
@@ -117,7 +109,7 @@ unpack (const MtlLayout  *self,
       shape[i] = mtl_layout_shape (self)[i];
       if (!__builtin_mul_overflow (mtl_layout_strides (self)[i], factor, &strides[i]))
         continue;
-      if (is_walked (self, i))
+      if (mtl_layout_is_walked (self, i))
         return set_overflow (self, item_bits, error);
       strides[i] = 1;
     }
@@ -215,7 +207,7 @@ mtl_layout_get_max_compatible_item_bits (const MtlLayout  *self,
   if (!mtl_layout_is_empty (self))
     factor = mtl_gcd (factor, mtl_magnitude (self->offset));
   for (guint i = 0; i < self->n_dims; i++)
-    if (i != resolved && is_walked (self, i))
+    if (i != resolved && mtl_layout_is_walked (self, i))
       factor = mtl_gcd (factor, mtl_magnitude (mtl_layout_strides (self)[i]));
 
   /* The address modulo the items, so that its bits fit. */

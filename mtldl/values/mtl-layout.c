@@ -143,7 +143,8 @@ mtl_layout_new_for_bytes (const gint64  *shape,
                           MtlLayout     *result,
                           GError       **error)
 {
-  gint64 strides[MTL_LAYOUT_MAX_DIMS];
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  gint64 units_per_item = item_bits % 8 == 0 ? item_bits / 8 : item_bits;
 
   if (byte_strides == NULL)
     return mtl_layout_new (shape, NULL, n_dims, 0, item_bits, result, error);
@@ -151,16 +152,24 @@ mtl_layout_new_for_bytes (const gint64  *shape,
   if (!check_shape (shape, n_dims, item_bits, error))
     return FALSE;
 
+  mtl_layout_init (&layout, n_dims, item_bits, 0);
+  if (n_dims > 0)
+    memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
+
   /* In the largest unit that both have, so that nothing overflows early. */
-  for (gsize i = 0; i < n_dims; i++)
+  for (gsize i = n_dims; i-- > 0;)
     {
-      gint64 units_per_item = item_bits % 8 == 0 ? item_bits / 8 : item_bits;
+      gint64 *stride = &mtl_layout_strides (&layout)[i];
       gint64 units = byte_strides[i];
+      gboolean fits = item_bits % 8 == 0 || !__builtin_mul_overflow (units, 8, &units);
 
-      if (item_bits % 8 != 0 && __builtin_mul_overflow (units, 8, &units))
+      if (fits && units % units_per_item == 0)
+        *stride = units / units_per_item;
+      else if (!mtl_layout_is_walked (&layout, i))
+        *stride = mtl_layout_stride_before (&layout, i);
+      else if (!fits)
         return set_overflow (error, "bits of the byte strides", byte_strides, n_dims);
-
-      if (units % units_per_item != 0)
+      else
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                        "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
@@ -168,10 +177,9 @@ mtl_layout_new_for_bytes (const gint64  *shape,
                        byte_strides[i], i, item_bits);
           return FALSE;
         }
-      strides[i] = units / units_per_item;
     }
 
-  return mtl_layout_new (shape, strides, n_dims, 0, item_bits, result, error);
+  return mtl_layout_new (shape, mtl_layout_strides (&layout), n_dims, 0, item_bits, result, error);
 }
 
 /* Extents of 0 count as 1, so that no stride is 0. A volume that was checked

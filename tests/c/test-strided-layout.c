@@ -164,10 +164,33 @@ test_for_bytes (void)
   assert_strides (dense, 3, 1);
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (12, 6), 32, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "6 bytes of axis 1");
+  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (7, 2), 32, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "2 bytes of axis 1");
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (1), 6, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 bytes");
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (-2), DIMS (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-2");
+}
+
+/* Only strides that are walked have to be of whole elements. */
+static void
+test_for_bytes_not_walked (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) row = mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (7, 4), 32,
+                                                                       &error);
+  g_autoptr (MtlStridedLayout) pixel =
+    mtl_strided_layout_new_for_bytes (DIMS (1, 1, 1), DIMS (-9, 3, 1), 16, &error);
+  g_autoptr (MtlStridedLayout) empty =
+    mtl_strided_layout_new_for_bytes (DIMS (3, 0, 2), DIMS (1, 6, 2), 32, &error);
+  g_autoptr (MtlStridedLayout) far =
+    mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (G_MININT64, 1), 4, &error);
+
+  g_assert_no_error (error);
+  assert_strides (row, 4, 1);
+  assert_strides (pixel, 1, 1, 1);
+  assert_shape (empty, 3, 0, 2);
+  assert_strides (far, 8, 2);
 }
 
 static void
@@ -455,6 +478,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/new/many-dims", test_many_dims);
   g_test_add_func ("/StridedLayout/new/bare", test_bare);
   g_test_add_func ("/StridedLayout/byte-strides", test_byte_strides);
+  g_test_add_func ("/StridedLayout/for-bytes/not-walked", test_for_bytes_not_walked);
   g_test_add_func ("/StridedLayout/required-size", test_required_size);
   g_test_add_func ("/StridedLayout/axis-out-of-bounds", test_axis_out_of_bounds);
   g_test_add_func ("/StridedLayout/dense", test_dense);
