@@ -348,10 +348,10 @@ mtl_strided_layout_get_offset_bounds (MtlStridedLayout *self,
  * @self: a layout
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how much memory the elements need, from the start of the buffer on.
+ * Gets how much memory the elements need, from element offset 0 on.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before the start, and
- * with %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before that, and with
+ * %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
  *
  * Returns: the size in bytes, -1 on failure
  *

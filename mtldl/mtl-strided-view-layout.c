@@ -348,29 +348,28 @@ mtl_strided_view_get_offset_bounds (MtlStridedView *self,
 /**
  * mtl_strided_view_get_required_size:
  * @self: a view
- * @error: return location for a [error@Mtl.Error]
  *
- * Gets how much memory the elements need, from the start of the buffer on.
+ * Gets how much of the buffer the elements need, from its start on: the
+ * [method@Mtl.StridedView.get_byte_offset] is in it, unlike in what
+ * [method@Mtl.StridedLayout.get_required_size] gives.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before the start, and
- * with %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
- *
- * Returns: the size in bytes, -1 on failure
+ * Returns: the size in bytes, 0 where there is no element
  *
  * Since: 1.0
  */
 gint64
-mtl_strided_view_get_required_size (MtlStridedView  *self,
-                                    GError         **error)
+mtl_strided_view_get_required_size (MtlStridedView *self)
 {
-  gint64 size;
+  gint64 first, end = 0;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), -1);
 
-  if (!mtl_layout_get_required_size (&self->layout, &size, error))
-    return -1;
+  if (mtl_layout_is_empty (&self->layout))
+    return 0;
 
-  return size;
+  /* No view is made whose bytes do not fit. */
+  mtl_layout_get_byte_bounds (&self->layout, &first, &end, NULL);
+  return mtl_strided_view_get_byte_offset (self) + end;
 }
 
 /**

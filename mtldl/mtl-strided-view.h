@@ -153,8 +153,7 @@ void          mtl_strided_view_get_offset_bounds (MtlStridedView *self,
                                                   gint64         *min,
                                                   gint64         *max);
 MTL_AVAILABLE_IN_1_0
-gint64        mtl_strided_view_get_required_size (MtlStridedView  *self,
-                                                  GError         **error);
+gint64        mtl_strided_view_get_required_size (MtlStridedView  *self);
 MTL_AVAILABLE_IN_1_0
 guint         mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
                                                              guint            max_item_bits,

@@ -437,6 +437,53 @@ assert_ends_at (MtlBuffer *buffer,
 }
 
 static void
+assert_required_size (MtlStridedView *view,
+                      gint64          expected)
+{
+  g_assert_cmpint (mtl_strided_view_get_required_size (view), ==, expected);
+}
+
+/* From the start of the buffer to the end of the last byte, wherever element
+ * offset 0 is. */
+static void
+test_required_size (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 48, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (MtlBuffer) part = mtl_buffer_slice (buffer, 16, 32, &error);
+  g_autoptr (MtlStridedLayout) forwards = mtl_strided_layout_new (DIMS (4), NULL, 0, 32, &error);
+  g_autoptr (MtlStridedLayout) backwards = mtl_strided_layout_new (DIMS (4), DIMS (-1), 32,
+                                                                   &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, forwards, MTL_DTYPE_FLOAT32, 16,
+                                                          &error);
+  g_autoptr (MtlStridedView) of_part = mtl_strided_view_new (part, forwards, MTL_DTYPE_FLOAT32, 16,
+                                                             &error);
+  g_autoptr (MtlStridedView) reversed = mtl_strided_view_new (buffer, backwards, MTL_DTYPE_FLOAT32,
+                                                              16, &error);
+  g_autoptr (MtlStridedView) flipped = slice (reversed, "::-1");
+  g_autoptr (MtlStridedView) tail = slice (view, "2:");
+  g_autoptr (MtlStridedView) tail_words = view_as (tail, MTL_DTYPE_UINT32);
+  g_autoptr (MtlStridedView) tail_bytes = view_as (tail, MTL_DTYPE_UINT8);
+  g_autoptr (MtlStridedView) few_bytes = slice (tail_bytes, "::3");
+  g_autoptr (MtlStridedView) nibbles = view_as (tail, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) few_nibbles = slice (nibbles, "-3::-1");
+  g_autoptr (MtlStridedView) none = slice (tail, "1:1");
+
+  g_assert_no_error (error);
+  assert_required_size (view, 32);
+  assert_required_size (of_part, 32);
+  assert_required_size (reversed, 20);
+  assert_required_size (flipped, 20);
+  assert_required_size (tail, 32);
+  assert_required_size (tail_words, 32);
+  assert_required_size (tail_bytes, 32);
+  assert_required_size (few_bytes, 31);
+  assert_required_size (nibbles, 32);
+  assert_required_size (few_nibbles, 31);
+  assert_required_size (none, 0);
+}
+
+static void
 test_bounds_of_sources (void)
 {
   static guint8 data[24];
@@ -486,6 +533,7 @@ test_bounds_of_imports (void)
       g_assert_no_error (local_error);
 
       buffer = mtl_strided_view_get_buffer (view);
+      assert_required_size (view, 24);
       g_assert_true (mtl_buffer_get_handle (buffer) == producer.data);
       g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 24);
       g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 20);
@@ -523,6 +571,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/overlaps/far-away", test_overlaps_far_away);
   g_test_add_func ("/StridedView/overlaps/large-strides", test_overlaps_large_strides);
   g_test_add_func ("/StridedView/overlaps/devices", test_no_overlap_of_devices);
+  g_test_add_func ("/StridedView/required-size", test_required_size);
   g_test_add_func ("/StridedView/bounds/sources", test_bounds_of_sources);
   g_test_add_func ("/StridedView/bounds/imports", test_bounds_of_imports);
 
