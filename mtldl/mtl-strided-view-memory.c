@@ -85,8 +85,14 @@ check_alignment (MtlStridedView  *self,
  * floats as complex numbers, words as bytes. Values are not converted:
  * [method@Mtl.StridedView.to_dtype] does that.
  *
- * Where the new elements are of another size, the extent of the last axis
- * changes whose elements lie side by side.
+ * Where the new elements are of another size, the extent of one axis changes:
+ * that whose stride is 1, in C order the last. It is the same one whatever the
+ * extents, as axes of extent 1 have a stride too: of several whose stride is 1,
+ * it is the last of extent 1, or else the last. Where none has a stride of 1,
+ * only a last axis of extent 1 will do.
+ *
+ * New elements of fewer than 8 bits are packed: a padded one of 4 bits is seen as
+ * two.
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, neither size
  * is a multiple of the other or the extent does not make whole elements, with

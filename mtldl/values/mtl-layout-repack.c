@@ -170,15 +170,21 @@ mtl_layout_repack (const MtlLayout  *self,
   return TRUE;
 }
 
-/* The last one, or -1 where there is none. */
+/* The innermost axis, by the strides that were made for any extents: those of
+ * extent 1 count, so that the axis does not change with the extents. The last
+ * one, as -1, where no stride tells. */
 int
 mtl_layout_find_dense_axis (const MtlLayout *self)
 {
-  for (int axis = (int) self->n_dims - 1; axis >= 0; axis--)
-    if (is_dense_axis (self, axis))
-      return axis;
+  const gint64 *shape = mtl_layout_shape (self);
+  int found = -1;
 
-  return -1;
+  for (guint32 axis = 0; axis < self->n_dims; axis++)
+    if (mtl_layout_strides (self)[axis] == 1
+        && (found < 0 || shape[found] != 1 || shape[axis] == 1))
+      found = axis;
+
+  return found;
 }
 
 /* The largest items of which max_item_bits is a multiple, that repack can make

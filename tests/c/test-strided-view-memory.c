@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What views are of: the same bytes as other elements, the bytes that two share,
- * and the end of the memory. */
+/* What views are of: the bytes that two share, and the end of the memory. */
 
 #include "test-utils.h"
 
@@ -42,144 +41,6 @@ view_as (MtlStridedView *view,
   g_assert_no_error (error);
   g_assert_cmpint (mtl_strided_view_get_dtype (other), ==, dtype);
   return other;
-}
-
-static void
-test_view_as (void)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) floats =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 4),
-                                       DOUBLES (1, 2, 3, 4, 5, 6, 7, 8), &error);
-  g_autoptr (MtlStridedView) complex = view_as (floats, MTL_DTYPE_COMPLEX64);
-  g_autoptr (MtlStridedView) back = view_as (complex, MTL_DTYPE_FLOAT32);
-  g_autoptr (MtlStridedView) words = view_as (floats, MTL_DTYPE_UINT32);
-  g_autoptr (MtlStridedView) bytes = view_as (floats, MTL_DTYPE_UINT8);
-  double re, im;
-
-  assert_view_shape (complex, 2, 2);
-  g_assert_true (mtl_strided_view_get_complex (complex, DIMS (1, 0), &re, &im, &error));
-  g_assert_cmpfloat (re, ==, 5);
-  g_assert_cmpfloat (im, ==, 6);
-  g_assert_true (mtl_strided_view_is_identical (back, floats));
-  g_assert_cmpuint (mtl_strided_view_get_uint64 (words, DIMS (0, 0), &error), ==, 0x3f800000);
-  g_assert_no_error (error);
-
-  /* One memory: what one writes the others see. */
-  g_assert_true (mtl_strided_view_set_complex (complex, DIMS (0, 1), -3, -4, &error));
-  assert_elements (floats, 1, 2, -3, -4, 5, 6, 7, 8);
-  assert_view_shape (bytes, 2, 16);
-}
-
-/* A first element that lies anywhere but within a byte is in no way, and what is
- * read-only stays so. */
-static void
-test_view_as_slices (void)
-{
-  g_autoptr (GError) local_error = NULL;
-  g_autoptr (MtlStridedView) bytes = new_bytes (24);
-  g_autoptr (MtlStridedView) rows = mtl_strided_view_reshape (bytes, DIMS (3, 8), &local_error);
-  g_autoptr (MtlStridedView) part = slice (rows, "::-1, 2:6");
-  g_autoptr (MtlStridedView) words = view_as (part, MTL_DTYPE_UINT16);
-  g_autoptr (MtlStridedView) columns = mtl_strided_view_transpose (part);
-  g_autoptr (MtlStridedView) column_words = view_as (columns, MTL_DTYPE_UINT16);
-  g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (part);
-  g_autoptr (MtlStridedView) locked_words = view_as (locked, MTL_DTYPE_UINT16);
-  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
-  g_autoptr (MtlStridedView) odd_nibbles = slice (nibbles, "1:47");
-  g_autoptr (MtlStridedView) even_nibbles = slice (nibbles, "2:46");
-  g_autoptr (MtlStridedView) nibble_bytes = view_as (even_nibbles, MTL_DTYPE_UINT8);
-
-  assert_view_shape (words, 3, 2);
-  assert_elements (words, 0x1312, 0x1514, 0x0b0a, 0x0d0c, 0x0302, 0x0504);
-
-  /* The axis that is dense need not be the last. */
-  assert_view_shape (column_words, 2, 3);
-  assert_elements (column_words, 0x1312, 0x0b0a, 0x0302, 0x1514, 0x0d0c, 0x0504);
-
-  g_assert_false (mtl_strided_view_is_read_only (words));
-  g_assert_true (mtl_strided_view_is_read_only (locked_words));
-
-  assert_view_shape (nibbles, 48);
-  assert_view_shape (nibble_bytes, 22);
-  g_assert_cmpint (mtl_strided_view_get_int64 (nibble_bytes, DIMS (0), &local_error), ==, 1);
-  assert_fails (mtl_strided_view_view_as (odd_nibbles, MTL_DTYPE_UINT8, &error),
-                MTL_ERROR_NEEDS_COPY, "offset 1");
-  g_assert_no_error (local_error);
-}
-
-static void
-test_view_as_same_size (void)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                 1, &error);
-  g_autoptr (MtlStridedView) word = view_as (scalar, MTL_DTYPE_INT32);
-  g_autoptr (MtlStridedView) bytes = new_bytes (9);
-  g_autoptr (MtlStridedView) spread = slice (bytes, "::-3");
-  g_autoptr (MtlStridedView) signs = view_as (spread, MTL_DTYPE_INT8);
-  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
-                                                                 DIMS (3, 0), &error);
-  g_autoptr (MtlStridedView) empty_words = view_as (empty, MTL_DTYPE_FLOAT64);
-
-  g_assert_no_error (error);
-  assert_elements (word, 0x3f800000);
-  assert_elements (signs, 8, 5, 2);
-  assert_view_shape (empty_words, 3, 0);
-}
-
-static void
-test_bad_view_as (void)
-{
-  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                 1, NULL);
-  g_autoptr (MtlStridedView) bytes = new_bytes (25);
-  g_autoptr (MtlStridedView) spread = slice (bytes, "::2");
-  g_autoptr (MtlStridedView) shifted = slice (bytes, "1:17");
-  g_autoptr (MtlStridedView) aligned = slice (bytes, "8:24");
-  g_autoptr (MtlStridedView) words = view_as (aligned, MTL_DTYPE_FLOAT64);
-  g_autoptr (MtlStridedView) far = slice (bytes, "4:20");
-  g_autoptr (MtlStridedView) complex = view_as (far, MTL_DTYPE_COMPLEX64);
-
-  assert_view_shape (words, 2);
-  assert_view_shape (complex, 2); /* of parts of 4 bytes */
-  assert_fails (mtl_strided_view_view_as (scalar, MTL_DTYPE_UINT8, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "0 dimensions");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "extent 25");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_FLOAT6_E2M3FN, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "6 bits");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_OTHER, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_fails (mtl_strided_view_view_as (spread, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_NEEDS_COPY, "side by side");
-  assert_fails (mtl_strided_view_view_as (shifted, MTL_DTYPE_UINT16, &error),
-                MTL_ERROR_NEEDS_COPY, "multiple of 2 bytes");
-  assert_fails (mtl_strided_view_view_as (far, MTL_DTYPE_FLOAT64, &error),
-                MTL_ERROR_NEEDS_COPY, "multiple of 8 bytes");
-}
-
-static void
-test_max_compatible (void)
-{
-  GError *error = NULL;
-  g_autoptr (MtlStridedView) bytes = new_bytes (64);
-  g_autoptr (MtlStridedView) shifted = slice (bytes, "4:52");
-  g_autoptr (MtlStridedView) odd = slice (bytes, "1:33");
-  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
-  g_autoptr (MtlStridedView) half = slice (nibbles, "1:17");
-  const guint max = 128;
-
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (bytes, max, 0, &error), ==, 128);
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (shifted, max, 0, &error),
-                    ==, 32);
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (odd, max, 0, &error), ==, 8);
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (nibbles, max, -1, &error),
-                    ==, 128);
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (half, max, 0, &error), ==, 4);
-  g_assert_no_error (error);
-  g_assert_cmpuint (mtl_strided_view_get_max_compatible_item_bits (half, max, 1, &error), ==, 0);
-  assert_failed (error, MTL_ERROR_OUT_OF_BOUNDS, "Axis 1");
 }
 
 static void
@@ -559,11 +420,6 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/StridedView/view-as", test_view_as);
-  g_test_add_func ("/StridedView/view-as/slices", test_view_as_slices);
-  g_test_add_func ("/StridedView/view-as/same-size", test_view_as_same_size);
-  g_test_add_func ("/StridedView/view-as/bad", test_bad_view_as);
-  g_test_add_func ("/StridedView/max-compatible", test_max_compatible);
   g_test_add_func ("/StridedView/overlaps", test_overlaps);
   g_test_add_func ("/StridedView/overlaps/types", test_overlaps_types);
   g_test_add_func ("/StridedView/overlaps/too-hard", test_too_hard);
