@@ -6,38 +6,20 @@
 
 #include "mtl-device-private.h"
 
-/* Elements of so many bits begin on a whole byte each so many elements. */
-static guint
-elements_per_byte_boundary (guint bits)
-{
-  guint n = 8;
-
-  while (bits % 2 == 0 && n > 1)
-    {
-      bits /= 2;
-      n /= 2;
-    }
-
-  return n;
-}
-
-/* A copy has the view's layout, less the elements before it. */
+/* A copy of the bytes from the first element to the last. Where element offset
+ * 0 would lie may be outside of it, as it may be outside of the view's memory. */
 static gboolean
 init_copy (MtlHostElements  *self,
            gboolean          for_writing,
            GError          **error)
 {
   const MtlLayout *layout = &self->view->layout;
-  guint n = elements_per_byte_boundary (layout->item_bits);
-  gint64 n_bytes = n * layout->item_bits / 8;
-  gint64 first, end, packed_size, n_skipped;
+  gint64 first, end, packed_size;
   gboolean has_gaps, updates;
 
   if (!mtl_layout_get_byte_bounds (layout, &first, &end, error))
     return FALSE;
 
-  n_skipped = first / n_bytes - (first % n_bytes < 0);
-  first = n_skipped * n_bytes;
   self->offset = self->view->byte_offset + first;
   self->size = end - first;
   has_gaps = !mtl_layout_get_packed_size (layout, &packed_size)
@@ -59,12 +41,10 @@ init_copy (MtlHostElements  *self,
                                error)))
     return FALSE;
 
-  mtl_layout_copy (layout, &self->layout);
-  self->layout.offset -= n_skipped * n;
   self->strided = (MtlStrided) {
     .type = self->view->type,
-    .layout = &self->layout,
-    .data = mtl_buffer_get_contents (self->copy),
+    .layout = layout,
+    .data = (guint8 *) ((guintptr) mtl_buffer_get_contents (self->copy) - first),
   };
   return TRUE;
 }

@@ -347,6 +347,51 @@ test_fill (Living        *living,
     }
 }
 
+/* Elements of six bits anywhere in four bytes, down and up, to their ends. */
+static void
+test_few_bytes (Living        *living,
+                gconstpointer  data)
+{
+  const MtlDType dtype = MTL_DTYPE_FLOAT6_E2M3FN;
+  g_auto (Twins) twins = { .size = 4 };
+  guint8 *bytes;
+  int n_views = 0;
+
+  twins.buffers[0] = new_buffer (NULL, 4, MTL_STORAGE_MODE_HOST);
+  twins.buffers[1] = new_buffer (get_metal (GPOINTER_TO_INT (data)), 4, MTL_STORAGE_MODE_PRIVATE);
+  bytes = mtl_buffer_get_contents (twins.buffers[0]);
+
+  for (gint64 n = 1; n <= 5; n++)
+    for (gint64 stride = -4; stride <= 4; stride++)
+      for (gsize byte_offset = 0; byte_offset <= 4; byte_offset++)
+        {
+          g_autoptr (GError) error = NULL;
+          g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (&n, 1, &stride, 1, 6,
+                                                                        &error);
+          g_autoptr (MtlStridedView) expected = mtl_strided_view_new (twins.buffers[0], layout,
+                                                                      dtype, byte_offset, NULL);
+          g_autoptr (MtlStridedView) view = NULL;
+
+          if (expected == NULL) /* it leaves the buffer */
+            continue;
+
+          n_views++;
+          view = mtl_strided_view_new (twins.buffers[1], layout, dtype, byte_offset, &error);
+          g_assert_no_error (error);
+          for (int i = 0; i < 4; i++)
+            bytes[i] = 0x9c + 0x3b * i;
+          twins_level (&twins);
+          check_comparisons (view, expected);
+
+          g_assert_true (mtl_strided_view_fill_double (view, -1.5, &error));
+          g_assert_true (mtl_strided_view_fill_double (expected, -1.5, &error));
+          g_assert_no_error (error);
+          twins_check (&twins);
+        }
+
+  g_assert_cmpint (n_views, >, 40);
+}
+
 /* As through a temporary, in all directions. */
 static void
 check_overlaps (Twins *twins)
@@ -500,6 +545,7 @@ main (int   argc,
   add_on_both ("nibbles", test_nibbles);
   add_on_both ("copy-from", test_copy_from);
   add_on_both ("fill", test_fill);
+  add_on_both ("few-bytes", test_few_bytes);
   add_on_both ("overlap", test_overlap);
   add_on_both ("unequal", test_unequal);
   add_on_both ("elements", test_elements);
