@@ -12,7 +12,7 @@ typedef struct
 {
   MtlStrided strided;
   MtlStridedView *view;
-  MtlLayout layout;   /* where it is not the view's */
+  MtlLayout layout;   /* of the lanes, where they are an axis */
   MtlBuffer *memory;  /* the view's, which the copy is of */
   MtlBuffer *copy;    /* NULL where the elements are in place */
   MtlDevice *updated; /* so that no other thread writes between the elements */

@@ -89,29 +89,17 @@ mtl_host_elements_init_write (MtlHostElements  *self,
 }
 
 /* Numbers are one lane each: those of vectors become an axis of their own, the
- * last one. */
+ * last one, also where there are as many as a layout may have. */
 gboolean
 mtl_host_elements_spread_lanes (MtlHostElements  *self,
                                 GError          **error)
 {
-  const MtlLayout *layout = self->strided.layout;
-  gint64 shape[MTL_LAYOUT_MAX_DIMS + 1], strides[MTL_LAYOUT_MAX_DIMS + 1];
-  guint lanes = self->strided.type.lanes;
-  gboolean is_empty = mtl_layout_is_empty (layout);
   MtlLayout spread;
 
-  if (lanes == 1)
+  if (self->strided.type.lanes == 1)
     return TRUE;
 
-  for (guint32 i = 0; i < layout->n_dims; i++)
-    {
-      shape[i] = mtl_layout_shape (layout)[i];
-      strides[i] = shape[i] > 1 && !is_empty ? mtl_layout_strides (layout)[i] * lanes : 0;
-    }
-  shape[layout->n_dims] = lanes;
-  strides[layout->n_dims] = 1;
-  if (!mtl_layout_new (shape, strides, layout->n_dims + 1, is_empty ? 0 : layout->offset * lanes,
-                       mtl_element_type_get_lane_bits (self->strided.type), &spread, error))
+  if (!mtl_layout_spread_lanes (self->strided.layout, self->strided.type.lanes, &spread, error))
     return FALSE;
 
   mtl_layout_clear (&self->layout);

@@ -42,8 +42,11 @@ fill_by_device (MtlStridedView  *self,
  *
  * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where
  * nothing here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where they
- * are no numbers, and with %MTL_ERROR_OVERFLOW where an integer element cannot
- * hold the value.
+ * are no numbers, with %MTL_ERROR_OVERFLOW where an integer element cannot hold
+ * the value, or the number of all lanes or their offsets do not fit 63 bits, and
+ * with %MTL_ERROR_NO_MEMORY where a temporary for elements that the host does not
+ * reach cannot be had. Nothing is written then. It also fails with
+ * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
  *
  * Returns: whether it worked
  *
@@ -119,6 +122,15 @@ goes_by_bytes (MtlStridedView *dest,
          && is_packed (dest, size) && is_packed (source, size) && *size > 0;
 }
 
+static gboolean
+spread_lanes (MtlHostElements  *from,
+              MtlHostElements  *to,
+              GError          **error)
+{
+  return mtl_host_elements_spread_lanes (from, error)
+         && mtl_host_elements_spread_lanes (to, error);
+}
+
 /* All elements of source, broadcast to the shape of dest. */
 static gboolean
 copy_elements (MtlStridedView  *dest,
@@ -128,6 +140,7 @@ copy_elements (MtlStridedView  *dest,
   g_auto (MtlHostElements) from = { .layout = MTL_LAYOUT_INIT };
   g_auto (MtlHostElements) to = { .layout = MTL_LAYOUT_INIT };
   g_auto (MtlLayout) broadcast = MTL_LAYOUT_INIT;
+  gboolean overlap;
   gint64 size;
 
   if (goes_by_bytes (dest, source, &size))
@@ -137,17 +150,17 @@ copy_elements (MtlStridedView  *dest,
       || !mtl_host_elements_init_write (&to, dest, error))
     return FALSE;
 
-  /* What is converted is one number after the other. */
-  if (!mtl_element_type_equal (dest->type, source->type)
-      && (!mtl_host_elements_spread_lanes (&from, error)
-          || !mtl_host_elements_spread_lanes (&to, error)))
+  overlap = mtl_strided_may_overlap (&to.strided, &from.strided);
+
+  /* Lanes that only one of them has go with an axis of the other. */
+  if (dest->type.lanes != source->type.lanes && !spread_lanes (&from, &to, error))
     return FALSE;
 
   if (!mtl_layout_broadcast_to (from.strided.layout, mtl_layout_shape (to.strided.layout),
                                 to.strided.layout->n_dims, &broadcast, error))
     return FALSE;
 
-  if (mtl_strided_may_overlap (&to.strided, &from.strided))
+  if (overlap)
     {
       g_autoptr (MtlStridedView) temporary =
         mtl_strided_view_copy_to (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
@@ -157,6 +170,11 @@ copy_elements (MtlStridedView  *dest,
     }
 
   from.strided.layout = &broadcast;
+
+  /* What is converted is one number after the other. */
+  if (!mtl_element_type_equal (dest->type, source->type) && !spread_lanes (&from, &to, error))
+    return FALSE;
+
   return mtl_strided_copy (&to.strided, &from.strided, error)
          && mtl_host_elements_write_back (&to, error);
 }
@@ -229,10 +247,12 @@ copy_to_type (MtlStridedView  *self,
  * the last.
  *
  * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_INVALID_ARGUMENT where the
- * shapes do not go together, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
+ * shapes do not go together, or where lanes that only one of the two has would
+ * be one axis more than 64, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
  * here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where the element
- * types cannot be converted, and with %MTL_ERROR_NO_MEMORY where a temporary
- * cannot be had. Nothing is written then. It also fails with
+ * types cannot be converted, with %MTL_ERROR_OVERFLOW where the number of all
+ * lanes or their offsets do not fit 63 bits, and with %MTL_ERROR_NO_MEMORY where
+ * a temporary cannot be had. Nothing is written then. It also fails with
  * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
  *
  * Returns: whether it worked
@@ -259,8 +279,10 @@ mtl_strided_view_copy_from (MtlStridedView  *self,
  * in the same storage mode, or on the host where the device has no backend
  * here.
  *
- * Fails with %MTL_ERROR_NO_MEMORY where it cannot be had, and with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can read the elements.
+ * Fails with %MTL_ERROR_NO_MEMORY where it cannot be had, with
+ * %MTL_ERROR_OVERFLOW where its size does not fit 63 bits, as that of elements
+ * that are repeated may not, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
+ * here can read the elements, and with %MTL_ERROR_DEVICE where a device failed.
  *
  * Returns: (transfer full): a writable view of the copy
  *
@@ -311,8 +333,9 @@ mtl_strided_view_to_contiguous (MtlStridedView  *self,
  * are converted as [method@Mtl.StridedView.copy_from] does. The lanes of
  * elements of several become one more axis, the last.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, and as that
- * and [method@Mtl.StridedView.copy] do.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name or the lanes
+ * would be one axis more than 64, and as that and [method@Mtl.StridedView.copy]
+ * do.
  *
  * Returns: (transfer full): the view
  *

@@ -24,7 +24,7 @@ mtl_strided_for_each_row (const MtlStrided   *a,
                           gpointer            user_data)
 {
   const gint64 *shape = mtl_layout_shape (a->layout);
-  gint64 position[MTL_LAYOUT_MAX_DIMS] = { 0 };
+  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
   int last = (int) a->layout->n_dims - 1;
   MtlStridedRow a_row, b_row;
 

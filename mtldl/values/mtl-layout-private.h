@@ -10,6 +10,7 @@
 G_BEGIN_DECLS
 
 #define MTL_LAYOUT_MAX_DIMS 64
+#define MTL_LAYOUT_MAX_AXES (MTL_LAYOUT_MAX_DIMS + 1) /* with that of the lanes */
 #define MTL_LAYOUT_INLINE_DIMS 8
 
 /* Maps indices to memory. Shape and strides lie side by side: inline for up to
@@ -319,6 +320,12 @@ gboolean  mtl_layout_get_max_compatible_item_bits (const MtlLayout *self,
                                        guint64           address,
                                        int               axis,
                                        guint32          *item_bits,
+                                       GError          **error);
+
+/* For walking numbers; its result may have MTL_LAYOUT_MAX_AXES dimensions. */
+gboolean  mtl_layout_spread_lanes     (const MtlLayout  *self,
+                                       guint             lanes,
+                                       MtlLayout        *result,
                                        GError          **error);
 
 /* mtl-layout-slice.c */

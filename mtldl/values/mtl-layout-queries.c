@@ -193,7 +193,7 @@ gboolean
 mtl_layout_is_contiguous (const MtlLayout *self,
                           MtlOrder         order)
 {
-  int axes[MTL_LAYOUT_MAX_DIMS];
+  int axes[MTL_LAYOUT_MAX_AXES];
 
   if (mtl_layout_is_empty (self))
     return TRUE;

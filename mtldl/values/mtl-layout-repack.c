@@ -187,6 +187,41 @@ mtl_layout_find_dense_axis (const MtlLayout *self)
   return found;
 }
 
+gboolean
+mtl_layout_spread_lanes (const MtlLayout  *self,
+                         guint             lanes,
+                         MtlLayout        *result,
+                         GError          **error)
+{
+  g_auto (MtlLayout) spread = MTL_LAYOUT_INIT;
+  gboolean empty = mtl_layout_is_empty (self);
+  guint32 lane_bits = self->item_bits / lanes;
+  gint64 volume, min, max;
+
+  mtl_layout_init (&spread, self->n_dims + 1, lane_bits, 0);
+  for (guint32 i = 0; i < self->n_dims; i++)
+    {
+      gint64 *stride = &mtl_layout_strides (&spread)[i];
+
+      mtl_layout_shape (&spread)[i] = mtl_layout_shape (self)[i];
+      *stride = 0;
+      if (mtl_layout_is_walked (self, i)
+          && __builtin_mul_overflow (mtl_layout_strides (self)[i], lanes, stride))
+        return set_overflow (self, lane_bits, error);
+    }
+  mtl_layout_shape (&spread)[self->n_dims] = lanes;
+  mtl_layout_strides (&spread)[self->n_dims] = 1;
+
+  if (__builtin_mul_overflow (mtl_layout_get_volume (self), lanes, &volume)
+      || (!empty && __builtin_mul_overflow (self->offset, lanes, &spread.offset))
+      || !mtl_layout_add_up_bounds (&spread, &min, &max))
+    return set_overflow (self, lane_bits, error);
+
+  *result = spread;
+  spread.n_dims = 0;
+  return TRUE;
+}
+
 /* The largest items of which max_item_bits is a multiple, that repack can make
  * along the axis, and that are aligned at the address of element offset 0. */
 gboolean

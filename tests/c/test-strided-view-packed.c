@@ -237,6 +237,44 @@ test_shapes (void)
   g_assert_cmpstr (scalar_text, ==, "-4.0");
 }
 
+/* Elements that count downwards from within the first bytes of the memory: what
+ * six bits take begins on a whole byte only at each fourth. */
+static void
+test_at_the_start (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 3, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (GBytes) pattern = g_bytes_new_static ("\xa5", 1);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2), DIMS (-1), 6, &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT6_E2M3FN,
+                                                          1, &error);
+  g_autoptr (MtlStridedView) numbers =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2), DOUBLES (-6, 1), &error);
+  g_autoptr (MtlStridedView) copy = NULL;
+  g_autoptr (GBytes) written = NULL, filled = NULL;
+  g_autofree char *text = NULL;
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_buffer_fill (buffer, 0, 3, pattern, &error));
+  g_assert_true (mtl_strided_view_copy_from (view, numbers, &error));
+  g_assert_no_error (error);
+  written = mtl_buffer_dup_bytes (buffer, 0, 3, &error);
+  g_assert_cmpmem (g_bytes_get_data (written, NULL), 3, "\x21\xbc\xa5", 3);
+
+  assert_elements (view, -6, 1);
+  copy = mtl_strided_view_copy (view, &error);
+  g_assert_no_error (error);
+  assert_elements (copy, -6, 1);
+  g_assert_true (mtl_strided_view_equal (view, numbers, &error));
+  text = mtl_strided_view_to_string (view);
+  g_assert_cmpstr (text, ==, "[-6.  1.]");
+
+  g_assert_true (mtl_strided_view_fill_double (view, 0.125, &error));
+  g_assert_no_error (error);
+  filled = mtl_buffer_dup_bytes (buffer, 0, 3, &error);
+  g_assert_cmpmem (g_bytes_get_data (filled, NULL), 3, "\x05\x81\xa5", 3);
+}
+
 /* A view of bytes through DLPack, which says lanes and padding. */
 static MtlStridedView *
 import (Producer   *producer,
@@ -396,6 +434,107 @@ test_other_lanes (void)
     }
 }
 
+/* The three vectors of a view, with as many axes as there may be. */
+static MtlStridedView *
+add_axes (MtlStridedView *view)
+{
+  gint64 shape[64];
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *added;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (shape); i++)
+    shape[i] = i == 40 ? 3 : 1;
+  added = mtl_strided_view_reshape (view, shape, G_N_ELEMENTS (shape), &error);
+  g_assert_no_error (error);
+  return added;
+}
+
+/* Without what ends and indents the lines. */
+static char *
+join_lines (const char *text)
+{
+  g_auto (GStrv) words = g_strsplit_set (text, " \n", -1);
+
+  return g_strjoinv ("", words);
+}
+
+/* The axis of the lanes makes one more than a layout may have. */
+static void
+test_lanes_of_all_axes (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  Producer producer, other_producer;
+  g_autoptr (MtlStridedView) flat = import (&producer, (DLDataType) { 2, 32, 2 }, 0, 3);
+  g_autoptr (MtlStridedView) halves = import (&other_producer, (DLDataType) { 2, 16, 2 }, 0, 3);
+  g_autoptr (MtlStridedView) view = add_axes (flat);
+  g_autoptr (MtlStridedView) narrow = add_axes (halves);
+  g_autoptr (MtlStridedView) empty = slice (view, "1:1");
+  g_autoptr (MtlStridedView) pair =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2), DOUBLES (1, 2), &local_error);
+  g_autofree char *outer_open = g_strnfill (41, '['), *outer_closed = g_strnfill (41, ']');
+  g_autofree char *open = g_strnfill (24, '['), *closed = g_strnfill (24, ']');
+  g_autofree char *text = NULL, *joined = NULL, *expected = NULL, *empty_text = NULL;
+
+  g_assert_true (mtl_strided_view_fill_double (view, 1.5, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (empty, 7, &local_error));
+  g_assert_no_error (local_error);
+  for (int i = 0; i < 6; i++)
+    g_assert_cmpfloat (producer.data[i], ==, 1.5f);
+  g_assert_cmpfloat (producer.data[6], ==, 0);
+
+  producer.data[5] = -3;
+  g_assert_true (mtl_strided_view_equal (view, view, &local_error));
+  g_assert_false (mtl_strided_view_equal (view, narrow, &local_error));
+  g_assert_true (mtl_strided_view_copy_from (narrow, view, &local_error));
+  g_assert_true (mtl_strided_view_equal (view, narrow, &local_error));
+  g_assert_true (mtl_strided_view_all_close (narrow, view, 0, 0, &local_error));
+  g_assert_false (mtl_strided_view_equal (view, pair, &local_error));
+  g_assert_no_error (local_error);
+  assert_elements (halves, 1.5, 1.5, 1.5, 1.5, 1.5, -3);
+
+  text = mtl_strided_view_to_string (view);
+  joined = join_lines (text);
+  expected = g_strconcat (outer_open, open, "1.51.5", closed, open, "1.51.5", closed,
+                          open, "1.5-3.", closed, outer_closed, NULL);
+  g_assert_cmpstr (joined, ==, expected);
+  empty_text = mtl_strided_view_to_string (empty);
+  g_assert_cmpstr (empty_text, ==, "[]");
+
+  /* No view has one axis more. */
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "65 dimensions");
+  assert_refuses (mtl_strided_view_copy_from (view, pair, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "65 dimensions");
+  assert_refuses (mtl_strided_view_copy_from (pair, view, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "to (2,)");
+}
+
+/* Elements of one byte, so far apart that their halves cannot be counted. */
+static void
+test_lanes_beyond (void)
+{
+  const struct { gint64 extent, stride; const char *slices; } cases[] = {
+    { 2, POW2 (62), "..." }, { 2, POW2 (62), "1:" }, { 4, POW2 (61), "..." }, { POW2 (62), 0, "..." },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) local_error = NULL;
+      Producer producer;
+      g_autoptr (MtlStridedView) whole = NULL, view = NULL;
+
+      producer_init (&producer);
+      producer.shape[0] = cases[i].extent;
+      producer.strides[0] = cases[i].stride;
+      producer.versioned.dl_tensor.ndim = 1;
+      producer.versioned.dl_tensor.dtype = (DLDataType) { 17, 4, 2 };
+      whole = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
+      g_assert_no_error (local_error);
+      view = slice (whole, cases[i].slices);
+      assert_refuses (mtl_strided_view_equal (view, view, &error), MTL_ERROR_OVERFLOW, "2^63");
+    }
+}
+
 /* Types that nobody here knows are moved as they are, bit by bit where it has
  * to be. */
 static void
@@ -448,10 +587,13 @@ main (int   argc,
   g_test_add_func ("/StridedView/packed/fill", test_fill);
   g_test_add_func ("/StridedView/packed/overlap", test_overlap);
   g_test_add_func ("/StridedView/packed/shapes", test_shapes);
+  g_test_add_func ("/StridedView/packed/at-the-start", test_at_the_start);
   g_test_add_func ("/StridedView/packed/new-padded", test_new_padded);
   g_test_add_func ("/StridedView/padded", test_padded);
   g_test_add_func ("/StridedView/lanes/fp4", test_lanes);
   g_test_add_func ("/StridedView/lanes/others", test_other_lanes);
+  g_test_add_func ("/StridedView/lanes/all-axes", test_lanes_of_all_axes);
+  g_test_add_func ("/StridedView/lanes/beyond", test_lanes_beyond);
   g_test_add_func ("/StridedView/unnamed", test_unnamed);
 
   return g_test_run ();
