@@ -148,14 +148,13 @@ mtl_element_type_get_dtype (MtlElementType self)
   return mtl_dtype_get_name (dtype) != NULL ? dtype : MTL_DTYPE_OTHER;
 }
 
-/* The name, with lanes and padding where they are not the usual ones. */
+/* The name, with lanes and padding where there are any. */
 char *
 mtl_element_type_to_string (MtlElementType self)
 {
   g_autofree char *name = mtl_dtype_to_string (self.code << 8 | self.bits);
 
-  if (self.lanes != 1)
-    return g_strdup_printf ("%s×%u", name, self.lanes);
+  g_autofree char *lanes = self.lanes != 1 ? g_strdup_printf ("×%u", self.lanes) : NULL;
 
-  return g_steal_pointer (&name);
+  return g_strconcat (self.padded ? "padded " : "", name, lanes, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "test-utils.h"
+#include "dlpack-producer.h"
 
 #include <math.h>
 
@@ -155,6 +155,34 @@ test_not_numeric (void)
   g_assert_cmpstr (text, ==, "<opaque_handle8 (2, 3) on device (1, 0)>");
 }
 
+/* Types that nobody here knows are told apart by all that says what they are. */
+static void
+test_unnamed (void)
+{
+  const struct { DLDataType type; guint64 flags; const char *expected; } cases[] = {
+    { { 200, 4, 1 }, 0, "<200/4 (2, 3) on device (1, 0)>" },
+    { { 200, 4, 1 }, DL_PADDED, "<padded 200/4 (2, 3) on device (1, 0)>" },
+    { { 200, 4, 2 }, 0, "<200/4×2 (2, 3) on device (1, 0)>" },
+    { { 200, 4, 2 }, DL_PADDED, "<padded 200/4×2 (2, 3) on device (1, 0)>" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autofree char *text = NULL;
+      Producer producer;
+
+      producer_init (&producer);
+      producer.versioned.dl_tensor.dtype = cases[i].type;
+      producer.versioned.flags = cases[i].flags;
+      view = mtl_strided_view_new_take_dlpack (&producer.versioned, &error);
+      g_assert_no_error (error);
+      text = mtl_strided_view_to_string (view);
+      g_assert_cmpstr (text, ==, cases[i].expected);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -174,6 +202,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/format/strided", test_strided);
   add_reachable_test ("/StridedView/format/huge", test_huge);
   add_host_test ("/StridedView/format/not-numeric", test_not_numeric);
+  g_test_add_func ("/StridedView/format/unnamed", test_unnamed);
 
   return g_test_run ();
 }
