@@ -279,6 +279,8 @@ mtl_buffer_new (MtlDevice       *device,
  * Allocates memory as [ctor@Mtl.Buffer.new] does, but leaves in it whatever
  * was there: for callers who write all of it first.
  *
+ * Fails as [ctor@Mtl.Buffer.new] does.
+ *
  * Returns: (transfer full): the new buffer
  *
  * Since: 1.0

@@ -15,8 +15,9 @@
  * own, is ordered by a [class@Mtl.Event]. The host has none, so that this
  * returns at once there.
  *
- * Fails with %MTL_ERROR_DEVICE where the device failed, and with
- * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
+ * Fails with %MTL_ERROR_DEVICE where the device failed, with
+ * %MTL_ERROR_NOT_SUPPORTED where it has no backend here, and with
+ * %G_IO_ERROR_CANCELLED.
  *
  * Returns: whether it worked
  *
@@ -89,6 +90,8 @@ mtl_device_synchronize_async (MtlDevice           *self,
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Ends what [method@Mtl.Device.synchronize_async] began.
+ *
+ * Fails as [method@Mtl.Device.synchronize] does.
  *
  * Returns: whether it worked
  *

@@ -354,6 +354,9 @@ wait_once (MtlEvent *self,
  *
  * Waits until @value or a higher one is reached.
  *
+ * Fails with %G_IO_ERROR_TIMED_OUT where it is not in @timeout, and with
+ * %G_IO_ERROR_CANCELLED.
+ *
  * Returns: whether it was reached
  *
  * Since: 1.0
@@ -471,6 +474,8 @@ mtl_event_wait_async (MtlEvent            *self,
  * @error: return location for %G_IO_ERROR_TIMED_OUT or %G_IO_ERROR_CANCELLED
  *
  * Ends what [method@Mtl.Event.wait_async] began.
+ *
+ * Fails as [method@Mtl.Event.wait] does.
  *
  * Returns: whether the value was reached
  *

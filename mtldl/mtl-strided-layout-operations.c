@@ -14,8 +14,9 @@
  *
  * Gives the same elements another shape, in C order, without a copy.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the number of elements differs,
- * and with %MTL_ERROR_NEEDS_COPY where only a copy can have that shape.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the number of elements differs or
+ * @shape has more than 64 dimensions, and with %MTL_ERROR_NEEDS_COPY where only a
+ * copy can have that shape.
  *
  * Returns: (transfer full): the new layout
  *
@@ -292,8 +293,9 @@ mtl_strided_layout_unsqueeze (MtlStridedLayout  *self,
  * Repeats axes of extent 1, and adds axes at the front, with a stride of 0: by
  * NumPy's rules.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the shapes do not go together,
- * and with %MTL_ERROR_OVERFLOW where the volume does not fit 63 bits.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the shapes do not go together or
+ * @shape has more than 64 dimensions, and with %MTL_ERROR_OVERFLOW where the
+ * volume does not fit 63 bits.
  *
  * Returns: (transfer full): the new layout
  *
@@ -425,8 +427,8 @@ mtl_strided_layout_flip (MtlStridedLayout  *self,
  * stay whole.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
- * and with %MTL_ERROR_INVALID_ARGUMENT where a step is 0 or there is more than
- * one ellipsis.
+ * and with %MTL_ERROR_INVALID_ARGUMENT where a part is of no known kind, a step
+ * is 0, or there would be more than one ellipsis or more than 64 dimensions.
  *
  * Returns: (transfer full): the new layout
  *
@@ -459,7 +461,8 @@ mtl_strided_layout_slice (MtlStridedLayout  *self,
  * all the axes between, and `newaxis`. Axes that no part names stay whole.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
- * and with %MTL_ERROR_INVALID_ARGUMENT where @string cannot be read.
+ * and with %MTL_ERROR_INVALID_ARGUMENT where @string cannot be read, a step is 0,
+ * or there would be more than one ellipsis or more than 64 dimensions.
  *
  * Returns: (transfer full): the new layout
  *

@@ -70,9 +70,9 @@ mtl_strided_layout_new_take (MtlLayout *layout)
  * Makes a layout.
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where an extent is negative, there are
- * too many dimensions, or another number of strides, and with
- * %MTL_ERROR_OVERFLOW where the number of elements or their offsets do not fit
- * 63 bits.
+ * too many dimensions, or another number of strides, or @item_bits is 0, and
+ * with %MTL_ERROR_OVERFLOW where the number of elements or their offsets do not
+ * fit 63 bits.
  *
  * Returns: (transfer full): the new layout
  *

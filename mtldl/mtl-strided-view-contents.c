@@ -82,7 +82,11 @@ compare (MtlStridedView  *self,
  * lanes of elements of several are one more axis, the last.
  *
  * Fails with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can read the
- * elements, and with %MTL_ERROR_NOT_SUPPORTED where they are no numbers.
+ * elements, with %MTL_ERROR_NOT_SUPPORTED where they are no numbers, with
+ * %MTL_ERROR_OVERFLOW where the number of all lanes or their offsets do not fit
+ * 63 bits, with %MTL_ERROR_NO_MEMORY where elements that the host does not reach
+ * cannot be fetched for want of memory, and with %MTL_ERROR_DEVICE where a device
+ * failed.
  *
  * Returns: whether they are equal; %FALSE without an error if not
  *

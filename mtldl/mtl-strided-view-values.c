@@ -77,8 +77,9 @@ store_nth (MtlStridedView *self,
  * Makes a tensor of values, in the host's memory.
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
- * than elements, with %MTL_ERROR_OVERFLOW where one does not fit @dtype, and
- * as [ctor@Mtl.StridedView.new_zeros] does.
+ * than elements, with %MTL_ERROR_OVERFLOW where one does not fit @dtype, with
+ * %MTL_ERROR_NOT_SUPPORTED where that is not of numbers, and as
+ * [ctor@Mtl.StridedView.new_zeros] does.
  *
  * Returns: (transfer full): the new view
  *
@@ -206,7 +207,8 @@ read_variant (VariantReader  *self,
  *
  * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
  * than elements or one is not a number, with %MTL_ERROR_OVERFLOW where one
- * does not fit @dtype, and as [ctor@Mtl.StridedView.new_zeros] does.
+ * does not fit @dtype, with %MTL_ERROR_NOT_SUPPORTED where that is not of
+ * numbers, and as [ctor@Mtl.StridedView.new_zeros] does.
  *
  * Returns: (transfer full): the new view
  *

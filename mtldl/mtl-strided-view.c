@@ -350,9 +350,11 @@ view_new_for_shape (MtlDevice     *device,
  *
  * Allocates a tensor of zeros, in C order.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where an extent is negative, with
- * %MTL_ERROR_OVERFLOW where the size does not fit 63 bits, and with
- * %MTL_ERROR_NO_MEMORY where the memory cannot be had.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, an extent is
+ * negative or there are more than 64 dimensions, with %MTL_ERROR_OVERFLOW where
+ * the size does not fit 63 bits, with %MTL_ERROR_NO_MEMORY where the memory
+ * cannot be had, and with %MTL_ERROR_NOT_SUPPORTED where the device has no
+ * backend here.
  *
  * Returns: (transfer full): the new view
  *
@@ -381,6 +383,8 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
  *
  * Allocates a tensor as [ctor@Mtl.StridedView.new_zeros] does, but leaves in
  * it whatever was there: for callers who write all of it first.
+ *
+ * Fails as [ctor@Mtl.StridedView.new_zeros] does.
  *
  * Returns: (transfer full): the new view
  *
@@ -451,8 +455,9 @@ mtl_strided_view_new_full (MtlDevice     *device,
  * Makes a read-only view of @bytes in the host's memory, without a copy. The
  * pixels of a picture fit, with the length of a row as the first stride.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an element is not within @bytes,
- * and as [ctor@Mtl.StridedLayout.new_for_bytes] does.
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, with
+ * %MTL_ERROR_OUT_OF_BOUNDS where an element is not within @bytes, and as
+ * [ctor@Mtl.StridedLayout.new_for_bytes] does.
  *
  * Returns: (transfer full): the new view
  *
@@ -500,7 +505,8 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
  * Allocates a tensor of zeros with the shape, the element type, the device and
  * the order of axes of @other.
  *
- * Fails with %MTL_ERROR_NO_MEMORY where the memory cannot be had, and with
+ * Fails with %MTL_ERROR_OVERFLOW where the size does not fit 63 bits, with
+ * %MTL_ERROR_NO_MEMORY where the memory cannot be had, and with
  * %MTL_ERROR_NOT_SUPPORTED where the device has no backend here.
  *
  * Returns: (transfer full): the new view

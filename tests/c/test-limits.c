@@ -190,6 +190,25 @@ test_bits_of_many_bytes (void)
                 MTL_ERROR_OVERFLOW, "4611686018427387903 of 4 bits");
 }
 
+/* Repeated elements take no memory, but each of a copy does. */
+static void
+test_copy_of_repeated (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlStridedView) single = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, DIMS (1),
+                                                                  &local_error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_broadcast_to (single, DIMS (POW2 (62)),
+                                                                   &local_error);
+
+  g_assert_no_error (local_error);
+  assert_fails (mtl_strided_view_copy (view, &error), MTL_ERROR_OVERFLOW, "4611686018427387903");
+  assert_fails (mtl_strided_view_to_contiguous (view, &error), MTL_ERROR_OVERFLOW, "2^63");
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_INT16, &error), MTL_ERROR_OVERFLOW,
+                "2^63");
+  assert_fails (mtl_strided_view_dup_bytes (view, &error), MTL_ERROR_OVERFLOW, "2^63");
+  assert_fails (mtl_strided_view_new_like (view, &error), MTL_ERROR_OVERFLOW, "2^63");
+}
+
 /* The flag is about elements of fewer than 8 bits. */
 static void
 test_padded_bytes (void)
@@ -293,6 +312,7 @@ main (int   argc,
   g_test_add_func ("/Limits/import/handles", test_import_handles);
   g_test_add_func ("/Limits/import/nothing-far-away", test_import_nothing_far_away);
   g_test_add_func ("/Limits/bits-of-many-bytes", test_bits_of_many_bytes);
+  g_test_add_func ("/Limits/copy-of-repeated", test_copy_of_repeated);
   g_test_add_func ("/Limits/import/padded-bytes", test_padded_bytes);
   g_test_add_func ("/Limits/slice-of-unknown-size", test_slice_of_unknown_size);
   g_test_add_func ("/Limits/foreign-devices-cannot-wait", test_foreign_devices_cannot_wait);
