@@ -11,8 +11,10 @@
 
 #include "mtl-layout-private.h"
 
-/* What the search may visit: about a millisecond. */
+/* What may be done: so many visits of the search, about a millisecond, in each of
+ * which some terms could be prepared instead. */
 #define MAX_WORK 16384
+#define TERMS_PER_WORK 4
 
 /* One for each axis of two layouts, and one within the items. */
 #define MAX_TERMS (2 * MTL_LAYOUT_MAX_DIMS + 1)
@@ -40,23 +42,25 @@ typedef enum
   UNKNOWN,
 } Answer;
 
-/* factor · other modulo a modulus below 2^63; both are below it. */
+/* factor · other modulo a modulus below 2^63; both are below it. As many bits at
+ * a time as leave the product below 2^64. */
 static guint64
 multiply_modulo (guint64 factor,
                  guint64 other,
                  guint64 modulus)
 {
+  const int n_bits = __builtin_clzll (modulus);
+  const guint64 low_bits = ((guint64) 1 << n_bits) - 1;
   guint64 product;
 
   if (!__builtin_mul_overflow (factor, other, &product))
     return product % modulus;
 
   product = 0;
-  for (; other > 0; other >>= 1)
+  for (; other > 0; other >>= n_bits)
     {
-      if (other & 1)
-        product = (product + factor) % modulus;
-      factor = (factor << 1) % modulus;
+      product = (product + factor * (other & low_bits) % modulus) % modulus;
+      factor = (factor << n_bits) % modulus;
     }
 
   return product;
@@ -181,6 +185,13 @@ sums_reach (const Sums *self,
     }
 }
 
+static void
+charge_terms (guint *work,
+              guint  n_terms)
+{
+  *work -= MIN (*work, 1 + n_terms / TERMS_PER_WORK);
+}
+
 /* Whether two elements that differ in the index of this axis, and otherwise
  * only in those of axes with smaller strides, are the same. Source: one is at
  * stride · (1 + x) from the other, and the inner axes make up for it, each by
@@ -200,6 +211,7 @@ repeats (const MtlLayout *self,
   if (stride == 0)
     return TRUE;
 
+  charge_terms (work, self->n_dims - place);
   sums.n = 0;
   sums_add (&sums, stride, shape[axes[place]] - 2);
   for (guint32 i = place + 1; i < self->n_dims; i++)
@@ -371,7 +383,7 @@ stretches_meet (Stretches *a,
 
   if (*work == 0)
     return TRUE;
-  (*work)--;
+  charge_terms (work, a->n + b->n);
   return whole_bytes_meet (a, b, shift, work);
 }
 

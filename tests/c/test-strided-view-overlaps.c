@@ -5,14 +5,16 @@
 
 #include "dlpack-producer.h"
 
+#define MAX_DIMS 64
+
 /* All memory is of a device whose memory nobody reads. */
 typedef struct
 {
   guint64 address;
   guint8 bits;
   gint32 n_dims;
-  int64_t shape[6];
-  int64_t strides[6];
+  int64_t shape[MAX_DIMS];
+  int64_t strides[MAX_DIMS];
 } Stretch;
 
 static MtlStridedView *
@@ -61,7 +63,7 @@ static GHashTable *
 list_bytes (const Stretch *self)
 {
   GHashTable *bytes = g_hash_table_new (g_direct_hash, g_direct_equal);
-  gint64 index[6] = { 0 };
+  gint64 index[MAX_DIMS] = { 0 };
   gint32 axis;
 
   do
@@ -156,6 +158,68 @@ test_too_many_bits (void)
   assert_overlap (&bits, &byte, FALSE);
 }
 
+static void
+add_axis (Stretch *self,
+          gint64   stride)
+{
+  self->shape[self->n_dims] = 2;
+  self->strides[self->n_dims++] = stride;
+}
+
+/* Of each three bytes, one view has nibbles in the first and, by its odd strides,
+ * in the second one, the other view in the third. */
+static void
+test_too_many_nibbles (void)
+{
+  for (gint32 n_odd = 2; n_odd <= 60; n_odd += 2)
+    {
+      Stretch a = { .address = 3 << 20, .bits = 4 };
+      Stretch b = { .address = (3 << 20) + 2, .bits = 4 };
+
+      for (gint32 i = 0; i < 60; i++)
+        {
+          gint64 far = POW2 (48) / (2 * i + 3) * 6;
+
+          add_axis (&a, i < n_odd ? far + 3 : far);
+          add_axis (&b, far + 6);
+        }
+
+      /* Each odd stride doubles what there is to try. */
+      if (n_odd <= 6)
+        assert_overlap (&a, &b, FALSE);
+      else if (n_odd >= 20)
+        assert_overlap (&a, &b, TRUE);
+    }
+}
+
+/* Single bytes at sums of r · 3^i mod m, where m = 3^33 + 2. Modulo m the way from
+ * one to another is r · Σ d · 3^i, where d is 0 or 1 for what belongs to one view,
+ * 0 or -1 for what belongs to the other. They start 2r apart, and 2 = 3 - 1 has a
+ * -1 and a 1 in one of the two: they never meet. */
+static void
+test_too_many_bytes (void)
+{
+  const gint64 r = G_GINT64_CONSTANT (4000000000000001), m = G_GINT64_CONSTANT (5559060566555525);
+
+  for (gint32 n = 2; n <= 16; n++)
+    {
+      Stretch a = { .address = POW2 (56) + 2 * r % m, .bits = 8 };
+      Stretch b = { .address = POW2 (56), .bits = 8 };
+      gint64 stride = r;
+
+      for (gint32 i = 0; i < 2 * n; i++, stride = stride * 3 % m)
+        add_axis (i < n ? &b : &a, stride);
+
+      if (n <= 5)
+        {
+          g_assert_false (have_common_byte (&a, &b));
+          assert_overlap (&a, &b, FALSE);
+        }
+      else if (n == 16)
+        assert_overlap (&a, &b, TRUE);
+    }
+}
+
 /* Rows that reach 3 · 2^61 bytes away from each other. */
 static void
 test_farther_apart_than_63_bits (void)
@@ -209,6 +273,8 @@ main (int   argc,
 
   g_test_add_func ("/StridedView/overlaps/brute-force", test_brute_force);
   g_test_add_func ("/StridedView/overlaps/too-many-bits", test_too_many_bits);
+  g_test_add_func ("/StridedView/overlaps/too-many-nibbles", test_too_many_nibbles);
+  g_test_add_func ("/StridedView/overlaps/too-many-bytes", test_too_many_bytes);
   g_test_add_func ("/StridedView/overlaps/farther-apart-than-63-bits",
                    test_farther_apart_than_63_bits);
   g_test_add_func ("/StridedView/overlaps/more-bits-than-63", test_more_bits_than_63);
