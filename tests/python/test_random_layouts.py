@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Views and layouts against NumPy's arrays, through random operations."""
 
-import time
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from gi.repository import Mtl
 
 import conftest
 from conftest import elements
-from random_layouts import Case, compare_sharing, draw_case, draw_small_case, play, shrink
+from layout_operations import below, pick
+from random_layouts import (Case, compare_sharing, draw_case, draw_small_case, play, play_many,
+                            shrink)
 
 pytestmark = pytest.mark.any_memory
 
@@ -20,40 +24,18 @@ def some(cases):
     return min(cases, 200_000) // 50
 
 
-def report(case, error):
-    smallest = shrink(case)
-    try:
-        play(smallest)
-    except Exception as last:
-        error = last
-    pytest.fail(f"{error!r}\n{smallest}\nin the test found as\n{case}", pytrace=False)
-
-
-def test_operations(rng, cases):
-    """As many layouts as asked for, or as there is time for."""
-    deadline = time.monotonic() + conftest.SECONDS
-    n_layouts = n_refused = n_played = 0
-    kept = None
-    while n_layouts < cases and time.monotonic() < deadline:
-        case = draw_case(rng)
-        try:
-            played = play(case, rng)
-        except Exception as error:
-            report(getattr(error, "case", case), error)
-        n_layouts += played.n_layouts
-        n_refused += played.n_refused
-        n_played += 1
-        if not case.in_memory or played.pair is None:
-            continue
-        array, ours = played.pair
-        if array.ndim <= 5 and kept is not None:
-            compare_sharing(array, ours, *kept)
-        if array.ndim <= 5 and (kept is None or rng.random() < 0.3):
-            kept = array, ours
-        if n_played % 20 == 0:
-            assert ours.tolist() == array.tolist(), played.case
-    conftest.NOTES.append(f"{n_layouts} random layouts in operations")
-    assert n_refused > n_played / 100
+def test_operations(cases):
+    """As many layouts as asked for, or as there is time for: the more, the more processes."""
+    n_processes = min(os.cpu_count(), 1 + cases // 100_000)
+    arguments = [(f"{conftest.SEED} {i}", -(-cases // n_processes), conftest.SECONDS)
+                 for i in range(n_processes)]
+    with ProcessPoolExecutor(n_processes, get_context("spawn")) as others:
+        parts = [others.submit(play_many, *each) for each in arguments[1:]]
+        tallies = [play_many(*arguments[0]), *(part.result() for part in parts)]
+    n_layouts, n_refused, n_cases = map(sum, zip(*tallies))
+    conftest.NOTES.append(f"{n_layouts} random layouts in operations, seeds "
+                          + ", ".join(f"“{seed}”" for seed, *_ in arguments))
+    assert n_refused > n_cases / 100
 
 
 def test_shrinking_finds_the_smallest():
@@ -170,3 +152,67 @@ def test_dense_layouts_are_dense(rng, some):
             dense = layout.to_dense(order)
             assert dense.shape == layout.shape and dense.is_dense() and dense.is_unique()
             assert dense.get_required_size() == layout.size
+
+
+ITEM_BITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+
+
+def draw_layout_of_bits(rng):
+    shape = [pick(rng, (0, 1, 2, 3, 4, 6, 8, 12)) for _ in range(1 + below(rng, 3))]
+    strides = [pick(rng, (1, 1, 2, -1, -4, 6, 8, 12, 24)) for _ in shape]
+    layout = Mtl.StridedLayout.new([25, *shape], [1, *strides], pick(rng, ITEM_BITS))
+    return layout.select(0, pick(rng, (0, 0, 1, 4, 12, 24)))
+
+
+def bits_along(layout, axis):
+    """Where the bits lie, those along the axis in a row."""
+    place = np.full(layout.shape, layout.get_offset())
+    for number, (extent, stride) in enumerate(zip(layout.shape, layout.strides)):
+        shape = [1] * layout.ndim
+        shape[number] = extent
+        place += (np.arange(extent) * stride).reshape(shape)
+    item_bits = layout.get_item_bits()
+    bits = np.moveaxis(place, axis, -1)[..., None] * item_bits + np.arange(item_bits)
+    return bits.reshape(bits.shape[:-2] + (bits.shape[-2] * item_bits,))
+
+
+def makes_items(layout, item_bits, axis):
+    """Whether the bits along the axis are items of another size side by side."""
+    larger, smaller = sorted((item_bits, layout.get_item_bits()))[::-1]
+    rows = bits_along(layout, axis)
+    n_bits = rows.shape[-1]
+    return (item_bits == layout.get_item_bits()
+            or larger % smaller == 0 and n_bits % item_bits == 0
+            and bool((rows == rows[..., :1] + np.arange(n_bits)).all())
+            and bool((rows[..., :1] % item_bits == 0).all()))
+
+
+def test_repacked_items_have_the_same_bits(rng, some):
+    n_repacked = 0
+    for _ in range(some):
+        layout = draw_layout_of_bits(rng)
+        item_bits, axis = pick(rng, ITEM_BITS), below(rng, layout.ndim)
+        possible = makes_items(layout, item_bits, axis)
+        try:
+            repacked = layout.repack(item_bits, axis)
+        except ValueError:
+            assert not possible, (layout, item_bits, axis)
+            continue
+        assert possible and repacked.get_item_bits() == item_bits, (layout, item_bits, axis)
+        assert (bits_along(repacked, axis) == bits_along(layout, axis)).all(), (layout, repacked)
+        n_repacked += item_bits != layout.get_item_bits()
+    assert n_repacked >= some // 50
+
+
+def test_the_most_bits_of_an_item(rng, some):
+    n_larger = 0
+    for _ in range(some):
+        layout = draw_layout_of_bits(rng)
+        most, axis = pick(rng, ITEM_BITS), below(rng, layout.ndim)
+        item_bits = layout.get_item_bits()
+        expected = max([item_bits] + [bits for bits in range(item_bits, most + 1)
+                                      if most % bits == 0 and bits % item_bits == 0
+                                      and makes_items(layout, bits, axis)])
+        assert layout.get_max_compatible_item_bits(most, axis=axis) == expected, (layout, axis)
+        n_larger += expected > item_bits
+    assert n_larger >= some // 50
