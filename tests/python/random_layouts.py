@@ -19,10 +19,11 @@ from layout_operations import (ARRAY, BUFFER, FIRST_BYTE, HAS_RESHAPE_COPY, IN_P
 ORIGIN = 8192
 MAX_NDIM = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
-NAMES = [name for name in (*OPERATIONS, "reshape", "flatten") if name != "repack"]
+# Some more often than others.
+NAMES = [*(name for name in OPERATIONS if name != "repack"), "reshape", "flatten", "view_as"]
 # An older NumPy makes a copy before it says that it will not.
-NAMES_NOWHERE = [name for name in (*OPERATIONS, "reshape", "flatten")
-                 if name != "view_as" and (HAS_RESHAPE_COPY or name not in ("reshape", "flatten"))]
+NAMES_NOWHERE = ["repack", *("repack" if name == "view_as" else name for name in NAMES
+                             if HAS_RESHAPE_COPY or name not in ("reshape", "flatten"))]
 
 # What NumPy says for all that can be wrong.
 NUMPY_ERRORS = (IndexError, ValueError, AttributeError)
@@ -33,6 +34,7 @@ class Case(NamedTuple):
     strides: tuple  # in elements
     steps: tuple = ()  # (name, *arguments)
     in_memory: bool = True  # a view; else a layout, whose elements nobody reads
+    start: int = 0  # of a view, in elements
 
 
 class Mismatch(AssertionError):
@@ -75,6 +77,14 @@ def draw_deep_case(rng):
     return Case(tuple(shape), tuple(draw_strides(rng, shape)))
 
 
+def draw_even_case(rng):
+    """With an axis along which elements often make larger ones."""
+    shape = [pick(rng, (2, 3, 4, 6, 8)) for _ in range(1 + below(rng, 3))]
+    strides = [pick(rng, (8, 4, -4, 12, 16, -24, 0, 2, 5)) for _ in shape]
+    strides[below(rng, len(shape))] = 1
+    return Case(tuple(shape), tuple(strides), (), rng.random() < 0.7, pick(rng, (0, 0, 0, 1, 2)))
+
+
 def draw_huge_number(rng):
     kind = rng.random()
     if kind < 0.25:
@@ -92,11 +102,9 @@ def draw_huge_case(rng):
 
 def draw_case(rng):
     kind = rng.random()
-    if kind < 0.2:
-        return draw_huge_case(rng)
-    if kind < 0.3:
-        return draw_small_case(rng)._replace(in_memory=False)
-    return (draw_deep_case if kind < 0.4 else draw_small_case)(rng)
+    draw = (draw_huge_case if kind < 0.2 else draw_even_case if kind < 0.4
+            else draw_deep_case if kind < 0.5 else draw_small_case)
+    return draw(rng)
 
 
 def fits(case):
@@ -113,7 +121,7 @@ def fits(case):
 
 def make_array(case):
     if case.in_memory:
-        return np.lib.stride_tricks.as_strided(ARRAY[ORIGIN:], case.shape,
+        return np.lib.stride_tricks.as_strided(ARRAY[ORIGIN + case.start:], case.shape,
                                                [2 * stride for stride in case.strides],
                                                writeable=False)
     return np.lib.stride_tricks.as_strided(NOWHERE, case.shape, case.strides, writeable=False)
@@ -122,7 +130,7 @@ def make_array(case):
 def make_ours(case):
     layout = Mtl.StridedLayout(case.shape, case.strides, 2 if case.in_memory else 1)
     if case.in_memory:
-        return Mtl.StridedView.new(BUFFER, layout, Mtl.DType.INT16, 2 * ORIGIN)
+        return Mtl.StridedView.new(BUFFER, layout, Mtl.DType.INT16, 2 * (ORIGIN + case.start))
     return layout
 
 
@@ -253,6 +261,8 @@ def smaller_numbers(number):
 
 
 def smaller_cases(case):
+    if case.start:
+        yield case._replace(start=0)
     for i in range(len(case.steps)):
         yield case._replace(steps=case.steps[:i] + case.steps[i + 1:])
     for axis in range(len(case.shape)):
