@@ -5,6 +5,7 @@
 #include "mtl-strided-layout-private.h"
 
 #include "mtl-error.h"
+#include "mtl-spare-objects-private.h"
 
 /**
  * MtlStridedLayout:
@@ -48,10 +49,45 @@ mtl_strided_layout_init (MtlStridedLayout *self)
   mtl_layout_init (&self->layout, 0, 8, 0);
 }
 
+static MtlSpareObjects spare_layouts;
+
+/**
+ * mtl_strided_layout_release: (skip)
+ * @self: (transfer full): a layout
+ * @may_run_others: whether to go on where others have a use for the object,
+ *   whose functions may run when it ends
+ *
+ * Gives up a reference, as g_object_unref() does, but keeps the object for the
+ * next layout that is made, where nobody else has a use for it. For loops that
+ * make many layouts, of which each lives for a moment.
+ *
+ * Returns: whether the reference was given up, which it always is where
+ *   @may_run_others is %TRUE
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_release (MtlStridedLayout *self,
+                            gboolean          may_run_others)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+
+  if (!mtl_object_is_unattached (self))
+    {
+      if (may_run_others)
+        g_object_unref (self);
+      return may_run_others;
+    }
+
+  mtl_layout_clear (&self->layout);
+  mtl_spare_objects_give (&spare_layouts, self);
+  return TRUE;
+}
+
 MtlStridedLayout *
 mtl_strided_layout_new_take (MtlLayout *layout)
 {
-  MtlStridedLayout *self = g_object_new (MTL_TYPE_STRIDED_LAYOUT, NULL);
+  MtlStridedLayout *self = mtl_spare_objects_take (&spare_layouts, MTL_TYPE_STRIDED_LAYOUT);
 
   self->layout = *layout;
   return self;

@@ -5,6 +5,7 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-error.h"
+#include "mtl-spare-objects-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -57,46 +58,7 @@ mtl_strided_view_init (MtlStridedView *self)
   mtl_layout_strides (&self->layout)[0] = 1;
 }
 
-/* To make and end a GObject takes several times what an operation computes.
- * These wait for the next view that is made. */
-static MtlStridedView *spare_views[4]; /* atomic */
-
-static MtlStridedView *
-take_spare_view (void)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (spare_views); i++)
-    if (g_atomic_pointer_get (&spare_views[i]) != NULL)
-      {
-        MtlStridedView *self = g_atomic_pointer_exchange (&spare_views[i], NULL);
-
-        if (self != NULL)
-          return self;
-      }
-
-  return g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
-}
-
-static gboolean
-put_spare_view (MtlStridedView *self)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (spare_views); i++)
-    if (g_atomic_pointer_get (&spare_views[i]) == NULL
-        && g_atomic_pointer_compare_and_exchange (&spare_views[i], NULL, self))
-      return TRUE;
-
-  return FALSE;
-}
-
-/* Whether the caller's reference is all there is of it: weak references, and
- * what a language binding attaches, are in the list of data. */
-static gboolean
-is_unattached (MtlStridedView *self)
-{
-  GObject *object = &self->parent_instance;
-
-  return g_atomic_int_get ((int *) &object->ref_count) == 1
-         && g_atomic_pointer_get (&object->qdata) == NULL;
-}
+static MtlSpareObjects spare_views;
 
 /**
  * mtl_strided_view_release: (skip)
@@ -121,7 +83,7 @@ mtl_strided_view_release (MtlStridedView *self,
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  if (!is_unattached (self))
+  if (!mtl_object_is_unattached (self))
     {
       if (may_end_memory)
         g_object_unref (self);
@@ -141,9 +103,7 @@ mtl_strided_view_release (MtlStridedView *self,
     }
 
   mtl_layout_clear (&self->layout);
-  g_signal_handlers_destroy (self); /* as at its end */
-  if (!put_spare_view (self))
-    g_object_unref (self);
+  mtl_spare_objects_give (&spare_views, self);
   return TRUE;
 }
 
@@ -153,7 +113,7 @@ mtl_strided_view_new_take (MtlMemory       *memory,
                            MtlElementType   type,
                            MtlLayout       *layout)
 {
-  MtlStridedView *self = take_spare_view ();
+  MtlStridedView *self = mtl_spare_objects_take (&spare_views, MTL_TYPE_STRIDED_VIEW);
 
   self->memory = memory;
   self->byte_offset = byte_offset;

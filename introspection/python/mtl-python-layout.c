@@ -5,13 +5,6 @@
 
 #include "mtl-python-private.h"
 
-PyObject *
-wrap_layout (MtlStridedLayout *layout,
-             GError          **error)
-{
-  return wrap_new (classes.layout, layout, error, CALLER);
-}
-
 static Py_ssize_t
 ints_from_argument (PyObject   *argument,
                     gint64     *values,

@@ -145,6 +145,7 @@ module_install (PyObject *module,
       || install_methods (layout, layout_methods) < 0
       || install_getters (layout, layout_getters) < 0
       || install_layout_index (layout) < 0
+      || install_dealloc (layout) < 0
       || install_layout_constructor (layout) < 0)
     return NULL;
 

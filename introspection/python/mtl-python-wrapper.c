@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The life of a view's Python object: PyGObject's own way of making and ending
- * one takes several times what an operation computes. */
+/* The life of the Python object of a view or a layout: PyGObject's own way of
+ * making and ending one takes several times what an operation computes. */
 
 #include "mtl-python-private.h"
 
@@ -44,7 +44,14 @@ wrap_view (MtlStridedView *view,
   return wrap_new (classes.view, view, error, audience);
 }
 
-/* Whether there is nothing to it but the view that it holds. */
+PyObject *
+wrap_layout (MtlStridedLayout *layout,
+             GError          **error)
+{
+  return wrap_new (classes.layout, layout, error, CALLER);
+}
+
+/* Whether there is nothing to it but the object that it holds. */
 static gboolean
 is_bare (PyGObject *wrapper)
 {
@@ -54,37 +61,53 @@ is_bare (PyGObject *wrapper)
          && wrapper->private_flags.flags == 0;
 }
 
+static gboolean
+release (GObject  *object,
+         gboolean  may_run_others)
+{
+  if (G_OBJECT_TYPE (object) == classes.layout_gtype)
+    return mtl_strided_layout_release ((MtlStridedLayout *) object, may_run_others);
+
+  return mtl_strided_view_release ((MtlStridedView *) object, may_run_others);
+}
+
 /* What the memory's owner does at its end may be anything: it may wait for a
  * thread that waits for Python's lock, or run Python code, to which a pending
- * exception does not belong. */
+ * exception does not belong. So may what others attached to the object. */
 static void
-end_view (MtlStridedView *view)
+release_outside_python (GObject *object)
 {
   PyObject *type, *value, *traceback;
 
   PyErr_Fetch (&type, &value, &traceback);
   Py_BEGIN_ALLOW_THREADS
-  mtl_strided_view_release (view, TRUE);
+  release (object, TRUE);
   Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
+}
+
+static void
+give_up (GObject *object)
+{
+  if (!release (object, FALSE))
+    release_outside_python (object);
 }
 
 void
 unref_view (MtlStridedView *view)
 {
-  if (!mtl_strided_view_release (view, FALSE))
-    end_view (view);
+  give_up (G_OBJECT (view));
 }
 
 static void
-view_dealloc (PyObject *self)
+wrapper_dealloc (PyObject *self)
 {
   PyGObject *wrapper = (PyGObject *) self;
-  MtlStridedView *view = (MtlStridedView *) wrapper->obj;
+  GObject *object = wrapper->obj;
   PyTypeObject *type = Py_TYPE (self);
   PyObject *error, *value, *traceback;
 
-  if (type == classes.view && type->tp_finalize != NULL
+  if ((type == classes.view || type == classes.layout) && type->tp_finalize != NULL
       && PyObject_CallFinalizerFromDealloc (self) < 0)
     return;
 
@@ -98,10 +121,10 @@ view_dealloc (PyObject *self)
     }
 
   PyObject_GC_UnTrack (self);
-  Py_TRASHCAN_BEGIN (self, view_dealloc)
+  Py_TRASHCAN_BEGIN (self, wrapper_dealloc)
   wrapper->obj = NULL;
-  g_object_set_qdata (G_OBJECT (view), wrapper_key, NULL);
-  unref_view (view);
+  g_object_set_qdata (object, wrapper_key, NULL);
+  give_up (object);
   type->tp_free (self);
   Py_DECREF (type);
   Py_TRASHCAN_END
@@ -126,12 +149,12 @@ install_dealloc (PyTypeObject *type)
   PyTypeObject *base = type;
 
   wrapper_key = g_quark_from_static_string ("PyGObject::wrapper");
-  if (type->tp_dealloc == view_dealloc || !knows_wrapper_key ())
+  if (type->tp_dealloc == wrapper_dealloc || !knows_wrapper_key ())
     return PyErr_Occurred () != NULL ? -1 : 0;
 
   while (base->tp_dealloc == type->tp_dealloc && base->tp_base != NULL)
     base = base->tp_base;
   dealloc_by_pygobject = base->tp_dealloc;
-  type->tp_dealloc = view_dealloc;
+  type->tp_dealloc = wrapper_dealloc;
   return 0;
 }
