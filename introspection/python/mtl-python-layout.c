@@ -20,27 +20,38 @@ ints_from_argument (PyObject   *argument,
 }
 
 static PyObject *
+layout_from_objects (PyObject *shape_object,
+                     PyObject *strides_object,
+                     guint     item_bits)
+{
+  gboolean has_strides = strides_object != NULL && strides_object != Py_None;
+  gint64 shape[MAX_DIMS], strides[MAX_DIMS];
+  Py_ssize_t n_dims = 0, n_strides = 0;
+  GError *error = NULL;
+
+  if (shape_object != NULL)
+    n_dims = ints_from_argument (shape_object, shape, "dimensions");
+  if (n_dims >= 0 && has_strides)
+    n_strides = ints_from_argument (strides_object, strides, "strides");
+  if (n_dims < 0 || n_strides < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_new (shape, n_dims, has_strides ? strides : NULL,
+                                              n_strides, item_bits, &error),
+                      &error);
+}
+
+static PyObject *
 layout_new (PyTypeObject *type,
             PyObject     *args,
             PyObject     *keywords)
 {
-  static char *names[] = { "shape", "strides", "itemsize", NULL };
-  gint64 shape[MAX_DIMS], strides[MAX_DIMS], itemsize = 1;
-  PyObject *shape_object = NULL, *strides_object = Py_None, *itemsize_object = NULL;
-  Py_ssize_t n_dims = 0, n_strides = 0;
-  GError *error = NULL;
+  static const Signature signature = { "StridedLayout", { "shape", "strides", "itemsize" }, 3 };
+  PyObject *values[MAX_NAMES];
+  gint64 itemsize = 1;
 
-  if (!PyArg_ParseTupleAndKeywords (args, keywords, "|OOO:StridedLayout", names, &shape_object,
-                                    &strides_object, &itemsize_object))
-    return NULL;
-
-  if (shape_object != NULL)
-    n_dims = ints_from_argument (shape_object, shape, "dimensions");
-  if (n_dims >= 0 && strides_object != Py_None)
-    n_strides = ints_from_argument (strides_object, strides, "strides");
-  if (n_dims < 0 || n_strides < 0
-      || (itemsize_object != NULL
-          && int64_from_object (itemsize_object, &itemsize, PyExc_ValueError) < 0))
+  if (parse_arguments (&signature, args, keywords, values) < 0
+      || (values[2] != NULL && int64_from_object (values[2], &itemsize, PyExc_ValueError) < 0))
     return NULL;
 
   if (itemsize < 0 || itemsize > G_MAXUINT / 8)
@@ -50,10 +61,24 @@ layout_new (PyTypeObject *type,
       return NULL;
     }
 
-  return wrap_layout (mtl_strided_layout_new (shape, n_dims,
-                                              strides_object != Py_None ? strides : NULL,
-                                              n_strides, itemsize * 8, &error),
-                      &error);
+  return layout_from_objects (values[0], values[1], itemsize * 8);
+}
+
+/* mtl_strided_layout_new() itself. */
+static PyObject *
+layout_new_for_bits (PyObject *type,
+                     PyObject *args,
+                     PyObject *keywords)
+{
+  static const Signature signature = { "new", { "shape", "strides", "item_bits" }, 3, 3 };
+  PyObject *values[MAX_NAMES];
+  unsigned int item_bits;
+
+  if (parse_arguments (&signature, args, keywords, values) < 0
+      || uint_from_object (values[2], &item_bits) < 0)
+    return NULL;
+
+  return layout_from_objects (values[0], values[1], item_bits);
 }
 
 /* All is done in layout_new(). */
@@ -224,16 +249,20 @@ layout_repack (PyObject *self,
                PyObject *args,
                PyObject *keywords)
 {
-  static char *names[] = { "item_bits", "axis", "keep_dim", NULL };
+  static const Signature signature = { "repack", { "item_bits", "axis", "keep_dim" }, 3, 1 };
+  PyObject *values[MAX_NAMES];
   int axis = -1, keep_dim = TRUE;
   GError *error = NULL;
   unsigned int item_bits;
-  PyObject *bits;
 
-  if (!PyArg_ParseTupleAndKeywords (args, keywords, "O|ip:repack", names, &bits, &axis, &keep_dim))
+  if (parse_arguments (&signature, args, keywords, values) < 0
+      || uint_from_object (values[0], &item_bits) < 0
+      || (values[1] != NULL && axis_from_object (values[1], &axis) < 0))
     return NULL;
 
-  if (uint_from_object (bits, &item_bits) < 0)
+  if (values[2] != NULL)
+    keep_dim = PyObject_IsTrue (values[2]);
+  if (keep_dim < 0)
     return NULL;
 
   return wrap_layout (mtl_strided_layout_repack (get_layout (self), item_bits, axis, keep_dim,
@@ -248,9 +277,21 @@ layout_is_unique (PyObject *self,
   return PyBool_FromLong (mtl_strided_layout_is_unique (get_layout (self)));
 }
 
+static PyObject *
+layout_get_offset_bounds (PyObject *self,
+                          PyObject *unused)
+{
+  gint64 min, max;
+
+  mtl_strided_layout_get_offset_bounds (get_layout (self), &min, &max);
+  return bounds_from_ints (min, max);
+}
+
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
 
 PyMethodDef layout_methods[] = {
+  { "new", (PyCFunction) (void *) layout_new_for_bits, METH_VARARGS | METH_KEYWORDS | METH_STATIC,
+    "new(shape, strides, item_bits)\n--\n\nMakes a layout." },
   { "permute", FAST (layout_permute),
     "permute($self, /, *axes)\n--\n\nThe layout with its axes in another order." },
   { "transpose", FAST (layout_transpose),
@@ -269,6 +310,8 @@ PyMethodDef layout_methods[] = {
     "The same memory in smaller or larger elements." },
   { "is_unique", layout_is_unique, METH_NOARGS,
     "is_unique($self, /)\n--\n\nWhether no two indices lead to one element." },
+  { "get_offset_bounds", layout_get_offset_bounds, METH_NOARGS,
+    "get_offset_bounds($self, /)\n--\n\nBetween which offsets the elements lie." },
   { NULL }
 };
 

@@ -38,13 +38,29 @@ view_for_exporter (PyObject *object)
   return view;
 }
 
+static PyObject *
+new_static_method (PyTypeObject *type,
+                   PyMethodDef  *def)
+{
+  PyObject *function = PyCFunction_New (def, (PyObject *) type);
+  PyObject *method;
+
+  if (function == NULL)
+    return NULL;
+
+  method = PyStaticMethod_New (function);
+  Py_DECREF (function);
+  return method;
+}
+
 int
 install_methods (PyTypeObject *type,
                  PyMethodDef  *methods)
 {
   for (PyMethodDef *def = methods; def->ml_name != NULL; def++)
     {
-      PyObject *descriptor = PyDescr_NewMethod (type, def);
+      PyObject *descriptor = def->ml_flags & METH_STATIC ? new_static_method (type, def)
+                                                         : PyDescr_NewMethod (type, def);
       int status;
 
       if (descriptor == NULL)
@@ -131,6 +147,7 @@ module_install (PyObject *module,
   };
 
   if (install_dtypes () < 0
+      || install_bounds () < 0
       || prepare_export () < 0
       || prepare_import () < 0
       || install_methods (view, exporter_methods) < 0

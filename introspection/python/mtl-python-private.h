@@ -158,14 +158,14 @@ int       number_set      (MtlStridedView *view,
                            PyObject       *value);
 gboolean  is_number       (PyObject       *object);
 
-/* mtl-python-view.c */
+/* Arguments: mtl-python-arguments.c */
 int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);
-PyObject *tuple_from_ints   (const gint64 *values,
-                             gsize         n);
 int       uint_from_object  (PyObject     *object,
                              unsigned int *value);
+int       axis_from_object  (PyObject     *object,
+                             int          *axis);
 Py_ssize_t ints_from_args   (PyObject *const *args,
                              Py_ssize_t       n_args,
                              gint64          *values,
@@ -173,6 +173,28 @@ Py_ssize_t ints_from_args   (PyObject *const *args,
 Py_ssize_t axes_from_args   (PyObject *const *args,
                              Py_ssize_t       n_args,
                              int             *axes);
+
+#define MAX_NAMES 3
+
+typedef struct
+{
+  const char *function;
+  const char *names[MAX_NAMES];
+  int n_names;
+  int n_needed;
+} Signature;
+
+/* By place or by name. The values are borrowed, NULL where there is none. */
+int       parse_arguments   (const Signature  *signature,
+                             PyObject         *args,
+                             PyObject         *keywords,
+                             PyObject        **values);
+
+/* Results: mtl-python-view.c */
+PyObject *tuple_from_ints   (const gint64 *values,
+                             gsize         n);
+PyObject *bounds_from_ints  (gint64        min,
+                             gint64        max);
 
 /* mtl-python-dlpack.c */
 int       parse_pair        (PyObject     *object,
@@ -206,6 +228,7 @@ int       install_buffer   (PyTypeObject *type);
 int       install_dealloc  (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);
 int       install_dtypes   (void);
+int       install_bounds   (void);
 int       prepare_export   (void);
 int       prepare_import   (void);
 

@@ -5,94 +5,6 @@
 
 #include "mtl-python-private.h"
 
-int
-int64_from_object (PyObject *object,
-                   gint64   *value,
-                   PyObject *exception)
-{
-  Py_ssize_t number;
-
-  if (!PyIndex_Check (object))
-    {
-      PyErr_Format (PyExc_TypeError, "%.100s is no integer", Py_TYPE (object)->tp_name);
-      return -1;
-    }
-
-  number = PyNumber_AsSsize_t (object, exception);
-  if (number == -1 && PyErr_Occurred () != NULL)
-    return -1;
-
-  *value = number;
-  return 0;
-}
-
-int
-uint_from_object (PyObject     *object,
-                  unsigned int *value)
-{
-  gint64 number;
-
-  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
-    return -1;
-
-  if (number < 0 || number > G_MAXUINT)
-    {
-      PyErr_Format (PyExc_ValueError, "%lld is not in the range of 0 to %u", (long long) number,
-                    G_MAXUINT);
-      return -1;
-    }
-
-  *value = number;
-  return 0;
-}
-
-/* (2, 3), [2, 3] or 2, 3. */
-Py_ssize_t
-ints_from_args (PyObject *const *args,
-                Py_ssize_t       n_args,
-                gint64          *values,
-                const char      *what)
-{
-  PyObject *sequence = NULL;
-
-  if (n_args == 1 && !PyLong_Check (args[0])
-      && (PySequence_Check (args[0]) || !PyIndex_Check (args[0])))
-    {
-      sequence = PySequence_Tuple (args[0]); /* a list may change while it is read */
-      if (sequence == NULL)
-        return -1;
-      args = &PyTuple_GET_ITEM (sequence, 0);
-      n_args = PyTuple_GET_SIZE (sequence);
-    }
-
-  if (n_args > MAX_DIMS)
-    {
-      PyErr_Format (PyExc_ValueError, "%zd %s: there can be %d at most", n_args, what, MAX_DIMS);
-      n_args = -1;
-    }
-
-  for (Py_ssize_t i = 0; i < n_args; i++)
-    if (int64_from_object (args[i], &values[i], PyExc_ValueError) < 0)
-      n_args = -1;
-
-  Py_XDECREF (sequence);
-  return n_args;
-}
-
-Py_ssize_t
-axes_from_args (PyObject *const *args,
-                Py_ssize_t       n_args,
-                int             *axes)
-{
-  gint64 values[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, values, "axes");
-
-  for (Py_ssize_t i = 0; i < n; i++)
-    axes[i] = CLAMP (values[i], G_MININT, G_MAXINT); /* none is out of these and right */
-
-  return n;
-}
-
 PyObject *
 tuple_from_ints (const gint64 *values,
                  gsize         n)
@@ -110,6 +22,42 @@ tuple_from_ints (const gint64 *values,
     }
 
   return tuple;
+}
+
+static PyTypeObject *bounds_type;
+
+int
+install_bounds (void)
+{
+  PyStructSequence_Field fields[] = {
+    { "min", "The least offset." },
+    { "max", "The greatest one." },
+    { NULL }
+  };
+  PyStructSequence_Desc bounds = {
+    "Mtl.OffsetBounds", "Between which offsets elements lie.", fields, 2,
+  };
+
+  bounds_type = PyStructSequence_NewType (&bounds);
+  return bounds_type != NULL ? 0 : -1;
+}
+
+/* A tuple with names, as PyGObject makes of several results. */
+PyObject *
+bounds_from_ints (gint64 min,
+                  gint64 max)
+{
+  PyObject *bounds = PyStructSequence_New (bounds_type);
+
+  if (bounds == NULL)
+    return NULL;
+
+  PyStructSequence_SET_ITEM (bounds, 0, PyLong_FromLongLong (min));
+  PyStructSequence_SET_ITEM (bounds, 1, PyLong_FromLongLong (max));
+  if (PyErr_Occurred () != NULL)
+    Py_CLEAR (bounds);
+
+  return bounds;
 }
 
 static PyObject *
@@ -347,6 +295,16 @@ view_squeeze (PyObject        *self,
   return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
 }
 
+static PyObject *
+view_get_offset_bounds (PyObject *self,
+                        PyObject *unused)
+{
+  gint64 min, max;
+
+  mtl_strided_view_get_offset_bounds (get_view (self), &min, &max);
+  return bounds_from_ints (min, max);
+}
+
 /* A list of the axis' elements, or of lists. */
 static PyObject *
 list_axis (MtlStridedView *view,
@@ -483,6 +441,8 @@ PyMethodDef view_methods[] = {
   { "view_as", view_view_as, METH_O,
     "view_as($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
+  { "get_offset_bounds", view_get_offset_bounds, METH_NOARGS,
+    "get_offset_bounds($self, /)\n--\n\nBetween which offsets the elements lie." },
   { "tolist", view_tolist, METH_NOARGS,
     "tolist($self, /)\n--\n\nThe elements in nested lists, their lanes too if they have several." },
   { "__float__", view_float, METH_NOARGS,

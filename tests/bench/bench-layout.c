@@ -105,6 +105,12 @@ object_new (gpointer data)
 }
 
 static void
+object_new_and_release (gpointer data)
+{
+  mtl_strided_layout_release (mtl_strided_layout_new (dims, 3, steps, 3, 32, NULL), TRUE);
+}
+
+static void
 object_permute (gpointer data)
 {
   g_object_unref (mtl_strided_layout_permute (data, axes, 3, NULL));
@@ -157,6 +163,7 @@ main (void)
     { "is_unique, interleaved", value_is_unique, &woven },
     { "overlaps, interleaved", value_overlaps, &layout },
     { "object: new + unref", object_new, object },
+    { "object: new + release", object_new_and_release, object },
     { "object: permute + unref", object_permute, object },
     { "object: reshape + unref", object_reshape, object },
     { "object: slice + unref", object_slice, object },

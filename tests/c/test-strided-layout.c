@@ -462,6 +462,48 @@ test_bare (void)
   g_assert_finalize_object (layout);
 }
 
+static void
+test_release (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) dense =
+    mtl_strided_layout_new_dense (DIMS (2, 3), MTL_ORDER_C, 32, &error);
+  MtlStridedLayout *part = mtl_strided_layout_flip (dense, 0, &error);
+  gpointer address = part;
+
+  /* The object serves again, in full. */
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_layout_release (part, FALSE));
+  part = mtl_strided_layout_transpose (dense);
+  g_assert_true (address == part);
+  g_assert_cmpint (mtl_strided_layout_get_offset (part), ==, 0);
+  g_assert_cmpint (mtl_strided_layout_get_extent (part, 0, NULL), ==, 3);
+  g_assert_true (mtl_strided_layout_release (part, TRUE));
+}
+
+static void
+test_release_of_what_others_hold (void)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedLayout *layout = mtl_strided_layout_new_dense (DIMS (2, 3), MTL_ORDER_C, 32, &error);
+  gpointer pointer = layout;
+  int n_ended = 0;
+
+  g_assert_no_error (error);
+  g_object_ref (layout);
+  g_assert_false (mtl_strided_layout_release (layout, FALSE));
+  g_assert_true (mtl_strided_layout_release (layout, TRUE));
+  g_assert_cmpint (mtl_strided_layout_get_volume (layout), ==, 6);
+
+  g_object_add_weak_pointer (G_OBJECT (layout), &pointer);
+  g_object_set_data_full (G_OBJECT (layout), "counted", &n_ended, count_call);
+  g_assert_false (mtl_strided_layout_release (layout, FALSE));
+  g_assert_cmpint (n_ended, ==, 0);
+  g_assert_true (mtl_strided_layout_release (layout, TRUE));
+  g_assert_null (pointer);
+  g_assert_cmpint (n_ended, ==, 1);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -486,6 +528,8 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/stride-order", test_stride_order);
   g_test_add_func ("/StridedLayout/equal", test_equal);
   g_test_add_func ("/StridedLayout/to-string", test_to_string);
+  g_test_add_func ("/StridedLayout/release", test_release);
+  g_test_add_func ("/StridedLayout/release/held", test_release_of_what_others_hold);
 
   return g_test_run ();
 }

@@ -222,19 +222,28 @@ static gpointer
 make_and_release (gpointer data)
 {
   Shared *self = data;
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_get_layout (self->view);
   MtlStridedView *held[6];
+  MtlStridedLayout *layouts[6];
 
   wait_for_all (self);
   for (int i = 0; i < N_ROUNDS; i++)
     {
       for (gsize k = 0; k < G_N_ELEMENTS (held); k++)
-        held[k] = k % 2 == 0 ? mtl_strided_view_transpose (self->view)
-                             : mtl_strided_view_as_read_only (self->view);
+        {
+          held[k] = k % 2 == 0 ? mtl_strided_view_transpose (self->view)
+                               : mtl_strided_view_as_read_only (self->view);
+          layouts[k] = k % 2 == 0 ? mtl_strided_layout_transpose (layout)
+                                  : mtl_strided_layout_squeeze (layout);
+        }
       for (gsize k = 0; k < G_N_ELEMENTS (held); k++)
         {
           g_assert_cmpint (mtl_strided_view_get_shape (held[k], NULL)[0], ==, k % 2 == 0 ? 3 : 2);
           g_assert_cmpint (mtl_strided_view_is_read_only (held[k]), ==, k % 2);
           g_assert_true (mtl_strided_view_release (held[k], k > 2));
+          g_assert_cmpint (mtl_strided_layout_get_extent (layouts[k], 0, NULL), ==,
+                           k % 2 == 0 ? 3 : 2);
+          g_assert_true (mtl_strided_layout_release (layouts[k], k > 2));
         }
     }
 

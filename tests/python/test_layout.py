@@ -69,7 +69,8 @@ def test_queries():
     assert layout.dup_byte_strides() == [-2, 200, 20]
     assert layout.get_stride_order() == [1, 2, 0]
     assert layout.get_extent(-1) == 4 and layout.get_stride(1) == 100
-    assert tuple(layout.get_offset_bounds()) == (-1, 230)
+    bounds = layout.get_offset_bounds()
+    assert bounds == (-1, 230) and (bounds.min, bounds.max) == bounds
     assert Layout((2, 3, 4), (1, 100, 10), itemsize=2).get_required_size() == 464
     assert layout.is_unique() and not layout.is_dense() and not layout.is_empty()
     assert not layout.is_contiguous(Order.ANY)
@@ -99,12 +100,17 @@ def test_construction_takes_what_python_has():
     assert Layout() == Layout(()) == Layout(shape=[], itemsize=1)
     assert Layout(range(2, 4), strides=iter([3, 1]), itemsize=2) == Layout((2, 3), itemsize=2)
     assert Layout([1] * 64).ndim == 64
+    assert Layout((2, 3), itemsize=2, strides=None) == Layout.new((2, 3), None, item_bits=16)
+    assert Layout.new(item_bits=4, strides=(1, 2), shape=range(2, 4)).strides == (1, 2)
     for wrong in (lambda: Layout(3), lambda: Layout((2,), 1), lambda: Layout("2"),
-                  lambda: Layout((2,), None, 1, 0), lambda: Layout(extents=(2,))):
+                  lambda: Layout((2,), None, 1, 0), lambda: Layout(extents=(2,)),
+                  lambda: Layout((2,), shape=(2,)), lambda: Layout((2,), itemsize=1.0),
+                  lambda: Layout.new((2,), item_bits=8), lambda: Layout.new(2, None, 8)):
         with pytest.raises(TypeError):
             wrong()
     for wrong in (lambda: Layout([1] * 65), lambda: Layout((2**63,)), lambda: Layout((), (), 0),
-                  lambda: Layout((), (), -1), lambda: Layout((), (), 2**29)):
+                  lambda: Layout((), (), -1), lambda: Layout((), (), 2**29),
+                  lambda: Layout.new((), None, 0), lambda: Layout.new((), None, 2**32)):
         with pytest.raises(ValueError):
             wrong()
 
@@ -123,6 +129,14 @@ def test_operations_take_integers_or_a_sequence():
         layout["0"]
     with pytest.raises(ValueError, match="-8 is not"):
         layout.repack(-8)
+    assert layout.repack(keep_dim=0, item_bits=24, axis=np.int8(2)).shape == (2, 1)
+    for wrong in (lambda: layout.repack(), lambda: layout.repack(8, 0, True, 1),
+                  lambda: layout.repack(8, item_bits=8), lambda: layout.repack(8, width=1),
+                  lambda: layout.repack(8, 0.0)):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(IndexError):
+        layout.repack(8, 2**40)
 
 
 def test_repack():
@@ -155,6 +169,7 @@ def test_unique():
     (lambda: Layout((2**40, 2**40)), ValueError, "OVERFLOW", "2\\^63"),
     (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),
     (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", "65"),
+    (lambda: Layout(()).reshape([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
     (lambda: Layout.new_for_bytes([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
     (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axes"),
     (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from gi.repository import Mtl
+from gi.repository import Gio, Mtl
 
 from conftest import HOST, from_dlpack
 from py_buffer import FORMAT, INDIRECT, PyBuffer, get_buffer, release_buffer
@@ -41,6 +41,8 @@ read_only = view.as_read_only()
 brain = Mtl.StridedView.new_zeros(HOST, Mtl.DType.BFLOAT16, [3])
 memory = bytearray(96)
 py_buffer = PyBuffer()
+layout = Mtl.StridedLayout((2, 3, 4), itemsize=4)
+store = Gio.ListStore.new(Mtl.StridedLayout)
 used = view.__dlpack__()
 Mtl.from_dlpack(used)
 
@@ -66,6 +68,16 @@ def slice_and_write():
     view[1, ::2, None][...] = 3
 
 
+def hold_layout():
+    """In C, with an attribute, and with a weak reference."""
+    part = layout[1]
+    part.name = "part"
+    store.append(part)
+    store.append(layout.T)
+    layout.T.weak_ref(lambda: None)
+    store.remove_all()
+
+
 EXCHANGES = {
     "capsule that nobody takes": lambda: view.__dlpack__(),
     "versioned capsule that nobody takes": lambda: view.__dlpack__(max_version=(1, 0)),
@@ -81,6 +93,17 @@ EXCHANGES = {
     "getters": lambda: (view.shape, view.strides, view.dtype, view.nbytes, view.T),
     "slice and write": slice_and_write,
     "elements": lambda: (view[1, 2, 3], view[0].tolist()),
+    "layouts": lambda: (Mtl.StridedLayout((2, 3), itemsize=4), Mtl.StridedLayout.new([2], None, 8),
+                        layout.permute(2, 0, 1), layout.reshape(6, 4), layout[0:2, 1, ::2],
+                        layout.broadcast_to((5, 2, 3, 4)), layout.repack(64), layout.unsqueeze(0),
+                        layout.squeeze(), layout.T),
+    "layouts beyond the inline dimensions": lambda: layout.reshape([1] * 60 + [24])[0].T,
+    "layouts asked": lambda: (layout.shape, layout.is_unique(), layout.get_offset_bounds(),
+                              layout == layout, layout.get_stride_order()),
+    "layouts held": hold_layout,
+    "refused: layout": lambda: (refused(Mtl.StridedLayout, (-1,)), refused(layout.permute, 0),
+                                refused(layout.repack, 64, width=1),
+                                refused(layout.reshape, [1] * 65)),
     "refused: read-only": lambda: refused(read_only.__dlpack__),
     "refused: buffer": lambda: refused(memoryview, brain),
     "refused: index": lambda: refused(view.__getitem__, 7),
@@ -91,7 +114,8 @@ EXCHANGES = {
 
 def counts():
     gc.collect()
-    objects = (view, read_only, brain, memory, array, view.dtype, Mtl.StridedView)
+    objects = (view, read_only, brain, memory, array, view.dtype, layout, Mtl.StridedView,
+               Mtl.StridedLayout)
     return (sys.getallocatedblocks(), mallinfo().uordblks if mallinfo else 0,
             [sys.getrefcount(value) for value in objects])
 

@@ -243,9 +243,12 @@ def test_an_object_that_holds_nothing_is_empty():
     with pytest.raises(IndexError):
         view[0]
     assert bytes(memoryview(Mtl.Buffer.__new__(Mtl.Buffer))) == b""
-    other = iota(3).get_layout()
+    other = Mtl.Event.new(HOST)
     other.__class__ = Mtl.Buffer
     assert bytes(memoryview(other)) == b""
+    layout = iota(3).get_layout()
+    layout.__class__ = View
+    assert layout.shape == (0,) and bytes(layout) == b""
 
 
 @pytest.mark.any_memory

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The life of a view's Python object, which ends in another way than PyGObject's
-others."""
+"""The life of the Python objects of views and layouts, which end in another way than
+PyGObject's others."""
 
 import contextlib
 import gc
@@ -14,6 +14,7 @@ from gi.repository import Gio, GObject, Mtl
 from conftest import iota
 from dlpack_structs import Producer, floats
 
+Layout = Mtl.StridedLayout
 View = Mtl.StridedView
 
 
@@ -23,22 +24,34 @@ def view():
 
 
 @pytest.fixture
-def references(view):
+def layout():
+    return Layout((6, 5, 4), itemsize=4)
+
+
+@pytest.fixture(params=["view", "layout"])
+def whole(request):
+    """What is the same for both."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def references(whole):
     """Checks those to the class, of which each of its objects holds one. PyGObject
     itself leaves one behind for each object that it makes."""
+    cls = type(whole)
     gc.collect()
-    before = sys.getrefcount(View)
+    before = sys.getrefcount(cls)
     yield
     gc.collect()
-    assert sys.getrefcount(View) == before
+    assert sys.getrefcount(cls) == before
 
 
-def test_views_that_come_and_go(view, references):
+def test_objects_that_come_and_go(whole, references):
     for _ in range(1000):
-        parts = [view[1], view.T, view[..., ::2], view.reshape(-1)]
+        parts = [whole[1], whole.T, whole[..., ::2], whole.reshape(-1)]
         assert [part.shape for part in parts] == [(5, 4), (4, 5, 6), (6, 5, 2), (120,)]
         del parts[1], parts
-    assert view[5, 4, 3] == 119
+    assert whole.shape == (6, 5, 4) and whole.strides == (20, 4, 1)
 
 
 def test_an_object_that_served_before_is_as_new(view):
@@ -53,9 +66,23 @@ def test_an_object_that_served_before_is_as_new(view):
         assert not part.is_read_only() and not hasattr(part, "name") and part.shape == (2, 5, 4)
 
 
-def test_attributes_last_as_long_as_the_view():
-    store = Gio.ListStore.new(View)
-    part = iota(3)[1:]
+def test_a_layout_that_served_before_is_as_new(layout):
+    part = layout[1:, 0].repack(8)
+    part.name = "part"
+    del part
+    many = Layout([1] * 64, itemsize=2)[0]
+    assert many.ndim == 63
+    del many
+    for _ in range(8):
+        part = layout[:2]
+        assert not hasattr(part, "name")
+        assert (part.shape, part.strides, part.itemsize) == ((2, 5, 4), (20, 4, 1), 4)
+        assert part.get_offset() == 0 and part == Layout((2, 5, 4), itemsize=4)
+
+
+def test_attributes_last_as_long_as_the_object(whole):
+    store = Gio.ListStore.new(type(whole))
+    part = whole[1:]
     part.name = "part"
     store.append(part)
     identity = id(part)
@@ -66,19 +93,19 @@ def test_attributes_last_as_long_as_the_view():
     store.remove_all()
 
 
-def test_a_view_that_c_holds_comes_back():
-    store = Gio.ListStore.new(View)
-    view = iota(3)
-    store.append(view[1:])
-    others = [view[:1] for _ in range(10)]
+def test_an_object_that_c_holds_comes_back(whole):
+    store = Gio.ListStore.new(type(whole))
+    store.append(whole[1:])
+    others = [whole[:1] for _ in range(10)]
 
     gc.collect()
-    assert store[0].tolist() == [1, 2] and [other.tolist() for other in others] == [[0]] * 10
+    assert store[0] == whole[1:] and all(other == whole[:1] for other in others)
+    assert store[0] is not whole[1:]
     store.remove_all()
 
 
-def test_weak_references(view, references):
-    part = view[1:]
+def test_weak_references(whole, references):
+    part = whole[1:]
     called = []
     reference = weakref.ref(part, called.append)
     part.weak_ref(called.append, "of GObject")
@@ -87,8 +114,17 @@ def test_weak_references(view, references):
     assert reference() is None and called == [reference, "of GObject"]
 
 
-def test_cycles_are_collected(view, references):
-    part = view[1:]
+def test_weak_references_of_gobject_alone(whole, references):
+    called = []
+    part = whole[1:]
+    part.weak_ref(called.append, "ended")
+    del part
+    others = [whole[1:] for _ in range(10)]
+    assert called == ["ended"] and len(others) == 10
+
+
+def test_cycles_are_collected(whole, references):
+    part = whole[1:]
     part.itself = part
     reference = weakref.ref(part)
 
@@ -97,12 +133,12 @@ def test_cycles_are_collected(view, references):
     assert reference() is None
 
 
-def test_handlers_of_signals_end_with_the_view():
+def test_handlers_of_signals_end_with_the_object(whole):
     class Handler:
         def __call__(self, *unused):
             raise AssertionError("nothing notifies")
 
-    part = iota(3)[1:]
+    part = whole[1:]
     handler = Handler()
     reference = weakref.ref(handler)
     part.connect("notify", handler)
@@ -111,14 +147,15 @@ def test_handlers_of_signals_end_with_the_view():
     assert reference() is None
 
 
-def test_a_finalizer_on_the_class(view, references):
+def test_a_finalizer_on_the_class(whole, references):
     ended = []
-    View.__del__ = lambda self: ended.append(self.shape)
+    cls = type(whole)
+    cls.__del__ = lambda self: ended.append(self.shape)
     try:
-        view[1:]
+        whole[1:]
         assert ended == [(5, 5, 4)]
     finally:
-        del View.__del__
+        del cls.__del__
 
 
 def test_new_without_init():
@@ -130,15 +167,23 @@ def test_new_without_init():
         assert bare.__dlpack_device__() == (1, 0) and Mtl.from_dlpack(bare).size == 0
 
 
-def test_views_cannot_be_derived_from():
+@pytest.mark.parametrize("cls", [View, Layout])
+def test_classes_cannot_be_derived_from(cls):
     with pytest.warns(Warning), pytest.raises(RuntimeError):
-        type("Derived", (View,), {})
+        type("Derived", (cls,), {})
 
 
 def test_gobjects_own_constructor():
     for _ in range(10):
-        view = GObject.new(View)
-        assert view.shape == (0,)
+        assert GObject.new(View).shape == (0,)
+
+
+@pytest.mark.parametrize("cls, other", [(View, Layout), (Layout, View)])
+def test_an_object_in_the_class_of_another(whole, cls, other):
+    for _ in range(10):
+        part = whole[1:]
+        part.__class__ = other if type(part) is cls else cls
+        assert part.shape == ((0,) if type(part) is View else ())
 
 
 def test_long_chains():
@@ -168,6 +213,20 @@ def test_a_pending_exception_survives_the_end_of_memory():
     assert producer.deleted == 1
 
 
+def test_a_pending_exception_survives_what_is_attached(whole):
+    called = []
+
+    def part():
+        result = whole[1:]
+        result.weak_ref(lambda: called.append(len(called)))
+        return result
+
+    for n_calls in range(1, 5):
+        with pytest.raises(TypeError, match="ord"):
+            ord(part())  # which is given up while the exception is on its way
+        assert called == list(range(n_calls))
+
+
 def test_memory_ends_without_pythons_lock():
     """Its owner may wait for a thread that needs the lock."""
     done = threading.Event()
@@ -184,16 +243,7 @@ def test_memory_ends_without_pythons_lock():
     assert done.is_set() and producer.deleted == 1
 
 
-def test_threads(view, references):
-    view = view[:, 0]
-    wrong = []
-
-    def work():
-        for i in range(3000):
-            row = view[i % 6]
-            if row.tolist() != [20 * (i % 6) + k for k in range(4)] or row.T.shape != (4,):
-                wrong.append(row)
-
+def run_threads(work):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -202,4 +252,32 @@ def test_threads(view, references):
     for thread in threads:
         thread.join()
     sys.setswitchinterval(interval)
-    assert not wrong
+
+
+def test_views_in_threads(view):
+    view = view[:, 0]
+    before = sys.getrefcount(View)
+    wrong = []
+
+    def work():
+        for i in range(3000):
+            row = view[i % 6]
+            if row.tolist() != [20 * (i % 6) + k for k in range(4)] or row.T.shape != (4,):
+                wrong.append(row)
+
+    run_threads(work)
+    assert not wrong and sys.getrefcount(View) == before
+
+
+def test_layouts_in_threads(layout):
+    before = sys.getrefcount(Layout)
+    wrong = []
+
+    def work():
+        for i in range(3000):
+            row = layout[i % 6]
+            if row.get_offset() != 20 * (i % 6) or row.T.strides != (1, 4):
+                wrong.append(row)
+
+    run_threads(work)
+    assert not wrong and sys.getrefcount(Layout) == before

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What callers pass: integers and sequences of them, by place or by name. */
+
+#include "mtl-python-private.h"
+
+int
+int64_from_object (PyObject *object,
+                   gint64   *value,
+                   PyObject *exception)
+{
+  Py_ssize_t number;
+  int overflow;
+
+  if (G_LIKELY (PyLong_CheckExact (object)))
+    {
+      *value = PyLong_AsLongLongAndOverflow (object, &overflow);
+      if (overflow == 0)
+        return 0;
+    }
+
+  if (!PyIndex_Check (object))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is no integer", Py_TYPE (object)->tp_name);
+      return -1;
+    }
+
+  number = PyNumber_AsSsize_t (object, exception);
+  if (number == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  *value = number;
+  return 0;
+}
+
+int
+uint_from_object (PyObject     *object,
+                  unsigned int *value)
+{
+  gint64 number;
+
+  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
+    return -1;
+
+  if (number < 0 || number > G_MAXUINT)
+    {
+      PyErr_Format (PyExc_ValueError, "%lld is not in the range of 0 to %u", (long long) number,
+                    G_MAXUINT);
+      return -1;
+    }
+
+  *value = number;
+  return 0;
+}
+
+/* None is out of these and right. */
+static int
+axis_from_int64 (gint64 number)
+{
+  return CLAMP (number, G_MININT, G_MAXINT);
+}
+
+int
+axis_from_object (PyObject *object,
+                  int      *axis)
+{
+  gint64 number;
+
+  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
+    return -1;
+
+  *axis = axis_from_int64 (number);
+  return 0;
+}
+
+/* (2, 3), [2, 3] or 2, 3. */
+Py_ssize_t
+ints_from_args (PyObject *const *args,
+                Py_ssize_t       n_args,
+                gint64          *values,
+                const char      *what)
+{
+  PyObject *sequence = NULL;
+
+  if (n_args == 1 && !PyLong_Check (args[0])
+      && (PySequence_Check (args[0]) || !PyIndex_Check (args[0])))
+    {
+      sequence = PySequence_Tuple (args[0]); /* a list may change while it is read */
+      if (sequence == NULL)
+        return -1;
+      args = &PyTuple_GET_ITEM (sequence, 0);
+      n_args = PyTuple_GET_SIZE (sequence);
+    }
+
+  if (n_args > MAX_DIMS)
+    {
+      raise_error (g_error_new (MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                                "%zd %s: there can be %d at most", n_args, what, MAX_DIMS),
+                   CALLER);
+      n_args = -1;
+    }
+
+  for (Py_ssize_t i = 0; i < n_args; i++)
+    if (int64_from_object (args[i], &values[i], PyExc_ValueError) < 0)
+      n_args = -1;
+
+  Py_XDECREF (sequence);
+  return n_args;
+}
+
+Py_ssize_t
+axes_from_args (PyObject *const *args,
+                Py_ssize_t       n_args,
+                int             *axes)
+{
+  gint64 values[MAX_DIMS];
+  Py_ssize_t n = ints_from_args (args, n_args, values, "axes");
+
+  for (Py_ssize_t i = 0; i < n; i++)
+    axes[i] = axis_from_int64 (values[i]);
+
+  return n;
+}
+
+static int
+find_argument (const Signature *signature,
+               PyObject        *name)
+{
+  for (int i = 0; i < signature->n_names; i++)
+    if (PyUnicode_CompareWithASCIIString (name, signature->names[i]) == 0)
+      return i;
+
+  return -1;
+}
+
+static int
+add_keyword (const Signature  *signature,
+             PyObject         *name,
+             PyObject         *value,
+             PyObject        **values)
+{
+  int i = find_argument (signature, name);
+
+  if (i < 0)
+    {
+      PyErr_Format (PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                    signature->function, name);
+      return -1;
+    }
+
+  if (values[i] != NULL)
+    {
+      PyErr_Format (PyExc_TypeError, "%s() got multiple values for argument '%s'",
+                    signature->function, signature->names[i]);
+      return -1;
+    }
+
+  values[i] = value;
+  return 0;
+}
+
+/* At a fraction of what PyArg_ParseTupleAndKeywords() takes. */
+int
+parse_arguments (const Signature  *signature,
+                 PyObject         *args,
+                 PyObject         *keywords,
+                 PyObject        **values)
+{
+  Py_ssize_t n_args = PyTuple_GET_SIZE (args), place = 0;
+  PyObject *name, *value;
+
+  if (n_args > signature->n_names)
+    {
+      PyErr_Format (PyExc_TypeError, "%s() takes at most %d arguments (%zd given)",
+                    signature->function, signature->n_names, n_args);
+      return -1;
+    }
+
+  for (int i = 0; i < signature->n_names; i++)
+    values[i] = i < n_args ? PyTuple_GET_ITEM (args, i) : NULL;
+  while (keywords != NULL && PyDict_Next (keywords, &place, &name, &value))
+    if (add_keyword (signature, name, value, values) < 0)
+      return -1;
+
+  for (int i = 0; i < signature->n_needed; i++)
+    if (values[i] == NULL)
+      {
+        PyErr_Format (PyExc_TypeError, "%s() misses the argument '%s'", signature->function,
+                      signature->names[i]);
+        return -1;
+      }
+
+  return 0;
+}
