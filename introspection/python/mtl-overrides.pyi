@@ -69,6 +69,9 @@ class StridedLayout:
         """The layout without its axes of extent 1, or without those given."""
     def repack(self, item_bits: int, axis: int = -1, keep_dim: bool = True) -> StridedLayout:
         """The same memory in smaller or larger elements."""
+    def get_max_compatible_item_bits(self, max_item_bits: int, address: int = 0,
+                                     axis: int = -1) -> int:
+        """The largest items that the elements can be seen as without a copy."""
     def is_unique(self) -> bool:
         """Whether no two indices lead to one element."""
 

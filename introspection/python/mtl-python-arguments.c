@@ -53,23 +53,23 @@ uint_from_object (PyObject     *object,
   return 0;
 }
 
-/* None is out of these and right. */
+/* No axis and no order is out of these and right. */
 static int
-axis_from_int64 (gint64 number)
+clamp_to_int (gint64 number)
 {
   return CLAMP (number, G_MININT, G_MAXINT);
 }
 
 int
-axis_from_object (PyObject *object,
-                  int      *axis)
+int_from_object (PyObject *object,
+                 int      *value)
 {
   gint64 number;
 
   if (int64_from_object (object, &number, PyExc_ValueError) < 0)
     return -1;
 
-  *axis = axis_from_int64 (number);
+  *value = clamp_to_int (number);
   return 0;
 }
 
@@ -117,7 +117,7 @@ axes_from_args (PyObject *const *args,
   Py_ssize_t n = ints_from_args (args, n_args, values, "axes");
 
   for (Py_ssize_t i = 0; i < n; i++)
-    axes[i] = axis_from_int64 (values[i]);
+    axes[i] = clamp_to_int (values[i]);
 
   return n;
 }
@@ -159,16 +159,12 @@ add_keyword (const Signature  *signature,
   return 0;
 }
 
-/* At a fraction of what PyArg_ParseTupleAndKeywords() takes. */
-int
-parse_arguments (const Signature  *signature,
-                 PyObject         *args,
-                 PyObject         *keywords,
-                 PyObject        **values)
+static int
+add_places (const Signature  *signature,
+            PyObject *const  *args,
+            Py_ssize_t        n_args,
+            PyObject        **values)
 {
-  Py_ssize_t n_args = PyTuple_GET_SIZE (args), place = 0;
-  PyObject *name, *value;
-
   if (n_args > signature->n_names)
     {
       PyErr_Format (PyExc_TypeError, "%s() takes at most %d arguments (%zd given)",
@@ -177,11 +173,15 @@ parse_arguments (const Signature  *signature,
     }
 
   for (int i = 0; i < signature->n_names; i++)
-    values[i] = i < n_args ? PyTuple_GET_ITEM (args, i) : NULL;
-  while (keywords != NULL && PyDict_Next (keywords, &place, &name, &value))
-    if (add_keyword (signature, name, value, values) < 0)
-      return -1;
+    values[i] = i < n_args ? args[i] : NULL;
 
+  return 0;
+}
+
+static int
+check_needed (const Signature  *signature,
+              PyObject        **values)
+{
   for (int i = 0; i < signature->n_needed; i++)
     if (values[i] == NULL)
       {
@@ -191,4 +191,42 @@ parse_arguments (const Signature  *signature,
       }
 
   return 0;
+}
+
+/* At a fraction of what PyArg_ParseTupleAndKeywords() takes. */
+int
+parse_arguments (const Signature  *signature,
+                 PyObject *const  *args,
+                 Py_ssize_t        n_args,
+                 PyObject         *names,
+                 PyObject        **values)
+{
+  if (add_places (signature, args, n_args, values) < 0)
+    return -1;
+
+  for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE (names); i++)
+    if (add_keyword (signature, PyTuple_GET_ITEM (names, i), args[n_args + i], values) < 0)
+      return -1;
+
+  return check_needed (signature, values);
+}
+
+/* The same of a constructor. */
+int
+parse_tuple_and_dict (const Signature  *signature,
+                      PyObject         *args,
+                      PyObject         *keywords,
+                      PyObject        **values)
+{
+  PyObject *name, *value;
+  Py_ssize_t place = 0;
+
+  if (add_places (signature, &PyTuple_GET_ITEM (args, 0), PyTuple_GET_SIZE (args), values) < 0)
+    return -1;
+
+  while (keywords != NULL && PyDict_Next (keywords, &place, &name, &value))
+    if (add_keyword (signature, name, value, values) < 0)
+      return -1;
+
+  return check_needed (signature, values);
 }

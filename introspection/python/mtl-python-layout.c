@@ -5,6 +5,8 @@
 
 #include "mtl-python-private.h"
 
+#include <string.h>
+
 static Py_ssize_t
 ints_from_argument (PyObject   *argument,
                     gint64     *values,
@@ -50,7 +52,7 @@ layout_new (PyTypeObject *type,
   PyObject *values[MAX_NAMES];
   gint64 itemsize = 1;
 
-  if (parse_arguments (&signature, args, keywords, values) < 0
+  if (parse_tuple_and_dict (&signature, args, keywords, values) < 0
       || (values[2] != NULL && int64_from_object (values[2], &itemsize, PyExc_ValueError) < 0))
     return NULL;
 
@@ -66,19 +68,47 @@ layout_new (PyTypeObject *type,
 
 /* mtl_strided_layout_new() itself. */
 static PyObject *
-layout_new_for_bits (PyObject *type,
-                     PyObject *args,
-                     PyObject *keywords)
+layout_new_for_bits (PyObject        *type,
+                     PyObject *const *args,
+                     Py_ssize_t       n_args,
+                     PyObject        *names)
 {
   static const Signature signature = { "new", { "shape", "strides", "item_bits" }, 3, 3 };
   PyObject *values[MAX_NAMES];
   unsigned int item_bits;
 
-  if (parse_arguments (&signature, args, keywords, values) < 0
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
       || uint_from_object (values[2], &item_bits) < 0)
     return NULL;
 
   return layout_from_objects (values[0], values[1], item_bits);
+}
+
+static PyObject *
+layout_new_dense (PyObject        *type,
+                  PyObject *const *args,
+                  Py_ssize_t       n_args,
+                  PyObject        *names)
+{
+  static const Signature signature = { "new_dense", { "shape", "order", "item_bits" }, 3, 3 };
+  PyObject *values[MAX_NAMES];
+  gint64 shape[MAX_DIMS];
+  unsigned int item_bits;
+  GError *error = NULL;
+  Py_ssize_t n_dims;
+  int order;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || int_from_object (values[1], &order) < 0
+      || uint_from_object (values[2], &item_bits) < 0)
+    return NULL;
+
+  n_dims = ints_from_argument (values[0], shape, "dimensions");
+  if (n_dims < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_new_dense (shape, n_dims, order, item_bits, &error),
+                      &error);
 }
 
 /* All is done in layout_new(). */
@@ -245,9 +275,10 @@ layout_squeeze (PyObject        *self,
 }
 
 static PyObject *
-layout_repack (PyObject *self,
-               PyObject *args,
-               PyObject *keywords)
+layout_repack (PyObject        *self,
+               PyObject *const *args,
+               Py_ssize_t       n_args,
+               PyObject        *names)
 {
   static const Signature signature = { "repack", { "item_bits", "axis", "keep_dim" }, 3, 1 };
   PyObject *values[MAX_NAMES];
@@ -255,9 +286,9 @@ layout_repack (PyObject *self,
   GError *error = NULL;
   unsigned int item_bits;
 
-  if (parse_arguments (&signature, args, keywords, values) < 0
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
       || uint_from_object (values[0], &item_bits) < 0
-      || (values[1] != NULL && axis_from_object (values[1], &axis) < 0))
+      || (values[1] != NULL && int_from_object (values[1], &axis) < 0))
     return NULL;
 
   if (values[2] != NULL)
@@ -271,27 +302,92 @@ layout_repack (PyObject *self,
 }
 
 static PyObject *
-layout_is_unique (PyObject *self,
-                  PyObject *unused)
+layout_flatten (PyObject        *self,
+                PyObject *const *args,
+                Py_ssize_t       n_args,
+                PyObject        *names)
 {
-  return PyBool_FromLong (mtl_strided_layout_is_unique (get_layout (self)));
+  static const Signature signature = { "flatten", { "first", "last" }, 2, 2 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  int first, last;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || int_from_object (values[0], &first) < 0
+      || int_from_object (values[1], &last) < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_flatten (get_layout (self), first, last, &error), &error);
 }
 
 static PyObject *
-layout_get_offset_bounds (PyObject *self,
-                          PyObject *unused)
+layout_to_dense (PyObject        *self,
+                 PyObject *const *args,
+                 Py_ssize_t       n_args,
+                 PyObject        *names)
 {
-  gint64 min, max;
+  static const Signature signature = { "to_dense", { "order" }, 1, 1 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  int order;
 
-  mtl_strided_layout_get_offset_bounds (get_layout (self), &min, &max);
-  return bounds_from_ints (min, max);
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || int_from_object (values[0], &order) < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_to_dense (get_layout (self), order, &error), &error);
+}
+
+static const char *
+string_from_object (PyObject *object)
+{
+  const char *string;
+  Py_ssize_t length;
+
+  if (!PyUnicode_Check (object))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is no string", Py_TYPE (object)->tp_name);
+      return NULL;
+    }
+
+  string = PyUnicode_AsUTF8AndSize (object, &length);
+  if (string == NULL || strlen (string) == (gsize) length)
+    return string;
+
+  PyErr_SetString (PyExc_ValueError, "The string has a null character within");
+  return NULL;
+}
+
+static PyObject *
+layout_slice (PyObject        *self,
+              PyObject *const *args,
+              Py_ssize_t       n_args,
+              PyObject        *names)
+{
+  static const Signature signature = { "slice", { "string" }, 1, 1 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  const char *string;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0)
+    return NULL;
+
+  string = string_from_object (values[0]);
+  if (string == NULL)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_slice_string (get_layout (self), string, &error), &error);
 }
 
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
+#define WITH_NAMES(function) FAST (function) | METH_KEYWORDS
 
 PyMethodDef layout_methods[] = {
-  { "new", (PyCFunction) (void *) layout_new_for_bits, METH_VARARGS | METH_KEYWORDS | METH_STATIC,
+  { "new", WITH_NAMES (layout_new_for_bits) | METH_STATIC,
     "new(shape, strides, item_bits)\n--\n\nMakes a layout." },
+  { "new_dense", WITH_NAMES (layout_new_dense) | METH_STATIC,
+    "new_dense(shape, order, item_bits)\n--\n\n"
+    "Makes a layout whose elements lie side by side." },
   { "permute", FAST (layout_permute),
     "permute($self, /, *axes)\n--\n\nThe layout with its axes in another order." },
   { "transpose", FAST (layout_transpose),
@@ -305,13 +401,15 @@ PyMethodDef layout_methods[] = {
   { "squeeze", FAST (layout_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The layout without its axes of extent 1, or without those given." },
-  { "repack", (PyCFunction) (void *) layout_repack, METH_VARARGS | METH_KEYWORDS,
+  { "repack", WITH_NAMES (layout_repack),
     "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
     "The same memory in smaller or larger elements." },
-  { "is_unique", layout_is_unique, METH_NOARGS,
-    "is_unique($self, /)\n--\n\nWhether no two indices lead to one element." },
-  { "get_offset_bounds", layout_get_offset_bounds, METH_NOARGS,
-    "get_offset_bounds($self, /)\n--\n\nBetween which offsets the elements lie." },
+  { "flatten", WITH_NAMES (layout_flatten),
+    "flatten($self, /, first, last)\n--\n\nThe layout with neighbouring axes merged." },
+  { "to_dense", WITH_NAMES (layout_to_dense),
+    "to_dense($self, /, order)\n--\n\nThe layout of a copy of the elements, side by side." },
+  { "slice", WITH_NAMES (layout_slice),
+    "slice($self, /, string)\n--\n\nWhat self[string] would be, in the text of an index." },
   { NULL }
 };
 

@@ -160,6 +160,8 @@ module_install (PyObject *module,
       || install_index (view) < 0
       || install_dealloc (view) < 0
       || install_methods (layout, layout_methods) < 0
+      || install_methods (layout, layout_query_methods) < 0
+      || install_layout_comparison (layout) < 0
       || install_getters (layout, layout_getters) < 0
       || install_layout_index (layout) < 0
       || install_dealloc (layout) < 0

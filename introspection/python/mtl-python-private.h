@@ -164,8 +164,8 @@ int       int64_from_object (PyObject     *object,
                              PyObject     *exception);
 int       uint_from_object  (PyObject     *object,
                              unsigned int *value);
-int       axis_from_object  (PyObject     *object,
-                             int          *axis);
+int       int_from_object   (PyObject     *object,
+                             int          *value);
 Py_ssize_t ints_from_args   (PyObject *const *args,
                              Py_ssize_t       n_args,
                              gint64          *values,
@@ -186,6 +186,11 @@ typedef struct
 
 /* By place or by name. The values are borrowed, NULL where there is none. */
 int       parse_arguments   (const Signature  *signature,
+                             PyObject *const  *args,
+                             Py_ssize_t        n_args,
+                             PyObject         *names,
+                             PyObject        **values);
+int       parse_tuple_and_dict (const Signature  *signature,
                              PyObject         *args,
                              PyObject         *keywords,
                              PyObject        **values);
@@ -218,12 +223,14 @@ extern PyMethodDef view_methods[];
 extern PyGetSetDef view_getters[];
 extern PyMethodDef layout_methods[];
 extern PyGetSetDef layout_getters[];
+extern PyMethodDef layout_query_methods[];
 
 int       install_methods  (PyTypeObject *type,
                             PyMethodDef  *methods);
 int       install_index    (PyTypeObject *type);
 int       install_layout_index (PyTypeObject *type);
 int       install_layout_constructor (PyTypeObject *type);
+int       install_layout_comparison (PyTypeObject *type);
 int       install_buffer   (PyTypeObject *type);
 int       install_dealloc  (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);

@@ -28,7 +28,10 @@ def test_equal_ones_hash_alike():
 
     assert a == b and hash(a) == hash(b) and a.equal(b) and a.hash() == b.hash()
     assert a != Layout((2, 3), (1, 2)) and a != Layout((2, 3), itemsize=2) and a != (2, 3)
-    assert len({a, b}) == 1
+    assert len({a, b}) == 1 and not a != b and a != "a" and not a == None  # noqa: E711
+    assert a.__eq__(b) is True and a.__eq__(1) is NotImplemented and a.__hash__() == hash(a)
+    with pytest.raises(TypeError):
+        a < b  # noqa: B015
 
 
 def test_index():
@@ -139,6 +142,29 @@ def test_operations_take_integers_or_a_sequence():
         layout.repack(8, 2**40)
 
 
+def test_arguments_have_names():
+    layout = Layout((2, 3, 4))
+
+    assert layout.flatten(last=-1, first=1) == layout.flatten(1, 2) == layout.reshape(2, 12)
+    assert layout.T.to_dense(order=Order.K) == layout.T and layout.is_contiguous(order=Order.C)
+    assert layout.slice(string="1, ..., ::2") == layout[1, ..., ::2]
+    assert Layout.new_dense(item_bits=8, order=Order.F, shape=(2, 3)).strides == (1, 2)
+    assert Layout((0, 2)).is_empty() and Layout((2,), (0,)).get_offset() == 0
+    for wrong in (lambda: layout.flatten(0), lambda: layout.flatten(0, 1, 2),
+                  lambda: layout.flatten(0.0, 1), lambda: layout.to_dense("K"),
+                  lambda: layout.slice(0), lambda: layout.slice(b"0"), lambda: layout.is_contiguous(),
+                  lambda: layout.is_contiguous(Order.C, order=Order.C), lambda: layout.get_offset(0),
+                  lambda: Layout.new_dense(2, Order.C, 8), lambda: Layout.new_dense((2,), Order.C)):
+        with pytest.raises(TypeError):
+            wrong()
+    for wrong in (lambda: layout.slice("0\0"), lambda: layout.slice("\ud800"),
+                  lambda: layout.to_dense(2**40), lambda: Layout.new_dense((2,), Order.C, 0),
+                  lambda: Layout.new_dense((2,), Order.C, -1)):
+        with pytest.raises(ValueError):
+            wrong()
+    assert not layout.is_contiguous(2**40)
+
+
 def test_repack():
     floats = Layout((3, 4), (8, 1), itemsize=4)
 
@@ -150,6 +176,13 @@ def test_repack():
     assert floats.get_max_compatible_item_bits(512) == 128
     assert floats.get_max_compatible_item_bits(128, 8) == 64
     assert floats.get_max_compatible_item_bits(128, address=0, axis=0) == 32
+    assert floats.get_max_compatible_item_bits(128, 2**63 + 8) == 64
+    with pytest.raises(OverflowError):
+        floats.get_max_compatible_item_bits(128, -1)
+    with pytest.raises(TypeError):
+        floats.get_max_compatible_item_bits(128, 8.0)
+    with pytest.raises(IndexError):
+        floats.get_max_compatible_item_bits(128, axis=2)
 
 
 def test_unique():

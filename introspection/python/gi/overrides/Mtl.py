@@ -286,26 +286,11 @@ Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 # Layouts
 
 
-_layout_max_compatible = StridedLayout.get_max_compatible_item_bits
-
-
-def _layout_get_max_compatible_item_bits(self, max_item_bits, address=0, axis=-1):
-    return _layout_max_compatible(self, max_item_bits, address, axis)
-
-
-def _layout_eq(self, other):
-    return self.equal(other) if isinstance(other, StridedLayout) else NotImplemented
-
-
 def _layout_repr(self):
     offset = self.get_offset()
     return (f"<Mtl.StridedLayout shape={self.shape} strides={self.strides}"
             f"{f' offset={offset}' if offset else ''} itemsize={self.itemsize}>")
 
 
-StridedLayout.get_max_compatible_item_bits = functools.wraps(_layout_max_compatible)(
-    _layout_get_max_compatible_item_bits)
-StridedLayout.__eq__ = _layout_eq
-StridedLayout.__hash__ = lambda self: self.hash()
 StridedLayout.__repr__ = _layout_repr
 StridedLayout.__str__ = lambda self: self.to_string()
