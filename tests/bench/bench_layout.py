@@ -20,14 +20,14 @@ from bench_python import measure  # noqa: E402
 
 Layout, Order = Mtl.StridedLayout, Mtl.Order
 
-SHAPE, STRIDES = (2, 3, 4), (12, 4, 1)
+SHAPE, STRIDES = (2, 3, 4), (24, 4, 1)
 
 
 def cuda_calls():
     from cuda.core._layout import _StridedLayout as Peer
 
     layout = Peer(SHAPE, STRIDES, 4)
-    transposed = layout.permuted((2, 1, 0))
+    dense, transposed = Peer(SHAPE, None, 4), layout.permuted((2, 1, 0))
 
     def query(read):
         # The peer remembers what it was asked once.
@@ -41,7 +41,7 @@ def cuda_calls():
         "slice": lambda: layout[0:2, 1, ::2],
         "broadcast": lambda: layout.broadcast_to((5, 2, 3, 4)),
         "repack": lambda: layout.repacked(8),
-        "flatten": lambda: layout.flattened(),
+        "flatten": lambda: dense.flattened(),
         "dense": lambda: transposed.to_dense("K"),
         "construct + is_unique": query(lambda made: made.is_unique),
         "construct + offset bounds": query(lambda made: made.offset_bounds),
@@ -50,7 +50,7 @@ def cuda_calls():
 
 def mtl_calls():
     layout = Layout(SHAPE, STRIDES, 4)
-    transposed, keep = layout.T, Order.K
+    dense, transposed, keep = Layout(SHAPE, itemsize=4), layout.T, Order.K
     return {
         "construct": lambda: Layout(SHAPE, STRIDES, 4),
         "construct, by name": lambda: Layout(shape=SHAPE, strides=None, itemsize=4),
@@ -59,7 +59,7 @@ def mtl_calls():
         "slice": lambda: layout[0:2, 1, ::2],
         "broadcast": lambda: layout.broadcast_to((5, 2, 3, 4)),
         "repack": lambda: layout.repack(64),
-        "flatten": lambda: layout.flatten(0, -1),
+        "flatten": lambda: dense.flatten(0, -1),
         "dense": lambda: transposed.to_dense(keep),
         "construct + is_unique": lambda: Layout(SHAPE, STRIDES, 4).is_unique(),
         "construct + offset bounds": lambda: Layout(SHAPE, STRIDES, 4).get_offset_bounds(),

@@ -152,8 +152,9 @@ def test_arguments_have_names():
     assert Layout((0, 2)).is_empty() and Layout((2,), (0,)).get_offset() == 0
     for wrong in (lambda: layout.flatten(0), lambda: layout.flatten(0, 1, 2),
                   lambda: layout.flatten(0.0, 1), lambda: layout.to_dense("K"),
-                  lambda: layout.slice(0), lambda: layout.slice(b"0"), lambda: layout.is_contiguous(),
-                  lambda: layout.is_contiguous(Order.C, order=Order.C), lambda: layout.get_offset(0),
+                  lambda: layout.slice(0), lambda: layout.slice(b"0"),
+                  lambda: layout.is_contiguous(), lambda: layout.get_offset(0),
+                  lambda: layout.is_contiguous(Order.C, order=Order.C),
                   lambda: Layout.new_dense(2, Order.C, 8), lambda: Layout.new_dense((2,), Order.C)):
         with pytest.raises(TypeError):
             wrong()
