@@ -33,8 +33,10 @@ init_copy (MtlHostElements  *self,
       mtl_device_begin_update (self->updated);
     }
 
-  self->copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), self->size,
-                                             MTL_STORAGE_MODE_HOST, error);
+  /* An element of part of a byte is written together with its neighbours. */
+  self->copy = mtl_buffer_new_for_memory (mtl_memory_new (mtl_device_get_host (), self->size,
+                                                          MTL_STORAGE_MODE_HOST,
+                                                          layout->item_bits % 8 != 0, error));
   if (self->copy == NULL
       || ((!for_writing || has_gaps)
           && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size, NULL,

@@ -89,12 +89,12 @@ def test_shares_memory_across_types(rng, some):
         layout = Mtl.StridedLayout(shape, strides, dtype.itemsize)
         return array, Mtl.StridedView.new(buffer, layout, Mtl.DType.from_string(dtype.name), start)
 
-    n_shared = 0
-    for _ in range(some):
+    n_pairs, n_shared = max(some, 100), 0 # of fewer, all might share or none
+    for _ in range(n_pairs):
         a, b = draw(), draw()
         compare_sharing(*a, *b)
         n_shared += a[1].overlaps(b[1])
-    assert 0 < n_shared < some
+    assert 0 < n_shared < n_pairs
 
 
 def drawn_layouts(rng, some):
