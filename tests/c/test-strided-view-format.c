@@ -168,10 +168,10 @@ test_unnamed (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
+      Producer producer;
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = NULL;
       g_autofree char *text = NULL;
-      Producer producer;
 
       producer_init (&producer);
       producer.versioned.dl_tensor.dtype = cases[i].type;
