@@ -260,72 +260,110 @@ mtl_layout_select (const MtlLayout  *self,
   return slice_axis (self, axis, slice, result, error);
 }
 
+/* A stretch of a longer string. */
+typedef struct
+{
+  const char *begin;
+  const char *end;
+} Text;
+
+/* What comes before the separator, without spaces around it. The rest begins
+ * behind the separator, and is NULL where there was none. */
+static Text
+take_until (Text *rest,
+            char  separator)
+{
+  const char *found = memchr (rest->begin, separator, rest->end - rest->begin);
+  Text taken = { rest->begin, found != NULL ? found : rest->end };
+
+  rest->begin = found != NULL ? found + 1 : NULL;
+  while (taken.begin < taken.end && g_ascii_isspace (*taken.begin))
+    taken.begin++;
+  while (taken.begin < taken.end && g_ascii_isspace (taken.end[-1]))
+    taken.end--;
+
+  return taken;
+}
+
 static gboolean
-set_bad_part (const char  *part,
+text_is (Text        text,
+         const char *word)
+{
+  gsize length = strlen (word);
+
+  return (gsize) (text.end - text.begin) == length && memcmp (text.begin, word, length) == 0;
+}
+
+static gboolean
+set_bad_part (Text         part,
               const char  *string,
               GError     **error)
 {
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "“%s” in “%s” is neither a number, a range like 1:8:2, … nor newaxis",
-               part, string);
+               "“%.*s” in “%s” is neither a number, a range like 1:8:2, … nor newaxis",
+               (int) (part.end - part.begin), part.begin, string);
   return FALSE;
 }
 
 /* Nothing at all is right too, and leaves `given` unset. What is beyond 63 bits
  * is beyond every extent, and is clamped like it. */
 static gboolean
-parse_number (const char *text,
-              gint64     *value,
-              gboolean   *given)
+parse_number (Text      text,
+              gint64   *value,
+              gboolean *given)
 {
   char *end;
 
-  *given = *text != '\0';
+  *given = text.begin < text.end;
   if (!*given)
     return TRUE;
 
-  if (!g_ascii_isdigit (text[*text == '-' || *text == '+']))
+  if (!g_ascii_isdigit (text.begin[*text.begin == '-' || *text.begin == '+']))
     return FALSE;
 
-  *value = g_ascii_strtoll (text, &end, 10);
-  return *end == '\0';
+  *value = g_ascii_strtoll (text.begin, &end, 10); /* no digit follows the text */
+  return end == text.end;
 }
 
 static gboolean
-parse_part (const char *text,
-            MtlSlice   *slice)
+parse_range (Text      rest,
+             MtlSlice *slice)
 {
-  g_auto (GStrv) numbers = NULL;
   gboolean has_step;
-  guint n;
 
-  *slice = (MtlSlice) { .step = 1 };
+  slice->kind = MTL_SLICE_RANGE;
+  if (!parse_number (take_until (&rest, ':'), &slice->stop, &slice->has_stop))
+    return FALSE;
 
-  if (g_str_equal (text, "...") || g_str_equal (text, "…"))
+  return rest.begin == NULL
+         || (parse_number (take_until (&rest, ':'), &slice->step, &has_step)
+             && rest.begin == NULL);
+}
+
+static gboolean
+parse_part (Text      text,
+            MtlSlice *slice)
+{
+  Text rest = text;
+
+  *slice = (MtlSlice) { .kind = MTL_SLICE_INDEX, .step = 1 };
+
+  if (text_is (text, "...") || text_is (text, "…"))
     {
       slice->kind = MTL_SLICE_ELLIPSIS;
       return TRUE;
     }
 
-  if (g_str_equal (text, "newaxis") || g_str_equal (text, "None"))
+  if (text_is (text, "newaxis") || text_is (text, "None"))
     {
       slice->kind = MTL_SLICE_NEW_AXIS;
       return TRUE;
     }
 
-  numbers = g_strsplit (text, ":", -1);
-  n = g_strv_length (numbers);
-  for (guint i = 0; i < n; i++)
-    g_strstrip (numbers[i]);
-
-  slice->kind = n == 1 ? MTL_SLICE_INDEX : MTL_SLICE_RANGE;
-  if (n == 0 || n > 3 || !parse_number (numbers[0], &slice->start, &slice->has_start))
+  if (!parse_number (take_until (&rest, ':'), &slice->start, &slice->has_start))
     return FALSE;
-  if (n == 1)
-    return slice->has_start;
 
-  return parse_number (numbers[1], &slice->stop, &slice->has_stop)
-         && (n == 2 || parse_number (numbers[2], &slice->step, &has_step));
+  return rest.begin != NULL ? parse_range (rest, slice) : slice->has_start;
 }
 
 gboolean
@@ -335,15 +373,14 @@ mtl_layout_slice_string (const MtlLayout  *self,
                          GError          **error)
 {
   MtlSlice slices[2 * MTL_LAYOUT_MAX_DIMS + 1];
-  g_auto (GStrv) parts = g_strsplit (string, ",", G_N_ELEMENTS (slices) + 1);
+  Text rest = { string, string + strlen (string) };
   gsize n = 0;
 
-  for (gsize i = 0; parts[i] != NULL; i++)
+  while (rest.begin != NULL)
     {
-      gboolean is_last = parts[i + 1] == NULL;
+      Text part = take_until (&rest, ',');
 
-      g_strstrip (parts[i]);
-      if (is_last && *parts[i] == '\0') /* a comma at the end, or nothing at all */
+      if (rest.begin == NULL && part.begin == part.end) /* a comma at the end, or nothing */
         break;
 
       if (n == G_N_ELEMENTS (slices))
@@ -353,8 +390,8 @@ mtl_layout_slice_string (const MtlLayout  *self,
           return FALSE;
         }
 
-      if (!parse_part (parts[i], &slices[n++]))
-        return set_bad_part (parts[i], string, error);
+      if (!parse_part (part, &slices[n++]))
+        return set_bad_part (part, string, error);
     }
 
   return mtl_layout_slice (self, slices, n, result, error);
