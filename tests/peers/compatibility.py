@@ -33,10 +33,10 @@ no longer true.
 - **–**: the client has no such thing
 
 `nb::ro` marks an argument of nanobind's that is only read. ml_dtypes adds element types to NumPy,
-whose arrays of them pass neither DLPack nor the buffer protocol: `Mtl.asview()` knows them, and
-they are made over the bytes of the view's buffer, those of 4 and 6 bits not, which take a byte
-there. safetensors saves what it is given as if it were contiguous, NumPy's arrays too. cuda.core is
-tried without a GPU, mpi4py on one rank.
+whose arrays of them pass neither DLPack nor the buffer protocol: `Mtl.asview()` and `asarray()`
+know them where ml_dtypes is installed, which is so with the newer NumPy here. Those of 4 and 6 bits
+take a byte there. safetensors saves what it is given as if it were contiguous, NumPy's arrays too.
+cuda.core is tried without a GPU, mpi4py on one rank.
 
 PyTorch up to 2.13 ends the process when it is given negative strides by DLPack, a NumPy array's
 for example. Views go out to it as copies then. mpi4py takes elements of 4 and 6 bits for bytes, and

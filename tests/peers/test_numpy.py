@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """NumPy, by DLPack and by the buffer protocol: of the system, or of the pinned peers."""
 
+import importlib.util
+
 import numpy as np
 from gi.repository import Mtl
 
@@ -8,6 +10,7 @@ from cases import *  # noqa: F403
 from cases import CAPSULES, IMPORTS, READ_ONLY, REQUESTS
 from client import ABSENT, COPIES, PACKED, WORKS, Client, Refuses
 
+HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
 # An older one knows the legacy form alone, and takes its arrays to be read-only.
 OLD = np.lib.NumpyVersion(np.__version__) < "2.1.0"
 DTYPES_OF_NUMPY = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -70,7 +73,9 @@ class ByBuffer(Numpy):
     name = "NumPy, `asarray()`"
     out = {"negative strides": WORKS, **dict.fromkeys(CAPSULES, ABSENT)}
     into = dict.fromkeys([*REQUESTS, *IMPORTS], ABSENT)
-    foreign_dtype = Refuses(BufferError, "no format")
+    # The types of ml_dtypes; test_ml_dtypes.py has them all.
+    dtypes_out = dict.fromkeys(PACKED, COPIES) if HAS_ML_DTYPES else {}
+    foreign_dtype = WORKS if HAS_ML_DTYPES else Refuses(ModuleNotFoundError, "ml_dtypes")
 
     def take(self, exporter, **keywords):
         return np.asarray(exporter)

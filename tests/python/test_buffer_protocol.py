@@ -4,6 +4,7 @@ import concurrent.futures
 import ctypes
 import gc
 import io
+import subprocess
 import sys
 
 import numpy as np
@@ -82,9 +83,34 @@ def test_element_types_without_a_format():
 
     with pytest.raises(BufferError, match="format"):
         memoryview(view)
-    with pytest.raises(BufferError, match="format"):
-        np.asarray(view)
     assert bytes(view) == bytes(4)
+    with pytest.raises(BufferError, match="format"):
+        np.asarray(zeros("opaque_handle64", (2,)))
+
+
+WITHOUT_ML_DTYPES = """
+import sys
+sys.modules["ml_dtypes"] = None
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+import numpy as np
+for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn"):
+    view = Mtl.StridedView.new_zeros(Mtl.Device.get_host(), Mtl.DType.from_string(name), [2])
+    for ask in (np.asarray, lambda view: view.dtype.dtype):
+        try:
+            ask(view)
+        except ModuleNotFoundError as error:
+            print(error)
+"""
+
+
+def test_without_ml_dtypes():
+    """In a process that cannot import it."""
+    said = subprocess.run([sys.executable, "-c", WITHOUT_ML_DTYPES], check=True, text=True,
+                          capture_output=True).stdout.splitlines()
+    assert said == [f"NumPy has {name} from ml_dtypes, which is not installed"
+                    for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn") for _ in range(2)]
 
 
 def test_dtype_conversion_on_the_way_to_numpy():

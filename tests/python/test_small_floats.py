@@ -2,6 +2,7 @@
 """Floats of 16 bits and fewer; ml_dtypes is the judge."""
 
 import ctypes
+import gc
 import math
 from fractions import Fraction
 
@@ -290,8 +291,9 @@ def test_lanes_are_an_axis():
     tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
     assert (tensor.bits, tensor.lanes) == (4, 2)
     vectors = Mtl.from_dlpack(Producer((ctypes.c_float * 8)(), (2,), (1,), 2, 32, 4))
-    with pytest.raises(BufferError, match="no format"):
-        memoryview(vectors)
+    for take in (memoryview, np.asarray):
+        with pytest.raises(BufferError, match="no format"):
+            take(vectors)
     with pytest.raises(ValueError, match="3 indices"):
         view.item(0, 0, 0)
 
@@ -311,6 +313,66 @@ def test_arrays_of_ml_dtypes_are_viewed_in_place(name):
     assert Mtl.asview(array).is_read_only()
     with pytest.raises(ValueError, match="int4"):
         Mtl.asview(np.zeros(2, ml_dtypes.int4))
+
+
+@pytest.mark.parametrize("name", SMALL + ["bfloat16", "complex32"])
+def test_views_become_arrays_in_place(name):
+    memory = np.zeros((3, 4), numpy_type(name))
+    view = Mtl.asview(memory)[::-1, 1::2]
+    array = np.asarray(view)
+
+    assert array.dtype == memory.dtype and array.shape == (3, 2)
+    assert array.ctypes.data == view.get_address()
+    assert array.strides == (-4 * array.itemsize, 2 * array.itemsize)
+    array[0, 1] = 2
+    assert view[0, 1] == memory[2, 3] == 2
+    view[2, 0] = 1
+    assert array[2, 0] == 1 and array.flags.writeable
+    assert not np.asarray(view.as_read_only()).flags.writeable
+    assert np.asarray(view[1:1]).shape == (0, 2) and np.asarray(view[0, 1, ...]).shape == ()
+    copy = np.array(view)
+    copy[...] = 4
+    assert view[0, 1] == 2
+    numbers = np.asarray(view, np.complex64)
+    assert numbers.dtype == np.complex64 and numbers[0, 1] == 2
+    # Whatever the address.
+    odd = Mtl.StridedView.new(Mtl.Buffer.new(None, 16, Mtl.StorageMode.HOST),
+                              Mtl.StridedLayout([2], None, array.itemsize), dtype_of(name), 1)
+    assert np.asarray(odd).ctypes.data == odd.get_address()
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="copy=False may copy")
+def test_arrays_of_views_without_a_copy():
+    view = Mtl.asview(all_patterns("bfloat16"))
+    assert np.array(view, copy=False).ctypes.data == view.get_address()
+    with pytest.raises(ValueError, match="copy"):
+        np.array(view, np.float64, copy=False)
+    with pytest.raises(ValueError, match="packed float4_e2m1fn.*copy"):
+        np.array(Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [2]), copy=False)
+
+
+def test_arrays_keep_the_memory_of_views():
+    producer = Producer((ctypes.c_uint16 * 3)(0x3F80, 0x4000, 0x4040), (3,), (1,), 4, 16)
+    array = np.asarray(Mtl.from_dlpack(producer))
+    gc.collect()
+    assert array.tolist() == [1, 2, 3] and producer.deleted == 0
+    del array
+    gc.collect()
+    assert producer.deleted == 1
+
+
+@pytest.mark.parametrize("name", SUBBYTE)
+def test_packed_views_become_arrays_by_a_copy(name):
+    patterns = all_patterns(name)
+    view = Mtl.asview(patterns).to_dtype(dtype_of(name))[::-1]
+    array = np.asarray(view)
+
+    assert not view.is_padded() and array.dtype == patterns.dtype
+    assert array.tobytes() == patterns[::-1].tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 1
+    assert np.array(view).flags.writeable
+    assert np.asarray(view, np.float32).tolist() == view.tolist()
 
 
 @pytest.mark.parametrize("name", SMALL)

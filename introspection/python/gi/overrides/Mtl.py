@@ -181,12 +181,20 @@ def _dtype_numpy(self):
     """What numpy.dtype() makes of it."""
     import numpy
 
+    name = self.value_nick
     try:
-        return numpy.dtype(self.value_nick)
+        return numpy.dtype(name)
     except TypeError:
+        if not name.startswith(("bfloat", "complex", "float")):
+            raise
+    try:
         import ml_dtypes
-
-        return numpy.dtype(getattr(ml_dtypes, self.value_nick))
+    except ImportError:
+        raise ModuleNotFoundError(f"NumPy has {name} from ml_dtypes, which is not installed",
+                                  name="ml_dtypes") from None
+    if not hasattr(ml_dtypes, name):
+        raise TypeError(f"neither NumPy nor ml_dtypes {ml_dtypes.__version__} has {name}")
+    return numpy.dtype(getattr(ml_dtypes, name))
 
 
 DType.name = property(_dtype_name)
@@ -227,11 +235,59 @@ def _view_bool(self):
     return bool(self.item())
 
 
-def _view_array(self, dtype=None, copy=None):
-    """NumPy comes here where the buffer protocol refused: that says why."""
+def _array_of_same_memory(view, dtype):
+    """By way of integers, for which the buffer protocol has formats."""
     import numpy
 
-    return numpy.array(memoryview(self), dtype=dtype, copy=bool(copy))
+    integer = DType.from_string(f"uint{8 * view.itemsize}")
+    integers = StridedView.new(view.get_buffer(), view.get_layout(), integer,
+                               view.get_byte_offset())
+    if view.is_read_only():
+        integers = integers.as_read_only()
+    return numpy.asarray(memoryview(integers)).view(dtype)
+
+
+def _array_of_packed(view, dtype, copy):
+    """NumPy has them one in a byte. What would be written to this copy, for which nobody asked,
+    would not be seen here."""
+    import numpy
+
+    if copy is False:
+        raise ValueError(f"packed {view.dtype} makes an array only with a copy, of a byte for each "
+                         "element")
+    result = numpy.zeros(view.shape, "u1").view(dtype)
+    asview(result).copy_from(view)
+    result.flags.writeable = False
+    return result
+
+
+def _array_of_extension_type(view, copy):
+    """Or None where the type is none of those."""
+    try:
+        dtype = view.dtype.dtype
+    except TypeError:
+        return None
+    if view.get_item_bits() % 8 != 0:
+        return _array_of_packed(view, dtype, copy)
+    return _array_of_same_memory(view, dtype) if dtype.isbuiltin == 2 else None
+
+
+def _view_array(self, dtype=None, copy=None):
+    """NumPy comes here where the buffer protocol refuses: it has no format for the types that
+    NumPy has from ml_dtypes."""
+    import numpy
+
+    try:
+        array = memoryview(self)
+    except BufferError:
+        if not self.is_host_accessible() or self.get_lanes() != 1:
+            raise
+        array = _array_of_extension_type(self, copy)
+        if array is None:
+            raise
+    if copy is None:  # an older NumPy knows no such copy=
+        return numpy.asarray(array, dtype)
+    return numpy.array(array, dtype, copy=copy)
 
 
 _export_dlpack = StridedView.export_dlpack
