@@ -2,10 +2,11 @@
 
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
+import MtlVectors from 'gi://MtlVectors?version=1';
 
 import {defaultDevice, fetch, host, newBuffer, place, storageMode} from './memory.js';
 import {
-    equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsMtl,
+    equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throws, throwsMtl,
 } from './tap.js';
 
 const {C, F} = Mtl.Order;
@@ -357,6 +358,56 @@ testAnyMemory('DLPack carries a view without a copy', () => {
     equal(imported.get_address(), view.get_address());
     imported.slice('1, 2:').fill_double(77);
     equal(valuesOf(view), [0, 1, 2, 3, 4, 77]);
+});
+
+// Four floats each: 0 to 3, 4 to 7, 8 to 11.
+function vectors() {
+    const view = MtlVectors.import(FLOAT32, 4, 3);
+    view.copy_from(counting(3, 4));
+    return place(view);
+}
+
+testAnyMemory('elements of several lanes are described, and printed as an axis', () => {
+    const view = vectors();
+
+    equal([view.dtype, view.get_lanes(), view.get_item_bits()], [FLOAT32, 4, 128]);
+    equal([view.shape, view.strides, view.size], [[3], [1], 3]);
+    equal(view.slice('::-2').toString(), '[[ 8.  9. 10. 11.]\n [ 0.  1.  2.  3.]]');
+    equal(view.toArray(), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]);
+    equal(view.slice('1:').toTypedArray(), Float32Array.of(4, 5, 6, 7, 8, 9, 10, 11));
+    equal([...view.slice(':2')], [[0, 1, 2, 3], [4, 5, 6, 7]]);
+});
+
+testAnyMemory('elements of several lanes are copied, converted and seen as numbers', () => {
+    const view = vectors();
+    const copy = view.copy();
+
+    equal([copy.get_lanes(), copy.equal(view)], [4, true]);
+    copy.slice('1').fill_double(-1);
+    equal(copy.toArray(), [[0, 1, 2, 3], [-1, -1, -1, -1], [8, 9, 10, 11]]);
+    equal(describe(view.to_dtype(INT16)), describe(counting(3, 4)));
+    equal(describe(view.view_as(FLOAT32)), describe(counting(12)));
+});
+
+test('lanes are read and written by an index more', () => {
+    const view = vectors();
+
+    equal([view.get(1, 2), view.get(-1, -1)], [6, 11]);
+    view.set(-6, 1, 2);
+    equal(view.toArray()[1], [4, 5, -6, 7]);
+    throwsMtl('INVALID_ARGUMENT', /1 indices/, () => view.get(1));
+    throwsMtl('OUT_OF_BOUNDS', /4/, () => view.get(1, 4));
+
+    const nibbles = MtlVectors.import(Mtl.DType.FLOAT4_E2M1FN, 2, 3);
+    nibbles.set(-0.5, 2, 1);
+    equal([nibbles.get_item_bits(), nibbles.get(2, 1)], [8, -0.5]);
+    equal(nibbles.slice('1:').toArray(), [[0, 0], [0, -0.5]]);
+
+    const integers = MtlVectors.import(INT64, 2, 2);
+    integers.set(2n ** 62n + 1n, 1, 0);
+    equal([integers.getBigInt(1, 0), integers.getBigInt(1, 1)], [2n ** 62n + 1n, 0n]);
+    throws(RangeError, /1 indices/, () => integers.getBigInt(1));
+    throwsMtl('OUT_OF_BOUNDS', /2/, () => integers.getBigInt(1, 2));
 });
 
 testAllReached('StridedView');

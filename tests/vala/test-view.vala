@@ -366,6 +366,54 @@ void test_long_format () throws GLib.Error {
 	assert_cmpstr (counting ({ 20 }).format (10), EQ, "[ 0  1  2 ... 17 18 19]");
 }
 
+/* Four floats each: 0 to 3, 4 to 7, 8 to 11. */
+Mtl.StridedView vectors () throws GLib.Error {
+	var view = MtlVectors.import (Mtl.DType.FLOAT32, 4, 3);
+
+	view.copy_from (counting ({ 3, 4 }));
+	return place (view);
+}
+
+void test_lanes () throws GLib.Error {
+	var view = vectors ();
+	var copy = view.copy ();
+
+	assert_true (view.get_dtype () == Mtl.DType.FLOAT32);
+	assert_cmpuint (view.get_lanes (), EQ, 4);
+	assert_cmpuint (view.get_item_bits (), EQ, 128);
+	assert_int64s (view.get_shape (), { 3 });
+	assert_view (view.slice ("::-2"), "[[ 8.  9. 10. 11.]\n [ 0.  1.  2.  3.]]");
+	assert_int64s (view.to_dtype (Mtl.DType.INT16).get_shape (), { 3, 4 });
+	assert_view (view.view_as (Mtl.DType.FLOAT32).slice ("3:6"), "[3. 4. 5.]");
+	assert_true (copy.get_lanes () == 4 && copy.equal (view));
+	copy.slice ("1").fill_double (-1);
+	assert_view (copy.slice (":2"), "[[ 0.  1.  2.  3.]\n [-1. -1. -1. -1.]]");
+}
+
+/* By an index more. */
+void test_lane_elements () throws GLib.Error {
+	var view = vectors ();
+	var nibbles = MtlVectors.import (Mtl.DType.FLOAT4_E2M1FN, 2, 3);
+
+	assert_true (view[1, 2] == 6 && view[-1, -1] == 11);
+	assert_true (view.@set ({ 1, 2 }, -6) && view.get_double ({ 1, 2 }) == -6);
+	nibbles.@set ({ 2, 1 }, -0.5);
+	assert_cmpuint (nibbles.get_item_bits (), EQ, 8);
+	assert_view (nibbles.slice ("1:"), "[[ 0.   0. ]\n [ 0.  -0.5]]");
+	try {
+		view.get_double ({ 1 });
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("1 indices"));
+	}
+	try {
+		view.get_double ({ 1, 4 });
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("4"));
+	}
+}
+
 int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/view/buffer", test_buffer);
@@ -375,6 +423,8 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/layout", test_layout);
 	add_test ("/vala/view/constructors", test_constructors);
 	add_any_memory_test ("/vala/view/packed", test_packed);
+	add_any_memory_test ("/vala/view/lanes", test_lanes);
+	add_test ("/vala/view/lane-elements", test_lane_elements);
 	add_any_memory_test ("/vala/view/like", test_like);
 	add_test ("/vala/view/picture", test_picture);
 	add_test ("/vala/view/elements", test_elements);

@@ -230,10 +230,14 @@ function _getBigInt(...indices) {
         throw new TypeError('getBigInt() is for elements of int64 and uint64');
 
     let element = this;
-    for (const index of indices)
+    for (const index of indices) {
+        // Converted, lanes are an axis.
+        if (element.get_n_dims() === 0 && element.get_lanes() > 1)
+            element = element.to_dtype(element.get_dtype());
         element = element.select(0, index);
+    }
 
-    if (element.get_n_dims() !== 0) {
+    if (element.get_n_dims() !== 0 || element.get_lanes() !== 1) {
         throw new RangeError(
             `${indices.length} indices given for ${this.get_n_dims()} dimensions`);
     }
@@ -264,7 +268,7 @@ function _set(value, ...indices) {
 }
 
 // [...view]: the parts along the first axis; of one dimension, the elements as
-// get() gives them.
+// get() gives them, or where they have several lanes, arrays of these.
 function* _iterate() {
     const nDims = this.get_n_dims();
 
@@ -272,8 +276,13 @@ function* _iterate() {
         throw new TypeError('A view without dimensions has nothing to iterate over');
 
     const extent = this.get_shape()[0];
-    for (let i = 0; i < extent; i++)
-        yield nDims === 1 ? this.get(i) : this.select(0, i);
+    const hasLanes = this.get_lanes() > 1;
+    for (let i = 0; i < extent; i++) {
+        if (nDims > 1)
+            yield this.select(0, i);
+        else
+            yield hasLanes ? this.select(0, i).toArray() : this.get(i);
+    }
 }
 
 // view.toTypedArray(): a copy of the elements in C order. bool gives 0 and 1 in
