@@ -4,6 +4,7 @@
 
 #include "mtl-strided-copy-private.h"
 
+#include "mtl-copy-plan-private.h"
 #include "mtl-error.h"
 #include "mtl-number-private.h"
 
@@ -59,24 +60,30 @@ mtl_strided_for_each_row (const MtlStrided   *a,
     }
 }
 
-static gboolean
-copy_row (const MtlStridedRow *dest,
-          const MtlStridedRow *source,
-          gint64               n,
-          gpointer             user_data)
+/* For elements of whole bytes; without a source, for `item` everywhere. */
+static MtlCopyRequest
+get_request (const MtlStrided *dest,
+             const MtlStrided *source,
+             gconstpointer     item)
 {
-  gint64 size = *(gint64 *) user_data;
-  gint64 dest_stride = dest->stride / 8, source_stride = source->stride / 8;
-  guint8 *to = dest->data + dest->bit / 8;
-  const guint8 *from = source->data + source->bit / 8;
+  gsize size = dest->layout->item_bits / 8;
+  gint64 dest_start, source_start = 0;
+  guint bit;
 
-  if (n == 1 || (dest_stride == size && source_stride == size))
-    memcpy (to, from, n * size);
-  else
-    for (gint64 i = 0; i < n; i++)
-      memcpy (to + i * dest_stride, from + i * source_stride, size);
+  mtl_layout_get_first_byte (dest->layout, &dest_start, &bit);
+  if (source != NULL)
+    mtl_layout_get_first_byte (source->layout, &source_start, &bit);
 
-  return TRUE;
+  return (MtlCopyRequest) {
+    .n_dims = dest->layout->n_dims,
+    .shape = mtl_layout_shape (dest->layout),
+    .dest = dest->data + dest_start,
+    .dest_strides = mtl_layout_strides (dest->layout),
+    .dest_size = size,
+    .source = source != NULL ? source->data + source_start : item,
+    .source_strides = source != NULL ? mtl_layout_strides (source->layout) : NULL,
+    .source_size = size,
+  };
 }
 
 /* Elements that may begin and end within a byte. */
@@ -158,14 +165,17 @@ mtl_strided_copy (const MtlStrided  *dest,
   if (mtl_element_type_equal (dest->type, source->type))
     {
       guint item_bits = dest->layout->item_bits;
-      gint64 item_size = item_bits / 8;
       guint8 *to, *from;
       gint64 size;
 
-      if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
+      if (item_bits % 8 == 0)
+        {
+          MtlCopyRequest request = get_request (dest, source, NULL);
+
+          mtl_copy_run (&request);
+        }
+      else if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
         memcpy (to, from, size);
-      else if (item_bits % 8 == 0)
-        mtl_strided_for_each_row (dest, source, copy_row, &item_size);
       else
         mtl_strided_for_each_row (dest, source, copy_row_of_bits, &item_bits);
 
@@ -187,26 +197,22 @@ typedef struct
   guint bits;
 } Filling;
 
+/* Elements of fewer than 8 bits, one after the other. */
 static gboolean
-fill_row (const MtlStridedRow *dest,
-          const MtlStridedRow *same,
-          gint64               n,
-          gpointer             user_data)
+fill_row_of_bits (const MtlStridedRow *dest,
+                  const MtlStridedRow *same,
+                  gint64               n,
+                  gpointer             user_data)
 {
   Filling *filling = user_data;
-  guint size = filling->bits / 8;
-  guint bit;
 
-  if (filling->bits < 8)
-    for (gint64 i = 0; i < n; i++)
-      {
-        guint8 *to = mtl_strided_row_locate (dest, i, &bit);
+  for (gint64 i = 0; i < n; i++)
+    {
+      guint bit;
+      guint8 *to = mtl_strided_row_locate (dest, i, &bit);
 
-        mtl_bits_store (to, bit, filling->bits, *filling->item);
-      }
-  else
-    for (gint64 i = 0; i < n; i++)
-      memcpy (dest->data + dest->bit / 8 + i * (dest->stride / 8), filling->item, size);
+      mtl_bits_store (to, bit, filling->bits, *filling->item);
+    }
 
   return TRUE;
 }
@@ -217,7 +223,16 @@ void
 mtl_strided_fill (const MtlStrided *dest,
                   gconstpointer     item)
 {
-  mtl_strided_for_each_row (dest, dest, fill_row, &(Filling) { item, dest->layout->item_bits });
+  guint item_bits = dest->layout->item_bits;
+
+  if (item_bits % 8 == 0)
+    {
+      MtlCopyRequest request = get_request (dest, NULL, item);
+
+      mtl_copy_run (&request);
+    }
+  else
+    mtl_strided_for_each_row (dest, dest, fill_row_of_bits, &(Filling) { item, item_bits });
 }
 
 /* Whether any byte belongs to elements of both. Says so of a few that share

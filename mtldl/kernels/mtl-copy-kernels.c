@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-set-private.h"
+
+/* The table of one instruction set. */
+
+void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
+void MTL_KERNEL (rows) (const MtlCopyJob *job);
+void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
+void MTL_KERNEL (strided) (const MtlCopyJob *job);
+void MTL_KERNEL (blocked) (const MtlCopyJob *job);
+void MTL_KERNEL (convert) (const MtlCopyJob *job);
+
+/* What was streamed is ordered before what is written later, once a run. */
+static void
+fence (void)
+{
+#if defined (__SSE2__)
+  _mm_sfence ();
+#endif
+}
+
+#define MTL_COPY_STRING2(set) #set
+#define MTL_COPY_STRING(set) MTL_COPY_STRING2 (set)
+
+const MtlCopyKernels MTL_KERNEL (kernels) = {
+  .name = MTL_COPY_STRING (MTL_COPY_SET),
+  .contiguous = MTL_KERNEL (contiguous),
+  .rows = MTL_KERNEL (rows),
+  .broadcast = MTL_KERNEL (broadcast),
+  .strided = MTL_KERNEL (strided),
+  .blocked = MTL_KERNEL (blocked),
+  .convert = MTL_KERNEL (convert),
+  .fence = fence,
+};

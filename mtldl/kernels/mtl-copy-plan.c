@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-plan-private.h"
+
+gsize mtl_copy_streaming_threshold = 1024 * 1024;
+gsize mtl_copy_slice_size = 512 * 1024;
+
+/* A run of bytes from so many on is cut by itself, and streamed page by page. */
+#define LONG_RUN (64 * 1024)
+
+/* A job is cut by so many elements, or twice as many and so on: whole tiles of
+ * all kernels, and whole lines. */
+#define GRAIN 64
+
+static gsize
+magnitude (gssize step)
+{
+  return step < 0 ? -(gsize) step : (gsize) step;
+}
+
+static gsize
+multiply_up_to_max (gsize a,
+                    gsize b)
+{
+  gsize product;
+
+  return __builtin_mul_overflow (a, b, &product) ? G_MAXSIZE : product;
+}
+
+/* All are outer ones until the kernel is chosen. */
+static MtlCopyAxis *
+get_axis (MtlCopyPlan *self,
+          guint        from_last)
+{
+  return &self->axes[self->n_outer - 1 - from_last];
+}
+
+/* Those of more than one element, in the order that they come in. Of an axis
+ * along which the destination stays where it is the last element remains. A step
+ * of an axis that is walked fits, as memory cannot be larger. */
+static gboolean
+take_axes (MtlCopyPlan          *self,
+           const MtlCopyRequest *request)
+{
+  self->n_outer = 0;
+  self->job.dest = request->dest;
+  self->job.source = request->source;
+  self->n_bytes = request->dest_size;
+  for (gsize i = 0; i < request->n_dims; i++)
+    {
+      gsize extent = request->shape[i];
+      gint64 dest_stride = request->dest_strides[i];
+      gint64 source_stride = request->source_strides != NULL ? request->source_strides[i] : 0;
+      MtlCopyAxis axis;
+
+      if (extent == 0)
+        return FALSE;
+      if (extent == 1)
+        continue;
+
+      axis = (MtlCopyAxis) { extent, (gssize) ((gsize) dest_stride * request->dest_size),
+                             (gssize) ((gsize) source_stride * request->source_size) };
+      if (axis.dest_step == 0)
+        {
+          self->job.source += (gssize) (extent - 1) * axis.source_step;
+          continue;
+        }
+
+      self->n_bytes = multiply_up_to_max (self->n_bytes, extent);
+      self->axes[self->n_outer++] = axis;
+    }
+
+  return TRUE;
+}
+
+static void
+flip_axis (MtlCopyPlan *self,
+           MtlCopyAxis *axis)
+{
+  self->job.dest += (gssize) (axis->extent - 1) * axis->dest_step;
+  self->job.source += (gssize) (axis->extent - 1) * axis->source_step;
+  axis->dest_step = -axis->dest_step;
+  axis->source_step = -axis->source_step;
+}
+
+/* Largest step in the destination first. */
+static void
+sort_axes (MtlCopyPlan *self)
+{
+  for (guint i = 1; i < self->n_outer; i++)
+    {
+      MtlCopyAxis axis = self->axes[i];
+      guint place = i;
+
+      for (; place > 0
+             && magnitude (self->axes[place - 1].dest_step) < magnitude (axis.dest_step); place--)
+        self->axes[place] = self->axes[place - 1];
+      self->axes[place] = axis;
+    }
+}
+
+/* Whether sorted axes leave no doubt that the elements of the destination are
+ * apart, so that they may be written in any order. */
+static gboolean
+is_nested (const MtlCopyPlan *self,
+           gsize              item_size)
+{
+  gsize span = item_size;
+
+  for (guint i = self->n_outer; i-- > 0;)
+    {
+      gsize step = magnitude (self->axes[i].dest_step);
+
+      if (step < span)
+        return FALSE;
+      span += step * (self->axes[i].extent - 1);
+    }
+
+  return TRUE;
+}
+
+/* Neighbours that are one axis on both sides. */
+static void
+merge_axes (MtlCopyPlan *self)
+{
+  guint last = 0;
+
+  for (guint i = 1; i < self->n_outer; i++)
+    {
+      MtlCopyAxis *outer = &self->axes[last], *inner = &self->axes[i];
+      gsize n = inner->extent;
+
+      if ((gsize) outer->dest_step == (gsize) inner->dest_step * n
+          && (gsize) outer->source_step == (gsize) inner->source_step * n)
+        *outer = (MtlCopyAxis) { outer->extent * n, inner->dest_step, inner->source_step };
+      else
+        self->axes[++last] = *inner;
+    }
+  self->n_outer = MIN (self->n_outer, last + 1);
+}
+
+/* Makes one of the axes the last but so many. */
+static void
+move_axis (MtlCopyPlan *self,
+           guint        from,
+           guint        from_last)
+{
+  guint to = self->n_outer - 1 - from_last;
+  MtlCopyAxis axis = self->axes[from];
+
+  for (; from < to; from++)
+    self->axes[from] = self->axes[from + 1];
+  self->axes[to] = axis;
+}
+
+/* The last axes are the kernel's; where there are too few, those of one element
+ * come before them. */
+static void
+choose (MtlCopyPlan   *self,
+        MtlCopyKernel  kernel,
+        guint          n_inner)
+{
+  self->kernel = kernel;
+  self->n_inner = n_inner;
+  while (self->n_outer < n_inner)
+    {
+      for (guint i = self->n_outer; i > 0; i--)
+        self->axes[i] = self->axes[i - 1];
+      self->axes[0] = (MtlCopyAxis) { 1, 0, 0 };
+      self->n_outer++;
+    }
+  self->n_outer -= n_inner;
+}
+
+/* The one along which the source moves least, or -1 where it does not move. */
+static int
+find_source_axis (const MtlCopyPlan *self)
+{
+  int found = -1;
+
+  for (int i = (int) self->n_outer - 1; i >= 0; i--)
+    if (self->axes[i].source_step != 0
+        && (found < 0
+            || magnitude (self->axes[i].source_step) < magnitude (self->axes[found].source_step)))
+      found = i;
+
+  return found;
+}
+
+/* Rows whose bytes lie side by side on both sides: of whole lines, long, or with
+ * nothing else to go by. */
+static gboolean
+is_for_rows (const MtlCopyPlan *self,
+             int                source_axis)
+{
+  gsize size = self->job.item_size;
+
+  return size > 16
+         && (size >= 256 || size % 64 == 0 || source_axis < 0
+             || source_axis == (int) self->n_outer - 1);
+}
+
+static gboolean
+is_power_up_to_16 (gsize size)
+{
+  return size <= 16 && (size & (size - 1)) == 0;
+}
+
+/* Two to four channels side by side in the destination, from planes. */
+static gboolean
+choose_interleave (MtlCopyPlan          *self,
+                   const MtlCopyKernels *kernels)
+{
+  gssize size = self->job.item_size;
+  const MtlCopyAxis *channels = get_axis (self, 0);
+
+  if (kernels->interleave == NULL || !is_power_up_to_16 (size) || size > 8 || self->n_outer < 2
+      || channels->dest_step != size || channels->extent > 4)
+    return FALSE;
+
+  for (guint i = self->n_outer - 1; i-- > 0;)
+    if (self->axes[i].source_step == size
+        && self->axes[i].dest_step == size * (gssize) channels->extent)
+      {
+        move_axis (self, i, 1);
+        choose (self, kernels->interleave, 2);
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+/* All or some of two to four channels that lie side by side in the source, to
+ * planes. */
+static gboolean
+choose_deinterleave (MtlCopyPlan          *self,
+                     const MtlCopyKernels *kernels,
+                     guint                 source_axis)
+{
+  gssize size = self->job.item_size;
+  const MtlCopyAxis *channels = &self->axes[source_axis], *pixels = get_axis (self, 0);
+  gssize n_channels = pixels->source_step / size;
+
+  if (kernels->deinterleave == NULL || !is_power_up_to_16 (size) || size > 8
+      || pixels->dest_step != size || channels->source_step != size
+      || pixels->source_step != n_channels * size || n_channels < 2 || n_channels > 4
+      || channels->extent > (gsize) n_channels)
+    return FALSE;
+
+  move_axis (self, source_axis, 1);
+  choose (self, kernels->deinterleave, 2);
+  return TRUE;
+}
+
+/* Short rows of a transpose that go on along another axis. */
+static gboolean
+find_run_axis (const MtlCopyPlan *self,
+               guint             *found)
+{
+  const MtlCopyAxis *items = &self->axes[self->n_outer - 1];
+  gsize row_size = items->extent * self->job.item_size;
+  gsize off_lines = (guintptr) self->job.dest | row_size
+                    | (gsize) self->axes[self->n_outer - 2].dest_step;
+
+  if (!self->job.streams || row_size > 512 || off_lines % 64 == 0)
+    return FALSE;
+
+  for (guint i = self->n_outer - 2; i-- > 0;)
+    if (self->axes[i].dest_step == (gssize) row_size)
+      {
+        *found = i;
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+static gboolean
+choose_transpose (MtlCopyPlan          *self,
+                  const MtlCopyKernels *kernels,
+                  guint                 source_axis)
+{
+  gssize size = self->job.item_size;
+  MtlCopyAxis *axis = &self->axes[source_axis];
+  guint run_axis;
+
+  if (kernels->transpose == NULL || !is_power_up_to_16 (size)
+      || get_axis (self, 0)->dest_step != size || magnitude (axis->source_step) != (gsize) size)
+    return FALSE;
+
+  /* The rows of the destination may go either way. */
+  if (axis->source_step < 0)
+    flip_axis (self, axis);
+  move_axis (self, source_axis, 1);
+  if (find_run_axis (self, &run_axis))
+    {
+      move_axis (self, run_axis, 2);
+      choose (self, kernels->transpose_runs, 3);
+    }
+  else
+    choose (self, kernels->transpose, 2);
+
+  return TRUE;
+}
+
+/* Pixels of three or four bytes, whose channels change ends. */
+static gboolean
+choose_swap (MtlCopyPlan          *self,
+             const MtlCopyKernels *kernels)
+{
+  const MtlCopyAxis *channels = get_axis (self, 0);
+  gssize n = channels->extent;
+
+  if (kernels->swap_channels == NULL || self->job.item_size != 1 || self->n_outer < 2
+      || (n != 3 && n != 4) || channels->dest_step != 1 || channels->source_step != -1
+      || get_axis (self, 1)->dest_step != n || get_axis (self, 1)->source_step != n)
+    return FALSE;
+
+  choose (self, kernels->swap_channels, 2);
+  return TRUE;
+}
+
+static void
+choose_strided (MtlCopyPlan          *self,
+                const MtlCopyKernels *kernels,
+                int                   source_axis)
+{
+  int last = (int) self->n_outer - 1;
+
+  if (source_axis >= 0 && source_axis != last && self->axes[source_axis].extent >= 8
+      && self->axes[last].extent >= 8)
+    {
+      move_axis (self, source_axis, 1);
+      choose (self, kernels->blocked, 2);
+    }
+  else
+    choose (self, kernels->strided, 2);
+}
+
+static void
+choose_kernel (MtlCopyPlan          *self,
+               const MtlCopyKernels *kernels)
+{
+  gsize size = self->job.item_size;
+  MtlCopyAxis *last = get_axis (self, 0);
+  int source_axis;
+
+  if (last->dest_step == (gssize) size && last->source_step == (gssize) size)
+    {
+      if (self->n_outer == 1 || last->extent * size >= LONG_RUN)
+        {
+          *last = (MtlCopyAxis) { last->extent * size, 1, 1 };
+          self->job.item_size = 1;
+          choose (self, kernels->contiguous, 1);
+          return;
+        }
+
+      /* A run is an element. */
+      self->job.item_size = size = size * last->extent;
+      self->n_outer--;
+      last = get_axis (self, 0);
+    }
+
+  source_axis = find_source_axis (self);
+  if (last->dest_step == (gssize) size && last->source_step == 0 && size <= 64
+      && last->extent * size >= 32)
+    choose (self, kernels->broadcast, 2);
+  else if (is_for_rows (self, source_axis))
+    choose (self, kernels->rows, 1);
+  else if (choose_interleave (self, kernels) || choose_swap (self, kernels))
+    return;
+  else if (source_axis >= 0 && source_axis != (int) self->n_outer - 1
+           && (choose_deinterleave (self, kernels, source_axis)
+               || choose_transpose (self, kernels, source_axis)))
+    return;
+  else
+    choose_strided (self, kernels, source_axis);
+}
+
+static void
+choose_conversion (MtlCopyPlan          *self,
+                   const MtlCopyKernels *kernels)
+{
+  int source_axis = find_source_axis (self);
+
+  if (source_axis >= 0 && source_axis != (int) self->n_outer - 1)
+    move_axis (self, source_axis, 1);
+  choose (self, kernels->convert, 2);
+}
+
+static gsize
+count_jobs (const MtlCopyPlan *self)
+{
+  gsize n = 1;
+
+  for (guint i = 0; i < self->n_outer; i++)
+    n *= self->axes[i].extent;
+
+  return n;
+}
+
+/* Pieces of one job are alike but for the first, which ends where a line of the
+ * destination does: those that follow begin with one. */
+static void
+cut_job (MtlCopyPlan *self,
+         gsize        job_size)
+{
+  MtlCopyAxis *axes = &self->axes[self->n_outer];
+  guint longest = self->n_inner - 1;
+  gsize wanted, misaligned;
+
+  for (guint i = 0; i < self->n_inner; i++)
+    if (axes[i].extent > axes[longest].extent)
+      longest = i;
+
+  /* Rows of the destination are best cut across, as the kernels go. */
+  if (axes[self->n_inner - 1].extent >= 4 * GRAIN)
+    longest = self->n_inner - 1;
+
+  wanted = mtl_copy_slice_size / MAX (job_size / axes[longest].extent, 1);
+  misaligned = (guintptr) self->job.dest % GRAIN;
+  self->split_axis = longest;
+  self->piece = MAX ((wanted + GRAIN - 1) / GRAIN, 1) * GRAIN;
+  self->lead = axes[longest].dest_step == (gssize) self->job.item_size
+               && misaligned % self->job.item_size == 0
+                 ? misaligned / self->job.item_size : 0;
+  self->n_pieces = (axes[longest].extent + self->lead + self->piece - 1) / self->piece;
+}
+
+static void
+cut_into_slices (MtlCopyPlan *self)
+{
+  gsize job_size;
+
+  self->n_jobs = count_jobs (self);
+  self->jobs_per_slice = 1;
+  self->n_pieces = 1;
+  if (self->n_bytes <= mtl_copy_slice_size)
+    {
+      self->jobs_per_slice = self->n_jobs;
+      return;
+    }
+
+  job_size = MAX (self->n_bytes / self->n_jobs, 1);
+  if (job_size >= 2 * mtl_copy_slice_size)
+    cut_job (self, job_size);
+  else
+    self->jobs_per_slice = MAX (mtl_copy_slice_size / job_size, 1);
+}
+
+/* In C order, for a destination whose elements may lie on one another: one
+ * slice, as those must not be written at once. */
+static void
+keep_order (MtlCopyPlan          *self,
+            const MtlCopyRequest *request,
+            const MtlCopyKernels *kernels)
+{
+  take_axes (self, request);
+  choose (self, request->convert != NULL ? kernels->convert : kernels->strided, 1);
+  self->axes[self->n_outer + 1] = self->axes[self->n_outer];
+  self->axes[self->n_outer] = (MtlCopyAxis) { 1, 0, 0 };
+  self->n_inner = 2;
+  self->n_jobs = self->jobs_per_slice = count_jobs (self);
+  self->n_pieces = 1;
+}
+
+void
+mtl_copy_plan_init (MtlCopyPlan          *self,
+                    const MtlCopyRequest *request)
+{
+  const MtlCopyKernels *kernels = mtl_copy_kernels_get ();
+
+  self->job.item_size = request->dest_size;
+  self->job.streams = FALSE;
+  self->job.convert = request->convert;
+  self->job.convert_data = request->convert_data;
+  self->fence = NULL;
+  self->n_jobs = 0;
+  if (!take_axes (self, request))
+    {
+      self->n_bytes = 0;
+      return;
+    }
+
+  sort_axes (self);
+  if (!is_nested (self, request->dest_size))
+    {
+      keep_order (self, request, kernels);
+      return;
+    }
+
+  for (guint i = 0; i < self->n_outer; i++)
+    if (self->axes[i].dest_step < 0)
+      flip_axis (self, &self->axes[i]);
+  merge_axes (self);
+
+  if (self->n_bytes >= mtl_copy_streaming_threshold)
+    {
+      self->job.streams = TRUE;
+      self->fence = kernels->fence;
+    }
+  if (self->n_outer == 0)
+    self->axes[self->n_outer++] = (MtlCopyAxis) { 1, request->dest_size, request->source_size };
+  if (request->convert != NULL)
+    choose_conversion (self, kernels);
+  else
+    choose_kernel (self, kernels);
+  cut_into_slices (self);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-set-private.h"
+
+/* Rows of bytes that lie side by side on both sides: crops, padded rows, axes in
+ * another order before the last one. Costs a call for each row of more than 64
+ * bytes. Where rows are streamed, short ones are put together in the nearest
+ * cache first, so that lines are whole. */
+
+#define BUFFER_SIZE 4096
+#define MAX_GATHERED 1024
+
+static void
+copy_rows (guint8       *dest,
+           gssize        dest_step,
+           const guint8 *source,
+           gssize        source_step,
+           gsize         n,
+           gsize         size)
+{
+  if (size <= 64)
+    for (gsize i = 0; i < n; i++)
+      mtl_copy_few (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
+  else
+    for (gsize i = 0; i < n; i++)
+      memcpy (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
+}
+
+#if MTL_COPY_WIDTH > 0
+/* Rows that follow each other in the destination. */
+static void
+gather_rows (guint8            *dest,
+             const guint8      *source,
+             const MtlCopyAxis *axis,
+             gsize              size)
+{
+  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
+  gsize n_gathered = BUFFER_SIZE / size;
+
+  for (gsize i = 0; i < axis->extent; i += n_gathered)
+    {
+      gsize n = MIN (axis->extent - i, n_gathered);
+
+      copy_rows (buffer, size, source + (gssize) i * axis->source_step, axis->source_step, n,
+                 size);
+      mtl_stream_row (dest + i * size, buffer, n * size);
+    }
+}
+
+static gboolean
+are_lines (const guint8 *dest,
+           gssize        step,
+           gsize         size)
+{
+  return (((guintptr) dest | (gsize) step | size) & (MTL_LINE - 1)) == 0;
+}
+
+static void
+stream_lines (guint8       *dest,
+              const guint8 *source,
+              gsize         size)
+{
+  for (gsize i = 0; i < size; i += MTL_LINE)
+    mtl_stream_line (dest + i, source + i);
+}
+
+/* Returns whether it did. */
+static gboolean
+stream_rows (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *axis = &job->axes[0];
+  gsize size = job->item_size;
+
+  if (are_lines (job->dest, axis->dest_step, size))
+    for (gsize i = 0; i < axis->extent; i++)
+      stream_lines (job->dest + (gssize) i * axis->dest_step,
+                    job->source + (gssize) i * axis->source_step, size);
+  else if (axis->dest_step == (gssize) size && size <= MAX_GATHERED)
+    gather_rows (job->dest, job->source, axis, size);
+  else if (size >= 4 * MTL_LINE)
+    for (gsize i = 0; i < axis->extent; i++)
+      mtl_stream_row (job->dest + (gssize) i * axis->dest_step,
+                      job->source + (gssize) i * axis->source_step, size);
+  else
+    return FALSE;
+
+  return TRUE;
+}
+#endif
+
+void MTL_KERNEL (rows) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (rows) (const MtlCopyJob *job)
+{
+#if MTL_COPY_WIDTH > 0
+  if (job->streams && stream_rows (job))
+    return;
+#endif
+
+  copy_rows (job->dest, job->axes[0].dest_step, job->source, job->axes[0].source_step,
+             job->axes[0].extent, job->item_size);
+}

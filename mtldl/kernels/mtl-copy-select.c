@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-kernels-private.h"
+
+#include <string.h>
+
+#ifdef MTL_COPY_HAS_X86_SETS
+#include <cpuid.h>
+
+/* What a compiler takes for granted with -march=x86-64-v3, some of which it
+ * cannot be asked about by name. That the system keeps the registers is in what
+ * it says of AVX2. */
+static gboolean
+has_avx2 (void)
+{
+  guint a, b, c, d;
+
+  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma")
+         && __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2")
+         && __get_cpuid (1, &a, &b, &c, &d) != 0
+         && (c & bit_MOVBE) != 0 && (c & bit_F16C) != 0
+         && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+}
+
+/* With -march=x86-64-v4. */
+static gboolean
+has_avx512 (void)
+{
+  return has_avx2 ()
+         && __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw")
+         && __builtin_cpu_supports ("avx512cd") && __builtin_cpu_supports ("avx512dq")
+         && __builtin_cpu_supports ("avx512vl");
+}
+#endif
+
+/* Ends with the best. */
+static guint
+list_supported (const MtlCopyKernels **kernels)
+{
+  guint n = 0;
+
+  kernels[n++] = &mtl_copy_kernels_plain;
+#ifdef MTL_COPY_HAS_VECTORS
+  kernels[n++] = &mtl_copy_kernels_baseline;
+#endif
+#ifdef MTL_COPY_HAS_X86_SETS
+  if (has_avx2 ())
+    kernels[n++] = &mtl_copy_kernels_avx2;
+  if (has_avx512 ())
+    kernels[n++] = &mtl_copy_kernels_avx512;
+#endif
+
+  return n;
+}
+
+static const MtlCopyKernels *
+choose (void)
+{
+  const MtlCopyKernels *supported[4];
+  guint n = list_supported (supported);
+  const char *wanted = g_getenv ("MTL_KERNELS");
+
+  for (guint i = 0; i < n && wanted != NULL; i++)
+    if (strcmp (supported[i]->name, wanted) == 0)
+      return supported[i];
+
+  return supported[n - 1];
+}
+
+const MtlCopyKernels *
+mtl_copy_kernels_get (void)
+{
+  static gsize chosen;
+
+  if (g_once_init_enter (&chosen))
+    g_once_init_leave (&chosen, (gsize) choose ());
+
+  return (const MtlCopyKernels *) chosen;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+#include <stdlib.h>
+
+#include "mtl-copy-plan-private.h"
+
+/* The engine that copies, on values, with the kernels that MTL_KERNELS names:
+ * against an odometer that moves one byte after the other. */
+
+#define MAX_DIMS 12
+#define MAX_BYTES 400000
+#define N_CASES 4000
+
+/* A layout in bytes, and the memory that it lies in. */
+typedef struct
+{
+  gint64 strides[MAX_DIMS];
+  gsize start; /* of the element at all zeros */
+  gsize size;
+} Layout;
+
+typedef struct
+{
+  gsize n_dims;
+  gint64 shape[MAX_DIMS];
+  gsize item_size;
+  Layout dest;
+  Layout source;
+} Case;
+
+static int
+pick (int first,
+      int last)
+{
+  return g_test_rand_int_range (first, last + 1);
+}
+
+static gboolean
+happens (int percent)
+{
+  return pick (0, 99) < percent;
+}
+
+/* Axes in any order, some apart, some backwards, some repeated where that may
+ * be. Strides are in elements, so that gaps are too. */
+static void
+draw_layout (const Case *self,
+             Layout     *layout,
+             gboolean    may_repeat)
+{
+  gint64 next = 1, low = 0, high = 0;
+  gboolean is_dense = happens (40);
+  gsize order[MAX_DIMS];
+  gsize offset = happens (50) ? pick (0, 80) : happens (50) ? 64 : 0;
+
+  for (gsize i = 0; i < self->n_dims; i++)
+    {
+      gsize place = pick (0, i);
+
+      order[i] = order[place];
+      order[place] = i;
+    }
+  for (gsize i = 0; i < self->n_dims; i++)
+    {
+      gsize axis = order[i];
+      gint64 step = next * (is_dense || happens (60) ? 1 : pick (1, 5));
+      gint64 reach = step * (self->shape[axis] - 1);
+
+      if (may_repeat && happens (8))
+        {
+          layout->strides[axis] = 0;
+          continue;
+        }
+
+      layout->strides[axis] = happens (12) ? -step : step;
+      *(layout->strides[axis] < 0 ? &low : &high) += layout->strides[axis] * (self->shape[axis] - 1);
+      next += reach + (is_dense || happens (60) ? 0 : pick (0, 9));
+      next = MAX (next, step * self->shape[axis]);
+    }
+
+  layout->start = offset + -low * self->item_size;
+  layout->size = offset + (high - low + 1) * self->item_size;
+}
+
+static void
+draw_shape (Case *self)
+{
+  int kind = pick (0, 99);
+
+  self->n_dims = 2;
+  if (kind < 15)
+    for (int i = 0; i < 2; i++)
+      self->shape[i] = pick (1, 200);
+  else if (kind < 25)
+    {
+      gboolean few_first = happens (50);
+
+      self->shape[few_first ? 1 : 0] = pick (1, 2500);
+      self->shape[few_first ? 0 : 1] = pick (1, 5);
+    }
+  else if (kind < 35)
+    for (int i = 0; i < 2; i++)
+      self->shape[i] = pick (60, 300);
+  else if (kind < 45)
+    {
+      self->n_dims = 3;
+      self->shape[0] = pick (1, 40);
+      self->shape[1] = pick (1, 60);
+      self->shape[2] = pick (1, 5);
+    }
+  else if (kind < 50)
+    {
+      self->n_dims = pick (9, MAX_DIMS);
+      for (gsize i = 0; i < self->n_dims; i++)
+        self->shape[i] = pick (1, 3);
+    }
+  else
+    {
+      int limits[] = { 3, 5, 9, 20 };
+      int limit = limits[pick (0, 3)];
+
+      self->n_dims = pick (0, 6);
+      for (gsize i = 0; i < self->n_dims; i++)
+        self->shape[i] = pick (1, limit);
+    }
+}
+
+static gint64
+get_volume (const Case *self)
+{
+  gint64 volume = 1;
+
+  for (gsize i = 0; i < self->n_dims; i++)
+    volume *= self->shape[i];
+
+  return volume;
+}
+
+static gsize
+draw_item_size (void)
+{
+  static const gsize usual[] = { 1, 2, 4, 8, 16, 1, 2, 4, 8, 3, 6, 12 };
+  static const gsize large[] = { 20, 24, 32, 48, 64, 100, 256, 300 };
+
+  if (happens (60))
+    return usual[pick (0, G_N_ELEMENTS (usual) - 1)];
+
+  return happens (80) ? (gsize) pick (1, 17) : large[pick (0, G_N_ELEMENTS (large) - 1)];
+}
+
+static void
+draw_case (Case *self)
+{
+  do
+    {
+      draw_shape (self);
+      self->item_size = draw_item_size ();
+      draw_layout (self, &self->dest, FALSE);
+      draw_layout (self, &self->source, TRUE);
+    }
+  while (self->dest.size > MAX_BYTES || self->source.size > MAX_BYTES);
+}
+
+/* By definition. */
+static void
+copy_by_odometer (const Case   *self,
+                  guint8       *dest,
+                  const guint8 *source)
+{
+  for (gint64 index = 0; index < get_volume (self); index++)
+    {
+      gint64 rest = index, to = 0, from = 0;
+
+      for (gsize axis = self->n_dims; axis-- > 0;)
+        {
+          to += rest % self->shape[axis] * self->dest.strides[axis];
+          from += rest % self->shape[axis] * self->source.strides[axis];
+          rest /= self->shape[axis];
+        }
+      memcpy (dest + to * (gint64) self->item_size, source + from * (gint64) self->item_size,
+              self->item_size);
+    }
+}
+
+static char *
+describe (const Case *self)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "elements of %" G_GSIZE_FORMAT " bytes, kernels %s, streamed from"
+                          " %" G_GSIZE_FORMAT " bytes, slices of %" G_GSIZE_FORMAT "; shape",
+                          self->item_size, mtl_copy_kernels_get ()->name,
+                          mtl_copy_streaming_threshold, mtl_copy_slice_size);
+  for (gsize i = 0; i < self->n_dims; i++)
+    g_string_append_printf (text, " %" G_GINT64_FORMAT, self->shape[i]);
+  g_string_append_printf (text, "; dest at %" G_GSIZE_FORMAT ":", self->dest.start);
+  for (gsize i = 0; i < self->n_dims; i++)
+    g_string_append_printf (text, " %" G_GINT64_FORMAT, self->dest.strides[i]);
+  g_string_append_printf (text, "; source at %" G_GSIZE_FORMAT ":", self->source.start);
+  for (gsize i = 0; i < self->n_dims; i++)
+    g_string_append_printf (text, " %" G_GINT64_FORMAT, self->source.strides[i]);
+
+  return g_string_free (text, FALSE);
+}
+
+/* In one, or slice by slice in another order. */
+static void
+run_request (const MtlCopyRequest *request)
+{
+  MtlCopyPlan plan;
+  gsize n;
+
+  mtl_copy_plan_init (&plan, request);
+  n = mtl_copy_plan_get_n_slices (&plan);
+  if (happens (50))
+    {
+      gsize middle = pick (0, n);
+
+      mtl_copy_plan_run (&plan, middle, n);
+      mtl_copy_plan_run (&plan, 0, middle);
+    }
+  else
+    for (gsize i = n; i-- > 0;)
+      mtl_copy_plan_run (&plan, i, i + 1);
+}
+
+static guint8 *
+new_random_bytes (gsize n)
+{
+  guint8 *bytes = g_malloc (n); /* to the byte, so that a sanitizer sees more */
+  guint32 state = g_test_rand_int ();
+
+  for (gsize i = 0; i < n; i++)
+    {
+      state = state * 1664525 + 1013904223;
+      bytes[i] = state >> 24;
+    }
+
+  return bytes;
+}
+
+static void
+check_case (const Case *self)
+{
+  g_autofree guint8 *source = new_random_bytes (self->source.size);
+  g_autofree guint8 *dest = new_random_bytes (self->dest.size);
+  g_autofree guint8 *expected = g_memdup2 (dest, self->dest.size);
+
+  copy_by_odometer (self, expected + self->dest.start, source + self->source.start);
+  run_request (&(MtlCopyRequest) {
+    .n_dims = self->n_dims,
+    .shape = self->shape,
+    .dest = dest + self->dest.start,
+    .dest_strides = self->dest.strides,
+    .dest_size = self->item_size,
+    .source = source + self->source.start,
+    .source_strides = self->source.strides,
+    .source_size = self->item_size,
+  });
+
+  /* All of it: what is between the elements and around them stays. */
+  if (memcmp (dest, expected, self->dest.size) != 0)
+    {
+      g_autofree char *text = describe (self);
+
+      g_error ("%s", text);
+    }
+}
+
+static void
+draw_limits (void)
+{
+  mtl_copy_streaming_threshold = happens (50) ? 0 : G_MAXSIZE;
+  mtl_copy_slice_size = happens (50) ? 512 * 1024 : pick (1, 20000);
+}
+
+static gsize
+get_number (const char *variable,
+            gsize       usual)
+{
+  const char *value = g_getenv (variable);
+
+  return value != NULL ? g_ascii_strtoull (value, NULL, 10) : usual;
+}
+
+static void
+test_random (void)
+{
+  gsize n_cases = get_number ("MTL_TEST_CASES", N_CASES);
+  gint64 deadline = g_get_monotonic_time ()
+                    + get_number ("MTL_TEST_SECONDS", 20) * G_USEC_PER_SEC;
+  gsize n = 0;
+
+  for (; n < n_cases && g_get_monotonic_time () < deadline; n++)
+    {
+      Case layouts;
+
+      draw_case (&layouts);
+      draw_limits ();
+      check_case (&layouts);
+    }
+  g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
+  g_assert_cmpuint (n, >, 0);
+}
+
+/* Two axes of every pair of extents up to a little more than two tiles, each of
+ * them dense in one of the two. */
+static void
+test_transposes (void)
+{
+  static const gint64 extents[] = { 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100,
+                                    127, 129, 200 };
+
+  for (gsize size = 1; size <= 17; size++)
+    for (gsize i = 0; i < G_N_ELEMENTS (extents); i++)
+      for (gsize k = 0; k < G_N_ELEMENTS (extents); k++)
+        {
+          gint64 n_rows = extents[i], n_items = extents[k];
+          gsize n_bytes = n_rows * n_items * size;
+          gsize to = pick (0, 64), from = pick (0, 64);
+
+          draw_limits ();
+          check_case (&(Case) {
+            .n_dims = 2,
+            .shape = { n_rows, n_items },
+            .item_size = size,
+            .dest = { { n_items, 1 }, to, to + n_bytes + 64 },
+            .source = { { 1, n_rows }, from, from + n_bytes },
+          });
+        }
+}
+
+/* Channels that come together, go apart, are left out, repeated or turned round. */
+static void
+test_channels (void)
+{
+  for (gsize size = 1; size <= 17; size++)
+    for (gint64 n_channels = 1; n_channels <= 5; n_channels++)
+      for (gint64 n_kept = 1; n_kept <= n_channels; n_kept++)
+        for (gint64 n_pixels = 1; n_pixels < 400; n_pixels += 1 + n_pixels / 2)
+          {
+            gsize n_bytes = n_channels * n_pixels * size;
+            gsize to = pick (0, 64), from = pick (0, 64);
+            Layout pixels = { { n_channels, 1 }, from, from + n_bytes };
+            Layout planes = { { 1, n_pixels }, from, from + n_bytes };
+            Layout backwards = { { n_channels, -1 }, from + (n_kept - 1) * size, from + n_bytes };
+            Layout sources[] = { pixels, planes, backwards };
+            Layout dests[] = {
+              { { n_channels, 1 }, to, to + n_bytes + 64 },
+              { { n_kept, 1 }, to, to + n_bytes + 64 },
+              { { 1, n_pixels }, to, to + n_bytes + 64 },
+              { { 1, n_pixels + 3 }, to, to + n_bytes + 64 + 3 * n_channels * size },
+            };
+
+            for (gsize i = 0; i < G_N_ELEMENTS (sources); i++)
+              for (gsize k = 0; k < G_N_ELEMENTS (dests); k++)
+                {
+                  draw_limits ();
+                  check_case (&(Case) {
+                    .n_dims = 2,
+                    .shape = { n_pixels, n_kept },
+                    .item_size = size,
+                    .dest = dests[k],
+                    .source = sources[i],
+                  });
+                }
+          }
+}
+
+static void
+test_fills (void)
+{
+  for (int n = 0; n < 3000; n++)
+    {
+      Case layouts = { .n_dims = 0 };
+      g_autofree guint8 *dest = NULL;
+      g_autofree guint8 *expected = NULL;
+      guint8 item[300];
+
+      draw_case (&layouts);
+      draw_limits ();
+      for (gsize i = 0; i < sizeof item; i++)
+        item[i] = pick (0, 255);
+      memset (layouts.source.strides, 0, sizeof layouts.source.strides);
+      dest = new_random_bytes (layouts.dest.size);
+      expected = g_memdup2 (dest, layouts.dest.size);
+      copy_by_odometer (&layouts, expected + layouts.dest.start, item);
+      run_request (&(MtlCopyRequest) {
+        .n_dims = layouts.n_dims,
+        .shape = layouts.shape,
+        .dest = dest + layouts.dest.start,
+        .dest_strides = layouts.dest.strides,
+        .dest_size = layouts.item_size,
+        .source = item,
+        .source_size = layouts.item_size,
+      });
+      if (memcmp (dest, expected, layouts.dest.size) != 0)
+        {
+          g_autofree char *text = describe (&layouts);
+
+          g_error ("A fill: %s", text);
+        }
+    }
+}
+
+/* Elements that lie on each other: the last in C order stays. */
+static void
+test_repeated_destination (void)
+{
+  for (int n = 0; n < 2000; n++)
+    {
+      Case layouts = { .n_dims = pick (1, 3), .item_size = pick (1, 9) };
+      gsize reach = 0;
+
+      draw_limits ();
+      for (gsize i = 0; i < layouts.n_dims; i++)
+        {
+          layouts.shape[i] = pick (1, 12);
+          layouts.dest.strides[i] = pick (-3, 3);
+          layouts.source.strides[i] = pick (-20, 20);
+          reach += 20 * 12 * layouts.item_size;
+        }
+      layouts.dest.start = layouts.source.start = reach;
+      layouts.dest.size = layouts.source.size = 2 * reach + layouts.item_size;
+      check_case (&layouts);
+    }
+}
+
+/* What is not there is not walked. */
+static void
+test_empty (void)
+{
+  const gint64 shape[] = { 3, 0, 1 }, strides[] = { G_MAXINT64, G_MININT64, 1 };
+  MtlCopyPlan plan;
+
+  mtl_copy_plan_init (&plan, &(MtlCopyRequest) {
+    .n_dims = 3, .shape = shape,
+    .dest_strides = strides, .dest_size = 4,
+    .source_strides = strides, .source_size = 4,
+  });
+  g_assert_cmpuint (mtl_copy_plan_get_n_slices (&plan), ==, 0);
+  g_assert_cmpuint (mtl_copy_plan_get_n_bytes (&plan), ==, 0);
+  mtl_copy_plan_run (&plan, 0, 0);
+}
+
+/* Strides of an axis of one element lead nowhere. */
+static void
+test_unused_strides (void)
+{
+  const gint64 shape[] = { 1, 3, 1 };
+  const gint64 strides[] = { G_MAXINT64, 1, G_MININT64 };
+  const gint64 backwards[] = { G_MININT64, -1, G_MAXINT64 };
+  guint32 dest[3] = { 0 }, source[3] = { 1, 2, 3 };
+
+  mtl_copy_run (&(MtlCopyRequest) {
+    .n_dims = 3, .shape = shape,
+    .dest = (guint8 *) dest, .dest_strides = strides, .dest_size = 4,
+    .source = (guint8 *) (source + 2), .source_strides = backwards, .source_size = 4,
+  });
+  g_assert_cmpuint (dest[0], ==, 3);
+  g_assert_cmpuint (dest[1], ==, 2);
+  g_assert_cmpuint (dest[2], ==, 1);
+}
+
+/* All slices together are the whole, in bytes, and not too few. */
+static void
+test_slices (void)
+{
+  const gint64 shape[] = { 1000, 1000 }, rows[] = { 1000, 1 }, columns[] = { 1, 1000 };
+  g_autofree guint8 *dest = g_malloc0 (4000000);
+  g_autofree guint8 *source = g_malloc0 (4000000);
+  MtlCopyPlan plan;
+
+  mtl_copy_slice_size = 512 * 1024;
+  for (int i = 0; i < 3; i++)
+    {
+      mtl_copy_plan_init (&plan, &(MtlCopyRequest) {
+        .n_dims = 2, .shape = shape,
+        .dest = dest, .dest_strides = rows, .dest_size = 4,
+        .source = source, .source_size = 4,
+        .source_strides = i == 0 ? rows : i == 1 ? columns : NULL,
+      });
+      g_assert_cmpuint (mtl_copy_plan_get_n_bytes (&plan), ==, 4000000);
+      g_assert_cmpuint (mtl_copy_plan_get_n_slices (&plan), >=, 6);
+      g_assert_cmpuint (mtl_copy_plan_get_n_slices (&plan), <=, 16);
+    }
+}
+
+/* Adds the data to each byte, and makes two of it. */
+static void
+widen (guint8       *dest,
+       const guint8 *source,
+       gsize         n,
+       gssize        dest_step,
+       gssize        source_step,
+       gconstpointer data)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      guint16 value = source[(gssize) i * source_step] + *(const guint8 *) data;
+
+      memcpy (dest + (gssize) i * dest_step, &value, 2);
+    }
+}
+
+static void
+test_conversion (void)
+{
+  const guint8 added = 200;
+
+  for (int n = 0; n < 2000; n++)
+    {
+      Case layouts, wide;
+      g_autofree guint8 *source = NULL;
+      g_autofree guint8 *dest = NULL;
+      g_autofree guint8 *expected = NULL;
+      g_autofree guint8 *widened = NULL;
+
+      draw_case (&layouts);
+      draw_limits ();
+      layouts.item_size = 1;
+      draw_layout (&layouts, &layouts.source, TRUE);
+      layouts.item_size = 2;
+      draw_layout (&layouts, &layouts.dest, FALSE);
+      source = new_random_bytes (layouts.source.size);
+      dest = new_random_bytes (layouts.dest.size);
+      expected = g_memdup2 (dest, layouts.dest.size);
+
+      widened = g_malloc (2 * layouts.source.size);
+      widen (widened, source, layouts.source.size, 2, 1, &added);
+      wide = layouts;
+      copy_by_odometer (&wide, expected + layouts.dest.start, widened + 2 * layouts.source.start);
+      run_request (&(MtlCopyRequest) {
+        .n_dims = layouts.n_dims,
+        .shape = layouts.shape,
+        .dest = dest + layouts.dest.start,
+        .dest_strides = layouts.dest.strides,
+        .dest_size = 2,
+        .source = source + layouts.source.start,
+        .source_strides = layouts.source.strides,
+        .source_size = 1,
+        .convert = widen,
+        .convert_data = &added,
+      });
+      g_assert_cmpmem (dest, layouts.dest.size, expected, layouts.dest.size);
+    }
+}
+
+/* The environment names kernels, unless this machine lacks them. */
+static void
+test_choice (void)
+{
+  const char *wanted = g_getenv ("MTL_KERNELS");
+  const char *name = mtl_copy_kernels_get ()->name;
+
+  g_test_message ("The kernels are those for %s", name);
+  if (g_strcmp0 (wanted, "plain") == 0 || g_strcmp0 (wanted, "none-such") != 0)
+    g_assert_cmpstr (name, ==, wanted);
+  else
+    g_assert_cmpstr (name, !=, "plain");
+}
+
+int
+main (int    argc,
+      char **argv)
+{
+  const char *wanted = g_getenv ("MTL_KERNELS");
+
+  g_test_init (&argc, &argv, NULL);
+  if (wanted != NULL && g_str_has_prefix (wanted, "avx")
+      && strcmp (mtl_copy_kernels_get ()->name, wanted) != 0)
+    {
+      g_print ("1..0 # SKIP this machine has no %s\n", wanted);
+      return 0;
+    }
+
+  g_test_add_func ("/strided-copy/choice", test_choice);
+  g_test_add_func ("/strided-copy/random", test_random);
+  g_test_add_func ("/strided-copy/transposes", test_transposes);
+  g_test_add_func ("/strided-copy/channels", test_channels);
+  g_test_add_func ("/strided-copy/fills", test_fills);
+  g_test_add_func ("/strided-copy/repeated-destination", test_repeated_destination);
+  g_test_add_func ("/strided-copy/empty", test_empty);
+  g_test_add_func ("/strided-copy/unused-strides", test_unused_strides);
+  g_test_add_func ("/strided-copy/slices", test_slices);
+  g_test_add_func ("/strided-copy/conversion", test_conversion);
+
+  return g_test_run ();
+}
