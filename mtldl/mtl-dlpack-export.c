@@ -221,7 +221,7 @@ prepare (MtlStridedView   *self,
   *copy = is_own_device (self, device_type, device_ordinal)
             ? mtl_strided_view_copy (self, error)
             : mtl_strided_view_copy_to (self, device, mtl_device_get_host_mode (device),
-                                        self->type, error);
+                                        self->type, NULL, error);
   return *copy != NULL;
 }
 

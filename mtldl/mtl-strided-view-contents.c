@@ -203,7 +203,7 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
-                                   error);
+                                   NULL, error);
   if (copy == NULL)
     return NULL;
 

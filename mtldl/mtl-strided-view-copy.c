@@ -57,11 +57,20 @@ mtl_strided_view_fill_double (MtlStridedView  *self,
                               double           value,
                               GError         **error)
 {
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+
+  return mtl_strided_view_fill_double_monitored (self, value, NULL, error);
+}
+
+gboolean
+mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
+                                        double             value,
+                                        const MtlMonitor  *monitor,
+                                        GError           **error)
+{
   MtlNumber number = mtl_number_from_double (value);
   g_auto (MtlHostElements) elements = { .layout = MTL_LAYOUT_INIT };
   guint8 item[16] = { 0 };
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
   if (!mtl_strided_view_check_writable (self, error)
       || !mtl_element_type_check_numeric (self->type, error)
@@ -76,8 +85,8 @@ mtl_strided_view_fill_double (MtlStridedView  *self,
       || !mtl_host_elements_spread_lanes (&elements, error))
     return FALSE;
 
-  mtl_strided_fill (&elements.strided, item);
-  return mtl_host_elements_write_back (&elements, error);
+  return mtl_strided_fill (&elements.strided, item, monitor, error)
+         && mtl_host_elements_write_back (&elements, error);
 }
 
 /* Bytes that are copied as they are, by a device. */
@@ -85,6 +94,7 @@ static gboolean
 copy_bytes (MtlStridedView  *dest,
             MtlStridedView  *source,
             gint64           size,
+            GCancellable    *cancellable,
             GError         **error)
 {
   g_autoptr (MtlBuffer) to = mtl_buffer_new_for_memory (mtl_memory_ref (dest->memory));
@@ -95,7 +105,7 @@ copy_bytes (MtlStridedView  *dest,
   mtl_layout_get_first_byte (&dest->layout, &dest_start, &bit);
   mtl_layout_get_first_byte (&source->layout, &source_start, &bit);
   return mtl_buffer_copy (to, dest->byte_offset + dest_start, from,
-                          source->byte_offset + source_start, size, NULL, error);
+                          source->byte_offset + source_start, size, cancellable, error);
 }
 
 static gboolean
@@ -131,11 +141,18 @@ spread_lanes (MtlHostElements  *from,
          && mtl_host_elements_spread_lanes (to, error);
 }
 
+static GCancellable *
+get_cancellable (const MtlMonitor *monitor)
+{
+  return monitor != NULL ? monitor->cancellable : NULL;
+}
+
 /* All elements of source, broadcast to the shape of dest. */
 static gboolean
-copy_elements (MtlStridedView  *dest,
-               MtlStridedView  *source,
-               GError         **error)
+copy_elements (MtlStridedView    *dest,
+               MtlStridedView    *source,
+               const MtlMonitor  *monitor,
+               GError           **error)
 {
   g_auto (MtlHostElements) from = { .layout = MTL_LAYOUT_INIT };
   g_auto (MtlHostElements) to = { .layout = MTL_LAYOUT_INIT };
@@ -144,7 +161,7 @@ copy_elements (MtlStridedView  *dest,
   gint64 size;
 
   if (goes_by_bytes (dest, source, &size))
-    return copy_bytes (dest, source, size, error);
+    return copy_bytes (dest, source, size, get_cancellable (monitor), error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
       || !mtl_host_elements_init_write (&to, dest, error))
@@ -162,11 +179,13 @@ copy_elements (MtlStridedView  *dest,
 
   if (overlap)
     {
+      /* What is told is how much of dest is written. */
+      MtlMonitor silent = { get_cancellable (monitor), NULL, NULL };
       g_autoptr (MtlStridedView) temporary =
         mtl_strided_view_copy_to (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
-                                  source->type, error);
+                                  source->type, monitor != NULL ? &silent : NULL, error);
 
-      return temporary != NULL && copy_elements (dest, temporary, error);
+      return temporary != NULL && copy_elements (dest, temporary, monitor, error);
     }
 
   from.strided.layout = &broadcast;
@@ -175,18 +194,19 @@ copy_elements (MtlStridedView  *dest,
   if (!mtl_element_type_equal (dest->type, source->type) && !spread_lanes (&from, &to, error))
     return FALSE;
 
-  return mtl_strided_copy (&to.strided, &from.strided, error)
+  return mtl_strided_copy (&to.strided, &from.strided, monitor, error)
          && mtl_host_elements_write_back (&to, error);
 }
 
 /* A copy in C order. Where its type has no lanes, those that there are become
  * its last axis. */
 MtlStridedView *
-mtl_strided_view_copy_to (MtlStridedView  *self,
-                          MtlDevice       *device,
-                          MtlStorageMode   mode,
-                          MtlElementType   type,
-                          GError         **error)
+mtl_strided_view_copy_to (MtlStridedView    *self,
+                          MtlDevice         *device,
+                          MtlStorageMode     mode,
+                          MtlElementType     type,
+                          const MtlMonitor  *monitor,
+                          GError           **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
   gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
@@ -202,7 +222,7 @@ mtl_strided_view_copy_to (MtlStridedView  *self,
     return NULL;
 
   copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
-  if (copy == NULL || !copy_elements (copy, self, error))
+  if (copy == NULL || !copy_elements (copy, self, monitor, error))
     return NULL;
 
   return g_steal_pointer (&copy);
@@ -211,9 +231,10 @@ mtl_strided_view_copy_to (MtlStridedView  *self,
 /* On the same device in the same storage mode, or else, where nothing can be
  * allocated there, on the host. */
 static MtlStridedView *
-copy_to_type (MtlStridedView  *self,
-              MtlElementType   type,
-              GError         **error)
+copy_to_type (MtlStridedView    *self,
+              MtlElementType     type,
+              const MtlMonitor  *monitor,
+              GError           **error)
 {
   MtlDevice *device = mtl_strided_view_get_device (self);
   MtlStorageMode mode = self->memory->storage_mode;
@@ -224,7 +245,7 @@ copy_to_type (MtlStridedView  *self,
       mode = MTL_STORAGE_MODE_HOST;
     }
 
-  return mtl_strided_view_copy_to (self, device, mode, type, error);
+  return mtl_strided_view_copy_to (self, device, mode, type, monitor, error);
 }
 
 /**
@@ -267,7 +288,17 @@ mtl_strided_view_copy_from (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (source), FALSE);
 
-  return mtl_strided_view_check_writable (self, error) && copy_elements (self, source, error);
+  return mtl_strided_view_copy_from_monitored (self, source, NULL, error);
+}
+
+gboolean
+mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
+                                      MtlStridedView    *source,
+                                      const MtlMonitor  *monitor,
+                                      GError           **error)
+{
+  return mtl_strided_view_check_writable (self, error)
+         && copy_elements (self, source, monitor, error);
 }
 
 /**
@@ -294,7 +325,7 @@ mtl_strided_view_copy (MtlStridedView  *self,
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return copy_to_type (self, self->type, error);
+  return copy_to_type (self, self->type, NULL, error);
 }
 
 /**
@@ -317,10 +348,18 @@ mtl_strided_view_to_contiguous (MtlStridedView  *self,
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
+  return mtl_strided_view_to_contiguous_monitored (self, NULL, error);
+}
+
+MtlStridedView *
+mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
+                                          const MtlMonitor  *monitor,
+                                          GError           **error)
+{
   if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
     return g_object_ref (self);
 
-  return mtl_strided_view_copy (self, error);
+  return copy_to_type (self, self->type, monitor, error);
 }
 
 /**
@@ -346,9 +385,18 @@ mtl_strided_view_to_dtype (MtlStridedView  *self,
                            MtlDType         dtype,
                            GError         **error)
 {
-  MtlElementType type;
-
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  return mtl_strided_view_to_dtype_monitored (self, dtype, NULL, error);
+}
+
+MtlStridedView *
+mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
+                                     MtlDType           dtype,
+                                     const MtlMonitor  *monitor,
+                                     GError           **error)
+{
+  MtlElementType type;
 
   if (!mtl_dtype_check (dtype, error))
     return NULL;
@@ -361,7 +409,7 @@ mtl_strided_view_to_dtype (MtlStridedView  *self,
       || !mtl_element_type_check_numeric (self->type, error))
     return NULL;
 
-  return copy_to_type (self, type, error);
+  return copy_to_type (self, type, monitor, error);
 }
 
 /**
@@ -390,8 +438,18 @@ mtl_strided_view_to_device (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
 
+  return mtl_strided_view_to_device_monitored (self, device, storage_mode, NULL, error);
+}
+
+MtlStridedView *
+mtl_strided_view_to_device_monitored (MtlStridedView    *self,
+                                      MtlDevice         *device,
+                                      MtlStorageMode     storage_mode,
+                                      const MtlMonitor  *monitor,
+                                      GError           **error)
+{
   if (mtl_strided_view_get_device (self) == device && self->memory->storage_mode == storage_mode)
     return g_object_ref (self);
 
-  return mtl_strided_view_copy_to (self, device, storage_mode, self->type, error);
+  return mtl_strided_view_copy_to (self, device, storage_mode, self->type, monitor, error);
 }

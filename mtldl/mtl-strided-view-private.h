@@ -36,11 +36,34 @@ MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             gboolean         zeroed,
                                             GError         **error);
 
-MtlStridedView *mtl_strided_view_copy_to  (MtlStridedView  *self,
-                                           MtlDevice       *device,
-                                           MtlStorageMode   mode,
-                                           MtlElementType   type,
-                                           GError         **error);
+MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
+                                          MtlDevice         *device,
+                                          MtlStorageMode     mode,
+                                          MtlElementType     type,
+                                          const MtlMonitor  *monitor,
+                                          GError           **error);
+
+/* What the functions without the word do, watched by a monitor. */
+gboolean mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
+                                                 double             value,
+                                                 const MtlMonitor  *monitor,
+                                                 GError           **error);
+gboolean mtl_strided_view_copy_from_monitored   (MtlStridedView    *self,
+                                                 MtlStridedView    *source,
+                                                 const MtlMonitor  *monitor,
+                                                 GError           **error);
+MtlStridedView *mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
+                                                          const MtlMonitor  *monitor,
+                                                          GError           **error);
+MtlStridedView *mtl_strided_view_to_dtype_monitored      (MtlStridedView    *self,
+                                                          MtlDType           dtype,
+                                                          const MtlMonitor  *monitor,
+                                                          GError           **error);
+MtlStridedView *mtl_strided_view_to_device_monitored     (MtlStridedView    *self,
+                                                          MtlDevice         *device,
+                                                          MtlStorageMode     storage_mode,
+                                                          const MtlMonitor  *monitor,
+                                                          GError           **error);
 
 gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
                                           GError         **error);

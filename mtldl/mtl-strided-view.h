@@ -341,4 +341,71 @@ MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_release      (MtlStridedView  *self,
                                                gboolean         may_end_memory);
 
+/* Those that work in the background, and tell how far they are. */
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_fill_double_async    (MtlStridedView         *self,
+                                                       double                  value,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_fill_double_finish   (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_copy_from_async      (MtlStridedView         *self,
+                                                       MtlStridedView         *source,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_copy_from_finish     (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_to_contiguous_async  (MtlStridedView         *self,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_to_contiguous_finish (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_to_dtype_async       (MtlStridedView         *self,
+                                                       MtlDType                dtype,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_to_dtype_finish      (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_to_device_async      (MtlStridedView         *self,
+                                                       MtlDevice              *device,
+                                                       MtlStorageMode          storage_mode,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_to_device_finish     (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
+
 G_END_DECLS

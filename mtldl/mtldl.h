@@ -11,6 +11,7 @@
 #include "mtl-error.h"
 #include "mtl-dtype.h"
 #include "mtl-slice.h"
+#include "mtl-threads.h"
 #include "mtl-device.h"
 #include "mtl-event.h"
 #include "mtl-buffer.h"

@@ -4,6 +4,7 @@
 
 #include "mtl-element-type-private.h"
 #include "mtl-layout-private.h"
+#include "mtl-threads-private.h"
 
 G_BEGIN_DECLS
 
@@ -48,9 +49,12 @@ gboolean mtl_strided_for_each_row (const MtlStrided   *a,
                                    gpointer            user_data);
 gboolean mtl_strided_copy         (const MtlStrided   *dest,
                                    const MtlStrided   *source,
+                                   const MtlMonitor   *monitor,
                                    GError            **error);
-void     mtl_strided_fill         (const MtlStrided   *dest,
-                                   gconstpointer       item);
+gboolean mtl_strided_fill         (const MtlStrided   *dest,
+                                   gconstpointer       item,
+                                   const MtlMonitor   *monitor,
+                                   GError            **error);
 gboolean mtl_strided_may_overlap  (const MtlStrided   *a,
                                    const MtlStrided   *b);
 

@@ -86,6 +86,32 @@ get_request (const MtlStrided *dest,
   };
 }
 
+static void
+run_slices (gpointer plan,
+            gsize    begin,
+            gsize    end)
+{
+  mtl_copy_plan_run (plan, begin, end);
+}
+
+static gboolean
+run_request (const MtlCopyRequest  *request,
+             const MtlMonitor      *monitor,
+             GError               **error)
+{
+  MtlCopyPlan plan;
+  MtlThreadsWork work;
+
+  mtl_copy_plan_init (&plan, request);
+  work = (MtlThreadsWork) {
+    .func = run_slices,
+    .data = &plan,
+    .n_items = mtl_copy_plan_get_n_slices (&plan),
+    .n_bytes = mtl_copy_plan_get_n_bytes (&plan),
+  };
+  return mtl_threads_run (&work, monitor, error);
+}
+
 /* Elements that may begin and end within a byte. */
 static gboolean
 copy_row_of_bits (const MtlStridedRow *dest,
@@ -157,6 +183,7 @@ find_packed_bytes (const MtlStrided  *self,
 gboolean
 mtl_strided_copy (const MtlStrided  *dest,
                   const MtlStrided  *source,
+                  const MtlMonitor  *monitor,
                   GError           **error)
 {
   if (mtl_layout_is_empty (dest->layout))
@@ -172,9 +199,10 @@ mtl_strided_copy (const MtlStrided  *dest,
         {
           MtlCopyRequest request = get_request (dest, source, NULL);
 
-          mtl_copy_run (&request);
+          return run_request (&request, monitor, error);
         }
-      else if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
+
+      if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
         memcpy (to, from, size);
       else
         mtl_strided_for_each_row (dest, source, copy_row_of_bits, &item_bits);
@@ -219,9 +247,11 @@ fill_row_of_bits (const MtlStridedRow *dest,
 
 /* Items of whole bytes, or of fewer than 8 bits, which lie at the low end of
  * theirs. */
-void
-mtl_strided_fill (const MtlStrided *dest,
-                  gconstpointer     item)
+gboolean
+mtl_strided_fill (const MtlStrided  *dest,
+                  gconstpointer      item,
+                  const MtlMonitor  *monitor,
+                  GError           **error)
 {
   guint item_bits = dest->layout->item_bits;
 
@@ -229,10 +259,10 @@ mtl_strided_fill (const MtlStrided *dest,
     {
       MtlCopyRequest request = get_request (dest, NULL, item);
 
-      mtl_copy_run (&request);
+      return run_request (&request, monitor, error);
     }
-  else
-    mtl_strided_for_each_row (dest, dest, fill_row_of_bits, &(Filling) { item, item_bits });
+
+  return mtl_strided_for_each_row (dest, dest, fill_row_of_bits, &(Filling) { item, item_bits });
 }
 
 /* Whether any byte belongs to elements of both. Says so of a few that share

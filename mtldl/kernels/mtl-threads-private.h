@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "mtl-threads.h"
+
+G_BEGIN_DECLS
+
+/* What long work is to heed: whether it is to stop, and who is to be told how
+ * far it is. NULL stands for work that nobody watches. */
+typedef struct
+{
+  GCancellable *cancellable;
+  /* In the thread that the work was begun in; NULL for none. */
+  void (* report) (guint64  done,
+                   guint64  total,
+                   gpointer data);
+  gpointer data;
+} MtlMonitor;
+
+/* Does the items begin, …, end - 1. */
+typedef void (* MtlThreadsFunc) (gpointer data,
+                                 gsize    begin,
+                                 gsize    end);
+
+/* So many items, which may be done in any order and at once. */
+typedef struct
+{
+  MtlThreadsFunc func;
+  gpointer data;
+  gsize n_items;
+  gsize n_bytes; /* of all together */
+} MtlThreadsWork;
+
+gboolean mtl_threads_run (const MtlThreadsWork  *work,
+                          const MtlMonitor      *monitor,
+                          GError               **error);
+
+G_END_DECLS

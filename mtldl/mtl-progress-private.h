@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* A caller's callback for how far an asynchronous operation is: called, and its
+ * data freed, in the main context that is the thread's default when this is
+ * made, whichever thread reports. */
+typedef struct _MtlProgress MtlProgress;
+
+/* NULL where there is no callback. */
+MtlProgress *mtl_progress_new    (GFileProgressCallback  callback,
+                                  gpointer               data,
+                                  GDestroyNotify         destroy);
+void         mtl_progress_report (guint64                done,
+                                  guint64                total,
+                                  gpointer               self);
+
+/* After the last report, which is still heard. Frees it. */
+void         mtl_progress_end    (MtlProgress           *self);
+
+G_END_DECLS

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-progress-private.h"
+
+struct _MtlProgress
+{
+  GMainContext *context;
+  GFileProgressCallback callback;
+  gpointer data;
+  GDestroyNotify destroy;
+
+  GMutex mutex;
+  guint64 done;
+  guint64 total;
+  gboolean is_told; /* a source is on its way to tell the caller */
+};
+
+MtlProgress *
+mtl_progress_new (GFileProgressCallback callback,
+                  gpointer              data,
+                  GDestroyNotify        destroy)
+{
+  MtlProgress *self;
+
+  if (callback == NULL)
+    {
+      if (destroy != NULL)
+        destroy (data);
+      return NULL;
+    }
+
+  self = g_new0 (MtlProgress, 1);
+  self->context = g_main_context_ref_thread_default ();
+  self->callback = callback;
+  self->data = data;
+  self->destroy = destroy;
+  g_mutex_init (&self->mutex);
+  return self;
+}
+
+static gboolean
+tell (gpointer data)
+{
+  MtlProgress *self = data;
+  guint64 done, total;
+
+  g_mutex_lock (&self->mutex);
+  done = self->done;
+  total = self->total;
+  self->is_told = FALSE;
+  g_mutex_unlock (&self->mutex);
+
+  self->callback (done, total, self->data);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+end (gpointer data)
+{
+  MtlProgress *self = data;
+
+  if (self->destroy != NULL)
+    self->destroy (self->data);
+
+  g_main_context_unref (self->context);
+  g_mutex_clear (&self->mutex);
+  g_free (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* Of equal priority with a task's callback, so that they come one after the
+ * other. */
+static void
+call_later (MtlProgress *self,
+            GSourceFunc  func)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, func, self, NULL);
+  g_source_set_static_name (source, "[mtldl] progress");
+  g_source_attach (source, self->context);
+}
+
+void
+mtl_progress_report (guint64  done,
+                     guint64  total,
+                     gpointer data)
+{
+  MtlProgress *self = data;
+  gboolean was_told;
+
+  g_mutex_lock (&self->mutex);
+  self->done = done;
+  self->total = total;
+  was_told = self->is_told;
+  self->is_told = TRUE;
+  g_mutex_unlock (&self->mutex);
+
+  if (!was_told)
+    call_later (self, tell);
+}
+
+void
+mtl_progress_end (MtlProgress *self)
+{
+  call_later (self, end);
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-progress-private.h"
+
+typedef struct _Call Call;
+
+/* An operation and what it is given; a view of its own, or none. */
+struct _Call
+{
+  gboolean (* run) (MtlStridedView    *self,
+                    Call              *call,
+                    const MtlMonitor  *monitor,
+                    GError           **error);
+  MtlStridedView *source;
+  MtlDevice *device;
+  MtlStorageMode storage_mode;
+  MtlDType dtype;
+  double value;
+  MtlProgress *progress;
+  MtlStridedView *result;
+};
+
+static void
+call_free (Call *call)
+{
+  g_clear_object (&call->source);
+  g_clear_object (&call->device);
+  g_clear_object (&call->result);
+  g_free (call);
+}
+
+static void
+run_thread (GTask        *task,
+            gpointer      self,
+            gpointer      task_data,
+            GCancellable *cancellable)
+{
+  Call *call = task_data;
+  MtlMonitor monitor = { cancellable, NULL, call->progress };
+  GError *error = NULL;
+  gboolean worked;
+
+  if (call->progress != NULL)
+    monitor.report = mtl_progress_report;
+
+  worked = call->run (self, call, &monitor, &error);
+  if (call->progress != NULL)
+    mtl_progress_end (call->progress);
+
+  if (!worked)
+    g_task_return_error (task, error);
+  else if (call->result != NULL)
+    g_task_return_pointer (task, g_steal_pointer (&call->result), g_object_unref);
+  else
+    g_task_return_boolean (task, TRUE);
+}
+
+/* Takes the call. A task that is cancelled ends when its thread has: until then
+ * it may write to the view. */
+static void
+call_start (Call                *call,
+            MtlStridedView      *self,
+            gpointer             source_tag,
+            GCancellable        *cancellable,
+            GAsyncReadyCallback  callback,
+            gpointer             user_data)
+{
+  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
+
+  g_task_set_source_tag (task, source_tag);
+  g_task_set_task_data (task, call, (GDestroyNotify) call_free);
+  g_task_run_in_thread (task, run_thread);
+}
+
+static Call *
+call_new (gboolean (* run) (MtlStridedView    *self,
+                            Call              *call,
+                            const MtlMonitor  *monitor,
+                            GError           **error),
+          GFileProgressCallback progress,
+          gpointer              progress_data,
+          GDestroyNotify        progress_destroy)
+{
+  Call *call = g_new0 (Call, 1);
+
+  call->run = run;
+  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  return call;
+}
+
+static MtlStridedView *
+finish_with_view (MtlStridedView  *self,
+                  GAsyncResult    *result,
+                  gpointer         source_tag,
+                  GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+static gboolean
+finish (MtlStridedView  *self,
+        GAsyncResult    *result,
+        gpointer         source_tag,
+        GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+static gboolean
+run_fill_double (MtlStridedView    *self,
+                 Call              *call,
+                 const MtlMonitor  *monitor,
+                 GError           **error)
+{
+  return mtl_strided_view_fill_double_monitored (self, call->value, monitor, error);
+}
+
+/**
+ * mtl_strided_view_fill_double_async:
+ * @self: a view
+ * @value: what each element is to be
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Fills the elements as [method@Mtl.StridedView.fill_double] does, without
+ * blocking the caller. Nobody else is to write to them meanwhile.
+ *
+ * Both callbacks come in the main context that is the thread's default.
+ * @progress comes as often as the main context has time for it, and not after
+ * @callback. Work that is cancelled stops within some milliseconds; @callback
+ * comes after that. Some elements have the value then, and the others what they
+ * had.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_fill_double_async (MtlStridedView        *self,
+                                    double                 value,
+                                    GCancellable          *cancellable,
+                                    GFileProgressCallback  progress,
+                                    gpointer               progress_data,
+                                    GDestroyNotify         progress_destroy,
+                                    GAsyncReadyCallback    callback,
+                                    gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_fill_double, progress, progress_data, progress_destroy);
+  call->value = value;
+  call_start (call, self, mtl_strided_view_fill_double_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_fill_double_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.fill_double_async] began, and fails as
+ * [method@Mtl.StridedView.fill_double] does, or where it was cancelled.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_fill_double_finish (MtlStridedView  *self,
+                                     GAsyncResult    *result,
+                                     GError         **error)
+{
+  return finish (self, result, mtl_strided_view_fill_double_async, error);
+}
+
+static gboolean
+run_copy_from (MtlStridedView    *self,
+               Call              *call,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  return mtl_strided_view_copy_from_monitored (self, call->source, monitor, error);
+}
+
+/**
+ * mtl_strided_view_copy_from_async:
+ * @self: the view to write to
+ * @source: the view to read
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Copies the elements as [method@Mtl.StridedView.copy_from] does, without
+ * blocking the caller. Nobody else is to write to either view meanwhile.
+ *
+ * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
+ * do. Where it is cancelled, some elements are copied, and the others have what
+ * they had.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_copy_from_async (MtlStridedView        *self,
+                                  MtlStridedView        *source,
+                                  GCancellable          *cancellable,
+                                  GFileProgressCallback  progress,
+                                  gpointer               progress_data,
+                                  GDestroyNotify         progress_destroy,
+                                  GAsyncReadyCallback    callback,
+                                  gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (source));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_copy_from, progress, progress_data, progress_destroy);
+  call->source = g_object_ref (source);
+  call_start (call, self, mtl_strided_view_copy_from_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_copy_from_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.copy_from_async] began, and fails as
+ * [method@Mtl.StridedView.copy_from] does, or where it was cancelled.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_copy_from_finish (MtlStridedView  *self,
+                                   GAsyncResult    *result,
+                                   GError         **error)
+{
+  return finish (self, result, mtl_strided_view_copy_from_async, error);
+}
+
+static gboolean
+run_to_contiguous (MtlStridedView    *self,
+                   Call              *call,
+                   const MtlMonitor  *monitor,
+                   GError           **error)
+{
+  call->result = mtl_strided_view_to_contiguous_monitored (self, monitor, error);
+  return call->result != NULL;
+}
+
+/**
+ * mtl_strided_view_to_contiguous_async:
+ * @self: a view
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Does what [method@Mtl.StridedView.to_contiguous] does, without blocking the
+ * caller. Nobody else is to write to the elements meanwhile.
+ *
+ * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
+ * do. Where it is cancelled there is no view.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_to_contiguous_async (MtlStridedView        *self,
+                                      GCancellable          *cancellable,
+                                      GFileProgressCallback  progress,
+                                      gpointer               progress_data,
+                                      GDestroyNotify         progress_destroy,
+                                      GAsyncReadyCallback    callback,
+                                      gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_to_contiguous, progress, progress_data, progress_destroy);
+  call_start (call, self, mtl_strided_view_to_contiguous_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_to_contiguous_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.to_contiguous_async] began, and fails as
+ * [method@Mtl.StridedView.to_contiguous] does, or where it was cancelled.
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_to_contiguous_finish (MtlStridedView  *self,
+                                       GAsyncResult    *result,
+                                       GError         **error)
+{
+  return finish_with_view (self, result, mtl_strided_view_to_contiguous_async, error);
+}
+
+static gboolean
+run_to_dtype (MtlStridedView    *self,
+              Call              *call,
+              const MtlMonitor  *monitor,
+              GError           **error)
+{
+  call->result = mtl_strided_view_to_dtype_monitored (self, call->dtype, monitor, error);
+  return call->result != NULL;
+}
+
+/**
+ * mtl_strided_view_to_dtype_async:
+ * @self: a view
+ * @dtype: the element type
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Does what [method@Mtl.StridedView.to_dtype] does, without blocking the
+ * caller. Nobody else is to write to the elements meanwhile.
+ *
+ * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
+ * do. Where it is cancelled there is no view.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_to_dtype_async (MtlStridedView        *self,
+                                 MtlDType               dtype,
+                                 GCancellable          *cancellable,
+                                 GFileProgressCallback  progress,
+                                 gpointer               progress_data,
+                                 GDestroyNotify         progress_destroy,
+                                 GAsyncReadyCallback    callback,
+                                 gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_to_dtype, progress, progress_data, progress_destroy);
+  call->dtype = dtype;
+  call_start (call, self, mtl_strided_view_to_dtype_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_to_dtype_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.to_dtype_async] began, and fails as
+ * [method@Mtl.StridedView.to_dtype] does, or where it was cancelled.
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_to_dtype_finish (MtlStridedView  *self,
+                                  GAsyncResult    *result,
+                                  GError         **error)
+{
+  return finish_with_view (self, result, mtl_strided_view_to_dtype_async, error);
+}
+
+static gboolean
+run_to_device (MtlStridedView    *self,
+               Call              *call,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  call->result = mtl_strided_view_to_device_monitored (self, call->device, call->storage_mode, monitor, error);
+  return call->result != NULL;
+}
+
+/**
+ * mtl_strided_view_to_device_async:
+ * @self: a view
+ * @device: a device
+ * @storage_mode: where the memory is to live
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Does what [method@Mtl.StridedView.to_device] does, without blocking the
+ * caller. Nobody else is to write to the elements meanwhile.
+ *
+ * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
+ * do. Where it is cancelled there is no view.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_to_device_async (MtlStridedView        *self,
+                                  MtlDevice             *device,
+                                  MtlStorageMode         storage_mode,
+                                  GCancellable          *cancellable,
+                                  GFileProgressCallback  progress,
+                                  gpointer               progress_data,
+                                  GDestroyNotify         progress_destroy,
+                                  GAsyncReadyCallback    callback,
+                                  gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (MTL_IS_DEVICE (device));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_to_device, progress, progress_data, progress_destroy);
+  call->device = g_object_ref (device);
+  call->storage_mode = storage_mode;
+  call_start (call, self, mtl_strided_view_to_device_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_to_device_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.to_device_async] began, and fails as
+ * [method@Mtl.StridedView.to_device] does, or where it was cancelled.
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_to_device_finish (MtlStridedView  *self,
+                                   GAsyncResult    *result,
+                                   GError         **error)
+{
+  return finish_with_view (self, result, mtl_strided_view_to_device_async, error);
+}

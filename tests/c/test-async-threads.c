@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+/* Large enough for several threads, and for work that is cancelled in its midst. */
+#define N_ROWS 1500
+#define N_COLUMNS 1000
+
+static MtlStridedView *
+new_numbers (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree double *values = g_new (double, N_ROWS * N_COLUMNS);
+  MtlStridedView *view;
+
+  for (int i = 0; i < N_ROWS * N_COLUMNS; i++)
+    values[i] = i % 65521;
+  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (N_ROWS, N_COLUMNS), values,
+                                            N_ROWS * N_COLUMNS, &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+static MtlStridedView *
+new_zeros (gint64   n_rows,
+           gint64   n_columns,
+           MtlDType dtype)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (NULL, dtype, DIMS (n_rows, n_columns),
+                                                     &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static gboolean
+is_transposed (MtlStridedView *view)
+{
+  const float *data = mtl_strided_view_get_data (view);
+
+  for (int column = 0; column < N_COLUMNS; column++)
+    for (int row = 0; row < N_ROWS; row++)
+      if (*data++ != (row * N_COLUMNS + column) % 65521)
+        return FALSE;
+
+  return TRUE;
+}
+
+static void
+test_max_threads (void)
+{
+  guint n_default = mtl_get_max_threads ();
+
+  g_assert_cmpuint (n_default, >=, 1);
+  mtl_set_max_threads (3);
+  g_assert_cmpuint (mtl_get_max_threads (), ==, 3);
+  mtl_set_max_threads (0);
+  g_assert_cmpuint (mtl_get_max_threads (), ==, n_default);
+}
+
+static void
+test_environment (void)
+{
+  const char *const values[][2] = {
+    { "5", "5" }, { "1", "1" }, { "0", NULL }, { "-2", NULL }, { "many", NULL }, { "", NULL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_setenv ("MTL_MAX_THREADS", values[i][0], TRUE);
+      mtl_set_max_threads (0);
+      g_assert_cmpuint (mtl_get_max_threads (), ==,
+                        values[i][1] != NULL ? (guint) atoi (values[i][1])
+                                             : g_get_num_processors ());
+    }
+
+  g_unsetenv ("MTL_MAX_THREADS");
+  mtl_set_max_threads (0);
+}
+
+static void
+test_same_with_any_number (void)
+{
+  g_autoptr (MtlStridedView) numbers = new_numbers ();
+  g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (numbers);
+
+  for (guint n_threads = 1; n_threads <= 5; n_threads++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) copy = NULL;
+
+      mtl_set_max_threads (n_threads);
+      copy = mtl_strided_view_copy (turned, &error);
+      g_assert_no_error (error);
+      g_assert_true (is_transposed (copy));
+    }
+
+  mtl_set_max_threads (0);
+}
+
+static gpointer
+copy_often (gpointer turned)
+{
+  for (int i = 0; i < 8; i++)
+    {
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (turned, NULL);
+
+      g_assert_true (is_transposed (copy));
+    }
+
+  return NULL;
+}
+
+static void
+test_many_callers (void)
+{
+  g_autoptr (MtlStridedView) numbers = new_numbers ();
+  g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (numbers);
+  GThread *threads[6];
+
+  mtl_set_max_threads (3);
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("copies", copy_often, turned);
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+
+  mtl_set_max_threads (0);
+}
+
+/* What came of an asynchronous call. */
+typedef struct
+{
+  GMainLoop *loop;
+  GMainContext *context;
+  GThread *thread;
+  GAsyncResult *result;
+  goffset done;
+  goffset total;
+  int n_progress;
+  int n_freed;
+  GCancellable *cancelled_by_progress;
+} Outcome;
+
+static void
+outcome_init (Outcome *self)
+{
+  *self = (Outcome) { .context = g_main_context_new (), .thread = g_thread_self () };
+  g_main_context_push_thread_default (self->context);
+  self->loop = g_main_loop_new (self->context, FALSE);
+}
+
+static void
+outcome_clear (Outcome *self)
+{
+  g_clear_object (&self->result);
+  g_main_loop_unref (self->loop);
+  g_main_context_pop_thread_default (self->context);
+  g_main_context_unref (self->context);
+}
+
+static void
+on_progress (goffset  done,
+             goffset  total,
+             gpointer data)
+{
+  Outcome *self = data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  g_assert_null (self->result);
+  g_assert_cmpint (self->n_freed, ==, 0);
+  g_assert_cmpint (done, >=, self->done);
+  g_assert_cmpint (done, <=, total);
+  self->done = done;
+  self->total = total;
+  self->n_progress++;
+  if (self->cancelled_by_progress != NULL)
+    g_cancellable_cancel (self->cancelled_by_progress);
+}
+
+static void
+on_freed (gpointer data)
+{
+  Outcome *self = data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  self->n_freed++;
+}
+
+static void
+on_ready (GObject      *source,
+          GAsyncResult *result,
+          gpointer      data)
+{
+  Outcome *self = data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  self->result = g_object_ref (result);
+  g_main_loop_quit (self->loop);
+}
+
+/* Each asynchronous call, and the bytes that it writes. */
+typedef enum
+{
+  FILL,
+  COPY_FROM,
+  TO_CONTIGUOUS,
+  TO_DTYPE,
+  TO_DEVICE,
+  N_CALLS,
+} CallKind;
+
+static void
+begin (CallKind        kind,
+       MtlStridedView *view,
+       MtlStridedView *source,
+       GCancellable   *cancellable,
+       Outcome        *outcome)
+{
+  switch (kind)
+    {
+    case FILL:
+      mtl_strided_view_fill_double_async (view, 7, cancellable, on_progress, outcome, on_freed,
+                                          on_ready, outcome);
+      break;
+    case COPY_FROM:
+      mtl_strided_view_copy_from_async (view, source, cancellable, on_progress, outcome, on_freed,
+                                        on_ready, outcome);
+      break;
+    case TO_CONTIGUOUS:
+      mtl_strided_view_to_contiguous_async (source, cancellable, on_progress, outcome, on_freed,
+                                            on_ready, outcome);
+      break;
+    case TO_DTYPE:
+      mtl_strided_view_to_dtype_async (source, MTL_DTYPE_FLOAT64, cancellable, on_progress,
+                                       outcome, on_freed, on_ready, outcome);
+      break;
+    case TO_DEVICE:
+      mtl_strided_view_to_device_async (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+                                        cancellable, on_progress, outcome, on_freed, on_ready,
+                                        outcome);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* The view that there is afterwards, or NULL. */
+static MtlStridedView *
+end (CallKind         kind,
+     MtlStridedView  *view,
+     MtlStridedView  *source,
+     Outcome         *outcome,
+     GError         **error)
+{
+  switch (kind)
+    {
+    case FILL:
+      return mtl_strided_view_fill_double_finish (view, outcome->result, error)
+               ? g_object_ref (view) : NULL;
+    case COPY_FROM:
+      return mtl_strided_view_copy_from_finish (view, outcome->result, error)
+               ? g_object_ref (view) : NULL;
+    case TO_CONTIGUOUS:
+      return mtl_strided_view_to_contiguous_finish (source, outcome->result, error);
+    case TO_DTYPE:
+      return mtl_strided_view_to_dtype_finish (source, outcome->result, error);
+    case TO_DEVICE:
+      return mtl_strided_view_to_device_finish (source, outcome->result, error);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static void
+check_result (CallKind        kind,
+              MtlStridedView *view)
+{
+  const float *data = mtl_strided_view_get_data (view);
+
+  switch (kind)
+    {
+    case FILL:
+      for (gint64 i = 0; i < mtl_strided_view_get_volume (view); i++)
+        g_assert_cmpfloat (data[i], ==, 7);
+      break;
+    case COPY_FROM:
+    case TO_CONTIGUOUS:
+      g_assert_true (is_transposed (view));
+      break;
+    case TO_DTYPE:
+      g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, MTL_DTYPE_FLOAT64);
+      g_assert_cmpfloat (mtl_strided_view_get_double (view, DIMS (2, 3), NULL), ==,
+                         3 * N_COLUMNS + 2);
+      break;
+    case TO_DEVICE:
+      g_assert_cmpfloat (mtl_strided_view_get_double (view, DIMS (2, 3), NULL), ==,
+                         3 * N_COLUMNS + 2);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static void
+test_results (void)
+{
+  for (CallKind kind = 0; kind < N_CALLS; kind++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) numbers = new_numbers ();
+      g_autoptr (MtlStridedView) source = mtl_strided_view_transpose (numbers);
+      g_autoptr (MtlStridedView) view = new_zeros (N_COLUMNS, N_ROWS, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) result = NULL;
+      Outcome outcome;
+
+      outcome_init (&outcome);
+      begin (kind, view, source, NULL, &outcome);
+      g_assert_null (outcome.result);
+      g_main_loop_run (outcome.loop);
+      result = end (kind, view, source, &outcome, &error);
+      g_assert_no_error (error);
+      check_result (kind, result);
+      g_assert_cmpint (outcome.n_freed, ==, 1);
+      g_assert_cmpint (outcome.done, ==, outcome.total);
+      if (kind != TO_DEVICE) /* where it is already */
+        g_assert_cmpint (outcome.total, ==,
+                         mtl_strided_view_get_volume (result)
+                         * mtl_dtype_get_bits (mtl_strided_view_get_dtype (result)) / 8);
+      outcome_clear (&outcome);
+    }
+}
+
+static void
+test_cancelled_before (void)
+{
+  for (CallKind kind = 0; kind < N_CALLS; kind++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (MtlStridedView) numbers = new_numbers ();
+      g_autoptr (MtlStridedView) source = mtl_strided_view_transpose (numbers);
+      g_autoptr (MtlStridedView) view = new_zeros (N_COLUMNS, N_ROWS, MTL_DTYPE_FLOAT32);
+      Outcome outcome;
+
+      outcome_init (&outcome);
+      g_cancellable_cancel (cancellable);
+      begin (kind, view, source, cancellable, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_null (end (kind, view, source, &outcome, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_cmpint (outcome.n_freed, ==, 1);
+      g_assert_cmpfloat (mtl_strided_view_get_double (view, DIMS (-1, -1), NULL), ==, 0);
+      outcome_clear (&outcome);
+    }
+}
+
+/* Each element is what it was or what it was to be. */
+static void
+test_cancelled_within (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlStridedView) view = new_zeros (6000, 6000, MTL_DTYPE_FLOAT32);
+  const float *data = mtl_strided_view_get_data (view);
+  gint64 n_filled = 0;
+  Outcome outcome;
+
+  outcome_init (&outcome);
+  outcome.cancelled_by_progress = cancellable;
+  mtl_strided_view_fill_double_async (view, 7, cancellable, on_progress, &outcome, on_freed,
+                                      on_ready, &outcome);
+  g_main_loop_run (outcome.loop);
+  g_assert_false (mtl_strided_view_fill_double_finish (view, outcome.result, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpint (outcome.n_progress, >=, 1);
+  for (gint64 i = 0; i < 6000 * 6000; i++)
+    {
+      g_assert_true (data[i] == 0 || data[i] == 7);
+      n_filled += data[i] == 7;
+    }
+  g_assert_cmpint (n_filled, >, 0);
+  outcome_clear (&outcome);
+}
+
+static void
+test_errors (void)
+{
+  GError *error = NULL;
+  g_autoptr (MtlStridedView) view = new_zeros (2, 3, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) other = new_zeros (4, 5, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (view);
+  Outcome outcome;
+
+  outcome_init (&outcome);
+  begin (COPY_FROM, view, other, NULL, &outcome);
+  g_main_loop_run (outcome.loop);
+  g_assert_null (end (COPY_FROM, view, other, &outcome, &error));
+  assert_failed (error, MTL_ERROR_INVALID_ARGUMENT, "(4, 5)");
+  outcome_clear (&outcome);
+
+  outcome_init (&outcome);
+  begin (FILL, read_only, NULL, NULL, &outcome);
+  g_main_loop_run (outcome.loop);
+  g_assert_null (end (FILL, read_only, NULL, &outcome, &error));
+  assert_failed (error, MTL_ERROR_READ_ONLY, "read-only");
+  outcome_clear (&outcome);
+}
+
+/* Memory that says when its last user is gone. */
+typedef struct
+{
+  float data[6];
+  GMutex mutex;
+  GCond cond;
+  gboolean ended;
+} Memory;
+
+static void
+memory_end (gpointer data)
+{
+  Memory *self = data;
+
+  g_mutex_lock (&self->mutex);
+  self->ended = TRUE;
+  g_cond_signal (&self->cond);
+  g_mutex_unlock (&self->mutex);
+}
+
+/* Nobody is told, and nothing is left behind. */
+static void
+test_without_callbacks (void)
+{
+  g_autoptr (GError) error = NULL;
+  Memory memory = { .data = { 0 } };
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, memory.data, sizeof memory.data,
+                                               MTL_BUFFER_FLAGS_NONE, memory_end, &memory,
+                                               &error);
+  MtlStridedLayout *layout = mtl_strided_layout_new_dense (DIMS (6), MTL_ORDER_C, 32, &error);
+  MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
+
+  g_assert_no_error (error);
+  g_mutex_init (&memory.mutex);
+  g_cond_init (&memory.cond);
+  mtl_strided_view_fill_double_async (view, 1, NULL, NULL, NULL, NULL, NULL, NULL);
+  g_object_unref (view);
+  g_object_unref (layout);
+  g_object_unref (buffer);
+
+  g_mutex_lock (&memory.mutex);
+  while (!memory.ended)
+    g_cond_wait (&memory.cond, &memory.mutex);
+  g_mutex_unlock (&memory.mutex);
+  for (int i = 0; i < 6; i++)
+    g_assert_cmpfloat (memory.data[i], ==, 1);
+
+  g_mutex_clear (&memory.mutex);
+  g_cond_clear (&memory.cond);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/Threads/max", test_max_threads);
+  g_test_add_func ("/Threads/environment", test_environment);
+  g_test_add_func ("/Threads/same-with-any-number", test_same_with_any_number);
+  g_test_add_func ("/Threads/many-callers", test_many_callers);
+  g_test_add_func ("/Async/results", test_results);
+  g_test_add_func ("/Async/cancelled-before", test_cancelled_before);
+  g_test_add_func ("/Async/cancelled-within", test_cancelled_within);
+  g_test_add_func ("/Async/errors", test_errors);
+  g_test_add_func ("/Async/without-callbacks", test_without_callbacks);
+
+  return g_test_run ();
+}
