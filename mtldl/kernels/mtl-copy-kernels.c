@@ -12,6 +12,9 @@ void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 void MTL_KERNEL (strided) (const MtlCopyJob *job);
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
+void MTL_KERNEL (interleave) (const MtlCopyJob *job);
+void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
+void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
 
 /* What was streamed is ordered before what is written later, once a run. */
 static void
@@ -33,5 +36,10 @@ const MtlCopyKernels MTL_KERNEL (kernels) = {
   .strided = MTL_KERNEL (strided),
   .blocked = MTL_KERNEL (blocked),
   .convert = MTL_KERNEL (convert),
+#if MTL_COPY_WIDTH > 0
+  .interleave = MTL_KERNEL (interleave),
+  .deinterleave = MTL_KERNEL (deinterleave),
+  .swap_channels = MTL_KERNEL (swap_channels),
+#endif
   .fence = fence,
 };

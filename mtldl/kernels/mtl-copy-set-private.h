@@ -197,11 +197,22 @@ mtl_copy_item (guint8       *dest,
     }
 }
 
-/* Elements one after the other: mtl-copy-strided.c */
-void MTL_KERNEL (line) (guint8       *dest,
-                        const guint8 *source,
-                        gsize         n,
-                        gssize        dest_step,
-                        gssize        source_step,
-                        gsize         size,
-                        gboolean      streams);
+#if MTL_COPY_WIDTH > 0
+/* Parts of a row, side by side in the destination: mtl-copy-channels.c and
+ * mtl-copy-pixels.c */
+void  MTL_KERNEL (gather)  (guint8       *dest,
+                            const guint8 *source,
+                            gsize         n_items,
+                            int           n,
+                            gsize         size,
+                            gboolean      has_more);
+gsize MTL_KERNEL (reverse) (guint8       *dest,
+                            const guint8 *source,
+                            gsize         n,
+                            gsize         size);
+gsize MTL_KERNEL (pack)    (guint8       *dest,
+                            const guint8 *source,
+                            gsize         n,
+                            gssize        source_step,
+                            gsize         size);
+#endif

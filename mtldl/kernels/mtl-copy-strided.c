@@ -9,6 +9,7 @@
 
 #define BUFFER_SIZE 4096
 #define MAX_GATHERED 1024
+#define MIN_STREAMED 512
 #define PREFETCH_STEP 4
 
 MTL_INLINE void
@@ -38,12 +39,12 @@ copy_line_of (guint8       *dest,
 }
 
 static void
-copy_line (guint8       *dest,
-           const guint8 *source,
-           gsize         n,
-           gssize        dest_step,
-           gssize        source_step,
-           gsize         size)
+copy_one_by_one (guint8       *dest,
+                 const guint8 *source,
+                 gsize         n,
+                 gssize        dest_step,
+                 gssize        source_step,
+                 gsize         size)
 {
   switch (size)
     {
@@ -67,16 +68,83 @@ copy_line (guint8       *dest,
     }
 }
 
-void
-MTL_KERNEL (line) (guint8       *dest,
-                   const guint8 *source,
-                   gsize         n,
-                   gssize        dest_step,
-                   gssize        source_step,
-                   gsize         size,
-                   gboolean      streams)
+#if MTL_COPY_WIDTH > 0
+/* Elements that are to lie side by side. Returns how many were done. */
+static gsize
+copy_packed (guint8       *dest,
+             const guint8 *source,
+             gsize         n,
+             gssize        source_step,
+             gsize         size,
+             gboolean      has_more)
 {
-  copy_line (dest, source, n, dest_step, source_step, size);
+  gssize n_steps = source_step / (gssize) size;
+
+  if (size >= 16)
+    return 0;
+  if ((size & (size - 1)) != 0)
+    return MTL_KERNEL (pack) (dest, source, n, source_step, size);
+  if (source_step == -(gssize) size)
+    return MTL_KERNEL (reverse) (dest, source, n, size);
+  if (n_steps < 2 || n_steps > 4 || n_steps * (gssize) size != source_step)
+    return 0;
+
+  MTL_KERNEL (gather) (dest, source, n, n_steps, size, has_more);
+  return n;
+}
+#endif
+
+/* A row of elements; `has_more` where the source goes on as it is. */
+static void
+copy_part (guint8       *dest,
+           const guint8 *source,
+           gsize         n,
+           gssize        dest_step,
+           gssize        source_step,
+           gsize         size,
+           gboolean      has_more)
+{
+  gsize done = 0;
+
+#if MTL_COPY_WIDTH > 0
+  if (dest_step == (gssize) size)
+    done = copy_packed (dest, source, n, source_step, size, has_more);
+#endif
+  copy_one_by_one (dest + (gssize) done * dest_step, source + (gssize) done * source_step, n - done,
+                   dest_step, source_step, size);
+}
+
+static void
+copy_line (guint8       *dest,
+           const guint8 *source,
+           gsize         n,
+           gssize        dest_step,
+           gssize        source_step,
+           gsize         size)
+{
+  copy_part (dest, source, n, dest_step, source_step, size, FALSE);
+}
+
+/* Parts are put together in the nearest cache, so that lines are whole. The first
+ * is smaller, so that the next ones begin with a line. */
+static void
+stream_line (guint8       *dest,
+             const guint8 *source,
+             gsize         n,
+             gssize        source_step,
+             gsize         size)
+{
+  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
+  gsize part = MIN (mtl_bytes_to_line (dest) / size, n);
+
+  copy_part (dest, source, part, size, source_step, size, part < n);
+  for (gsize i = part; i < n; i += part)
+    {
+      part = MIN (BUFFER_SIZE / MTL_LINE / size * MTL_LINE, n - i);
+      copy_part (buffer, source + (gssize) i * source_step, part, size, source_step, size,
+                 i + part < n);
+      mtl_stream_row (dest + i * size, buffer, part * size);
+    }
 }
 
 /* Few elements a row: along the other axis, as far as the caches reach. */
@@ -90,12 +158,10 @@ copy_across (const MtlCopyJob *job)
 
   for (gsize j = 0; j < rows->extent; j += CHUNK)
     for (gsize i = 0; i < items->extent; i++)
-      MTL_KERNEL (line) (job->dest + (gssize) i * items->dest_step
-                           + (gssize) j * rows->dest_step,
-                         job->source + (gssize) i * items->source_step
-                           + (gssize) j * rows->source_step,
-                         MIN (rows->extent - j, CHUNK), rows->dest_step, rows->source_step,
-                         job->item_size, FALSE);
+      copy_line (job->dest + (gssize) i * items->dest_step + (gssize) j * rows->dest_step,
+                 job->source + (gssize) i * items->source_step + (gssize) j * rows->source_step,
+                 MIN (rows->extent - j, CHUNK), rows->dest_step, rows->source_step,
+                 job->item_size);
 }
 
 /* Short rows that follow each other: put together in the nearest cache, then
@@ -113,10 +179,8 @@ gather_rows (const MtlCopyJob *job,
       gsize n = MIN (rows->extent - j, n_gathered);
 
       for (gsize k = 0; k < n; k++)
-        MTL_KERNEL (line) (buffer + k * row_size,
-                           job->source + (gssize) (j + k) * rows->source_step,
-                           items->extent, job->item_size, items->source_step, job->item_size,
-                           FALSE);
+        copy_line (buffer + k * row_size, job->source + (gssize) (j + k) * rows->source_step,
+                   items->extent, job->item_size, items->source_step, job->item_size);
       mtl_stream_row (job->dest + (gssize) j * rows->dest_step, buffer, n * row_size);
     }
 }
@@ -128,17 +192,25 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
 {
   const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
   gsize row_size = items->extent * job->item_size;
+  gboolean streams = job->streams && items->dest_step == (gssize) job->item_size
+                     && job->item_size <= MTL_LINE;
 
   if (items->extent <= FEW && rows->extent > items->extent)
     copy_across (job);
-  else if (job->streams && items->dest_step == (gssize) job->item_size
-           && rows->dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
+  else if (streams && rows->dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
     gather_rows (job, row_size);
   else
     for (gsize j = 0; j < rows->extent; j++)
-      MTL_KERNEL (line) (job->dest + (gssize) j * rows->dest_step,
-                         job->source + (gssize) j * rows->source_step, items->extent,
-                         items->dest_step, items->source_step, job->item_size, job->streams);
+      {
+        guint8 *dest = job->dest + (gssize) j * rows->dest_step;
+        const guint8 *source = job->source + (gssize) j * rows->source_step;
+
+        if (streams && row_size >= MIN_STREAMED)
+          stream_line (dest, source, items->extent, items->source_step, job->item_size);
+        else
+          copy_line (dest, source, items->extent, items->dest_step, items->source_step,
+                     job->item_size);
+      }
 }
 
 /* Axes whose elements are near each other on one side alone: in blocks that the
@@ -157,8 +229,8 @@ stream_block (const MtlCopyJob *job,
   guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
 
   for (gsize k = 0; k < n_rows; k++)
-    MTL_KERNEL (line) (buffer[k], source + (gssize) k * job->axes[0].source_step, n,
-                       job->item_size, job->axes[1].source_step, job->item_size, FALSE);
+    copy_line (buffer[k], source + (gssize) k * job->axes[0].source_step, n, job->item_size,
+               job->axes[1].source_step, job->item_size);
   for (gsize k = 0; k < n_rows; k++)
     mtl_stream_row (dest + (gssize) k * job->axes[0].dest_step, buffer[k], n * job->item_size);
 }
@@ -171,9 +243,9 @@ copy_block (const MtlCopyJob *job,
             gsize             n)
 {
   for (gsize k = 0; k < n_rows; k++)
-    MTL_KERNEL (line) (dest + (gssize) k * job->axes[0].dest_step,
-                       source + (gssize) k * job->axes[0].source_step, n,
-                       job->axes[1].dest_step, job->axes[1].source_step, job->item_size, FALSE);
+    copy_line (dest + (gssize) k * job->axes[0].dest_step,
+               source + (gssize) k * job->axes[0].source_step, n, job->axes[1].dest_step,
+               job->axes[1].source_step, job->item_size);
 }
 
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-set-private.h"
+
+/* Two to four channels of 1, 2, 4 or 8 bytes that lie side by side on one side
+ * and in planes on the other: pictures, complex numbers, arrays of few columns;
+ * and every second, third or fourth element. Shuffles of 16 bytes keep up with
+ * the memory; baseline x86 has none for bytes, and takes 8 times as long for
+ * three channels. */
+
+#if MTL_COPY_WIDTH > 0
+
+typedef guint8 Items1 __attribute__ ((vector_size (16)));
+typedef guint16 Items2 __attribute__ ((vector_size (16)));
+typedef guint32 Items4 __attribute__ ((vector_size (16)));
+typedef guint64 Items8 __attribute__ ((vector_size (16)));
+
+/* Which elements of two vectors, of 16 / size elements each. Those without a
+ * name here are 0 where any does. */
+#define EVEN_1 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD_1 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_1 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define EVEN_2 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_2 1, 3, 5, 7, 9, 11, 13, 15
+#define LOW_2 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_2 4, 12, 5, 13, 6, 14, 7, 15
+#define EVEN_4 0, 2, 4, 6
+#define ODD_4 1, 3, 5, 7
+#define LOW_4 0, 4, 1, 5
+#define HIGH_4 2, 6, 3, 7
+#define EVEN_8 0, 2
+#define ODD_8 1, 3
+#define LOW_8 0, 2
+#define HIGH_8 1, 3
+
+/* One of three channels: from the first two vectors, then the third. */
+#define SPLIT_0A_1 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0
+#define SPLIT_0B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29
+#define SPLIT_1A_1 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0
+#define SPLIT_1B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30
+#define SPLIT_2A_1 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0
+#define SPLIT_2B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31
+#define SPLIT_0A_2 0, 3, 6, 9, 12, 15, 0, 0
+#define SPLIT_0B_2 0, 1, 2, 3, 4, 5, 10, 13
+#define SPLIT_1A_2 1, 4, 7, 10, 13, 0, 0, 0
+#define SPLIT_1B_2 0, 1, 2, 3, 4, 8, 11, 14
+#define SPLIT_2A_2 2, 5, 8, 11, 14, 0, 0, 0
+#define SPLIT_2B_2 0, 1, 2, 3, 4, 9, 12, 15
+#define SPLIT_0A_4 0, 3, 6, 0
+#define SPLIT_0B_4 0, 1, 2, 5
+#define SPLIT_1A_4 1, 4, 7, 0
+#define SPLIT_1B_4 0, 1, 2, 6
+#define SPLIT_2A_4 2, 5, 0, 0
+#define SPLIT_2B_4 0, 1, 4, 7
+#define SPLIT_0A_8 0, 3
+#define SPLIT_0B_8 0, 1
+#define SPLIT_1A_8 1, 0
+#define SPLIT_1B_8 0, 2
+#define SPLIT_2A_8 2, 0
+#define SPLIT_2B_8 0, 3
+
+/* The first, second, third part of three channels joined: of the first two, then
+ * the third. */
+#define JOIN_0A_1 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
+#define JOIN_0B_1 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15
+#define JOIN_1A_1 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26
+#define JOIN_1B_1 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15
+#define JOIN_2A_1 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0
+#define JOIN_2B_1 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31
+#define JOIN_0A_2 0, 8, 0, 1, 9, 0, 2, 10
+#define JOIN_0B_2 0, 1, 8, 3, 4, 9, 6, 7
+#define JOIN_1A_2 0, 3, 11, 0, 4, 12, 0, 5
+#define JOIN_1B_2 10, 1, 2, 11, 4, 5, 12, 7
+#define JOIN_2A_2 13, 0, 6, 14, 0, 7, 15, 0
+#define JOIN_2B_2 0, 13, 2, 3, 14, 5, 6, 15
+#define JOIN_0A_4 0, 4, 0, 1
+#define JOIN_0B_4 0, 1, 4, 3
+#define JOIN_1A_4 5, 0, 2, 6
+#define JOIN_1B_4 0, 5, 2, 3
+#define JOIN_2A_4 0, 3, 7, 0
+#define JOIN_2B_4 6, 1, 2, 7
+#define JOIN_0A_8 0, 2
+#define JOIN_0B_8 0, 1
+#define JOIN_1A_8 0, 1
+#define JOIN_1B_8 2, 1
+#define JOIN_2A_8 3, 0
+#define JOIN_2B_8 0, 3
+
+#define SHUFFLE(size, a, b, ...) \
+  ((MtlBytes16) __builtin_shufflevector ((Items##size) (a), (Items##size) (b), __VA_ARGS__))
+#define SHUFFLE3(size, name, v) \
+  SHUFFLE (size, SHUFFLE (size, v[0], v[1], name##A_##size), v[2], name##B_##size)
+
+/* As many vectors as channels in, as many out. */
+#define DEFINE_SHUFFLES(size) \
+MTL_INLINE void \
+split_##size (MtlBytes16       *out, \
+              const MtlBytes16 *in, \
+              int               n) \
+{ \
+  if (n == 2) \
+    { \
+      out[0] = SHUFFLE (size, in[0], in[1], EVEN_##size); \
+      out[1] = SHUFFLE (size, in[0], in[1], ODD_##size); \
+    } \
+  else if (n == 3) \
+    { \
+      out[0] = SHUFFLE3 (size, SPLIT_0, in); \
+      out[1] = SHUFFLE3 (size, SPLIT_1, in); \
+      out[2] = SHUFFLE3 (size, SPLIT_2, in); \
+    } \
+  else \
+    { \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[1], EVEN_##size); \
+      MtlBytes16 even_high = SHUFFLE (size, in[2], in[3], EVEN_##size); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[0], in[1], ODD_##size); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[2], in[3], ODD_##size); \
+      out[0] = SHUFFLE (size, even_low, even_high, EVEN_##size); \
+      out[1] = SHUFFLE (size, odd_low, odd_high, EVEN_##size); \
+      out[2] = SHUFFLE (size, even_low, even_high, ODD_##size); \
+      out[3] = SHUFFLE (size, odd_low, odd_high, ODD_##size); \
+    } \
+} \
+\
+MTL_INLINE void \
+join_##size (MtlBytes16       *out, \
+             const MtlBytes16 *in, \
+             int               n) \
+{ \
+  if (n == 2) \
+    { \
+      out[0] = SHUFFLE (size, in[0], in[1], LOW_##size); \
+      out[1] = SHUFFLE (size, in[0], in[1], HIGH_##size); \
+    } \
+  else if (n == 3) \
+    { \
+      out[0] = SHUFFLE3 (size, JOIN_0, in); \
+      out[1] = SHUFFLE3 (size, JOIN_1, in); \
+      out[2] = SHUFFLE3 (size, JOIN_2, in); \
+    } \
+  else \
+    { \
+      MtlBytes16 even_low = SHUFFLE (size, in[0], in[2], LOW_##size); \
+      MtlBytes16 even_high = SHUFFLE (size, in[0], in[2], HIGH_##size); \
+      MtlBytes16 odd_low = SHUFFLE (size, in[1], in[3], LOW_##size); \
+      MtlBytes16 odd_high = SHUFFLE (size, in[1], in[3], HIGH_##size); \
+      out[0] = SHUFFLE (size, even_low, odd_low, LOW_##size); \
+      out[1] = SHUFFLE (size, even_low, odd_low, HIGH_##size); \
+      out[2] = SHUFFLE (size, even_high, odd_high, LOW_##size); \
+      out[3] = SHUFFLE (size, even_high, odd_high, HIGH_##size); \
+    } \
+}
+
+DEFINE_SHUFFLES (1)
+DEFINE_SHUFFLES (2)
+DEFINE_SHUFFLES (4)
+DEFINE_SHUFFLES (8)
+
+MTL_INLINE void
+split (MtlBytes16       *out,
+       const MtlBytes16 *in,
+       int               n,
+       gsize             size)
+{
+  switch (size)
+    {
+    case 1: split_1 (out, in, n); break;
+    case 2: split_2 (out, in, n); break;
+    case 4: split_4 (out, in, n); break;
+    default: split_8 (out, in, n); break;
+    }
+}
+
+MTL_INLINE void
+join (MtlBytes16       *out,
+      const MtlBytes16 *in,
+      int               n,
+      gsize             size)
+{
+  switch (size)
+    {
+    case 1: join_1 (out, in, n); break;
+    case 2: join_2 (out, in, n); break;
+    case 4: join_4 (out, in, n); break;
+    default: join_8 (out, in, n); break;
+    }
+}
+
+/* Pixels that follow each other. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  gsize n_pixels;
+  gssize plane;      /* from one channel to the next, where they are in planes */
+  gboolean has_more; /* whether there are pixels after these in the source */
+} Pixels;
+
+/* 16 bytes of each of the first channels that are kept. */
+MTL_INLINE void
+split_vector (guint8       *dest,
+              const guint8 *source,
+              gssize        plane,
+              int           n,
+              int           n_kept,
+              gsize         size)
+{
+  MtlBytes16 in[4], out[4];
+
+  for (int i = 0; i < n; i++)
+    in[i] = mtl_load16 (source + i * 16);
+  split (out, in, n, size);
+  for (int i = 0; i < n_kept; i++)
+    mtl_store16 (dest + i * plane, out[i]);
+}
+
+MTL_INLINE void
+split_pixels_of (const Pixels *self,
+                 int           n,
+                 int           n_kept,
+                 gsize         size)
+{
+  /* The last pixel may lack the channels that are not kept. */
+  gsize n_whole = self->n_pixels - (n_kept < n && !self->has_more);
+  gsize n_bytes = n_whole * size / 16 * 16; /* in a plane */
+  gsize i = 0;
+
+  for (; i + 64 <= n_bytes; i += 64)
+    {
+      for (int k = 0; k < n; k++)
+        __builtin_prefetch ((gpointer) ((guintptr) self->source + i * n + MTL_AHEAD + k * 64));
+      for (int k = 0; k < 64; k += 16)
+        split_vector (self->dest + i + k, self->source + (i + k) * n, self->plane, n, n_kept, size);
+    }
+  for (; i < n_bytes; i += 16)
+    split_vector (self->dest + i, self->source + i * n, self->plane, n, n_kept, size);
+  for (; i < self->n_pixels * size; i += size)
+    for (int k = 0; k < n_kept; k++)
+      memcpy (self->dest + i + k * self->plane, self->source + i * n + k * size, size);
+}
+
+MTL_INLINE void
+split_pixels_of_size (const Pixels *self,
+                      int           n,
+                      int           n_kept,
+                      gsize         size)
+{
+  switch (10 * n + n_kept)
+    {
+    case 21: split_pixels_of (self, 2, 1, size); break;
+    case 22: split_pixels_of (self, 2, 2, size); break;
+    case 31: split_pixels_of (self, 3, 1, size); break;
+    case 32: split_pixels_of (self, 3, 2, size); break;
+    case 33: split_pixels_of (self, 3, 3, size); break;
+    case 41: split_pixels_of (self, 4, 1, size); break;
+    case 42: split_pixels_of (self, 4, 2, size); break;
+    case 43: split_pixels_of (self, 4, 3, size); break;
+    default: split_pixels_of (self, 4, 4, size); break;
+    }
+}
+
+static void
+split_pixels (const Pixels *self,
+              int           n,
+              int           n_kept,
+              gsize         size)
+{
+  switch (size)
+    {
+    case 1: split_pixels_of_size (self, n, n_kept, 1); break;
+    case 2: split_pixels_of_size (self, n, n_kept, 2); break;
+    case 4: split_pixels_of_size (self, n, n_kept, 4); break;
+    default: split_pixels_of_size (self, n, n_kept, 8); break;
+    }
+}
+
+MTL_INLINE void
+join_pixels_of (const Pixels *self,
+                int           n,
+                gsize         size)
+{
+  gsize n_bytes = self->n_pixels * size; /* in a plane */
+  gsize i = 0;
+
+  for (; i + 16 <= n_bytes; i += 16)
+    {
+      MtlBytes16 in[4], out[4];
+
+      for (int k = 0; k < n; k++)
+        {
+          const guint8 *from = self->source + k * self->plane + i;
+
+          __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
+          in[k] = mtl_load16 (from);
+        }
+      join (out, in, n, size);
+      for (int k = 0; k < n; k++)
+        mtl_store16 (self->dest + i * n + k * 16, out[k]);
+    }
+  for (; i < n_bytes; i += size)
+    for (int k = 0; k < n; k++)
+      memcpy (self->dest + i * n + k * size, self->source + k * self->plane + i, size);
+}
+
+MTL_INLINE void
+join_pixels_of_size (const Pixels *self,
+                     int           n,
+                     gsize         size)
+{
+  switch (n)
+    {
+    case 2: join_pixels_of (self, 2, size); break;
+    case 3: join_pixels_of (self, 3, size); break;
+    default: join_pixels_of (self, 4, size); break;
+    }
+}
+
+static void
+join_pixels (const Pixels *self,
+             int           n,
+             gsize         size)
+{
+  switch (size)
+    {
+    case 1: join_pixels_of_size (self, n, 1); break;
+    case 2: join_pixels_of_size (self, n, 2); break;
+    case 4: join_pixels_of_size (self, n, 4); break;
+    default: join_pixels_of_size (self, n, 8); break;
+    }
+}
+
+/* Every n-th element, side by side. */
+void
+MTL_KERNEL (gather) (guint8       *dest,
+                     const guint8 *source,
+                     gsize         n_items,
+                     int           n,
+                     gsize         size,
+                     gboolean      has_more)
+{
+  split_pixels (&(Pixels) { dest, source, n_items, 0, has_more }, n, 1, size);
+}
+
+/* So that lines are whole, what is streamed is put together in the nearest cache
+ * first. The first part is smaller, so that the next ones begin with a line. */
+#define PART_SIZE 2048
+
+static void
+stream_deinterleaved (const MtlCopyJob *job,
+                      int               n,
+                      int               n_kept)
+{
+  guint8 buffer[4][PART_SIZE] MTL_ALIGNED;
+  gsize size = job->item_size, n_pixels = job->axes[1].extent;
+  gsize part = mtl_bytes_to_line (job->dest) / size;
+
+  for (gsize i = 0; i < n_pixels; i += part, part = PART_SIZE / size)
+    {
+      if (part == 0)
+        part = PART_SIZE / size;
+      part = MIN (part, n_pixels - i);
+      split_pixels (&(Pixels) { buffer[0], job->source + i * n * size, part, PART_SIZE,
+                                i + part < n_pixels },
+                    n, n_kept, size);
+      for (int k = 0; k < n_kept; k++)
+        mtl_stream_row (job->dest + k * job->axes[0].dest_step + i * size, buffer[k], part * size);
+    }
+}
+
+void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
+{
+  int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
+
+  if (job->streams)
+    stream_deinterleaved (job, n, n_kept);
+  else
+    split_pixels (&(Pixels) { job->dest, job->source, job->axes[1].extent,
+                              job->axes[0].dest_step, FALSE },
+                  n, n_kept, job->item_size);
+}
+
+static void
+stream_interleaved (const MtlCopyJob *job,
+                    int               n)
+{
+  guint8 buffer[4 * PART_SIZE] MTL_ALIGNED;
+  gsize size = job->item_size, n_pixels = job->axes[0].extent;
+  gsize part = PART_SIZE / size;
+
+  for (gsize i = 0; i < n_pixels; i += part)
+    {
+      part = MIN (part, n_pixels - i);
+      join_pixels (&(Pixels) { buffer, job->source + i * size, part, job->axes[1].source_step,
+                               FALSE },
+                   n, size);
+      mtl_stream_row (job->dest + i * n * size, buffer, part * n * size);
+    }
+}
+
+void MTL_KERNEL (interleave) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (interleave) (const MtlCopyJob *job)
+{
+  int n = job->axes[1].extent;
+
+  if (job->streams)
+    stream_interleaved (job, n);
+  else
+    join_pixels (&(Pixels) { job->dest, job->source, job->axes[0].extent,
+                             job->axes[1].source_step, FALSE },
+                 n, job->item_size);
+}
+
+#endif

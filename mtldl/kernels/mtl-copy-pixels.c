@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-set-private.h"
+
+/* Rows whose elements keep near each other: backwards, pixels whose channels
+ * change ends (BGR to RGB), three bytes of four (RGB of RGBA), and elements of
+ * odd sizes that are packed. Shuffles of 16 bytes, which keep up with the memory. */
+
+#if MTL_COPY_WIDTH > 0
+
+typedef guint16 Items2 __attribute__ ((vector_size (16)));
+typedef guint32 Items4 __attribute__ ((vector_size (16)));
+typedef guint64 Items8 __attribute__ ((vector_size (16)));
+
+#define SHUFFLE __builtin_shufflevector
+
+MTL_INLINE MtlBytes16
+reverse_vector (MtlBytes16 bytes,
+                gsize      size)
+{
+  Items2 items2 = (Items2) bytes;
+  Items4 items4 = (Items4) bytes;
+  Items8 items8 = (Items8) bytes;
+
+  switch (size)
+    {
+    case 1: return SHUFFLE (bytes, bytes, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    case 2: return (MtlBytes16) SHUFFLE (items2, items2, 7, 6, 5, 4, 3, 2, 1, 0);
+    case 4: return (MtlBytes16) SHUFFLE (items4, items4, 3, 2, 1, 0);
+    default: return (MtlBytes16) SHUFFLE (items8, items8, 1, 0);
+    }
+}
+
+MTL_INLINE gsize
+reverse_of (guint8       *dest,
+            const guint8 *source,
+            gsize         n,
+            gsize         size)
+{
+  gsize i = 0;
+
+  for (; i + 16 <= n * size; i += 16)
+    {
+      const guint8 *from = source + size - 16 - i;
+
+      __builtin_prefetch ((gpointer) ((guintptr) from - MTL_AHEAD));
+      mtl_store16 (dest + i, reverse_vector (mtl_load16 (from), size));
+    }
+
+  return i / size;
+}
+
+/* From the source on backwards. Returns how many were done, as the next does. */
+gsize
+MTL_KERNEL (reverse) (guint8       *dest,
+                      const guint8 *source,
+                      gsize         n,
+                      gsize         size)
+{
+  switch (size)
+    {
+    case 1: return reverse_of (dest, source, n, 1);
+    case 2: return reverse_of (dest, source, n, 2);
+    case 4: return reverse_of (dest, source, n, 4);
+    default: return reverse_of (dest, source, n, 8);
+    }
+}
+
+/* 16 pixels of four bytes in, of three out. */
+static gsize
+pack_3_of_4 (guint8       *dest,
+             const guint8 *source,
+             gsize         n)
+{
+  gsize i = 0;
+
+  /* The last pixel may lack its fourth byte. */
+  for (; i + 17 <= n; i += 16)
+    {
+      const guint8 *from = source + 4 * i;
+      MtlBytes16 a = mtl_load16 (from), b = mtl_load16 (from + 16);
+      MtlBytes16 c = mtl_load16 (from + 32), d = mtl_load16 (from + 48);
+      MtlBytes16 first = SHUFFLE (a, b, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20);
+
+      __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
+      mtl_store16 (dest + 3 * i, first);
+      mtl_store16 (dest + 3 * i + 16, SHUFFLE (b, c, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20,
+                                               21, 22, 24, 25));
+      mtl_store16 (dest + 3 * i + 32, SHUFFLE (c, d, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24,
+                                               25, 26, 28, 29, 30));
+    }
+
+  return i;
+}
+
+/* Elements of 3 to 15 bytes side by side: each is written with what follows it
+ * in the source, in whose place the next one is written then. What is between
+ * elements is read where it is on no page of its own. */
+#define MAX_GAP 4096
+
+gsize
+MTL_KERNEL (pack) (guint8       *dest,
+                   const guint8 *source,
+                   gsize         n,
+                   gssize        source_step,
+                   gsize         size)
+{
+  gsize n_after = (16 + size - 1) / size; /* that a store may reach into, itself among them */
+  gsize n_overlong;
+
+  if (size == 3 && source_step == 4)
+    return pack_3_of_4 (dest, source, n);
+  if (source_step < (gssize) size || source_step > MAX_GAP || n <= n_after)
+    return 0;
+
+  n_overlong = n - n_after;
+  for (gsize i = 0; i < n_overlong; i++)
+    mtl_store16 (dest + i * size, mtl_load16 (source + i * source_step));
+
+  return n_overlong;
+}
+
+MTL_INLINE void
+swap_scalar (guint8       *dest,
+             const guint8 *source,
+             gsize         n_pixels,
+             int           n)
+{
+  for (gsize i = 0; i < n_pixels * n; i += n)
+    for (int k = 0; k < n; k++)
+      dest[i + k] = source[i + n - 1 - k];
+}
+
+static void
+swap_3 (guint8       *dest,
+        const guint8 *source,
+        gsize         n)
+{
+  gsize i = 0;
+
+  for (; i + 48 <= 3 * n; i += 48)
+    {
+      MtlBytes16 a = mtl_load16 (source + i), b = mtl_load16 (source + i + 16);
+      MtlBytes16 c = mtl_load16 (source + i + 32);
+      MtlBytes16 middle = SHUFFLE (a, b, 16, 15, 20, 19, 18, 23, 22, 21, 26, 25, 24, 29, 28, 27, 0,
+                                   31);
+
+      __builtin_prefetch ((gpointer) ((guintptr) source + i + MTL_AHEAD));
+      mtl_store16 (dest + i, SHUFFLE (a, b, 2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 17));
+      mtl_store16 (dest + i + 16, SHUFFLE (middle, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+                                           16, 15));
+      mtl_store16 (dest + i + 32, SHUFFLE (b, c, 14, 19, 18, 17, 22, 21, 20, 25, 24, 23, 28, 27,
+                                           26, 31, 30, 29));
+    }
+  swap_scalar (dest + i, source + i, n - i / 3, 3);
+}
+
+static void
+swap_4 (guint8       *dest,
+        const guint8 *source,
+        gsize         n)
+{
+  gsize i = 0;
+
+  for (; i + 16 <= 4 * n; i += 16)
+    {
+      MtlBytes16 a = mtl_load16 (source + i);
+
+      __builtin_prefetch ((gpointer) ((guintptr) source + i + MTL_AHEAD));
+      mtl_store16 (dest + i, SHUFFLE (a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+    }
+  swap_scalar (dest + i, source + i, n - i / 4, 4);
+}
+
+static void
+swap_pixels (guint8       *dest,
+             const guint8 *source,
+             gsize         n_pixels,
+             gsize         n)
+{
+  if (n == 3)
+    swap_3 (dest, source, n_pixels);
+  else
+    swap_4 (dest, source, n_pixels);
+}
+
+#define PART_PIXELS 1024
+
+void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (swap_channels) (const MtlCopyJob *job)
+{
+  guint8 buffer[4 * PART_PIXELS] MTL_ALIGNED;
+  gsize n_pixels = job->axes[0].extent, n = job->axes[1].extent;
+  const guint8 *source = job->source - (n - 1); /* its lowest byte */
+
+  if (!job->streams)
+    {
+      swap_pixels (job->dest, source, n_pixels, n);
+      return;
+    }
+
+  for (gsize i = 0; i < n_pixels; i += PART_PIXELS)
+    {
+      gsize part = MIN (PART_PIXELS, n_pixels - i);
+
+      swap_pixels (buffer, source + i * n, part, n);
+      mtl_stream_row (job->dest + i * n, buffer, part * n);
+    }
+}
+
+#endif
