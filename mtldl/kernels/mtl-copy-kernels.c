@@ -12,6 +12,8 @@ void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 void MTL_KERNEL (strided) (const MtlCopyJob *job);
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
+void MTL_KERNEL (transpose) (const MtlCopyJob *job);
+void MTL_KERNEL (transpose_runs) (const MtlCopyJob *job);
 void MTL_KERNEL (interleave) (const MtlCopyJob *job);
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
 void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
@@ -37,6 +39,8 @@ const MtlCopyKernels MTL_KERNEL (kernels) = {
   .blocked = MTL_KERNEL (blocked),
   .convert = MTL_KERNEL (convert),
 #if MTL_COPY_WIDTH > 0
+  .transpose = MTL_KERNEL (transpose),
+  .transpose_runs = MTL_KERNEL (transpose_runs),
   .interleave = MTL_KERNEL (interleave),
   .deinterleave = MTL_KERNEL (deinterleave),
   .swap_channels = MTL_KERNEL (swap_channels),

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-copy-set-private.h"
+
+/* Squares of elements that change rows for columns, in registers. The size of an
+ * element, 1, 2, 4, 8 or 16, is a constant wherever these are called. */
+
+#if MTL_COPY_WIDTH > 0
+
+typedef guint16 MtlItems2 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+typedef guint32 MtlItems4 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+typedef guint64 MtlItems8 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+typedef guint16 MtlFew2 __attribute__ ((vector_size (16)));
+typedef guint32 MtlFew4 __attribute__ ((vector_size (16)));
+typedef guint64 MtlFew8 __attribute__ ((vector_size (16)));
+
+/* The elements of one half of a lane of 16 bytes, in turn from two vectors of n:
+ * those from the `first` on. */
+#define MTL_ZIP_1(first, n) (first), (n) + (first)
+#define MTL_ZIP_2(first, n) MTL_ZIP_1 (first, n), MTL_ZIP_1 ((first) + 1, n)
+#define MTL_ZIP_4(first, n) MTL_ZIP_2 (first, n), MTL_ZIP_2 ((first) + 2, n)
+#define MTL_ZIP_8(first, n) MTL_ZIP_4 (first, n), MTL_ZIP_4 ((first) + 4, n)
+
+/* `half` elements of each lane, the second ones where `high` is 1. */
+#if MTL_COPY_WIDTH == 64
+#define MTL_LANES(half, high, n) \
+  MTL_ZIP_##half ((high) * (half), n), MTL_ZIP_##half ((2 + (high)) * (half), n), \
+  MTL_ZIP_##half ((4 + (high)) * (half), n), MTL_ZIP_##half ((6 + (high)) * (half), n)
+#elif MTL_COPY_WIDTH == 32
+#define MTL_LANES(half, high, n) \
+  MTL_ZIP_##half ((high) * (half), n), MTL_ZIP_##half ((2 + (high)) * (half), n)
+#else
+#define MTL_LANES(half, high, n) MTL_ZIP_##half ((high) * (half), n)
+#endif
+
+#define MTL_ZIP_VECTORS(type, half, high) \
+  ((MtlVector) __builtin_shufflevector ((type) a, (type) b, \
+                                        MTL_LANES (half, high, MTL_COPY_WIDTH / 16 * 2 * (half))))
+
+MTL_INLINE MtlVector
+mtl_zip_low (MtlVector a,
+             MtlVector b,
+             gsize     size)
+{
+  switch (size)
+    {
+    case 1: return MTL_ZIP_VECTORS (MtlVector, 8, 0);
+    case 2: return MTL_ZIP_VECTORS (MtlItems2, 4, 0);
+    case 4: return MTL_ZIP_VECTORS (MtlItems4, 2, 0);
+    default: return MTL_ZIP_VECTORS (MtlItems8, 1, 0);
+    }
+}
+
+MTL_INLINE MtlVector
+mtl_zip_high (MtlVector a,
+              MtlVector b,
+              gsize     size)
+{
+  switch (size)
+    {
+    case 1: return MTL_ZIP_VECTORS (MtlVector, 8, 1);
+    case 2: return MTL_ZIP_VECTORS (MtlItems2, 4, 1);
+    case 4: return MTL_ZIP_VECTORS (MtlItems4, 2, 1);
+    default: return MTL_ZIP_VECTORS (MtlItems8, 1, 1);
+    }
+}
+
+#define MTL_ZIP_FEW(type, half, high) \
+  ((MtlBytes16) __builtin_shufflevector ((type) a, (type) b, \
+                                         MTL_ZIP_##half ((high) * (half), 2 * (half))))
+
+MTL_INLINE MtlBytes16
+mtl_zip_low16 (MtlBytes16 a,
+               MtlBytes16 b,
+               gsize      size)
+{
+  switch (size)
+    {
+    case 1: return MTL_ZIP_FEW (MtlBytes16, 8, 0);
+    case 2: return MTL_ZIP_FEW (MtlFew2, 4, 0);
+    case 4: return MTL_ZIP_FEW (MtlFew4, 2, 0);
+    default: return MTL_ZIP_FEW (MtlFew8, 1, 0);
+    }
+}
+
+MTL_INLINE MtlBytes16
+mtl_zip_high16 (MtlBytes16 a,
+                MtlBytes16 b,
+                gsize      size)
+{
+  switch (size)
+    {
+    case 1: return MTL_ZIP_FEW (MtlBytes16, 8, 1);
+    case 2: return MTL_ZIP_FEW (MtlFew2, 4, 1);
+    case 4: return MTL_ZIP_FEW (MtlFew4, 2, 1);
+    default: return MTL_ZIP_FEW (MtlFew8, 1, 1);
+    }
+}
+
+/* One vector of lanes of 16 bytes from places that are `step` apart. */
+MTL_INLINE MtlVector
+mtl_load_lanes (const guint8 *from,
+                gssize        step)
+{
+#if MTL_COPY_WIDTH == 16
+  return mtl_load16 (from);
+#else
+#define MTL_FIRST_16 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#define MTL_NEXT_16 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+#define MTL_FIRST_32 MTL_FIRST_16, MTL_NEXT_16
+#define MTL_NEXT_32 \
+  32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, \
+  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63
+  typedef guint8 Half __attribute__ ((vector_size (32)));
+  Half low = __builtin_shufflevector (mtl_load16 (from), mtl_load16 (from + step), MTL_FIRST_32);
+#if MTL_COPY_WIDTH == 32
+  return low;
+#else
+  Half high = __builtin_shufflevector (mtl_load16 (from + 2 * step), mtl_load16 (from + 3 * step),
+                                       MTL_FIRST_32);
+
+  return __builtin_shufflevector (low, high, MTL_FIRST_32, MTL_NEXT_32);
+#endif
+#endif
+}
+
+/* 16 bytes of each of 64 / size rows of the source become 64 bytes of each of
+ * 16 / size rows of the destination. Lane j of a vector is of row i + n * j, so
+ * that after log2 (n) rounds of zips within the lanes each vector is a piece of
+ * one row of the destination. */
+MTL_INLINE void
+mtl_transpose_strip (guint8       *dest,
+                     gssize        dest_step,
+                     const guint8 *source,
+                     gssize        source_step,
+                     gsize         size,
+                     gboolean      streams)
+{
+  int n = 16 / size;
+
+  for (int group = 0; group < MTL_LINE / MTL_COPY_WIDTH; group++)
+    {
+      const guint8 *from = source + group * (gssize) (MTL_COPY_WIDTH / size) * source_step;
+      MtlVector rows[16], zipped[16];
+
+#pragma GCC unroll 16
+      for (int i = 0; i < n; i++)
+        rows[i] = mtl_load_lanes (from + i * source_step, n * source_step);
+
+#pragma GCC unroll 4
+      for (int round = 1; round < n; round *= 2)
+        {
+#pragma GCC unroll 8
+          for (int i = 0; i < n / 2; i++)
+            {
+              zipped[2 * i] = mtl_zip_low (rows[i], rows[i + n / 2], size);
+              zipped[2 * i + 1] = mtl_zip_high (rows[i], rows[i + n / 2], size);
+            }
+#pragma GCC unroll 16
+          for (int i = 0; i < n; i++)
+            rows[i] = zipped[i];
+        }
+
+#pragma GCC unroll 16
+      for (int i = 0; i < n; i++)
+        if (streams)
+          mtl_stream (dest + i * dest_step + group * MTL_COPY_WIDTH, rows[i]);
+        else
+          mtl_store (dest + i * dest_step + group * MTL_COPY_WIDTH, rows[i]);
+    }
+}
+
+/* 64 bytes a side. Where a vector is less than a line, lines are completed in the
+ * nearest cache before they are streamed. */
+MTL_INLINE void
+mtl_transpose_tile (guint8       *dest,
+                    gssize        dest_step,
+                    const guint8 *source,
+                    gssize        source_step,
+                    gsize         size,
+                    gboolean      streams)
+{
+  int n = 16 / size;
+
+  for (int strip = 0; strip < 4; strip++, dest += n * dest_step, source += 16)
+    if (!streams || MTL_COPY_WIDTH == MTL_LINE)
+      mtl_transpose_strip (dest, dest_step, source, source_step, size, streams);
+    else
+      {
+        guint8 lines[16 * MTL_LINE] MTL_ALIGNED;
+
+        mtl_transpose_strip (lines, MTL_LINE, source, source_step, size, FALSE);
+        for (int i = 0; i < n; i++)
+          mtl_stream_line (dest + i * dest_step, lines + i * MTL_LINE);
+      }
+}
+
+/* 16 bytes a side. */
+MTL_INLINE void
+mtl_transpose_square (guint8       *dest,
+                      gssize        dest_step,
+                      const guint8 *source,
+                      gssize        source_step,
+                      gsize         size)
+{
+  int n = 16 / size;
+  MtlBytes16 rows[16], zipped[16];
+
+#pragma GCC unroll 16
+  for (int i = 0; i < n; i++)
+    rows[i] = mtl_load16 (source + i * source_step);
+
+#pragma GCC unroll 4
+  for (int round = 1; round < n; round *= 2)
+    {
+#pragma GCC unroll 8
+      for (int i = 0; i < n / 2; i++)
+        {
+          zipped[2 * i] = mtl_zip_low16 (rows[i], rows[i + n / 2], size);
+          zipped[2 * i + 1] = mtl_zip_high16 (rows[i], rows[i + n / 2], size);
+        }
+#pragma GCC unroll 16
+      for (int i = 0; i < n; i++)
+        rows[i] = zipped[i];
+    }
+
+#pragma GCC unroll 16
+  for (int i = 0; i < n; i++)
+    mtl_store16 (dest + i * dest_step, rows[i]);
+}
+
+#endif

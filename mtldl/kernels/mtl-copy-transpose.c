@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-tile-private.h"
+
+/* Elements of 1, 2, 4, 8 or 16 bytes, side by side along one axis in the source
+ * and along another in the destination. Tiles of 64 bytes a side, so that each
+ * line is read and written once and whole. From memory that is the speed of
+ * memcpy() or more, as lines are streamed; half of it within the caches. Rows of
+ * the destination that begin within lines are put together in the nearest cache,
+ * for a tenth of the time more.
+ *
+ * Where size is an argument, it is a constant after inlining. */
+
+#if MTL_COPY_WIDTH > 0
+
+/* What is to be transposed: n_items in a row of the destination, n_rows of them. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  const guint8 *next_source; /* to be asked for meanwhile, or NULL */
+  gsize n_items;
+  gsize n_rows;
+  gssize dest_step;   /* from row to row */
+  gssize source_step; /* from item to item */
+} Block;
+
+MTL_INLINE Block
+get_part (const Block *self,
+          gsize        item,
+          gsize        row,
+          gsize        size)
+{
+  Block part = *self;
+
+  part.dest += (gssize) row * self->dest_step + item * size;
+  part.source += (gssize) item * self->source_step + row * size;
+  if (self->next_source != NULL)
+    part.next_source += (gssize) item * self->source_step + row * size;
+  part.n_items -= item;
+  part.n_rows -= row;
+  return part;
+}
+
+static void
+copy_items (const Block *self,
+            gsize        size)
+{
+  for (gsize row = 0; row < self->n_rows; row++)
+    for (gsize item = 0; item < self->n_items; item++)
+      mtl_copy_item (self->dest + (gssize) row * self->dest_step + item * size,
+                     self->source + (gssize) item * self->source_step + row * size, size);
+}
+
+/* Any numbers, in squares of 16 bytes a side. The last ones overlap those before
+ * them, where they write the same again. */
+MTL_INLINE void
+copy_squares (const Block *self,
+              gsize        size)
+{
+  gsize n = 16 / size;
+
+  if (self->n_items < n || self->n_rows < n)
+    {
+      copy_items (self, size);
+      return;
+    }
+
+  for (gsize item = 0; item < self->n_items; item += n)
+    for (gsize row = 0; row < self->n_rows; row += n)
+      {
+        Block square = get_part (self, MIN (item, self->n_items - n), MIN (row, self->n_rows - n),
+                                 size);
+
+        mtl_transpose_square (square.dest, square.dest_step, square.source, square.source_step,
+                              size);
+      }
+}
+
+/* Whether nearly all source rows of a tile would share few places in the nearest
+ * cache, since their step is a multiple of a large power of two. */
+static gboolean
+collides (gssize source_step,
+          gsize  n_rows)
+{
+  gsize step = ABS (source_step);
+  gsize n_sets = 64;
+
+  if (step % MTL_LINE != 0)
+    return FALSE;
+
+  for (step /= MTL_LINE; step % 2 == 0 && n_sets > 1; step /= 2)
+    n_sets /= 2;
+
+  return n_sets * 8 < n_rows;
+}
+
+/* From a copy of the tile that lies side by side. */
+MTL_INLINE void
+copy_staged_tile (const Block *tile,
+                  gsize        size,
+                  gboolean     streams)
+{
+  guint8 staged[64 * MTL_LINE] MTL_ALIGNED;
+  int n = MTL_LINE / size;
+
+  for (int i = 0; i < n; i++)
+    memcpy (staged + i * MTL_LINE, tile->source + i * tile->source_step, MTL_LINE);
+  mtl_transpose_tile (tile->dest, tile->dest_step, staged, MTL_LINE, size, streams);
+}
+
+MTL_INLINE void
+prefetch_tile (const guint8 *source,
+               gssize        step,
+               gsize         size)
+{
+  for (int i = 0; i < (int) (MTL_LINE / size); i++)
+    __builtin_prefetch ((gpointer) ((guintptr) source + i * step));
+}
+
+/* Whole tiles along the items, at least one along the rows. A few rows of tiles
+ * are gone through at a time, and within them a few columns: so lines of the
+ * source are near again while the next is read, and rows of the destination stay
+ * open for few lines each. */
+MTL_INLINE void
+copy_tiles (const Block *self,
+            gsize        size,
+            gboolean     streams,
+            gboolean     is_staged)
+{
+  gsize n = MTL_LINE / size;
+  gsize items_at_once = (size == 1 ? 4 : 2) * n, rows_at_once = 4 * n;
+
+  for (gsize first_item = 0; first_item < self->n_items; first_item += items_at_once)
+    for (gsize first_row = 0; first_row < self->n_rows; first_row += rows_at_once)
+      for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
+        for (gsize item = first_item;
+             item < MIN (first_item + items_at_once, self->n_items); item += n)
+          {
+            Block tile = get_part (self, item, MIN (row, self->n_rows - n), size);
+
+            if (self->next_source != NULL)
+              prefetch_tile (tile.next_source, self->source_step, size);
+            if (is_staged)
+              copy_staged_tile (&tile, size, streams);
+            else
+              mtl_transpose_tile (tile.dest, tile.dest_step, tile.source, tile.source_step, size,
+                                  streams);
+          }
+}
+
+/* Whether streamed or not, and what is left beside the tiles. Where lines are
+ * streamed, they begin `head` items on in each row. */
+MTL_INLINE void
+copy_block (const Block *self,
+            gsize        size,
+            gsize        head,
+            gboolean     streams)
+{
+  gsize n = MTL_LINE / size;
+  gboolean is_staged = size == 1 && collides (self->source_step, n);
+  Block edge, whole;
+
+  if (self->n_rows < n || self->n_items < n + head)
+    {
+      copy_squares (self, size);
+      return;
+    }
+
+  edge = *self;
+  edge.n_items = head;
+  if (head > 0)
+    copy_squares (&edge, size);
+
+  whole = get_part (self, head, 0, size);
+  whole.n_items = whole.n_items / n * n;
+  if (streams && is_staged)
+    copy_tiles (&whole, size, TRUE, TRUE);
+  else if (streams)
+    copy_tiles (&whole, size, TRUE, FALSE);
+  else if (is_staged)
+    copy_tiles (&whole, size, FALSE, TRUE);
+  else
+    copy_tiles (&whole, size, FALSE, FALSE);
+
+  head += whole.n_items;
+  if (head < self->n_items)
+    {
+      /* At least a square, if it is written again in part. */
+      edge = get_part (self, MIN (head, self->n_items - 16 / size), 0, size);
+      copy_squares (&edge, size);
+    }
+}
+
+/* Rows that begin anywhere in a line: so much of some rows in a buffer, with a
+ * line before it that was left over from what came before, whose whole lines are
+ * streamed. */
+MTL_INLINE void
+stream_shifted (const Block *self,
+                gsize        size)
+{
+  enum { MAX_ROWS = 64, ROW_SIZE = 9 * MTL_LINE };
+  guint8 buffer[MAX_ROWS * ROW_SIZE] MTL_ALIGNED;
+  gsize n = MTL_LINE / size;
+  gsize items_at_once = (size > 2 ? 4 : 8) * n, rows_at_once = (size > 2 ? 2 : 1) * n;
+
+  for (gsize begin = 0; begin < self->n_items; begin += items_at_once)
+    for (gsize row = 0; row < self->n_rows; row += rows_at_once)
+      {
+        gsize first = begin > 0 ? begin - n : 0;
+        gsize end = MIN (begin + items_at_once, self->n_items);
+        gboolean is_last = end == self->n_items;
+        Block part = get_part (self, first, row, size);
+        Block staged = part;
+
+        staged.dest = buffer;
+        staged.dest_step = ROW_SIZE;
+        staged.next_source = NULL;
+        staged.n_items = end - first;
+        staged.n_rows = MIN (part.n_rows, rows_at_once);
+        copy_block (&staged, size, 0, FALSE);
+
+        for (gsize i = 0; i < staged.n_rows; i++)
+          {
+            guint8 *to = part.dest + (gssize) i * self->dest_step;
+            const guint8 *from = buffer + i * ROW_SIZE;
+            gsize done = mtl_bytes_to_line (to);
+            gsize n_bytes = staged.n_items * size;
+            gsize stop = is_last ? n_bytes : n_bytes - 1; /* the last line is the next one's */
+
+            if (begin == 0)
+              memcpy (to, from, done);
+            for (; done + MTL_LINE <= stop; done += MTL_LINE)
+              mtl_stream_line (to + done, from + done);
+            if (is_last)
+              memcpy (to + done, from + done, n_bytes - done);
+          }
+      }
+}
+
+/* Short rows that follow each other: several in a buffer, streamed as one. */
+MTL_INLINE void
+stream_gathered (const Block *self,
+                 gsize        size)
+{
+  guint8 buffer[16384] MTL_ALIGNED;
+  gsize n_rows = sizeof buffer / (self->n_items * size);
+
+  for (gsize row = 0; row < self->n_rows; row += n_rows)
+    {
+      Block part = get_part (self, 0, row, size), staged = part;
+
+      staged.dest = buffer;
+      staged.n_rows = MIN (part.n_rows, n_rows);
+      copy_block (&staged, size, 0, FALSE);
+      mtl_stream_row (part.dest, buffer, staged.n_rows * self->n_items * size);
+    }
+}
+
+MTL_INLINE void
+copy_of_size (const Block *self,
+              gsize        size,
+              gboolean     streams)
+{
+  gsize n = MTL_LINE / size;
+  gsize row_size = self->n_items * size;
+  gsize head = mtl_bytes_to_line (self->dest);
+  gboolean on_lines = self->dest_step % MTL_LINE == 0;
+
+  if (!streams || self->n_rows < n)
+    copy_block (self, size, 0, FALSE);
+  else if (on_lines && head == 0)
+    copy_block (self, size, 0, TRUE);
+  else if (self->dest_step == (gssize) row_size && row_size <= 1024)
+    stream_gathered (self, size);
+  else if (on_lines && head % size == 0 && self->n_items >= head / size + n)
+    copy_block (self, size, head / size, TRUE);
+  else if (self->n_items >= 4 * n)
+    stream_shifted (self, size);
+  else
+    copy_block (self, size, 0, FALSE);
+}
+
+static void
+copy (const Block *self,
+      gsize        size,
+      gboolean     streams)
+{
+  switch (size)
+    {
+    case 1: copy_of_size (self, 1, streams); break;
+    case 2: copy_of_size (self, 2, streams); break;
+    case 4: copy_of_size (self, 4, streams); break;
+    case 8: copy_of_size (self, 8, streams); break;
+    default: copy_of_size (self, 16, streams); break;
+    }
+}
+
+static Block
+get_block (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+
+  return (Block) {
+    .dest = job->dest,
+    .source = job->source,
+    .next_source = collides (items->source_step, items->extent) ? NULL : job->next_source,
+    .n_items = items->extent,
+    .n_rows = rows->extent,
+    .dest_step = rows->dest_step,
+    .source_step = items->source_step,
+  };
+}
+
+void MTL_KERNEL (transpose) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (transpose) (const MtlCopyJob *job)
+{
+  Block block = get_block (job);
+
+  copy (&block, job->item_size, job->streams);
+}
+
+/* Rows that go on along a third axis: about a page of each of some rows in a
+ * buffer, which are then streamed. */
+void MTL_KERNEL (transpose_runs) (const MtlCopyJob *job);
+
+void
+MTL_KERNEL (transpose_runs) (const MtlCopyJob *job)
+{
+  enum { RUN_SIZE = 1024, MAX_ROWS = 32 };
+  guint8 buffer[MAX_ROWS][RUN_SIZE + MTL_LINE] MTL_ALIGNED;
+  const MtlCopyAxis *runs = &job->axes[0], *rows = &job->axes[1], *items = &job->axes[2];
+  gsize size = job->item_size, row_size = items->extent * size;
+  gsize n_runs = RUN_SIZE / row_size;
+
+  for (gsize run = 0; run < runs->extent; run += n_runs)
+    for (gsize row = 0; row < rows->extent; row += MAX_ROWS)
+      {
+        gsize n_joined = MIN (runs->extent - run, n_runs);
+        Block staged = {
+          .n_items = items->extent,
+          .n_rows = MIN (rows->extent - row, MAX_ROWS),
+          .dest_step = sizeof buffer[0],
+          .source_step = items->source_step,
+        };
+
+        for (gsize i = 0; i < n_joined; i++)
+          {
+            staged.dest = buffer[0] + i * row_size;
+            staged.source = job->source + (gssize) (run + i) * runs->source_step + row * size;
+            copy (&staged, size, FALSE);
+          }
+        for (gsize i = 0; i < staged.n_rows; i++)
+          mtl_stream_row (job->dest + (gssize) (row + i) * rows->dest_step + run * row_size,
+                          buffer[i], n_joined * row_size);
+      }
+}
+
+#endif
