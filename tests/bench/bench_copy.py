@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Copies between layouts: speed relative to memcpy() of as many bytes, beside
+NumPy and PyTorch, one thread each, the least of several rounds taken in turn.
+
+usage: bench_copy.py FOLDER [WORD]: the build folder; only cases with that word.
+MTL_BENCH_OFFSET: where in a line of the cache destinations begin, 0 by default.
+MTL_KERNELS: the instruction set, the best by default.
+"""
+
+import ctypes
+import importlib.util
+import math
+import os
+import sys
+import time
+from typing import NamedTuple
+
+import gi
+
+gi.require_version("Mtl", "1")
+
+import numpy as np  # noqa: E402
+from gi.repository import Mtl  # noqa: E402
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+OFFSET = int(os.environ.get("MTL_BENCH_OFFSET", "0"))
+MIB = 2**20
+
+
+class Goal(NamedTuple):
+    """At least so many times as fast as each."""
+    memcpy: float
+    numpy: float
+    torch: float
+
+
+GOALS = {
+    "transpose": Goal(1.2, 15, 5),
+    "transpose bytes": Goal(0.9, 30, 6),
+    "transpose 8": Goal(1.0, 7, 3),
+    "transpose odd": Goal(0.9, 8, 3),
+    "transpose cached": Goal(0.6, 7, 4),
+    "few columns": Goal(1.2, 2, 4),
+    "channels": Goal(1.5, 4, 4),
+    "pixels": Goal(1.2, 10, 7),
+    "scatter pixels": Goal(0.5, 5, 3),
+    "permute": Goal(1.2, 2, 1.7),
+    "permute last": Goal(1.2, 12, 12),
+    "contiguous": Goal(1.5, 1.3, 1.3),
+    "rows": Goal(1.5, 1.3, 1.3),
+    "every 2nd": Goal(1.1, 1.5, 1.6),
+    "every 3rd": Goal(0.6, 1.2, 1.2),
+    "every 5th": Goal(0.45, 1.2, 1.2),
+    "backwards": Goal(0.9, 1.2, 1.2),
+    "scatter": Goal(0.5, 1.1, 1.1),
+    "broadcast": Goal(2.2, 1.5, 1.4),
+    "odd sizes": Goal(0.5, 3, 3),
+    "fill": Goal(1.5, 1.2, 1.2),
+}
+
+
+class Request(ctypes.Structure):
+    """MtlCopyRequest."""
+    _fields_ = [
+        ("n_dims", ctypes.c_size_t),
+        ("shape", ctypes.c_void_p),
+        ("dest", ctypes.c_void_p),
+        ("dest_strides", ctypes.c_void_p),
+        ("dest_size", ctypes.c_size_t),
+        ("source", ctypes.c_void_p),
+        ("source_strides", ctypes.c_void_p),
+        ("source_size", ctypes.c_size_t),
+        ("convert", ctypes.c_void_p),
+        ("convert_data", ctypes.c_void_p),
+    ]
+
+
+def load_loops(folder):
+    loops = ctypes.CDLL(os.path.join(folder, "tests", "bench", "libbench-copy-loops.so"))
+    pointer, size, count = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    for function, arguments in ((loops.time_view, [pointer, pointer, count]),
+                                (loops.time_engine, [pointer, count]),
+                                (loops.time_memcpy, [pointer, pointer, size, count])):
+        function.argtypes, function.restype = arguments, ctypes.c_double
+    return loops
+
+
+def empty(shape, dtype):
+    """Memory of its own that is there already, at the offset in a line."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = np.ones(size + 128, np.uint8)
+    start = -raw.ctypes.data % 64 + OFFSET
+    return raw[start:start + size].view(dtype).reshape(shape)
+
+
+def random(shape, dtype):
+    return np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
+
+
+def request_for(dest, source):
+    arrays = [np.array(numbers, np.int64) for numbers in (
+        dest.shape,
+        [stride // dest.itemsize for stride in dest.strides],
+        [stride // dest.itemsize for stride in source.strides])]
+    request = Request(dest.ndim, arrays[0].ctypes.data, dest.ctypes.data, arrays[1].ctypes.data,
+                      dest.itemsize, source.ctypes.data, arrays[2].ctypes.data, dest.itemsize)
+    request.kept = arrays
+    return request
+
+
+def timed(call, n):
+    start = time.perf_counter()
+    for _ in range(n):
+        call()
+    return (time.perf_counter() - start) / n
+
+
+def least_of(calls, rounds):
+    """The first round warms up."""
+    best = [math.inf] * len(calls)
+    for number in range(rounds + 1):
+        for i, call in enumerate(calls):
+            seconds = call()
+            if number > 0:
+                best[i] = min(best[i], seconds)
+    return best
+
+
+def torch_copy(dest, source):
+    import torch
+
+    torch.set_num_threads(1)
+    try:
+        to, from_ = torch.from_numpy(dest), torch.from_numpy(source)
+    except (TypeError, ValueError):
+        return None  # no such elements, or backwards
+    return lambda: to.copy_(from_)
+
+
+class Figures(NamedTuple):
+    name: str
+    goal: Goal
+    n_bytes: int
+    memcpy: float
+    ours: float
+    numpy: float
+    torch: float
+
+
+def measure(loops, name, goal, source, dest):
+    """The engine as well as the peers' calls; in the caches, that is what counts."""
+    dest[...] = source
+    n_bytes = dest.nbytes
+    flat, flat_dest = np.ones(n_bytes, np.uint8), np.ones(n_bytes, np.uint8)
+    n = min(5000, max(1, int(1e-3 / (n_bytes / 1e10 + 1e-7))))
+    request = request_for(dest, source)
+    calls = [
+        lambda: loops.time_memcpy(flat_dest.ctypes.data, flat.ctypes.data, n_bytes, n),
+        lambda: loops.time_engine(ctypes.byref(request), n),
+        lambda: timed(lambda: np.copyto(dest, source), n),
+    ]
+    peer = torch_copy(dest, source) if HAS_TORCH else None
+    if peer:
+        calls.append(lambda: timed(peer, n))
+    seconds = least_of(calls, 6 if n_bytes > 4 * MIB else 10)
+    if not np.array_equal(dest, source):
+        raise SystemExit(f"{name}: not the same")
+    return Figures(name, GOALS.get(goal), n_bytes, *seconds, *([] if peer else [math.nan]))
+
+
+def transposes():
+    for dtype, goal in (("f4", "transpose"), ("u1", "transpose bytes"), ("f2", "transpose"),
+                        ("f8", "transpose 8"), ("c16", "transpose 8")):
+        yield f"transpose 4096x4096 {dtype}", goal, random((4096, 4096), dtype).T
+    for dtype in ("f4", "u1"):
+        yield f"transpose 256x256 {dtype}", "transpose cached", random((256, 256), dtype).T
+    for shape in ((4097, 4095), (1000, 1500)):
+        for dtype in ("f4", "u1", "f8", "f2"):
+            yield (f"transpose {shape[0]}x{shape[1]} {dtype}", "transpose odd",
+                   random(shape, dtype).T)
+    for shape in ((1000000, 3), (3, 1000000)):
+        for dtype in ("f4", "u1", "f8"):
+            yield (f"transpose {shape[0]}x{shape[1]} {dtype}", "few columns",
+                   random(shape, dtype).T)
+    for n in (7, 16):
+        yield f"transpose 1000000x{n} f4", "few columns", random((1000000, n), "f4").T
+    for size in (3, 6, 12):
+        bytes_ = random((1000, 1500, size), "u1").view(np.dtype((np.void, size)))[..., 0]
+        yield f"transpose 1000x1500 {size} bytes", "odd sizes", bytes_.T
+
+
+def pictures():
+    rgba = random((2160, 3840, 4), "u1")
+    rgb = random((2160, 3840, 3), "u1")
+    floats = random((1080, 1920, 3), "f4")
+    for name, picture in (("RGBA 4K u1", rgba), ("RGB 4K u1", rgb), ("RGB 2K f4", floats)):
+        yield f"{name} HWC -> CHW", "channels", picture.transpose(2, 0, 1)
+        planes = np.ascontiguousarray(picture.transpose(2, 0, 1))
+        yield f"{name} CHW -> HWC", "channels", planes.transpose(1, 2, 0)
+    yield "RGB planes of RGBA 4K u1", "channels", rgba[:, :, :3].transpose(2, 0, 1)
+    yield "RGB of RGBA 4K u1", "pixels", rgba[:, :, :3]
+    yield "RGB into RGBA 4K u1", "scatter pixels", rgb, empty(rgba.shape, "u1")[:, :, :3]
+    yield "BGR of RGB 4K u1", "pixels", rgb[:, :, ::-1]
+    gray = np.broadcast_to(rgba[:, :, :1].copy(), (2160, 3840, 3))
+    yield "gray -> RGB 4K u1", "channels", gray
+
+
+def tensors():
+    a = random((64, 64, 64, 64), "f4")
+    for axes, goal in (((3, 1, 0, 2), "permute last"), ((3, 2, 1, 0), "permute last"),
+                       ((0, 2, 1, 3), "permute"), ((1, 0, 3, 2), "permute")):
+        yield f"permute {axes} 64^4 f4", goal, a.transpose(axes)
+    yield "[:, ::2] 64^4 f4", "rows", a[:, ::2]
+    yield "[..., ::2] 64^4 f4", "every 2nd", a[..., ::2]
+    yield "[..., ::3] 64^4 f4", "every 3rd", a[..., ::3]
+    yield "[..., ::5] 64^4 f4", "every 5th", a[..., ::5]
+    yield "[..., ::-1] 64^4 f4", "backwards", a[..., ::-1]
+    yield "[:, ::2] 4096x8192 u1", "every 2nd", random((4096, 8192), "u1")[:, ::2]
+    yield "into [..., ::2] 64^4 f4", "scatter", a[..., :32], empty(a.shape, "f4")[..., ::2]
+    b = random((8, 64, 112, 112), "f4")
+    nhwc = b.transpose(0, 2, 3, 1)
+    yield "NCHW -> NHWC 8x64x112x112 f4", "permute", nhwc
+    yield "NHWC -> NCHW f4", "permute last", np.ascontiguousarray(nhwc).transpose(0, 3, 1, 2)
+    for n in (16, 8):
+        blocks = b.reshape(8, 64 // n, n, 112, 112).transpose(0, 1, 3, 4, 2)
+        yield f"NCHW -> NCHWc{n} f4", "permute", blocks
+    yield "NCHWc8 -> NCHW f4", "permute", np.ascontiguousarray(blocks).transpose(0, 1, 4, 2, 3)
+
+
+def rows():
+    a = random((4096, 4096), "f4")
+    yield "contiguous 64 MiB", "contiguous", a
+    yield "contiguous 4 MiB", "contiguous", a[:256]
+    odd = empty((64 * MIB + 1,), "u1")
+    yield "contiguous, from off by one", "contiguous", odd[1:]
+    yield "crop 2000x2000 f4", "rows", a[100:2100, 100:2100]
+    yield "broadcast row f4", "broadcast", np.broadcast_to(a[0], a.shape)
+    yield "broadcast column f4", "broadcast", np.broadcast_to(a[:, :1].copy(), a.shape)
+    for size, dtype in ((1, "u1"), (4, "f4"), (16, "c16")):
+        shape = (64 * MIB // size,)
+        yield f"fill 64 MiB of {size} bytes", "fill", np.broadcast_to(random(1, dtype), shape)
+    yield "fill 64 MiB of 3 bytes", "fill", np.broadcast_to(
+        random(3, "u1").view(np.dtype((np.void, 3))), (64 * MIB // 3,))
+    yield "fill 256 KiB of 4 bytes", "fill", np.broadcast_to(random(1, "f4"), (65536,))
+
+
+def small():
+    yield "transpose 4x4 f4", None, random((4, 4), "f4").T
+    yield "transpose 16x16 f4", None, random((16, 16), "f4").T
+    yield "contiguous 16x16 f4", None, random((16, 16), "f4")
+    yield "permute 2x3x4x5 f4", None, random((2, 3, 4, 5), "f4").transpose(3, 1, 0, 2)
+
+
+def ratios(figures):
+    return (figures.memcpy / figures.ours, figures.numpy / figures.ours,
+            figures.torch / figures.ours)
+
+
+def missed(figures):
+    """Goals that are, and being slower than a peer by more than noise."""
+    names = [name for name, ratio, goal in zip(Goal._fields, ratios(figures), figures.goal)
+             if ratio < goal]
+    peer = np.nanmin([figures.numpy, figures.torch])
+    return names + (["slower"] if figures.ours * 0.95 > peer else [])
+
+
+def print_figures(figures):
+    to_memcpy = figures.memcpy / np.array([figures.ours, figures.numpy, figures.torch])
+    print(f"{figures.name:32} {figures.n_bytes / MIB:6.1f} "
+          f"{figures.n_bytes / figures.memcpy / 1e9:6.1f} | "
+          + " ".join(f"{ratio:6.2f}" for ratio in to_memcpy) + " | "
+          + " ".join(f"{ratio:6.1f}" for ratio in ratios(figures)[1:])
+          + "  " + " ".join(missed(figures)), flush=True)
+
+
+def geometric_mean(numbers):
+    numbers = [number for number in numbers if not math.isnan(number)]
+    return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else math.nan
+
+
+def pointer_to(view):
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.argtypes, get_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.argtypes, get_name.restype = [ctypes.py_object], ctypes.c_char_p
+    return get_pointer(view.__gpointer__, get_name(view.__gpointer__))
+
+
+def print_small(loops):
+    print(f"\n{'one call, ns':32} {'engine':>7} {'view':>7} {'numpy':>7} {'torch':>7}")
+    for name, goal, source in small():
+        dest = empty(source.shape, source.dtype)
+        figures = measure(loops, name, goal, source, dest)
+        views = Mtl.asview(dest), Mtl.asview(source)
+        view = min(loops.time_view(*map(pointer_to, views), 5000) for _ in range(10))
+        print(f"{name:32} " + " ".join(f"{seconds * 1e9:7.0f}" for seconds in (
+            figures.ours, view, figures.numpy, figures.torch)))
+
+
+def main():
+    loops = load_loops(sys.argv[1])
+    word = sys.argv[2] if len(sys.argv) > 2 else ""
+    print(f"{'':32} {'MiB':>6} {'memcpy':>6} | {'to memcpy':^20} | {'ours to':^13}\n"
+          f"{'':39} {'GB/s':>6} | {'ours':>6} {'numpy':>6} {'torch':>6} | {'numpy':>6} {'torch':>6}"
+          "  missed")
+    done = []
+    for group in (transposes, pictures, tensors, rows):
+        for name, goal, source, *dest in group():
+            if word in name:
+                dest = dest[0] if dest else empty(source.shape, source.dtype)
+                done.append(measure(loops, name, goal, source, dest))
+                print_figures(done[-1])
+    if done:
+        means = [geometric_mean(column) for column in zip(*map(ratios, done))]
+        print(f"\ngeometric means: {means[0]:.2f} of memcpy, {means[1]:.1f} times NumPy, "
+              f"{means[2]:.1f} times PyTorch; {sum(map(bool, map(missed, done)))} of {len(done)} "
+              "miss a goal")
+    print_small(loops)
+
+
+if __name__ == "__main__":
+    main()
