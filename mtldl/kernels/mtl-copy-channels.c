@@ -199,44 +199,74 @@ typedef struct
   gboolean has_more; /* whether there are pixels after these in the source */
 } Pixels;
 
-/* 16 bytes of each of the first channels that are kept. */
+/* 16 bytes of each channel. */
 MTL_INLINE void
-split_vector (guint8       *dest,
+split_vector (MtlBytes16   *out,
               const guint8 *source,
-              gssize        plane,
               int           n,
-              int           n_kept,
               gsize         size)
 {
-  MtlBytes16 in[4], out[4];
+  MtlBytes16 in[4];
 
   for (int i = 0; i < n; i++)
     in[i] = mtl_load16 (source + i * 16);
   split (out, in, n, size);
-  for (int i = 0; i < n_kept; i++)
-    mtl_store16 (dest + i * plane, out[i]);
+}
+
+MTL_INLINE void
+put (guint8     *to,
+     MtlBytes16  value,
+     gboolean    streams)
+{
+  if (streams)
+    mtl_stream16 (to, value);
+  else
+    mtl_store16 (to, value);
+}
+
+/* A line of each of the first channels, which are kept. */
+MTL_INLINE void
+split_line (guint8       *dest,
+            const guint8 *source,
+            gssize        plane,
+            int           n,
+            int           n_kept,
+            gsize         size,
+            gboolean      streams)
+{
+  MtlBytes16 out[4][4];
+
+  for (int i = 0; i < n; i++)
+    __builtin_prefetch ((gpointer) ((guintptr) source + MTL_AHEAD + i * MTL_LINE));
+  for (int i = 0; i < 4; i++)
+    split_vector (out[i], source + 16 * i * n, n, size);
+  for (int k = 0; k < n_kept; k++)
+    for (int i = 0; i < 4; i++)
+      put (dest + k * plane + 16 * i, out[i][k], streams);
 }
 
 MTL_INLINE void
 split_pixels_of (const Pixels *self,
                  int           n,
                  int           n_kept,
-                 gsize         size)
+                 gsize         size,
+                 gboolean      streams)
 {
   /* The last pixel may lack the channels that are not kept. */
   gsize n_whole = self->n_pixels - (n_kept < n && !self->has_more);
   gsize n_bytes = n_whole * size / 16 * 16; /* in a plane */
   gsize i = 0;
 
-  for (; i + 64 <= n_bytes; i += 64)
-    {
-      for (int k = 0; k < n; k++)
-        __builtin_prefetch ((gpointer) ((guintptr) self->source + i * n + MTL_AHEAD + k * 64));
-      for (int k = 0; k < 64; k += 16)
-        split_vector (self->dest + i + k, self->source + (i + k) * n, self->plane, n, n_kept, size);
-    }
+  for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
+    split_line (self->dest + i, self->source + i * n, self->plane, n, n_kept, size, streams);
   for (; i < n_bytes; i += 16)
-    split_vector (self->dest + i, self->source + i * n, self->plane, n, n_kept, size);
+    {
+      MtlBytes16 out[4];
+
+      split_vector (out, self->source + i * n, n, size);
+      for (int k = 0; k < n_kept; k++)
+        mtl_store16 (self->dest + i + k * self->plane, out[k]);
+    }
   for (; i < self->n_pixels * size; i += size)
     for (int k = 0; k < n_kept; k++)
       memcpy (self->dest + i + k * self->plane, self->source + i * n + k * size, size);
@@ -246,41 +276,28 @@ MTL_INLINE void
 split_pixels_of_size (const Pixels *self,
                       int           n,
                       int           n_kept,
-                      gsize         size)
+                      gsize         size,
+                      gboolean      streams)
 {
   switch (10 * n + n_kept)
     {
-    case 21: split_pixels_of (self, 2, 1, size); break;
-    case 22: split_pixels_of (self, 2, 2, size); break;
-    case 31: split_pixels_of (self, 3, 1, size); break;
-    case 32: split_pixels_of (self, 3, 2, size); break;
-    case 33: split_pixels_of (self, 3, 3, size); break;
-    case 41: split_pixels_of (self, 4, 1, size); break;
-    case 42: split_pixels_of (self, 4, 2, size); break;
-    case 43: split_pixels_of (self, 4, 3, size); break;
-    default: split_pixels_of (self, 4, 4, size); break;
-    }
-}
-
-static void
-split_pixels (const Pixels *self,
-              int           n,
-              int           n_kept,
-              gsize         size)
-{
-  switch (size)
-    {
-    case 1: split_pixels_of_size (self, n, n_kept, 1); break;
-    case 2: split_pixels_of_size (self, n, n_kept, 2); break;
-    case 4: split_pixels_of_size (self, n, n_kept, 4); break;
-    default: split_pixels_of_size (self, n, n_kept, 8); break;
+    case 21: split_pixels_of (self, 2, 1, size, streams); break;
+    case 22: split_pixels_of (self, 2, 2, size, streams); break;
+    case 31: split_pixels_of (self, 3, 1, size, streams); break;
+    case 32: split_pixels_of (self, 3, 2, size, streams); break;
+    case 33: split_pixels_of (self, 3, 3, size, streams); break;
+    case 41: split_pixels_of (self, 4, 1, size, streams); break;
+    case 42: split_pixels_of (self, 4, 2, size, streams); break;
+    case 43: split_pixels_of (self, 4, 3, size, streams); break;
+    default: split_pixels_of (self, 4, 4, size, streams); break;
     }
 }
 
 MTL_INLINE void
 join_pixels_of (const Pixels *self,
                 int           n,
-                gsize         size)
+                gsize         size,
+                gboolean      streams)
 {
   gsize n_bytes = self->n_pixels * size; /* in a plane */
   gsize i = 0;
@@ -298,7 +315,7 @@ join_pixels_of (const Pixels *self,
         }
       join (out, in, n, size);
       for (int k = 0; k < n; k++)
-        mtl_store16 (self->dest + i * n + k * 16, out[k]);
+        put (self->dest + i * n + k * 16, out[k], streams);
     }
   for (; i < n_bytes; i += size)
     for (int k = 0; k < n; k++)
@@ -308,14 +325,44 @@ join_pixels_of (const Pixels *self,
 MTL_INLINE void
 join_pixels_of_size (const Pixels *self,
                      int           n,
-                     gsize         size)
+                     gsize         size,
+                     gboolean      streams)
 {
   switch (n)
     {
-    case 2: join_pixels_of (self, 2, size); break;
-    case 3: join_pixels_of (self, 3, size); break;
-    default: join_pixels_of (self, 4, size); break;
+    case 2: join_pixels_of (self, 2, size, streams); break;
+    case 3: join_pixels_of (self, 3, size, streams); break;
+    default: join_pixels_of (self, 4, size, streams); break;
     }
+}
+
+/* With the size and `streams`, the last arguments, as constants. */
+#define CALL_FOR_SIZE(size, streams, function, ...) \
+  switch (size) \
+    { \
+    case 1: function (__VA_ARGS__, 1, streams); break; \
+    case 2: function (__VA_ARGS__, 2, streams); break; \
+    case 4: function (__VA_ARGS__, 4, streams); break; \
+    default: function (__VA_ARGS__, 8, streams); break; \
+    }
+
+static void
+split_pixels (const Pixels *self,
+              int           n,
+              int           n_kept,
+              gsize         size)
+{
+  CALL_FOR_SIZE (size, FALSE, split_pixels_of_size, self, n, n_kept);
+}
+
+/* To planes that begin with a line each. */
+static void
+stream_split_pixels (const Pixels *self,
+                     int           n,
+                     int           n_kept,
+                     gsize         size)
+{
+  CALL_FOR_SIZE (size, TRUE, split_pixels_of_size, self, n, n_kept);
 }
 
 static void
@@ -323,13 +370,77 @@ join_pixels (const Pixels *self,
              int           n,
              gsize         size)
 {
-  switch (size)
+  CALL_FOR_SIZE (size, FALSE, join_pixels_of_size, self, n);
+}
+
+/* The first one at the beginning of a line. */
+static void
+stream_join_pixels (const Pixels *self,
+                    int           n,
+                    gsize         size)
+{
+  CALL_FOR_SIZE (size, TRUE, join_pixels_of_size, self, n);
+}
+
+static Pixels
+get_part (const Pixels *self,
+          gsize         first,
+          gsize         n_pixels,
+          gsize         dest_step,
+          gsize         source_step)
+{
+  Pixels part = *self;
+
+  part.dest += first * dest_step;
+  part.source += first * source_step;
+  part.n_pixels = n_pixels;
+  part.has_more |= first + n_pixels < self->n_pixels;
+  return part;
+}
+
+/* Where planes begin within lines, so much of each is put together in the nearest
+ * cache first. */
+#define PART_SIZE 2048
+
+static void
+stream_split_parts (const Pixels *self,
+                    int           n,
+                    int           n_kept,
+                    gsize         size)
+{
+  guint8 buffer[4][PART_SIZE] MTL_ALIGNED;
+
+  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
     {
-    case 1: join_pixels_of_size (self, n, 1); break;
-    case 2: join_pixels_of_size (self, n, 2); break;
-    case 4: join_pixels_of_size (self, n, 4); break;
-    default: join_pixels_of_size (self, n, 8); break;
+      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), size, n * size);
+      guint8 *dest = part.dest;
+
+      part.dest = buffer[0];
+      part.plane = PART_SIZE;
+      split_pixels (&part, n, n_kept, size);
+      for (int k = 0; k < n_kept; k++)
+        mtl_stream_row (dest + k * self->plane, buffer[k], part.n_pixels * size);
     }
+}
+
+/* From a line on in the first plane. */
+static void
+stream_split (const Pixels *self,
+              int           n,
+              int           n_kept,
+              gsize         size)
+{
+  gsize head = MIN (mtl_bytes_to_line (self->dest) / size, self->n_pixels);
+  Pixels first = get_part (self, 0, head, size, n * size);
+  Pixels rest = get_part (self, head, self->n_pixels - head, size, n * size);
+
+  if (head > 0)
+    split_pixels (&first, n, n_kept, size);
+  if (rest.n_pixels > 0 && mtl_bytes_to_line (rest.dest) == 0
+      && (n_kept == 1 || self->plane % MTL_LINE == 0))
+    stream_split_pixels (&rest, n, n_kept, size);
+  else
+    stream_split_parts (&rest, n, n_kept, size);
 }
 
 /* Every n-th element, side by side. */
@@ -339,35 +450,14 @@ MTL_KERNEL (gather) (guint8       *dest,
                      gsize         n_items,
                      int           n,
                      gsize         size,
-                     gboolean      has_more)
+                     gboolean      streams)
 {
-  split_pixels (&(Pixels) { dest, source, n_items, 0, has_more }, n, 1, size);
-}
+  Pixels pixels = { dest, source, n_items, 0, FALSE };
 
-/* So that lines are whole, what is streamed is put together in the nearest cache
- * first. The first part is smaller, so that the next ones begin with a line. */
-#define PART_SIZE 2048
-
-static void
-stream_deinterleaved (const MtlCopyJob *job,
-                      int               n,
-                      int               n_kept)
-{
-  guint8 buffer[4][PART_SIZE] MTL_ALIGNED;
-  gsize size = job->item_size, n_pixels = job->axes[1].extent;
-  gsize part = mtl_bytes_to_line (job->dest) / size;
-
-  for (gsize i = 0; i < n_pixels; i += part, part = PART_SIZE / size)
-    {
-      if (part == 0)
-        part = PART_SIZE / size;
-      part = MIN (part, n_pixels - i);
-      split_pixels (&(Pixels) { buffer[0], job->source + i * n * size, part, PART_SIZE,
-                                i + part < n_pixels },
-                    n, n_kept, size);
-      for (int k = 0; k < n_kept; k++)
-        mtl_stream_row (job->dest + k * job->axes[0].dest_step + i * size, buffer[k], part * size);
-    }
+  if (streams)
+    stream_split (&pixels, n, 1, size);
+  else
+    split_pixels (&pixels, n, 1, size);
 }
 
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
@@ -376,30 +466,43 @@ void
 MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
+  Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step, FALSE };
 
   if (job->streams)
-    stream_deinterleaved (job, n, n_kept);
+    stream_split (&pixels, n, n_kept, job->item_size);
   else
-    split_pixels (&(Pixels) { job->dest, job->source, job->axes[1].extent,
-                              job->axes[0].dest_step, FALSE },
-                  n, n_kept, job->item_size);
+    split_pixels (&pixels, n, n_kept, job->item_size);
 }
 
+/* From a pixel on that begins a line, if there is one. */
 static void
-stream_interleaved (const MtlCopyJob *job,
-                    int               n)
+stream_join (const Pixels *self,
+             int           n,
+             gsize         size)
 {
+  gsize head = 0, max_head = MIN (MTL_LINE, self->n_pixels);
   guint8 buffer[4 * PART_SIZE] MTL_ALIGNED;
-  gsize size = job->item_size, n_pixels = job->axes[0].extent;
-  gsize part = PART_SIZE / size;
 
-  for (gsize i = 0; i < n_pixels; i += part)
+  while (head < max_head && mtl_bytes_to_line (self->dest + head * n * size) != 0)
+    head++;
+  if (head < max_head)
     {
-      part = MIN (part, n_pixels - i);
-      join_pixels (&(Pixels) { buffer, job->source + i * size, part, job->axes[1].source_step,
-                               FALSE },
-                   n, size);
-      mtl_stream_row (job->dest + i * n * size, buffer, part * n * size);
+      Pixels first = get_part (self, 0, head, n * size, size);
+      Pixels rest = get_part (self, head, self->n_pixels - head, n * size, size);
+
+      join_pixels (&first, n, size);
+      stream_join_pixels (&rest, n, size);
+      return;
+    }
+
+  for (gsize i = 0; i < self->n_pixels; i += PART_SIZE / size)
+    {
+      Pixels part = get_part (self, i, MIN (PART_SIZE / size, self->n_pixels - i), n * size, size);
+      guint8 *dest = part.dest;
+
+      part.dest = buffer;
+      join_pixels (&part, n, size);
+      mtl_stream_row (dest, buffer, part.n_pixels * n * size);
     }
 }
 
@@ -409,13 +512,12 @@ void
 MTL_KERNEL (interleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].extent;
+  Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step, FALSE };
 
   if (job->streams)
-    stream_interleaved (job, n);
+    stream_join (&pixels, n, job->item_size);
   else
-    join_pixels (&(Pixels) { job->dest, job->source, job->axes[0].extent,
-                             job->axes[1].source_step, FALSE },
-                 n, job->item_size);
+    join_pixels (&pixels, n, job->item_size);
 }
 
 #endif

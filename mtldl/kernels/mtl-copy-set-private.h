@@ -132,11 +132,9 @@ mtl_stream_row (guint8       *dest,
     }
 
   memcpy (dest, source, head);
-  for (i = head; i + 2 * MTL_LINE <= n; i += 2 * MTL_LINE)
-    {
-      mtl_stream_line (dest + i, source + i);
-      mtl_stream_line (dest + i + MTL_LINE, source + i + MTL_LINE);
-    }
+  for (i = head; i + 4 * MTL_LINE <= n; i += 4 * MTL_LINE)
+    for (int k = 0; k < 4 * MTL_LINE; k += MTL_LINE)
+      mtl_stream_line (dest + i + k, source + i + k);
   for (; i + MTL_LINE <= n; i += MTL_LINE)
     mtl_stream_line (dest + i, source + i);
   memcpy (dest + i, source + i, n - i);
@@ -205,7 +203,7 @@ void  MTL_KERNEL (gather)  (guint8       *dest,
                             gsize         n_items,
                             int           n,
                             gsize         size,
-                            gboolean      has_more);
+                            gboolean      streams);
 gsize MTL_KERNEL (reverse) (guint8       *dest,
                             const guint8 *source,
                             gsize         n,

@@ -69,50 +69,40 @@ copy_one_by_one (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
+/* Every second to fourth of the elements that kernels for channels know, or 0. */
+static int
+get_gathered_step (gssize source_step,
+                   gsize  size)
+{
+  gssize n = source_step / (gssize) size;
+
+  return size <= 8 && (size & (size - 1)) == 0 && n * (gssize) size == source_step
+         && n >= 2 && n <= 4 ? n : 0;
+}
+
 /* Elements that are to lie side by side. Returns how many were done. */
 static gsize
 copy_packed (guint8       *dest,
              const guint8 *source,
              gsize         n,
              gssize        source_step,
-             gsize         size,
-             gboolean      has_more)
+             gsize         size)
 {
-  gssize n_steps = source_step / (gssize) size;
+  int step = get_gathered_step (source_step, size);
 
-  if (size >= 16)
-    return 0;
-  if ((size & (size - 1)) != 0)
+  if (step != 0)
+    {
+      MTL_KERNEL (gather) (dest, source, n, step, size, FALSE);
+      return n;
+    }
+  if (size < 16 && (size & (size - 1)) != 0)
     return MTL_KERNEL (pack) (dest, source, n, source_step, size);
-  if (source_step == -(gssize) size)
+  if (size <= 8 && source_step == -(gssize) size)
     return MTL_KERNEL (reverse) (dest, source, n, size);
-  if (n_steps < 2 || n_steps > 4 || n_steps * (gssize) size != source_step)
-    return 0;
 
-  MTL_KERNEL (gather) (dest, source, n, n_steps, size, has_more);
-  return n;
+  return 0;
 }
 #endif
-
-/* A row of elements; `has_more` where the source goes on as it is. */
-static void
-copy_part (guint8       *dest,
-           const guint8 *source,
-           gsize         n,
-           gssize        dest_step,
-           gssize        source_step,
-           gsize         size,
-           gboolean      has_more)
-{
-  gsize done = 0;
-
-#if MTL_COPY_WIDTH > 0
-  if (dest_step == (gssize) size)
-    done = copy_packed (dest, source, n, source_step, size, has_more);
-#endif
-  copy_one_by_one (dest + (gssize) done * dest_step, source + (gssize) done * source_step, n - done,
-                   dest_step, source_step, size);
-}
 
 static void
 copy_line (guint8       *dest,
@@ -122,7 +112,14 @@ copy_line (guint8       *dest,
            gssize        source_step,
            gsize         size)
 {
-  copy_part (dest, source, n, dest_step, source_step, size, FALSE);
+  gsize done = 0;
+
+#if MTL_COPY_WIDTH > 0
+  if (dest_step == (gssize) size)
+    done = copy_packed (dest, source, n, source_step, size);
+#endif
+  copy_one_by_one (dest + (gssize) done * dest_step, source + (gssize) done * source_step, n - done,
+                   dest_step, source_step, size);
 }
 
 /* Parts are put together in the nearest cache, so that lines are whole. The first
@@ -137,12 +134,21 @@ stream_line (guint8       *dest,
   guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
   gsize part = MIN (mtl_bytes_to_line (dest) / size, n);
 
-  copy_part (dest, source, part, size, source_step, size, part < n);
+#if MTL_COPY_WIDTH > 0
+  int step = get_gathered_step (source_step, size);
+
+  if (step != 0)
+    {
+      MTL_KERNEL (gather) (dest, source, n, step, size, TRUE);
+      return;
+    }
+#endif
+
+  copy_line (dest, source, part, size, source_step, size);
   for (gsize i = part; i < n; i += part)
     {
       part = MIN (BUFFER_SIZE / MTL_LINE / size * MTL_LINE, n - i);
-      copy_part (buffer, source + (gssize) i * source_step, part, size, source_step, size,
-                 i + part < n);
+      copy_line (buffer, source + (gssize) i * source_step, part, size, source_step, size);
       mtl_stream_row (dest + i * size, buffer, part * size);
     }
 }
