@@ -67,7 +67,12 @@ extern const MtlCopyKernels mtl_copy_kernels_baseline;
 extern const MtlCopyKernels mtl_copy_kernels_avx2;
 extern const MtlCopyKernels mtl_copy_kernels_avx512;
 
-/* Those for this machine, or those that the environment names. */
-const MtlCopyKernels *mtl_copy_kernels_get (void);
+typedef struct
+{
+  const MtlCopyKernels *kernels; /* the best, or those that the environment names */
+  gsize streaming_threshold; /* bytes from which on it pays to go around the caches */
+} MtlCopyMachine;
+
+const MtlCopyMachine *mtl_copy_machine_get (void);
 
 G_END_DECLS

@@ -63,8 +63,8 @@ typedef struct
   gsize lead;           /* by how much the first piece is smaller */
 } MtlCopyPlan;
 
-/* From so many bytes on, what is written goes around the caches: about half of
- * what a core has for itself. Only tests change these. */
+/* From so many bytes on, what is written goes around the caches; 0 leaves that to
+ * the machine. Only tests change these. */
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
 

@@ -4,7 +4,7 @@
 
 #include "mtl-copy-plan-private.h"
 
-gsize mtl_copy_streaming_threshold = 1024 * 1024;
+gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
 
 /* A run of bytes from so many on is cut by itself, and streamed page by page. */
@@ -470,7 +470,10 @@ void
 mtl_copy_plan_init (MtlCopyPlan          *self,
                     const MtlCopyRequest *request)
 {
-  const MtlCopyKernels *kernels = mtl_copy_kernels_get ();
+  const MtlCopyMachine *machine = mtl_copy_machine_get ();
+  const MtlCopyKernels *kernels = machine->kernels;
+  gsize threshold = mtl_copy_streaming_threshold > 0 ? mtl_copy_streaming_threshold
+                                                     : machine->streaming_threshold;
 
   self->job.item_size = request->dest_size;
   self->job.streams = FALSE;
@@ -496,7 +499,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
       flip_axis (self, &self->axes[i]);
   merge_axes (self);
 
-  if (self->n_bytes >= mtl_copy_streaming_threshold)
+  if (self->n_bytes >= threshold)
     {
       self->job.streams = TRUE;
       self->fence = kernels->fence;

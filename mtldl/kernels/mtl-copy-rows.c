@@ -73,16 +73,18 @@ stream_rows (const MtlCopyJob *job)
   const MtlCopyAxis *axis = &job->axes[0];
   gsize size = job->item_size;
 
-  if (are_lines (job->dest, axis->dest_step, size))
-    for (gsize i = 0; i < axis->extent; i++)
-      stream_lines (job->dest + (gssize) i * axis->dest_step,
-                    job->source + (gssize) i * axis->source_step, size);
-  else if (axis->dest_step == (gssize) size && size <= MAX_GATHERED)
+  gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
+
+  if (!is_on_lines && axis->dest_step == (gssize) size && size <= MAX_GATHERED)
     gather_rows (job->dest, job->source, axis, size);
   else if (size >= 4 * MTL_LINE)
     for (gsize i = 0; i < axis->extent; i++)
       mtl_stream_row (job->dest + (gssize) i * axis->dest_step,
                       job->source + (gssize) i * axis->source_step, size);
+  else if (is_on_lines)
+    for (gsize i = 0; i < axis->extent; i++)
+      stream_lines (job->dest + (gssize) i * axis->dest_step,
+                    job->source + (gssize) i * axis->source_step, size);
   else
     return FALSE;
 

@@ -5,6 +5,7 @@
 #include "mtl-copy-kernels-private.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
@@ -69,13 +70,35 @@ choose (void)
   return supported[n - 1];
 }
 
-const MtlCopyKernels *
-mtl_copy_kernels_get (void)
+/* About half of the cache that a core has for itself, as what others share is
+ * mostly no faster than memory that is streamed to. AMD's is. */
+static gsize
+get_streaming_threshold (void)
 {
-  static gsize chosen;
+  gsize threshold = 1024 * 1024;
 
-  if (g_once_init_enter (&chosen))
-    g_once_init_leave (&chosen, (gsize) choose ());
+#if defined (MTL_COPY_HAS_X86_SETS) && defined (_SC_LEVEL3_CACHE_SIZE)
+  long shared = sysconf (_SC_LEVEL3_CACHE_SIZE);
 
-  return (const MtlCopyKernels *) chosen;
+  if (__builtin_cpu_is ("amd") && shared > 0)
+    threshold = MAX (threshold, (gsize) shared / 4);
+#endif
+
+  return threshold;
+}
+
+const MtlCopyMachine *
+mtl_copy_machine_get (void)
+{
+  static MtlCopyMachine machine;
+  static gsize is_known;
+
+  if (g_once_init_enter (&is_known))
+    {
+      machine.kernels = choose ();
+      machine.streaming_threshold = get_streaming_threshold ();
+      g_once_init_leave (&is_known, 1);
+    }
+
+  return &machine;
 }

@@ -19,6 +19,14 @@ double EXPORTED time_memcpy (void       *dest,
                              gsize       size,
                              int         n);
 
+void EXPORTED set_streaming_threshold (gsize n_bytes);
+
+void
+set_streaming_threshold (gsize n_bytes)
+{
+  mtl_copy_streaming_threshold = n_bytes;
+}
+
 static double
 seconds_since (gint64 start,
                int    n)

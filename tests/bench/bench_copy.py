@@ -4,6 +4,7 @@ NumPy and PyTorch, one thread each, the least of several rounds taken in turn.
 
 usage: bench_copy.py FOLDER [WORD]: the build folder; only cases with that word.
 MTL_BENCH_OFFSET: where in a line of the cache destinations begin, 0 by default.
+MTL_BENCH_STREAMING: bytes from which copies go around the caches.
 MTL_KERNELS: the instruction set, the best by default.
 """
 
@@ -82,6 +83,9 @@ def load_loops(folder):
                                 (loops.time_engine, [pointer, count]),
                                 (loops.time_memcpy, [pointer, pointer, size, count])):
         function.argtypes, function.restype = arguments, ctypes.c_double
+    if "MTL_BENCH_STREAMING" in os.environ:
+        loops.set_streaming_threshold.argtypes = [size]
+        loops.set_streaming_threshold(int(os.environ["MTL_BENCH_STREAMING"]))
     return loops
 
 
@@ -116,13 +120,12 @@ def timed(call, n):
 
 
 def least_of(calls, rounds):
-    """The first round warms up."""
+    """Each twice in turn: the first time it finds in the caches what another left."""
     best = [math.inf] * len(calls)
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for i, call in enumerate(calls):
-            seconds = call()
-            if number > 0:
-                best[i] = min(best[i], seconds)
+            call()
+            best[i] = min(best[i], call())
     return best
 
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Copies between random layouts of the host's memory, as NumPy's copyto()."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+import conftest
+
+# Elements of other sizes are runs of bytes: a last axis that is dense on both sides.
+DTYPES = ("uint8", "uint8", "uint16", "uint32", "uint64", "complex128")
+MAX_BYTES = 300_000
+
+
+class Layout(NamedTuple):
+    strides: tuple  # in elements
+    offset: int  # of the element at all zeros, in bytes
+    size: int  # of the memory, in bytes
+
+
+class Case(NamedTuple):
+    dtype: str
+    shape: tuple
+    dest: Layout
+    source: Layout
+    is_shared: bool  # both lie in the destination's memory
+
+
+def draw_shape(rng):
+    kind = rng.random()
+    if kind < 0.15:
+        return rng.randrange(1, 200), rng.randrange(1, 200)
+    if kind < 0.3:
+        return tuple(rng.sample((rng.randrange(1, 2500), rng.randrange(1, 6)), 2))
+    if kind < 0.4:
+        return rng.randrange(1, 40), rng.randrange(1, 60), rng.randrange(1, 5)
+    limit = rng.choice((3, 5, 9, 20))
+    return tuple(rng.randrange(1, limit + 1) for _ in range(rng.randrange(0, 7)))
+
+
+def draw_layout(rng, shape, itemsize, run, may_repeat):
+    """Axes in any order, some apart, some backwards, some repeated where that may
+    be; the last one dense where `run` says so."""
+    strides = [1] * len(shape)
+    axes = rng.sample(range(len(shape)), len(shape))
+    is_dense = rng.random() < 0.4
+    if run:
+        axes.remove(len(shape) - 1)
+        axes.insert(0, len(shape) - 1)
+    next_, low, high = 1, 0, 0
+    for number, axis in enumerate(axes):
+        is_run = run and number == 0
+        if may_repeat and not is_run and rng.random() < 0.08:
+            strides[axis] = 0
+            continue
+        step = next_ * (1 if is_run or is_dense or rng.random() < 0.6 else rng.randrange(1, 5))
+        strides[axis] = -step if not is_run and rng.random() < 0.12 else step
+        reach = strides[axis] * (shape[axis] - 1)
+        low, high = low + min(reach, 0), high + max(reach, 0)
+        next_ = max(step * shape[axis], next_ + abs(reach))
+        if not is_run and not is_dense and rng.random() < 0.4:
+            next_ += rng.randrange(10)
+    offset = rng.choice((0, 64, rng.randrange(80)))
+    return Layout(tuple(strides), offset - low * itemsize, offset + (high - low + 1) * itemsize)
+
+
+def draw_case(rng):
+    while True:
+        dtype, shape = rng.choice(DTYPES), draw_shape(rng)
+        itemsize = np.dtype(dtype).itemsize
+        run = dtype == "uint8" and rng.random() < 0.5
+        if run:
+            shape += (rng.randrange(1, 18),)
+        dest = draw_layout(rng, shape, itemsize, run, False)
+        source = draw_layout(rng, shape, itemsize, run, True)
+        if max(dest.size, source.size) <= MAX_BYTES:
+            return Case(dtype, shape, dest, source,
+                        source.size <= dest.size and rng.random() < 0.2)
+
+
+def array_in(memory, case, layout):
+    dtype = np.dtype(case.dtype)
+    return np.ndarray(case.shape, dtype, memory.data, layout.offset,
+                      [stride * dtype.itemsize for stride in layout.strides])
+
+
+def view_in(memory, case, layout):
+    buffer = Mtl.asview(memory).get_buffer()
+    strided = Mtl.StridedLayout(case.shape, layout.strides, np.dtype(case.dtype).itemsize)
+    return Mtl.StridedView.new(buffer, strided, Mtl.DType.from_string(case.dtype), layout.offset)
+
+
+def check(case, content):
+    memory = content[:case.dest.size].copy()
+    expected = memory.copy()
+    source = memory if case.is_shared else content[-case.source.size:].copy()
+    # Through a temporary: without, NumPy gets some that overlap wrong.
+    np.copyto(array_in(expected, case, case.dest), array_in(source, case, case.source).copy())
+
+    view_in(memory, case, case.dest).copy_from(view_in(source, case, case.source))
+    assert np.array_equal(memory, expected), case
+
+
+def test_copies(rng, cases):
+    """As many as asked for, or as there is time for. What is between and around
+    the elements stays as it was."""
+    content = np.frombuffer(rng.randbytes(2 * MAX_BYTES), np.uint8)
+    deadline = time.monotonic() + conftest.SECONDS
+    n_copies = n_shared = 0
+    while n_copies < cases and time.monotonic() < deadline:
+        case = draw_case(rng)
+        check(case, content)
+        n_copies += 1
+        n_shared += case.is_shared
+    conftest.NOTES.append(f"{n_copies} random copies")
+    assert n_shared > n_copies / 50
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64", "complex128"])
+def test_large(rng, dtype):
+    """What is streamed, and cut into slices."""
+    array = np.frombuffer(rng.randbytes(1531 * 1027 * 16), dtype)[:1531 * 1027]
+    array = np.nan_to_num(array.reshape(1531, 1027))
+    for source in (array, array.T, array[::-1].T, array[:, ::2], array[:, ::-3].T, array[3:, 5:-6]):
+        dest = np.zeros(source.shape, dtype)
+        Mtl.asview(dest).copy_from(Mtl.asview(source.copy(order="K")))
+        assert np.array_equal(dest, source)
+        dest[...] = 0
+        readable = np.lib.stride_tricks.as_strided(source, writeable=False)
+        Mtl.asview(dest).copy_from(Mtl.asview(readable))
+        assert np.array_equal(dest, source)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "complex64", "complex128"])
+def test_fills(dtype):
+    array = np.zeros((70, 33, 130), dtype)
+    view = Mtl.asview(array)
+    for index in (Ellipsis, np.s_[::2], np.s_[..., 3:100], np.s_[:, 5, ::-3], np.s_[1, 2]):
+        expected = array.copy()
+        value = 1 - expected.flat[0].real
+        expected[index] = value
+        view[index].fill_double(value)
+        assert np.array_equal(array, expected)
