@@ -9,9 +9,7 @@
  * line is read and written once and whole. From memory that is the speed of
  * memcpy() or more, as lines are streamed; half of it within the caches. Rows of
  * the destination that begin within lines are put together in the nearest cache,
- * for a tenth of the time more.
- *
- * Where size is an argument, it is a constant after inlining. */
+ * for a tenth of the time more. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -54,11 +52,22 @@ copy_items (const Block *self,
                      self->source + (gssize) item * self->source_step + row * size, size);
 }
 
+/* Calls it with the size as a constant. */
+#define CALL_FOR_SIZE(size, function, ...) \
+  switch (size) \
+    { \
+    case 1: function (__VA_ARGS__, 1); break; \
+    case 2: function (__VA_ARGS__, 2); break; \
+    case 4: function (__VA_ARGS__, 4); break; \
+    case 8: function (__VA_ARGS__, 8); break; \
+    default: function (__VA_ARGS__, 16); break; \
+    }
+
 /* Any numbers, in squares of 16 bytes a side. The last ones overlap those before
  * them, where they write the same again. */
 MTL_INLINE void
-copy_squares (const Block *self,
-              gsize        size)
+copy_squares_of (const Block *self,
+                 gsize        size)
 {
   gsize n = 16 / size;
 
@@ -77,6 +86,13 @@ copy_squares (const Block *self,
         mtl_transpose_square (square.dest, square.dest_step, square.source, square.source_step,
                               size);
       }
+}
+
+static void
+copy_squares (const Block *self,
+              gsize        size)
+{
+  CALL_FOR_SIZE (size, copy_squares_of, self);
 }
 
 /* Whether nearly all source rows of a tile would share few places in the nearest
@@ -125,10 +141,10 @@ prefetch_tile (const guint8 *source,
  * source are near again while the next is read, and rows of the destination stay
  * open for few lines each. */
 MTL_INLINE void
-copy_tiles (const Block *self,
-            gsize        size,
-            gboolean     streams,
-            gboolean     is_staged)
+copy_tiles_of (const Block *self,
+               gboolean     streams,
+               gboolean     is_staged,
+               gsize        size)
 {
   gsize n = MTL_LINE / size;
   gsize items_at_once = (size == 1 ? 4 : 2) * n, rows_at_once = 4 * n;
@@ -151,17 +167,33 @@ copy_tiles (const Block *self,
           }
 }
 
-/* Whether streamed or not, and what is left beside the tiles. Where lines are
- * streamed, they begin `head` items on in each row. */
-MTL_INLINE void
+static void
+copy_tiles (const Block *self,
+            gsize        size,
+            gboolean     streams)
+{
+  gboolean is_staged = size == 1 && collides (self->source_step, MTL_LINE);
+
+  if (is_staged && streams)
+    copy_tiles_of (self, TRUE, TRUE, 1);
+  else if (is_staged)
+    copy_tiles_of (self, FALSE, TRUE, 1);
+  else if (streams)
+    CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE, FALSE)
+  else
+    CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, FALSE)
+}
+
+/* In tiles, and what is left beside them. Where lines are streamed, they begin
+ * `head` items on in each row. */
+static void
 copy_block (const Block *self,
             gsize        size,
             gsize        head,
             gboolean     streams)
 {
   gsize n = MTL_LINE / size;
-  gboolean is_staged = size == 1 && collides (self->source_step, n);
-  Block edge, whole;
+  Block edge = *self, whole;
 
   if (self->n_rows < n || self->n_items < n + head)
     {
@@ -169,21 +201,13 @@ copy_block (const Block *self,
       return;
     }
 
-  edge = *self;
   edge.n_items = head;
   if (head > 0)
     copy_squares (&edge, size);
 
   whole = get_part (self, head, 0, size);
   whole.n_items = whole.n_items / n * n;
-  if (streams && is_staged)
-    copy_tiles (&whole, size, TRUE, TRUE);
-  else if (streams)
-    copy_tiles (&whole, size, TRUE, FALSE);
-  else if (is_staged)
-    copy_tiles (&whole, size, FALSE, TRUE);
-  else
-    copy_tiles (&whole, size, FALSE, FALSE);
+  copy_tiles (&whole, size, streams);
 
   head += whole.n_items;
   if (head < self->n_items)
@@ -197,7 +221,7 @@ copy_block (const Block *self,
 /* Rows that begin anywhere in a line: so much of some rows in a buffer, with a
  * line before it that was left over from what came before, whose whole lines are
  * streamed. */
-MTL_INLINE void
+static void
 stream_shifted (const Block *self,
                 gsize        size)
 {
@@ -241,7 +265,7 @@ stream_shifted (const Block *self,
 }
 
 /* Short rows that follow each other: several in a buffer, streamed as one. */
-MTL_INLINE void
+static void
 stream_gathered (const Block *self,
                  gsize        size)
 {
@@ -259,10 +283,10 @@ stream_gathered (const Block *self,
     }
 }
 
-MTL_INLINE void
-copy_of_size (const Block *self,
-              gsize        size,
-              gboolean     streams)
+static void
+copy (const Block *self,
+      gsize        size,
+      gboolean     streams)
 {
   gsize n = MTL_LINE / size;
   gsize row_size = self->n_items * size;
@@ -281,21 +305,6 @@ copy_of_size (const Block *self,
     stream_shifted (self, size);
   else
     copy_block (self, size, 0, FALSE);
-}
-
-static void
-copy (const Block *self,
-      gsize        size,
-      gboolean     streams)
-{
-  switch (size)
-    {
-    case 1: copy_of_size (self, 1, streams); break;
-    case 2: copy_of_size (self, 2, streams); break;
-    case 4: copy_of_size (self, 4, streams); break;
-    case 8: copy_of_size (self, 8, streams); break;
-    default: copy_of_size (self, 16, streams); break;
-    }
 }
 
 static Block

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Copies between layouts: speed relative to memcpy() of as many bytes, beside
-NumPy and PyTorch, one thread each, the least of several rounds taken in turn.
+NumPy and PyTorch, one thread each: its time on the processor, the least of
+several rounds taken in turn.
 
 usage: bench_copy.py FOLDER [WORD]: the build folder; only cases with that word.
 MTL_BENCH_OFFSET: where in a line of the cache destinations begin, 0 by default.
@@ -113,10 +114,10 @@ def request_for(dest, source):
 
 
 def timed(call, n):
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(n):
         call()
-    return (time.perf_counter() - start) / n
+    return (time.thread_time() - start) / n
 
 
 def least_of(calls, rounds):
