@@ -8,19 +8,19 @@
 #include <string.h>
 
 const MtlFloatKind mtl_float_kinds[] = {
-  [2] = { 5, 10, 15, MTL_FLOAT_SIGNED, 0x7bff, 0x7c00, 0x7e00 },             /* float16 */
-  [4] = { 8, 7, 127, MTL_FLOAT_SIGNED, 0x7f7f, 0x7f80, 0x7fc0 },             /* bfloat16 */
-  [7] = { 3, 4, 3, MTL_FLOAT_SIGNED, 0x6f, 0x70, 0x78 },                     /* e3m4 */
-  [8] = { 4, 3, 7, MTL_FLOAT_SIGNED, 0x77, 0x78, 0x7c },                     /* e4m3 */
-  [9] = { 4, 3, 11, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },     /* e4m3b11fnuz */
-  [10] = { 4, 3, 7, MTL_FLOAT_SIGNED, 0x7e, 0x7f, 0x7f },                    /* e4m3fn */
-  [11] = { 4, 3, 8, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },     /* e4m3fnuz */
-  [12] = { 5, 2, 15, MTL_FLOAT_SIGNED, 0x7b, 0x7c, 0x7e },                   /* e5m2 */
-  [13] = { 5, 2, 16, MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, 0x7f, 0x80, 0x80 },    /* e5m2fnuz */
-  [14] = { 8, 0, 127, MTL_FLOAT_WITHOUT_SIGN, 0xfe, 0xff, 0xff },            /* e8m0fnu */
-  [15] = { 2, 3, 1, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 },                    /* e2m3fn */
-  [16] = { 3, 2, 3, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 },                    /* e3m2fn */
-  [17] = { 2, 1, 1, MTL_FLOAT_SIGNED, 0x07, 0x07, 0x08 },                    /* e2m1fn */
+  [2] = MTL_FLOAT_FLOAT16,
+  [4] = MTL_FLOAT_BFLOAT16,
+  [7] = MTL_FLOAT_E3M4,
+  [8] = MTL_FLOAT_E4M3,
+  [9] = MTL_FLOAT_E4M3B11FNUZ,
+  [10] = MTL_FLOAT_E4M3FN,
+  [11] = MTL_FLOAT_E4M3FNUZ,
+  [12] = MTL_FLOAT_E5M2,
+  [13] = MTL_FLOAT_E5M2FNUZ,
+  [14] = MTL_FLOAT_E8M0FNU,
+  [15] = MTL_FLOAT_E2M3FN,
+  [16] = MTL_FLOAT_E3M2FN,
+  [17] = MTL_FLOAT_E2M1FN,
 };
 
 static guint

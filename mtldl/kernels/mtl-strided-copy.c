@@ -4,6 +4,7 @@
 
 #include "mtl-strided-copy-private.h"
 
+#include "mtl-convert-private.h"
 #include "mtl-copy-plan-private.h"
 #include "mtl-error.h"
 #include "mtl-number-private.h"
@@ -66,7 +67,6 @@ get_request (const MtlStrided *dest,
              const MtlStrided *source,
              gconstpointer     item)
 {
-  gsize size = dest->layout->item_bits / 8;
   gint64 dest_start, source_start = 0;
   guint bit;
 
@@ -79,10 +79,10 @@ get_request (const MtlStrided *dest,
     .shape = mtl_layout_shape (dest->layout),
     .dest = dest->data + dest_start,
     .dest_strides = mtl_layout_strides (dest->layout),
-    .dest_size = size,
+    .dest_size = dest->layout->item_bits / 8,
     .source = source != NULL ? source->data + source_start : item,
     .source_strides = source != NULL ? mtl_layout_strides (source->layout) : NULL,
-    .source_size = size,
+    .source_size = (source != NULL ? source : dest)->layout->item_bits / 8,
   };
 }
 
@@ -138,31 +138,35 @@ copy_row_of_bits (const MtlStridedRow *dest,
   return TRUE;
 }
 
-typedef struct
-{
-  MtlElementType dest;
-  MtlElementType source;
-} Conversion;
-
+/* Elements of fewer than 8 bits, on one side or both. */
 static gboolean
-convert_row (const MtlStridedRow *dest,
-             const MtlStridedRow *source,
-             gint64               n,
-             gpointer             user_data)
+convert_row_of_bits (const MtlStridedRow *dest,
+                     const MtlStridedRow *source,
+                     gint64               n,
+                     gpointer             user_data)
 {
-  Conversion *conversion = user_data;
-
-  for (gint64 i = 0; i < n; i++)
-    {
-      guint to_bit, from_bit;
-      guint8 *to = mtl_strided_row_locate (dest, i, &to_bit);
-      const guint8 *from = mtl_strided_row_locate (source, i, &from_bit);
-
-      mtl_number_store (mtl_number_load (conversion->source, from, from_bit),
-                        conversion->dest, to, to_bit);
-    }
-
+  mtl_conversion_run_bits (user_data, dest->data, dest->bit, dest->stride, source->data,
+                           source->bit, source->stride, n);
   return TRUE;
+}
+
+static void
+convert (const MtlStrided *dest,
+         const MtlStrided *source)
+{
+  MtlConversion conversion;
+
+  mtl_conversion_init (&conversion, dest->type, source->type);
+  if (dest->layout->item_bits % 8 == 0 && source->layout->item_bits % 8 == 0)
+    {
+      MtlCopyRequest request = get_request (dest, source, NULL);
+
+      request.convert = mtl_conversion_run;
+      request.convert_data = &conversion;
+      mtl_copy_run (&request);
+    }
+  else
+    mtl_strided_for_each_row (dest, source, convert_row_of_bits, &conversion);
 }
 
 /* Whether the elements are whole bytes, one beside the other in C order. */
@@ -214,8 +218,7 @@ mtl_strided_copy (const MtlStrided  *dest,
       || !mtl_element_type_check_numeric (source->type, error))
     return FALSE;
 
-  mtl_strided_for_each_row (dest, source, convert_row,
-                            &(Conversion) { dest->type, source->type });
+  convert (dest, source);
   return TRUE;
 }
 

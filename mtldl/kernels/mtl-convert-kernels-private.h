@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What is converted. Complex numbers are two of these, and floats of fewer than
+ * 8 bits have a byte each. */
+typedef enum
+{
+  MTL_CONVERT_BOOL,
+  MTL_CONVERT_UINT8,
+  MTL_CONVERT_UINT16,
+  MTL_CONVERT_UINT32,
+  MTL_CONVERT_UINT64,
+  MTL_CONVERT_INT8,
+  MTL_CONVERT_INT16,
+  MTL_CONVERT_INT32,
+  MTL_CONVERT_INT64,
+  MTL_CONVERT_FLOAT32,
+  MTL_CONVERT_FLOAT64,
+  MTL_CONVERT_FLOAT16,
+  MTL_CONVERT_BFLOAT16,
+  MTL_CONVERT_E3M4,
+  MTL_CONVERT_E4M3,
+  MTL_CONVERT_E4M3B11FNUZ,
+  MTL_CONVERT_E4M3FN,
+  MTL_CONVERT_E4M3FNUZ,
+  MTL_CONVERT_E5M2,
+  MTL_CONVERT_E5M2FNUZ,
+  MTL_CONVERT_E8M0FNU,
+  MTL_CONVERT_E2M3FN,
+  MTL_CONVERT_E3M2FN,
+  MTL_CONVERT_E2M1FN,
+  MTL_CONVERT_N_TYPES,
+} MtlConvertType;
+
+/* n numbers, one beside the other, of any alignment; the two do not overlap. */
+typedef void (* MtlConvertFunc) (guint8       *dest,
+                                 const guint8 *source,
+                                 gsize         n);
+
+/* Compiled once for each instruction set. Integers become others by their size
+ * alone where none of the bits is a sign: only the unsigned ones are there. */
+typedef struct
+{
+  /* By destination and source; NULL where two steps have to do. */
+  MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
+
+  /* To float32, for rounding once more: where bits are lost, the last one that
+   * is left is set. NULL where none can be lost. */
+  MtlConvertFunc to_odd_float32[MTL_CONVERT_N_TYPES];
+
+  MtlConvertFunc any_of_two;      /* n truth values of twice as many */
+  MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes, one of 0 each */
+  MtlConvertFunc unpack[2];       /* n numbers of 4, 6 bits, from the first bit of a byte */
+  MtlConvertFunc pack[2];         /* the same back; n numbers are whole bytes */
+} MtlConvertKernels;
+
+extern const MtlConvertKernels mtl_convert_kernels_plain;
+extern const MtlConvertKernels mtl_convert_kernels_baseline;
+extern const MtlConvertKernels mtl_convert_kernels_avx2;
+extern const MtlConvertKernels mtl_convert_kernels_avx512;
+
+G_END_DECLS

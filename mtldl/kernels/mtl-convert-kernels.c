@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Loops that compilers make vectors of. Compiled once for each instruction set,
+ * whose name the build defines as MTL_COPY_SET. */
+
+#include "config.h"
+
+#include "mtl-convert-kernels-private.h"
+
+#include "mtl-convert-half-private.h"
+#include "mtl-convert-numbers-private.h"
+#include "mtl-number-private.h"
+
+/* One number x after the other; memcpy() as nothing is aligned. */
+#define DEFINE_LOOP(function, Dest, Source, expression) \
+  static void \
+  function (guint8       *restrict dest, \
+            const guint8 *restrict source, \
+            gsize                  n) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Source x; \
+        Dest result; \
+\
+        memcpy (&x, source + i * sizeof x, sizeof x); \
+        result = (Dest) (expression); \
+        memcpy (dest + i * sizeof result, &result, sizeof result); \
+      } \
+  }
+
+/* F (destination, its type, source, its type, what becomes of x) */
+
+#define FROM_INTEGERS(F, DEST, Dest) \
+  F (DEST, Dest, UINT8, guint8, x) \
+  F (DEST, Dest, UINT16, guint16, x) \
+  F (DEST, Dest, UINT32, guint32, x) \
+  F (DEST, Dest, UINT64, guint64, x) \
+  F (DEST, Dest, INT8, gint8, x) \
+  F (DEST, Dest, INT16, gint16, x) \
+  F (DEST, Dest, INT32, gint32, x) \
+  F (DEST, Dest, INT64, gint64, x) \
+  F (DEST, Dest, BOOL, guint8, x != 0)
+
+#define AMONG_INTEGERS(F) \
+  F (UINT8, guint8, BOOL, guint8, x != 0) \
+  F (UINT8, guint8, UINT16, guint16, x) \
+  F (UINT8, guint8, UINT32, guint32, x) \
+  F (UINT8, guint8, UINT64, guint64, x) \
+  F (UINT16, guint16, BOOL, guint8, x != 0) \
+  F (UINT16, guint16, UINT8, guint8, x) \
+  F (UINT16, guint16, INT8, gint8, x) \
+  F (UINT16, guint16, UINT32, guint32, x) \
+  F (UINT16, guint16, UINT64, guint64, x) \
+  F (UINT32, guint32, BOOL, guint8, x != 0) \
+  F (UINT32, guint32, UINT8, guint8, x) \
+  F (UINT32, guint32, UINT16, guint16, x) \
+  F (UINT32, guint32, INT8, gint8, x) \
+  F (UINT32, guint32, INT16, gint16, x) \
+  F (UINT32, guint32, UINT64, guint64, x) \
+  F (UINT64, guint64, BOOL, guint8, x != 0) \
+  F (UINT64, guint64, UINT8, guint8, x) \
+  F (UINT64, guint64, UINT16, guint16, x) \
+  F (UINT64, guint64, UINT32, guint32, x) \
+  F (UINT64, guint64, INT8, gint8, x) \
+  F (UINT64, guint64, INT16, gint16, x) \
+  F (UINT64, guint64, INT32, gint32, x)
+
+#define TO_BOOL(F) \
+  F (BOOL, guint8, UINT8, guint8, x != 0) \
+  F (BOOL, guint8, UINT16, guint16, x != 0) \
+  F (BOOL, guint8, UINT32, guint32, x != 0) \
+  F (BOOL, guint8, UINT64, guint64, x != 0) \
+  F (BOOL, guint8, FLOAT16, guint16, (x & 0x7fff) != 0) \
+  F (BOOL, guint8, BFLOAT16, guint16, (x & 0x7fff) != 0) \
+  F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
+  F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
+
+#define TO_INTEGERS(F, SOURCE, Source, below31, below32, below63, below64) \
+  F (UINT8, guint8, SOURCE, Source, (gint32) clamp_##Source (x, 0, 0xff)) \
+  F (UINT16, guint16, SOURCE, Source, (gint32) clamp_##Source (x, 0, 0xffff)) \
+  F (UINT32, guint32, SOURCE, Source, Source##_to_uint32 (x, below32)) \
+  F (UINT64, guint64, SOURCE, Source, Source##_to_uint64 (x, below64)) \
+  F (INT8, gint8, SOURCE, Source, (gint32) clamp_##Source (x, -0x80, 0x7f)) \
+  F (INT16, gint16, SOURCE, Source, (gint32) clamp_##Source (x, -0x8000, 0x7fff)) \
+  F (INT32, gint32, SOURCE, Source, Source##_to_int32 (x, below31)) \
+  F (INT64, gint64, SOURCE, Source, Source##_to_int64 (x, below63))
+
+#define AMONG_FLOATS(F) \
+  F (FLOAT64, double, FLOAT32, float, x) \
+  F (FLOAT32, float, FLOAT64, double, x) \
+  F (BFLOAT16, guint16, FLOAT32, guint32, bfloat16_from_float32 (x)) \
+  F (FLOAT32, guint32, BFLOAT16, guint16, (guint32) x << 16) \
+  F (E8M0FNU, guint8, FLOAT32, guint32, power_from_float32 (x)) \
+  F (FLOAT32, guint32, E8M0FNU, guint8, power_to_float32 (x))
+
+#define SMALL_KIND(F, KIND) \
+  F (KIND, guint8, FLOAT32, guint32, \
+     small_from_float32 (&(const MtlFloatKind) MTL_FLOAT_##KIND, x)) \
+  F (FLOAT32, guint32, KIND, guint8, \
+     small_to_float32 (&(const MtlFloatKind) MTL_FLOAT_##KIND, x))
+
+#define SMALL_FLOATS(F) \
+  SMALL_KIND (F, E3M4) \
+  SMALL_KIND (F, E4M3) \
+  SMALL_KIND (F, E4M3B11FNUZ) \
+  SMALL_KIND (F, E4M3FN) \
+  SMALL_KIND (F, E4M3FNUZ) \
+  SMALL_KIND (F, E5M2) \
+  SMALL_KIND (F, E5M2FNUZ) \
+  SMALL_KIND (F, E2M3FN) \
+  SMALL_KIND (F, E3M2FN) \
+  SMALL_KIND (F, E2M1FN)
+
+#define DIRECT(F) \
+  FROM_INTEGERS (F, FLOAT32, float) \
+  FROM_INTEGERS (F, FLOAT64, double) \
+  AMONG_INTEGERS (F) \
+  TO_BOOL (F) \
+  TO_INTEGERS (F, FLOAT32, float, 0x1.fffffep30f, 0x1.fffffep31f, 0x1.fffffep62f, \
+               0x1.fffffep63f) \
+  TO_INTEGERS (F, FLOAT64, double, 0x1.fffffffcp30, 0x1.fffffffep31, 0x1.fffffffffffffp62, \
+               0x1.fffffffffffffp63) \
+  AMONG_FLOATS (F) \
+  SMALL_FLOATS (F)
+
+#define DEFINE_DIRECT(DEST, Dest, SOURCE, Source, expression) \
+  DEFINE_LOOP (convert_##SOURCE##_to_##DEST, Dest, Source, expression)
+
+#define DIRECT_ENTRY(DEST, Dest, SOURCE, Source, expression) \
+  [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = convert_##SOURCE##_to_##DEST,
+
+DIRECT (DEFINE_DIRECT)
+
+DEFINE_LOOP (odd_from_uint32, guint32, guint32, uint64_to_odd_float32 (x))
+DEFINE_LOOP (odd_from_uint64, guint32, guint64, uint64_to_odd_float32 (x))
+DEFINE_LOOP (odd_from_int32, guint32, gint32, int64_to_odd_float32 (x))
+DEFINE_LOOP (odd_from_int64, guint32, gint64, int64_to_odd_float32 (x))
+DEFINE_LOOP (odd_from_double, guint32, double, double_to_odd_float32 (x))
+
+typedef struct
+{
+  guint8 a, b;
+} Two;
+
+DEFINE_LOOP (any_of_two, guint8, Two, x.a | x.b)
+
+#define DEFINE_APPEND_ZERO(Number) \
+  static void \
+  append_zero_##Number (guint8       *restrict dest, \
+                        const guint8 *restrict source, \
+                        gsize                  n) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Number two[2] = { 0 }; \
+\
+        memcpy (two, source + i * sizeof (Number), sizeof (Number)); \
+        memcpy (dest + i * sizeof two, two, sizeof two); \
+      } \
+  }
+
+DEFINE_APPEND_ZERO (guint16)
+DEFINE_APPEND_ZERO (guint32)
+DEFINE_APPEND_ZERO (guint64)
+
+/* Two numbers in a byte, four in three bytes. */
+static void
+unpack_4 (guint8       *restrict dest,
+          const guint8 *restrict source,
+          gsize                  n)
+{
+  for (gsize i = 0; i < n / 2; i++)
+    {
+      dest[2 * i] = source[i] & 0xf;
+      dest[2 * i + 1] = source[i] >> 4;
+    }
+  if (n % 2 != 0)
+    dest[n - 1] = source[n / 2] & 0xf;
+}
+
+static void
+pack_4 (guint8       *restrict dest,
+        const guint8 *restrict source,
+        gsize                  n)
+{
+  for (gsize i = 0; i < n / 2; i++)
+    dest[i] = (source[2 * i] & 0xf) | source[2 * i + 1] << 4;
+}
+
+static void
+unpack_6 (guint8       *restrict dest,
+          const guint8 *restrict source,
+          gsize                  n)
+{
+  for (gsize i = 0; i < n / 4; i++, source += 3, dest += 4)
+    {
+      guint bits = source[0] | source[1] << 8 | source[2] << 16;
+
+      for (guint j = 0; j < 4; j++)
+        dest[j] = bits >> 6 * j & 0x3f;
+    }
+
+  for (guint j = 0; j < n % 4; j++)
+    dest[j] = mtl_bits_load (source + 6 * j / 8, 6 * j % 8, 6);
+}
+
+static void
+pack_6 (guint8       *restrict dest,
+        const guint8 *restrict source,
+        gsize                  n)
+{
+  for (gsize i = 0; i < n / 4; i++, source += 4, dest += 3)
+    {
+      guint bits = 0;
+
+      for (guint j = 0; j < 4; j++)
+        bits |= (source[j] & 0x3fu) << 6 * j;
+
+      for (guint j = 0; j < 3; j++)
+        dest[j] = bits >> 8 * j;
+    }
+}
+
+#define KERNELS_OF2(set) mtl_convert_kernels_##set
+#define KERNELS_OF(set) KERNELS_OF2 (set)
+
+const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
+  .direct = {
+    DIRECT (DIRECT_ENTRY)
+    [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
+    [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
+  },
+  .to_odd_float32 = {
+    [MTL_CONVERT_UINT32] = odd_from_uint32,
+    [MTL_CONVERT_UINT64] = odd_from_uint64,
+    [MTL_CONVERT_INT32] = odd_from_int32,
+    [MTL_CONVERT_INT64] = odd_from_int64,
+    [MTL_CONVERT_FLOAT64] = odd_from_double,
+  },
+  .any_of_two = any_of_two,
+  .append_zero = { NULL, append_zero_guint16, append_zero_guint32, append_zero_guint64 },
+  .unpack = { unpack_4, unpack_6 },
+  .pack = { pack_4, pack_6 },
+};

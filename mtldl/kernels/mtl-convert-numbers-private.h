@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <glib.h>
+#include <string.h>
+
+#include "mtl-float-private.h"
+
+/* Conversions of single numbers without branches, so that compilers make vectors
+ * of loops over them. Floats that are handled by their bits are integers here. */
+
+static inline guint32
+bits_of_float (float value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline float
+float_of_bits (guint32 bits)
+{
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+static inline guint64
+bits_of_double (double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static const guint32 FLOAT_INFINITY = 0x7f800000;
+static const guint32 FLOAT_NAN = 0x7fc00000;
+
+/* The exponent alone: a power of two, or what is to be added to an exponent. */
+static inline guint32
+float_exponent (int biased)
+{
+  return (guint32) biased << 23;
+}
+
+/* Rounds magnitudes of float32 to so many bits fewer, ties to even. */
+static inline guint32
+round_off (guint32 magnitude,
+           guint   n_bits)
+{
+  return (magnitude + (1u << (n_bits - 1)) - 1 + (magnitude >> n_bits & 1)) >> n_bits;
+}
+
+/* A magnitude of float32 in the type's exponents, without an upper end. Adding a
+ * power of two whose last bit is worth the smallest number rounds to a subnormal
+ * one. */
+static inline guint32
+narrow_magnitude (guint32 magnitude,
+                  int     mantissa_bits,
+                  int     bias)
+{
+  guint32 power = float_exponent (151 - bias - mantissa_bits);
+  guint32 subnormal = bits_of_float (float_of_bits (magnitude) + float_of_bits (power)) - power;
+  guint32 normal = round_off (magnitude - float_exponent (127 - bias), 23 - mantissa_bits);
+
+  return magnitude < float_exponent (128 - bias) ? subnormal : normal;
+}
+
+/* The other way; infinity and NaN come out as numbers. */
+static inline guint32
+widen_magnitude (guint32 magnitude,
+                 int     mantissa_bits,
+                 int     bias)
+{
+  guint32 wide = magnitude << (23 - mantissa_bits);
+  guint32 power = float_exponent (128 - bias);
+  guint32 subnormal = bits_of_float (float_of_bits (wide + power) - float_of_bits (power));
+
+  return magnitude >> mantissa_bits == 0 ? subnormal : wide + float_exponent (127 - bias);
+}
+
+/* As conversion instructions have it, NaN keeps the bits that there is room for,
+ * and is quiet. */
+static inline guint16
+float16_from_float32 (guint32 x)
+{
+  guint32 magnitude = x & G_MAXINT32;
+  guint32 narrow = narrow_magnitude (magnitude, 10, 15);
+
+  narrow = narrow > 0x7c00 ? 0x7c00 : narrow;
+  narrow = magnitude > FLOAT_INFINITY ? 0x7e00 | (magnitude >> 13 & 0x3ff) : narrow;
+  return (x >> 16 & 0x8000) | narrow;
+}
+
+static inline guint32
+float16_to_float32 (guint16 pattern)
+{
+  guint32 magnitude = pattern & 0x7fff;
+  guint32 special = magnitude << 13 | FLOAT_INFINITY | (magnitude > 0x7c00 ? 0x400000 : 0);
+  guint32 wide = widen_magnitude (magnitude, 10, 15);
+
+  return (pattern & 0x8000u) << 16 | (magnitude >= 0x7c00 ? special : wide);
+}
+
+static inline guint16
+bfloat16_from_float32 (guint32 x)
+{
+  return (x & G_MAXINT32) > FLOAT_INFINITY ? x >> 16 | 0x40 : round_off (x, 16);
+}
+
+/* Of 8 bits or fewer. */
+static inline guint8
+small_from_float32 (const MtlFloatKind *kind,
+                    guint32             x)
+{
+  guint32 magnitude = x & G_MAXINT32;
+  guint32 sign = x >> 31 << (kind->exponent_bits + kind->mantissa_bits);
+  guint32 narrow = narrow_magnitude (magnitude, kind->mantissa_bits, kind->bias);
+
+  narrow = narrow > kind->largest ? kind->too_large : narrow;
+  narrow = magnitude > FLOAT_INFINITY ? kind->nan : narrow;
+  if (kind->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO)
+    return (narrow & 0x7f) != 0 ? narrow | sign : narrow;
+
+  return narrow ^ sign;
+}
+
+static inline guint32
+small_to_float32 (const MtlFloatKind *kind,
+                  guint8              pattern)
+{
+  guint n_bits = kind->exponent_bits + kind->mantissa_bits;
+  guint32 magnitude = pattern & ((1u << n_bits) - 1);
+  guint32 sign = (guint32) pattern >> n_bits << 31;
+  guint32 wide = widen_magnitude (magnitude, kind->mantissa_bits, kind->bias);
+  gboolean has_infinity = kind->too_large > kind->largest && kind->too_large < kind->nan;
+
+  if (kind->sign == MTL_FLOAT_WITHOUT_NEGATIVE_ZERO)
+    return sign | (pattern == kind->nan ? FLOAT_NAN : wide);
+
+  wide = magnitude > kind->largest ? FLOAT_NAN : wide;
+  wide = has_infinity && magnitude == kind->too_large ? FLOAT_INFINITY : wide;
+  return sign | wide;
+}
+
+/* An exponent alone; of two as near the larger, as its last bit is the leading
+ * one, which is odd. There is no 0. */
+static inline guint8
+power_from_float32 (guint32 x)
+{
+  guint32 subnormal = x >= 0x600000;
+  guint32 power = x < 0x800000 ? subnormal : (x + 0x400000) >> 23;
+
+  /* Negative numbers, whose sign bit is set, lie above NaN. */
+  return x == 0 || x > FLOAT_INFINITY || power > 0xfe ? 0xff : power;
+}
+
+static inline guint32
+power_to_float32 (guint8 pattern)
+{
+  guint32 power = pattern == 0 ? 0x400000 : (guint32) pattern << 23;
+
+  return pattern == 0xff ? FLOAT_NAN : power;
+}
+
+/* Cut towards zero, the magnitude is made odd where bits were lost: infinity, too,
+ * is one more than the largest. */
+static inline guint32
+double_to_odd_float32 (double x)
+{
+  float nearest = (float) x;
+  double back = nearest;
+  guint32 bits = bits_of_float (nearest);
+  guint64 magnitude = bits_of_double (x) & G_MAXINT64;
+  guint64 back_magnitude = bits_of_double (back) & G_MAXINT64;
+
+  bits -= back_magnitude > magnitude && x == x ? 1u : 0u;
+  return bits | (back != x ? 1u : 0u);
+}
+
+/* Exact as a double, of which float32 keeps fewer bits still. */
+static inline guint64
+magnitude_for_double (guint64 magnitude)
+{
+  guint64 rest = magnitude & 0x7ff;
+
+  return magnitude >> 53 != 0 ? (magnitude - rest) | (rest != 0 ? 0x800 : 0) : magnitude;
+}
+
+static inline guint32
+uint64_to_odd_float32 (guint64 x)
+{
+  return double_to_odd_float32 ((double) magnitude_for_double (x));
+}
+
+static inline guint32
+int64_to_odd_float32 (gint64 x)
+{
+  guint64 magnitude = magnitude_for_double (x < 0 ? -(guint64) x : (guint64) x);
+
+  return double_to_odd_float32 ((double) (gint64) (x < 0 ? -magnitude : magnitude));
+}
+
+/* Floats that an integer type has no room for become its nearest number, NaN 0.
+ * Where the type's largest number is none of the float's, the nearest below is
+ * converted, and what is above replaced afterwards. */
+#define DEFINE_CUT(Float) \
+  static inline Float \
+  clamp_##Float (Float x, \
+                 Float min, \
+                 Float max) \
+  { \
+    x = x == x ? x : 0; \
+    x = x > min ? x : min; \
+    return x < max ? x : max; \
+  } \
+\
+  static inline gint32 \
+  Float##_to_int32 (Float x, \
+                    Float below) \
+  { \
+    gint32 cut = (gint32) clamp_##Float (x, -0x1p31, below); \
+\
+    return x >= (Float) 0x1p31 ? G_MAXINT32 : cut; \
+  } \
+\
+  static inline guint32 \
+  Float##_to_uint32 (Float x, \
+                     Float below) \
+  { \
+    Float clamped = clamp_##Float (x, 0, below); \
+    Float high = clamped >= (Float) 0x1p31 ? (Float) 0x1p31 : 0; \
+    guint32 cut = (guint32) (gint32) (clamped - high) + (high != 0 ? 0x80000000u : 0); \
+\
+    return x >= (Float) 0x1p32 ? G_MAXUINT32 : cut; \
+  } \
+\
+  static inline gint64 \
+  Float##_to_int64 (Float x, \
+                    Float below) \
+  { \
+    gint64 cut = (gint64) clamp_##Float (x, -0x1p63, below); \
+\
+    return x >= (Float) 0x1p63 ? G_MAXINT64 : cut; \
+  } \
+\
+  static inline guint64 \
+  Float##_to_uint64 (Float x, \
+                     Float below) \
+  { \
+    guint64 cut = (guint64) clamp_##Float (x, 0, below); \
+\
+    return x >= (Float) 0x1p64 ? G_MAXUINT64 : cut; \
+  }
+
+DEFINE_CUT (float)
+DEFINE_CUT (double)

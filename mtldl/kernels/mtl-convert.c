@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-convert-private.h"
+
+#include <string.h>
+
+#include "mtl-copy-kernels-private.h"
+#include "mtl-number-private.h"
+
+/* What lies between two steps stays within the nearest cache. */
+#define BLOCK_SIZE 4096
+
+/* Those for the set that copies use. */
+static const MtlConvertKernels *
+get_kernels (void)
+{
+  const MtlCopyKernels *set = mtl_copy_kernels_get ();
+
+#ifdef MTL_COPY_HAS_X86_SETS
+  if (set == &mtl_copy_kernels_avx512)
+    return &mtl_convert_kernels_avx512;
+  if (set == &mtl_copy_kernels_avx2)
+    return &mtl_convert_kernels_avx2;
+#endif
+#ifdef MTL_COPY_HAS_VECTORS
+  if (set == &mtl_copy_kernels_baseline)
+    return &mtl_convert_kernels_baseline;
+#endif
+
+  return &mtl_convert_kernels_plain;
+}
+
+/* The numbers that an element has one or two of. */
+static MtlConvertType
+get_number_type (MtlElementType type)
+{
+  guint log2_size;
+
+  switch (type.code)
+    {
+    case MTL_TYPE_CODE_BOOL:
+      return MTL_CONVERT_BOOL;
+    case MTL_TYPE_CODE_INT:
+    case MTL_TYPE_CODE_UINT:
+      log2_size = g_bit_nth_msf (type.bits, -1) - 3;
+      return (type.code == MTL_TYPE_CODE_INT ? MTL_CONVERT_INT8 : MTL_CONVERT_UINT8) + log2_size;
+    case MTL_TYPE_CODE_COMPLEX:
+      return get_number_type ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
+    case MTL_TYPE_CODE_FLOAT:
+      return type.bits == 16   ? MTL_CONVERT_FLOAT16
+             : type.bits == 32 ? MTL_CONVERT_FLOAT32
+                               : MTL_CONVERT_FLOAT64;
+    case MTL_TYPE_CODE_BFLOAT:
+      return MTL_CONVERT_BFLOAT16;
+    default:
+      /* DLPack's codes of small floats follow each other. */
+      return MTL_CONVERT_E3M4 + type.code - 7;
+    }
+}
+
+static gboolean
+is_integer (MtlConvertType type)
+{
+  return type >= MTL_CONVERT_UINT8 && type <= MTL_CONVERT_INT64;
+}
+
+static MtlConvertType
+get_unsigned (MtlConvertType type)
+{
+  return type >= MTL_CONVERT_INT8 && type <= MTL_CONVERT_INT64
+           ? type - MTL_CONVERT_INT8 + MTL_CONVERT_UINT8 : type;
+}
+
+static MtlConvertFunc
+find_direct (const MtlConvertKernels *kernels,
+             MtlConvertType           dest,
+             MtlConvertType           source)
+{
+  if ((is_integer (source) || source == MTL_CONVERT_BOOL) && is_integer (dest))
+    {
+      dest = get_unsigned (dest);
+      if (get_unsigned (source) > dest)
+        source = get_unsigned (source);
+    }
+  else if (dest == MTL_CONVERT_BOOL)
+    source = get_unsigned (source);
+
+  return kernels->direct[dest][source];
+}
+
+static gboolean
+is_same_pattern (MtlConvertType dest,
+                 MtlConvertType source)
+{
+  return dest == source
+         || (is_integer (dest) && is_integer (source)
+             && get_unsigned (dest) == get_unsigned (source));
+}
+
+static void
+add_step (MtlConversion  *self,
+          MtlConvertFunc  func,
+          guint           numbers,
+          guint           size)
+{
+  self->steps[self->n_steps++] = (MtlConversionStep) { func, numbers, size };
+}
+
+/* What has no direct way goes by float32, which holds all that is narrower; what
+ * is wider is cut so that it is rounded once all the same. */
+static void
+add_numbers (MtlConversion           *self,
+             const MtlConvertKernels *kernels,
+             MtlConvertType           dest,
+             MtlConvertType           source,
+             guint                    numbers,
+             guint                    size)
+{
+  MtlConvertFunc direct = find_direct (kernels, dest, source);
+  MtlConvertFunc first = kernels->to_odd_float32[source];
+
+  if (is_same_pattern (dest, source))
+    return;
+
+  if (direct == NULL)
+    {
+      if (first == NULL)
+        first = find_direct (kernels, MTL_CONVERT_FLOAT32, source);
+      add_step (self, first, numbers, numbers * sizeof (float));
+      direct = find_direct (kernels, dest, MTL_CONVERT_FLOAT32);
+    }
+  add_step (self, direct, numbers, size);
+}
+
+static guint
+get_packed_bits (MtlElementType type)
+{
+  guint bits = mtl_element_type_get_lane_bits (type);
+
+  return bits < 8 ? bits : 0;
+}
+
+void
+mtl_conversion_init (MtlConversion  *self,
+                     MtlElementType  dest,
+                     MtlElementType  source)
+{
+  const MtlConvertKernels *kernels = get_kernels ();
+  MtlConvertType dest_type = get_number_type (dest), source_type = get_number_type (source);
+  gboolean is_complex = source.code == MTL_TYPE_CODE_COMPLEX;
+  gboolean to_complex = dest.code == MTL_TYPE_CODE_COMPLEX;
+  gboolean takes_both = is_complex && (to_complex || dest.code == MTL_TYPE_CODE_BOOL);
+  guint numbers = takes_both ? 2 : 1;
+  guint number_size, largest;
+
+  self->n_steps = 0;
+  self->dest_size = MAX (dest.bits / 8, 1);
+  self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
+  self->dest_bits = get_packed_bits (dest);
+  self->source_bits = get_packed_bits (source);
+
+  number_size = self->dest_size / (to_complex ? 2 : 1);
+  add_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
+  if (takes_both && !to_complex)
+    add_step (self, kernels->any_of_two, 1, 1);
+  if (to_complex && !is_complex)
+    add_step (self, kernels->append_zero[g_bit_nth_msf (number_size, -1)], 1, self->dest_size);
+
+  largest = MAX (self->source_size, self->dest_size);
+  for (guint i = 0; i < self->n_steps; i++)
+    largest = MAX (largest, self->steps[i].size);
+  self->piece = BLOCK_SIZE / largest;
+}
+
+#define DEFINE_MOVE(size) \
+  static void \
+  move_##size (guint8       *restrict dest, \
+               const guint8 *restrict source, \
+               gsize                  n, \
+               gssize                 dest_step, \
+               gssize                 source_step) \
+  { \
+    for (gsize i = 0; i < n; i++, dest += dest_step, source += source_step) \
+      memcpy (dest, source, size); \
+  }
+
+DEFINE_MOVE (1)
+DEFINE_MOVE (2)
+DEFINE_MOVE (4)
+DEFINE_MOVE (8)
+DEFINE_MOVE (16)
+
+/* Between a row of any step and a block. */
+static void
+move (guint8       *dest,
+      const guint8 *source,
+      gsize         n,
+      gssize        dest_step,
+      gssize        source_step,
+      guint         size)
+{
+  switch (size)
+    {
+    case 1:
+      move_1 (dest, source, n, dest_step, source_step);
+      break;
+    case 2:
+      move_2 (dest, source, n, dest_step, source_step);
+      break;
+    case 4:
+      move_4 (dest, source, n, dest_step, source_step);
+      break;
+    case 8:
+      move_8 (dest, source, n, dest_step, source_step);
+      break;
+    default:
+      move_16 (dest, source, n, dest_step, source_step);
+    }
+}
+
+typedef struct
+{
+  guint8 bytes[2][BLOCK_SIZE];
+} Blocks;
+
+/* All steps of one piece; the last one writes to the destination where that is
+ * given. Returns where the elements are. */
+static const guint8 *
+take_steps (const MtlConversion *self,
+            Blocks              *blocks,
+            guint8              *dest,
+            const guint8        *source,
+            gsize                n)
+{
+  for (guint i = 0; i < self->n_steps; i++)
+    {
+      const MtlConversionStep *step = &self->steps[i];
+      guint8 *to = blocks->bytes[source == blocks->bytes[0] ? 1 : 0];
+
+      if (i == self->n_steps - 1u && dest != NULL)
+        to = dest;
+      step->func (to, source, n * step->numbers);
+      source = to;
+    }
+
+  return source;
+}
+
+void
+mtl_conversion_run (guint8        *dest,
+                    const guint8  *source,
+                    gsize          n,
+                    gssize         dest_step,
+                    gssize         source_step,
+                    gconstpointer  conversion)
+{
+  const MtlConversion *self = conversion;
+  gboolean dest_is_dense = n == 1 || dest_step == self->dest_size;
+  gboolean source_is_dense = n == 1 || source_step == self->source_size;
+  Blocks blocks;
+
+  if (self->n_steps == 0)
+    {
+      if (dest_is_dense && source_is_dense)
+        memcpy (dest, source, n * self->dest_size);
+      else
+        move (dest, source, n, dest_step, source_step, self->dest_size);
+      return;
+    }
+
+  if (self->n_steps == 1 && dest_is_dense && source_is_dense)
+    {
+      self->steps[0].func (dest, source, n * self->steps[0].numbers);
+      return;
+    }
+
+  for (gsize i = 0; i < n; i += self->piece)
+    {
+      gsize part = MIN (n - i, self->piece);
+      guint8 *to = dest + (gssize) i * dest_step;
+      const guint8 *from = source + (gssize) i * source_step;
+
+      if (!source_is_dense)
+        {
+          move (blocks.bytes[0], from, part, self->source_size, source_step, self->source_size);
+          from = blocks.bytes[0];
+        }
+      from = take_steps (self, &blocks, dest_is_dense ? to : NULL, from, part);
+      if (!dest_is_dense)
+        move (to, from, part, dest_step, self->dest_size, self->dest_size);
+    }
+}
+
+/* Elements from the first of a row on into a byte each. */
+static void
+gather_bits (guint8       *block,
+             const guint8 *source,
+             gint64        bit,
+             gint64        step,
+             gsize         n,
+             guint         n_bits)
+{
+  const MtlConvertKernels *kernels = get_kernels ();
+  gsize i = 0;
+
+  for (; i < n && (step != n_bits || bit % 8 != 0); i++, bit += step)
+    block[i] = mtl_bits_load (source + (bit >> 3), bit & 7, n_bits);
+
+  kernels->unpack[n_bits == 4 ? 0 : 1] (block + i, source + (bit >> 3), n - i);
+}
+
+static void
+scatter_bits (guint8       *dest,
+              gint64        bit,
+              gint64        step,
+              const guint8 *block,
+              gsize         n,
+              guint         n_bits)
+{
+  const MtlConvertKernels *kernels = get_kernels ();
+  gsize i = 0, whole;
+
+  for (; i < n && (step != n_bits || bit % 8 != 0); i++, bit += step)
+    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, block[i] & ((1u << n_bits) - 1));
+
+  whole = (n - i) & ~(gsize) 3;
+  kernels->pack[n_bits == 4 ? 0 : 1] (dest + (bit >> 3), block + i, whole);
+  for (i += whole, bit += whole * n_bits; i < n; i++, bit += step)
+    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, block[i] & ((1u << n_bits) - 1));
+}
+
+void
+mtl_conversion_run_bits (const MtlConversion *self,
+                         guint8              *dest,
+                         gint64               dest_bit,
+                         gint64               dest_step,
+                         const guint8        *source,
+                         gint64               source_bit,
+                         gint64               source_step,
+                         gint64               n)
+{
+  Blocks blocks;
+
+  for (gint64 i = 0; i < n; i += self->piece)
+    {
+      gsize part = MIN (n - i, self->piece);
+      gint64 to = dest_bit + i * dest_step, from = source_bit + i * source_step;
+      gboolean dest_is_dense = self->dest_bits == 0 && dest_step == 8 * self->dest_size;
+      const guint8 *numbers = blocks.bytes[0];
+
+      if (self->source_bits != 0)
+        gather_bits (blocks.bytes[0], source, from, source_step, part, self->source_bits);
+      else if (source_step != 8 * self->source_size)
+        move (blocks.bytes[0], source + from / 8, part, self->source_size, source_step / 8,
+              self->source_size);
+      else
+        numbers = source + from / 8;
+
+      numbers = take_steps (self, &blocks, dest_is_dense ? dest + to / 8 : NULL, numbers, part);
+      if (self->dest_bits != 0)
+        scatter_bits (dest, to, dest_step, numbers, part, self->dest_bits);
+      else if (!dest_is_dense || self->n_steps == 0)
+        move (dest + to / 8, numbers, part, dest_step / 8, self->dest_size, self->dest_size);
+    }
+}
