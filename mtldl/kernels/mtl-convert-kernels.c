@@ -7,7 +7,7 @@
 
 #include "mtl-convert-kernels-private.h"
 
-#include "mtl-convert-half-private.h"
+#include "mtl-convert-instructions-private.h"
 #include "mtl-convert-numbers-private.h"
 #include "mtl-number-private.h"
 
@@ -76,14 +76,17 @@
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
   F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
 
-#define TO_INTEGERS(F, SOURCE, Source, below31, below32, below63, below64) \
-  F (UINT8, guint8, SOURCE, Source, (gint32) clamp_##Source (x, 0, 0xff)) \
-  F (UINT16, guint16, SOURCE, Source, (gint32) clamp_##Source (x, 0, 0xffff)) \
+/* x is cut to an int32 before. */
+#define TO_SMALL_INTEGERS(F, SOURCE, Source) \
+  F (UINT8, guint8, SOURCE, Source, CLAMP (x, 0, 0xff)) \
+  F (UINT16, guint16, SOURCE, Source, CLAMP (x, 0, 0xffff)) \
+  F (INT8, gint8, SOURCE, Source, CLAMP (x, -0x80, 0x7f)) \
+  F (INT16, gint16, SOURCE, Source, CLAMP (x, -0x8000, 0x7fff)) \
+  F (INT32, gint32, SOURCE, Source, x)
+
+#define TO_INTEGERS(F, SOURCE, Source, below32, below63, below64) \
   F (UINT32, guint32, SOURCE, Source, Source##_to_uint32 (x, below32)) \
   F (UINT64, guint64, SOURCE, Source, Source##_to_uint64 (x, below64)) \
-  F (INT8, gint8, SOURCE, Source, (gint32) clamp_##Source (x, -0x80, 0x7f)) \
-  F (INT16, gint16, SOURCE, Source, (gint32) clamp_##Source (x, -0x8000, 0x7fff)) \
-  F (INT32, gint32, SOURCE, Source, Source##_to_int32 (x, below31)) \
   F (INT64, gint64, SOURCE, Source, Source##_to_int64 (x, below63))
 
 #define AMONG_FLOATS(F) \
@@ -117,12 +120,39 @@
   FROM_INTEGERS (F, FLOAT64, double) \
   AMONG_INTEGERS (F) \
   TO_BOOL (F) \
-  TO_INTEGERS (F, FLOAT32, float, 0x1.fffffep30f, 0x1.fffffep31f, 0x1.fffffep62f, \
-               0x1.fffffep63f) \
-  TO_INTEGERS (F, FLOAT64, double, 0x1.fffffffcp30, 0x1.fffffffep31, 0x1.fffffffffffffp62, \
+  TO_INTEGERS (F, FLOAT32, float, 0x1.fffffep31f, 0x1.fffffep62f, 0x1.fffffep63f) \
+  TO_INTEGERS (F, FLOAT64, double, 0x1.fffffffep31, 0x1.fffffffffffffp62, \
                0x1.fffffffffffffp63) \
   AMONG_FLOATS (F) \
   SMALL_FLOATS (F)
+
+#define BY_INT32(F) \
+  TO_SMALL_INTEGERS (F, FLOAT32, float) \
+  TO_SMALL_INTEGERS (F, FLOAT64, double)
+
+#define DEFINE_BY_INT32(DEST, Dest, SOURCE, Source, expression) \
+  static void \
+  convert_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                                const guint8 *restrict source, \
+                                gsize                  n) \
+  { \
+    gint32 cut[16]; \
+\
+    for (; n >= 16; n -= 16, source += 16 * sizeof (Source), dest += 16 * sizeof (Dest)) \
+      { \
+        mtl_cut_##Source##s (cut, source, 16); \
+        mtl_saturate_##Dest (dest, cut); \
+      } \
+\
+    mtl_cut_##Source##s (cut, source, n); \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        gint32 x = cut[i]; \
+        Dest result = (Dest) (expression); \
+\
+        memcpy (dest + i * sizeof result, &result, sizeof result); \
+      } \
+  }
 
 #define DEFINE_DIRECT(DEST, Dest, SOURCE, Source, expression) \
   DEFINE_LOOP (convert_##SOURCE##_to_##DEST, Dest, Source, expression)
@@ -131,12 +161,7 @@
   [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = convert_##SOURCE##_to_##DEST,
 
 DIRECT (DEFINE_DIRECT)
-
-DEFINE_LOOP (odd_from_uint32, guint32, guint32, uint64_to_odd_float32 (x))
-DEFINE_LOOP (odd_from_uint64, guint32, guint64, uint64_to_odd_float32 (x))
-DEFINE_LOOP (odd_from_int32, guint32, gint32, int64_to_odd_float32 (x))
-DEFINE_LOOP (odd_from_int64, guint32, gint64, int64_to_odd_float32 (x))
-DEFINE_LOOP (odd_from_double, guint32, double, double_to_odd_float32 (x))
+BY_INT32 (DEFINE_BY_INT32)
 
 typedef struct
 {
@@ -151,12 +176,15 @@ DEFINE_LOOP (any_of_two, guint8, Two, x.a | x.b)
                         const guint8 *restrict source, \
                         gsize                  n) \
   { \
+    const Number zero = 0; \
+\
     for (gsize i = 0; i < n; i++) \
       { \
-        Number two[2] = { 0 }; \
+        Number x; \
 \
-        memcpy (two, source + i * sizeof (Number), sizeof (Number)); \
-        memcpy (dest + i * sizeof two, two, sizeof two); \
+        memcpy (&x, source + i * sizeof x, sizeof x); \
+        memcpy (dest + 2 * i * sizeof x, &x, sizeof x); \
+        memcpy (dest + (2 * i + 1) * sizeof x, &zero, sizeof x); \
       } \
   }
 
@@ -228,15 +256,16 @@ pack_6 (guint8       *restrict dest,
 const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
   .direct = {
     DIRECT (DIRECT_ENTRY)
+    BY_INT32 (DIRECT_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
   },
   .to_odd_float32 = {
-    [MTL_CONVERT_UINT32] = odd_from_uint32,
-    [MTL_CONVERT_UINT64] = odd_from_uint64,
-    [MTL_CONVERT_INT32] = odd_from_int32,
-    [MTL_CONVERT_INT64] = odd_from_int64,
-    [MTL_CONVERT_FLOAT64] = odd_from_double,
+    [MTL_CONVERT_UINT32] = mtl_convert_uint32_to_odd,
+    [MTL_CONVERT_UINT64] = mtl_convert_uint64_to_odd,
+    [MTL_CONVERT_INT32] = mtl_convert_int32_to_odd,
+    [MTL_CONVERT_INT64] = mtl_convert_int64_to_odd,
+    [MTL_CONVERT_FLOAT64] = mtl_convert_double_to_odd,
   },
   .any_of_two = any_of_two,
   .append_zero = { NULL, append_zero_guint16, append_zero_guint32, append_zero_guint64 },

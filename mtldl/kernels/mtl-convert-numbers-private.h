@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <math.h>
 #include <string.h>
 
 #include "mtl-float-private.h"
@@ -35,6 +36,15 @@ bits_of_double (double value)
 
   memcpy (&bits, &value, sizeof bits);
   return bits;
+}
+
+static inline double
+double_of_bits (guint64 bits)
+{
+  double value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
 }
 
 static const guint32 FLOAT_INFINITY = 0x7f800000;
@@ -206,56 +216,81 @@ int64_to_odd_float32 (gint64 x)
 }
 
 /* Floats that an integer type has no room for become its nearest number, NaN 0.
- * Where the type's largest number is none of the float's, the nearest below is
- * converted, and what is above replaced afterwards. */
-#define DEFINE_CUT(Float) \
+ * They are compared by their bits, where compilers have one instruction for what
+ * of floats takes several. What is converted is always in range: `below` is the
+ * last float that the type has room for. */
+#define DEFINE_CUT(Float, Bits) \
   static inline Float \
-  clamp_##Float (Float x, \
-                 Float min, \
-                 Float max) \
+  Float##_within (Float x, \
+                  Float most) \
   { \
-    x = x == x ? x : 0; \
-    x = x > min ? x : min; \
-    return x < max ? x : max; \
+    Bits bits = bits_of_##Float (x); \
+    Bits magnitude = bits & (Bits) -1 >> 1; \
+    Bits limited = MIN (magnitude, bits_of_##Float (most)); \
+\
+    limited = magnitude > bits_of_##Float (INFINITY) ? 0 : limited; \
+    return Float##_of_bits (limited | (bits ^ magnitude)); \
+  } \
+\
+  /* All that is no positive number is 0. */ \
+  static inline Bits \
+  Float##_positive_bits (Float x) \
+  { \
+    Bits bits = bits_of_##Float (x); \
+\
+    return bits > bits_of_##Float (INFINITY) ? 0 : bits; \
   } \
 \
   static inline gint32 \
   Float##_to_int32 (Float x, \
                     Float below) \
   { \
-    gint32 cut = (gint32) clamp_##Float (x, -0x1p31, below); \
+    gint32 cut = (gint32) Float##_within (x, below); \
+    Bits bits = bits_of_##Float (x); \
+    Bits magnitude = bits & (Bits) -1 >> 1; \
+    gint32 end = bits != magnitude ? G_MININT32 : G_MAXINT32; \
 \
-    return x >= (Float) 0x1p31 ? G_MAXINT32 : cut; \
-  } \
-\
-  static inline guint32 \
-  Float##_to_uint32 (Float x, \
-                     Float below) \
-  { \
-    Float clamped = clamp_##Float (x, 0, below); \
-    Float high = clamped >= (Float) 0x1p31 ? (Float) 0x1p31 : 0; \
-    guint32 cut = (guint32) (gint32) (clamped - high) + (high != 0 ? 0x80000000u : 0); \
-\
-    return x >= (Float) 0x1p32 ? G_MAXUINT32 : cut; \
+    end = magnitude > bits_of_##Float (INFINITY) ? 0 : end; \
+    return magnitude >= bits_of_##Float (0x1p31) ? end : cut; \
   } \
 \
   static inline gint64 \
   Float##_to_int64 (Float x, \
                     Float below) \
   { \
-    gint64 cut = (gint64) clamp_##Float (x, -0x1p63, below); \
+    gint64 cut = (gint64) Float##_within (x, below); \
+    Bits bits = bits_of_##Float (x); \
+    Bits magnitude = bits & (Bits) -1 >> 1; \
+    gint64 end = bits != magnitude ? G_MININT64 : G_MAXINT64; \
 \
-    return x >= (Float) 0x1p63 ? G_MAXINT64 : cut; \
+    end = magnitude > bits_of_##Float (INFINITY) ? 0 : end; \
+    return magnitude >= bits_of_##Float (0x1p63) ? end : cut; \
+  } \
+\
+  /* By halves, as instructions for signed numbers are everywhere. */ \
+  static inline guint32 \
+  Float##_to_uint32 (Float x, \
+                     Float below) \
+  { \
+    Bits bits = Float##_positive_bits (x); \
+    Bits limited = MIN (bits, bits_of_##Float (below)); \
+    Bits half = bits_of_##Float (0x1p31); \
+    Float rest = Float##_of_bits (limited) - Float##_of_bits (limited >= half ? half : 0); \
+    guint32 cut = (guint32) (gint32) rest + (limited >= half ? 0x80000000u : 0); \
+\
+    return bits > bits_of_##Float (below) ? G_MAXUINT32 : cut; \
   } \
 \
   static inline guint64 \
   Float##_to_uint64 (Float x, \
                      Float below) \
   { \
-    guint64 cut = (guint64) clamp_##Float (x, 0, below); \
+    Bits bits = Float##_positive_bits (x); \
+    Bits limited = MIN (bits, bits_of_##Float (below)); \
+    guint64 cut = (guint64) Float##_of_bits (limited); \
 \
-    return x >= (Float) 0x1p64 ? G_MAXUINT64 : cut; \
+    return bits > bits_of_##Float (below) ? G_MAXUINT64 : cut; \
   }
 
-DEFINE_CUT (float)
-DEFINE_CUT (double)
+DEFINE_CUT (float, guint32)
+DEFINE_CUT (double, guint64)
