@@ -60,7 +60,6 @@ typedef struct
 } MtlConvertKernels;
 
 extern const MtlConvertKernels mtl_convert_kernels_plain;
-extern const MtlConvertKernels mtl_convert_kernels_baseline;
 extern const MtlConvertKernels mtl_convert_kernels_avx2;
 extern const MtlConvertKernels mtl_convert_kernels_avx512;
 

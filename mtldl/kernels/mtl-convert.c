@@ -12,21 +12,18 @@
 /* What lies between two steps stays within the nearest cache. */
 #define BLOCK_SIZE 4096
 
-/* Those for the set that copies use. */
+/* Those for the set that copies use. Whether they are to have vectors of whatever
+ * kind is up to the compiler. */
 static const MtlConvertKernels *
 get_kernels (void)
 {
-  const MtlCopyKernels *set = mtl_copy_kernels_get ();
+  const MtlCopyKernels *set = mtl_copy_machine_get ()->kernels;
 
 #ifdef MTL_COPY_HAS_X86_SETS
   if (set == &mtl_copy_kernels_avx512)
     return &mtl_convert_kernels_avx512;
   if (set == &mtl_copy_kernels_avx2)
     return &mtl_convert_kernels_avx2;
-#endif
-#ifdef MTL_COPY_HAS_VECTORS
-  if (set == &mtl_copy_kernels_baseline)
-    return &mtl_convert_kernels_baseline;
 #endif
 
   return &mtl_convert_kernels_plain;
