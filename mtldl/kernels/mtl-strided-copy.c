@@ -112,6 +112,96 @@ run_request (const MtlCopyRequest  *request,
   return mtl_threads_run (&work, monitor, error);
 }
 
+static gboolean
+copy_bytes (guint8            *dest,
+            const guint8      *source,
+            gint64             size,
+            const MtlMonitor  *monitor,
+            GError           **error)
+{
+  const gint64 stride = 1;
+
+  return run_request (&(MtlCopyRequest) {
+                        .n_dims = 1,
+                        .shape = &size,
+                        .dest = dest,
+                        .dest_strides = &stride,
+                        .dest_size = 1,
+                        .source = source,
+                        .source_strides = &stride,
+                        .source_size = 1,
+                      },
+                      monitor, error);
+}
+
+/* Elements that share bytes with their neighbours, so that one thread writes them
+ * all. */
+typedef struct
+{
+  MtlStridedRowFunc func;
+  gpointer data;
+  gint64 n_elements;
+  gint64 n_bytes;
+  gint64 n_done;
+  gint64 n_since; /* the last look at the monitor */
+  const MtlMonitor *monitor;
+  GError **error;
+} Rows;
+
+#define N_BETWEEN_LOOKS 65536
+
+static gboolean
+look (Rows *self)
+{
+  self->n_since = 0;
+  mtl_monitor_report (self->monitor, (double) self->n_bytes * self->n_done / self->n_elements,
+                      self->n_bytes);
+  return mtl_monitor_check (self->monitor, self->error);
+}
+
+static gboolean
+run_watched_row (const MtlStridedRow *dest,
+                 const MtlStridedRow *source,
+                 gint64               n,
+                 gpointer             user_data)
+{
+  Rows *rows = user_data;
+
+  for (gint64 i = 0; i < n; i += N_BETWEEN_LOOKS)
+    {
+      MtlStridedRow to = { dest->data, dest->bit + i * dest->stride, dest->stride };
+      MtlStridedRow from = { source->data, source->bit + i * source->stride, source->stride };
+      gint64 n_now = MIN (n - i, N_BETWEEN_LOOKS);
+
+      rows->func (&to, &from, n_now, rows->data);
+      rows->n_done += n_now;
+      rows->n_since += n_now;
+      if ((rows->n_since >= N_BETWEEN_LOOKS || rows->n_done == rows->n_elements) && !look (rows))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+run_rows (const MtlStrided   *dest,
+          const MtlStrided   *source,
+          MtlStridedRowFunc   func,
+          gpointer            data,
+          const MtlMonitor   *monitor,
+          GError            **error)
+{
+  gint64 n_elements = mtl_layout_get_volume (dest->layout);
+  Rows rows = { func, data, n_elements, .monitor = monitor, .error = error };
+
+  if (monitor == NULL)
+    return mtl_strided_for_each_row (dest, source, func, data);
+
+  rows.n_bytes = (double) n_elements * dest->layout->item_bits / 8;
+  return mtl_monitor_check (monitor, error)
+         && mtl_strided_for_each_row (dest, source, run_watched_row, &rows);
+}
+
 /* Elements that may begin and end within a byte. */
 static gboolean
 copy_row_of_bits (const MtlStridedRow *dest,
@@ -150,9 +240,11 @@ convert_row_of_bits (const MtlStridedRow *dest,
   return TRUE;
 }
 
-static void
-convert (const MtlStrided *dest,
-         const MtlStrided *source)
+static gboolean
+convert (const MtlStrided  *dest,
+         const MtlStrided  *source,
+         const MtlMonitor  *monitor,
+         GError           **error)
 {
   MtlConversion conversion;
 
@@ -163,10 +255,10 @@ convert (const MtlStrided *dest,
 
       request.convert = mtl_conversion_run;
       request.convert_data = &conversion;
-      mtl_copy_run (&request);
+      return run_request (&request, monitor, error);
     }
-  else
-    mtl_strided_for_each_row (dest, source, convert_row_of_bits, &conversion);
+
+  return run_rows (dest, source, convert_row_of_bits, &conversion, monitor, error);
 }
 
 /* Whether the elements are whole bytes, one beside the other in C order. */
@@ -207,19 +299,16 @@ mtl_strided_copy (const MtlStrided  *dest,
         }
 
       if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
-        memcpy (to, from, size);
-      else
-        mtl_strided_for_each_row (dest, source, copy_row_of_bits, &item_bits);
+        return copy_bytes (to, from, size, monitor, error);
 
-      return TRUE;
+      return run_rows (dest, source, copy_row_of_bits, &item_bits, monitor, error);
     }
 
   if (!mtl_element_type_check_numeric (dest->type, error)
       || !mtl_element_type_check_numeric (source->type, error))
     return FALSE;
 
-  convert (dest, source);
-  return TRUE;
+  return convert (dest, source, monitor, error);
 }
 
 typedef struct
@@ -265,7 +354,7 @@ mtl_strided_fill (const MtlStrided  *dest,
       return run_request (&request, monitor, error);
     }
 
-  return mtl_strided_for_each_row (dest, dest, fill_row_of_bits, &(Filling) { item, item_bits });
+  return run_rows (dest, dest, fill_row_of_bits, &(Filling) { item, item_bits }, monitor, error);
 }
 
 /* Whether any byte belongs to elements of both. Says so of a few that share

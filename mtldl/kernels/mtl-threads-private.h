@@ -20,6 +20,13 @@ typedef struct
   gpointer data;
 } MtlMonitor;
 
+/* Both do nothing for NULL. Fails where it was cancelled. */
+gboolean mtl_monitor_check  (const MtlMonitor  *self,
+                             GError           **error);
+void     mtl_monitor_report (const MtlMonitor  *self,
+                             guint64            done,
+                             guint64            total);
+
 /* Does the items begin, …, end - 1. */
 typedef void (* MtlThreadsFunc) (gpointer data,
                                  gsize    begin,

@@ -210,15 +210,31 @@ reserve_helpers (gsize n_wanted)
   return 0;
 }
 
+gboolean
+mtl_monitor_check (const MtlMonitor  *self,
+                   GError           **error)
+{
+  return self == NULL || self->cancellable == NULL
+         || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+}
+
+void
+mtl_monitor_report (const MtlMonitor *self,
+                    guint64           done,
+                    guint64           total)
+{
+  if (self != NULL && self->report != NULL)
+    self->report (done, total, self->data);
+}
+
 static void
 report (Job              *job,
         const MtlMonitor *monitor)
 {
   const MtlThreadsWork *work = job->work;
 
-  if (monitor != NULL && monitor->report != NULL)
-    monitor->report ((double) work->n_bytes * count_done (job) / work->n_items, work->n_bytes,
-                     monitor->data);
+  mtl_monitor_report (monitor, (double) work->n_bytes * count_done (job) / work->n_items,
+                      work->n_bytes);
 }
 
 static gboolean
@@ -278,8 +294,7 @@ mtl_threads_run (const MtlThreadsWork  *work,
     }
 
   if (work->n_items == 0)
-    return monitor->cancellable == NULL
-           || !g_cancellable_set_error_if_cancelled (monitor->cancellable, error);
+    return mtl_monitor_check (monitor, error);
 
   return run_with_helpers (work, monitor, n_helpers, error);
 }
