@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
-#include <glib-object.h>
+#include <gio/gio.h>
 
 extern void __tsan_acquire (void *address);
 extern void __tsan_release (void *address);
@@ -84,4 +84,105 @@ EXPORTED void
   if (may_be_last)
     __tsan_acquire (object);
   next (object);
+}
+
+/* What is handed to another thread: what the one did before, the other sees. */
+typedef struct
+{
+  GFunc func;
+  gpointer user_data;
+} PoolFunc;
+
+static void
+run_in_pool (gpointer data,
+             gpointer pool_func)
+{
+  PoolFunc *self = pool_func;
+
+  __tsan_acquire (data);
+  self->func (data, self->user_data);
+}
+
+EXPORTED GThreadPool *
+g_thread_pool_new (GFunc      func,
+                   gpointer   user_data,
+                   gint       max_threads,
+                   gboolean   exclusive,
+                   GError   **error)
+{
+  PoolFunc *pool_func = g_new (PoolFunc, 1); /* as long as the pool, which stays */
+
+  *pool_func = (PoolFunc) { func, user_data };
+  return NEXT (g_thread_pool_new) (run_in_pool, pool_func, max_threads, exclusive, error);
+}
+
+EXPORTED gboolean
+g_thread_pool_push (GThreadPool  *pool,
+                    gpointer      data,
+                    GError      **error)
+{
+  __tsan_release (data);
+  return NEXT (g_thread_pool_push) (pool, data, error);
+}
+
+static void
+run_task (GTask        *task,
+          gpointer      source_object,
+          gpointer      task_data,
+          GCancellable *cancellable)
+{
+  GTaskThreadFunc func = (GTaskThreadFunc) g_object_get_data (G_OBJECT (task), "tsan-func");
+
+  __tsan_acquire (task);
+  func (task, source_object, task_data, cancellable);
+}
+
+EXPORTED void
+g_task_run_in_thread (GTask           *task,
+                      GTaskThreadFunc  func)
+{
+  g_object_set_data (G_OBJECT (task), "tsan-func", (gpointer) func);
+  __tsan_release (task);
+  NEXT (g_task_run_in_thread) (task, run_task);
+}
+
+EXPORTED void
+g_task_return_pointer (GTask          *task,
+                       gpointer        result,
+                       GDestroyNotify  destroy)
+{
+  __tsan_release (task);
+  NEXT (g_task_return_pointer) (task, result, destroy);
+}
+
+EXPORTED void
+g_task_return_boolean (GTask    *task,
+                       gboolean  result)
+{
+  __tsan_release (task);
+  NEXT (g_task_return_boolean) (task, result);
+}
+
+EXPORTED void
+g_task_return_error (GTask  *task,
+                     GError *error)
+{
+  __tsan_release (task);
+  NEXT (g_task_return_error) (task, error);
+}
+
+EXPORTED gpointer
+g_task_propagate_pointer (GTask   *task,
+                          GError **error)
+{
+  __tsan_acquire (task);
+  return NEXT (g_task_propagate_pointer) (task, error);
+}
+
+EXPORTED gboolean
+g_task_propagate_boolean (GTask   *task,
+                          GError **error)
+{
+  __tsan_acquire (task);
+  return NEXT (g_task_propagate_boolean) (task, error);
 }
