@@ -408,16 +408,18 @@ cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
   MtlCopyAxis *axes = &self->axes[self->n_outer];
-  guint longest = self->n_inner - 1;
+  /* Runs are known by the extent of their rows, which are left whole. */
+  guint n_divisible = self->n_inner == MTL_COPY_MAX_INNER ? self->n_inner - 1 : self->n_inner;
+  guint longest = n_divisible - 1;
   gsize wanted, misaligned;
 
-  for (guint i = 0; i < self->n_inner; i++)
+  for (guint i = 0; i < n_divisible; i++)
     if (axes[i].extent > axes[longest].extent)
       longest = i;
 
   /* Rows of the destination are best cut across, as the kernels go. */
-  if (axes[self->n_inner - 1].extent >= 4 * GRAIN)
-    longest = self->n_inner - 1;
+  if (axes[n_divisible - 1].extent >= 4 * GRAIN)
+    longest = n_divisible - 1;
 
   wanted = mtl_copy_slice_size / MAX (job_size / axes[longest].extent, 1);
   misaligned = (guintptr) self->job.dest % GRAIN;

@@ -11,7 +11,7 @@
 
 #define MAX_DIMS 12
 #define MAX_BYTES 400000
-#define N_CASES 4000
+#define N_CASES 10000
 
 /* A layout in bytes, and the memory that it lies in. */
 typedef struct
@@ -264,8 +264,11 @@ check_case (const Case *self)
   if (memcmp (dest, expected, self->dest.size) != 0)
     {
       g_autofree char *text = describe (self);
+      gsize first = 0;
 
-      g_error ("%s", text);
+      while (dest[first] == expected[first])
+        first++;
+      g_error ("Byte %" G_GSIZE_FORMAT " differs: %s", first, text);
     }
 }
 
@@ -330,6 +333,29 @@ test_transposes (void)
             .source = { { 1, n_rows }, from, from + n_bytes },
           });
         }
+}
+
+/* Short rows that go on along another axis, which are streamed as one, and cut. */
+static void
+test_runs (void)
+{
+  for (gsize size = 1; size <= 16; size *= 2)
+    for (gint64 n_items = 9; n_items < 300; n_items += 14)
+      {
+        gint64 n_rows = 16, n_runs = 3, item_step = 17 * n_runs;
+        gsize n_dest = n_rows * (n_items * n_runs + 2) * size;
+        gsize n_source = (n_items * item_step + n_rows) * size;
+
+        mtl_copy_streaming_threshold = 1;
+        mtl_copy_slice_size = pick (1, n_dest);
+        check_case (&(Case) {
+          .n_dims = 3,
+          .shape = { n_rows, n_items, n_runs },
+          .item_size = size,
+          .dest = { { n_items * n_runs + 2, 1, n_items }, 64, 64 + n_dest + 64 },
+          .source = { { 1, item_step, 17 }, 31, 31 + n_source },
+        });
+      }
 }
 
 /* Channels that come together, go apart, are left out, repeated or turned round. */
@@ -577,6 +603,7 @@ main (int    argc,
   g_test_add_func ("/strided-copy/choice", test_choice);
   g_test_add_func ("/strided-copy/random", test_random);
   g_test_add_func ("/strided-copy/transposes", test_transposes);
+  g_test_add_func ("/strided-copy/runs", test_runs);
   g_test_add_func ("/strided-copy/channels", test_channels);
   g_test_add_func ("/strided-copy/fills", test_fills);
   g_test_add_func ("/strided-copy/repeated-destination", test_repeated_destination);
