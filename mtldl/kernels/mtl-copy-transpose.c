@@ -33,10 +33,10 @@ get_part (const Block *self,
 {
   Block part = *self;
 
-  part.dest += (gssize) row * self->dest_step + item * size;
-  part.source += (gssize) item * self->source_step + row * size;
+  part.dest += (gssize) row * self->dest_step + (gssize) (item * size);
+  part.source += (gssize) item * self->source_step + (gssize) (row * size);
   if (self->next_source != NULL)
-    part.next_source += (gssize) item * self->source_step + row * size;
+    part.next_source += (gssize) item * self->source_step + (gssize) (row * size);
   part.n_items -= item;
   part.n_rows -= row;
   return part;
