@@ -45,6 +45,11 @@ run_python_peers () {
   MTL_TEST_CASES=1000000 run_pytest "$venv/bin/python" python-venv tests/python
 }
 
+# Conversions with kernels other than this machine's best.
+run_python_kernels () {
+  MTL_KERNELS=$1 run_pytest "$venv/bin/python" "python-$1" tests/python/test_convert.py
+}
+
 check_compatibility () {
   "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
 }
@@ -154,6 +159,9 @@ if [[ $(uname) == Linux ]]; then
     --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py tests/python
 fi
 step 'Python with the pinned peers' run_python_peers
+for set in plain avx2; do
+  step "Conversions with $set kernels" run_python_kernels "$set"
+done
 step 'The peers' run_peers
 step 'Every function from C and Python' check_reach
 if [[ $(uname) == Linux ]]; then
