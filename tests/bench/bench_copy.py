@@ -15,6 +15,7 @@ import math
 import os
 import sys
 import time
+import warnings
 from typing import NamedTuple
 
 import gi
@@ -134,6 +135,7 @@ def torch_copy(dest, source):
     import torch
 
     torch.set_num_threads(1)
+    warnings.filterwarnings("ignore", "The given NumPy array is not writable")
     try:
         to, from_ = torch.from_numpy(dest), torch.from_numpy(source)
     except (TypeError, ValueError):
