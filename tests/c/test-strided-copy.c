@@ -93,10 +93,10 @@ draw_shape (Case *self)
       self->shape[i] = pick (1, 300);
   else if (kind < 35)
     {
-      gboolean few_first = happens (50);
+      int many = pick (0, 1);
 
-      self->shape[few_first ? 1 : 0] = pick (1, 2500);
-      self->shape[few_first ? 0 : 1] = pick (1, 5);
+      self->shape[many] = pick (1, 2500);
+      self->shape[1 - many] = pick (1, 5);
     }
   else if (kind < 45)
     {
@@ -265,11 +265,8 @@ check_case (const Case *self)
   if (memcmp (dest, expected, self->dest.size) != 0)
     {
       g_autofree char *text = describe (self);
-      gsize first = 0;
 
-      while (dest[first] == expected[first])
-        first++;
-      g_error ("Byte %" G_GSIZE_FORMAT " differs: %s", first, text);
+      g_error ("%s", text);
     }
 }
 
@@ -458,12 +455,9 @@ test_empty (void)
   MtlCopyPlan plan;
 
   mtl_copy_plan_init (&plan, &(MtlCopyRequest) {
-    .n_dims = 3, .shape = shape,
-    .dest_strides = strides, .dest_size = 4,
-    .source_strides = strides, .source_size = 4,
+    .n_dims = 3, .shape = shape, .dest_strides = strides, .dest_size = 4, .source_size = 4,
   });
   g_assert_cmpuint (mtl_copy_plan_get_n_slices (&plan), ==, 0);
-  g_assert_cmpuint (mtl_copy_plan_get_n_bytes (&plan), ==, 0);
   mtl_copy_plan_run (&plan, 0, 0);
 }
 
@@ -481,9 +475,7 @@ test_unused_strides (void)
     .dest = (guint8 *) dest, .dest_strides = strides, .dest_size = 4,
     .source = (guint8 *) (source + 2), .source_strides = backwards, .source_size = 4,
   });
-  g_assert_cmpuint (dest[0], ==, 3);
-  g_assert_cmpuint (dest[1], ==, 2);
-  g_assert_cmpuint (dest[2], ==, 1);
+  g_assert_true (dest[0] == 3 && dest[1] == 2 && dest[2] == 1);
 }
 
 /* All slices together are the whole, in bytes, and not too few. */
@@ -552,7 +544,8 @@ test_conversion (void)
 
       widened = g_malloc (2 * layouts.source.size);
       widen (widened, source, layouts.source.size, 2, 1, &added);
-      copy_by_odometer (&layouts, expected + layouts.dest.start, widened + 2 * layouts.source.start);
+      copy_by_odometer (&layouts, expected + layouts.dest.start,
+                        widened + 2 * layouts.source.start);
       run_request (&(MtlCopyRequest) {
         .n_dims = layouts.n_dims,
         .shape = layouts.shape,
