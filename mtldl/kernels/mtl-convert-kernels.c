@@ -84,10 +84,17 @@
   F (INT16, gint16, SOURCE, Source, CLAMP (x, -0x8000, 0x7fff)) \
   F (INT32, gint32, SOURCE, Source, x)
 
-#define TO_INTEGERS(F, SOURCE, Source, below32, below63, below64) \
-  F (UINT32, guint32, SOURCE, Source, Source##_to_uint32 (x, below32)) \
-  F (UINT64, guint64, SOURCE, Source, Source##_to_uint64 (x, below64)) \
-  F (INT64, gint64, SOURCE, Source, Source##_to_int64 (x, below63))
+/* F (destination, its type, source, its type, whether x is in range, what becomes
+ * of it otherwise) */
+#define LARGE_INTEGERS(F) \
+  F (INT64, gint64, FLOAT32, float, x >= -0x1p63f && x < 0x1p63f, \
+     float_to_int64 (x, 0x1.fffffep62f)) \
+  F (UINT64, guint64, FLOAT32, float, x >= 0 && x < 0x1p64f, \
+     float_to_uint64 (x, 0x1.fffffep63f)) \
+  F (INT64, gint64, FLOAT64, double, x >= -0x1p63 && x < 0x1p63, \
+     double_to_int64 (x, 0x1.fffffffffffffp62)) \
+  F (UINT64, guint64, FLOAT64, double, x >= 0 && x < 0x1p64, \
+     double_to_uint64 (x, 0x1.fffffffffffffp63))
 
 #define AMONG_FLOATS(F) \
   F (FLOAT64, double, FLOAT32, float, x) \
@@ -120,9 +127,8 @@
   FROM_INTEGERS (F, FLOAT64, double) \
   AMONG_INTEGERS (F) \
   TO_BOOL (F) \
-  TO_INTEGERS (F, FLOAT32, float, 0x1.fffffep31f, 0x1.fffffep62f, 0x1.fffffep63f) \
-  TO_INTEGERS (F, FLOAT64, double, 0x1.fffffffep31, 0x1.fffffffffffffp62, \
-               0x1.fffffffffffffp63) \
+  F (UINT32, guint32, FLOAT32, float, float_to_uint32 (x, 0x1.fffffep31f)) \
+  F (UINT32, guint32, FLOAT64, double, double_to_uint32 (x, 0x1.fffffffep31)) \
   AMONG_FLOATS (F) \
   SMALL_FLOATS (F)
 
@@ -154,6 +160,42 @@
       } \
   }
 
+/* There are few vectors of large integers: whether all of some numbers are in
+ * range is seen before, as most are, and each is cut by one instruction. */
+#define DEFINE_IN_RANGE(DEST, Dest, SOURCE, Source, in_range, otherwise) \
+  DEFINE_LOOP (SOURCE##_in_range_to_##DEST, Dest, Source, x) \
+  DEFINE_LOOP (SOURCE##_of_any_to_##DEST, Dest, Source, otherwise) \
+\
+  static void \
+  convert_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                                const guint8 *restrict source, \
+                                gsize                  n) \
+  { \
+    gsize part; \
+\
+    for (; n > 0; n -= part, source += part * sizeof (Source), dest += part * sizeof (Dest)) \
+      { \
+        gint n_outside = 0; \
+\
+        part = MIN (n, 256); \
+        for (gsize i = 0; i < part; i++) \
+          { \
+            Source x; \
+\
+            memcpy (&x, source + i * sizeof x, sizeof x); \
+            n_outside += in_range ? 0 : 1; \
+          } \
+\
+        if (n_outside == 0) \
+          SOURCE##_in_range_to_##DEST (dest, source, part); \
+        else \
+          SOURCE##_of_any_to_##DEST (dest, source, part); \
+      } \
+  }
+
+#define IN_RANGE_ENTRY(DEST, Dest, SOURCE, Source, in_range, otherwise) \
+  DIRECT_ENTRY (DEST, Dest, SOURCE, Source, otherwise)
+
 #define DEFINE_DIRECT(DEST, Dest, SOURCE, Source, expression) \
   DEFINE_LOOP (convert_##SOURCE##_to_##DEST, Dest, Source, expression)
 
@@ -162,6 +204,7 @@
 
 DIRECT (DEFINE_DIRECT)
 BY_INT32 (DEFINE_BY_INT32)
+LARGE_INTEGERS (DEFINE_IN_RANGE)
 
 typedef struct
 {
@@ -257,6 +300,7 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
   .direct = {
     DIRECT (DIRECT_ENTRY)
     BY_INT32 (DIRECT_ENTRY)
+    LARGE_INTEGERS (IN_RANGE_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
   },

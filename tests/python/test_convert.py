@@ -53,7 +53,8 @@ def edges():
         points += [2.0**bits + delta for delta in (-2, -1.5, -1, -0.5, 0, 0.5, 1, 2)]
     for mantissa in (1.5, 1.25, 1.0625, 1.03125, 1.00390625, 1.00048828125, 1.00146484375):
         points += list(powers * mantissa)
-    points += list(powers) + [65504, 65519, 65520, 65536, 448, 464, 465, 240, 248, 6, 7.5, 28, 1e300]
+    points += list(powers) + [65504, 65519, 65520, 65536, 448, 464, 465, 240, 248, 6, 7.5, 28,
+                              1e300]
     return np.array(points + [-point for point in points])
 
 
@@ -128,7 +129,8 @@ def to_narrow(array, name):
     index = round_to(np.where(is_nan, 0, magnitudes) if magnitudes.dtype.kind == "f"
                      else magnitudes, name)
     n = narrow_values(name).size
-    beyond = np.array([np.finfo(np.float32).max, np.nan], np.float32).astype(numpy_type(name)).view(word)
+    beyond = np.array([np.finfo(np.float32).max, np.nan], np.float32)
+    beyond = beyond.astype(numpy_type(name)).view(word)
     patterns = np.where(index >= n, beyond[0], index).astype(word)
     sign = word.type(1 << (BITS[name] - 1))
     if name == "float8_e8m0fnu":
@@ -174,6 +176,7 @@ def bits_of(array):
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
 
 
+@quiet
 def is_nan(array):
     if array.dtype.kind in "biu":
         return np.zeros(array.shape, bool)
@@ -249,7 +252,8 @@ def test_steps_and_alignment(source, target):
     array = samples(source, rng)
     for n in [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 65, 100, 3000]:
         numbers = array[rng.integers(0, len(array), n)]
-        source_step, dest_step = rng.choice([1, 1, 1, 2, 3, -1, -2, 0]), rng.choice([1, 1, 2, -1, -3])
+        source_step = rng.choice([1, 1, 1, 2, 3, -1, -2, 0])
+        dest_step = rng.choice([1, 1, 2, -1, -3])
         from_elements = Elements(source, n, source_step, rng.integers(0, 20), rng)
         to_elements = Elements(target, n, dest_step, rng.integers(0, 20), rng)
         if source_step == 0:
