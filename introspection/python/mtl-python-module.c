@@ -153,6 +153,7 @@ module_install (PyObject *module,
       || install_methods (view, exporter_methods) < 0
       || install_methods (buffer, exporter_methods) < 0
       || install_methods (view, view_methods) < 0
+      || install_methods (view, copy_methods) < 0
       || install_getters (view, view_getters) < 0
       || install_exchange (view) < 0
       || install_buffer (view) < 0

@@ -220,6 +220,7 @@ PyObject *module_prepare_end (PyObject *module,
 /* What is put on the classes. */
 extern PyMethodDef exporter_methods[];
 extern PyMethodDef view_methods[];
+extern PyMethodDef copy_methods[];
 extern PyGetSetDef view_getters[];
 extern PyMethodDef layout_methods[];
 extern PyGetSetDef layout_getters[];

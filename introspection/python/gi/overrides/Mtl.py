@@ -14,6 +14,7 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 from . import _mtl
+from ._mtl_async import in_background
 from ._mtl_mpi import mpi_datatype
 
 Mtl = get_introspection_module("Mtl")
@@ -306,6 +307,8 @@ def _view_get_max_compatible_item_bits(self, max_item_bits, axis=-1):
     return _view_max_compatible(self, max_item_bits, axis)
 
 
+for _function in in_background(StridedView):
+    setattr(StridedView, _function.__name__, _function)
 StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
     _view_get_max_compatible_item_bits)
 StridedView.export_dlpack = functools.wraps(_export_dlpack)(_view_export_dlpack)

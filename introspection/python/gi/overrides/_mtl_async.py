@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Work in the background: with a callback in GLib's main loop, or awaited."""
+
+import sys
+
+from gi.repository import Gio, GLib
+
+
+def _running_loop():
+    """asyncio's, or None. Who has one running has imported it."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio.get_running_loop() if asyncio else None
+    except RuntimeError:
+        return None
+
+
+def _run(start, finish, cancellable, progress):
+    """Starts the work and stays with it, in a main context of this thread's own."""
+    context, results = GLib.MainContext.new(), []
+    context.push_thread_default()
+    try:
+        start(cancellable, progress, (), lambda source, result: results.append(result))
+        while not results:
+            context.iteration(True)
+    finally:
+        context.pop_thread_default()
+    return finish(results[0])
+
+
+async def _wait(future, cancellable):
+    import asyncio
+
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        # The elements are written until the thread has ended.
+        cancellable.cancel()
+        await asyncio.wait([future])
+        if not future.cancelled():
+            future.exception()  # which nobody else asks for
+        raise
+
+
+def _await(loop, start, finish, cancellable, progress):
+    """A task. No main loop of GLib's has to run beside asyncio's."""
+    cancellable = cancellable or Gio.Cancellable()
+    report = progress and (lambda done, total: loop.call_soon_threadsafe(progress, done, total))
+    future = loop.run_in_executor(None, _run, start, finish, cancellable, report)
+    return loop.create_task(_wait(future, cancellable))
+
+
+def _begin(start, finish, cancellable, progress, callback, user_data):
+    loop = _running_loop() if callback is None else None
+    if loop is not None:
+        return _await(loop, start, finish, cancellable, progress)
+    # An empty tuple is what PyGObject passes on to a callback without data.
+    return start(cancellable, progress, (), callback, *user_data)
+
+
+def in_background(cls):
+    """The asynchronous methods, in PyGObject's own order of arguments but for
+    progress_data, which Python's functions need not have."""
+    fill_double, copy_from = cls.fill_double_async, cls.copy_from_async
+    to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
+                                          cls.to_device_async)
+
+    def fill_double_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
+        return _begin(lambda *rest: fill_double(self, value, *rest), self.fill_double_finish,
+                      cancellable, progress, callback, user_data)
+
+    def copy_from_async(self, source, cancellable=None, progress=None, callback=None, *user_data):
+        return _begin(lambda *rest: copy_from(self, source, *rest), self.copy_from_finish,
+                      cancellable, progress, callback, user_data)
+
+    def to_contiguous_async(self, cancellable=None, progress=None, callback=None, *user_data):
+        return _begin(lambda *rest: to_contiguous(self, *rest), self.to_contiguous_finish,
+                      cancellable, progress, callback, user_data)
+
+    def to_dtype_async(self, dtype, cancellable=None, progress=None, callback=None, *user_data):
+        return _begin(lambda *rest: to_dtype(self, dtype, *rest), self.to_dtype_finish,
+                      cancellable, progress, callback, user_data)
+
+    def to_device_async(self, device, storage_mode, cancellable=None, progress=None, callback=None,
+                        *user_data):
+        return _begin(lambda *rest: to_device(self, device, storage_mode, *rest),
+                      self.to_device_finish, cancellable, progress, callback, user_data)
+
+    return fill_double_async, copy_from_async, to_contiguous_async, to_dtype_async, to_device_async

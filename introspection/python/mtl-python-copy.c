@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Copies of a view in an order and an element type, as NumPy's arrays have
+ * them. Python's lock is given up where there is much to copy. */
+
+#include "mtl-python-private.h"
+
+#include <string.h>
+
+static int
+order_from_object (PyObject *object,
+                   MtlOrder *order)
+{
+  static const char letters[] = { 'C', 'F', 'K', 'A' };
+  unsigned int number = G_N_ELEMENTS (letters);
+
+  if (PyUnicode_Check (object))
+    {
+      if (PyUnicode_GET_LENGTH (object) == 1)
+        for (number = 0; number < G_N_ELEMENTS (letters); number++)
+          if (PyUnicode_READ_CHAR (object, 0) == (Py_UCS4) letters[number])
+            break;
+    }
+  else if (uint_from_object (object, &number) < 0)
+    return -1;
+
+  if (number >= G_N_ELEMENTS (letters))
+    {
+      PyErr_Format (PyExc_ValueError, "%R is no order: these are 'C', 'F', 'K', 'A' and Mtl.Order",
+                    object);
+      return -1;
+    }
+
+  *order = number;
+  return 0;
+}
+
+/* Python's numbers, as Mtl.asview() takes them. */
+static gboolean
+dtype_from_python_type (PyObject *object,
+                        MtlDType *dtype)
+{
+  const struct { PyTypeObject *type; MtlDType dtype; } known[] = {
+    { &PyBool_Type, MTL_DTYPE_BOOL },
+    { &PyLong_Type, MTL_DTYPE_INT64 },
+    { &PyFloat_Type, MTL_DTYPE_FLOAT64 },
+    { &PyComplex_Type, MTL_DTYPE_COMPLEX128 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
+    if (object == (PyObject *) known[i].type)
+      {
+        *dtype = known[i].dtype;
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+/* NumPy's element types have a name, and its scalar types are classes. */
+static PyObject *
+name_of_dtype (PyObject *object)
+{
+  PyObject *name;
+
+  if (PyUnicode_Check (object))
+    {
+      Py_INCREF (object);
+      return object;
+    }
+
+  name = PyObject_GetAttrString (object, PyType_Check (object) ? "__name__" : "name");
+  if (name != NULL && PyUnicode_Check (name))
+    return name;
+
+  if (name != NULL || PyErr_ExceptionMatches (PyExc_AttributeError))
+    PyErr_Format (PyExc_TypeError, "%.100s is no element type, nor the name of one",
+                  Py_TYPE (object)->tp_name);
+  Py_XDECREF (name);
+  return NULL;
+}
+
+static int
+dtype_from_object (PyObject *object,
+                   MtlDType *dtype)
+{
+  GError *error = NULL;
+  PyObject *name;
+  const char *text;
+  unsigned int number;
+
+  if (PyLong_Check (object))
+    {
+      if (uint_from_object (object, &number) < 0)
+        return -1;
+      *dtype = number;
+      return 0;
+    }
+
+  if (dtype_from_python_type (object, dtype))
+    return 0;
+
+  name = name_of_dtype (object);
+  text = name != NULL ? PyUnicode_AsUTF8 (name) : NULL;
+  if (text != NULL)
+    *dtype = mtl_dtype_from_string (text, &error);
+  Py_XDECREF (name);
+  if (error != NULL)
+    return raise_error_int (error, CALLER);
+  return text != NULL ? 0 : -1;
+}
+
+/* The axes as the copy is to have them in memory, the densest last. Whether
+ * these are others than they have in the view. */
+static gboolean
+order_axes (MtlStridedView *view,
+            MtlOrder        order,
+            int            *axes)
+{
+  gsize n_dims = mtl_strided_view_get_n_dims (view);
+  gboolean is_reversed = order == MTL_ORDER_F
+                         || (order == MTL_ORDER_ANY
+                             && mtl_strided_view_is_contiguous (view, MTL_ORDER_F));
+  gboolean changes = FALSE;
+
+  for (gsize i = 0; i < n_dims; i++)
+    axes[i] = is_reversed ? n_dims - 1 - i : i;
+  if (order == MTL_ORDER_K)
+    {
+      g_autofree int *by_stride = mtl_strided_view_get_stride_order (view, &n_dims);
+
+      memcpy (axes, by_stride, n_dims * sizeof *axes);
+    }
+
+  for (gsize i = 0; i < n_dims; i++)
+    changes |= axes[i] != (int) i;
+  return changes;
+}
+
+/* Without a type it copies. */
+static MtlStridedView *
+copy_in_c_order (MtlStridedView  *view,
+                 const MtlDType  *dtype,
+                 GError         **error)
+{
+  return dtype != NULL ? mtl_strided_view_to_dtype (view, *dtype, error)
+                       : mtl_strided_view_copy (view, error);
+}
+
+static MtlStridedView *
+copy_in_order (MtlStridedView  *view,
+               MtlOrder         order,
+               const MtlDType  *dtype,
+               GError         **error)
+{
+  g_autoptr (MtlStridedView) permuted = NULL;
+  g_autoptr (MtlStridedView) copy = NULL;
+  gsize n_dims = mtl_strided_view_get_n_dims (view);
+  int axes[MAX_DIMS], places[MAX_DIMS];
+
+  if (!order_axes (view, order, axes))
+    return copy_in_c_order (view, dtype, error);
+
+  permuted = mtl_strided_view_permute (view, axes, n_dims, error);
+  if (permuted == NULL)
+    return NULL;
+
+  copy = copy_in_c_order (permuted, dtype, error);
+  if (copy == NULL)
+    return NULL;
+
+  for (gsize i = 0; i < n_dims; i++)
+    places[axes[i]] = i;
+  /* Lanes that became an axis stay the last one. */
+  for (; n_dims < mtl_strided_view_get_n_dims (copy); n_dims++)
+    places[n_dims] = n_dims;
+  return mtl_strided_view_permute (copy, places, n_dims, error);
+}
+
+static PyObject *
+copy_for_python (MtlStridedView *view,
+                 MtlOrder        order,
+                 const MtlDType *dtype)
+{
+  PyThreadState *state = leave_python (view);
+  GError *error = NULL;
+  MtlStridedView *copy = copy_in_order (view, order, dtype, &error);
+
+  enter_python (state);
+  return wrap_view (copy, &error, CALLER);
+}
+
+static PyObject *
+view_copy (PyObject        *self,
+           PyObject *const *args,
+           Py_ssize_t       n_args,
+           PyObject        *names)
+{
+  static const Signature signature = { "copy", { "order" }, 1, 0 };
+  PyObject *values[MAX_NAMES];
+  MtlOrder order = MTL_ORDER_C;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0))
+    return NULL;
+
+  return copy_for_python (get_view (self), order, NULL);
+}
+
+static gboolean
+has_dtype (MtlStridedView *view,
+           MtlDType        dtype)
+{
+  return mtl_strided_view_get_dtype (view) == dtype
+         && mtl_strided_view_get_lanes (view) == 1
+         && !mtl_strided_view_is_padded (view);
+}
+
+static PyObject *
+view_astype (PyObject        *self,
+             PyObject *const *args,
+             Py_ssize_t       n_args,
+             PyObject        *names)
+{
+  static const Signature signature = { "astype", { "dtype", "order", "copy" }, 3, 1 };
+  PyObject *values[MAX_NAMES];
+  MtlStridedView *view = get_view (self);
+  MtlOrder order = MTL_ORDER_K;
+  int copies = TRUE;
+  MtlDType dtype;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || dtype_from_object (values[0], &dtype) < 0
+      || (values[1] != NULL && order_from_object (values[1], &order) < 0)
+      || (values[2] != NULL && (copies = PyObject_IsTrue (values[2])) < 0))
+    return NULL;
+
+  if (!has_dtype (view, dtype))
+    return copy_for_python (view, order, &dtype);
+
+  if (!copies && (order == MTL_ORDER_K || mtl_strided_view_is_contiguous (view, order)))
+    {
+      Py_INCREF (self);
+      return self;
+    }
+
+  return copy_for_python (view, order, NULL);
+}
+
+#define WITH_NAMES(function) \
+  (PyCFunction) (void *) function, METH_FASTCALL | METH_KEYWORDS
+
+PyMethodDef copy_methods[] = {
+  { "copy", WITH_NAMES (view_copy),
+    "copy($self, /, order='C')\n--\n\n"
+    "The elements in memory of their own, in C order, in Fortran's ('F'), in that\n"
+    "in which they lie ('K'), or in C's or Fortran's, whichever they have ('A')." },
+  { "astype", WITH_NAMES (view_astype),
+    "astype($self, /, dtype, order='K', copy=True)\n--\n\n"
+    "A copy whose elements are converted as to_dtype() does. The type may be named,\n"
+    "or be NumPy's. With copy=False it is the view itself where that fits already." },
+  { NULL }
+};
