@@ -73,15 +73,29 @@ export function throws(errorClass, pattern, callback) {
     throw new Error(`nothing was thrown, expected a ${errorClass.name}`);
 }
 
+function checkMtl(error, code, pattern) {
+    ok(error.matches?.(Mtl.Error, Mtl.Error[code]), `got ${error}, expected ${code}`);
+    ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+}
+
 export function throwsMtl(code, pattern, callback) {
     try {
         callback();
     } catch (error) {
-        ok(error.matches?.(Mtl.Error, Mtl.Error[code]), `got ${error}, expected ${code}`);
-        ok(pattern.test(error.message), `got “${error.message}”, expected ${pattern}`);
+        checkMtl(error, code, pattern);
         return;
     }
     throw new Error(`nothing was thrown, expected ${code}`);
+}
+
+export async function rejectsMtl(code, pattern, promise) {
+    try {
+        await promise;
+    } catch (error) {
+        checkMtl(error, code, pattern);
+        return;
+    }
+    throw new Error(`nothing was rejected, expected ${code}`);
 }
 
 // An error of Gio, which may come with a promise.
@@ -127,9 +141,14 @@ export function recordCalls(className) {
     reached.set(className, names);
 }
 
-export function testAllReached(className) {
+export function isInBackground(name) {
+    return /_(async|finish)$/.test(name);
+}
+
+// Of those that a filter takes.
+export function testAllReached(className, filter = () => true) {
     test(`every function of ${className} was called`, () => {
-        const all = functionsOf(className).map(([name]) => name);
+        const all = functionsOf(className).map(([name]) => name).filter(filter);
         ok(all.length > 0, `${className} has no functions`);
         equal(all.filter(name => !reached.get(className).has(name)), []);
     });

@@ -5,7 +5,7 @@
 // iteration. gjs runs _init() when the namespace is first imported, with `this`
 // the namespace.
 
-let GLib, Mtl;
+let Gio, GLib, Mtl;
 
 // How a copy of the elements looks to JavaScript, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -334,8 +334,25 @@ function _defineMethods(object, methods) {
         Object.defineProperty(object, name, {value, configurable: true, writable: true});
 }
 
+// Without a callback, what ends later is a promise, and all but the values that
+// it needs may be left out.
+function _promise({prototype}, names) {
+    for (const name of names) {
+        const nArguments = prototype[name].length - 1;
+        Gio._promisify(prototype, name);
+        const promising = prototype[name];
+
+        prototype[name] = function (...args) {
+            while (args.length < nArguments)
+                args.push(null);
+            return promising.apply(this, args);
+        };
+    }
+}
+
 function _init() {
     Mtl = this;
+    Gio = imports.gi.Gio;
     GLib = imports.gi.GLib;
 
     for (const {prototype} of [Mtl.StridedLayout, Mtl.StridedView]) {
@@ -381,6 +398,9 @@ function _init() {
         return exportDlpack.call(this, flags, deviceType, ordinal, event, eventValue,
             cancellable);
     };
+
+    _promise(Mtl.StridedView, ['fill_double_async', 'copy_from_async', 'to_contiguous_async',
+        'to_dtype_async', 'to_device_async']);
 
     // So may the axis, for the last one.
     const repack = Mtl.StridedLayout.prototype.repack;
