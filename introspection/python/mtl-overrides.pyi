@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What the override adds to the namespace or has in another form; make-stub.py
 # puts it beside what PyGObject makes of the rest.
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Final, SupportsIndex, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final
 
 import numpy
 from typing_extensions import CapsuleType
@@ -15,6 +15,8 @@ _Part: TypeAlias = SupportsIndex | slice | EllipsisType | None
 _Index: TypeAlias = _Part | tuple[_Part, ...]
 _Pair: TypeAlias = tuple[int, int]
 _Integers: TypeAlias = Sequence[SupportsIndex]
+_Order: TypeAlias = Order | Literal["C", "F", "K", "A"]
+_Progress: TypeAlias = Callable[[int, int], object]
 
 class DType:
     @property
@@ -128,6 +130,37 @@ class StridedView:
         """The view without its axes of extent 1, or without those given."""
     def view_as(self, dtype: DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
+    def copy(self, order: _Order = "C") -> StridedView:
+        """The elements in memory of their own, in an order."""
+    def astype(self, dtype: DType | str | type | numpy.dtype[Any], order: _Order = "K",
+               copy: bool = True) -> StridedView:
+        """A copy whose elements are converted as to_dtype() does."""
+    def fill_double_async(self, value: float, cancellable: Gio.Cancellable | None = None,
+                          progress: _Progress | None = None,
+                          callback: Callable[..., object] | None = None,
+                          *user_data: object) -> Awaitable[bool]:
+        """Fills the elements in the background: awaited, or with a callback."""
+    def copy_from_async(self, source: StridedView, cancellable: Gio.Cancellable | None = None,
+                        progress: _Progress | None = None,
+                        callback: Callable[..., object] | None = None,
+                        *user_data: object) -> Awaitable[bool]:
+        """Copies the elements in the background: awaited, or with a callback."""
+    def to_contiguous_async(self, cancellable: Gio.Cancellable | None = None,
+                            progress: _Progress | None = None,
+                            callback: Callable[..., object] | None = None,
+                            *user_data: object) -> Awaitable[StridedView]:
+        """Does what to_contiguous() does: awaited, or with a callback."""
+    def to_dtype_async(self, dtype: DType, cancellable: Gio.Cancellable | None = None,
+                       progress: _Progress | None = None,
+                       callback: Callable[..., object] | None = None,
+                       *user_data: object) -> Awaitable[StridedView]:
+        """Does what to_dtype() does: awaited, or with a callback."""
+    def to_device_async(self, device: Device, storage_mode: StorageMode,
+                        cancellable: Gio.Cancellable | None = None,
+                        progress: _Progress | None = None,
+                        callback: Callable[..., object] | None = None,
+                        *user_data: object) -> Awaitable[StridedView]:
+        """Does what to_device() does: awaited, or with a callback."""
     def export_dlpack(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
                       event: Event | None = None, event_value: int = 0,
                       cancellable: Gio.Cancellable | None = None) -> DlpackTensor: ...

@@ -28,9 +28,13 @@ def _run(start, finish, cancellable, progress):
     return finish(results[0])
 
 
-async def _wait(future, cancellable):
+async def _work(loop, start, finish, cancellable, progress):
+    """No main loop of GLib's has to run beside asyncio's."""
     import asyncio
 
+    cancellable = cancellable or Gio.Cancellable()
+    report = progress and (lambda done, total: loop.call_soon_threadsafe(progress, done, total))
+    future = loop.run_in_executor(None, _run, start, finish, cancellable, report)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
@@ -42,18 +46,10 @@ async def _wait(future, cancellable):
         raise
 
 
-def _await(loop, start, finish, cancellable, progress):
-    """A task. No main loop of GLib's has to run beside asyncio's."""
-    cancellable = cancellable or Gio.Cancellable()
-    report = progress and (lambda done, total: loop.call_soon_threadsafe(progress, done, total))
-    future = loop.run_in_executor(None, _run, start, finish, cancellable, report)
-    return loop.create_task(_wait(future, cancellable))
-
-
 def _begin(start, finish, cancellable, progress, callback, user_data):
     loop = _running_loop() if callback is None else None
     if loop is not None:
-        return _await(loop, start, finish, cancellable, progress)
+        return loop.create_task(_work(loop, start, finish, cancellable, progress))
     # An empty tuple is what PyGObject passes on to a callback without data.
     return start(cancellable, progress, (), callback, *user_data)
 
