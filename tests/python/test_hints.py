@@ -82,12 +82,18 @@ WRONG = {
     'Mtl.from_dlpack(view, None)': "Too many positional arguments",
     'view.shape = (3,)': 'is read-only',
     'view["a"]': "Invalid index type",
+    'view.copy("Z")': 'incompatible type "Literal',
+    'view.fill_double_async(1, None, 3)': 'incompatible type "int"',
     'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
 }
 RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.dtype.name.upper()", "view.T.connect('notify', print)", "len(Mtl.Device.list())",
          "Mtl.Event.new().wait_async(1, 5, None, print, 'data')", "view.item() + 1",
          "Mtl.StridedLayout([2, 3], itemsize=4)[1:].strides[0] + 1",
+         "view.copy('F').copy(Mtl.Order.K).astype('int8').astype(float, copy=False).ndim + 1",
+         "view.copy_from_async(view, None, print, print, 'data')",
+         "view.to_dtype_async(view.dtype, progress=lambda done, total: done + total)",
+         "Mtl.set_max_threads(Mtl.get_max_threads() + 1)",
          "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.get_offset_bounds()"]
 
 
@@ -109,5 +115,8 @@ def test_help():
         Mtl.StridedView.flip: "flip(self, axis:int) -> Mtl.StridedView",
         Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
         Mtl.StridedView.__dlpack__: "max_version=None",
+        Mtl.StridedView.copy: "(self, /, order='C')",
+        Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
+        Mtl.StridedView.copy_from_async: "awaited, unless there is a callback",
     }.items():
         assert words in pydoc.plain(pydoc.render_doc(function)), function

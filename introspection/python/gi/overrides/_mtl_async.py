@@ -82,4 +82,9 @@ def in_background(cls):
         return _begin(lambda *rest: to_device(self, device, storage_mode, *rest),
                       self.to_device_finish, cancellable, progress, callback, user_data)
 
-    return fill_double_async, copy_from_async, to_contiguous_async, to_dtype_async, to_device_async
+    functions = (fill_double_async, copy_from_async, to_contiguous_async, to_dtype_async,
+                 to_device_async)
+    for function in functions:
+        function.__doc__ = (f"What {function.__name__.removesuffix('_async')}() does, in the "
+                            "background: awaited, unless there is a callback.")
+    return functions
