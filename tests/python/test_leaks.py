@@ -92,6 +92,9 @@ EXCHANGES = {
     "bytes": lambda: bytes(view),
     "getters": lambda: (view.shape, view.strides, view.dtype, view.nbytes, view.T),
     "slice and write": slice_and_write,
+    "copies": lambda: (view.copy(), view.copy("F"), view.T.copy("K"), view.copy(order="A"),
+                       view.astype("int8"), view.astype(np.float16, "F"),
+                       view.astype(view.dtype, copy=False)),
     "elements": lambda: (view[1, 2, 3], view[0].tolist()),
     "layouts": lambda: (Mtl.StridedLayout((2, 3), itemsize=4), Mtl.StridedLayout.new([2], None, 8),
                         layout.permute(2, 0, 1), layout.reshape(6, 4), layout[0:2, 1, ::2],
@@ -112,6 +115,8 @@ EXCHANGES = {
     "refused: buffer": lambda: refused(memoryview, brain),
     "refused: index": lambda: refused(view.__getitem__, 7),
     "refused: import": lambda: refused(Mtl.from_dlpack, used),
+    "refused: copies": lambda: (refused(view.copy, "Z"), refused(view.astype, "float33"),
+                                refused(view.astype, 1.5), refused(view.astype, "f4", "C", 1, 2)),
     "refused: assignment": lambda: refused(view.__setitem__, 0, "a"),
 }
 
