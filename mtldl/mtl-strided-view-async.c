@@ -144,9 +144,9 @@ run_fill_double (MtlStridedView    *self,
  *
  * Both callbacks come in the main context that is the thread's default.
  * @progress comes as often as the main context has time for it, and not after
- * @callback. Work that is cancelled stops within some milliseconds; @callback
- * comes after that. Some elements have the value then, and the others what they
- * had.
+ * @callback. Work that is cancelled stops within some milliseconds, unless a
+ * device does it by itself, which ends what it began; @callback comes after that.
+ * Some elements have the value then, and the others what they had.
  *
  * Since: 1.0
  */

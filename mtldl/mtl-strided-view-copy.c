@@ -18,17 +18,38 @@ is_filled_by_device (MtlStridedView *self)
          && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY);
 }
 
+static GCancellable *
+get_cancellable (const MtlMonitor *monitor)
+{
+  return monitor != NULL ? monitor->cancellable : NULL;
+}
+
+/* A device does the whole of it at once. */
+static void
+report_end (const MtlMonitor *monitor,
+            gint64            size)
+{
+  if (monitor != NULL && monitor->report != NULL)
+    monitor->report (size, size, monitor->data);
+}
+
 static gboolean
-fill_by_device (MtlStridedView  *self,
-                gconstpointer    item,
-                GError         **error)
+fill_by_device (MtlStridedView    *self,
+                gconstpointer      item,
+                const MtlMonitor  *monitor,
+                GError           **error)
 {
   g_autoptr (MtlBuffer) memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
   g_autoptr (GBytes) pattern = g_bytes_new (item, mtl_element_type_get_lane_bits (self->type) / 8);
   gint64 first, end;
 
-  return mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
-         && mtl_buffer_fill (memory, self->byte_offset + first, end - first, pattern, error);
+  if (g_cancellable_set_error_if_cancelled (get_cancellable (monitor), error)
+      || !mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
+      || !mtl_buffer_fill (memory, self->byte_offset + first, end - first, pattern, error))
+    return FALSE;
+
+  report_end (monitor, end - first);
+  return TRUE;
 }
 
 /**
@@ -79,7 +100,7 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 
   mtl_number_store (number, self->type, item, 0);
   if (is_filled_by_device (self))
-    return fill_by_device (self, item, error);
+    return fill_by_device (self, item, monitor, error);
 
   if (!mtl_host_elements_init_write (&elements, self, error)
       || !mtl_host_elements_spread_lanes (&elements, error))
@@ -91,11 +112,11 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 
 /* Bytes that are copied as they are, by a device. */
 static gboolean
-copy_bytes (MtlStridedView  *dest,
-            MtlStridedView  *source,
-            gint64           size,
-            GCancellable    *cancellable,
-            GError         **error)
+copy_bytes (MtlStridedView    *dest,
+            MtlStridedView    *source,
+            gint64             size,
+            const MtlMonitor  *monitor,
+            GError           **error)
 {
   g_autoptr (MtlBuffer) to = mtl_buffer_new_for_memory (mtl_memory_ref (dest->memory));
   g_autoptr (MtlBuffer) from = mtl_buffer_new_for_memory (mtl_memory_ref (source->memory));
@@ -104,8 +125,13 @@ copy_bytes (MtlStridedView  *dest,
 
   mtl_layout_get_first_byte (&dest->layout, &dest_start, &bit);
   mtl_layout_get_first_byte (&source->layout, &source_start, &bit);
-  return mtl_buffer_copy (to, dest->byte_offset + dest_start, from,
-                          source->byte_offset + source_start, size, cancellable, error);
+  if (!mtl_buffer_copy (to, dest->byte_offset + dest_start, from,
+                        source->byte_offset + source_start, size, get_cancellable (monitor),
+                        error))
+    return FALSE;
+
+  report_end (monitor, size);
+  return TRUE;
 }
 
 static gboolean
@@ -141,12 +167,6 @@ spread_lanes (MtlHostElements  *from,
          && mtl_host_elements_spread_lanes (to, error);
 }
 
-static GCancellable *
-get_cancellable (const MtlMonitor *monitor)
-{
-  return monitor != NULL ? monitor->cancellable : NULL;
-}
-
 /* All elements of source, broadcast to the shape of dest. */
 static gboolean
 copy_elements (MtlStridedView    *dest,
@@ -161,7 +181,7 @@ copy_elements (MtlStridedView    *dest,
   gint64 size;
 
   if (goes_by_bytes (dest, source, &size))
-    return copy_bytes (dest, source, size, get_cancellable (monitor), error);
+    return copy_bytes (dest, source, size, monitor, error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
       || !mtl_host_elements_init_write (&to, dest, error))
