@@ -104,7 +104,7 @@ testAnyMemory('a callback is called where there is one', async () => {
     checkProgress(told, 24);
 });
 
-testAnyMemory('what is cancelled rejects, and leaves what was there or was to be', async () => {
+test('what is cancelled rejects, and leaves what was there or was to be', async () => {
     const view = zeros(4000, 4000);
     const cancellable = new Gio.Cancellable();
 
@@ -116,14 +116,20 @@ testAnyMemory('what is cancelled rejects, and leaves what was there or was to be
             cancellable.reset();
         }
     });
-    ok(fetch(view).to_contiguous().toTypedArray().every(value => value === 0 || value === 7));
+    ok(view.toTypedArray().every(value => value === 0 || value === 7));
+});
 
-    view.fill_double(0);
+testAnyMemory('what is cancelled before does not begin', async () => {
+    const view = zeros(2, 3);
+    const cancellable = new Gio.Cancellable();
+
+    cancellable.cancel();
     await throwsGio('CANCELLED', () => view.fill_double_async(7, cancellable));
-    await throwsGio('CANCELLED', () => view.copy_from_async(zeros(4000, 4000), cancellable));
+    await throwsGio('CANCELLED',
+        () => view.copy_from_async(place(Mtl.StridedView.from([1, 2, 3])), cancellable));
     await throwsGio('CANCELLED', () => view.transpose().to_contiguous_async(cancellable));
     await throwsGio('CANCELLED', () => view.to_dtype_async(FLOAT64, cancellable));
-    equal(fetch(view).get(-1, -1), 0);
+    equal(view.toArray(), [[0, 0, 0], [0, 0, 0]]);
 });
 
 testAnyMemory('what cannot be done rejects', async () => {

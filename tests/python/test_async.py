@@ -12,8 +12,6 @@ from gi.repository import Gio, GLib, Mtl
 
 from conftest import HOST, elements, error_code, place, tensor, zeros
 
-pytestmark = pytest.mark.any_memory
-
 SHAPE = (1500, 1000)
 N_BYTES = 4 * 1500 * 1000
 
@@ -83,6 +81,7 @@ def calls(request):
     return Calls(request.param)
 
 
+@pytest.mark.any_memory
 def test_results(calls, source):
     expected = np.arange(N_BYTES // 4, dtype=np.float32).reshape(SHAPE).T
     view = zeros("float32", source.shape)
@@ -99,6 +98,7 @@ def test_results(calls, source):
     assert moved.get_device() is HOST and (elements(moved) == expected).all()
 
 
+@pytest.mark.any_memory
 def test_progress(calls, source):
     view = zeros("float32", source.shape)
     for call, args, total in (
@@ -117,6 +117,7 @@ def assert_cancelled(function, *args, **keywords):
     assert info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
 
 
+@pytest.mark.any_memory
 def test_cancelled_before(calls, source):
     view = zeros("float32", source.shape)
     cancellable = Gio.Cancellable()
@@ -144,6 +145,7 @@ def test_cancelled_within(calls):
     assert np.isin(elements(view), (0, 7)).all()
 
 
+@pytest.mark.any_memory
 def test_errors(calls):
     view = zeros("float32", (2, 3))
 
@@ -159,6 +161,7 @@ def test_errors(calls):
         calls.copy_from(view, 3)
 
 
+@pytest.mark.any_memory
 def test_callbacks_by_place_and_by_name():
     view, one = zeros("int8", (3,)), tensor(np.array([1, 2, 3], np.int8))
 
@@ -174,6 +177,7 @@ def test_callbacks_by_place_and_by_name():
         check_progress(outcome.told, 3)
 
 
+@pytest.mark.any_memory
 def test_without_a_loop_nobody_is_told():
     context = GLib.MainContext.default()
     view = zeros("int8", (3,))
@@ -183,6 +187,7 @@ def test_without_a_loop_nobody_is_told():
         context.iteration(False)
 
 
+@pytest.mark.any_memory
 def test_the_callbacks_are_let_go():
     view = zeros("int8", (3,))
     outcome = Outcome()
@@ -195,6 +200,7 @@ def test_the_callbacks_are_let_go():
     assert gone() is None
 
 
+@pytest.mark.any_memory
 def test_the_loop_turns_meanwhile(source):
     """GLib's, and asyncio's."""
     outcome, turns = Outcome(), []
@@ -210,6 +216,7 @@ def test_the_loop_turns_meanwhile(source):
     assert turns == ["GLib", "asyncio"]
 
 
+@pytest.mark.any_memory
 def test_many_at_once():
     async def main():
         views = [zeros("float32", (300, 300)) for _ in range(40)]
@@ -248,6 +255,7 @@ def test_an_awaiting_task_that_is_cancelled_has_stopped_the_work():
     assert (elements(view) == 3).all()
 
 
+@pytest.mark.any_memory
 def test_what_is_cancelled_at_once_does_not_begin():
     view = zeros("float32", (4000, 4000))
 
@@ -261,6 +269,7 @@ def test_what_is_cancelled_at_once_does_not_begin():
     assert not elements(view).any()
 
 
+@pytest.mark.any_memory
 def test_threads_have_a_limit(source):
     default = Mtl.get_max_threads()
     expected = elements(source).tobytes()

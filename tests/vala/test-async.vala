@@ -167,7 +167,7 @@ int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/async/results", test_results);
 	add_any_memory_test ("/vala/async/progress-is-freed", test_progress_is_freed);
-	add_any_memory_test ("/vala/async/cancelled", test_cancelled);
+	add_test ("/vala/async/cancelled", test_cancelled);
 	add_any_memory_test ("/vala/async/errors", test_errors);
 	add_test ("/vala/threads", test_threads);
 	return Test.run ();
