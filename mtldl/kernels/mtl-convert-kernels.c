@@ -31,15 +31,15 @@
 
 /* F (destination, its type, source, its type, what becomes of x) */
 
-#define FROM_INTEGERS(F, DEST, Dest) \
+#define FROM_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
   F (DEST, Dest, UINT8, guint8, x) \
   F (DEST, Dest, UINT16, guint16, x) \
   F (DEST, Dest, UINT32, guint32, x) \
-  F (DEST, Dest, UINT64, guint64, x) \
+  F (DEST, Dest, UINT64, guint64, from_uint64) \
   F (DEST, Dest, INT8, gint8, x) \
   F (DEST, Dest, INT16, gint16, x) \
   F (DEST, Dest, INT32, gint32, x) \
-  F (DEST, Dest, INT64, gint64, x) \
+  F (DEST, Dest, INT64, gint64, from_int64) \
   F (DEST, Dest, BOOL, guint8, x != 0)
 
 #define AMONG_INTEGERS(F) \
@@ -123,8 +123,8 @@
   SMALL_KIND (F, E2M1FN)
 
 #define DIRECT(F) \
-  FROM_INTEGERS (F, FLOAT32, float) \
-  FROM_INTEGERS (F, FLOAT64, double) \
+  FROM_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x)) \
+  FROM_INTEGERS (F, FLOAT64, double, x, x) \
   AMONG_INTEGERS (F) \
   TO_BOOL (F) \
   F (UINT32, guint32, FLOAT32, float, float_to_uint32 (x, 0x1.fffffep31f)) \

@@ -201,19 +201,41 @@ magnitude_for_double (guint64 magnitude)
   return magnitude >> 53 != 0 ? (magnitude - rest) | (rest != 0 ? 0x800 : 0) : magnitude;
 }
 
+static inline double
+uint64_to_odd_double (guint64 x)
+{
+  return (double) magnitude_for_double (x);
+}
+
+static inline double
+int64_to_odd_double (gint64 x)
+{
+  guint64 magnitude = magnitude_for_double (x < 0 ? -(guint64) x : (guint64) x);
+
+  return (double) (gint64) (x < 0 ? -magnitude : magnitude);
+}
+
 static inline guint32
 uint64_to_odd_float32 (guint64 x)
 {
-  return double_to_odd_float32 ((double) magnitude_for_double (x));
+  return double_to_odd_float32 (uint64_to_odd_double (x));
 }
 
 static inline guint32
 int64_to_odd_float32 (gint64 x)
 {
-  guint64 magnitude = magnitude_for_double (x < 0 ? -(guint64) x : (guint64) x);
-
-  return double_to_odd_float32 ((double) (gint64) (x < 0 ? -magnitude : magnitude));
+  return double_to_odd_float32 (int64_to_odd_double (x));
 }
+
+/* For arm64, clang before 21 makes vectors of doubles first, and so rounds twice:
+ * from odd ones that does no harm. */
+#if defined(__clang__) && defined(__aarch64__)
+#define UINT64_TO_FLOAT32(x) uint64_to_odd_double (x)
+#define INT64_TO_FLOAT32(x) int64_to_odd_double (x)
+#else
+#define UINT64_TO_FLOAT32(x) (x)
+#define INT64_TO_FLOAT32(x) (x)
+#endif
 
 /* Floats that an integer type has no room for become its nearest number, NaN 0.
  * They are compared by their bits, where compilers have one instruction for what

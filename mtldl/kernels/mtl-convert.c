@@ -17,9 +17,9 @@
 static const MtlConvertKernels *
 get_kernels (void)
 {
+#ifdef MTL_COPY_HAS_X86_SETS
   const MtlCopyKernels *set = mtl_copy_machine_get ()->kernels;
 
-#ifdef MTL_COPY_HAS_X86_SETS
   if (set == &mtl_copy_kernels_avx512)
     return &mtl_convert_kernels_avx512;
   if (set == &mtl_copy_kernels_avx2)

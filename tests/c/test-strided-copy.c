@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "forced-kernels.h"
 #include "test-utils.h"
 
 #include "mtl-copy-plan-private.h"
@@ -558,33 +559,14 @@ test_conversion (void)
     }
 }
 
-/* The environment names kernels; the machine chooses where they are unknown. */
-static void
-test_choice (void)
-{
-  const char *wanted = g_getenv ("MTL_KERNELS");
-  const char *name = mtl_copy_machine_get ()->kernels->name;
-
-  g_test_message ("The kernels are those for %s", name);
-  if (wanted != NULL && strcmp (wanted, "none-such") != 0)
-    g_assert_cmpstr (name, ==, wanted);
-}
-
 int
 main (int    argc,
       char **argv)
 {
-  const char *wanted = g_getenv ("MTL_KERNELS");
-
   g_test_init (&argc, &argv, NULL);
-  if (wanted != NULL && g_str_has_prefix (wanted, "avx")
-      && strcmp (mtl_copy_machine_get ()->kernels->name, wanted) != 0)
-    {
-      g_print ("1..0 # SKIP this machine has no %s\n", wanted);
-      return 0;
-    }
+  if (lacks_forced_kernels ())
+    return 0;
 
-  g_test_add_func ("/strided-copy/choice", test_choice);
   g_test_add_func ("/strided-copy/random", test_random);
   g_test_add_func ("/strided-copy/transposes", test_transposes);
   g_test_add_func ("/strided-copy/runs", test_runs);

@@ -309,6 +309,21 @@ test_int64_to_float32 (void)
     g_assert_cmpfloat (floats[i], ==, expected[i]);
 }
 
+static void
+test_uint64_to_float32 (void)
+{
+  guint64 values[] = { POW2 (60) + POW2 (36) + 1, POW2 (60) + POW2 (36), POW2 (24) + 3,
+                       G_MAXUINT64 - POW2 (39), G_MAXUINT64 - POW2 (39) + 1, G_MAXUINT64 };
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT64, values, G_N_ELEMENTS (values));
+  g_autoptr (MtlStridedView) holder = NULL;
+  const float *floats = convert (view, MTL_DTYPE_FLOAT32, &holder);
+  const float expected[] = { 0x1.000002p60f, 0x1p60f, 0x1.000004p24f, 0x1.fffffep63f, 0x1p64f,
+                             0x1p64f };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    g_assert_cmpfloat (floats[i], ==, expected[i]);
+}
+
 /* The same for the narrower floats: rounding to double first would make a tie
  * of what lies right above one. */
 static void
@@ -339,6 +354,7 @@ main (int   argc,
 #endif
   g_test_add_func ("/StridedView/floats/bfloat16/halves", test_bfloat16_halves);
   g_test_add_func ("/StridedView/floats/int64-to-float32", test_int64_to_float32);
+  g_test_add_func ("/StridedView/floats/uint64-to-float32", test_uint64_to_float32);
   g_test_add_func ("/StridedView/floats/int64-to-bfloat16", test_int64_to_half);
 
   return g_test_run ();

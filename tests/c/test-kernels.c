@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+#include "mtl-copy-kernels-private.h"
+
+#if defined (__has_include)
+#if __has_include (<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
+#endif
+
+/* Which kernels MTL_KERNELS chooses on this machine: those that it names, or the
+ * best where it names none that there are. What the machine has is what the C
+ * library says of it. */
+
+#if defined (CPU_FEATURE_ACTIVE)
+static gboolean
+machine_has_avx2 (void)
+{
+  return CPU_FEATURE_ACTIVE (AVX2) && CPU_FEATURE_ACTIVE (FMA) && CPU_FEATURE_ACTIVE (BMI1)
+         && CPU_FEATURE_ACTIVE (BMI2) && CPU_FEATURE_ACTIVE (MOVBE)
+         && CPU_FEATURE_ACTIVE (F16C) && CPU_FEATURE_ACTIVE (LZCNT);
+}
+
+static gboolean
+machine_has_avx512 (void)
+{
+  return machine_has_avx2 ()
+         && CPU_FEATURE_ACTIVE (AVX512F) && CPU_FEATURE_ACTIVE (AVX512BW)
+         && CPU_FEATURE_ACTIVE (AVX512CD) && CPU_FEATURE_ACTIVE (AVX512DQ)
+         && CPU_FEATURE_ACTIVE (AVX512VL);
+}
+#endif
+
+/* Ends with the best. */
+static GStrv
+list_expected (void)
+{
+  g_autoptr (GStrvBuilder) names = g_strv_builder_new ();
+
+  g_strv_builder_add (names, "plain");
+#ifdef MTL_COPY_HAS_VECTORS
+  g_strv_builder_add (names, "baseline");
+#endif
+#ifdef CPU_FEATURE_ACTIVE
+#ifdef MTL_COPY_HAS_X86_SETS
+  if (machine_has_avx2 ())
+    g_strv_builder_add (names, "avx2");
+  if (machine_has_avx512 ())
+    g_strv_builder_add (names, "avx512");
+#endif
+#endif
+
+  return g_strv_builder_end (names);
+}
+
+static void
+test_choice (void)
+{
+  g_auto (GStrv) expected = list_expected ();
+  const char *wanted = g_getenv ("MTL_KERNELS");
+  const char *best = expected[g_strv_length (expected) - 1];
+  const char *name = mtl_copy_machine_get ()->kernels->name;
+
+#if defined (MTL_COPY_HAS_X86_SETS) && !defined (CPU_FEATURE_ACTIVE)
+  g_test_skip ("This C library does not say what the machine has");
+  return;
+#endif
+
+  g_test_message ("The best kernels here are %s; MTL_KERNELS=%s chooses %s", best,
+                  wanted != NULL ? wanted : "", name);
+  if (wanted != NULL && g_strv_contains ((const char *const *) expected, wanted))
+    g_assert_cmpstr (name, ==, wanted);
+  else
+    g_assert_cmpstr (name, ==, best);
+}
+
+int
+main (int    argc,
+      char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/kernels/choice", test_choice);
+
+  return g_test_run ();
+}
