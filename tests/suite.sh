@@ -68,11 +68,12 @@ in_build () {
   (enter_build "$folder" && "$@")
 }
 
-# The library with the Metal device, over the double.
+# The library with the Metal device, over the double; all of it from clang, so that
+# what runs on a device shows that compiler's kernels, too.
 metal=$build-metal
 
 build_metal () {
-  configure "$metal" -Dmetal=double && compile "$metal"
+  CC=$OBJC configure "$metal" -Dmetal=double && compile "$metal"
 }
 
 run_metal () {
@@ -123,9 +124,9 @@ run_races () {
     && run_meson "$folder" races $(tests_named "$folder" threads)
 }
 
-# tests_named FOLDER WORD: those with WORD in their name.
+# tests_named FOLDER PATTERN: those whose name matches.
 tests_named () {
-  meson test -C "$1" --no-rebuild --list | sed -n "s|.* / ||; /$2/p"
+  meson test -C "$1" --no-rebuild --list | sed -n -E "s|.* / ||; /$2/p"
 }
 
 # run_valgrind FOLDER REPORT ARGUMENT…
@@ -143,6 +144,8 @@ run_valgrind () {
 run_python_valgrind () {
   "$python" tests/python/run_valgrind.py
 }
+
+. tests/emulated.sh
 
 # The reference has to build without a complaint.
 build_reference () {
@@ -186,6 +189,14 @@ if [[ $(uname) == Linux ]]; then
 else
   say 'Left out: the double of Metal, sanitizers over it, mutants, coverage, fuzzing, valgrind'
   echo 'They are for Linux. What is above ran with the Metal device of this machine.'
+fi
+if can_emulate; then
+  install_packages 'for other processors' "${emulation_packages[@]}"
+  step 'C on arm64, from clang' run_arm64_clang
+  step 'Copies and conversions on arm64, from GCC' run_arm64_gcc
+  step 'Copies and conversions on older processors' run_older_processors
+else
+  say 'Left out: arm64 and older processors, which qemu plays on Debian, on x86-64'
 fi
 step 'The reference' build_reference
 

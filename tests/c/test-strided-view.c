@@ -24,7 +24,7 @@ new_range (MtlDType      dtype,
       g_array_append_val (values, value);
     }
 
-  view = mtl_strided_view_new_from_doubles (dtype, shape, n_dims, (double *) values->data, volume,
+  view = mtl_strided_view_new_from_doubles (dtype, shape, n_dims, (gpointer) values->data, volume,
                                             &error);
   g_assert_no_error (error);
   return view;
