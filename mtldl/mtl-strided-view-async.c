@@ -408,7 +408,8 @@ run_to_device (MtlStridedView    *self,
                const MtlMonitor  *monitor,
                GError           **error)
 {
-  call->result = mtl_strided_view_to_device_monitored (self, call->device, call->storage_mode, monitor, error);
+  call->result = mtl_strided_view_to_device_monitored (self, call->device, call->storage_mode,
+                                                       monitor, error);
   return call->result != NULL;
 }
 
