@@ -475,6 +475,7 @@ test_bare (void)
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
   g_assert_no_error (local_error);
+  g_assert_nonnull (slice);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
   g_assert_true (mtl_buffer_get_device (buffer) == mtl_device_get_host ());
