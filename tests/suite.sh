@@ -26,10 +26,10 @@ run_meson () {
   shift 2
 
   local status=0
+  rm -f "$folder"/meson-logs/testlog*.junit.xml
   meson test -C "$folder" --no-rebuild --num-processes "$jobs" --print-errorlogs "$@" \
     | grep -v -E '^(Entering|ninja:|Full log|Ok:|Expected|Fail: +0|Unexpected|Skipped: +0|Timeout: +0|$)' || status=${PIPESTATUS[0]}
   cp "$folder"/meson-logs/testlog*.junit.xml "$reports/$report.xml"
-  rm -f "$folder"/meson-logs/testlog*.junit.xml
   return "$status"
 }
 
