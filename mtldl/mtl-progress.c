@@ -15,6 +15,10 @@ struct _MtlProgress
   guint64 done;
   guint64 total;
   gboolean is_told; /* a source is on its way to tell the caller */
+
+  /* In the context's thread alone. */
+  guint n_calls; /* of the callback, each within the one before */
+  gboolean ended;
 };
 
 MtlProgress *
@@ -40,6 +44,17 @@ mtl_progress_new (GFileProgressCallback callback,
   return self;
 }
 
+static void
+progress_free (MtlProgress *self)
+{
+  if (self->destroy != NULL)
+    self->destroy (self->data);
+
+  g_main_context_unref (self->context);
+  g_mutex_clear (&self->mutex);
+  g_free (self);
+}
+
 static gboolean
 tell (gpointer data)
 {
@@ -52,7 +67,12 @@ tell (gpointer data)
   self->is_told = FALSE;
   g_mutex_unlock (&self->mutex);
 
+  /* It may iterate the context, and meet the end. */
+  self->n_calls++;
   self->callback (done, total, self->data);
+  if (--self->n_calls == 0 && self->ended)
+    progress_free (self);
+
   return G_SOURCE_REMOVE;
 }
 
@@ -61,12 +81,10 @@ end (gpointer data)
 {
   MtlProgress *self = data;
 
-  if (self->destroy != NULL)
-    self->destroy (self->data);
+  self->ended = TRUE;
+  if (self->n_calls == 0)
+    progress_free (self);
 
-  g_main_context_unref (self->context);
-  g_mutex_clear (&self->mutex);
-  g_free (self);
   return G_SOURCE_REMOVE;
 }
 

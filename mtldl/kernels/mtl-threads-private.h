@@ -20,12 +20,16 @@ typedef struct
   gpointer data;
 } MtlMonitor;
 
-/* Both do nothing for NULL. Fails where it was cancelled. */
+/* They do nothing for NULL. Fails where it was cancelled. */
 gboolean mtl_monitor_check  (const MtlMonitor  *self,
                              GError           **error);
 void     mtl_monitor_report (const MtlMonitor  *self,
                              guint64            done,
                              guint64            total);
+void     mtl_monitor_report_part (const MtlMonitor *self,
+                                  gsize             n_done,
+                                  gsize             n_items,
+                                  guint64           n_bytes);
 
 /* Does the items begin, …, end - 1. */
 typedef void (* MtlThreadsFunc) (gpointer data,

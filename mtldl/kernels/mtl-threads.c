@@ -135,8 +135,9 @@ get_default_max_threads (void)
 /**
  * mtl_get_max_threads:
  *
- * Gives how many threads large copies, conversions and fills use at most, all
- * together, those that they are called from among them.
+ * Gives how many threads work at large copies, conversions and fills at most,
+ * those that they are called from among them. Where more threads than that make
+ * such calls at once, each works alone; asynchronous calls have a thread each.
  *
  * Unless [func@Mtl.set_max_threads] said otherwise it is the environment
  * variable `MTL_MAX_THREADS`, and without that the number of processors.
@@ -175,9 +176,9 @@ get_pool (void)
  * mtl_set_max_threads:
  * @n_threads: the number of threads, or 0 for the default
  *
- * Sets how many threads large copies, conversions and fills use at most, all
- * together, those that they are called from among them. With 1, all work is
- * done by the thread that asks for it.
+ * Sets how many threads work at large copies, conversions and fills at most, as
+ * [func@Mtl.get_max_threads] tells it. With 1, all work is done by the thread
+ * that asks for it.
  *
  * Work that has begun goes on as it began.
  *
@@ -227,14 +228,24 @@ mtl_monitor_report (const MtlMonitor *self,
     self->report (done, total, self->data);
 }
 
+/* So many items of so many, which are n_bytes all together. */
+void
+mtl_monitor_report_part (const MtlMonitor *self,
+                         gsize             n_done,
+                         gsize             n_items,
+                         guint64           n_bytes)
+{
+  mtl_monitor_report (self, n_done == n_items ? n_bytes : (double) n_bytes * n_done / n_items,
+                      n_bytes);
+}
+
 static void
 report (Job              *job,
         const MtlMonitor *monitor)
 {
   const MtlThreadsWork *work = job->work;
 
-  mtl_monitor_report (monitor, (double) work->n_bytes * count_done (job) / work->n_items,
-                      work->n_bytes);
+  mtl_monitor_report_part (monitor, count_done (job), work->n_items, work->n_bytes);
 }
 
 static gboolean

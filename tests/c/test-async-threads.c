@@ -140,6 +140,7 @@ typedef struct
   int n_progress;
   int n_freed;
   GCancellable *cancelled_by_progress;
+  gboolean progress_waits; /* for the result */
 } Outcome;
 
 static void
@@ -176,6 +177,13 @@ on_progress (goffset  done,
   self->n_progress++;
   if (self->cancelled_by_progress != NULL)
     g_cancellable_cancel (self->cancelled_by_progress);
+  if (self->progress_waits)
+    {
+      self->progress_waits = FALSE;
+      while (self->result == NULL)
+        g_main_context_iteration (self->context, TRUE);
+      g_assert_cmpint (self->n_freed, ==, 0);
+    }
 }
 
 static void
@@ -407,6 +415,26 @@ test_errors (void)
   outcome_clear (&outcome);
 }
 
+/* A callback may iterate the main context: what it is given lasts as long as it. */
+static void
+test_progress_waits (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_zeros (2000, 2000, MTL_DTYPE_FLOAT32);
+  Outcome outcome;
+
+  outcome_init (&outcome);
+  outcome.progress_waits = TRUE;
+  mtl_strided_view_fill_double_async (view, 7, NULL, on_progress, &outcome, on_freed, on_ready,
+                                      &outcome);
+  while (outcome.n_freed == 0)
+    g_main_context_iteration (outcome.context, TRUE);
+  g_assert_true (mtl_strided_view_fill_double_finish (view, outcome.result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (outcome.n_freed, ==, 1);
+  outcome_clear (&outcome);
+}
+
 /* Its last user may be any thread. */
 static void
 memory_end (gpointer ended)
@@ -452,6 +480,7 @@ main (int   argc,
   g_test_add_func ("/Async/results", test_results);
   g_test_add_func ("/Async/cancelled-before", test_cancelled_before);
   g_test_add_func ("/Async/cancelled-within", test_cancelled_within);
+  g_test_add_func ("/Async/progress-waits", test_progress_waits);
   g_test_add_func ("/Async/errors", test_errors);
   g_test_add_func ("/Async/without-callbacks", test_without_callbacks);
 
