@@ -29,8 +29,7 @@ static void
 report_end (const MtlMonitor *monitor,
             gint64            size)
 {
-  if (monitor != NULL && monitor->report != NULL)
-    monitor->report (size, size, monitor->data);
+  mtl_monitor_report (monitor, 1, 1, size);
 }
 
 static gboolean

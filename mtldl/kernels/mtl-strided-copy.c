@@ -154,7 +154,7 @@ static gboolean
 look (Rows *self)
 {
   self->n_since = 0;
-  mtl_monitor_report_part (self->monitor, self->n_done, self->n_elements, self->n_bytes);
+  mtl_monitor_report (self->monitor, self->n_done, self->n_elements, self->n_bytes);
   return mtl_monitor_check (self->monitor, self->error);
 }
 

@@ -24,12 +24,9 @@ typedef struct
 gboolean mtl_monitor_check  (const MtlMonitor  *self,
                              GError           **error);
 void     mtl_monitor_report (const MtlMonitor  *self,
-                             guint64            done,
-                             guint64            total);
-void     mtl_monitor_report_part (const MtlMonitor *self,
-                                  gsize             n_done,
-                                  gsize             n_items,
-                                  guint64           n_bytes);
+                             gsize              n_done,
+                             gsize              n_items,
+                             guint64            n_bytes);
 
 /* Does the items begin, …, end - 1. */
 typedef void (* MtlThreadsFunc) (gpointer data,

@@ -219,24 +219,16 @@ mtl_monitor_check (const MtlMonitor  *self,
          || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
 }
 
-void
-mtl_monitor_report (const MtlMonitor *self,
-                    guint64           done,
-                    guint64           total)
-{
-  if (self != NULL && self->report != NULL)
-    self->report (done, total, self->data);
-}
-
 /* So many items of so many, which are n_bytes all together. */
 void
-mtl_monitor_report_part (const MtlMonitor *self,
-                         gsize             n_done,
-                         gsize             n_items,
-                         guint64           n_bytes)
+mtl_monitor_report (const MtlMonitor *self,
+                    gsize             n_done,
+                    gsize             n_items,
+                    guint64           n_bytes)
 {
-  mtl_monitor_report (self, n_done == n_items ? n_bytes : (double) n_bytes * n_done / n_items,
-                      n_bytes);
+  if (self != NULL && self->report != NULL)
+    self->report (n_done == n_items ? n_bytes : (double) n_bytes * n_done / n_items, n_bytes,
+                  self->data);
 }
 
 static void
@@ -245,7 +237,7 @@ report (Job              *job,
 {
   const MtlThreadsWork *work = job->work;
 
-  mtl_monitor_report_part (monitor, count_done (job), work->n_items, work->n_bytes);
+  mtl_monitor_report (monitor, count_done (job), work->n_items, work->n_bytes);
 }
 
 static gboolean
