@@ -15,21 +15,30 @@
  * library says of it. */
 
 #if defined (CPU_FEATURE_ACTIVE)
+/* What x86_cpu_active() does, which shifts into the sign. */
+static gboolean
+is_active (guint feature)
+{
+  const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf (feature / 128);
+
+  return (leaf->active_array[feature % 128 / 32] & 1u << feature % 32) != 0;
+}
+
 static gboolean
 machine_has_avx2 (void)
 {
-  return CPU_FEATURE_ACTIVE (AVX2) && CPU_FEATURE_ACTIVE (FMA) && CPU_FEATURE_ACTIVE (BMI1)
-         && CPU_FEATURE_ACTIVE (BMI2) && CPU_FEATURE_ACTIVE (MOVBE)
-         && CPU_FEATURE_ACTIVE (F16C) && CPU_FEATURE_ACTIVE (LZCNT);
+  return is_active (x86_cpu_AVX2) && is_active (x86_cpu_FMA) && is_active (x86_cpu_BMI1)
+         && is_active (x86_cpu_BMI2) && is_active (x86_cpu_MOVBE)
+         && is_active (x86_cpu_F16C) && is_active (x86_cpu_LZCNT);
 }
 
 static gboolean
 machine_has_avx512 (void)
 {
   return machine_has_avx2 ()
-         && CPU_FEATURE_ACTIVE (AVX512F) && CPU_FEATURE_ACTIVE (AVX512BW)
-         && CPU_FEATURE_ACTIVE (AVX512CD) && CPU_FEATURE_ACTIVE (AVX512DQ)
-         && CPU_FEATURE_ACTIVE (AVX512VL);
+         && is_active (x86_cpu_AVX512F) && is_active (x86_cpu_AVX512BW)
+         && is_active (x86_cpu_AVX512CD) && is_active (x86_cpu_AVX512DQ)
+         && is_active (x86_cpu_AVX512VL);
 }
 #endif
 
