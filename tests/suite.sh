@@ -68,12 +68,10 @@ in_build () {
   (enter_build "$folder" && "$@")
 }
 
-# The library with the Metal device, over the double; all of it from clang, so that
-# what runs on a device shows that compiler's kernels, too.
 metal=$build-metal
 
 build_metal () {
-  CC=$OBJC configure "$metal" -Dmetal=double && compile "$metal"
+  configure_metal && compile "$metal"
 }
 
 run_metal () {

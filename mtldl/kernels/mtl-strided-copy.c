@@ -346,6 +346,9 @@ mtl_strided_fill (const MtlStrided  *dest,
 {
   guint item_bits = dest->layout->item_bits;
 
+  if (mtl_layout_is_empty (dest->layout))
+    return TRUE;
+
   if (item_bits % 8 == 0)
     {
       MtlCopyRequest request = get_request (dest, NULL, item);
