@@ -126,7 +126,8 @@ stays_within (const DLTensor *tensor,
       __int128 stride = tensor->strides != NULL ? tensor->strides[i] : dense;
 
       *(stride < 0 ? &low : &high) += stride * (tensor->shape[i] - 1);
-      dense *= tensor->shape[i];
+      if (tensor->strides == NULL)
+        dense *= tensor->shape[i]; /* no further than the memory */
       if (low < -MEMORY_SIZE * 8 || high > MEMORY_SIZE * 8)
         return FALSE;
     }
@@ -275,7 +276,7 @@ use (MtlStridedView *imported,
 
       g_set_object (&view, next);
       is_small = is_readable
-                 && mtl_strided_view_get_volume (view) * mtl_strided_view_get_lanes (view) < 10000;
+                 && mtl_strided_view_get_volume (view) < 10000 / mtl_strided_view_get_lanes (view);
       if (is_small)
         touch (view, input);
       pass_on (view, input, is_small);
