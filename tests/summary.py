@@ -24,6 +24,13 @@ def split(arguments):
     return arguments[:end], arguments[end + 1:]
 
 
+def why_skipped(outcome):
+    """Of a program that speaks TAP it is in what it printed."""
+    output = outcome["system-out"].text or "" if "system-out" in outcome else ""
+    return (outcome["skipped"].get("message") or outcome["skipped"].text
+            or output.partition("# SKIP")[2].partition("\n")[0]).strip()
+
+
 def main(*arguments):
     failed_steps, paths = split(arguments)
     passed, failed, skipped = 0, 0, 0
@@ -37,8 +44,7 @@ def main(*arguments):
                 print(*last_lines(outcome.get("failure", outcome.get("error"))), sep="\n")
             elif "skipped" in outcome:
                 skipped += 1
-                reason = outcome["skipped"].get("message") or outcome["skipped"].text or ""
-                print("skipped", name, "-", reason.strip())
+                print("skipped", name, "-", why_skipped(outcome))
             else:
                 passed += 1
     for step in failed_steps:

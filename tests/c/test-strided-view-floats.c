@@ -293,6 +293,19 @@ test_bfloat16_halves (void)
     }
 }
 
+/* As each processor does, but not valgrind when it plays one. */
+static gboolean
+processor_rounds_once (void)
+{
+  volatile gint64 value = POW2 (60) + POW2 (36) + 1;
+
+  if ((float) value == 0x1.000002p60f)
+    return TRUE;
+
+  g_test_skip ("what plays the processor rounds integers of 64 bits twice");
+  return FALSE;
+}
+
 /* One rounding, not one to double and another one to float. */
 static void
 test_int64_to_float32 (void)
@@ -304,6 +317,9 @@ test_int64_to_float32 (void)
   const float *floats = convert (view, MTL_DTYPE_FLOAT32, &holder);
   const float expected[] = { 0x1.000002p60f, -0x1.000002p60f, 0x1p24f, 0x1.000004p24f, 0x1p63f,
                              -0x1p63f };
+
+  if (!processor_rounds_once ())
+    return;
 
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     g_assert_cmpfloat (floats[i], ==, expected[i]);
@@ -319,6 +335,9 @@ test_uint64_to_float32 (void)
   const float *floats = convert (view, MTL_DTYPE_FLOAT32, &holder);
   const float expected[] = { 0x1.000002p60f, 0x1p60f, 0x1.000004p24f, 0x1.fffffep63f, 0x1p64f,
                              0x1p64f };
+
+  if (!processor_rounds_once ())
+    return;
 
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     g_assert_cmpfloat (floats[i], ==, expected[i]);
