@@ -150,6 +150,7 @@ test_no_overflow (void)
 static void
 test_for_bytes (void)
 {
+  const gint64 none[1] = { 0 };
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (-32, 4), 32, &local_error);
@@ -157,11 +158,14 @@ test_for_bytes (void)
     mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (3, 1), 4, &local_error);
   g_autoptr (MtlStridedLayout) dense =
     mtl_strided_layout_new_for_bytes (DIMS (2, 3), NULL, 0, 32, &local_error);
+  g_autoptr (MtlStridedLayout) scalar =
+    mtl_strided_layout_new_for_bytes (NULL, 0, none, 0, 32, &local_error);
 
   g_assert_no_error (local_error);
   assert_strides (layout, -8, 1);
   assert_strides (packed, 6, 2);
   assert_strides (dense, 3, 1);
+  g_assert_cmpint (mtl_strided_layout_get_volume (scalar), ==, 1);
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (12, 6), 32, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "6 bytes of axis 1");
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (7, 2), 32, &error),

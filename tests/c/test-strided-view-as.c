@@ -186,6 +186,18 @@ test_view_as_single (void)
     }
 }
 
+static void
+test_view_as_only_one (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) one =
+    mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (1, 1), &error);
+  g_autoptr (MtlStridedView) floats = view_as (one, MTL_DTYPE_FLOAT32);
+
+  g_assert_no_error (error);
+  assert_view_shape (floats, 1, 2);
+}
+
 /* The same bytes, in which padded elements are two packed ones. */
 static void
 test_view_as_padded (void)
@@ -238,6 +250,7 @@ main (int   argc,
   g_test_add_func ("/StridedView/view-as/same-size", test_view_as_same_size);
   g_test_add_func ("/StridedView/view-as/bad", test_bad_view_as);
   g_test_add_func ("/StridedView/view-as/single", test_view_as_single);
+  g_test_add_func ("/StridedView/view-as/only-one", test_view_as_only_one);
   g_test_add_func ("/StridedView/view-as/padded", test_view_as_padded);
   g_test_add_func ("/StridedView/max-compatible", test_max_compatible);
 
