@@ -17,17 +17,6 @@ new_range (const gint64 *shape,
   return view;
 }
 
-static MtlStridedView *
-slice (MtlStridedView *view,
-       const char     *string)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *part = mtl_strided_view_slice_string (view, string, &error);
-
-  g_assert_no_error (error);
-  return part;
-}
-
 static DLManagedTensorVersioned *
 export (MtlStridedView *view,
         MtlDlpackFlags  flags)

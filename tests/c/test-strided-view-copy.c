@@ -33,17 +33,6 @@ new_range (gsize         n,
   return new_view (MTL_DTYPE_INT32, shape, n_dims, values, n);
 }
 
-static MtlStridedView *
-slice (MtlStridedView *view,
-       const char     *string)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *part = mtl_strided_view_slice_string (view, string, &error);
-
-  g_assert_no_error (error);
-  return part;
-}
-
 static void
 test_same_type (void)
 {

@@ -14,17 +14,6 @@ static const double values[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2,
 #define N_VALUES (G_N_ELEMENTS (values))
 
 static MtlStridedView *
-slice (MtlStridedView *view,
-       const char     *slices)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *part = mtl_strided_view_slice_string (view, slices, &error);
-
-  g_assert_no_error (error);
-  return part;
-}
-
-static MtlStridedView *
 new_view (MtlDType dtype,
           gsize    n)
 {

@@ -123,6 +123,44 @@
 #define add_reachable_test g_test_add_func
 #endif
 
+/* 0, 1, 2, … */
+static inline MtlStridedView *
+new_bytes (gint64 n)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree double *values = g_new (double, n);
+  MtlStridedView *view;
+
+  for (gint64 i = 0; i < n; i++)
+    values[i] = i;
+  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_UINT8, &n, 1, values, n, &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+static inline MtlStridedView *
+slice (MtlStridedView *view,
+       const char     *string)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *part = mtl_strided_view_slice_string (view, string, &error);
+
+  g_assert_no_error (error);
+  return part;
+}
+
+static inline MtlStridedView *
+view_as (MtlStridedView *view,
+         MtlDType        dtype)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *other = mtl_strided_view_view_as (view, dtype, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_dtype (other), ==, dtype);
+  return other;
+}
+
 /* For a GDestroyNotify: how often it was called. */
 static inline void
 count_call (gpointer counter)

@@ -131,17 +131,6 @@ new_view (MtlDevice      *device,
   return view;
 }
 
-static MtlStridedView *
-slice (MtlStridedView *view,
-       const char     *string)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *part = mtl_strided_view_slice_string (view, string, &error);
-
-  g_assert_no_error (error);
-  return part;
-}
-
 static DLDevice
 get_target (MtlStridedView *view,
             Target          target,
