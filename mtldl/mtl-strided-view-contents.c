@@ -154,15 +154,13 @@ mtl_strided_view_get_bytes (MtlStridedView  *self,
                             GError         **error)
 {
   gint64 start, size;
-  guint bit;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   if (!mtl_memory_check_host_accessible (self->memory, error))
     return NULL;
 
-  mtl_layout_get_first_byte (&self->layout, &start, &bit);
-  if (bit != 0 || !mtl_layout_get_packed_size (&self->layout, &size))
+  if (!mtl_layout_get_packed_bytes (&self->layout, &start, &size))
     {
       g_autofree char *string = mtl_layout_to_string (&self->layout);
 

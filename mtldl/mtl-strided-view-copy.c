@@ -109,52 +109,46 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
          && mtl_host_elements_write_back (&elements, error);
 }
 
-/* Bytes that are copied as they are, by a device. */
+/* What a device can copy as it lies. */
+typedef struct
+{
+  gint64 dest_first; /* from element offset 0 on */
+  gint64 source_first;
+  gint64 size;
+} Bytes;
+
 static gboolean
 copy_bytes (MtlStridedView    *dest,
             MtlStridedView    *source,
-            gint64             size,
+            const Bytes       *bytes,
             const MtlMonitor  *monitor,
             GError           **error)
 {
   g_autoptr (MtlBuffer) to = mtl_buffer_new_for_memory (mtl_memory_ref (dest->memory));
   g_autoptr (MtlBuffer) from = mtl_buffer_new_for_memory (mtl_memory_ref (source->memory));
-  gint64 dest_start, source_start;
-  guint bit;
 
-  mtl_layout_get_first_byte (&dest->layout, &dest_start, &bit);
-  mtl_layout_get_first_byte (&source->layout, &source_start, &bit);
-  if (!mtl_buffer_copy (to, dest->byte_offset + dest_start, from,
-                        source->byte_offset + source_start, size, get_cancellable (monitor),
-                        error))
+  if (!mtl_buffer_copy (to, dest->byte_offset + bytes->dest_first, from,
+                        source->byte_offset + bytes->source_first, bytes->size,
+                        get_cancellable (monitor), error))
     return FALSE;
 
-  report_end (monitor, size);
+  report_end (monitor, bytes->size);
   return TRUE;
-}
-
-static gboolean
-is_packed (MtlStridedView *self,
-           gint64         *size)
-{
-  gint64 start;
-  guint bit;
-
-  mtl_layout_get_first_byte (&self->layout, &start, &bit);
-  return bit == 0 && mtl_layout_get_packed_size (&self->layout, size);
 }
 
 /* Whether a device can copy the elements as they lie. */
 static gboolean
 goes_by_bytes (MtlStridedView *dest,
                MtlStridedView *source,
-               gint64         *size)
+               Bytes          *bytes)
 {
   return !(mtl_memory_is_host_accessible (dest->memory)
            && mtl_memory_is_host_accessible (source->memory))
          && mtl_element_type_equal (dest->type, source->type)
          && mtl_layout_same_shape (&dest->layout, &source->layout)
-         && is_packed (dest, size) && is_packed (source, size) && *size > 0;
+         && mtl_layout_get_packed_bytes (&dest->layout, &bytes->dest_first, &bytes->size)
+         && mtl_layout_get_packed_bytes (&source->layout, &bytes->source_first, &bytes->size)
+         && bytes->size > 0;
 }
 
 static gboolean
@@ -177,10 +171,10 @@ copy_elements (MtlStridedView    *dest,
   g_auto (MtlHostElements) to = { .layout = MTL_LAYOUT_INIT };
   g_auto (MtlLayout) broadcast = MTL_LAYOUT_INIT;
   gboolean overlap;
-  gint64 size;
+  Bytes bytes;
 
-  if (goes_by_bytes (dest, source, &size))
-    return copy_bytes (dest, source, size, monitor, error);
+  if (goes_by_bytes (dest, source, &bytes))
+    return copy_bytes (dest, source, &bytes, monitor, error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
       || !mtl_host_elements_init_write (&to, dest, error))

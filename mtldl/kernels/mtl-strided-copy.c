@@ -260,20 +260,6 @@ convert (const MtlStrided  *dest,
   return run_rows (dest, source, convert_row_of_bits, &conversion, monitor, error);
 }
 
-/* Whether the elements are whole bytes, one beside the other in C order. */
-static gboolean
-find_packed_bytes (const MtlStrided  *self,
-                   guint8           **bytes,
-                   gint64            *size)
-{
-  gint64 first;
-  guint bit;
-
-  mtl_layout_get_first_byte (self->layout, &first, &bit);
-  *bytes = self->data + first;
-  return bit == 0 && mtl_layout_get_packed_size (self->layout, size);
-}
-
 /* The one place that moves elements: both of one shape, and without overlap. */
 gboolean
 mtl_strided_copy (const MtlStrided  *dest,
@@ -287,8 +273,7 @@ mtl_strided_copy (const MtlStrided  *dest,
   if (mtl_element_type_equal (dest->type, source->type))
     {
       guint item_bits = dest->layout->item_bits;
-      guint8 *to, *from;
-      gint64 size;
+      gint64 to, from, size;
 
       if (item_bits % 8 == 0)
         {
@@ -297,8 +282,9 @@ mtl_strided_copy (const MtlStrided  *dest,
           return run_request (&request, monitor, error);
         }
 
-      if (find_packed_bytes (dest, &to, &size) && find_packed_bytes (source, &from, &size))
-        return copy_bytes (to, from, size, monitor, error);
+      if (mtl_layout_get_packed_bytes (dest->layout, &to, &size)
+          && mtl_layout_get_packed_bytes (source->layout, &from, &size))
+        return copy_bytes (dest->data + to, source->data + from, size, monitor, error);
 
       return run_rows (dest, source, copy_row_of_bits, &item_bits, monitor, error);
     }

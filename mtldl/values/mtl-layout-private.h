@@ -203,6 +203,9 @@ gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        GError          **error);
 gboolean  mtl_layout_get_packed_size  (const MtlLayout  *self,
                                        gint64           *size);
+gboolean  mtl_layout_get_packed_bytes (const MtlLayout  *self,
+                                       gint64           *first,
+                                       gint64           *size);
 gboolean  mtl_layout_get_required_size (const MtlLayout *self,
                                        gint64           *size,
                                        GError          **error);

@@ -111,6 +111,19 @@ mtl_layout_get_packed_size (const MtlLayout *self,
   return TRUE;
 }
 
+/* The same where they begin with a byte, too: that one, counted from element
+ * offset 0. */
+gboolean
+mtl_layout_get_packed_bytes (const MtlLayout *self,
+                             gint64          *first,
+                             gint64          *size)
+{
+  guint bit;
+
+  mtl_layout_get_first_byte (self, first, &bit);
+  return bit == 0 && mtl_layout_get_packed_size (self, size);
+}
+
 gboolean
 mtl_layout_get_required_size (const MtlLayout  *self,
                               gint64           *size,
