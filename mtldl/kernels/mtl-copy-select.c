@@ -5,7 +5,6 @@
 #include "mtl-copy-kernels-private.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
@@ -70,6 +69,24 @@ choose (void)
   return supported[n - 1];
 }
 
+#ifdef MTL_COPY_HAS_X86_SETS
+/* The third cache that a group of cores shares, in bytes, or 0: what the system
+ * tells may be the sum of all groups. */
+static gsize
+get_amd_shared_cache_size (void)
+{
+  enum { CACHE_PROPERTIES = 0x8000001d, THIRD = 3 };
+  guint a, b, c, d;
+
+  if (!__builtin_cpu_is ("amd") || !__get_cpuid_count (CACHE_PROPERTIES, THIRD, &a, &b, &c, &d)
+      || (a >> 5 & 7) != 3)
+    return 0;
+
+  /* Bytes of a line, partitions, ways, sets, each less one. */
+  return (gsize) ((b & 0xfff) + 1) * ((b >> 12 & 0x3ff) + 1) * ((b >> 22) + 1) * ((gsize) c + 1);
+}
+#endif
+
 /* About half of the cache that a core has for itself, as what others share is
  * mostly no faster than memory that is streamed to. AMD's is. */
 static gsize
@@ -77,11 +94,8 @@ get_streaming_threshold (void)
 {
   gsize threshold = 1024 * 1024;
 
-#if defined (MTL_COPY_HAS_X86_SETS) && defined (_SC_LEVEL3_CACHE_SIZE)
-  long shared = sysconf (_SC_LEVEL3_CACHE_SIZE);
-
-  if (__builtin_cpu_is ("amd") && shared > 0)
-    threshold = MAX (threshold, (gsize) shared / 4);
+#ifdef MTL_COPY_HAS_X86_SETS
+  threshold = MAX (threshold, get_amd_shared_cache_size () / 4);
 #endif
 
   return threshold;

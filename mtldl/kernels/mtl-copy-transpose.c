@@ -13,6 +13,12 @@
 
 #if MTL_COPY_WIDTH > 0
 
+/* Tiles of one column, which the second cache holds even where the rows of the
+ * source share the fewest places there. */
+#define ITEMS_AT_ONCE 4
+#define ROWS_AT_ONCE(size) ((size) > 2 ? 2 : 1)
+#define TILES_AHEAD(size) ((size) > 2 ? 4 : 2)
+
 /* What is to be transposed: n_items in a row of the destination, n_rows of them. */
 typedef struct
 {
@@ -21,6 +27,7 @@ typedef struct
   const guint8 *next_source; /* to be asked for meanwhile, or NULL */
   gsize n_items;
   gsize n_rows;
+  gsize n_source_rows; /* to be read yet, for which to ask ahead, or 0 */
   gssize dest_step;   /* from row to row */
   gssize source_step; /* from item to item */
 } Block;
@@ -39,6 +46,7 @@ get_part (const Block *self,
     part.next_source += (gssize) item * self->source_step + (gssize) (row * size);
   part.n_items -= item;
   part.n_rows -= row;
+  part.n_source_rows -= MIN (row, part.n_source_rows);
   return part;
 }
 
@@ -136,10 +144,21 @@ prefetch_tile (const guint8 *source,
     __builtin_prefetch ((gpointer) ((guintptr) source + i * step));
 }
 
-/* Whole tiles along the items, at least one along the rows. A few rows of tiles
- * are gone through at a time, and within them a few columns: so lines of the
- * source are near again while the next is read, and rows of the destination stay
- * open for few lines each. */
+/* The lines that tiles further along the rows of the source will want, for the
+ * second cache, as those of a tile often share few places in the first. */
+MTL_INLINE void
+prefetch_rows (const guint8 *source,
+               gssize        step,
+               gsize         size)
+{
+  for (int i = 0; i < (int) (MTL_LINE / size); i++)
+    __builtin_prefetch ((gpointer) ((guintptr) source + i * step
+                                    + TILES_AHEAD (size) * MTL_LINE), 0, 2);
+}
+
+/* Whole tiles along the items, at least one along the rows. A few columns of
+ * tiles are gone through at a time, and within them a few rows: so pages of the
+ * source are near again while their next lines are read. */
 MTL_INLINE void
 copy_tiles_of (const Block *self,
                gboolean     streams,
@@ -147,18 +166,20 @@ copy_tiles_of (const Block *self,
                gsize        size)
 {
   gsize n = MTL_LINE / size;
-  gsize items_at_once = (size == 1 ? 4 : 2) * n, rows_at_once = 4 * n;
+  gsize items_at_once = ITEMS_AT_ONCE * n, rows_at_once = ROWS_AT_ONCE (size) * n;
 
   for (gsize first_item = 0; first_item < self->n_items; first_item += items_at_once)
     for (gsize first_row = 0; first_row < self->n_rows; first_row += rows_at_once)
-      for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
-        for (gsize item = first_item;
-             item < MIN (first_item + items_at_once, self->n_items); item += n)
+      for (gsize item = first_item;
+           item < MIN (first_item + items_at_once, self->n_items); item += n)
+        for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
           {
             Block tile = get_part (self, item, MIN (row, self->n_rows - n), size);
 
             if (self->next_source != NULL)
               prefetch_tile (tile.next_source, self->source_step, size);
+            else if (tile.n_source_rows > TILES_AHEAD (size) * n)
+              prefetch_rows (tile.source, self->source_step, size);
             if (is_staged)
               copy_staged_tile (&tile, size, streams);
             else
@@ -172,12 +193,12 @@ copy_tiles (const Block *self,
             gsize        size,
             gboolean     streams)
 {
-  gboolean is_staged = size == 1 && collides (self->source_step, MTL_LINE);
+  gboolean is_staged = collides (self->source_step, MTL_LINE / size);
 
   if (is_staged && streams)
-    copy_tiles_of (self, TRUE, TRUE, 1);
+    CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE, TRUE)
   else if (is_staged)
-    copy_tiles_of (self, FALSE, TRUE, 1);
+    CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, TRUE)
   else if (streams)
     CALL_FOR_SIZE (size, copy_tiles_of, self, TRUE, FALSE)
   else
@@ -318,6 +339,7 @@ get_block (const MtlCopyJob *job)
     .next_source = collides (items->source_step, items->extent) ? NULL : job->next_source,
     .n_items = items->extent,
     .n_rows = rows->extent,
+    .n_source_rows = job->streams ? rows->extent : 0,
     .dest_step = rows->dest_step,
     .source_step = items->source_step,
   };
