@@ -141,19 +141,7 @@ prefetch_tile (const guint8 *source,
                gsize         size)
 {
   for (int i = 0; i < (int) (MTL_LINE / size); i++)
-    __builtin_prefetch ((gpointer) ((guintptr) source + i * step));
-}
-
-/* The lines that tiles further along the rows of the source will want, for the
- * second cache, as those of a tile often share few places in the first. */
-MTL_INLINE void
-prefetch_rows (const guint8 *source,
-               gssize        step,
-               gsize         size)
-{
-  for (int i = 0; i < (int) (MTL_LINE / size); i++)
-    __builtin_prefetch ((gpointer) ((guintptr) source + i * step
-                                    + TILES_AHEAD (size) * MTL_LINE), 0, 2);
+    __builtin_prefetch ((gpointer) ((guintptr) source + i * step), 0, 2);
 }
 
 /* Whole tiles along the items, at least one along the rows. A few columns of
@@ -176,10 +164,12 @@ copy_tiles_of (const Block *self,
           {
             Block tile = get_part (self, item, MIN (row, self->n_rows - n), size);
 
-            if (self->next_source != NULL)
+            if (tile.n_source_rows > TILES_AHEAD (size) * n)
+              prefetch_tile (tile.source + TILES_AHEAD (size) * MTL_LINE, self->source_step, size);
+            else if (self->n_source_rows > 0 && tile.n_items > items_at_once)
+              prefetch_tile (tile.source + (gssize) items_at_once * self->source_step, self->source_step, size);
+            else if (self->next_source != NULL)
               prefetch_tile (tile.next_source, self->source_step, size);
-            else if (tile.n_source_rows > TILES_AHEAD (size) * n)
-              prefetch_rows (tile.source, self->source_step, size);
             if (is_staged)
               copy_staged_tile (&tile, size, streams);
             else
