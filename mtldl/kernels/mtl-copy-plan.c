@@ -277,6 +277,23 @@ find_run_axis (const MtlCopyPlan *self,
   return FALSE;
 }
 
+/* The outer axis along which the source moves least comes last, so that blocks one
+ * after the other are near in the source; lines that are streamed to need not be. */
+static void
+move_nearest_source (MtlCopyPlan *self,
+                     guint        from_last)
+{
+  guint n = self->n_outer - from_last, nearest = 0;
+
+  if (self->n_outer <= from_last)
+    return;
+
+  for (guint i = 1; i < n; i++)
+    if (magnitude (self->axes[i].source_step) < magnitude (self->axes[nearest].source_step))
+      nearest = i;
+  move_axis (self, nearest, from_last);
+}
+
 static gboolean
 choose_transpose (MtlCopyPlan          *self,
                   const MtlCopyKernels *kernels,
@@ -300,7 +317,11 @@ choose_transpose (MtlCopyPlan          *self,
       choose (self, kernels->transpose_runs, 3);
     }
   else
-    choose (self, kernels->transpose, 2);
+    {
+      if (self->job.streams)
+        move_nearest_source (self, 2);
+      choose (self, kernels->transpose, 2);
+    }
 
   return TRUE;
 }

@@ -326,7 +326,7 @@ get_block (const MtlCopyJob *job)
   return (Block) {
     .dest = job->dest,
     .source = job->source,
-    .next_source = collides (items->source_step, items->extent) ? NULL : job->next_source,
+    .next_source = job->next_source,
     .n_items = items->extent,
     .n_rows = rows->extent,
     .n_source_rows = job->streams ? rows->extent : 0,
