@@ -172,8 +172,30 @@ mtl_transpose_strip (guint8       *dest,
     }
 }
 
-/* 64 bytes a side. Where a vector is less than a line, lines are completed in the
- * nearest cache before they are streamed. */
+/* The same. Where a vector is less than a line, lines are completed in the nearest
+ * cache before they are streamed. */
+MTL_INLINE void
+mtl_transpose_strip_whole (guint8       *dest,
+                           gssize        dest_step,
+                           const guint8 *source,
+                           gssize        source_step,
+                           gsize         size,
+                           gboolean      streams)
+{
+  guint8 lines[16 * MTL_LINE] MTL_ALIGNED;
+
+  if (!streams || MTL_COPY_WIDTH == MTL_LINE)
+    {
+      mtl_transpose_strip (dest, dest_step, source, source_step, size, streams);
+      return;
+    }
+
+  mtl_transpose_strip (lines, MTL_LINE, source, source_step, size, FALSE);
+  for (int i = 0; i < (int) (16 / size); i++)
+    mtl_stream_line (dest + i * dest_step, lines + i * MTL_LINE);
+}
+
+/* 64 bytes a side. */
 MTL_INLINE void
 mtl_transpose_tile (guint8       *dest,
                     gssize        dest_step,
@@ -182,19 +204,11 @@ mtl_transpose_tile (guint8       *dest,
                     gsize         size,
                     gboolean      streams)
 {
-  int n = 16 / size;
+  gssize strip_step = (gssize) (16 / size) * dest_step;
 
-  for (int strip = 0; strip < 4; strip++, dest += n * dest_step, source += 16)
-    if (!streams || MTL_COPY_WIDTH == MTL_LINE)
-      mtl_transpose_strip (dest, dest_step, source, source_step, size, streams);
-    else
-      {
-        guint8 lines[16 * MTL_LINE] MTL_ALIGNED;
-
-        mtl_transpose_strip (lines, MTL_LINE, source, source_step, size, FALSE);
-        for (int i = 0; i < n; i++)
-          mtl_stream_line (dest + i * dest_step, lines + i * MTL_LINE);
-      }
+  for (int strip = 0; strip < 4; strip++)
+    mtl_transpose_strip_whole (dest + strip * strip_step, dest_step, source + strip * 16,
+                               source_step, size, streams);
 }
 
 /* 16 bytes a side. */

@@ -195,6 +195,27 @@ copy_tiles (const Block *self,
     CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, FALSE)
 }
 
+/* Too few rows for a tile, but for 16 bytes of each item. */
+MTL_INLINE void
+copy_strips_of (const Block *self,
+                gboolean     streams,
+                gsize        size)
+{
+  gsize n = MTL_LINE / size, n_strip_rows = 16 / size;
+  gssize ahead = self->n_source_rows > 0 ? MTL_AHEAD / 16 * self->source_step : 0;
+
+  for (gsize item = 0; item < self->n_items; item += n)
+    for (gsize row = 0; row < self->n_rows; row += n_strip_rows)
+      {
+        Block strip = get_part (self, item, MIN (row, self->n_rows - n_strip_rows), size);
+
+        if (row == 0)
+          prefetch_tile (strip.source + ahead, self->source_step, size);
+        mtl_transpose_strip_whole (strip.dest, strip.dest_step, strip.source, strip.source_step,
+                                   size, streams);
+      }
+}
+
 /* In tiles, and what is left beside them. Where lines are streamed, they begin
  * `head` items on in each row. */
 static void
@@ -206,7 +227,7 @@ copy_block (const Block *self,
   gsize n = MTL_LINE / size;
   Block edge = *self, whole;
 
-  if (self->n_rows < n || self->n_items < n + head)
+  if (self->n_rows < 16 / size || self->n_items < n + head)
     {
       copy_squares (self, size);
       return;
@@ -218,7 +239,12 @@ copy_block (const Block *self,
 
   whole = get_part (self, head, 0, size);
   whole.n_items = whole.n_items / n * n;
-  copy_tiles (&whole, size, streams);
+  if (self->n_rows >= n)
+    copy_tiles (&whole, size, streams);
+  else if (streams)
+    CALL_FOR_SIZE (size, copy_strips_of, &whole, TRUE)
+  else
+    CALL_FOR_SIZE (size, copy_strips_of, &whole, FALSE)
 
   head += whole.n_items;
   if (head < self->n_items)
@@ -304,7 +330,7 @@ copy (const Block *self,
   gsize head = mtl_bytes_to_line (self->dest);
   gboolean on_lines = self->dest_step % MTL_LINE == 0;
 
-  if (!streams || self->n_rows < n)
+  if (!streams || self->n_rows < 16 / size)
     copy_block (self, size, 0, FALSE);
   else if (on_lines && head == 0)
     copy_block (self, size, 0, TRUE);
