@@ -103,22 +103,25 @@ copy_squares (const Block *self,
   CALL_FOR_SIZE (size, copy_squares_of, self);
 }
 
-/* Whether nearly all source rows of a tile would share few places in the nearest
- * cache, since their step is a multiple of a large power of two. */
+/* Whether the source rows of a tile share few places in the nearest cache, which
+ * has 64 for lines, of at least 8 lines each: since their step is near a multiple of
+ * a large power of two. */
 static gboolean
 collides (gssize source_step,
           gsize  n_rows)
 {
-  gsize step = ABS (source_step);
-  gsize n_sets = 64;
+  gsize period = 64 * MTL_LINE;
 
-  if (step % MTL_LINE != 0)
-    return FALSE;
+  for (gsize n_sets = 1; n_sets * 8 < n_rows; n_sets *= 2, period /= 2)
+    {
+      gsize past = (gsize) source_step % period;
+      gsize drift = MIN (past, period - past);
 
-  for (step /= MTL_LINE; step % 2 == 0 && n_sets > 1; step /= 2)
-    n_sets /= 2;
+      if ((n_sets + n_rows * drift / MTL_LINE) * 8 < n_rows)
+        return TRUE;
+    }
 
-  return n_sets * 8 < n_rows;
+  return FALSE;
 }
 
 /* From a copy of the tile that lies side by side. */
@@ -265,7 +268,7 @@ stream_shifted (const Block *self,
   enum { MAX_ROWS = 64, ROW_SIZE = 9 * MTL_LINE };
   guint8 buffer[MAX_ROWS * ROW_SIZE] MTL_ALIGNED;
   gsize n = MTL_LINE / size;
-  gsize items_at_once = (size > 2 ? 4 : 8) * n, rows_at_once = (size > 2 ? 2 : 1) * n;
+  gsize items_at_once = 8 * n, rows_at_once = n;
 
   for (gsize begin = 0; begin < self->n_items; begin += items_at_once)
     for (gsize row = 0; row < self->n_rows; row += rows_at_once)
