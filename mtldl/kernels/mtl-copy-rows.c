@@ -57,13 +57,13 @@ are_lines (const guint8 *dest,
   return (((guintptr) dest | (gsize) step | size) & (MTL_LINE - 1)) == 0;
 }
 
+/* The beginning of a row, as the machine does not know where the next one is. */
 static void
-stream_lines (guint8       *dest,
-              const guint8 *source,
+prefetch_row (const guint8 *source,
               gsize         size)
 {
-  for (gsize i = 0; i < size; i += MTL_LINE)
-    mtl_stream_line (dest + i, source + i);
+  for (gsize i = 0; i < MIN (size, MTL_AHEAD); i += MTL_LINE)
+    __builtin_prefetch ((gpointer) ((guintptr) source + i));
 }
 
 /* Returns whether it did. */
@@ -75,16 +75,18 @@ stream_rows (const MtlCopyJob *job)
 
   gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
 
+  gsize n_ahead = MTL_AHEAD / size + 1;
+
   if (!is_on_lines && axis->dest_step == (gssize) size && size <= MAX_GATHERED)
     gather_rows (job->dest, job->source, axis, size);
-  else if (size >= 4 * MTL_LINE)
+  else if (is_on_lines || size >= 4 * MTL_LINE)
     for (gsize i = 0; i < axis->extent; i++)
-      mtl_stream_row (job->dest + (gssize) i * axis->dest_step,
-                      job->source + (gssize) i * axis->source_step, size);
-  else if (is_on_lines)
-    for (gsize i = 0; i < axis->extent; i++)
-      stream_lines (job->dest + (gssize) i * axis->dest_step,
-                    job->source + (gssize) i * axis->source_step, size);
+      {
+        const guint8 *source = job->source + (gssize) i * axis->source_step;
+
+        prefetch_row (source + (gssize) n_ahead * axis->source_step, size);
+        mtl_stream_row (job->dest + (gssize) i * axis->dest_step, source, size);
+      }
   else
     return FALSE;
 

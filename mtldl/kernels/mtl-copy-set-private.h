@@ -125,19 +125,21 @@ mtl_stream_row (guint8       *dest,
   gsize head = mtl_bytes_to_line (dest);
   gsize i;
 
-  if (n < 4 * MTL_LINE)
+  if (n < 4 * MTL_LINE && (head > 0 || n % MTL_LINE != 0))
     {
       memcpy (dest, source, n);
       return;
     }
 
-  memcpy (dest, source, head);
+  if (head > 0)
+    memcpy (dest, source, head);
   for (i = head; i + 4 * MTL_LINE <= n; i += 4 * MTL_LINE)
     for (int k = 0; k < 4 * MTL_LINE; k += MTL_LINE)
       mtl_stream_line (dest + i + k, source + i + k);
   for (; i + MTL_LINE <= n; i += MTL_LINE)
     mtl_stream_line (dest + i, source + i);
-  memcpy (dest + i, source + i, n - i);
+  if (i < n)
+    memcpy (dest + i, source + i, n - i);
 }
 
 #else
