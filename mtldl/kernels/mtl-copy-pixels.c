@@ -97,7 +97,7 @@ pack_3_of_4 (guint8       *dest,
 
 /* Elements of 3 to 15 bytes side by side: each is written with what follows it
  * in the source, in whose place the next one is written then. What is between
- * elements is read where it is on no page of its own. */
+ * elements is read where it is elements, too, or on no page of its own. */
 #define MAX_GAP 4096
 
 gsize
@@ -105,14 +105,16 @@ MTL_KERNEL (pack) (guint8       *dest,
                    const guint8 *source,
                    gsize         n,
                    gssize        source_step,
-                   gsize         size)
+                   gsize         size,
+                   gboolean      is_followed)
 {
   gsize n_after = (16 + size - 1) / size; /* that a store may reach into, itself among them */
   gsize n_overlong;
 
   if (size == 3 && source_step == 4)
     return pack_3_of_4 (dest, source, n);
-  if (source_step < (gssize) size || source_step > MAX_GAP || n <= n_after)
+  if (n <= n_after
+      || (!is_followed && (source_step < (gssize) size || source_step > MAX_GAP)))
     return 0;
 
   n_overlong = n - n_after;

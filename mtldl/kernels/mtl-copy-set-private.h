@@ -214,5 +214,6 @@ gsize MTL_KERNEL (pack)    (guint8       *dest,
                             const guint8 *source,
                             gsize         n,
                             gssize        source_step,
-                            gsize         size);
+                            gsize         size,
+                            gboolean      is_followed);
 #endif

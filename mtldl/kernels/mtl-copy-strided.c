@@ -5,151 +5,235 @@
 #include "mtl-copy-set-private.h"
 
 /* Elements of any size with any steps, for what no other kernel does. Costs a
- * load and a store for each element, about 1 ns where they are near. */
+ * load and a store for each element, about half a ns where they are near. */
 
 #define BUFFER_SIZE 4096
 #define MAX_GATHERED 1024
 #define MIN_STREAMED 512
-#define PREFETCH_STEP 4
+
+/* Rows of items, of any steps. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  MtlCopyAxis rows;
+  MtlCopyAxis items;
+  gsize item_size;
+  gboolean is_followed; /* by 15 bytes in the source that may be read, each item */
+} Grid;
+
+static Grid
+get_grid (const MtlCopyJob *job)
+{
+  return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE };
+}
+
+/* From one row and one item on, so many of each at most. */
+static Grid
+get_part (const Grid *self,
+          gsize       row,
+          gsize       max_rows,
+          gsize       item,
+          gsize       max_items)
+{
+  Grid part = *self;
+
+  part.dest += (gssize) row * self->rows.dest_step + (gssize) item * self->items.dest_step;
+  part.source += (gssize) row * self->rows.source_step + (gssize) item * self->items.source_step;
+  part.rows.extent = MIN (self->rows.extent - row, max_rows);
+  part.items.extent = MIN (self->items.extent - item, max_items);
+  return part;
+}
+
+/* The same, to rows of a buffer whose items are side by side. */
+static Grid
+get_part_to (const Grid *self,
+             gsize       row,
+             gsize       max_rows,
+             gsize       item,
+             gsize       max_items,
+             guint8     *buffer,
+             gsize       row_size)
+{
+  Grid part = get_part (self, row, max_rows, item, max_items);
+
+  part.dest = buffer;
+  part.rows.dest_step = row_size;
+  part.items.dest_step = self->item_size;
+  return part;
+}
 
 MTL_INLINE void
-copy_line_of (guint8       *dest,
-              const guint8 *source,
-              gsize         n,
-              gssize        dest_step,
-              gssize        source_step,
-              gsize         size)
+copy_items_of (const Grid *self,
+               gsize       size)
 {
-  gssize ahead = source_step < 0 ? -MTL_AHEAD : MTL_AHEAD;
-  gsize i = 0;
+  gssize dest_step = self->items.dest_step, source_step = self->items.source_step;
 
-  for (; i + PREFETCH_STEP <= n; i += PREFETCH_STEP)
+  for (gsize j = 0; j < self->rows.extent; j++)
     {
-      const guint8 *from = source + (gssize) i * source_step;
-      guint8 *to = dest + (gssize) i * dest_step;
+      guint8 *dest = self->dest + (gssize) j * self->rows.dest_step;
+      const guint8 *source = self->source + (gssize) j * self->rows.source_step;
 
-      __builtin_prefetch ((gpointer) ((guintptr) from + ahead));
-      if (PREFETCH_STEP * source_step > MTL_LINE)
-        __builtin_prefetch ((gpointer) ((guintptr) from + ahead + MTL_LINE));
-      for (int k = 0; k < PREFETCH_STEP; k++)
-        memcpy (to + k * dest_step, from + k * source_step, size);
+      for (gsize i = 0; i < self->items.extent; i++, dest += dest_step, source += source_step)
+        memcpy (dest, source, size);
     }
-  for (; i < n; i++)
-    memcpy (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
 }
 
 static void
-copy_one_by_one (guint8       *dest,
-                 const guint8 *source,
-                 gsize         n,
-                 gssize        dest_step,
-                 gssize        source_step,
-                 gsize         size)
+copy_few_of_each (const Grid *self)
 {
-  switch (size)
+  for (gsize j = 0; j < self->rows.extent; j++)
+    for (gsize i = 0; i < self->items.extent; i++)
+      mtl_copy_few (self->dest + (gssize) j * self->rows.dest_step
+                      + (gssize) i * self->items.dest_step,
+                    self->source + (gssize) j * self->rows.source_step
+                      + (gssize) i * self->items.source_step, self->item_size);
+}
+
+static void
+copy_items (const Grid *self)
+{
+  switch (self->item_size)
     {
-    case 1: copy_line_of (dest, source, n, dest_step, source_step, 1); break;
-    case 2: copy_line_of (dest, source, n, dest_step, source_step, 2); break;
-    case 3: copy_line_of (dest, source, n, dest_step, source_step, 3); break;
-    case 4: copy_line_of (dest, source, n, dest_step, source_step, 4); break;
-    case 6: copy_line_of (dest, source, n, dest_step, source_step, 6); break;
-    case 8: copy_line_of (dest, source, n, dest_step, source_step, 8); break;
-    case 12: copy_line_of (dest, source, n, dest_step, source_step, 12); break;
-    case 16: copy_line_of (dest, source, n, dest_step, source_step, 16); break;
-    case 24: copy_line_of (dest, source, n, dest_step, source_step, 24); break;
-    case 32: copy_line_of (dest, source, n, dest_step, source_step, 32); break;
+    case 1: copy_items_of (self, 1); break;
+    case 2: copy_items_of (self, 2); break;
+    case 3: copy_items_of (self, 3); break;
+    case 4: copy_items_of (self, 4); break;
+    case 6: copy_items_of (self, 6); break;
+    case 8: copy_items_of (self, 8); break;
+    case 12: copy_items_of (self, 12); break;
+    case 16: copy_items_of (self, 16); break;
+    case 24: copy_items_of (self, 24); break;
+    case 32: copy_items_of (self, 32); break;
     default:
-      if (size <= 64)
-        for (gsize i = 0; i < n; i++)
-          mtl_copy_few (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
+      if (self->item_size <= 64)
+        copy_few_of_each (self);
       else
-        for (gsize i = 0; i < n; i++)
-          memcpy (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
+        copy_items_of (self, self->item_size);
     }
 }
 
 #if MTL_COPY_WIDTH > 0
 /* Every second to fourth of the elements that kernels for channels know, or 0. */
 static int
-get_gathered_step (gssize source_step,
-                   gsize  size)
+get_gathered_step (const Grid *self)
 {
-  gssize n = source_step / (gssize) size;
+  gssize size = self->item_size;
+  gssize n = self->items.source_step / size;
 
-  return size <= 8 && (size & (size - 1)) == 0 && n * (gssize) size == source_step
-         && n >= 2 && n <= 4 ? n : 0;
+  return self->items.dest_step == size && size <= 8 && (size & (size - 1)) == 0
+         && n * size == self->items.source_step && n >= 2 && n <= 4 ? n : 0;
 }
 
-/* Elements that are to lie side by side. Returns how many were done. */
+static gboolean
+is_odd (const Grid *self)
+{
+  gsize size = self->item_size;
+
+  return self->items.dest_step == (gssize) size && size < 16 && (size & (size - 1)) != 0;
+}
+
+static gboolean
+is_backwards (const Grid *self)
+{
+  gssize size = self->item_size;
+
+  return self->items.dest_step == size && self->items.source_step == -size && size <= 8
+         && (size & (size - 1)) == 0;
+}
+
+/* How many items of a row whose items are to lie side by side were done. */
 static gsize
-copy_packed (guint8       *dest,
-             const guint8 *source,
-             gsize         n,
-             gssize        source_step,
-             gsize         size)
+copy_packed (const Grid *row)
 {
-  int step = get_gathered_step (source_step, size);
+  const MtlCopyAxis *items = &row->items;
+
+  if (is_odd (row))
+    return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,
+                              row->item_size, row->is_followed);
+
+  return MTL_KERNEL (reverse) (row->dest, row->source, items->extent, row->item_size);
+}
+#endif
+
+static void
+copy_grid (const Grid *self)
+{
+#if MTL_COPY_WIDTH > 0
+  int step = get_gathered_step (self);
 
   if (step != 0)
     {
-      MTL_KERNEL (gather) (dest, source, n, step, size, FALSE);
-      return n;
+      for (gsize j = 0; j < self->rows.extent; j++)
+        MTL_KERNEL (gather) (self->dest + (gssize) j * self->rows.dest_step,
+                             self->source + (gssize) j * self->rows.source_step,
+                             self->items.extent, step, self->item_size, FALSE);
+      return;
     }
-  if (size < 16 && (size & (size - 1)) != 0)
-    return MTL_KERNEL (pack) (dest, source, n, source_step, size);
-  if (size <= 8 && source_step == -(gssize) size)
-    return MTL_KERNEL (reverse) (dest, source, n, size);
 
-  return 0;
-}
-#endif
-
-static void
-copy_line (guint8       *dest,
-           const guint8 *source,
-           gsize         n,
-           gssize        dest_step,
-           gssize        source_step,
-           gsize         size)
-{
-  gsize done = 0;
-
-#if MTL_COPY_WIDTH > 0
-  if (dest_step == (gssize) size)
-    done = copy_packed (dest, source, n, source_step, size);
-#endif
-  copy_one_by_one (dest + (gssize) done * dest_step, source + (gssize) done * source_step, n - done,
-                   dest_step, source_step, size);
-}
-
-/* Parts are put together in the nearest cache, so that lines are whole. The first
- * is smaller, so that the next ones begin with a line. */
-static void
-stream_line (guint8       *dest,
-             const guint8 *source,
-             gsize         n,
-             gssize        source_step,
-             gsize         size)
-{
-  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
-  gsize part = MIN (mtl_bytes_to_line (dest) / size, n);
-
-#if MTL_COPY_WIDTH > 0
-  int step = get_gathered_step (source_step, size);
-
-  if (step != 0)
+  if (is_odd (self) || is_backwards (self))
     {
-      MTL_KERNEL (gather) (dest, source, n, step, size, TRUE);
+      for (gsize j = 0; j < self->rows.extent; j++)
+        {
+          Grid row = get_part (self, j, 1, 0, self->items.extent), rest;
+
+          rest = get_part (&row, 0, 1, copy_packed (&row), self->items.extent);
+          copy_items (&rest);
+        }
       return;
     }
 #endif
 
-  copy_line (dest, source, part, size, source_step, size);
-  for (gsize i = part; i < n; i += part)
+  copy_items (self);
+}
+
+/* One row: parts are put together in the nearest cache, so that lines are whole.
+ * The first is smaller, so that the next ones begin with a line. */
+static void
+stream_row (const Grid *row)
+{
+  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
+  gsize n = row->items.extent, size = row->item_size;
+  gsize first = MIN (mtl_bytes_to_line (row->dest) / size, n);
+  gsize at_once = BUFFER_SIZE / MTL_LINE / size * MTL_LINE;
+  Grid part;
+
+#if MTL_COPY_WIDTH > 0
+  int step = get_gathered_step (row);
+
+  if (step != 0)
     {
-      part = MIN (BUFFER_SIZE / MTL_LINE / size * MTL_LINE, n - i);
-      copy_line (buffer, source + (gssize) i * source_step, part, size, source_step, size);
-      mtl_stream_row (dest + i * size, buffer, part * size);
+      MTL_KERNEL (gather) (row->dest, row->source, n, step, size, TRUE);
+      return;
+    }
+#endif
+
+  part = get_part (row, 0, 1, 0, first);
+  copy_grid (&part);
+  for (gsize i = first; i < n; i += at_once)
+    {
+      part = get_part_to (row, 0, 1, i, at_once, buffer, 0);
+      copy_grid (&part);
+      mtl_stream_row (row->dest + i * size, buffer, part.items.extent * size);
+    }
+}
+
+/* Short rows that follow each other: put together in the nearest cache, then
+ * streamed. */
+static void
+gather_rows (const Grid *self)
+{
+  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
+  gsize row_size = self->items.extent * self->item_size;
+  gsize n_gathered = BUFFER_SIZE / row_size;
+
+  for (gsize j = 0; j < self->rows.extent; j += n_gathered)
+    {
+      Grid part = get_part_to (self, j, n_gathered, 0, self->items.extent, buffer, row_size);
+
+      copy_grid (&part);
+      mtl_stream_row (self->dest + (gssize) j * self->rows.dest_step, buffer,
+                      part.rows.extent * row_size);
     }
 }
 
@@ -158,36 +242,16 @@ stream_line (guint8       *dest,
 #define CHUNK 512
 
 static void
-copy_across (const MtlCopyJob *job)
+copy_across (const Grid *self)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-
-  for (gsize j = 0; j < rows->extent; j += CHUNK)
-    for (gsize i = 0; i < items->extent; i++)
-      copy_line (job->dest + (gssize) i * items->dest_step + (gssize) j * rows->dest_step,
-                 job->source + (gssize) i * items->source_step + (gssize) j * rows->source_step,
-                 MIN (rows->extent - j, CHUNK), rows->dest_step, rows->source_step,
-                 job->item_size);
-}
-
-/* Short rows that follow each other: put together in the nearest cache, then
- * streamed. */
-static void
-gather_rows (const MtlCopyJob *job,
-             gsize             row_size)
-{
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
-  gsize n_gathered = BUFFER_SIZE / row_size;
-
-  for (gsize j = 0; j < rows->extent; j += n_gathered)
+  for (gsize j = 0; j < self->rows.extent; j += CHUNK)
     {
-      gsize n = MIN (rows->extent - j, n_gathered);
+      Grid part = get_part (self, j, CHUNK, 0, self->items.extent);
+      MtlCopyAxis items = part.items;
 
-      for (gsize k = 0; k < n; k++)
-        copy_line (buffer + k * row_size, job->source + (gssize) (j + k) * rows->source_step,
-                   items->extent, job->item_size, items->source_step, job->item_size);
-      mtl_stream_row (job->dest + (gssize) j * rows->dest_step, buffer, n * row_size);
+      part.items = part.rows;
+      part.rows = items;
+      copy_grid (&part);
     }
 }
 
@@ -196,62 +260,54 @@ void MTL_KERNEL (strided) (const MtlCopyJob *job);
 void
 MTL_KERNEL (strided) (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-  gsize row_size = items->extent * job->item_size;
-  gboolean streams = job->streams && items->dest_step == (gssize) job->item_size
-                     && job->item_size <= MTL_LINE;
+  Grid grid = get_grid (job);
+  gsize row_size = grid.items.extent * grid.item_size;
+  gboolean streams = job->streams && grid.items.dest_step == (gssize) grid.item_size
+                     && grid.item_size <= MTL_LINE;
 
-  if (items->extent <= FEW && rows->extent > items->extent)
-    copy_across (job);
-  else if (streams && rows->dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
-    gather_rows (job, row_size);
-  else
-    for (gsize j = 0; j < rows->extent; j++)
+  if (grid.items.extent <= FEW && grid.rows.extent > grid.items.extent)
+    copy_across (&grid);
+  else if (streams && grid.rows.dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
+    gather_rows (&grid);
+  else if (streams && row_size >= MIN_STREAMED)
+    for (gsize j = 0; j < grid.rows.extent; j++)
       {
-        guint8 *dest = job->dest + (gssize) j * rows->dest_step;
-        const guint8 *source = job->source + (gssize) j * rows->source_step;
+        Grid row = get_part (&grid, j, 1, 0, grid.items.extent);
 
-        if (streams && row_size >= MIN_STREAMED)
-          stream_line (dest, source, items->extent, items->source_step, job->item_size);
-        else
-          copy_line (dest, source, items->extent, items->dest_step, items->source_step,
-                     job->item_size);
+        stream_row (&row);
       }
+  else
+    copy_grid (&grid);
 }
 
 /* Axes whose elements are near each other on one side alone: in blocks that the
  * nearest cache holds, row by row of the destination. For elements of any size,
- * at a quarter of the speed of transpose. */
+ * at a quarter to a half of the speed of transpose. */
 #define N_ROWS 16
 #define ROW_SIZE 1024
 
 static void
-stream_block (const MtlCopyJob *job,
-              guint8           *dest,
-              const guint8     *source,
-              gsize             n_rows,
-              gsize             n)
+stream_block (const Grid   *block,
+              guint8       *dest,
+              gssize        dest_step)
 {
-  guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
-
-  for (gsize k = 0; k < n_rows; k++)
-    copy_line (buffer[k], source + (gssize) k * job->axes[0].source_step, n, job->item_size,
-               job->axes[1].source_step, job->item_size);
-  for (gsize k = 0; k < n_rows; k++)
-    mtl_stream_row (dest + (gssize) k * job->axes[0].dest_step, buffer[k], n * job->item_size);
+  for (gsize k = 0; k < block->rows.extent; k++)
+    mtl_stream_row (dest + (gssize) k * dest_step, block->dest + k * block->rows.dest_step,
+                    block->items.extent * block->item_size);
 }
 
+/* The lines of the source that the next rows want. */
 static void
-copy_block (const MtlCopyJob *job,
-            guint8           *dest,
-            const guint8     *source,
-            gsize             n_rows,
-            gsize             n)
+prefetch_rows (const Grid *self)
 {
-  for (gsize k = 0; k < n_rows; k++)
-    copy_line (dest + (gssize) k * job->axes[0].dest_step,
-               source + (gssize) k * job->axes[0].source_step, n, job->axes[1].dest_step,
-               job->axes[1].source_step, job->item_size);
+  for (gsize i = 0; i < self->items.extent; i++)
+    {
+      const guint8 *source = self->source + (gssize) i * self->items.source_step;
+      gssize n = (gssize) self->rows.extent * self->rows.source_step;
+
+      for (gssize k = 0; k < ABS (n); k += MTL_LINE)
+        __builtin_prefetch ((gpointer) ((guintptr) source + n + (n < 0 ? -k : k)));
+    }
 }
 
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);
@@ -259,24 +315,32 @@ void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 void
 MTL_KERNEL (blocked) (const MtlCopyJob *job)
 {
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-  gboolean streams = job->streams && items->dest_step == (gssize) job->item_size
-                     && job->item_size <= 64;
-  gsize max_items = streams ? ROW_SIZE / job->item_size : 64;
+  guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
+  Grid grid = get_grid (job);
+  gsize size = grid.item_size;
+  gboolean streams = job->streams && grid.items.dest_step == (gssize) size && size <= MTL_LINE;
+  gsize max_items = streams ? ROW_SIZE / size : 64;
   gsize max_rows = streams ? N_ROWS : 32;
 
-  for (gsize j = 0; j < items->extent; j += max_items)
-    for (gsize i = 0; i < rows->extent; i += max_rows)
+  for (gsize j = 0; j < grid.items.extent; j += max_items)
+    for (gsize i = 0; i < grid.rows.extent; i += max_rows)
       {
-        guint8 *dest = job->dest + (gssize) i * rows->dest_step + (gssize) j * items->dest_step;
-        const guint8 *source = job->source + (gssize) i * rows->source_step
-                               + (gssize) j * items->source_step;
-        gsize n_rows = MIN (rows->extent - i, max_rows);
-        gsize n = MIN (items->extent - j, max_items);
+        Grid block = get_part (&grid, i, max_rows, j, max_items);
+        gsize n_after = grid.rows.extent - i - block.rows.extent;
 
+        block.is_followed = grid.rows.source_step == (gssize) size && n_after * size >= 16;
         if (streams)
-          stream_block (job, dest, source, n_rows, n);
+          {
+            guint8 *dest = block.dest;
+
+            block.dest = buffer[0];
+            block.rows.dest_step = sizeof buffer[0];
+            copy_grid (&block);
+            if (n_after >= max_rows)
+              prefetch_rows (&block);
+            stream_block (&block, dest, grid.rows.dest_step);
+          }
         else
-          copy_block (job, dest, source, n_rows, n);
+          copy_grid (&block);
       }
 }
