@@ -216,4 +216,13 @@ gsize MTL_KERNEL (pack)    (guint8       *dest,
                             gssize        source_step,
                             gsize         size,
                             gboolean      is_followed);
+
+/* Blocks of elements of odd sizes: mtl-copy-thirds.c */
+gboolean MTL_KERNEL (transpose_thirds) (guint8       *dest,
+                                        gssize        dest_step,
+                                        const guint8 *source,
+                                        gssize        source_step,
+                                        gsize         n_rows,
+                                        gsize         n_items,
+                                        gsize         item_size);
 #endif

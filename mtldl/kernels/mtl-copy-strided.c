@@ -286,14 +286,19 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
 #define N_ROWS 16
 #define ROW_SIZE 1024
 
+/* To a buffer, so that other bytes than the items' may be written, too. */
 static void
-stream_block (const Grid   *block,
-              guint8       *dest,
-              gssize        dest_step)
+fill_buffer (const Grid *block)
 {
-  for (gsize k = 0; k < block->rows.extent; k++)
-    mtl_stream_row (dest + (gssize) k * dest_step, block->dest + k * block->rows.dest_step,
-                    block->items.extent * block->item_size);
+#if MTL_COPY_WIDTH > 0
+  if (block->is_followed
+      && MTL_KERNEL (transpose_thirds) (block->dest, block->rows.dest_step, block->source,
+                                        block->items.source_step, block->rows.extent,
+                                        block->items.extent, block->item_size))
+    return;
+#endif
+
+  copy_grid (block);
 }
 
 /* The lines of the source that the next rows want. */
@@ -310,17 +315,39 @@ prefetch_rows (const Grid *self)
     }
 }
 
+static void
+copy_buffered (const Grid *block,
+               gboolean    streams,
+               gboolean    has_more_rows)
+{
+  guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
+  Grid staged = *block;
+  gsize row_size = block->items.extent * block->item_size;
+
+  staged.dest = buffer[0];
+  staged.rows.dest_step = sizeof buffer[0];
+  fill_buffer (&staged);
+  if (streams && has_more_rows)
+    prefetch_rows (block);
+
+  for (gsize k = 0; k < block->rows.extent; k++)
+    if (streams)
+      mtl_stream_row (block->dest + (gssize) k * block->rows.dest_step, buffer[k], row_size);
+    else
+      memcpy (block->dest + (gssize) k * block->rows.dest_step, buffer[k], row_size);
+}
+
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 
 void
 MTL_KERNEL (blocked) (const MtlCopyJob *job)
 {
-  guint8 buffer[N_ROWS][ROW_SIZE + MTL_LINE] MTL_ALIGNED;
   Grid grid = get_grid (job);
   gsize size = grid.item_size;
-  gboolean streams = job->streams && grid.items.dest_step == (gssize) size && size <= MTL_LINE;
-  gsize max_items = streams ? ROW_SIZE / size : 64;
-  gsize max_rows = streams ? N_ROWS : 32;
+  gboolean is_dense = grid.items.dest_step == (gssize) size && size <= MTL_LINE;
+  gboolean is_buffered = is_dense && (job->streams || grid.rows.source_step == (gssize) size);
+  gsize max_items = is_buffered ? ROW_SIZE / size : 64;
+  gsize max_rows = is_buffered ? N_ROWS : 32;
 
   for (gsize j = 0; j < grid.items.extent; j += max_items)
     for (gsize i = 0; i < grid.rows.extent; i += max_rows)
@@ -329,17 +356,8 @@ MTL_KERNEL (blocked) (const MtlCopyJob *job)
         gsize n_after = grid.rows.extent - i - block.rows.extent;
 
         block.is_followed = grid.rows.source_step == (gssize) size && n_after * size >= 16;
-        if (streams)
-          {
-            guint8 *dest = block.dest;
-
-            block.dest = buffer[0];
-            block.rows.dest_step = sizeof buffer[0];
-            copy_grid (&block);
-            if (n_after >= max_rows)
-              prefetch_rows (&block);
-            stream_block (&block, dest, grid.rows.dest_step);
-          }
+        if (is_buffered)
+          copy_buffered (&block, job->streams, n_after >= max_rows);
         else
           copy_grid (&block);
       }

@@ -124,6 +124,29 @@ mtl_load_lanes (const guint8 *from,
 #endif
 }
 
+/* In each lane of 16 / size vectors, rows of elements become columns. */
+MTL_INLINE void
+mtl_transpose_lanes (MtlVector *rows,
+                     gsize      size)
+{
+  int n = 16 / size;
+  MtlVector zipped[16];
+
+#pragma GCC unroll 4
+  for (int round = 1; round < n; round *= 2)
+    {
+#pragma GCC unroll 8
+      for (int i = 0; i < n / 2; i++)
+        {
+          zipped[2 * i] = mtl_zip_low (rows[i], rows[i + n / 2], size);
+          zipped[2 * i + 1] = mtl_zip_high (rows[i], rows[i + n / 2], size);
+        }
+#pragma GCC unroll 16
+      for (int i = 0; i < n; i++)
+        rows[i] = zipped[i];
+    }
+}
+
 /* 16 bytes of each of 64 / size rows of the source become 64 bytes of each of
  * 16 / size rows of the destination. Lane j of a vector is of row i + n * j, so
  * that after log2 (n) rounds of zips within the lanes each vector is a piece of
@@ -141,25 +164,13 @@ mtl_transpose_strip (guint8       *dest,
   for (int group = 0; group < MTL_LINE / MTL_COPY_WIDTH; group++)
     {
       const guint8 *from = source + group * (gssize) (MTL_COPY_WIDTH / size) * source_step;
-      MtlVector rows[16], zipped[16];
+      MtlVector rows[16];
 
 #pragma GCC unroll 16
       for (int i = 0; i < n; i++)
         rows[i] = mtl_load_lanes (from + i * source_step, n * source_step);
 
-#pragma GCC unroll 4
-      for (int round = 1; round < n; round *= 2)
-        {
-#pragma GCC unroll 8
-          for (int i = 0; i < n / 2; i++)
-            {
-              zipped[2 * i] = mtl_zip_low (rows[i], rows[i + n / 2], size);
-              zipped[2 * i + 1] = mtl_zip_high (rows[i], rows[i + n / 2], size);
-            }
-#pragma GCC unroll 16
-          for (int i = 0; i < n; i++)
-            rows[i] = zipped[i];
-        }
+      mtl_transpose_lanes (rows, size);
 
 #pragma GCC unroll 16
       for (int i = 0; i < n; i++)
