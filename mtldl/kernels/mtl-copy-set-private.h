@@ -108,6 +108,14 @@ mtl_stream16 (guint8     *to,
 }
 
 MTL_INLINE void
+mtl_copy_line (guint8       *to,
+               const guint8 *from)
+{
+  for (int i = 0; i < MTL_LINE; i += MTL_COPY_WIDTH)
+    mtl_store (to + i, mtl_load (from + i));
+}
+
+MTL_INLINE void
 mtl_stream_line (guint8       *to,
                  const guint8 *from)
 {

@@ -17,7 +17,7 @@
  * source share the fewest places there. */
 #define ITEMS_AT_ONCE 4
 #define ROWS_AT_ONCE(size) ((size) > 2 ? 2 : 1)
-#define TILES_AHEAD(size) ((size) > 2 ? 4 : 2)
+#define TILES_AHEAD(size) ((size) > 8 ? 8 : (size) > 2 ? 4 : 2)
 
 /* What is to be transposed: n_items in a row of the destination, n_rows of them. */
 typedef struct
@@ -126,16 +126,18 @@ collides (gssize source_step,
 
 /* From a copy of the tile that lies side by side. */
 MTL_INLINE void
-copy_staged_tile (const Block *tile,
-                  gsize        size,
-                  gboolean     streams)
+copy_staged_tile (guint8       *dest,
+                  gssize        dest_step,
+                  const guint8 *source,
+                  gssize        source_step,
+                  gsize         size,
+                  gboolean      streams)
 {
   guint8 staged[64 * MTL_LINE] MTL_ALIGNED;
-  int n = MTL_LINE / size;
 
-  for (int i = 0; i < n; i++)
-    memcpy (staged + i * MTL_LINE, tile->source + i * tile->source_step, MTL_LINE);
-  mtl_transpose_tile (tile->dest, tile->dest_step, staged, MTL_LINE, size, streams);
+  for (gsize i = 0; i < MTL_LINE / size; i++)
+    mtl_copy_line (staged + i * MTL_LINE, source + (gssize) i * source_step);
+  mtl_transpose_tile (dest, dest_step, staged, MTL_LINE, size, streams);
 }
 
 MTL_INLINE void
@@ -145,6 +147,25 @@ prefetch_tile (const guint8 *source,
 {
   for (int i = 0; i < (int) (MTL_LINE / size); i++)
     __builtin_prefetch ((gpointer) ((guintptr) source + i * step), 0, 2);
+}
+
+/* For the second cache, as rows of a tile often share few places in the first. */
+MTL_INLINE void
+prefetch_ahead (const Block *self,
+                gssize       offset,
+                gsize        item,
+                gsize        row,
+                gsize        size)
+{
+  gsize items_at_once = ITEMS_AT_ONCE * (MTL_LINE / size);
+
+  if (row + TILES_AHEAD (size) * (MTL_LINE / size) < self->n_source_rows)
+    prefetch_tile (self->source + offset + TILES_AHEAD (size) * MTL_LINE, self->source_step, size);
+  else if (self->n_source_rows > 0 && item + items_at_once < self->n_items)
+    prefetch_tile (self->source + offset + (gssize) items_at_once * self->source_step,
+                   self->source_step, size);
+  else if (self->next_source != NULL)
+    prefetch_tile (self->next_source + offset, self->source_step, size);
 }
 
 /* Whole tiles along the items, at least one along the rows. A few columns of
@@ -165,19 +186,17 @@ copy_tiles_of (const Block *self,
            item < MIN (first_item + items_at_once, self->n_items); item += n)
         for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
           {
-            Block tile = get_part (self, item, MIN (row, self->n_rows - n), size);
+            gsize first = MIN (row, self->n_rows - n);
+            guint8 *dest = self->dest + (gssize) first * self->dest_step + item * size;
+            gssize offset = (gssize) item * self->source_step + (gssize) (first * size);
 
-            if (tile.n_source_rows > TILES_AHEAD (size) * n)
-              prefetch_tile (tile.source + TILES_AHEAD (size) * MTL_LINE, self->source_step, size);
-            else if (self->n_source_rows > 0 && tile.n_items > items_at_once)
-              prefetch_tile (tile.source + (gssize) items_at_once * self->source_step, self->source_step, size);
-            else if (self->next_source != NULL)
-              prefetch_tile (tile.next_source, self->source_step, size);
+            prefetch_ahead (self, offset, item, row, size);
             if (is_staged)
-              copy_staged_tile (&tile, size, streams);
+              copy_staged_tile (dest, self->dest_step, self->source + offset, self->source_step,
+                                size, streams);
             else
-              mtl_transpose_tile (tile.dest, tile.dest_step, tile.source, tile.source_step, size,
-                                  streams);
+              mtl_transpose_tile (dest, self->dest_step, self->source + offset,
+                                  self->source_step, size, streams);
           }
 }
 
