@@ -17,6 +17,7 @@
  * source share the fewest places there. */
 #define ITEMS_AT_ONCE 4
 #define ROWS_AT_ONCE(size) ((size) > 2 ? 2 : 1)
+#define MANY_TILES 16
 #define TILES_AHEAD(size) ((size) > 8 ? 8 : (size) > 2 ? 4 : 2)
 
 /* What is to be transposed: n_items in a row of the destination, n_rows of them. */
@@ -168,6 +169,18 @@ prefetch_ahead (const Block *self,
     prefetch_tile (self->next_source + offset, self->source_step, size);
 }
 
+/* By how many rows to begin earlier than with the first, so that tiles read whole
+ * lines of the source: the first one is read in part again. */
+MTL_INLINE gsize
+get_rows_before (const Block *self,
+                 gsize        size)
+{
+  if (self->source_step % MTL_LINE != 0 || self->n_rows < MANY_TILES * (MTL_LINE / size))
+    return 0;
+
+  return (guintptr) self->source % MTL_LINE / size;
+}
+
 /* Whole tiles along the items, at least one along the rows. A few columns of
  * tiles are gone through at a time, and within them a few rows: so pages of the
  * source are near again while their next lines are read. */
@@ -179,14 +192,15 @@ copy_tiles_of (const Block *self,
 {
   gsize n = MTL_LINE / size;
   gsize items_at_once = ITEMS_AT_ONCE * n, rows_at_once = ROWS_AT_ONCE (size) * n;
+  gsize before = get_rows_before (self, size), n_rows = self->n_rows + before;
 
   for (gsize first_item = 0; first_item < self->n_items; first_item += items_at_once)
-    for (gsize first_row = 0; first_row < self->n_rows; first_row += rows_at_once)
+    for (gsize first_row = 0; first_row < n_rows; first_row += rows_at_once)
       for (gsize item = first_item;
            item < MIN (first_item + items_at_once, self->n_items); item += n)
-        for (gsize row = first_row; row < MIN (first_row + rows_at_once, self->n_rows); row += n)
+        for (gsize row = first_row; row < MIN (first_row + rows_at_once, n_rows); row += n)
           {
-            gsize first = MIN (row, self->n_rows - n);
+            gsize first = MIN (row - MIN (row, before), self->n_rows - n);
             guint8 *dest = self->dest + (gssize) first * self->dest_step + item * size;
             gssize offset = (gssize) item * self->source_step + (gssize) (first * size);
 
