@@ -147,16 +147,27 @@ draw_item_size (void)
 }
 
 static void
-draw_case (Case *self)
+draw_case_of_sizes (Case  *self,
+                    gsize  dest_item_size,
+                    gsize  source_item_size)
 {
   do
     {
       draw_shape (self);
-      self->item_size = draw_item_size ();
-      draw_layout (self, &self->dest, FALSE);
+      self->item_size = source_item_size;
       draw_layout (self, &self->source, TRUE);
+      self->item_size = dest_item_size;
+      draw_layout (self, &self->dest, FALSE);
     }
   while (self->dest.size > MAX_BYTES || self->source.size > MAX_BYTES);
+}
+
+static void
+draw_case (Case *self)
+{
+  gsize item_size = draw_item_size ();
+
+  draw_case_of_sizes (self, item_size, item_size);
 }
 
 /* By definition. */
@@ -530,12 +541,8 @@ test_conversion (void)
       g_autofree guint8 *expected = NULL;
       g_autofree guint8 *widened = NULL;
 
-      draw_case (&layouts);
+      draw_case_of_sizes (&layouts, 2, 1);
       draw_limits ();
-      layouts.item_size = 1;
-      draw_layout (&layouts, &layouts.source, TRUE);
-      layouts.item_size = 2;
-      draw_layout (&layouts, &layouts.dest, FALSE);
       source = new_random_bytes (layouts.source.size);
       dest = new_random_bytes (layouts.dest.size);
       expected = g_memdup2 (dest, layouts.dest.size);
