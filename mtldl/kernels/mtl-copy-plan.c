@@ -10,6 +10,11 @@ gsize mtl_copy_slice_size = 512 * 1024;
 /* A run of bytes from so many on is cut by itself, and streamed page by page. */
 #define LONG_RUN (64 * 1024)
 
+/* Rows from so many bytes on are streamed one by one; shorter ones put together
+ * first, unless they are whole lines of the cache. */
+#define LONG_ROW 256
+#define LINE 64
+
 /* A job is cut by so many elements, or twice as many and so on: whole tiles of
  * all kernels, and whole lines. */
 #define GRAIN 64
@@ -174,6 +179,36 @@ choose (MtlCopyPlan   *self,
   self->n_outer -= n_inner;
 }
 
+/* All axes but the last ones as they lie in the source, which is then read in
+ * order; lines that are streamed may be written in any. */
+static void
+sort_by_source (MtlCopyPlan *self,
+                guint        n_left)
+{
+  for (guint i = 1; i + n_left < self->n_outer; i++)
+    {
+      MtlCopyAxis axis = self->axes[i];
+      guint place = i;
+
+      for (; place > 0
+             && magnitude (self->axes[place - 1].source_step) < magnitude (axis.source_step);
+           place--)
+        self->axes[place] = self->axes[place - 1];
+      self->axes[place] = axis;
+    }
+}
+
+static gboolean
+is_on_lines (const MtlCopyPlan *self)
+{
+  gsize bits = (guintptr) self->job.dest | self->job.item_size;
+
+  for (guint i = 0; i < self->n_outer; i++)
+    bits |= (gsize) self->axes[i].dest_step;
+
+  return bits % LINE == 0;
+}
+
 /* The one along which the source moves least, or -1 where it does not move. */
 static int
 find_source_axis (const MtlCopyPlan *self)
@@ -277,23 +312,6 @@ find_run_axis (const MtlCopyPlan *self,
   return FALSE;
 }
 
-/* The outer axis along which the source moves least comes last, so that blocks one
- * after the other are near in the source; lines that are streamed to need not be. */
-static void
-move_nearest_source (MtlCopyPlan *self,
-                     guint        from_last)
-{
-  guint n = self->n_outer - from_last, nearest = 0;
-
-  if (self->n_outer <= from_last)
-    return;
-
-  for (guint i = 1; i < n; i++)
-    if (magnitude (self->axes[i].source_step) < magnitude (self->axes[nearest].source_step))
-      nearest = i;
-  move_axis (self, nearest, from_last);
-}
-
 static gboolean
 choose_transpose (MtlCopyPlan          *self,
                   const MtlCopyKernels *kernels,
@@ -319,7 +337,7 @@ choose_transpose (MtlCopyPlan          *self,
   else
     {
       if (self->job.streams)
-        move_nearest_source (self, 2);
+        sort_by_source (self, 2);
       choose (self, kernels->transpose, 2);
     }
 
@@ -389,7 +407,11 @@ choose_kernel (MtlCopyPlan          *self,
       && last->extent * size >= 32)
     choose (self, kernels->broadcast, 2);
   else if (is_for_rows (self, source_axis))
-    choose (self, kernels->rows, 1);
+    {
+      if (self->job.streams && (size >= LONG_ROW || is_on_lines (self)))
+        sort_by_source (self, 0);
+      choose (self, kernels->rows, 1);
+    }
   else if (choose_interleave (self, kernels) || choose_swap (self, kernels))
     return;
   else if (source_axis >= 0 && source_axis != (int) self->n_outer - 1
