@@ -435,6 +435,8 @@ MTL_KERNEL (transpose_runs) (const MtlCopyJob *job)
           {
             staged.dest = buffer[0] + i * row_size;
             staged.source = job->source + (gssize) (run + i) * runs->source_step + row * size;
+            staged.next_source = run + i + 1 < runs->extent
+                                   ? staged.source + runs->source_step : NULL;
             copy (&staged, size, FALSE);
           }
         for (gsize i = 0; i < staged.n_rows; i++)
