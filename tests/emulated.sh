@@ -103,7 +103,8 @@ run_on_processor () {
 run_older_processors () {
   local status=0
 
-  run_on_processor Nehalem baseline || status=1
+  run_on_processor core2duo baseline || status=1
+  run_on_processor Nehalem sse4 || status=1
   run_on_processor Haswell avx2 || status=1
   return "$status"
 }

@@ -7,8 +7,8 @@
 /* Two to four channels of 1, 2, 4 or 8 bytes that lie side by side on one side
  * and in planes on the other: pictures, complex numbers, arrays of few columns;
  * and every second, third or fourth element. Shuffles of 16 bytes keep up with
- * the memory; baseline x86 has none for bytes, and takes 8 times as long for
- * three channels. */
+ * the memory; baseline x86, without SSE4, has none for bytes, and takes 8 times
+ * as long for three channels. */
 
 #if MTL_COPY_WIDTH > 0
 

@@ -64,6 +64,7 @@ typedef struct
 /* mtl-copy-kernels.c, once for each. */
 extern const MtlCopyKernels mtl_copy_kernels_plain;
 extern const MtlCopyKernels mtl_copy_kernels_baseline;
+extern const MtlCopyKernels mtl_copy_kernels_sse4;
 extern const MtlCopyKernels mtl_copy_kernels_avx2;
 extern const MtlCopyKernels mtl_copy_kernels_avx512;
 

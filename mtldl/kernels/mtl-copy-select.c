@@ -9,7 +9,19 @@
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
 
-/* What a compiler takes for granted with -march=x86-64-v3, some of which it
+/* What a compiler takes for granted with -march=x86-64-v2. */
+static gboolean
+has_sse4 (void)
+{
+  guint a, b, c, d;
+
+  return __builtin_cpu_supports ("ssse3") && __builtin_cpu_supports ("sse4.1")
+         && __builtin_cpu_supports ("sse4.2") && __builtin_cpu_supports ("popcnt")
+         && __get_cpuid (1, &a, &b, &c, &d) != 0 && (c & bit_CMPXCHG16B) != 0
+         && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LAHF_LM) != 0;
+}
+
+/* With -march=x86-64-v3, some of which it
  * cannot be asked about by name. That the system keeps the registers is in what
  * it says of AVX2. */
 static gboolean
@@ -17,7 +29,7 @@ has_avx2 (void)
 {
   guint a, b, c, d;
 
-  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma")
+  return has_sse4 () && __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma")
          && __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2")
          && __get_cpuid (1, &a, &b, &c, &d) != 0
          && (c & bit_MOVBE) != 0 && (c & bit_F16C) != 0
@@ -46,6 +58,8 @@ list_supported (const MtlCopyKernels **kernels)
   kernels[n++] = &mtl_copy_kernels_baseline;
 #endif
 #ifdef MTL_COPY_HAS_X86_SETS
+  if (has_sse4 ())
+    kernels[n++] = &mtl_copy_kernels_sse4;
   if (has_avx2 ())
     kernels[n++] = &mtl_copy_kernels_avx2;
   if (has_avx512 ())
@@ -58,7 +72,7 @@ list_supported (const MtlCopyKernels **kernels)
 static const MtlCopyKernels *
 choose (void)
 {
-  const MtlCopyKernels *supported[4];
+  const MtlCopyKernels *supported[5];
   guint n = list_supported (supported);
   const char *wanted = g_getenv ("MTL_KERNELS");
 

@@ -8,7 +8,7 @@
  * another in the destination: 12 bytes of each item are spread over 16, which
  * are transposed as elements of 4, 8 or 16 bytes and packed again. Parts of some
  * rows are put together in the nearest cache. A third of the speed of transpose;
- * baseline x86 has no shuffles for this. */
+ * baseline x86, without SSE4, has no shuffles for the first two. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -127,6 +127,11 @@ MTL_KERNEL (transpose_thirds) (guint8       *dest,
                                gsize         n_items,
                                gsize         item_size)
 {
+#if defined (__SSE2__) && !defined (__SSSE3__)
+  if (item_size != 12)
+    return FALSE;
+#endif
+
   if ((item_size != 3 && item_size != 6 && item_size != 12)
       || n_rows < LANE_ITEMS / item_size || n_items < MTL_COPY_WIDTH / 4 * 3 / item_size)
     return FALSE;

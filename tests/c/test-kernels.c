@@ -25,9 +25,17 @@ is_active (guint feature)
 }
 
 static gboolean
+machine_has_sse4 (void)
+{
+  return is_active (x86_cpu_SSSE3) && is_active (x86_cpu_SSE4_1) && is_active (x86_cpu_SSE4_2)
+         && is_active (x86_cpu_POPCNT) && is_active (x86_cpu_CMPXCHG16B)
+         && is_active (x86_cpu_LAHF64_SAHF64);
+}
+
+static gboolean
 machine_has_avx2 (void)
 {
-  return is_active (x86_cpu_AVX2) && is_active (x86_cpu_FMA) && is_active (x86_cpu_BMI1)
+  return machine_has_sse4 () && is_active (x86_cpu_AVX2) && is_active (x86_cpu_FMA) && is_active (x86_cpu_BMI1)
          && is_active (x86_cpu_BMI2) && is_active (x86_cpu_MOVBE)
          && is_active (x86_cpu_F16C) && is_active (x86_cpu_LZCNT);
 }
@@ -54,6 +62,8 @@ list_expected (void)
 #endif
 #ifdef CPU_FEATURE_ACTIVE
 #ifdef MTL_COPY_HAS_X86_SETS
+  if (machine_has_sse4 ())
+    g_strv_builder_add (names, "sse4");
   if (machine_has_avx2 ())
     g_strv_builder_add (names, "avx2");
   if (machine_has_avx512 ())
