@@ -7,12 +7,12 @@
 G_BEGIN_DECLS
 
 /* The elements of a view where the host reaches them: in place, or in a copy
- * of the bytes that they touch. */
+ * of the bytes that they touch. All zeros before it is initialised. */
 typedef struct
 {
   MtlStrided strided;
   MtlStridedView *view;
-  MtlLayout layout;   /* of the lanes, where they are an axis */
+  MtlLayout *layout;  /* NULL, or another one than the view has */
   MtlBuffer *memory;  /* the view's, which the copy is of */
   MtlBuffer *copy;    /* NULL where the elements are in place */
   MtlDevice *updated; /* so that no other thread writes between the elements */
@@ -20,17 +20,58 @@ typedef struct
   gsize size;
 } MtlHostElements;
 
-gboolean mtl_host_elements_init_read  (MtlHostElements  *self,
-                                       MtlStridedView   *view,
-                                       GError          **error);
-gboolean mtl_host_elements_init_write (MtlHostElements  *self,
-                                       MtlStridedView   *view,
-                                       GError          **error);
+gboolean mtl_host_elements_init_copy    (MtlHostElements  *self,
+                                         gboolean          for_writing,
+                                         GError          **error);
 gboolean mtl_host_elements_spread_lanes (MtlHostElements  *self,
                                          GError          **error);
-gboolean mtl_host_elements_write_back (MtlHostElements  *self,
-                                       GError          **error);
-void     mtl_host_elements_clear      (MtlHostElements  *self);
+gboolean mtl_host_elements_broadcast_to (MtlHostElements  *self,
+                                         const MtlLayout  *other,
+                                         GError          **error);
+gboolean mtl_host_elements_write_back   (MtlHostElements  *self,
+                                         GError          **error);
+void     mtl_host_elements_release      (MtlHostElements  *self);
+
+static inline gboolean
+mtl_host_elements_init (MtlHostElements  *self,
+                        MtlStridedView   *view,
+                        gboolean          for_writing,
+                        GError          **error)
+{
+  self->view = view;
+  if (!mtl_memory_is_host_accessible (view->memory) && !mtl_layout_is_empty (&view->layout))
+    return mtl_host_elements_init_copy (self, for_writing, error);
+
+  self->strided = mtl_strided_view_get_strided (view);
+  return TRUE;
+}
+
+/* Fails with NOT_HOST_ACCESSIBLE where nothing here reaches the elements. */
+static inline gboolean
+mtl_host_elements_init_read (MtlHostElements  *self,
+                             MtlStridedView   *view,
+                             GError          **error)
+{
+  return mtl_host_elements_init (self, view, FALSE, error);
+}
+
+/* For writing all elements: what is in a copy before is arbitrary, but for the
+ * bytes between the elements, which are written back as they were. */
+static inline gboolean
+mtl_host_elements_init_write (MtlHostElements  *self,
+                              MtlStridedView   *view,
+                              GError          **error)
+{
+  return mtl_host_elements_init (self, view, TRUE, error);
+}
+
+static inline void
+mtl_host_elements_clear (MtlHostElements *self)
+{
+  /* Where a copy could not be had, what it was to be of is there. */
+  if (self->memory != NULL || self->layout != NULL)
+    mtl_host_elements_release (self);
+}
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlHostElements, mtl_host_elements_clear)
 

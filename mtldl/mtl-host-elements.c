@@ -8,10 +8,10 @@
 
 /* A copy of the bytes from the first element to the last. Where element offset
  * 0 would lie may be outside of it, as it may be outside of the view's memory. */
-static gboolean
-init_copy (MtlHostElements  *self,
-           gboolean          for_writing,
-           GError          **error)
+gboolean
+mtl_host_elements_init_copy (MtlHostElements  *self,
+                             gboolean          for_writing,
+                             GError          **error)
 {
   const MtlLayout *layout = &self->view->layout;
   gint64 first, end, packed_size;
@@ -51,43 +51,18 @@ init_copy (MtlHostElements  *self,
   return TRUE;
 }
 
-static gboolean
-init (MtlHostElements  *self,
-      MtlStridedView   *view,
-      gboolean          for_writing,
-      GError          **error)
+static void
+take_layout (MtlHostElements *self,
+             const MtlLayout *layout)
 {
-  *self = (MtlHostElements) { .view = view, .layout = MTL_LAYOUT_INIT };
-  if (!mtl_memory_is_host_accessible (view->memory) && !mtl_layout_is_empty (&view->layout))
-    {
-      if (init_copy (self, for_writing, error))
-        return TRUE;
+  MtlLayout *own = g_new (MtlLayout, 1);
 
-      mtl_host_elements_clear (self);
-      return FALSE;
-    }
-
-  self->strided = mtl_strided_view_get_strided (view);
-  return TRUE;
-}
-
-/* Fails with NOT_HOST_ACCESSIBLE where nothing here reaches the elements. */
-gboolean
-mtl_host_elements_init_read (MtlHostElements  *self,
-                             MtlStridedView   *view,
-                             GError          **error)
-{
-  return init (self, view, FALSE, error);
-}
-
-/* For writing all elements: what is in a copy before is arbitrary, but for the
- * bytes between the elements, which are written back as they were. */
-gboolean
-mtl_host_elements_init_write (MtlHostElements  *self,
-                              MtlStridedView   *view,
-                              GError          **error)
-{
-  return init (self, view, TRUE, error);
+  *own = *layout;
+  if (self->layout != NULL)
+    mtl_layout_clear (self->layout);
+  g_free (self->layout);
+  self->layout = own;
+  self->strided.layout = own;
 }
 
 /* Numbers are one lane each: those of vectors become an axis of their own, the
@@ -104,10 +79,24 @@ mtl_host_elements_spread_lanes (MtlHostElements  *self,
   if (!mtl_layout_spread_lanes (self->strided.layout, self->strided.type.lanes, &spread, error))
     return FALSE;
 
-  mtl_layout_clear (&self->layout);
-  self->layout = spread;
-  self->strided.layout = &self->layout;
+  take_layout (self, &spread);
   self->strided.type.lanes = 1;
+  return TRUE;
+}
+
+/* Repeated along axes of the shape of another. */
+gboolean
+mtl_host_elements_broadcast_to (MtlHostElements  *self,
+                                const MtlLayout  *other,
+                                GError          **error)
+{
+  MtlLayout broadcast;
+
+  if (!mtl_layout_broadcast_to (self->strided.layout, mtl_layout_shape (other), other->n_dims,
+                                &broadcast, error))
+    return FALSE;
+
+  take_layout (self, &broadcast);
   return TRUE;
 }
 
@@ -164,12 +153,14 @@ mtl_host_elements_write_back (MtlHostElements  *self,
 }
 
 void
-mtl_host_elements_clear (MtlHostElements *self)
+mtl_host_elements_release (MtlHostElements *self)
 {
   if (self->updated != NULL)
     mtl_device_end_update (self->updated);
   self->updated = NULL;
   g_clear_object (&self->copy);
   g_clear_object (&self->memory);
-  mtl_layout_clear (&self->layout);
+  if (self->layout != NULL)
+    mtl_layout_clear (self->layout);
+  g_clear_pointer (&self->layout, g_free);
 }

@@ -49,8 +49,8 @@ compare (MtlStridedView  *self,
          double           atol,
          GError         **error)
 {
-  g_auto (MtlHostElements) a = { .layout = MTL_LAYOUT_INIT };
-  g_auto (MtlHostElements) b = { .layout = MTL_LAYOUT_INIT };
+  g_auto (MtlHostElements) a = { .layout = NULL };
+  g_auto (MtlHostElements) b = { .layout = NULL };
 
   if (!mtl_element_type_check_numeric (self->type, error)
       || !mtl_element_type_check_numeric (other->type, error))
@@ -237,7 +237,7 @@ char *
 mtl_strided_view_format (MtlStridedView *self,
                          gsize           max_items)
 {
-  g_auto (MtlHostElements) elements = { .layout = MTL_LAYOUT_INIT };
+  g_auto (MtlHostElements) elements = { .layout = NULL };
   g_autofree char *shape = NULL;
   g_autofree char *type = NULL;
 

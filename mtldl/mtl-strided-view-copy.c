@@ -89,7 +89,7 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
                                         GError           **error)
 {
   MtlNumber number = mtl_number_from_double (value);
-  g_auto (MtlHostElements) elements = { .layout = MTL_LAYOUT_INIT };
+  g_auto (MtlHostElements) elements = { .layout = NULL };
   guint8 item[16] = { 0 };
 
   if (!mtl_strided_view_check_writable (self, error)
@@ -167,9 +167,8 @@ copy_elements (MtlStridedView    *dest,
                const MtlMonitor  *monitor,
                GError           **error)
 {
-  g_auto (MtlHostElements) from = { .layout = MTL_LAYOUT_INIT };
-  g_auto (MtlHostElements) to = { .layout = MTL_LAYOUT_INIT };
-  g_auto (MtlLayout) broadcast = MTL_LAYOUT_INIT;
+  g_auto (MtlHostElements) from = { .layout = NULL };
+  g_auto (MtlHostElements) to = { .layout = NULL };
   gboolean overlap;
   Bytes bytes;
 
@@ -186,8 +185,8 @@ copy_elements (MtlStridedView    *dest,
   if (dest->type.lanes != source->type.lanes && !spread_lanes (&from, &to, error))
     return FALSE;
 
-  if (!mtl_layout_broadcast_to (from.strided.layout, mtl_layout_shape (to.strided.layout),
-                                to.strided.layout->n_dims, &broadcast, error))
+  if (!mtl_layout_same_shape (from.strided.layout, to.strided.layout)
+      && !mtl_host_elements_broadcast_to (&from, to.strided.layout, error))
     return FALSE;
 
   if (overlap)
@@ -200,8 +199,6 @@ copy_elements (MtlStridedView    *dest,
 
       return temporary != NULL && copy_elements (dest, temporary, monitor, error);
     }
-
-  from.strided.layout = &broadcast;
 
   /* What is converted is one number after the other. */
   if (!mtl_element_type_equal (dest->type, source->type) && !spread_lanes (&from, &to, error))

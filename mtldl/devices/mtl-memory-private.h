@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-device.h"
+#include "mtl-dlpack-abi-private.h"
 
 G_BEGIN_DECLS
 
@@ -66,7 +67,6 @@ MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
                                           GError         **error);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
-gboolean   mtl_memory_is_host_accessible (MtlMemory  *self);
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,
@@ -88,6 +88,13 @@ mtl_memory_unref (MtlMemory *self)
 {
   if (!self->is_static && g_atomic_int_dec_and_test (&self->ref_count))
     mtl_memory_free (self);
+}
+
+static inline gboolean
+mtl_memory_is_host_accessible (MtlMemory *self)
+{
+  /* Memory of no bytes need not have an address. */
+  return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
 }
 
 /* Does nothing where the reference is the last one: what ends with the memory

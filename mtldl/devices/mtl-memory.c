@@ -387,13 +387,6 @@ mtl_memory_free (MtlMemory *self)
 }
 
 gboolean
-mtl_memory_is_host_accessible (MtlMemory *self)
-{
-  /* Memory of no bytes need not have an address. */
-  return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
-}
-
-gboolean
 mtl_memory_check_host_accessible (MtlMemory  *self,
                                   GError    **error)
 {

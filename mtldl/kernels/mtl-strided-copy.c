@@ -61,29 +61,37 @@ mtl_strided_for_each_row (const MtlStrided   *a,
     }
 }
 
-/* For elements of whole bytes; without a source, for `item` everywhere. */
+static guint8 *
+get_first_element (const MtlStrided *self)
+{
+  return self->data + self->layout->offset * (self->layout->item_bits / 8);
+}
+
+/* For elements of whole bytes, of which there are some; without a source, for
+ * `item` everywhere. */
 static MtlCopyRequest
 get_request (const MtlStrided *dest,
              const MtlStrided *source,
              gconstpointer     item)
 {
-  gint64 dest_start, source_start = 0;
-  guint bit;
-
-  mtl_layout_get_first_byte (dest->layout, &dest_start, &bit);
-  if (source != NULL)
-    mtl_layout_get_first_byte (source->layout, &source_start, &bit);
-
-  return (MtlCopyRequest) {
+  MtlCopyRequest request = {
     .n_dims = dest->layout->n_dims,
     .shape = mtl_layout_shape (dest->layout),
-    .dest = dest->data + dest_start,
+    .dest = get_first_element (dest),
     .dest_strides = mtl_layout_strides (dest->layout),
     .dest_size = dest->layout->item_bits / 8,
-    .source = source != NULL ? source->data + source_start : item,
-    .source_strides = source != NULL ? mtl_layout_strides (source->layout) : NULL,
-    .source_size = (source != NULL ? source : dest)->layout->item_bits / 8,
+    .source = item,
+    .source_size = dest->layout->item_bits / 8,
   };
+
+  if (source != NULL)
+    {
+      request.source = get_first_element (source);
+      request.source_strides = mtl_layout_strides (source->layout);
+      request.source_size = source->layout->item_bits / 8;
+    }
+
+  return request;
 }
 
 static void

@@ -413,7 +413,7 @@ mtl_layout_overlaps (const MtlLayout *a,
   guint work = MAX_WORK;
   gint64 start;
 
-  if (mtl_layout_is_empty (a) || mtl_layout_is_empty (b) || lie_apart (a, b, distance))
+  if (lie_apart (a, b, distance) || mtl_layout_is_empty (a) || mtl_layout_is_empty (b))
     return FALSE;
 
   if (__builtin_mul_overflow (distance, in_bits ? 8 : 1, &start)
