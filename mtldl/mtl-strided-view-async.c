@@ -15,6 +15,7 @@ struct _Call
                     Call              *call,
                     const MtlMonitor  *monitor,
                     GError           **error);
+  GBytes *element;
   MtlStridedView *source;
   MtlDevice *device;
   MtlStorageMode storage_mode;
@@ -27,6 +28,7 @@ struct _Call
 static void
 call_free (Call *call)
 {
+  g_clear_pointer (&call->element, g_bytes_unref);
   g_clear_object (&call->source);
   g_clear_object (&call->device);
   g_clear_object (&call->result);
@@ -116,6 +118,78 @@ finish (MtlStridedView  *self,
   g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), FALSE);
 
   return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+static gboolean
+run_fill (MtlStridedView    *self,
+          Call              *call,
+          const MtlMonitor  *monitor,
+          GError           **error)
+{
+  return mtl_strided_view_fill_monitored (self, call->element, monitor, error);
+}
+
+/**
+ * mtl_strided_view_fill_async:
+ * @self: a view
+ * @element: one element of its type, as many bytes as that takes
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are written of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Fills the elements as [method@Mtl.StridedView.fill] does, without blocking
+ * the caller. Nobody else is to write to them meanwhile.
+ *
+ * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
+ * do. Where it is cancelled, some elements have the value, and the others what
+ * they had.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_fill_async (MtlStridedView        *self,
+                             GBytes                *element,
+                             GCancellable          *cancellable,
+                             GFileProgressCallback  progress,
+                             gpointer               progress_data,
+                             GDestroyNotify         progress_destroy,
+                             GAsyncReadyCallback    callback,
+                             gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (element != NULL);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_fill, progress, progress_data, progress_destroy);
+  call->element = g_bytes_ref (element);
+  call_start (call, self, mtl_strided_view_fill_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_fill_finish:
+ * @self: a view
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Ends what [method@Mtl.StridedView.fill_async] began, and fails as
+ * [method@Mtl.StridedView.fill] does, or where it was cancelled.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_fill_finish (MtlStridedView  *self,
+                              GAsyncResult    *result,
+                              GError         **error)
+{
+  return finish (self, result, mtl_strided_view_fill_async, error);
 }
 
 static gboolean

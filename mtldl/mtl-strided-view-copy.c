@@ -8,105 +8,10 @@
 #include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
 
-/* Elements of whole bytes that lie side by side, where the host does not reach
- * them. */
-static gboolean
-is_filled_by_device (MtlStridedView *self)
-{
-  return !mtl_memory_is_host_accessible (self->memory)
-         && mtl_element_type_get_lane_bits (self->type) % 8 == 0
-         && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY);
-}
-
 static GCancellable *
 get_cancellable (const MtlMonitor *monitor)
 {
   return monitor != NULL ? monitor->cancellable : NULL;
-}
-
-/* A device does the whole of it at once. */
-static void
-report_end (const MtlMonitor *monitor,
-            gint64            size)
-{
-  mtl_monitor_report (monitor, 1, 1, size);
-}
-
-static gboolean
-fill_by_device (MtlStridedView    *self,
-                gconstpointer      item,
-                const MtlMonitor  *monitor,
-                GError           **error)
-{
-  g_autoptr (MtlBuffer) memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
-  g_autoptr (GBytes) pattern = g_bytes_new (item, mtl_element_type_get_lane_bits (self->type) / 8);
-  gint64 first, end;
-
-  if (g_cancellable_set_error_if_cancelled (get_cancellable (monitor), error)
-      || !mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
-      || !mtl_buffer_fill (memory, self->byte_offset + first, end - first, pattern, error))
-    return FALSE;
-
-  report_end (monitor, end - first);
-  return TRUE;
-}
-
-/**
- * mtl_strided_view_fill_double:
- * @self: a view
- * @value: what each element is to be
- * @error: return location for a [error@Mtl.Error]
- *
- * Gives all elements the same value, rounded as
- * [method@Mtl.StridedView.set_double] does.
- *
- * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where
- * nothing here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where they
- * are no numbers, with %MTL_ERROR_OVERFLOW where an integer element cannot hold
- * the value, or the number of all lanes or their offsets do not fit 63 bits, and
- * with %MTL_ERROR_NO_MEMORY where a temporary for elements that the host does not
- * reach cannot be had. Nothing is written then. It also fails with
- * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
- *
- * Returns: whether it worked
- *
- * Since: 1.0
- */
-gboolean
-mtl_strided_view_fill_double (MtlStridedView  *self,
-                              double           value,
-                              GError         **error)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-
-  return mtl_strided_view_fill_double_monitored (self, value, NULL, error);
-}
-
-gboolean
-mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
-                                        double             value,
-                                        const MtlMonitor  *monitor,
-                                        GError           **error)
-{
-  MtlNumber number = mtl_number_from_double (value);
-  g_auto (MtlHostElements) elements = { .layout = NULL };
-  guint8 item[16] = { 0 };
-
-  if (!mtl_strided_view_check_writable (self, error)
-      || !mtl_element_type_check_numeric (self->type, error)
-      || !mtl_number_check_fits (number, mtl_element_type_get_dtype (self->type), error))
-    return FALSE;
-
-  mtl_number_store (number, self->type, item, 0);
-  if (is_filled_by_device (self))
-    return fill_by_device (self, item, monitor, error);
-
-  if (!mtl_host_elements_init_write (&elements, self, error)
-      || !mtl_host_elements_spread_lanes (&elements, error))
-    return FALSE;
-
-  return mtl_strided_fill (&elements.strided, item, monitor, error)
-         && mtl_host_elements_write_back (&elements, error);
 }
 
 /* What a device can copy as it lies. */
@@ -132,7 +37,7 @@ copy_bytes (MtlStridedView    *dest,
                         get_cancellable (monitor), error))
     return FALSE;
 
-  report_end (monitor, bytes->size);
+  mtl_monitor_report (monitor, 1, 1, bytes->size);
   return TRUE;
 }
 

@@ -44,6 +44,10 @@ MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
                                           GError           **error);
 
 /* What the functions without the word do, watched by a monitor. */
+gboolean mtl_strided_view_fill_monitored        (MtlStridedView    *self,
+                                                 GBytes            *element,
+                                                 const MtlMonitor  *monitor,
+                                                 GError           **error);
 gboolean mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
                                                  double             value,
                                                  const MtlMonitor  *monitor,

@@ -287,6 +287,10 @@ gboolean  mtl_strided_view_set_complex (MtlStridedView  *self,
                                         GError         **error);
 
 MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_fill          (MtlStridedView  *self,
+                                                GBytes          *element,
+                                                GError         **error);
+MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_fill_double   (MtlStridedView  *self,
                                                 double           value,
                                                 GError         **error);
@@ -342,6 +346,19 @@ gboolean        mtl_strided_view_release      (MtlStridedView  *self,
                                                gboolean         may_end_memory);
 
 /* Those that work in the background, and tell how far they are. */
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_fill_async           (MtlStridedView         *self,
+                                                       GBytes                 *element,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_fill_finish          (MtlStridedView         *self,
+                                                       GAsyncResult           *result,
+                                                       GError                **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_fill_double_async    (MtlStridedView         *self,
                                                        double                  value,

@@ -135,6 +135,13 @@ class StridedView:
     def astype(self, dtype: DType | str | type | numpy.dtype[Any], order: _Order = "K",
                copy: bool = True) -> StridedView:
         """A copy whose elements are converted as to_dtype() does."""
+    def fill(self, value: Any) -> bool:
+        """Gives all elements the same value, exactly: a number, or one element's bytes."""
+    def fill_async(self, value: Any, cancellable: Gio.Cancellable | None = None,
+                   progress: _Progress | None = None,
+                   callback: Callable[..., object] | None = None,
+                   *user_data: object) -> Awaitable[bool]:
+        """Does what fill() does: awaited, or with a callback."""
     def fill_double_async(self, value: float, cancellable: Gio.Cancellable | None = None,
                           progress: _Progress | None = None,
                           callback: Callable[..., object] | None = None,

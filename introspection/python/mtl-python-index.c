@@ -180,7 +180,7 @@ layout_subscript (PyObject *self,
                       &error);
 }
 
-/* One element of the view's own type, to be broadcast. */
+/* One element of the view's own type, or one lane of it. */
 static MtlStridedView *
 view_for_number (MtlStridedView *view,
                  PyObject       *value)
@@ -257,6 +257,23 @@ drop_leading_axes (MtlStridedView *source,
   return squeezed;
 }
 
+/* A number goes as one element to be repeated, as a device does by itself, but
+ * for lanes, which all have it. */
+static gboolean
+assign_elements (MtlStridedView  *dest,
+                 MtlStridedView  *source,
+                 gboolean         is_element,
+                 GError         **error)
+{
+  g_autoptr (GBytes) element = NULL;
+
+  if (!is_element || mtl_strided_view_get_lanes (dest) != 1)
+    return mtl_strided_view_copy_from (dest, source, error);
+
+  element = mtl_strided_view_dup_bytes (source, error);
+  return element != NULL && mtl_strided_view_fill (dest, element, error);
+}
+
 static int
 view_assign (PyObject *self,
              PyObject *key,
@@ -266,7 +283,7 @@ view_assign (PyObject *self,
   MtlStridedView *dest, *source;
   PyThreadState *state;
   GError *error = NULL;
-  gboolean copied;
+  gboolean is_element, copied;
   Index index;
 
   if (value == NULL)
@@ -297,11 +314,12 @@ view_assign (PyObject *self,
       return -1;
     }
 
+  is_element = !is_view (value) && is_number (value);
   source = drop_leading_axes (source, dest);
   state = leave_python (mtl_strided_view_get_device_type (source) == MTL_DEVICE_TYPE_CPU
                           ? dest
                           : source);
-  copied = mtl_strided_view_copy_from (dest, source, &error);
+  copied = assign_elements (dest, source, is_element, &error);
   enter_python (state);
   g_object_unref (dest);
   if (is_view (value))

@@ -310,7 +310,7 @@ typedef struct
   guint bits;
 } Filling;
 
-/* Elements of fewer than 8 bits, one after the other. */
+/* Elements that may begin and end within a byte, one after the other. */
 static gboolean
 fill_row_of_bits (const MtlStridedRow *dest,
                   const MtlStridedRow *same,
@@ -324,14 +324,14 @@ fill_row_of_bits (const MtlStridedRow *dest,
       guint bit;
       guint8 *to = mtl_strided_row_locate (dest, i, &bit);
 
-      mtl_bits_store (to, bit, filling->bits, *filling->item);
+      for (guint done = 0; done < filling->bits; done += 8)
+        mtl_bits_store (to++, bit, MIN (filling->bits - done, 8), filling->item[done / 8]);
     }
 
   return TRUE;
 }
 
-/* Items of whole bytes, or of fewer than 8 bits, which lie at the low end of
- * theirs. */
+/* An item is in the low bits of its bytes. */
 gboolean
 mtl_strided_fill (const MtlStrided  *dest,
                   gconstpointer      item,

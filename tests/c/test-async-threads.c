@@ -211,6 +211,7 @@ on_ready (GObject      *source,
 typedef enum
 {
   FILL,
+  FILL_DOUBLE,
   COPY_FROM,
   TO_CONTIGUOUS,
   TO_DTYPE,
@@ -225,9 +226,16 @@ begin (CallKind        kind,
        GCancellable   *cancellable,
        Outcome        *outcome)
 {
+  const float seven = 7;
+  g_autoptr (GBytes) element = g_bytes_new (&seven, sizeof seven);
+
   switch (kind)
     {
     case FILL:
+      mtl_strided_view_fill_async (view, element, cancellable, on_progress, outcome, on_freed,
+                                   on_ready, outcome);
+      break;
+    case FILL_DOUBLE:
       mtl_strided_view_fill_double_async (view, 7, cancellable, on_progress, outcome, on_freed,
                                           on_ready, outcome);
       break;
@@ -264,6 +272,9 @@ end (CallKind         kind,
   switch (kind)
     {
     case FILL:
+      return mtl_strided_view_fill_finish (view, outcome->result, error)
+               ? g_object_ref (view) : NULL;
+    case FILL_DOUBLE:
       return mtl_strided_view_fill_double_finish (view, outcome->result, error)
                ? g_object_ref (view) : NULL;
     case COPY_FROM:
@@ -289,6 +300,7 @@ check_result (CallKind        kind,
   switch (kind)
     {
     case FILL:
+    case FILL_DOUBLE:
       for (gint64 i = 0; i < mtl_strided_view_get_volume (view); i++)
         g_assert_cmpfloat (data[i], ==, 7);
       break;

@@ -209,6 +209,17 @@ testAnyMemory('reshaping and flattening share the memory', () => {
     throwsMtl('NEEDS_COPY', /./, () => view.transpose().reshape([12]));
 });
 
+testAnyMemory('a view is filled with the bytes of one element', () => {
+    const view = zeros(Mtl.DType.UINT64, [2, 2]);
+    const packed = zeros(Mtl.DType.FLOAT4_E2M1FN, [5]);
+
+    equal(view.slice('1').fill(bytesOf(...Array(8).fill(255))), true);
+    equal([view.getBigInt(0, 1), view.getBigInt(1, 1)], [0n, 2n ** 64n - 1n]);
+    packed.slice('1:4').fill(bytesOf(0x0f));
+    equal(valuesOf(packed), [0, -6, -6, -6, 0]);
+    throwsMtl('INVALID_ARGUMENT', /uint64, which takes 8/, () => view.fill(bytesOf(1)));
+});
+
 testAnyMemory('the same bytes are seen as other elements', () => {
     const view = counting(2, 4);
     const bytes = view.view_as(UINT8);

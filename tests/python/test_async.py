@@ -69,6 +69,7 @@ class Calls:
 
     def __init__(self, wait):
         View = Mtl.StridedView
+        self.fill = wait(View.fill_async, View.fill_finish)
         self.fill_double = wait(View.fill_double_async, View.fill_double_finish)
         self.copy_from = wait(View.copy_from_async, View.copy_from_finish)
         self.to_contiguous = wait(View.to_contiguous_async, View.to_contiguous_finish)
@@ -90,6 +91,10 @@ def test_results(calls, source):
     assert (elements(view) == expected).all()
     assert calls.fill_double(view, 7) is True
     assert (elements(view) == 7).all()
+    assert calls.fill(view, 8) is True
+    assert (elements(view) == 8).all()
+    assert calls.fill(view, GLib.Bytes.new(np.float32(9).tobytes())) is True
+    assert (elements(view) == 9).all()
     dense = calls.to_contiguous(source)
     assert dense.is_contiguous(Mtl.Order.C) and (elements(dense) == expected).all()
     wide = calls.to_dtype(source, Mtl.DType.FLOAT64)
@@ -103,6 +108,7 @@ def test_progress(calls, source):
     view = zeros("float32", source.shape)
     for call, args, total in (
             (calls.copy_from, (view, source), N_BYTES), (calls.fill_double, (view, 7), N_BYTES),
+            (calls.fill, (view, 8), N_BYTES),
             (calls.to_contiguous, (source,), N_BYTES),
             (calls.to_dtype, (source, Mtl.DType.FLOAT64), 2 * N_BYTES)):
         outcome = Outcome()
@@ -125,6 +131,7 @@ def test_cancelled_before(calls, source):
 
     assert_cancelled(calls.copy_from, view, source, cancellable=cancellable)
     assert_cancelled(calls.fill_double, view, 7, cancellable=cancellable)
+    assert_cancelled(calls.fill, view, 7, cancellable=cancellable)
     assert_cancelled(calls.to_contiguous, source, cancellable=cancellable)
     assert_cancelled(calls.to_dtype, source, Mtl.DType.FLOAT64, cancellable=cancellable)
     assert not elements(view).any()

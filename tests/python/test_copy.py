@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import numpy as np
 import pytest
-from gi.repository import Mtl
+from gi.repository import GLib, Mtl
 
 from conftest import HOST, NUMERIC, dtype_of, elements, error_code, tensor, zeros
 
@@ -137,6 +137,47 @@ def test_fill(dtype):
         assert view.tolist() == expected.tolist()
     view.fill_double(1)
     assert view.tolist() == np.ones((4, 6), dtype).tolist()
+
+
+@pytest.mark.parametrize("dtype, value", [
+    ("bool", True), ("int8", -128), ("int64", 2**53 + 1), ("int64", -2**63), ("uint64", 2**64 - 1),
+    ("float32", 2**60 + 2**36 + 1), ("float64", 1e-310), ("float64", -np.inf),
+    ("complex64", 1.5 - 2j), ("complex128", 2**53 + 1j), ("float16", np.float16(0.1)),
+])
+def test_fill_with_a_number_is_exact(dtype, value):
+    view, expected = zeros(dtype, (4, 6)), np.zeros((4, 6), dtype)
+    assert view[::2, ::-3].fill(value)
+    expected[::2, ::-3] = np.array(value).astype(dtype)
+    assert elements(view).tobytes() == expected.tobytes()
+    assert view.fill(0)
+    view[1:, 2] = value
+    expected[...] = 0
+    expected[1:, 2] = np.array(value).astype(dtype)
+    assert elements(view).tobytes() == expected.tobytes()
+    view[...] = value
+    assert elements(view).tobytes() == np.full((4, 6), np.array(value), dtype).tobytes()
+
+
+def test_fill_with_the_bytes_of_an_element(rng, dtype):
+    array = random_array(rng, dtype)
+    view = zeros(dtype, (3, 4))
+    assert view[:, 1:].fill(GLib.Bytes.new(array[1, 2].tobytes()))
+    expected = np.zeros((3, 4), dtype)
+    expected[:, 1:] = array[1, 2]
+    assert elements(view).tobytes() == expected.tobytes()
+
+
+def test_fill_refuses():
+    view = zeros("int16", (2,))
+    for value, match in ((2**15, "32768"), (GLib.Bytes.new(b"123"), "3 bytes.*int16.*takes 2"),
+                         ([1, 2], "cannot be broadcast")):
+        with pytest.raises(ValueError, match=match):
+            view.fill(value)
+    with pytest.raises(TypeError):
+        view.fill("1")
+    assert view.tolist() == [0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        view.as_read_only().fill(1)
 
 
 def test_equal_compares_numbers():

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gi.repository import Mtl
+from gi.repository import GLib, Mtl
 
 from conftest import SEED, dtype_of
 from dlpack_structs import Producer, managed_of
@@ -259,6 +259,19 @@ def test_packed_through_dlpack(name):
 
 
 @pytest.mark.parametrize("name", SUBBYTE)
+def test_fills_of_packed_and_padded(name):
+    array = all_patterns(name).copy()
+    view, packed = Mtl.asview(array), Mtl.asview(array).to_dtype(dtype_of(name))
+    for key in (np.s_[1::2], np.s_[3:8], np.s_[::-3], np.s_[...]):
+        array[key] = -2
+        packed[key].fill(-2)
+        assert packed.tolist() == view.tolist()
+        view[key].fill(1.5)
+        packed[key] = 1.5
+        assert packed.tolist() == array.astype(float).tolist() == view.tolist()
+
+
+@pytest.mark.parametrize("name", SUBBYTE)
 def test_padded_through_dlpack(name):
     array = all_patterns(name).copy()
     view = Mtl.asview(array)
@@ -290,6 +303,10 @@ def test_lanes_are_an_axis():
     assert str(view) == "[[-0.5  6. ]\n [ 1.   1. ]\n [ 2.   2. ]]"
     tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
     assert (tensor.bits, tensor.lanes) == (4, 2)
+    view.fill(-6)
+    assert bytes(memory) == b"\xff\xff\xff"
+    view[1:].fill(GLib.Bytes.new(b"\x21"))
+    assert view.tolist() == [[-6, -6], [0.5, 1], [0.5, 1]]
     vectors = Mtl.from_dlpack(Producer((ctypes.c_float * 8)(), (2,), (1,), 2, 32, 4))
     for take in (memoryview, np.asarray):
         with pytest.raises(BufferError, match="no format"):

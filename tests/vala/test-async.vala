@@ -90,6 +90,9 @@ async void copy_and_convert () throws GLib.Error {
 
 	assert_true (yield view.fill_double_async (7));
 	assert_true (fetch (view)[-1, -1] == 7);
+
+	assert_true (yield view.fill_async (new Bytes ({ 0, 0, 0x80, 0x3f })));
+	assert_true (fetch (view)[-1, -1] == 1);
 }
 
 void test_results () throws GLib.Error {

@@ -258,6 +258,19 @@ void test_sharing () throws GLib.Error {
 	assert_view (view, "[[ 0  1 -1]\n [ 3  4 -1]]");
 }
 
+void test_fill () throws GLib.Error {
+	var view = counting ({ 2, 2 });
+
+	assert_true (view.slice (":, 1").fill (new Bytes ({ 0x02, 0x01 })));
+	assert_view (view, "[[  0 258]\n [  2 258]]");
+	try {
+		view.fill (new Bytes ({ 1 }));
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("int16, which takes 2"));
+	}
+}
+
 void test_addresses () throws GLib.Error {
 	var view = counting ({ 2, 3 });
 
@@ -434,6 +447,7 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/view-as", test_view_as);
 	add_any_memory_test ("/vala/view/overlaps", test_overlaps);
 	add_any_memory_test ("/vala/view/sharing", test_sharing);
+	add_any_memory_test ("/vala/view/fill", test_fill);
 	add_test ("/vala/view/addresses", test_addresses);
 	add_any_memory_test ("/vala/view/read-only", test_read_only);
 	add_test ("/vala/view/read-only-elements", test_read_only_elements);

@@ -399,8 +399,8 @@ function _init() {
             cancellable);
     };
 
-    _promise(Mtl.StridedView, ['fill_double_async', 'copy_from_async', 'to_contiguous_async',
-        'to_dtype_async', 'to_device_async']);
+    _promise(Mtl.StridedView, ['fill_async', 'fill_double_async', 'copy_from_async',
+        'to_contiguous_async', 'to_dtype_async', 'to_device_async']);
 
     // So may the axis, for the last one.
     const repack = Mtl.StridedLayout.prototype.repack;

@@ -307,7 +307,28 @@ def _view_get_max_compatible_item_bits(self, max_item_bits, axis=-1):
     return _view_max_compatible(self, max_item_bits, axis)
 
 
-for _function in in_background(StridedView):
+def _element_for(view, value):
+    """The bytes of one element: those given, or of a number, which all lanes have."""
+    if isinstance(value, GLib.Bytes):
+        return value
+    lane = StridedView.new_zeros(Device.get_host(), view.dtype, ())
+    lane[()] = value
+    if view.is_padded():
+        return GLib.Bytes.new(lane.dup_bytes().get_data() * view.get_lanes())
+    return lane.broadcast_to(view.get_lanes()).dup_bytes()
+
+
+_fill = StridedView.fill
+
+
+def _view_fill(self, value):
+    """Gives all elements the same value: a number, exactly, or what has the bytes of one element,
+    a GLib.Bytes."""
+    return _fill(self, _element_for(self, value))
+
+
+StridedView.fill = _view_fill
+for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
 StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
     _view_get_max_compatible_item_bits)

@@ -54,12 +54,17 @@ def _begin(start, finish, cancellable, progress, callback, user_data):
     return start(cancellable, progress, (), callback, *user_data)
 
 
-def in_background(cls):
+def in_background(cls, element_for):
     """The asynchronous methods, in PyGObject's own order of arguments but for
     progress_data, which Python's functions need not have."""
-    fill_double, copy_from = cls.fill_double_async, cls.copy_from_async
+    fill, fill_double, copy_from = cls.fill_async, cls.fill_double_async, cls.copy_from_async
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)
+
+    def fill_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
+        element = element_for(self, value)
+        return _begin(lambda *rest: fill(self, element, *rest), self.fill_finish,
+                      cancellable, progress, callback, user_data)
 
     def fill_double_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
         return _begin(lambda *rest: fill_double(self, value, *rest), self.fill_double_finish,
@@ -82,8 +87,8 @@ def in_background(cls):
         return _begin(lambda *rest: to_device(self, device, storage_mode, *rest),
                       self.to_device_finish, cancellable, progress, callback, user_data)
 
-    functions = (fill_double_async, copy_from_async, to_contiguous_async, to_dtype_async,
-                 to_device_async)
+    functions = (fill_async, fill_double_async, copy_from_async, to_contiguous_async,
+                 to_dtype_async, to_device_async)
     for function in functions:
         function.__doc__ = (f"What {function.__name__.removesuffix('_async')}() does, in the "
                             "background: awaited, unless there is a callback.")

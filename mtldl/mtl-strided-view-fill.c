@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* The same value for all elements of a view. */
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-error.h"
+#include "mtl-host-elements-private.h"
+#include "mtl-number-private.h"
+
+/* Items of so many bits that lie side by side, where the host does not reach
+ * them; of the sizes that a device repeats. */
+static gboolean
+is_filled_by_device (MtlStridedView *self,
+                     guint           item_bits)
+{
+  return !mtl_memory_is_host_accessible (self->memory)
+         && item_bits >= 8 && item_bits <= 128 && (item_bits & (item_bits - 1)) == 0
+         && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY);
+}
+
+/* It does the whole of it at once. */
+static gboolean
+fill_by_device (MtlStridedView    *self,
+                gconstpointer      item,
+                gsize              item_size,
+                const MtlMonitor  *monitor,
+                GError           **error)
+{
+  g_autoptr (MtlBuffer) memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
+  g_autoptr (GBytes) pattern = g_bytes_new (item, item_size);
+  gint64 first, end;
+
+  if (!mtl_monitor_check (monitor, error)
+      || !mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
+      || !mtl_buffer_fill (memory, self->byte_offset + first, end - first, pattern, error))
+    return FALSE;
+
+  mtl_monitor_report (monitor, 1, 1, end - first);
+  return TRUE;
+}
+
+/* An item is a whole element, or one of its lanes. */
+static gboolean
+fill_items (MtlStridedView    *self,
+            gconstpointer      item,
+            gboolean           is_lane,
+            const MtlMonitor  *monitor,
+            GError           **error)
+{
+  guint item_bits = is_lane ? mtl_element_type_get_lane_bits (self->type)
+                            : self->layout.item_bits;
+  g_auto (MtlHostElements) elements = { .layout = NULL };
+
+  if (is_filled_by_device (self, item_bits))
+    return fill_by_device (self, item, item_bits / 8, monitor, error);
+
+  if (!mtl_host_elements_init_write (&elements, self, error)
+      || (is_lane && !mtl_host_elements_spread_lanes (&elements, error)))
+    return FALSE;
+
+  return mtl_strided_fill (&elements.strided, item, monitor, error)
+         && mtl_host_elements_write_back (&elements, error);
+}
+
+/**
+ * mtl_strided_view_fill:
+ * @self: a view
+ * @element: one element of its type, as many bytes as that takes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives all elements the same value, whatever their type: that which has these
+ * bytes in memory. Of elements that do not fill whole bytes, as those of 4 bits
+ * do not, it is in the low bits. An element of several lanes is all of them.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where @element is of another size, with
+ * %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here
+ * can reach the elements, and with %MTL_ERROR_NO_MEMORY where a temporary for
+ * elements that the host does not reach cannot be had. Nothing is written then.
+ * It also fails with %MTL_ERROR_DEVICE where a device failed, in the midst of it.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_fill (MtlStridedView  *self,
+                       GBytes          *element,
+                       GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (element != NULL, FALSE);
+
+  return mtl_strided_view_fill_monitored (self, element, NULL, error);
+}
+
+gboolean
+mtl_strided_view_fill_monitored (MtlStridedView    *self,
+                                 GBytes            *element,
+                                 const MtlMonitor  *monitor,
+                                 GError           **error)
+{
+  gsize needed = ((gsize) self->layout.item_bits + 7) / 8, size;
+  gconstpointer data = g_bytes_get_data (element, &size);
+
+  if (size != needed)
+    {
+      g_autofree char *name = mtl_element_type_to_string (self->type);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%" G_GSIZE_FORMAT " bytes for an element of type %s, which takes %"
+                   G_GSIZE_FORMAT, size, name, needed);
+      return FALSE;
+    }
+
+  return mtl_strided_view_check_writable (self, error)
+         && fill_items (self, data, FALSE, monitor, error);
+}
+
+/**
+ * mtl_strided_view_fill_double:
+ * @self: a view
+ * @value: what each element is to be
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gives all elements the same value, rounded as
+ * [method@Mtl.StridedView.set_double] does.
+ *
+ * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where
+ * nothing here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where they
+ * are no numbers, with %MTL_ERROR_OVERFLOW where an integer element cannot hold
+ * the value, or the number of all lanes or their offsets do not fit 63 bits, and
+ * with %MTL_ERROR_NO_MEMORY where a temporary for elements that the host does not
+ * reach cannot be had. Nothing is written then. It also fails with
+ * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_fill_double (MtlStridedView  *self,
+                              double           value,
+                              GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+
+  return mtl_strided_view_fill_double_monitored (self, value, NULL, error);
+}
+
+gboolean
+mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
+                                        double             value,
+                                        const MtlMonitor  *monitor,
+                                        GError           **error)
+{
+  MtlNumber number = mtl_number_from_double (value);
+  guint8 item[16] = { 0 };
+
+  if (!mtl_strided_view_check_writable (self, error)
+      || !mtl_element_type_check_numeric (self->type, error)
+      || !mtl_number_check_fits (number, mtl_element_type_get_dtype (self->type), error))
+    return FALSE;
+
+  mtl_number_store (number, self->type, item, 0);
+  return fill_items (self, item, TRUE, monitor, error);
+}
