@@ -9,7 +9,6 @@
 
 #include "mtl-convert-instructions-private.h"
 #include "mtl-convert-numbers-private.h"
-#include "mtl-number-private.h"
 
 /* One number x after the other; memcpy() as nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \
@@ -235,7 +234,7 @@ DEFINE_APPEND_ZERO (guint16)
 DEFINE_APPEND_ZERO (guint32)
 DEFINE_APPEND_ZERO (guint64)
 
-/* Two numbers in a byte, four in three bytes. */
+/* Two numbers in a byte. */
 static void
 unpack_4 (guint8       *restrict dest,
           const guint8 *restrict source,
@@ -259,40 +258,6 @@ pack_4 (guint8       *restrict dest,
     dest[i] = (source[2 * i] & 0xf) | source[2 * i + 1] << 4;
 }
 
-static void
-unpack_6 (guint8       *restrict dest,
-          const guint8 *restrict source,
-          gsize                  n)
-{
-  for (gsize i = 0; i < n / 4; i++, source += 3, dest += 4)
-    {
-      guint bits = source[0] | source[1] << 8 | source[2] << 16;
-
-      for (guint j = 0; j < 4; j++)
-        dest[j] = bits >> 6 * j & 0x3f;
-    }
-
-  for (guint j = 0; j < n % 4; j++)
-    dest[j] = mtl_bits_load (source + 6 * j / 8, 6 * j % 8, 6);
-}
-
-static void
-pack_6 (guint8       *restrict dest,
-        const guint8 *restrict source,
-        gsize                  n)
-{
-  for (gsize i = 0; i < n / 4; i++, source += 4, dest += 3)
-    {
-      guint bits = 0;
-
-      for (guint j = 0; j < 4; j++)
-        bits |= (source[j] & 0x3fu) << 6 * j;
-
-      for (guint j = 0; j < 3; j++)
-        dest[j] = bits >> 8 * j;
-    }
-}
-
 #define KERNELS_OF2(set) mtl_convert_kernels_##set
 #define KERNELS_OF(set) KERNELS_OF2 (set)
 
@@ -313,6 +278,6 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
   },
   .any_of_two = any_of_two,
   .append_zero = { NULL, append_zero_guint16, append_zero_guint32, append_zero_guint64 },
-  .unpack = { unpack_4, unpack_6 },
-  .pack = { pack_4, pack_6 },
+  .unpack = { unpack_4, mtl_convert_unpack_6 },
+  .pack = { pack_4, mtl_convert_pack_6 },
 };

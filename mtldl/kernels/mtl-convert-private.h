@@ -23,12 +23,11 @@ typedef struct
   guint8 n_steps;             /* 0 where bytes are copied */
   guint8 source_size;         /* what is read of an element, in bytes: a real part, say */
   guint8 dest_size;
-  guint8 source_bits;         /* 4, 6 where elements are packed, or 0 */
-  guint8 dest_bits;
   guint16 piece;              /* so many elements at once, where there are several steps */
 } MtlConversion;
 
-/* Both of one lane, and such as mtl_element_type_is_numeric() has. */
+/* Both of one lane and of whole bytes, padded where they are less, and such as
+ * mtl_element_type_is_numeric() has. */
 void mtl_conversion_init     (MtlConversion       *self,
                               MtlElementType       dest,
                               MtlElementType       source);
@@ -42,15 +41,20 @@ void mtl_conversion_run      (guint8              *dest,
                               gssize               source_step,
                               gconstpointer        conversion);
 
-/* Rows of which one or both are packed: places and steps are in bits. Bits beside
- * the elements stay as they are. */
-void mtl_conversion_run_bits (const MtlConversion *self,
-                              guint8              *dest,
-                              gint64               dest_bit,
-                              gint64               dest_step,
+/* Elements of fewer than 8 bits, packed, and in a byte each: the first begins `bit`
+ * bits after the address, each next one `step` bits further on. Bits beside those
+ * that are written stay as they are. */
+void mtl_bits_unpack         (guint8              *numbers,
                               const guint8        *source,
-                              gint64               source_bit,
-                              gint64               source_step,
-                              gint64               n);
+                              gint64               bit,
+                              gint64               step,
+                              gsize                n,
+                              guint                n_bits);
+void mtl_bits_pack           (guint8              *dest,
+                              gint64               bit,
+                              gint64               step,
+                              const guint8        *numbers,
+                              gsize                n,
+                              guint                n_bits);
 
 G_END_DECLS

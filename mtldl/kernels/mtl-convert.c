@@ -131,14 +131,6 @@ add_numbers (MtlConversion           *self,
   add_step (self, direct, numbers, size);
 }
 
-static guint
-get_packed_bits (MtlElementType type)
-{
-  guint bits = mtl_element_type_get_lane_bits (type);
-
-  return bits < 8 ? bits : 0;
-}
-
 void
 mtl_conversion_init (MtlConversion  *self,
                      MtlElementType  dest,
@@ -155,8 +147,6 @@ mtl_conversion_init (MtlConversion  *self,
   self->n_steps = 0;
   self->dest_size = MAX (dest.bits / 8, 1);
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
-  self->dest_bits = get_packed_bits (dest);
-  self->source_bits = get_packed_bits (source);
 
   number_size = self->dest_size / (to_complex ? 2 : 1);
   add_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
@@ -290,75 +280,50 @@ mtl_conversion_run (guint8        *dest,
     }
 }
 
-/* Elements from the first of a row on into a byte each. */
-static void
-gather_bits (guint8       *block,
-             const guint8 *source,
-             gint64        bit,
-             gint64        step,
-             gsize         n,
-             guint         n_bits)
+static int
+find_packing (guint n_bits)
 {
-  const MtlConvertKernels *kernels = get_kernels ();
-  gsize i = 0;
-
-  for (; i < n && (step != n_bits || bit % 8 != 0); i++, bit += step)
-    block[i] = mtl_bits_load (source + (bit >> 3), bit & 7, n_bits);
-
-  kernels->unpack[n_bits == 4 ? 0 : 1] (block + i, source + (bit >> 3), n - i);
-}
-
-static void
-scatter_bits (guint8       *dest,
-              gint64        bit,
-              gint64        step,
-              const guint8 *block,
-              gsize         n,
-              guint         n_bits)
-{
-  const MtlConvertKernels *kernels = get_kernels ();
-  gsize i = 0, whole;
-
-  for (; i < n && (step != n_bits || bit % 8 != 0); i++, bit += step)
-    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, block[i] & ((1u << n_bits) - 1));
-
-  whole = (n - i) & ~(gsize) 3;
-  kernels->pack[n_bits == 4 ? 0 : 1] (dest + (bit >> 3), block + i, whole);
-  for (i += whole, bit += whole * n_bits; i < n; i++, bit += step)
-    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, block[i] & ((1u << n_bits) - 1));
+  return n_bits == 4 ? 0 : n_bits == 6 ? 1 : -1;
 }
 
 void
-mtl_conversion_run_bits (const MtlConversion *self,
-                         guint8              *dest,
-                         gint64               dest_bit,
-                         gint64               dest_step,
-                         const guint8        *source,
-                         gint64               source_bit,
-                         gint64               source_step,
-                         gint64               n)
+mtl_bits_unpack (guint8       *numbers,
+                 const guint8 *source,
+                 gint64        bit,
+                 gint64        step,
+                 gsize         n,
+                 guint         n_bits)
 {
-  Blocks blocks;
+  const MtlConvertKernels *kernels = get_kernels ();
+  int packing = find_packing (n_bits);
+  gsize i = 0;
 
-  for (gint64 i = 0; i < n; i += self->piece)
-    {
-      gsize part = MIN (n - i, self->piece);
-      gint64 to = dest_bit + i * dest_step, from = source_bit + i * source_step;
-      gboolean dest_is_dense = self->dest_bits == 0 && dest_step == 8 * self->dest_size;
-      const guint8 *numbers = blocks.bytes[0];
+  for (; i < n && (packing < 0 || step != n_bits || bit % 8 != 0); i++, bit += step)
+    numbers[i] = mtl_bits_load (source + (bit >> 3), bit & 7, n_bits);
 
-      if (self->source_bits != 0)
-        gather_bits (blocks.bytes[0], source, from, source_step, part, self->source_bits);
-      else if (source_step != 8 * self->source_size)
-        move (blocks.bytes[0], source + from / 8, part, self->source_size, source_step / 8,
-              self->source_size);
-      else
-        numbers = source + from / 8;
+  if (i < n)
+    kernels->unpack[packing] (numbers + i, source + (bit >> 3), n - i);
+}
 
-      numbers = take_steps (self, &blocks, dest_is_dense ? dest + to / 8 : NULL, numbers, part);
-      if (self->dest_bits != 0)
-        scatter_bits (dest, to, dest_step, numbers, part, self->dest_bits);
-      else if (!dest_is_dense || self->n_steps == 0)
-        move (dest + to / 8, numbers, part, dest_step / 8, self->dest_size, self->dest_size);
-    }
+void
+mtl_bits_pack (guint8       *dest,
+               gint64        bit,
+               gint64        step,
+               const guint8 *numbers,
+               gsize         n,
+               guint         n_bits)
+{
+  const MtlConvertKernels *kernels = get_kernels ();
+  guint mask = (1u << n_bits) - 1;
+  int packing = find_packing (n_bits);
+  gsize i = 0, whole;
+
+  for (; i < n && (packing < 0 || step != n_bits || bit % 8 != 0); i++, bit += step)
+    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, numbers[i] & mask);
+
+  whole = (n - i) & ~(gsize) 3;
+  if (whole > 0)
+    kernels->pack[packing] (dest + (bit >> 3), numbers + i, whole);
+  for (i += whole, bit += whole * n_bits; i < n; i++, bit += step)
+    mtl_bits_store (dest + (bit >> 3), bit & 7, n_bits, numbers[i] & mask);
 }

@@ -33,13 +33,15 @@ typedef void (* MtlThreadsFunc) (gpointer data,
                                  gsize    begin,
                                  gsize    end);
 
-/* So many items, which may be done in any order and at once. */
+/* So many items, which may be done in any order and at once unless they are to be
+ * in order, one after the other. */
 typedef struct
 {
   MtlThreadsFunc func;
   gpointer data;
   gsize n_items;
   gsize n_bytes; /* of all together */
+  gboolean in_order;
 } MtlThreadsWork;
 
 gboolean mtl_threads_run (const MtlThreadsWork  *work,

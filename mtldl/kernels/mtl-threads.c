@@ -288,7 +288,7 @@ mtl_threads_run (const MtlThreadsWork  *work,
                  GError               **error)
 {
   gsize n_wanted = MIN (work->n_bytes / MIN_BYTES_PER_THREAD, work->n_items);
-  guint n_helpers = n_wanted > 1 ? reserve_helpers (n_wanted - 1) : 0;
+  guint n_helpers = n_wanted > 1 && !work->in_order ? reserve_helpers (n_wanted - 1) : 0;
 
   if (n_helpers == 0 && monitor == NULL)
     {

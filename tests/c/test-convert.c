@@ -152,6 +152,45 @@ check (const Row *dest,
     }
 }
 
+static MtlElementType
+get_unpacked (const Row *row)
+{
+  MtlElementType type = row->type;
+
+  type.padded = type.padded || row->bits < 8;
+  return type;
+}
+
+/* What is packed is converted in a byte each. */
+static void
+convert_row (Row       *dest,
+             const Row *source,
+             gsize      n)
+{
+  g_autofree guint8 *unpacked = g_malloc (n), *converted = g_malloc (n);
+  guint8 *to = dest->memory + dest->first / 8;
+  const guint8 *from = source->memory + source->first / 8;
+  gssize to_step = dest->step / 8, from_step = source->step / 8;
+  MtlConversion conversion;
+
+  mtl_conversion_init (&conversion, get_unpacked (dest), get_unpacked (source));
+  if (source->bits < 8)
+    {
+      mtl_bits_unpack (unpacked, source->memory, source->first, source->step, n, source->bits);
+      from = unpacked;
+      from_step = 1;
+    }
+  if (dest->bits < 8)
+    {
+      to = converted;
+      to_step = 1;
+    }
+
+  mtl_conversion_run (to, from, n, to_step, from_step, &conversion);
+  if (dest->bits < 8)
+    mtl_bits_pack (dest->memory, dest->first, dest->step, converted, n, dest->bits);
+}
+
 static void
 convert (MtlElementType dest_type,
          MtlElementType source_type,
@@ -160,7 +199,6 @@ convert (MtlElementType dest_type,
   static const gint64 steps[] = { 1, 1, -1, 2, -3 };
   g_auto (Row) dest = { 0 }, source = { 0 };
   g_autofree guint8 *before = NULL;
-  MtlConversion conversion;
 
   row_init (&dest, dest_type, n, steps[g_test_rand_int_range (0, G_N_ELEMENTS (steps))],
             g_test_rand_int_range (0, 8));
@@ -169,13 +207,7 @@ convert (MtlElementType dest_type,
   row_fill (&source, n);
   before = g_memdup2 (dest.memory, dest.size);
 
-  mtl_conversion_init (&conversion, dest_type, source_type);
-  if (dest.bits % 8 == 0 && source.bits % 8 == 0)
-    mtl_conversion_run (dest.memory + dest.first / 8, source.memory + source.first / 8, n,
-                        dest.step / 8, source.step / 8, &conversion);
-  else
-    mtl_conversion_run_bits (&conversion, dest.memory, dest.first, dest.step, source.memory,
-                             source.first, source.step, n);
+  convert_row (&dest, &source, n);
   check (&dest, &source, n);
 
   /* What is not an element's is as it was. */

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from gi.repository import Mtl
+from gi.repository import GLib, Mtl
 
 import conftest
 
@@ -117,6 +117,110 @@ def test_copies(rng, cases):
         n_shared += case.is_shared
     conftest.NOTES.append(f"{n_copies} random copies")
     assert n_shared > n_copies / 50
+
+
+# Elements that are packed, as NumPy has none: it copies their bits, one in a byte.
+PACKED = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
+
+
+class Packed:
+    """Packed elements in memory of their own, and the bits of the model."""
+
+    def __init__(self, name, content):
+        self.dtype, self.memory = Mtl.DType.from_string(name), content.copy()
+        self.n_bits = Mtl.DType.get_bits(self.dtype)
+        self.bits = np.unpackbits(self.memory, bitorder="little")
+
+    def view(self, shape, layout):
+        """From the lowest element on, which may begin within a byte, and then turned around."""
+        low = layout.offset + sum(min(stride * (extent - 1), 0)
+                                  for stride, extent in zip(layout.strides, shape))
+        strides = 1, *map(abs, layout.strides)
+        strided = Mtl.StridedLayout.new((low + 1, *shape), strides, self.n_bits)
+        view = Mtl.StridedView.new(Mtl.asview(self.memory).get_buffer(), strided, self.dtype, 0)
+        turns = [slice(None, None, -1 if stride < 0 else 1) for stride in layout.strides]
+        return view[(low, ..., *turns)]
+
+    def array(self, shape, layout):
+        """With an axis for the bits of an element."""
+        strides = [stride * self.n_bits for stride in layout.strides]
+        return np.ndarray((*shape, self.n_bits), np.uint8, self.bits.data,
+                          layout.offset * self.n_bits, (*strides, 1))
+
+    def is_as_the_model(self):
+        return np.array_equal(self.memory, np.packbits(self.bits, bitorder="little"))
+
+
+def draw_packed(rng):
+    name = rng.choice(PACKED)
+    while True:
+        shape = draw_shape(rng)
+        dest, source = (draw_layout(rng, shape, 1, False, repeats) for repeats in (False, True))
+        if max(dest.size, source.size) <= 30_000:
+            return name, shape, dest, source
+
+
+def unpacked(bits):
+    """The number that the bits of the last axis are."""
+    return np.packbits(bits, axis=-1, bitorder="little")[..., 0]
+
+
+def test_packed(rng, cases):
+    """Copies, conversions to floats and back, and fills."""
+    content = np.frombuffer(rng.randbytes(30_008), np.uint8)
+    deadline = time.monotonic() + conftest.SECONDS
+    values = {}
+    for name in PACKED:
+        dtype = Mtl.DType.from_string(name)
+        numbers = Mtl.StridedView.new_zeros(None, dtype, (2**Mtl.DType.get_bits(dtype),))
+        for pattern in range(len(numbers)):
+            numbers[pattern:pattern + 1].fill(GLib.Bytes.new(bytes([pattern])))
+        values[name] = np.array(numbers.tolist())
+    n_copies = 0
+    while n_copies < cases // 20 and time.monotonic() < deadline:
+        name, shape, *layouts = case = draw_packed(rng)
+        dest, source = Packed(name, content), Packed(name, content[::-1])
+        if rng.random() < 0.2:
+            source = dest
+        to, from_ = dest.view(shape, layouts[0]), source.view(shape, layouts[1])
+        model, origin = dest.array(shape, layouts[0]), source.array(shape, layouts[1])
+        kind = rng.randrange(4)
+        if kind == 1:
+            pattern = rng.randrange(2**dest.n_bits)
+            to.fill(GLib.Bytes.new(bytes([pattern])))
+            model[...] = np.unpackbits(np.uint8([pattern]), bitorder="little")[:dest.n_bits]
+        elif kind == 2:
+            floats = np.full(shape, np.nan, "f4", order=rng.choice("CF"))
+            Mtl.asview(floats).copy_from(from_)
+            assert np.array_equal(floats, values[name][unpacked(origin)]), case
+        elif kind == 3:
+            floats = np.array(values[name][unpacked(origin)], "f2", order=rng.choice("CF"))
+            to.copy_from(Mtl.asview(floats))
+            np.copyto(model, origin.copy())
+        else:
+            to.copy_from(from_)
+            np.copyto(model, origin.copy())
+        assert dest.is_as_the_model(), (kind, source is dest, case)
+        n_copies += 1
+    conftest.NOTES.append(f"{n_copies} random copies of packed elements")
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_large(rng, name):
+    """What several threads do, and what begins and ends within a byte."""
+    shape = 1531, 1027
+    content = np.frombuffer(rng.randbytes(shape[0] * shape[1]), np.uint8)
+    source = Packed(name, content)
+    dense = Layout((1027, 1), 0, 0)
+    for key in (np.s_[:, :], np.s_[:, 1:1025], np.s_[1:, ::-1], np.s_[::2, ::3], np.s_[3:, 5:-6]):
+        for is_turned in (False, True):
+            from_, bits = source.view(shape, dense)[key], source.array(shape, dense)[key]
+            if is_turned:
+                from_, bits = from_.T, bits.transpose(1, 0, 2)
+            copy = from_.copy()
+            found = np.unpackbits(np.frombuffer(copy.dup_bytes().get_data(), np.uint8),
+                                  bitorder="little")[:bits.size]
+            assert np.array_equal(found, bits.ravel())
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64", "complex128"])

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Elements that do not fill whole bytes, tile by tile: unpacked into a byte each,
+ * brought into the destination's order by the engine, which converts them where
+ * that is asked for, and packed again. */
+
+#include "mtl-packed-copy-private.h"
+
+#include "mtl-copy-plan-private.h"
+
+#define TILE_AXES MTL_PACKED_TILE_AXES
+/* What a tile is unpacked to stays in the second cache. */
+#define TILE_SIZE 16384
+/* Where elements are no further apart, those between them are unpacked with them,
+ * and packed again in the destination: there is no byte that has none of those
+ * that are wanted, so that another thread may not write to it. */
+#define MAX_SKIP 2
+
+static MtlPackedAxis *
+get_tile_axes (const MtlPackedCopy *self)
+{
+  return (MtlPackedAxis *) &self->axes[self->n_axes - TILE_AXES];
+}
+
+static int
+find_source_axis (const MtlPackedCopy *self)
+{
+  int found = -1;
+
+  for (int i = (int) self->n_axes - 1; i >= 0; i--)
+    if (self->axes[i].source_step != 0
+        && (found < 0 || mtl_magnitude (self->axes[i].source_step)
+                           < mtl_magnitude (self->axes[found].source_step)))
+      found = i;
+
+  return found;
+}
+
+static guint
+find_longest (const MtlPackedCopy *self,
+              guint                n)
+{
+  guint found = 0;
+
+  for (guint i = 1; i < n; i++)
+    if (self->axes[i].extent >= self->axes[found].extent)
+      found = i;
+
+  return found;
+}
+
+static void
+add_unit_axis (MtlPackedCopy *self)
+{
+  for (guint i = self->n_axes++; i > 0; i--)
+    self->axes[i] = self->axes[i - 1];
+  self->axes[0] = (MtlPackedAxis) { 1, 0, 0 };
+}
+
+/* The destination's densest axis last, then the source's or the longest, and then
+ * the longest. In order, a tile is of the last one alone. */
+static void
+choose_tile_axes (MtlPackedCopy *self)
+{
+  int source_axis = find_source_axis (self);
+  guint last, next;
+
+  if (self->in_order)
+    {
+      const MtlPackedAxis unit = { 1, 0, 0 };
+      MtlPackedAxis axis = self->n_axes > 0 ? self->axes[--self->n_axes] : unit;
+
+      self->axes[self->n_axes++] = unit;
+      self->axes[self->n_axes++] = unit;
+      self->axes[self->n_axes++] = axis;
+      self->along = TILE_AXES - 1;
+      return;
+    }
+
+  last = self->n_axes - 1;
+  self->along = TILE_AXES - 1;
+  if (self->n_axes >= 2)
+    {
+      next = source_axis >= 0 && source_axis != (int) last ? (guint) source_axis
+                                                           : find_longest (self, last);
+      self->along = next == (guint) source_axis ? TILE_AXES - 2 : TILE_AXES - 1;
+      mtl_packed_copy_move_axis (self, next, last - 1);
+    }
+  if (self->n_axes >= 3)
+    mtl_packed_copy_move_axis (self, find_longest (self, last - 1), last - 2);
+  while (self->n_axes < TILE_AXES)
+    add_unit_axis (self);
+}
+
+/* Whole bytes of any elements where there are more. */
+static gsize
+cut (gint64 extent,
+     gsize  limit)
+{
+  if ((gsize) extent <= limit)
+    return extent;
+
+  return limit >= 8 ? limit / 8 * 8 : MAX (limit, 1);
+}
+
+/* How many elements apart they are along an axis, where those between them are
+ * unpacked as well; 1 where they are not, or there are none. */
+static gint64
+get_skip (gint64 step,
+          guint  bits)
+{
+  guint64 distance = mtl_magnitude (step);
+
+  return distance % bits == 0 && distance / bits <= MAX_SKIP && step != 0 ? distance / bits : 1;
+}
+
+/* What a tile needs for an element along one of its axes. Wide ones, which it has
+ * in place, count where they are read and written once in the same order. */
+static gint64
+get_size (const MtlPackedCopy *self,
+          gint64               step,
+          guint                bits)
+{
+  if (bits < 8)
+    return get_skip (step, bits);
+
+  return self->along == TILE_AXES - 1 ? bits / 8 : 1;
+}
+
+static void
+choose_tile (MtlPackedCopy *self)
+{
+  const MtlPackedAxis *axes = get_tile_axes (self);
+  gint64 source_size = get_size (self, axes[self->along].source_step, self->source_bits);
+  gint64 dest_size = get_size (self, axes[TILE_AXES - 1].dest_step, self->dest_bits);
+  gsize room = TILE_SIZE / MAX (source_size, dest_size);
+
+  self->tile[2] = cut (axes[2].extent, axes[1].extent > 1 ? 128 : room);
+  self->tile[1] = cut (axes[1].extent, room / self->tile[2]);
+  self->tile[2] = cut (axes[2].extent, room / self->tile[1]);
+  self->tile[0] = cut (axes[0].extent, room / (self->tile[1] * self->tile[2]));
+  for (guint i = 0; i < TILE_AXES; i++)
+    self->n_tiles[i] = (axes[i].extent - 1) / self->tile[i] + 1;
+}
+
+/* How many elements along an axis one tile has. */
+static gsize
+get_tile_extent (const MtlPackedCopy *self,
+                 guint                axis)
+{
+  guint first = self->n_axes - TILE_AXES;
+
+  return axis >= first ? self->tile[axis - first] : 1;
+}
+
+/* Whether no two tiles write to one byte: along the densest axis that goes from
+ * tile to tile, and along all that are less dense, a tile begins with one. */
+static gboolean
+tiles_are_apart (const MtlPackedCopy *self)
+{
+  gint64 densest = G_MAXINT64;
+
+  if (self->dest_bits % 8 == 0)
+    return TRUE;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (get_tile_extent (self, i) < (gsize) self->axes[i].extent)
+      densest = MIN (densest, self->axes[i].dest_step);
+
+  if (self->dest_bit % 8 != 0)
+    return FALSE;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      const MtlPackedAxis *axis = &self->axes[i];
+      gsize n = axis->dest_step == densest ? get_tile_extent (self, i) : 1;
+
+      if (axis->dest_step >= densest && axis->dest_step * n % 8 != 0)
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* One tile's part of the axes. */
+typedef struct
+{
+  gint64 extents[TILE_AXES];
+  gint64 dest_bit;
+  gint64 source_bit;
+} Tile;
+
+static void
+tile_init (Tile                *self,
+           const MtlPackedCopy *packed,
+           gsize                index)
+{
+  guint n_outer = packed->n_axes - TILE_AXES;
+
+  self->dest_bit = packed->dest_bit;
+  self->source_bit = packed->source_bit;
+  for (guint i = packed->n_axes; i-- > 0;)
+    {
+      const MtlPackedAxis *axis = &packed->axes[i];
+      gsize tile = get_tile_extent (packed, i);
+      gsize n = i >= n_outer ? packed->n_tiles[i - n_outer] : (gsize) axis->extent;
+      gint64 first = index % n * tile;
+
+      index /= n;
+      self->dest_bit += first * axis->dest_step;
+      self->source_bit += first * axis->source_step;
+      if (i >= n_outer)
+        self->extents[i - n_outer] = MIN ((gint64) tile, axis->extent - first);
+    }
+}
+
+/* How the elements of a tile lie in a byte each: line by line, as they are packed
+ * on one side. */
+typedef struct
+{
+  gint64 strides[TILE_AXES];
+  gint64 start; /* of the element at all zeros */
+  gint64 length; /* of a line */
+  gint64 step;
+  gint64 bit; /* of the first line */
+  gint64 n_lines[2];
+  gint64 line_steps[2];
+  gint64 line_strides[2];
+} Lines;
+
+/* Of the axis that the lines go along, and with them in one where they touch; an
+ * axis of repeated elements has them once. */
+static void
+lines_init (Lines        *self,
+            const gint64 *extents,
+            const gint64 *steps,
+            guint         bits,
+            guint         along,
+            gint64        bit)
+{
+  guint others[] = { along == 2 ? 1 : 2, along == 0 ? 1 : 0 };
+  gint64 extent = steps[along] != 0 ? extents[along] : 1;
+  gint64 skip = get_skip (steps[along], bits);
+  gboolean is_back = steps[along] == -(gint64) bits * skip && extent > 1;
+  gboolean is_dense = extent == 1 || is_back || steps[along] == (gint64) bits * skip;
+  gboolean touches = is_dense && skip == 1 && !is_back;
+  guint n = 0;
+  gint64 pitch;
+
+  *self = (Lines) { .n_lines = { 1, 1 }, .bit = bit };
+  self->length = pitch = (extent - 1) * skip + 1;
+  self->step = is_dense ? bits : steps[along];
+  self->strides[along] = extent == 1 ? 0 : is_back ? -skip : skip;
+  if (is_back)
+    {
+      self->start = pitch - 1;
+      self->bit += (extent - 1) * steps[along];
+    }
+
+  if (mtl_magnitude (steps[others[1]]) < mtl_magnitude (steps[others[0]]))
+    {
+      guint other = others[0];
+
+      others[0] = others[1];
+      others[1] = other;
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      guint axis = others[i];
+
+      if (extents[axis] == 1 || steps[axis] == 0)
+        continue;
+
+      self->strides[axis] = pitch;
+      touches = touches && steps[axis] == pitch * bits;
+      if (touches)
+        self->length *= extents[axis];
+      else
+        {
+          self->n_lines[n] = extents[axis];
+          self->line_steps[n] = steps[axis];
+          self->line_strides[n++] = pitch;
+        }
+      pitch *= extents[axis];
+    }
+}
+
+static gint64
+get_bit (const Lines *self,
+         gint64       i,
+         gint64       j)
+{
+  return self->bit + i * self->line_steps[0] + j * self->line_steps[1];
+}
+
+static void
+unpack (const Lines  *self,
+        guint8       *numbers,
+        const guint8 *source,
+        guint         bits)
+{
+  for (gint64 j = 0; j < self->n_lines[1]; j++)
+    for (gint64 i = 0; i < self->n_lines[0]; i++)
+      mtl_bits_unpack (numbers + i * self->line_strides[0] + j * self->line_strides[1], source,
+                       get_bit (self, i, j), self->step, self->length, bits);
+}
+
+static void
+pack (const Lines  *self,
+      guint8       *dest,
+      const guint8 *numbers,
+      guint         bits)
+{
+  for (gint64 j = 0; j < self->n_lines[1]; j++)
+    for (gint64 i = 0; i < self->n_lines[0]; i++)
+      mtl_bits_pack (dest, get_bit (self, i, j), self->step,
+                     numbers + i * self->line_strides[0] + j * self->line_strides[1],
+                     self->length, bits);
+}
+
+/* Whether what is unpacked is to be packed as it is: all of it, without gaps. */
+static gboolean
+is_same (const MtlPackedCopy *self,
+         const Lines         *dest,
+         const Lines         *source)
+{
+  return self->conversion == NULL && dest->start == source->start
+         && mtl_magnitude (dest->strides[TILE_AXES - 1]) <= 1
+         && memcmp (dest->strides, source->strides, sizeof dest->strides) == 0;
+}
+
+static void
+run_tile (const MtlPackedCopy *self,
+          gsize                index)
+{
+  const MtlPackedAxis *axes = get_tile_axes (self);
+  guint8 from[TILE_SIZE], to[TILE_SIZE];
+  Lines source = { .start = 0 }, dest = { .start = 0 };
+  gint64 dest_steps[TILE_AXES], source_steps[TILE_AXES];
+  MtlCopyRequest request = {
+    .n_dims = TILE_AXES,
+    .dest_strides = dest.strides,
+    .source_strides = source.strides,
+    .dest_size = 1 + (self->dest_bits - 1) / 8,
+    .source_size = 1 + (self->source_bits - 1) / 8,
+    .convert = self->conversion != NULL ? mtl_conversion_run : NULL,
+    .convert_data = self->conversion,
+  };
+  Tile tile;
+
+  tile_init (&tile, self, index);
+  request.shape = tile.extents;
+  for (guint i = 0; i < TILE_AXES; i++)
+    {
+      dest_steps[i] = axes[i].dest_step;
+      source_steps[i] = axes[i].source_step;
+      dest.strides[i] = dest_steps[i] / self->dest_bits;
+      source.strides[i] = source_steps[i] / self->source_bits;
+    }
+
+  request.dest = self->dest + (tile.dest_bit >> 3);
+  request.source = self->source + (tile.source_bit >> 3);
+  if (self->source_bits < 8)
+    {
+      lines_init (&source, tile.extents, source_steps, self->source_bits, self->along,
+                  tile.source_bit);
+      unpack (&source, from, self->source, self->source_bits);
+      request.source = from + source.start;
+    }
+  if (self->dest_bits < 8)
+    {
+      lines_init (&dest, tile.extents, dest_steps, self->dest_bits, TILE_AXES - 1, tile.dest_bit);
+      request.dest = to + dest.start;
+    }
+
+  if (self->dest_bits < 8 && is_same (self, &dest, &source))
+    {
+      pack (&dest, self->dest, from, self->dest_bits);
+      return;
+    }
+
+  if (self->dest_bits < 8 && mtl_magnitude (dest.strides[TILE_AXES - 1]) > 1)
+    unpack (&dest, to, self->dest, self->dest_bits);
+  mtl_copy_run (&request);
+  if (self->dest_bits < 8)
+    pack (&dest, self->dest, to, self->dest_bits);
+}
+
+static void
+run_tiles (gpointer data,
+           gsize    begin,
+           gsize    end)
+{
+  for (gsize i = begin; i < end; i++)
+    run_tile (data, i);
+}
+
+/* Nothing else is to be done with it afterwards. */
+gboolean
+mtl_packed_copy_run_tiles (MtlPackedCopy    *self,
+                           const MtlMonitor *monitor,
+                           GError          **error)
+{
+  MtlThreadsWork work = { .func = run_tiles, .data = self, .n_bytes = self->n_bytes, .n_items = 1 };
+
+  choose_tile_axes (self);
+  choose_tile (self);
+  for (guint i = 0; i < self->n_axes; i++)
+    work.n_items *= i < self->n_axes - TILE_AXES
+                      ? (gsize) self->axes[i].extent
+                      : self->n_tiles[i - (self->n_axes - TILE_AXES)];
+  work.in_order = self->in_order || !tiles_are_apart (self);
+  return mtl_threads_run (&work, monitor, error);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* A request to the engine, run by the threads that there are. */
+
+#include "mtl-strided-request-private.h"
+
+static void
+run_slices (gpointer plan,
+            gsize    begin,
+            gsize    end)
+{
+  mtl_copy_plan_run (plan, begin, end);
+}
+
+gboolean
+mtl_strided_request_run (const MtlCopyRequest  *self,
+                         gsize                  n_bytes,
+                         const MtlMonitor      *monitor,
+                         GError               **error)
+{
+  MtlCopyPlan plan;
+  MtlThreadsWork work;
+
+  mtl_copy_plan_init (&plan, self);
+  if (n_bytes == 0)
+    n_bytes = mtl_copy_plan_get_n_bytes (&plan);
+
+  work = (MtlThreadsWork) {
+    .func = run_slices,
+    .data = &plan,
+    .n_items = mtl_copy_plan_get_n_slices (&plan),
+    .n_bytes = n_bytes,
+  };
+  return mtl_threads_run (&work, monitor, error);
+}
