@@ -403,6 +403,105 @@ test_cancelled_within (void)
   outcome_clear (&outcome);
 }
 
+/* Elements of which none is whole within another, though some may lie on one
+ * another: of a byte, or of half a byte. */
+static MtlStridedView *
+new_unordered (MtlDType dtype,
+               gint64   n,
+               gint64   row_stride,
+               gint64   column_stride)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) memory = new_zeros (1, n * row_stride + column_stride + 1, dtype);
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new (DIMS (n, 2), DIMS (row_stride, column_stride),
+                            mtl_dtype_get_bits (dtype), &error);
+
+  return mtl_strided_view_new (mtl_strided_view_get_buffer (memory), layout, dtype, 0, &error);
+}
+
+static guint
+get_value (MtlStridedView *view,
+           gint64          i)
+{
+  const guint8 *data = mtl_strided_view_get_data (view);
+
+  return mtl_strided_view_get_item_bits (view) == 8 ? data[i] : data[i / 2] >> 4 * (i % 2) & 0xf;
+}
+
+/* How many rows of it are written, in C order: the second column's element of one
+ * row may come before the first one's of another, which is written after it. */
+static gint64
+count_rows (MtlStridedView *view,
+            MtlStridedView *source)
+{
+  gint64 row_stride = mtl_strided_view_get_strides (view, NULL)[0];
+  gint64 n = mtl_strided_view_get_volume (view) / 2, n_done = 0;
+
+  while (n_done < n && get_value (view, n_done * row_stride) == get_value (source, 2 * n_done))
+    n_done++;
+  for (gint64 row = n_done + 2; row < n; row++)
+    g_assert_cmpuint (get_value (view, row * row_stride), ==, 0);
+  return n_done;
+}
+
+static gboolean
+copy_and_wait (MtlStridedView  *view,
+               MtlStridedView  *source,
+               gboolean         cancels,
+               GError         **error)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Outcome outcome;
+  gboolean copied;
+
+  outcome_init (&outcome);
+  outcome.cancelled_by_progress = cancels ? cancellable : NULL;
+  begin (COPY_FROM, view, source, cancellable, &outcome);
+  g_main_loop_run (outcome.loop);
+  copied = mtl_strided_view_copy_from_finish (view, outcome.result, error);
+  outcome_clear (&outcome);
+  return copied;
+}
+
+static void
+test_unordered (void)
+{
+  const struct { MtlDType dtype; gint64 row_stride; gint64 column_stride; } cases[] = {
+    { MTL_DTYPE_UINT8, 2, 3 }, { MTL_DTYPE_UINT8, 1, 1 },
+    { MTL_DTYPE_FLOAT4_E2M1FN, 2, 3 }, { MTL_DTYPE_FLOAT4_E2M1FN, 1, 1 },
+  };
+  const gint64 n = 3000000;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (MtlStridedView) source = new_zeros (n, 2, cases[i].dtype);
+      guint8 *bytes = mtl_strided_view_get_data (source);
+      gboolean was_stopped = FALSE;
+
+      for (gint64 j = 0; j < 2 * n * (gint64) mtl_strided_view_get_item_bits (source) / 8; j++)
+        bytes[j] = 0x11 * (1 + j % 7);
+
+      /* It may end before this thread has its turn. */
+      for (int attempt = 0; attempt < 50 && !was_stopped; attempt++)
+        {
+          g_autoptr (GError) error = NULL;
+          g_autoptr (MtlStridedView) view =
+            new_unordered (cases[i].dtype, n, cases[i].row_stride, cases[i].column_stride);
+          gboolean copied = copy_and_wait (view, source, attempt > 0, &error);
+          gint64 n_done = count_rows (view, source);
+
+          if (copied)
+            g_assert_cmpint (n_done, ==, n);
+          else
+            g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_assert_cmpint (n_done, >, 0);
+          was_stopped = n_done < n;
+        }
+      g_assert_true (was_stopped);
+    }
+}
+
 static void
 test_errors (void)
 {
@@ -493,6 +592,7 @@ main (int   argc,
   g_test_add_func ("/Async/cancelled-before", test_cancelled_before);
   g_test_add_func ("/Async/cancelled-within", test_cancelled_within);
   g_test_add_func ("/Async/progress-waits", test_progress_waits);
+  g_test_add_func ("/Async/unordered", test_unordered);
   g_test_add_func ("/Async/errors", test_errors);
   g_test_add_func ("/Async/without-callbacks", test_without_callbacks);
 
