@@ -40,14 +40,15 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider --junitxml "$reports/$report.xml" "$@"
 }
 
-# A million random layouts, as far as a minute goes.
+# A million random layouts, copies and conversions each, as far as a minute goes.
 run_python_peers () {
   MTL_TEST_CASES=1000000 run_pytest "$venv/bin/python" python-venv tests/python
 }
 
-# Conversions with kernels other than this machine's best.
+# Copies and conversions with kernels other than this machine's best.
 run_python_kernels () {
-  MTL_KERNELS=$1 run_pytest "$venv/bin/python" "python-$1" tests/python/test_convert.py
+  MTL_KERNELS=$1 MTL_TEST_CASES=200000 run_pytest "$venv/bin/python" "python-$1" \
+    tests/python/test_{convert,random_copies,random_conversions}.py
 }
 
 check_compatibility () {
@@ -158,11 +159,12 @@ if [[ $(uname) == Linux ]]; then
   step "Python with the system's NumPy" run_pytest "$python" python-system \
     --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
     --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py \
-    --ignore tests/python/test_convert.py tests/python
+    --ignore tests/python/test_convert.py --ignore tests/python/test_random_conversions.py \
+    tests/python
 fi
 step 'Python with the pinned peers' run_python_peers
-for set in plain avx2; do
-  step "Conversions with $set kernels" run_python_kernels "$set"
+for set in plain baseline avx2; do
+  step "Copies and conversions with $set kernels" run_python_kernels "$set"
 done
 step 'The peers' run_peers
 step 'Every function from C and Python' check_reach

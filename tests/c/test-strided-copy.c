@@ -80,7 +80,7 @@ draw_layout (const Case *self,
     }
 
   layout->start = offset + -low * self->item_size;
-  layout->size = offset + (high - low + 1) * self->item_size;
+  layout->size = offset + (high - low + 1) * self->item_size + (happens (50) ? pick (1, 80) : 0);
 }
 
 static void

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-utils.h"
+
+/* Copies and conversions between random layouts, split over several threads:
+ * against an odometer, with all bytes around and between the elements. */
+
+#define MAX_DIMS 4
+#define N_ELEMENTS 1200000
+#define MARGIN 64
+#define N_CASES 12
+
+typedef struct
+{
+  gint64 strides[MAX_DIMS]; /* in elements */
+  gint64 first;             /* of the element at all zeros */
+  gint64 size;              /* in elements */
+} Layout;
+
+typedef struct
+{
+  gsize n_dims;
+  gint64 shape[MAX_DIMS];
+  Layout dest;
+  Layout source;
+} Case;
+
+static gboolean
+happens (int percent)
+{
+  return g_test_rand_int_range (0, 100) < percent;
+}
+
+/* Axes in any order, some apart, some backwards. */
+static void
+draw_layout (const Case *self,
+             Layout     *layout)
+{
+  gsize order[MAX_DIMS];
+
+  *layout = (Layout) { .size = 1 };
+  for (gsize i = 0; i < self->n_dims; i++)
+    {
+      gsize place = g_test_rand_int_range (0, i + 1);
+
+      order[i] = order[place];
+      order[place] = i;
+    }
+  for (gsize i = 0; i < self->n_dims; i++)
+    {
+      gsize axis = order[i];
+      gint64 step = layout->size * (happens (80) ? 1 : 2) + (happens (80) ? 0 : 3);
+
+      layout->strides[axis] = step;
+      layout->size = step * self->shape[axis];
+      if (happens (20))
+        {
+          layout->first += step * (self->shape[axis] - 1);
+          layout->strides[axis] = -step;
+        }
+    }
+}
+
+static void
+draw_case (Case *self)
+{
+  gint64 rest = N_ELEMENTS;
+
+  self->n_dims = g_test_rand_int_range (1, MAX_DIMS + 1);
+  for (gsize i = 0; i < self->n_dims; i++)
+    {
+      self->shape[i] = i + 1 < self->n_dims ? g_test_rand_int_range (2, happens (50) ? 8 : 120)
+                                            : rest;
+      rest = (rest + self->shape[i] - 1) / self->shape[i];
+    }
+  draw_layout (self, &self->dest);
+  draw_layout (self, &self->source);
+}
+
+static gsize
+get_size (MtlDType dtype)
+{
+  return mtl_dtype_get_bits (dtype) / 8;
+}
+
+/* By definition. */
+static void
+store (guint8   *to,
+       MtlDType  dtype,
+       guint16   value)
+{
+  switch (dtype)
+    {
+    case MTL_DTYPE_UINT8:
+      *to = (guint8) value;
+      break;
+    case MTL_DTYPE_FLOAT32:
+      memcpy (to, &(float) { value }, sizeof (float));
+      break;
+    case MTL_DTYPE_INT64:
+      memcpy (to, &(gint64) { value }, sizeof (gint64));
+      break;
+    default:
+      memcpy (to, &value, sizeof value);
+    }
+}
+
+static void
+copy_by_odometer (const Case    *self,
+                  MtlDType       dtype,
+                  guint8        *dest,
+                  const guint16 *source)
+{
+  gint64 position[MAX_DIMS] = { 0 };
+  gint64 to = self->dest.first, from = self->source.first;
+  gsize axis;
+
+  do
+    {
+      store (dest + to * (gint64) get_size (dtype), dtype, source[from]);
+      for (axis = self->n_dims; axis-- > 0;)
+        {
+          to += self->dest.strides[axis];
+          from += self->source.strides[axis];
+          if (++position[axis] < self->shape[axis])
+            break;
+
+          position[axis] = 0;
+          to -= self->shape[axis] * self->dest.strides[axis];
+          from -= self->shape[axis] * self->source.strides[axis];
+        }
+    }
+  while (axis < self->n_dims);
+}
+
+static MtlStridedView *
+new_view (const Case   *self,
+          const Layout *lies,
+          MtlDType      dtype,
+          gpointer      data,
+          gsize         size,
+          gsize         offset)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (
+    mtl_device_get_host (), data, size, MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (
+    self->shape, self->n_dims, lies->strides, self->n_dims, 8 * get_size (dtype), &error);
+  MtlStridedView *view = mtl_strided_view_new (
+    buffer, layout, dtype, offset + lies->first * get_size (dtype), &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static void
+check_case (const Case *self,
+            MtlDType    dtype)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) to = NULL;
+  g_autoptr (MtlStridedView) from = NULL;
+  gsize source_size = self->source.size * sizeof (guint16);
+  gsize dest_size = self->dest.size * get_size (dtype) + 2 * MARGIN;
+  gsize offset = g_test_rand_int_range (0, MARGIN + 1);
+  g_autofree guint16 *source = g_malloc (source_size);
+  g_autofree guint8 *dest = g_malloc (dest_size);
+  g_autofree guint8 *expected = g_malloc (dest_size);
+  guint32 state = g_test_rand_int ();
+
+  for (gint64 i = 0; i < self->source.size; i++)
+    source[i] = (state = state * 1664525 + 1013904223) >> 16;
+  for (gsize i = 0; i < dest_size; i++)
+    dest[i] = expected[i] = (guint8) i;
+
+  copy_by_odometer (self, dtype, expected + offset, source);
+  from = new_view (self, &self->source, MTL_DTYPE_UINT16, source, source_size, 0);
+  to = new_view (self, &self->dest, dtype, dest, dest_size, offset);
+  mtl_strided_view_copy_from (to, from, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (dest, dest_size, expected, dest_size);
+}
+
+static void
+test_random (void)
+{
+  const MtlDType dtypes[] = { MTL_DTYPE_UINT16, MTL_DTYPE_UINT8, MTL_DTYPE_FLOAT32,
+                              MTL_DTYPE_INT64 };
+
+  for (int n = 0; n < N_CASES; n++)
+    for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+      {
+        Case layouts = { 0 };
+
+        draw_case (&layouts);
+        mtl_set_max_threads (g_test_rand_int_range (2, 6));
+        check_case (&layouts, dtypes[i]);
+      }
+}
+
+int
+main (int    argc,
+      char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/Threads/random", test_random);
+
+  return g_test_run ();
+}
