@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Copies between layouts: speed relative to memcpy() of as many bytes, beside
-NumPy and PyTorch, one thread each: its time on the processor, the least of
-several rounds taken in turn.
+NumPy and PyTorch, the least of several rounds taken in turn. With one thread it
+is the engine's time on the processor; with as many as there are processors, that
+of views by the clock, memcpy() being split over as many.
 
-usage: bench_copy.py FOLDER [WORD]: the build folder; only cases with that word.
+usage: bench_copy.py FOLDER [--page FILE] [WORD]: the build folder; only cases with
+that word. The page of the guide, and its picture beside it, are written anew.
 MTL_BENCH_OFFSET: where in a line of the cache destinations begin, 0 by default.
 MTL_BENCH_STREAMING: bytes from which copies go around the caches.
 MTL_KERNELS: the instruction set, the best by default.
 """
 
+import argparse
 import ctypes
 import importlib.util
 import math
 import os
-import sys
 import time
 import warnings
 from typing import NamedTuple
@@ -25,7 +27,12 @@ gi.require_version("Mtl", "1")
 import numpy as np  # noqa: E402
 from gi.repository import Mtl  # noqa: E402
 
+import copy_page  # noqa: E402
+
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+N_THREADS = os.cpu_count()
+# What two threads are to gain, and more as they go.
+SCALING = 0.85 * N_THREADS
 OFFSET = int(os.environ.get("MTL_BENCH_OFFSET", "0"))
 MIB = 2**20
 
@@ -83,8 +90,13 @@ def load_loops(folder):
     pointer, size, count = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     for function, arguments in ((loops.time_view, [pointer, pointer, count]),
                                 (loops.time_engine, [pointer, count]),
-                                (loops.time_memcpy, [pointer, pointer, size, count])):
+                                (loops.time_memcpy, [pointer, pointer, size, count]),
+                                (loops.time_view_by_clock, [pointer, pointer, count]),
+                                (loops.time_memcpy_by_clock,
+                                 [pointer, pointer, size, ctypes.c_uint, count])):
         function.argtypes, function.restype = arguments, ctypes.c_double
+    for function in loops.get_compiler, loops.get_kernels:
+        function.argtypes, function.restype = [], ctypes.c_char_p
     if "MTL_BENCH_STREAMING" in os.environ:
         loops.set_streaming_threshold.argtypes = [size]
         loops.set_streaming_threshold(int(os.environ["MTL_BENCH_STREAMING"]))
@@ -114,11 +126,11 @@ def request_for(dest, source):
     return request
 
 
-def timed(call, n):
-    start = time.thread_time()
+def timed(call, n, clock=time.thread_time):
+    start = clock()
     for _ in range(n):
         call()
-    return (time.thread_time() - start) / n
+    return (clock() - start) / n
 
 
 def least_of(calls, rounds):
@@ -132,46 +144,103 @@ def least_of(calls, rounds):
 
 
 def torch_copy(dest, source):
+    """Of so many threads."""
     import torch
 
-    torch.set_num_threads(1)
     warnings.filterwarnings("ignore", "The given NumPy array is not writable")
     try:
         to, from_ = torch.from_numpy(dest), torch.from_numpy(source)
     except (TypeError, ValueError):
         return None  # no such elements, or backwards
-    return lambda: to.copy_(from_)
+
+    def copy(n, n_threads, clock):
+        torch.set_num_threads(n_threads)
+        return timed(lambda: to.copy_(from_), n, clock)
+    return copy
+
+
+def view_of(array):
+    """A pointer to it. Elements that are only bytes are one axis more."""
+    if array.dtype.kind == "V":
+        array = array.view(np.dtype([("bytes", np.uint8, (array.itemsize,))]))["bytes"]
+    view = Mtl.asview(array)
+    pointer = ctypes.c_void_p(pointer_to(view))
+    pointer.kept = view
+    return pointer
 
 
 class Figures(NamedTuple):
-    name: str
-    goal: Goal
-    n_bytes: int
+    """Seconds."""
     memcpy: float
     ours: float
     numpy: float
     torch: float
 
 
-def measure(loops, name, goal, source, dest):
+class Scaled(NamedTuple):
+    """Seconds by the clock, with one thread and with all."""
+    memcpy: tuple
+    ours: tuple
+    torch: float
+
+
+class Measured(NamedTuple):
+    name: str
+    goal: Goal
+    n_bytes: int
+    one: Figures
+    all: Scaled
+
+
+def measure_one(loops, dest, source, peer, n):
     """The engine as well as the peers' calls; in the caches, that is what counts."""
-    dest[...] = source
-    n_bytes = dest.nbytes
-    flat, flat_dest = np.ones(n_bytes, np.uint8), np.ones(n_bytes, np.uint8)
-    n = min(5000, max(1, int(1e-3 / (n_bytes / 1e10 + 1e-7))))
+    flat, flat_dest = np.ones(dest.nbytes, np.uint8), np.ones(dest.nbytes, np.uint8)
     request = request_for(dest, source)
     calls = [
-        lambda: loops.time_memcpy(flat_dest.ctypes.data, flat.ctypes.data, n_bytes, n),
+        lambda: loops.time_memcpy(flat_dest.ctypes.data, flat.ctypes.data, dest.nbytes, n),
         lambda: loops.time_engine(ctypes.byref(request), n),
         lambda: timed(lambda: np.copyto(dest, source), n),
     ]
-    peer = torch_copy(dest, source) if HAS_TORCH else None
     if peer:
-        calls.append(lambda: timed(peer, n))
-    seconds = least_of(calls, 6 if n_bytes > 4 * MIB else 10)
+        calls.append(lambda: peer(n, 1, time.thread_time))
+    seconds = least_of(calls, rounds_for(dest))
+    return Figures(*seconds, *([] if peer else [math.nan]))
+
+
+def measure_all(loops, dest, source, peer, n):
+    flat, flat_dest = np.ones(dest.nbytes, np.uint8), np.ones(dest.nbytes, np.uint8)
+    views = view_of(dest), view_of(source)
+
+    def memcpy(n_threads):
+        return loops.time_memcpy_by_clock(flat_dest.ctypes.data, flat.ctypes.data, dest.nbytes,
+                                          n_threads, n)
+
+    def ours(n_threads):
+        Mtl.set_max_threads(n_threads)
+        return loops.time_view_by_clock(*views, n)
+
+    calls = [lambda: memcpy(1), lambda: memcpy(N_THREADS), lambda: ours(1),
+             lambda: ours(N_THREADS)]
+    if peer:
+        calls.append(lambda: peer(n, N_THREADS, time.perf_counter))
+    seconds = least_of(calls, rounds_for(dest))
+    return Scaled(seconds[:2], seconds[2:4], seconds[4] if peer else math.nan)
+
+
+def rounds_for(dest):
+    return 6 if dest.nbytes > 4 * MIB else 10
+
+
+def measure(loops, name, goal, source, dest):
+    dest[...] = source
+    n = min(5000, max(1, int(1e-3 / (dest.nbytes / 1e10 + 1e-7))))
+    peer = torch_copy(dest, source) if HAS_TORCH else None
+    measured = Measured(name, GOALS.get(goal), dest.nbytes,
+                        measure_one(loops, dest, source, peer, n),
+                        measure_all(loops, dest, source, peer, n))
     if not np.array_equal(dest, source):
         raise SystemExit(f"{name}: not the same")
-    return Figures(name, GOALS.get(goal), n_bytes, *seconds, *([] if peer else [math.nan]))
+    return measured
 
 
 def transposes():
@@ -257,26 +326,53 @@ def small():
     yield "permute 2x3x4x5 f4", None, random((2, 3, 4, 5), "f4").transpose(3, 1, 0, 2)
 
 
-def ratios(figures):
-    return (figures.memcpy / figures.ours, figures.numpy / figures.ours,
-            figures.torch / figures.ours)
+def ratios(measured):
+    one = measured.one
+    return one.memcpy / one.ours, one.numpy / one.ours, one.torch / one.ours
 
 
-def missed(figures):
+def missed(measured):
     """Goals that are, and being slower than a peer by more than noise."""
-    names = [name for name, ratio, goal in zip(Goal._fields, ratios(figures), figures.goal)
+    names = [name for name, ratio, goal in zip(Goal._fields, ratios(measured), measured.goal)
              if ratio < goal]
-    peer = np.nanmin([figures.numpy, figures.torch])
-    return names + (["slower"] if figures.ours * 0.95 > peer else [])
+    peer = np.nanmin([measured.one.numpy, measured.one.torch])
+    return names + (["slower"] if measured.one.ours * 0.95 > peer else [])
 
 
-def print_figures(figures):
-    to_memcpy = figures.memcpy / np.array([figures.ours, figures.numpy, figures.torch])
-    print(f"{figures.name:32} {figures.n_bytes / MIB:6.1f} "
-          f"{figures.n_bytes / figures.memcpy / 1e9:6.1f} | "
+def print_one(measured):
+    one = measured.one
+    to_memcpy = one.memcpy / np.array([one.ours, one.numpy, one.torch])
+    print(f"{measured.name:32} {measured.n_bytes / MIB:6.1f} "
+          f"{measured.n_bytes / one.memcpy / 1e9:6.1f} | "
           + " ".join(f"{ratio:6.2f}" for ratio in to_memcpy) + " | "
-          + " ".join(f"{ratio:6.1f}" for ratio in ratios(figures)[1:])
-          + "  " + " ".join(missed(figures)), flush=True)
+          + " ".join(f"{ratio:6.1f}" for ratio in ratios(measured)[1:])
+          + "  " + " ".join(missed(measured)), flush=True)
+
+
+def scaling(measured):
+    """How many times as fast all threads are as one: ours, and memcpy()."""
+    return [one / all_ for one, all_ in (measured.all.ours, measured.all.memcpy)]
+
+
+def missed_by_all(measured):
+    """Where memory allows it, that is where memcpy() gains as much."""
+    ours, memcpy = scaling(measured)
+    return (["threads"] if ours < min(SCALING, memcpy) else []) \
+        + (["slower"] if measured.all.ours[1] * 0.95 > measured.all.torch else [])
+
+
+def print_all(done):
+    print(f"\n{f'{N_THREADS} threads, by the clock':32} {'MiB':>6} {'memcpy':>6} | "
+          f"{'to memcpy':^13} | {'to':^6} | {'to one thread':^13}\n"
+          f"{'':39} {'GB/s':>6} | {'ours':>6} {'torch':>6} | {'torch':>6} | {'ours':>6} "
+          f"{'memcpy':>6}  missed")
+    for measured in done:
+        memcpy, ours, torch = measured.all.memcpy[1], measured.all.ours[1], measured.all.torch
+        print(f"{measured.name:32} {measured.n_bytes / MIB:6.1f} "
+              f"{measured.n_bytes / memcpy / 1e9:6.1f} | {memcpy / ours:6.2f} "
+              f"{memcpy / torch:6.2f} | {torch / ours:6.1f} | "
+              + " ".join(f"{ratio:6.2f}" for ratio in scaling(measured))
+              + "  " + " ".join(missed_by_all(measured)))
 
 
 def geometric_mean(numbers):
@@ -296,32 +392,51 @@ def print_small(loops):
     print(f"\n{'one call, ns':32} {'engine':>7} {'view':>7} {'numpy':>7} {'torch':>7}")
     for name, goal, source in small():
         dest = empty(source.shape, source.dtype)
-        figures = measure(loops, name, goal, source, dest)
-        views = Mtl.asview(dest), Mtl.asview(source)
-        view = min(loops.time_view(*map(pointer_to, views), 5000) for _ in range(10))
+        one = measure(loops, name, goal, source, dest).one
+        views = view_of(dest), view_of(source)
+        view = min(loops.time_view(*views, 5000) for _ in range(10))
         print(f"{name:32} " + " ".join(f"{seconds * 1e9:7.0f}" for seconds in (
-            figures.ours, view, figures.numpy, figures.torch)))
+            one.ours, view, one.numpy, one.torch)))
+
+
+def means_of(done):
+    return [geometric_mean(column) for column in zip(*map(ratios, done))]
+
+
+def print_means(done):
+    means = means_of(done)
+    threads = [geometric_mean(column) for column in zip(*map(scaling, done))]
+    print(f"\ngeometric means: {means[0]:.2f} of memcpy, {means[1]:.1f} times NumPy, "
+          f"{means[2]:.1f} times PyTorch; {sum(map(bool, map(missed, done)))} of {len(done)} "
+          f"miss a goal\n{N_THREADS} threads are {threads[0]:.2f} times one, those of memcpy() "
+          f"{threads[1]:.2f}; {sum(map(bool, map(missed_by_all, done)))} of {len(done)} miss a "
+          "goal")
 
 
 def main():
-    loops = load_loops(sys.argv[1])
-    word = sys.argv[2] if len(sys.argv) > 2 else ""
-    print(f"{'':32} {'MiB':>6} {'memcpy':>6} | {'to memcpy':^20} | {'ours to':^13}\n"
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--page")
+    parser.add_argument("word", nargs="?", default="")
+    asked = parser.parse_args()
+    loops = load_loops(asked.folder)
+    print(f"{'one thread':32} {'MiB':>6} {'memcpy':>6} | {'to memcpy':^20} | {'ours to':^13}\n"
           f"{'':39} {'GB/s':>6} | {'ours':>6} {'numpy':>6} {'torch':>6} | {'numpy':>6} {'torch':>6}"
           "  missed")
     done = []
     for group in (transposes, pictures, tensors, rows):
         for name, goal, source, *dest in group():
-            if word in name:
+            if asked.word in name:
                 dest = dest[0] if dest else empty(source.shape, source.dtype)
                 done.append(measure(loops, name, goal, source, dest))
-                print_figures(done[-1])
+                print_one(done[-1])
     if done:
-        means = [geometric_mean(column) for column in zip(*map(ratios, done))]
-        print(f"\ngeometric means: {means[0]:.2f} of memcpy, {means[1]:.1f} times NumPy, "
-              f"{means[2]:.1f} times PyTorch; {sum(map(bool, map(missed, done)))} of {len(done)} "
-              "miss a goal")
+        print_all(done)
+        print_means(done)
     print_small(loops)
+    if asked.page:
+        copy_page.write(asked.page, done, means_of(done), loops.get_compiler().decode(),
+                        loops.get_kernels().decode())
 
 
 if __name__ == "__main__":
