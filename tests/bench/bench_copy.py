@@ -355,9 +355,10 @@ def scaling(measured):
 
 
 def missed_by_all(measured):
-    """Where memory allows it, that is where memcpy() gains as much."""
+    """Where memory allows it, that is where memcpy() gains as much, of 4 MiB or more."""
     ours, memcpy = scaling(measured)
-    return (["threads"] if ours < min(SCALING, memcpy) else []) \
+    is_large = measured.n_bytes >= 4 * MIB
+    return (["threads"] if is_large and ours < min(SCALING, memcpy) else []) \
         + (["slower"] if measured.all.ours[1] * 0.95 > measured.all.torch else [])
 
 

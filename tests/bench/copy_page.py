@@ -45,10 +45,12 @@ The last columns are of {threads} threads, by the clock: how many times as fast 
 many times as fast `memcpy()` is that is split over as many, and how many times as fast this is as
 PyTorch with as many. Where memory is the limit, more threads do not help.
 
-| case | MiB | `memcpy()`, GB/s | mtldl | NumPy | PyTorch | {threads} threads: to one | `memcpy()` to one | to PyTorch |
-| --- | --: | --: | --: | --: | --: | --: | --: | --: |
-{rows}
+{table}
 """
+
+
+COLUMNS = ("case", "MiB", "`memcpy()`, GB/s", *(name for name, _ in SERIES),
+           f"{os.cpu_count()} threads: to one", "`memcpy()` to one", "to PyTorch")
 
 
 def describe_processor():
@@ -87,7 +89,12 @@ def row_of(measured):
              cell(measured.n_bytes / one.memcpy / 1e9, 1), *map(cell, to_memcpy(measured)),
              cell(all_.ours[0] / all_.ours[1]), cell(all_.memcpy[0] / all_.memcpy[1]),
              cell(all_.torch / all_.ours[1], 1)]
-    return f"| {' | '.join(cells)} |"
+    return cells
+
+
+def table_of(done):
+    lines = [COLUMNS, ["---"] + ["--:"] * (len(COLUMNS) - 1), *map(row_of, done)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def draw(path, done):
@@ -131,4 +138,4 @@ def write(page, done, means, compiler, kernels):
         license=LICENSE, page=page.name, picture=picture.name,
         processor=describe_processor(), threads=os.cpu_count(), system=platform.system(),
         compiler=compiler, kernels=kernels, peers=describe_peers(),
-        memcpy=means[0], numpy=means[1], torch=means[2], rows="\n".join(map(row_of, done))))
+        memcpy=means[0], numpy=means[1], torch=means[2], table=table_of(done)))

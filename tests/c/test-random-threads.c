@@ -6,9 +6,9 @@
  * against an odometer, with all bytes around and between the elements. */
 
 #define MAX_DIMS 4
-#define N_ELEMENTS 1200000
+#define N_ELEMENTS 2200000
 #define MARGIN 64
-#define N_CASES 12
+#define N_CASES 8
 
 typedef struct
 {
