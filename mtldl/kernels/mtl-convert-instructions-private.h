@@ -3,12 +3,10 @@
 #pragma once
 
 /* What instructions do that compilers do not make of loops: float16, four times
- * as fast as by its bits; cutting floats to integers without looking first, twice
- * as fast; rounding to odd; and numbers of 6 bits, four times as fast. Each loop ends
- * with what there is for any machine. */
+ * as fast as by its bits, and cutting floats to integers without looking first,
+ * twice as fast. Each loop ends with what there is for any machine. */
 
 #include "mtl-convert-numbers-private.h"
-#include "mtl-number-private.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -347,149 +345,108 @@ mtl_saturate_gint32 (guint8       *dest,
   memcpy (dest, source, 16 * sizeof (gint32));
 }
 
-/* To float32, towards zero where bits are lost, the last one of which is then set.
- * Numbers of 32 bits are widened before. */
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define DEFINE_ODD(function, Source, Vector, load, narrow, widen, differ, expression) \
-  static void \
-  function (guint8       *restrict dest, \
-            const guint8 *restrict source, \
-            gsize                  n) \
+/* By int32, which floats of 16 are cut to first. */
+#define DEFINE_NARROW(Source, Dest) \
+  static inline G_ALWAYS_INLINE void \
+  mtl_narrow_16_##Source##s_to_##Dest (guint8       *dest, \
+                                       const guint8 *source) \
   { \
-    gsize i = 0; \
+    gint32 cut[16]; \
 \
-    for (; i + 8 <= n; i += 8) \
-      { \
-        Vector x = load (source + i * sizeof (Source)); \
-        __m256 cut = narrow (x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); \
-        __m256i bits = _mm256_castps_si256 (cut); \
-\
-        bits = _mm256_mask_or_epi32 (bits, differ (x, widen (cut)), bits, \
-                                     _mm256_set1_epi32 (1)); \
-        _mm256_storeu_si256 ((gpointer) (dest + 4 * i), bits); \
-      } \
-    for (; i < n; i++) \
-      { \
-        Source x; \
-        guint32 result; \
-\
-        memcpy (&x, source + i * sizeof x, sizeof x); \
-        result = expression (x); \
-        memcpy (dest + 4 * i, &result, sizeof result); \
-      } \
+    mtl_cut_##Source##s (cut, source, 16); \
+    mtl_saturate_##Dest (dest, cut); \
   }
+
+#if defined(__AVX512F__)
+
+/* NaN becomes 0 before, and what is too large for int32 its lowest number, which
+ * without a sign is too large as well. */
+#define DEFINE_NARROW_UNSIGNED(Dest, Vector, store, saturate) \
+  static inline G_ALWAYS_INLINE void \
+  mtl_narrow_16_floats_to_##Dest (guint8       *dest, \
+                                  const guint8 *source) \
+  { \
+    __m512 x = _mm512_max_ps (_mm512_loadu_ps (source), _mm512_setzero_ps ()); \
+\
+    store ((Vector *) (gpointer) dest, saturate (_mm512_cvttps_epi32 (x))); \
+  }
+
+#define DEFINE_NARROW_SIGNED(Dest, Vector, max, store, saturate) \
+  static inline G_ALWAYS_INLINE void \
+  mtl_narrow_16_floats_to_##Dest (guint8       *dest, \
+                                  const guint8 *source) \
+  { \
+    __m512 x = _mm512_loadu_ps (source); \
+    __mmask16 numbers = _mm512_cmp_ps_mask (x, x, _CMP_ORD_Q); \
+\
+    x = _mm512_min_ps (x, _mm512_set1_ps (max)); \
+    store ((Vector *) (gpointer) dest, saturate (_mm512_maskz_cvttps_epi32 (numbers, x))); \
+  }
+
+DEFINE_NARROW_UNSIGNED (guint8, __m128i, _mm_storeu_si128, _mm512_cvtusepi32_epi8)
+DEFINE_NARROW_UNSIGNED (guint16, __m256i, _mm256_storeu_si256, _mm512_cvtusepi32_epi16)
+DEFINE_NARROW_SIGNED (gint8, __m128i, 0x7f, _mm_storeu_si128, _mm512_cvtsepi32_epi8)
+DEFINE_NARROW_SIGNED (gint16, __m256i, 0x7fff, _mm256_storeu_si256, _mm512_cvtsepi32_epi16)
+
+#elif defined(__AVX2__)
+
+/* NaN becomes 0, and what is too large the largest: those that are too small
+ * remain so in the widest integers. */
+static inline G_ALWAYS_INLINE __m256i
+mtl_cut_8_for_unsigned (const guint8 *source,
+                        float         most)
+{
+  __m256 x = _mm256_max_ps (_mm256_loadu_ps ((gconstpointer) source), _mm256_setzero_ps ());
+
+  return _mm256_cvttps_epi32 (_mm256_min_ps (x, _mm256_set1_ps (most)));
+}
+
+static inline G_ALWAYS_INLINE __m256i
+mtl_cut_8_for_signed (const guint8 *source,
+                      float         most)
+{
+  __m256 x = _mm256_loadu_ps ((gconstpointer) source);
+  __m256 numbers = _mm256_cmp_ps (x, x, _CMP_ORD_Q);
+
+  x = _mm256_min_ps (_mm256_and_ps (x, numbers), _mm256_set1_ps (most));
+  return _mm256_cvttps_epi32 (x);
+}
+
+#define DEFINE_NARROW_BY_8(Dest, kind, max, pack, store) \
+  static inline G_ALWAYS_INLINE void \
+  mtl_narrow_16_floats_to_##Dest (guint8       *dest, \
+                                  const guint8 *source) \
+  { \
+    __m256i words = pack (mtl_cut_8_for_##kind (source, max), \
+                          mtl_cut_8_for_##kind (source + 32, max)); \
+\
+    store (dest, _mm256_permute4x64_epi64 (words, 0xd8)); \
+  }
+
+#define MTL_STORE_WORDS(dest, words) _mm256_storeu_si256 ((gpointer) (dest), words)
+#define MTL_STORE_BYTES(pack, dest, words) \
+  _mm_storeu_si128 ((gpointer) (dest), pack (_mm256_castsi256_si128 (words), \
+                                             _mm256_extracti128_si256 (words, 1)))
+#define MTL_STORE_UNSIGNED_BYTES(dest, words) MTL_STORE_BYTES (_mm_packus_epi16, dest, words)
+#define MTL_STORE_SIGNED_BYTES(dest, words) MTL_STORE_BYTES (_mm_packs_epi16, dest, words)
+
+DEFINE_NARROW_BY_8 (guint8, unsigned, 0xff, _mm256_packus_epi32, MTL_STORE_UNSIGNED_BYTES)
+DEFINE_NARROW_BY_8 (guint16, unsigned, 0xffff, _mm256_packus_epi32, MTL_STORE_WORDS)
+DEFINE_NARROW_BY_8 (gint8, signed, 0x7f, _mm256_packs_epi32, MTL_STORE_SIGNED_BYTES)
+DEFINE_NARROW_BY_8 (gint16, signed, 0x7fff, _mm256_packs_epi32, MTL_STORE_WORDS)
+
 #else
-#define DEFINE_ODD(function, Source, Vector, load, narrow, widen, differ, expression) \
-  static void \
-  function (guint8       *restrict dest, \
-            const guint8 *restrict source, \
-            gsize                  n) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      { \
-        Source x; \
-        guint32 result; \
-\
-        memcpy (&x, source + i * sizeof x, sizeof x); \
-        result = expression (x); \
-        memcpy (dest + 4 * i, &result, sizeof result); \
-      } \
-  }
+
+DEFINE_NARROW (float, guint8)
+DEFINE_NARROW (float, guint16)
+DEFINE_NARROW (float, gint8)
+DEFINE_NARROW (float, gint16)
+
 #endif
 
-#define MTL_LOAD_INT32(from) \
-  _mm512_cvtepi32_epi64 (_mm256_loadu_si256 ((gconstpointer) (from)))
-#define MTL_LOAD_UINT32(from) \
-  _mm512_cvtepu32_epi64 (_mm256_loadu_si256 ((gconstpointer) (from)))
-#define MTL_DOUBLES_DIFFER(a, b) _mm512_cmp_pd_mask (a, b, _CMP_NEQ_UQ)
-
-DEFINE_ODD (mtl_convert_int32_to_odd, gint32, __m512i, MTL_LOAD_INT32,
-            _mm512_cvt_roundepi64_ps, _mm512_cvttps_epi64, _mm512_cmpneq_epi64_mask,
-            int64_to_odd_float32)
-DEFINE_ODD (mtl_convert_int64_to_odd, gint64, __m512i, _mm512_loadu_si512,
-            _mm512_cvt_roundepi64_ps, _mm512_cvttps_epi64, _mm512_cmpneq_epi64_mask,
-            int64_to_odd_float32)
-DEFINE_ODD (mtl_convert_uint32_to_odd, guint32, __m512i, MTL_LOAD_UINT32,
-            _mm512_cvt_roundepu64_ps, _mm512_cvttps_epu64, _mm512_cmpneq_epi64_mask,
-            uint64_to_odd_float32)
-DEFINE_ODD (mtl_convert_uint64_to_odd, guint64, __m512i, _mm512_loadu_si512,
-            _mm512_cvt_roundepu64_ps, _mm512_cvttps_epu64, _mm512_cmpneq_epi64_mask,
-            uint64_to_odd_float32)
-DEFINE_ODD (mtl_convert_double_to_odd, double, __m512d, _mm512_loadu_pd,
-            _mm512_cvt_roundpd_ps, _mm512_cvtps_pd, MTL_DOUBLES_DIFFER, double_to_odd_float32)
-
-/* Bytes of a vector in another order; none for an index beyond it. */
-#if defined(__AVX2__)
-#define PICK(bytes, ...) ((Words) _mm_shuffle_epi8 ((__m128i) (bytes), _mm_setr_epi8 (__VA_ARGS__)))
-#elif defined(MTL_HAS_NEON) && G_BYTE_ORDER == G_LITTLE_ENDIAN
-#define PICK(bytes, ...) \
-  ((Words) vqtbl1q_u8 ((uint8x16_t) (bytes), (uint8x16_t) (Bytes) { __VA_ARGS__ }))
-#endif
-
-#ifdef PICK
-typedef guint32 Words __attribute__ ((vector_size (16)));
-typedef gint8 Bytes __attribute__ ((vector_size (16)));
-#endif
-
-/* Four numbers in three bytes. */
-static void
-mtl_convert_unpack_6 (guint8       *restrict dest,
-                      const guint8 *restrict source,
-                      gsize                  n)
-{
-  gsize i = 0;
-
-#ifdef PICK
-  /* 16 bytes are read for 12. */
-  for (; i + 22 <= n; i += 16, source += 12)
-    {
-      Words bits;
-
-      memcpy (&bits, source, sizeof bits);
-      bits = PICK (bits, 0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
-      bits = (bits & 0x3f) | (bits << 2 & 0x3f00) | (bits << 4 & 0x3f0000)
-             | (bits << 6 & 0x3f000000);
-      memcpy (dest + i, &bits, sizeof bits);
-    }
-#endif
-  for (; i + 4 <= n; i += 4, source += 3)
-    {
-      guint bits = source[0] | source[1] << 8 | source[2] << 16;
-
-      for (guint j = 0; j < 4; j++)
-        dest[i + j] = bits >> 6 * j & 0x3f;
-    }
-
-  for (guint j = 0; i + j < n; j++)
-    dest[i + j] = mtl_bits_load (source + 6 * j / 8, 6 * j % 8, 6);
-}
-
-static void
-mtl_convert_pack_6 (guint8       *restrict dest,
-                    const guint8 *restrict source,
-                    gsize                  n)
-{
-  gsize i = 0;
-
-#ifdef PICK
-  for (; i + 16 <= n; i += 16, dest += 12)
-    {
-      Words bits;
-
-      memcpy (&bits, source + i, sizeof bits);
-      bits = (bits & 0x3f) | (bits >> 2 & 0xfc0) | (bits >> 4 & 0x3f000) | (bits >> 6 & 0xfc0000);
-      bits = PICK (bits, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
-      memcpy (dest, &bits, 12);
-    }
-#endif
-  for (; i + 4 <= n; i += 4, dest += 3)
-    {
-      guint bits = 0;
-
-      for (guint j = 0; j < 4; j++)
-        bits |= (source[i + j] & 0x3fu) << 6 * j;
-
-      for (guint j = 0; j < 3; j++)
-        dest[j] = bits >> 8 * j;
-    }
-}
+DEFINE_NARROW (float, gint32)
+DEFINE_NARROW (double, guint8)
+DEFINE_NARROW (double, guint16)
+DEFINE_NARROW (double, gint8)
+DEFINE_NARROW (double, gint16)
+DEFINE_NARROW (double, gint32)

@@ -9,6 +9,8 @@
 
 #include "mtl-convert-instructions-private.h"
 #include "mtl-convert-numbers-private.h"
+#include "mtl-convert-odd-private.h"
+#include "mtl-convert-six-private.h"
 
 /* One number x after the other; memcpy() as nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \
@@ -144,10 +146,7 @@
     gint32 cut[16]; \
 \
     for (; n >= 16; n -= 16, source += 16 * sizeof (Source), dest += 16 * sizeof (Dest)) \
-      { \
-        mtl_cut_##Source##s (cut, source, 16); \
-        mtl_saturate_##Dest (dest, cut); \
-      } \
+      mtl_narrow_16_##Source##s_to_##Dest (dest, source); \
 \
     mtl_cut_##Source##s (cut, source, n); \
     for (gsize i = 0; i < n; i++) \

@@ -12,8 +12,23 @@
  * on both sides. */
 #define BLOCK 64
 
-/* What is streamed is converted within the nearest cache. */
-#define BUFFER_SIZE 4096
+/* What is streamed is converted within the nearest cache, in pieces of so many
+ * bytes on the larger side: while one is streamed, the next ones are read, which a
+ * conversion would wait for. */
+#define PIECE 2048
+#define AHEAD 16384
+#define GROUP (4 * MTL_LINE)
+
+/* Bytes of a source that is read in order, or nearly so. */
+#define MAX_STEP_AHEAD 16
+
+MTL_INLINE void
+prefetch (const guint8 *source,
+          gsize         n)
+{
+  for (gsize i = 0; i < n; i += MTL_LINE)
+    __builtin_prefetch ((gpointer) ((guintptr) source + i));
+}
 
 static void
 stream_converted (const MtlCopyJob *job,
@@ -22,18 +37,27 @@ stream_converted (const MtlCopyJob *job,
                   gsize             n,
                   gssize            source_step)
 {
-  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
-  gsize head = MIN (mtl_bytes_to_line (dest) / job->item_size, n);
-  gsize piece = BUFFER_SIZE / job->item_size;
+  guint8 buffer[PIECE] MTL_ALIGNED;
+  gsize size = job->item_size;
+  gsize step_ahead = ABS (source_step) <= MAX_STEP_AHEAD ? ABS (source_step) : 0;
+  gsize head = MIN (mtl_bytes_to_line (dest) / size, n);
+  gsize piece = PIECE / MAX (size, step_ahead);
 
-  job->convert (dest, source, head, job->item_size, source_step, job->convert_data);
+  job->convert (dest, source, head, size, source_step, job->convert_data);
   for (gsize i = head; i < n; i += piece)
     {
-      gsize part = MIN (piece, n - i);
+      gsize n_bytes = MIN (piece, n - i) * size;
+      const guint8 *from = source + (gssize) i * source_step;
 
-      job->convert (buffer, source + (gssize) i * source_step, part, job->item_size, source_step,
-                    job->convert_data);
-      mtl_stream_row (dest + i * job->item_size, buffer, part * job->item_size);
+      job->convert (buffer, from, n_bytes / size, size, source_step, job->convert_data);
+      for (gsize k = 0; k < n_bytes; k += GROUP)
+        {
+          gssize ahead = (gssize) (k / size) * source_step;
+
+          ahead += source_step < 0 ? -AHEAD : AHEAD;
+          prefetch ((gpointer) ((guintptr) from + ahead), GROUP / size * step_ahead);
+          mtl_stream_row (dest + i * size + k, buffer + k, MIN (GROUP, n_bytes - k));
+        }
     }
 }
 
@@ -49,7 +73,7 @@ convert_rows (const MtlCopyJob *job)
       guint8 *dest = job->dest + (gssize) i * rows->dest_step;
       const guint8 *source = job->source + (gssize) i * rows->source_step;
 
-      if (streams)
+      if (streams && (guintptr) dest % job->item_size == 0)
         stream_converted (job, dest, source, items->extent, items->source_step);
       else
         job->convert (dest, source, items->extent, items->dest_step, items->source_step,

@@ -102,6 +102,7 @@ def show(source, target, n, rng):
 
 def main():
     torch.set_num_threads(1)
+    Mtl.set_max_threads(1)
     pairs = [pair for pair in COMMON + OTHERS
              if not sys.argv[1:] or any(word in pair for word in sys.argv[1:])]
     rng = np.random.default_rng(1)

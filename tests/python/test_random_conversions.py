@@ -6,11 +6,12 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from gi.repository import Mtl
 
 import conftest
 from conversions import SUBBYTE, TYPES, assert_same, is_nan, judge, numpy_type, samples
-from random_arrays import Layout, array_in, draw_layout, draw_shape, view_in
+from random_arrays import MARGIN, Layout, array_in, draw_layout, draw_shape, view_in
 
 DTYPES = {name: conftest.dtype_of(name) for name in TYPES}
 # Elements as bytes, which NumPy moves as they are.
@@ -103,3 +104,27 @@ def test_conversions(rng, cases):
         check(draw_case(rng), content)
         n_conversions += 1
     conftest.NOTES.append(f"{n_conversions} random conversions")
+
+
+@pytest.mark.parametrize("from_type, to_type", [
+    ("float32", "uint8"), ("uint8", "float32"), ("float32", "float16"), ("float64", "float32"),
+    ("int64", "bool"), ("float64", "float16"), ("float16", "complex128"), ("int16", "float64")])
+def test_large(from_type, to_type):
+    """What goes around the caches, and is split over threads: from rows, from every other
+    element, backwards, and by columns, to lines of the cache, off them, and off elements."""
+    to_type = np.dtype(to_type)
+    n_rows = 700
+    n_columns = 10 * 2**20 // to_type.itemsize // n_rows
+    values = np.arange(2 * n_rows * n_columns, dtype=np.int64) % 101
+    array = values.astype(from_type).reshape(2 * n_rows, n_columns)
+    memory = np.empty(n_rows * n_columns * to_type.itemsize + 2 * MARGIN, np.uint8)
+    line = -memory.ctypes.data % 64
+    for first in (line, line + to_type.itemsize, line + 1):
+        for source in (array[n_rows:], array[::2], array[n_rows:, ::-1],
+                       array[n_rows:].reshape(n_columns, n_rows).T):
+            memory[:] = 7
+            expected = memory.copy()
+            np.ndarray(source.shape, to_type, expected.data, first)[...] = source
+            Mtl.asview(np.ndarray(source.shape, to_type, memory.data, first)).copy_from(
+                Mtl.asview(source))
+            assert np.array_equal(memory, expected)
