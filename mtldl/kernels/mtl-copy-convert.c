@@ -13,9 +13,9 @@
 #define BLOCK 64
 
 /* What is streamed is converted within the nearest cache, in pieces of so many
- * bytes on the larger side: while one is streamed, the next ones are read, which a
- * conversion would wait for. */
-#define PIECE 2048
+ * bytes on the larger side, but of whole groups of lines: while one is streamed,
+ * those that follow are read, which a conversion would wait for. */
+#define PIECE 1024
 #define AHEAD 16384
 #define GROUP (4 * MTL_LINE)
 
@@ -41,7 +41,7 @@ stream_converted (const MtlCopyJob *job,
   gsize size = job->item_size;
   gsize step_ahead = ABS (source_step) <= MAX_STEP_AHEAD ? ABS (source_step) : 0;
   gsize head = MIN (mtl_bytes_to_line (dest) / size, n);
-  gsize piece = PIECE / MAX (size, step_ahead);
+  gsize piece = MAX (PIECE / MAX (size, step_ahead), GROUP / size);
 
   job->convert (dest, source, head, size, source_step, job->convert_data);
   for (gsize i = head; i < n; i += piece)

@@ -419,7 +419,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--page")
     parser.add_argument("word", nargs="?", default="")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     loops = load_loops(asked.folder)
     print(f"{'one thread':32} {'MiB':>6} {'memcpy':>6} | {'to memcpy':^20} | {'ours to':^13}\n"
           f"{'':39} {'GB/s':>6} | {'ours':>6} {'numpy':>6} {'torch':>6} | {'numpy':>6} {'torch':>6}"
