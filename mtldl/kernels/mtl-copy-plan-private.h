@@ -14,8 +14,8 @@ G_BEGIN_DECLS
  *   mtl_copy_plan_run (&plan, 0, mtl_copy_plan_get_n_slices (&plan));
  *
  * The work is cut into slices, which write different bytes and may be run in any
- * order, one after the other or by several threads at once: init is the only
- * function that writes to the plan. What one thread ran is to be seen by others
+ * order, one after the other or by several threads at once, unless in_order says
+ * that it has to be theirs: init is the only function that writes to the plan. What one thread ran is to be seen by others
  * as soon as run returns, given what orders the threads otherwise.
  *
  * A slice is about mtl_copy_slice_size bytes, so well below a millisecond of
@@ -54,6 +54,7 @@ typedef struct
   MtlCopyKernel kernel;
   void (* fence) (void); /* NULL where nothing is streamed */
 
+  gboolean in_order;
   gsize n_bytes;
   gsize n_jobs;         /* the product of the outer extents */
   gsize jobs_per_slice; /* 1 where a job is of several pieces */

@@ -495,8 +495,8 @@ cut_into_slices (MtlCopyPlan *self)
     self->jobs_per_slice = MAX (mtl_copy_slice_size / job_size, 1);
 }
 
-/* In C order, for a destination whose elements may lie on one another: one
- * slice, as those must not be written at once. */
+/* In C order, for a destination whose elements may lie on one another: the last
+ * one stays. */
 static void
 keep_order (MtlCopyPlan          *self,
             const MtlCopyRequest *request,
@@ -507,8 +507,8 @@ keep_order (MtlCopyPlan          *self,
   self->axes[self->n_outer + 1] = self->axes[self->n_outer];
   self->axes[self->n_outer] = (MtlCopyAxis) { 1, 0, 0 };
   self->n_inner = 2;
-  self->n_jobs = self->jobs_per_slice = count_jobs (self);
-  self->n_pieces = 1;
+  self->in_order = TRUE;
+  cut_into_slices (self);
 }
 
 void
@@ -525,6 +525,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->job.convert = request->convert;
   self->job.convert_data = request->convert_data;
   self->fence = NULL;
+  self->in_order = FALSE;
   self->n_jobs = 0;
   if (!take_axes (self, request))
     {
