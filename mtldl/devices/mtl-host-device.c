@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mtl-buffer.h"
@@ -13,6 +14,8 @@
 
 /* Wide enough for a cache line and for every vector register. */
 #define ALIGNMENT 64
+
+#define MIN_HUGE_SIZE (4 * 1024 * 1024)
 
 struct _MtlHostDevice
 {
@@ -26,6 +29,22 @@ mtl_host_device_supports_storage_mode (MtlDevice      *device,
                                        MtlStorageMode  mode)
 {
   return mode == MTL_STORAGE_MODE_HOST;
+}
+
+/* Large memory that will be written whole takes its pages by 2 MiB: most of the
+ * time of a copy to fresh memory goes into its page faults otherwise. */
+static void
+prefer_huge_pages (gpointer block,
+                   gsize    size)
+{
+#ifdef MADV_HUGEPAGE
+  gsize page_size = sysconf (_SC_PAGESIZE);
+  gsize before = -(guintptr) block % page_size;
+
+  /* Where the system has none, nothing is lost. */
+  if (size >= MIN_HUGE_SIZE)
+    madvise ((guint8 *) block + before, (size - before) / page_size * page_size, MADV_HUGEPAGE);
+#endif
 }
 
 /* calloc() gives fresh pages without touching them, but aligns to 16 bytes
@@ -51,6 +70,9 @@ mtl_host_device_allocate (MtlDevice       *device,
                    "%" G_GSIZE_FORMAT " bytes of host memory cannot be had", size);
       return NULL;
     }
+
+  if (!zeroed)
+    prefer_huge_pages (block, total);
 
   aligned = (gpointer *) (((guintptr) block + sizeof (gpointer) + ALIGNMENT - 1)
                           & ~(guintptr) (ALIGNMENT - 1));

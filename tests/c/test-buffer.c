@@ -57,6 +57,55 @@ test_new_uninitialized (void)
   g_assert_finalize_object (buffer);
 }
 
+/* What the system says of the pages in the middle. */
+static char *
+get_page_flags (gconstpointer data,
+                gsize         size)
+{
+  guintptr address = (guintptr) data + size / 2;
+  g_autofree char *maps = NULL;
+  g_auto (GStrv) lines = NULL;
+  gboolean is_here = FALSE;
+
+  if (!g_file_get_contents ("/proc/self/smaps", &maps, NULL, NULL))
+    return NULL;
+
+  lines = g_strsplit (maps, "\n", -1);
+  for (gsize i = 0; lines[i] != NULL; i++)
+    {
+      char *rest;
+      guint64 first = g_ascii_strtoull (lines[i], &rest, 16);
+
+      if (*rest == '-')
+        is_here = first <= address && address < g_ascii_strtoull (rest + 1, NULL, 16);
+      else if (is_here && g_str_has_prefix (lines[i], "VmFlags:"))
+        return g_strdup (lines[i]);
+    }
+
+  return NULL;
+}
+
+static void
+test_huge_pages (void)
+{
+  const gsize size = 16 * 1024 * 1024;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) zeros = new_buffer (size);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_uninitialized (mtl_device_get_host (), size,
+                                                               MTL_STORAGE_MODE_HOST, &error);
+  g_autofree char *flags = get_page_flags (mtl_buffer_get_contents (buffer), size);
+  g_autofree char *flags_of_zeros = get_page_flags (mtl_buffer_get_contents (zeros), size);
+
+  if (flags == NULL || !g_file_test ("/sys/kernel/mm/transparent_hugepage", G_FILE_TEST_EXISTS))
+    {
+      g_test_skip ("This system has no huge pages by itself, or does not say so");
+      return;
+    }
+
+  g_assert_nonnull (strstr (flags, " hg"));
+  g_assert_null (strstr (flags_of_zeros, " hg"));
+}
+
 static void
 test_new_empty (void)
 {
@@ -495,6 +544,7 @@ main (int   argc,
   add_reachable_test ("/Buffer/new", test_new);
   g_test_add_func ("/Buffer/new/uninitialized", test_new_uninitialized);
   add_reachable_test ("/Buffer/new/empty", test_new_empty);
+  g_test_add_func ("/Buffer/new/huge-pages", test_huge_pages);
   g_test_add_func ("/Buffer/new/no-memory", test_no_memory);
   g_test_add_func ("/Buffer/new/bare", test_bare);
   g_test_add_func ("/Buffer/bytes/from", test_from_bytes);
