@@ -119,7 +119,7 @@ MTL_KERNEL (pack) (guint8       *dest,
 
   n_overlong = n - n_after;
   for (gsize i = 0; i < n_overlong; i++)
-    mtl_store16 (dest + i * size, mtl_load16 (source + i * source_step));
+    mtl_store16 (dest + i * size, mtl_load16 (source + (gssize) i * source_step));
 
   return n_overlong;
 }

@@ -108,11 +108,11 @@ test_other_types (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
     {
+      Producer producer; /* which the view is not to outlive */
+      g_autofree guint8 *data = g_malloc0 (N * 16);
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = NULL;
       g_autoptr (GBytes) element = new_element (others[i].bits * others[i].lanes);
-      g_autofree guint8 *data = g_malloc0 (N * 16);
-      Producer producer;
 
       producer_init (&producer);
       producer.shape[0] = N;
