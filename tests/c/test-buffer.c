@@ -544,7 +544,7 @@ main (int   argc,
   add_reachable_test ("/Buffer/new", test_new);
   g_test_add_func ("/Buffer/new/uninitialized", test_new_uninitialized);
   add_reachable_test ("/Buffer/new/empty", test_new_empty);
-  g_test_add_func ("/Buffer/new/huge-pages", test_huge_pages);
+  add_host_test ("/Buffer/new/huge-pages", test_huge_pages);
   g_test_add_func ("/Buffer/new/no-memory", test_no_memory);
   g_test_add_func ("/Buffer/new/bare", test_bare);
   g_test_add_func ("/Buffer/bytes/from", test_from_bytes);
