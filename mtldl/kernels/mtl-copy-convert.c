@@ -41,7 +41,8 @@ stream_converted (const MtlCopyJob *job,
   gsize size = job->item_size;
   gsize step_ahead = ABS (source_step) <= MAX_STEP_AHEAD ? ABS (source_step) : 0;
   gsize head = MIN (mtl_bytes_to_line (dest) / size, n);
-  gsize piece = MAX (PIECE / MAX (size, step_ahead), GROUP / size);
+  gsize group = GROUP / size;
+  gsize piece = MAX (PIECE / MAX (size, step_ahead) / group, 1) * group;
 
   job->convert (dest, source, head, size, source_step, job->convert_data);
   for (gsize i = head; i < n; i += piece)

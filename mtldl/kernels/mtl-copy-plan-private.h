@@ -14,9 +14,10 @@ G_BEGIN_DECLS
  *   mtl_copy_plan_run (&plan, 0, mtl_copy_plan_get_n_slices (&plan));
  *
  * The work is cut into slices, which write different bytes and may be run in any
- * order, one after the other or by several threads at once, unless in_order says
- * that it has to be theirs: init is the only function that writes to the plan. What one thread ran is to be seen by others
- * as soon as run returns, given what orders the threads otherwise.
+ * order, one after the other or by several threads at once; in that of their
+ * numbers where in_order is set. Init is the only function that writes to the
+ * plan. What one thread ran is to be seen by others as soon as run returns, given
+ * what orders the threads otherwise.
  *
  * A slice is about mtl_copy_slice_size bytes, so well below a millisecond of
  * work where the memory is there, but never less than one element of the

@@ -454,7 +454,7 @@ cut_job (MtlCopyPlan *self,
   /* Runs are known by the extent of their rows, which are left whole. */
   guint n_divisible = self->n_inner == MTL_COPY_MAX_INNER ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
-  gsize wanted, misaligned;
+  gsize grain = GRAIN, wanted, misaligned;
 
   for (guint i = 0; i < n_divisible; i++)
     if (axes[i].extent > axes[longest].extent)
@@ -464,10 +464,14 @@ cut_job (MtlCopyPlan *self,
   if (axes[n_divisible - 1].extent >= 4 * GRAIN)
     longest = n_divisible - 1;
 
+  /* Large elements are rows, of whole lines or of many. */
+  if (self->job.item_size > 16)
+    grain = GRAIN / MIN (self->job.item_size & -self->job.item_size, GRAIN);
+
   wanted = mtl_copy_slice_size / MAX (job_size / axes[longest].extent, 1);
   misaligned = (guintptr) self->job.dest % GRAIN;
   self->split_axis = longest;
-  self->piece = MAX ((wanted + GRAIN - 1) / GRAIN, 1) * GRAIN;
+  self->piece = MAX ((wanted + grain - 1) / grain, 1) * grain;
   self->lead = axes[longest].dest_step == (gssize) self->job.item_size
                && misaligned % self->job.item_size == 0
                  ? misaligned / self->job.item_size : 0;
@@ -502,11 +506,15 @@ keep_order (MtlCopyPlan          *self,
             const MtlCopyRequest *request,
             const MtlCopyKernels *kernels)
 {
+  MtlCopyAxis *last;
+
   take_axes (self, request);
-  choose (self, request->convert != NULL ? kernels->convert : kernels->strided, 1);
-  self->axes[self->n_outer + 1] = self->axes[self->n_outer];
-  self->axes[self->n_outer] = (MtlCopyAxis) { 1, 0, 0 };
-  self->n_inner = 2;
+  merge_axes (self);
+  last = get_axis (self, 0);
+  last[1] = last[0];
+  last[0] = (MtlCopyAxis) { 1, 0, 0 };
+  self->n_outer++;
+  choose (self, request->convert != NULL ? kernels->convert : kernels->strided, 2);
   self->in_order = TRUE;
   cut_into_slices (self);
 }

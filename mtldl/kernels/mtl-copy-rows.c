@@ -72,9 +72,7 @@ stream_rows (const MtlCopyJob *job)
 {
   const MtlCopyAxis *axis = &job->axes[0];
   gsize size = job->item_size;
-
   gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
-
   gsize n_ahead = MTL_AHEAD / size + 1;
 
   if (!is_on_lines && axis->dest_step == (gssize) size && size <= MAX_GATHERED)

@@ -21,9 +21,8 @@ has_sse4 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LAHF_LM) != 0;
 }
 
-/* With -march=x86-64-v3, some of which it
- * cannot be asked about by name. That the system keeps the registers is in what
- * it says of AVX2. */
+/* And with -march=x86-64-v3; it cannot be asked about some of that by name. That
+ * the system keeps the registers is in what it says of AVX2. */
 static gboolean
 has_avx2 (void)
 {
@@ -36,7 +35,7 @@ has_avx2 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
 }
 
-/* With -march=x86-64-v4. */
+/* And with -march=x86-64-v4. */
 static gboolean
 has_avx512 (void)
 {

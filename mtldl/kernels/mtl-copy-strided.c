@@ -301,14 +301,18 @@ fill_buffer (const Grid *block)
   copy_grid (block);
 }
 
-/* The lines of the source that the next rows want. */
+/* The lines of the source that the next rows want, where those are near. */
 static void
 prefetch_rows (const Grid *self)
 {
+  gssize n = (gssize) self->rows.extent * self->rows.source_step;
+
+  if (ABS (self->rows.source_step) > MTL_LINE)
+    return;
+
   for (gsize i = 0; i < self->items.extent; i++)
     {
       const guint8 *source = self->source + (gssize) i * self->items.source_step;
-      gssize n = (gssize) self->rows.extent * self->rows.source_step;
 
       for (gssize k = 0; k < ABS (n); k += MTL_LINE)
         __builtin_prefetch ((gpointer) ((guintptr) source + n + (n < 0 ? -k : k)));

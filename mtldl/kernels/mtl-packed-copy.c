@@ -51,7 +51,7 @@ take_axes (MtlPackedCopy   *self,
 
   for (guint i = 0; i < self->n_axes; i++)
     n_elements *= self->axes[i].extent;
-  self->n_bytes = MAX (n_elements * self->dest_bits / 8, 1);
+  self->n_bytes = CLAMP (n_elements * self->dest_bits / 8, 1, G_MAXSSIZE);
 }
 
 /* Largest step in the destination first. Whether that leaves no doubt that its
@@ -200,6 +200,7 @@ run_part (const MtlPackedCopy *self,
   if (n == 0)
     return TRUE;
 
+  part.n_bytes = MAX (part.n_bytes / run->extent * n, 1);
   run->extent = n;
   part.dest_bit += first * run->dest_step;
   part.source_bit += first * run->source_step;
@@ -242,7 +243,7 @@ run_whole_bytes (const MtlPackedCopy *self,
 
   if (!copies)
     {
-      guint value = mtl_bits_load (request.source, self->source_bit & 7, self->source_bits);
+      guint value = mtl_bits_load (self->source, 0, self->source_bits);
 
       for (guint bit = 0; bit < 8 * size; bit += self->dest_bits)
         mtl_bits_store (pattern + bit / 8, bit % 8, self->dest_bits, value);

@@ -18,10 +18,10 @@
  * that are wanted, so that another thread may not write to it. */
 #define MAX_SKIP 2
 
-static MtlPackedAxis *
+static const MtlPackedAxis *
 get_tile_axes (const MtlPackedCopy *self)
 {
-  return (MtlPackedAxis *) &self->axes[self->n_axes - TILE_AXES];
+  return &self->axes[self->n_axes - TILE_AXES];
 }
 
 static int
@@ -156,7 +156,8 @@ get_tile_extent (const MtlPackedCopy *self,
 }
 
 /* Whether no two tiles write to one byte: along the densest axis that goes from
- * tile to tile, and along all that are less dense, a tile begins with one. */
+ * tile to tile, and along all that are less dense, a tile begins with one. Else
+ * the tiles are run one after the other. */
 static gboolean
 tiles_are_apart (const MtlPackedCopy *self)
 {

@@ -4,8 +4,6 @@
 
 #include "mtl-threads-private.h"
 
-#include <errno.h>
-
 /* Less than this for each thread, and waking another costs more than it does: its
  * caller 10 µs, as much as 512 KiB within the caches. Two threads were 0.8 to 1.0
  * times as fast as one at 1 MiB, 1.1 to 1.3 times at 2 MiB, 1.5 to 1.8 at 8 MiB. */

@@ -35,8 +35,9 @@ machine_has_sse4 (void)
 static gboolean
 machine_has_avx2 (void)
 {
-  return machine_has_sse4 () && is_active (x86_cpu_AVX2) && is_active (x86_cpu_FMA) && is_active (x86_cpu_BMI1)
-         && is_active (x86_cpu_BMI2) && is_active (x86_cpu_MOVBE)
+  return machine_has_sse4 ()
+         && is_active (x86_cpu_AVX2) && is_active (x86_cpu_FMA)
+         && is_active (x86_cpu_BMI1) && is_active (x86_cpu_BMI2) && is_active (x86_cpu_MOVBE)
          && is_active (x86_cpu_F16C) && is_active (x86_cpu_LZCNT);
 }
 

@@ -198,6 +198,46 @@ test_random (void)
       }
 }
 
+static guint
+get_nibble (const guint8 *data,
+            gsize         i)
+{
+  return data[i / 2] >> i % 2 * 4 & 0xf;
+}
+
+/* Elements of which two share a byte, by threads that are not to share any. */
+static void
+test_packed (void)
+{
+  const gint64 n_rows = 4001, n_columns = 2000;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) source = NULL;
+  g_autoptr (MtlStridedView) transposed = NULL;
+  g_autoptr (MtlStridedView) dest = NULL;
+  guint8 *from, *to;
+  guint32 state = g_test_rand_int ();
+
+  source = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT4_E2M1FN,
+                                       DIMS (n_columns, n_rows), &error);
+  g_assert_no_error (error);
+  dest = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT4_E2M1FN,
+                                     DIMS (n_rows, n_columns), &error);
+  g_assert_no_error (error);
+  from = mtl_strided_view_get_data (source);
+  to = mtl_strided_view_get_data (dest);
+  for (gsize i = 0; i < n_rows * n_columns / 2; i++)
+    from[i] = (state = state * 1664525 + 1013904223) >> 24;
+
+  mtl_set_max_threads (4);
+  transposed = mtl_strided_view_transpose (source);
+  mtl_strided_view_copy_from (dest, transposed, &error);
+  g_assert_no_error (error);
+  for (gint64 i = 0; i < n_rows; i++)
+    for (gint64 j = 0; j < n_columns; j++)
+      g_assert_cmpuint (get_nibble (to, i * n_columns + j), ==,
+                        get_nibble (from, j * n_rows + i));
+}
+
 int
 main (int    argc,
       char **argv)
@@ -205,6 +245,7 @@ main (int    argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/Threads/random", test_random);
+  g_test_add_func ("/Threads/packed", test_packed);
 
   return g_test_run ();
 }
