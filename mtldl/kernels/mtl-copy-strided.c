@@ -301,14 +301,11 @@ fill_buffer (const Grid *block)
   copy_grid (block);
 }
 
-/* The lines of the source that the next rows want, where those are near. */
+/* The lines of the source that the next rows want. */
 static void
 prefetch_rows (const Grid *self)
 {
   gssize n = (gssize) self->rows.extent * self->rows.source_step;
-
-  if (ABS (self->rows.source_step) > MTL_LINE)
-    return;
 
   for (gsize i = 0; i < self->items.extent; i++)
     {
@@ -348,8 +345,9 @@ MTL_KERNEL (blocked) (const MtlCopyJob *job)
 {
   Grid grid = get_grid (job);
   gsize size = grid.item_size;
-  gboolean is_dense = grid.items.dest_step == (gssize) size && size <= MTL_LINE;
-  gboolean is_buffered = is_dense && (job->streams || grid.rows.source_step == (gssize) size);
+  /* With gaps in the source there is more to be read than to be won. */
+  gboolean is_buffered = grid.items.dest_step == (gssize) size && size <= MTL_LINE
+                         && ABS (grid.rows.source_step) == (gssize) size;
   gsize max_items = is_buffered ? ROW_SIZE / size : 64;
   gsize max_rows = is_buffered ? N_ROWS : 32;
 
