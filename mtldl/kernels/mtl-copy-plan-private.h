@@ -56,6 +56,7 @@ typedef struct
   void (* fence) (void); /* NULL where nothing is streamed */
 
   gboolean in_order;
+  gboolean goes_by_rows; /* the kernel */
   gsize n_bytes;
   gsize n_jobs;         /* the product of the outer extents */
   gsize jobs_per_slice; /* 1 where a job is of several pieces */

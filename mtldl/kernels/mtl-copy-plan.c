@@ -375,7 +375,10 @@ choose_strided (MtlCopyPlan          *self,
       choose (self, kernels->blocked, 2);
     }
   else
-    choose (self, kernels->strided, 2);
+    {
+      self->goes_by_rows = TRUE;
+      choose (self, kernels->strided, 2);
+    }
 }
 
 static void
@@ -405,7 +408,10 @@ choose_kernel (MtlCopyPlan          *self,
   source_axis = find_source_axis (self);
   if (last->dest_step == (gssize) size && last->source_step == 0 && size <= 64
       && last->extent * size >= 32)
-    choose (self, kernels->broadcast, 2);
+    {
+      self->goes_by_rows = TRUE;
+      choose (self, kernels->broadcast, 2);
+    }
   else if (is_for_rows (self, source_axis))
     {
       if (self->job.streams && (size >= LONG_ROW || is_on_lines (self)))
@@ -428,7 +434,8 @@ choose_conversion (MtlCopyPlan          *self,
 {
   int source_axis = find_source_axis (self);
 
-  if (source_axis >= 0 && source_axis != (int) self->n_outer - 1)
+  self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
+  if (!self->goes_by_rows)
     move_axis (self, source_axis, 1);
   choose (self, kernels->convert, 2);
 }
@@ -460,8 +467,10 @@ cut_job (MtlCopyPlan *self,
     if (axes[i].extent > axes[longest].extent)
       longest = i;
 
-  /* Rows of the destination are best cut across, as the kernels go. */
-  if (axes[n_divisible - 1].extent >= 4 * GRAIN)
+  /* As the kernels go: between rows, or across those of the destination. */
+  if (self->goes_by_rows && axes[0].extent >= 4 * GRAIN)
+    longest = 0;
+  else if (axes[n_divisible - 1].extent >= 4 * GRAIN)
     longest = n_divisible - 1;
 
   /* Large elements are rows, of whole lines or of many. */
@@ -534,6 +543,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->job.convert_data = request->convert_data;
   self->fence = NULL;
   self->in_order = FALSE;
+  self->goes_by_rows = FALSE;
   self->n_jobs = 0;
   if (!take_axes (self, request))
     {
