@@ -32,7 +32,7 @@ typedef struct
   guint8 *dest;
   const guint8 *source;
   const guint8 *next_source; /* of the next job alike, or NULL */
-  MtlCopyAxis axes[MTL_COPY_MAX_INNER];
+  const MtlCopyAxis *axes;
   gsize item_size; /* in the destination */
   gboolean streams; /* around the caches */
   MtlCopyConvert convert;

@@ -96,9 +96,14 @@ sort_axes (MtlCopyPlan *self)
 {
   for (guint i = 1; i < self->n_outer; i++)
     {
-      MtlCopyAxis axis = self->axes[i];
+      MtlCopyAxis axis;
       guint place = i;
 
+      /* As most are; to load what was just stored in parts takes long. */
+      if (magnitude (self->axes[i - 1].dest_step) >= magnitude (self->axes[i].dest_step))
+        continue;
+
+      axis = self->axes[i];
       for (; place > 0
              && magnitude (self->axes[place - 1].dest_step) < magnitude (axis.dest_step); place--)
         self->axes[place] = self->axes[place - 1];

@@ -75,8 +75,7 @@ init_job (const MtlCopyPlan *self,
 {
   *job = self->job;
   job->next_source = NULL;
-  for (guint i = 0; i < self->n_inner; i++)
-    job->axes[i] = self->axes[self->n_outer + i];
+  job->axes = self->axes + self->n_outer;
 }
 
 static void
@@ -126,12 +125,14 @@ run_pieces (const MtlCopyPlan *self,
 {
   gsize first = piece_begins (self, begin);
   MtlCopyJob job;
-  MtlCopyAxis *axis;
+  MtlCopyAxis axes[MTL_COPY_MAX_INNER], *axis;
   Place place;
 
   init_job (self, &job);
   go_to (self, which, &place);
-  axis = &job.axes[self->split_axis];
+  memcpy (axes, job.axes, self->n_inner * sizeof axes[0]);
+  job.axes = axes;
+  axis = &axes[self->split_axis];
   axis->extent = piece_begins (self, end) - first;
   job.dest = place.dest + (gssize) first * axis->dest_step;
   job.source = place.source + (gssize) first * axis->source_step;
