@@ -243,7 +243,7 @@ run_whole_bytes (const MtlPackedCopy *self,
 
   if (!copies)
     {
-      guint value = mtl_bits_load (self->source, 0, self->source_bits);
+      guint value = mtl_bits_load (request.source, self->source_bit & 7, self->source_bits);
 
       for (guint bit = 0; bit < 8 * size; bit += self->dest_bits)
         mtl_bits_store (pattern + bit / 8, bit % 8, self->dest_bits, value);
