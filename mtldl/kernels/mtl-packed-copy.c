@@ -51,7 +51,7 @@ take_axes (MtlPackedCopy   *self,
 
   for (guint i = 0; i < self->n_axes; i++)
     n_elements *= self->axes[i].extent;
-  self->n_bytes = CLAMP (n_elements * self->dest_bits / 8, 1, G_MAXSSIZE);
+  self->n_bytes = CLAMP (n_elements * self->dest_bits / 8, 1, 0x1p62);
 }
 
 /* Largest step in the destination first. Whether that leaves no doubt that its
