@@ -139,15 +139,19 @@ def test_fill(dtype):
     assert view.tolist() == np.ones((4, 6), dtype).tolist()
 
 
-@pytest.mark.parametrize("dtype, value", [
-    ("bool", True), ("int8", -128), ("int64", 2**53 + 1), ("int64", -2**63), ("uint64", 2**64 - 1),
-    ("float32", 2**60 + 2**36 + 1), ("float64", 1e-310), ("float64", -np.inf),
-    ("complex64", 1.5 - 2j), ("complex128", 2**53 + 1j), ("float16", np.float16(0.1)),
+@pytest.mark.parametrize("dtype, value, rounded", [
+    # A little above the middle of two floats: rounded twice it would become the lower one.
+    ("float32", 2**60 + 2**36 + 1, 2**60 + 2**37),
+    *((dtype, value, value) for dtype, value in [
+        ("bool", True), ("int8", -128), ("int64", 2**53 + 1), ("int64", -2**63),
+        ("uint64", 2**64 - 1), ("float64", 1e-310), ("float64", -np.inf), ("complex64", 1.5 - 2j),
+        ("complex128", 2**53 + 1j), ("float16", np.float16(0.1)),
+    ]),
 ])
-def test_fill_with_a_number_is_exact(dtype, value):
+def test_fill_with_a_number_is_exact(dtype, value, rounded):
     view, expected = zeros(dtype, (4, 6)), np.zeros((4, 6), dtype)
     assert view[::2, ::-3].fill(value)
-    expected[::2, ::-3] = np.array(value).astype(dtype)
+    expected[::2, ::-3] = np.array(rounded).astype(dtype)
     assert elements(view).tobytes() == expected.tobytes()
     assert view.fill(0)
     view[1:, 2] = value
