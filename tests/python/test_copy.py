@@ -156,10 +156,10 @@ def test_fill_with_a_number_is_exact(dtype, value, rounded):
     assert view.fill(0)
     view[1:, 2] = value
     expected[...] = 0
-    expected[1:, 2] = np.array(value).astype(dtype)
+    expected[1:, 2] = np.array(rounded).astype(dtype)
     assert elements(view).tobytes() == expected.tobytes()
     view[...] = value
-    assert elements(view).tobytes() == np.full((4, 6), np.array(value), dtype).tobytes()
+    assert elements(view).tobytes() == np.full((4, 6), np.array(rounded), dtype).tobytes()
 
 
 def test_fill_with_the_bytes_of_an_element(rng, dtype):
