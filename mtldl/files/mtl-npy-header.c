@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-npy-header-private.h"
+
+#include <string.h>
+
+#include "mtl-element-type-private.h"
+#include "mtl-error.h"
+#include "mtl-quoted-text-private.h"
+
+#define MARK "\x93NUMPY"
+#define MARK_SIZE 6
+#define MAX_ITEM_SIZE 16
+
+static guint32
+load_le (const guint8 *bytes,
+         gsize         n)
+{
+  guint32 value = 0;
+
+  while (n-- > 0)
+    value = value << 8 | bytes[n];
+
+  return value;
+}
+
+/* From a file's or a member's first bytes: fewer than 12 only if it has no more. */
+gboolean
+mtl_npy_header_get_size (const guint8  *prefix,
+                         gsize          n_available,
+                         guint64        file_size,
+                         gsize         *size,
+                         GError       **error)
+{
+  gsize prefix_size = n_available > MARK_SIZE && prefix[MARK_SIZE] > 1 ? 12 : 10;
+  guint32 header_size;
+
+  if (n_available < prefix_size || memcmp (prefix, MARK, MARK_SIZE) != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "This is no .npy file: it does not begin with the mark of one");
+      return FALSE;
+    }
+  if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Version %u.%u of .npy is not known: there are 1.0, 2.0 and 3.0",
+                   prefix[6], prefix[7]);
+      return FALSE;
+    }
+
+  header_size = load_le (prefix + 8, prefix_size - 8);
+  if (header_size > MTL_NPY_MAX_HEADER_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A .npy header of %u bytes is larger than the limit of %d", header_size,
+                   MTL_NPY_MAX_HEADER_SIZE);
+      return FALSE;
+    }
+  if (header_size > file_size - prefix_size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A .npy header of %u bytes is larger than the rest, %" G_GUINT64_FORMAT
+                   " bytes: it is cut short", header_size, file_size - prefix_size);
+      return FALSE;
+    }
+
+  *size = prefix_size + header_size;
+  return TRUE;
+}
+
+typedef struct
+{
+  const char *start;
+  const char *at;
+  const char *end;
+  GError **error;
+} Literal;
+
+/* Always FALSE. */
+static gboolean
+refuse (Literal    *self,
+        MtlError    code,
+        const char *what)
+{
+  g_set_error (self->error, MTL_ERROR, code, "%s, at byte %" G_GSIZE_FORMAT " of the .npy header",
+               what, (gsize) (self->at - self->start));
+  return FALSE;
+}
+
+static void
+skip_space (Literal *self)
+{
+  while (self->at < self->end && memchr (" \n\t\r", *self->at, 4) != NULL)
+    self->at++;
+}
+
+static gboolean
+skip_character (Literal *self,
+                char     character)
+{
+  skip_space (self);
+  if (self->at == self->end || *self->at != character)
+    return FALSE;
+
+  self->at++;
+  return TRUE;
+}
+
+static gboolean
+skip_word (Literal    *self,
+           const char *word)
+{
+  gsize size = strlen (word);
+
+  skip_space (self);
+  if ((gsize) (self->end - self->at) < size || memcmp (self->at, word, size) != 0)
+    return FALSE;
+
+  self->at += size;
+  return TRUE;
+}
+
+/* Without escapes, which no writer needs. */
+static gboolean
+read_string (Literal     *self,
+             const char **string,
+             gsize       *size)
+{
+  char quote = skip_character (self, '\'') ? '\'' : '"';
+  const char *close;
+
+  if (quote == '"' && !skip_character (self, '"'))
+    return refuse (self, MTL_ERROR_INVALID_DATA, "A string was expected");
+
+  close = memchr (self->at, quote, self->end - self->at);
+  if (close == NULL)
+    return refuse (self, MTL_ERROR_INVALID_DATA, "A string does not end");
+  if (memchr (self->at, '\\', close - self->at) != NULL)
+    return refuse (self, MTL_ERROR_NOT_SUPPORTED, "A string with escapes is not understood");
+
+  *string = self->at;
+  *size = close - self->at;
+  self->at = close + 1;
+  return TRUE;
+}
+
+static gboolean
+read_extent (Literal *self,
+             gint64  *extent)
+{
+  const char *first = self->at;
+
+  *extent = 0;
+  for (; self->at < self->end && g_ascii_isdigit (*self->at); self->at++)
+    if (__builtin_mul_overflow (*extent, 10, extent)
+        || __builtin_add_overflow (*extent, *self->at - '0', extent))
+      return refuse (self, MTL_ERROR_OVERFLOW,
+                     "shape: An extent is larger than 9223372036854775807");
+
+  if (self->at == first || (*first == '0' && self->at - first > 1))
+    return refuse (self, MTL_ERROR_INVALID_DATA,
+                   "shape: A whole number from 0 to 9223372036854775807 was expected");
+
+  /* As Python 2 wrote long ones. */
+  if (self->at < self->end && *self->at == 'L')
+    self->at++;
+  return TRUE;
+}
+
+static gboolean
+read_shape (Literal *self,
+            gint64  *shape,
+            guint32 *n_dims)
+{
+  gboolean has_comma = TRUE;
+
+  *n_dims = 0;
+  if (!skip_character (self, '('))
+    return refuse (self, MTL_ERROR_INVALID_DATA, "shape: “(” was expected");
+
+  while (!skip_character (self, ')'))
+    {
+      if (!has_comma)
+        return refuse (self, MTL_ERROR_INVALID_DATA, "shape: “,” or “)” was expected");
+      if (*n_dims == MTL_LAYOUT_MAX_DIMS)
+        return refuse (self, MTL_ERROR_NOT_SUPPORTED, "shape: There are more than 64 dimensions");
+      if (!read_extent (self, &shape[*n_dims]))
+        return FALSE;
+
+      (*n_dims)++;
+      has_comma = skip_character (self, ',');
+    }
+
+  return *n_dims != 1 || has_comma
+         || refuse (self, MTL_ERROR_INVALID_DATA, "shape: A number is no tuple");
+}
+
+static gboolean
+refuse_descr (Literal    *self,
+              const char *descr,
+              gsize       size,
+              MtlError    code,
+              const char *why)
+{
+  g_autofree char *quoted = mtl_quote_text (descr, size);
+
+  g_set_error (self->error, MTL_ERROR, code, "The element type %s of the .npy header %s", quoted,
+               why);
+  return FALSE;
+}
+
+/* By NumPy's letter and the bytes of an element: %MTL_DTYPE_OTHER where there is none.
+ * Bytes without a meaning are what NumPy makes of other libraries' types. */
+static MtlDType
+find_dtype (char  kind,
+            guint n_bytes)
+{
+  static const struct
+  {
+    char kind;
+    guint8 code;
+  } kinds[] = {
+    { 'b', MTL_TYPE_CODE_BOOL }, { 'i', MTL_TYPE_CODE_INT }, { 'u', MTL_TYPE_CODE_UINT },
+    { 'f', MTL_TYPE_CODE_FLOAT }, { 'c', MTL_TYPE_CODE_COMPLEX },
+    { 'V', MTL_TYPE_CODE_OPAQUE_HANDLE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (kinds[i].kind == kind)
+      return mtl_element_type_get_dtype ((MtlElementType) {
+        .code = kinds[i].code, .bits = n_bytes * 8, .lanes = 1,
+      });
+
+  return MTL_DTYPE_OTHER;
+}
+
+/* “<f4”: the order of the bytes, the kind, and the bytes of an element. */
+static gboolean
+read_descr (Literal        *self,
+            MtlTensorEntry *entry)
+{
+  const char *descr;
+  gsize size;
+  guint n_bytes = 0;
+
+  skip_space (self);
+  if (self->at < self->end && *self->at == '[')
+    return refuse (self, MTL_ERROR_NOT_SUPPORTED, "Records of several fields are not supported");
+  if (!read_string (self, &descr, &size))
+    return FALSE;
+  if (size >= 2 && descr[1] == 'O')
+    return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED,
+                         "means objects of Python, which are never loaded");
+
+  if (size >= 3 && size <= 4 && memchr ("<>|", descr[0], 3) != NULL && descr[2] != '0')
+    for (gsize i = 2; i < size && g_ascii_isdigit (descr[i]); i++)
+      n_bytes = n_bytes * 10 + descr[i] - '0';
+  if (n_bytes > 0 && n_bytes <= MAX_ITEM_SIZE && (n_bytes > 9) == (size == 4))
+    entry->dtype = find_dtype (descr[1], n_bytes);
+  if (entry->dtype == MTL_DTYPE_OTHER)
+    return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED, "has no counterpart here");
+  if (descr[0] == '|' && n_bytes > 1 && descr[1] != 'V')
+    return refuse_descr (self, descr, size, MTL_ERROR_INVALID_DATA, "has no order of its bytes");
+
+  entry->is_big_endian = descr[0] == '>' && n_bytes > 1 && descr[1] != 'V';
+  return TRUE;
+}
+
+static gboolean
+read_order (Literal        *self,
+            MtlTensorEntry *entry)
+{
+  if (skip_word (self, "True"))
+    entry->order = MTL_ORDER_F;
+  else if (skip_word (self, "False"))
+    entry->order = MTL_ORDER_C;
+  else
+    return refuse (self, MTL_ERROR_INVALID_DATA, "fortran_order: True or False was expected");
+
+  return TRUE;
+}
+
+static gboolean
+read_item (Literal        *self,
+           guint           key,
+           gint64         *shape,
+           MtlTensorEntry *entry)
+{
+  if (key == 0)
+    return read_descr (self, entry);
+  if (key == 1)
+    return read_order (self, entry);
+
+  return read_shape (self, shape, &entry->n_dims);
+}
+
+static gboolean
+read_dict (Literal        *self,
+           gint64         *shape,
+           MtlTensorEntry *entry)
+{
+  static const char *const keys[] = { "descr", "fortran_order", "shape" };
+  guint seen = 0;
+  gboolean has_comma = TRUE;
+
+  if (!skip_character (self, '{'))
+    return refuse (self, MTL_ERROR_INVALID_DATA, "“{” was expected");
+
+  while (!skip_character (self, '}'))
+    {
+      const char *key;
+      gsize size;
+      guint i = 0;
+
+      if (!has_comma)
+        return refuse (self, MTL_ERROR_INVALID_DATA, "“,” or “}” was expected");
+      if (!read_string (self, &key, &size))
+        return FALSE;
+
+      while (i < G_N_ELEMENTS (keys)
+             && (strlen (keys[i]) != size || memcmp (keys[i], key, size) != 0))
+        i++;
+      if (i == G_N_ELEMENTS (keys) || seen >> i & 1)
+        return refuse (self, MTL_ERROR_INVALID_DATA, "A key is unknown, or given twice");
+      if (!skip_character (self, ':'))
+        return refuse (self, MTL_ERROR_INVALID_DATA, "“:” was expected");
+      if (!read_item (self, i, shape, entry))
+        return FALSE;
+
+      seen |= 1u << i;
+      has_comma = skip_character (self, ',');
+    }
+
+  if (seen != 7)
+    return refuse (self, MTL_ERROR_INVALID_DATA,
+                   "One of descr, fortran_order and shape is missing");
+
+  skip_space (self);
+  return self->at == self->end
+         || refuse (self, MTL_ERROR_INVALID_DATA, "Something follows the dict");
+}
+
+/* The bytes up to the elements, as mtl_npy_header_get_size() counts them. What follows
+ * the elements is left alone. */
+gboolean
+mtl_npy_header_parse (const guint8    *header,
+                      gsize            size,
+                      guint64          file_size,
+                      gint64           shape[MTL_LAYOUT_MAX_DIMS],
+                      MtlTensorEntry  *entry,
+                      GError         **error)
+{
+  gsize prefix_size = header[MARK_SIZE] > 1 ? 12 : 10;
+  Literal literal = { .start = (const char *) header, .at = (const char *) header + prefix_size,
+                      .end = (const char *) header + size, .error = error };
+  guint64 n_bytes;
+
+  *entry = (MtlTensorEntry) { .shape = shape, .begin = size };
+  if (!read_dict (&literal, shape, entry)
+      || !mtl_dtype_count_bytes (entry->dtype, shape, entry->n_dims, &n_bytes, error))
+    return FALSE;
+
+  if (n_bytes > file_size - size)
+    {
+      g_autofree char *dims = mtl_dims_to_string (shape, entry->n_dims);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, and %" G_GUINT64_FORMAT
+                   " follow the .npy header: it is cut short",
+                   dims, mtl_dtype_get_name (entry->dtype), n_bytes, file_size - size);
+      return FALSE;
+    }
+
+  entry->end = size + n_bytes;
+  return TRUE;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-tensor-table-private.h"
+
+G_BEGIN_DECLS
+
+/* A safetensors file: the header's size in 8 bytes, its JSON, and the tensors' bytes,
+ * one after the other without gaps. */
+#define MTL_SAFETENSORS_PREFIX_SIZE 8
+#define MTL_SAFETENSORS_MAX_HEADER_SIZE 100000000
+
+gboolean        mtl_safetensors_header_get_size (const guint8  *prefix,
+                                                 gsize          n_available,
+                                                 guint64        file_size,
+                                                 gsize         *header_size,
+                                                 GError       **error);
+MtlTensorTable *mtl_safetensors_header_parse    (const char    *header,
+                                                 gsize          header_size,
+                                                 guint64        file_size,
+                                                 GError       **error);
+
+/* The format's names of element types; %MTL_DTYPE_OTHER and %NULL where there is none. */
+MtlDType        mtl_safetensors_dtype_from_name (const char    *name,
+                                                 gsize          size);
+const char     *mtl_safetensors_dtype_get_name  (MtlDType       dtype);
+
+G_END_DECLS

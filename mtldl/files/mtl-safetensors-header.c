@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-safetensors-header-private.h"
+
+#include <string.h>
+
+#include "mtl-json-reader-private.h"
+#include "mtl-layout-private.h"
+#include "mtl-quoted-text-private.h"
+
+#define METADATA_KEY "__metadata__"
+
+typedef struct
+{
+  const char *name;
+  MtlDType dtype;
+} NamedDType;
+
+/* The frequent ones first. */
+static const NamedDType named_dtypes[] = {
+  { "BF16", MTL_DTYPE_BFLOAT16 },
+  { "F32", MTL_DTYPE_FLOAT32 },
+  { "F16", MTL_DTYPE_FLOAT16 },
+  { "F64", MTL_DTYPE_FLOAT64 },
+  { "I64", MTL_DTYPE_INT64 },
+  { "I32", MTL_DTYPE_INT32 },
+  { "I16", MTL_DTYPE_INT16 },
+  { "I8", MTL_DTYPE_INT8 },
+  { "U8", MTL_DTYPE_UINT8 },
+  { "U16", MTL_DTYPE_UINT16 },
+  { "U32", MTL_DTYPE_UINT32 },
+  { "U64", MTL_DTYPE_UINT64 },
+  { "BOOL", MTL_DTYPE_BOOL },
+  { "C64", MTL_DTYPE_COMPLEX64 },
+  { "F8_E4M3", MTL_DTYPE_FLOAT8_E4M3FN },
+  { "F8_E5M2", MTL_DTYPE_FLOAT8_E5M2 },
+  { "F8_E8M0", MTL_DTYPE_FLOAT8_E8M0FNU },
+  { "F8_E4M3FNUZ", MTL_DTYPE_FLOAT8_E4M3FNUZ },
+  { "F8_E5M2FNUZ", MTL_DTYPE_FLOAT8_E5M2FNUZ },
+  { "F6_E2M3", MTL_DTYPE_FLOAT6_E2M3FN },
+  { "F6_E3M2", MTL_DTYPE_FLOAT6_E3M2FN },
+  { "F4", MTL_DTYPE_FLOAT4_E2M1FN },
+};
+
+MtlDType
+mtl_safetensors_dtype_from_name (const char *name,
+                                 gsize       size)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
+    if (strncmp (named_dtypes[i].name, name, size) == 0 && strlen (named_dtypes[i].name) == size)
+      return named_dtypes[i].dtype;
+
+  return MTL_DTYPE_OTHER;
+}
+
+const char *
+mtl_safetensors_dtype_get_name (MtlDType dtype)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
+    if (named_dtypes[i].dtype == dtype)
+      return named_dtypes[i].name;
+
+  return NULL;
+}
+
+/* Of the header, from the file's first bytes: fewer than 8 only if it has no more. */
+gboolean
+mtl_safetensors_header_get_size (const guint8  *prefix,
+                                 gsize          n_available,
+                                 guint64        file_size,
+                                 gsize         *header_size,
+                                 GError       **error)
+{
+  guint64 size;
+
+  if (n_available < MTL_SAFETENSORS_PREFIX_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "%" G_GSIZE_FORMAT " bytes are too few for a safetensors file, which begins "
+                   "with %d bytes for the size of its header",
+                   n_available, MTL_SAFETENSORS_PREFIX_SIZE);
+      return FALSE;
+    }
+
+  memcpy (&size, prefix, sizeof size);
+  size = GUINT64_FROM_LE (size);
+  if (size > MTL_SAFETENSORS_MAX_HEADER_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A header of %" G_GUINT64_FORMAT " bytes is larger than the format's limit "
+                   "of %d", size, MTL_SAFETENSORS_MAX_HEADER_SIZE);
+      return FALSE;
+    }
+  if (size > file_size - MTL_SAFETENSORS_PREFIX_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A header of %" G_GUINT64_FORMAT " bytes is larger than the rest of the file, "
+                   "%" G_GUINT64_FORMAT " bytes: it is cut short, or no safetensors file",
+                   size, file_size - MTL_SAFETENSORS_PREFIX_SIZE);
+      return FALSE;
+    }
+
+  *header_size = size;
+  return TRUE;
+}
+
+static gboolean
+read_dtype (MtlJsonReader *reader,
+            MtlDType      *dtype)
+{
+  MtlJsonString name;
+  g_autofree char *quoted = NULL;
+
+  if (!mtl_json_reader_read_string (reader, &name))
+    return FALSE;
+
+  *dtype = mtl_safetensors_dtype_from_name (name.text, name.size);
+  if (*dtype != MTL_DTYPE_OTHER)
+    return TRUE;
+
+  quoted = mtl_quote_text (name.text, name.size);
+  return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, "There is no element type %s",
+                               quoted);
+}
+
+static gboolean
+read_shape (MtlJsonReader *reader,
+            gint64        *shape,
+            guint32       *n_dims)
+{
+  if (!mtl_json_reader_enter_array (reader))
+    return FALSE;
+
+  for (*n_dims = 0; mtl_json_reader_next_item (reader); (*n_dims)++)
+    {
+      if (*n_dims == MTL_LAYOUT_MAX_DIMS)
+        return mtl_json_reader_fail (reader, MTL_ERROR_NOT_SUPPORTED,
+                                     "There are more than %d dimensions", MTL_LAYOUT_MAX_DIMS);
+      if (!mtl_json_reader_read_integer (reader, &shape[*n_dims]))
+        return FALSE;
+    }
+
+  return reader->error == NULL;
+}
+
+static gboolean
+read_offsets (MtlJsonReader *reader,
+              guint64       *begin,
+              guint64       *end)
+{
+  gint64 offsets[2];
+  gsize n = 0;
+
+  if (!mtl_json_reader_enter_array (reader))
+    return FALSE;
+
+  for (; mtl_json_reader_next_item (reader); n++)
+    {
+      if (n == G_N_ELEMENTS (offsets))
+        return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA,
+                                     "There are more than two numbers");
+      if (!mtl_json_reader_read_integer (reader, &offsets[n]))
+        return FALSE;
+    }
+
+  if (n < G_N_ELEMENTS (offsets))
+    return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA,
+                                 "There are %" G_GSIZE_FORMAT " numbers instead of two", n);
+
+  *begin = offsets[0];
+  *end = offsets[1];
+  return TRUE;
+}
+
+typedef enum
+{
+  FIELD_DTYPE,
+  FIELD_SHAPE,
+  FIELD_OFFSETS,
+  N_FIELDS,
+} Field;
+
+static const char *const field_names[] = { "dtype", "shape", "data_offsets" };
+
+static Field
+find_field (MtlJsonString key)
+{
+  Field field = FIELD_DTYPE;
+
+  while (field < N_FIELDS && !mtl_json_string_equal (key, field_names[field]))
+    field++;
+
+  return field;
+}
+
+static gboolean
+read_field (MtlJsonReader  *reader,
+            Field           field,
+            MtlTensorEntry *entry,
+            gint64         *shape)
+{
+  gboolean succeeded;
+
+  switch (field)
+    {
+    case FIELD_DTYPE:
+      succeeded = read_dtype (reader, &entry->dtype);
+      break;
+    case FIELD_SHAPE:
+      succeeded = read_shape (reader, shape, &entry->n_dims);
+      break;
+    case FIELD_OFFSETS:
+      succeeded = read_offsets (reader, &entry->begin, &entry->end);
+      break;
+    default:
+      return mtl_json_reader_skip_value (reader);
+    }
+
+  if (!succeeded)
+    g_prefix_error (&reader->error, "%s: ", field_names[field]);
+  return succeeded;
+}
+
+static gboolean
+read_fields (MtlJsonReader  *reader,
+             MtlTensorEntry *entry,
+             gint64         *shape)
+{
+  MtlJsonString key;
+  guint seen = 0;
+
+  if (!mtl_json_reader_enter_object (reader))
+    return FALSE;
+
+  while (mtl_json_reader_next_member (reader, &key))
+    {
+      Field field = find_field (key);
+
+      if (field < N_FIELDS && seen >> field & 1)
+        return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, "%s is given twice",
+                                     field_names[field]);
+      if (!read_field (reader, field, entry, shape))
+        return FALSE;
+
+      seen |= 1u << field;
+    }
+
+  for (Field field = 0; field < N_FIELDS && reader->error == NULL; field++)
+    if (!(seen >> field & 1))
+      return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, "%s is missing",
+                                   field_names[field]);
+
+  return reader->error == NULL;
+}
+
+static void
+prefix_with_name (GError     **error,
+                  const char  *name)
+{
+  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
+
+  g_prefix_error (error, "Tensor %s: ", quoted);
+}
+
+static gboolean
+read_tensor (MtlJsonReader  *reader,
+             MtlJsonString   name,
+             MtlTensorTable *table)
+{
+  gint64 shape[MTL_LAYOUT_MAX_DIMS];
+  MtlTensorEntry entry = { .shape = shape, .order = MTL_ORDER_C };
+
+  entry.name = mtl_arena_dup_text (&table->arena, name.text, name.size, &reader->error);
+  if (entry.name == NULL)
+    return FALSE;
+
+  if (!read_fields (reader, &entry, shape))
+    {
+      prefix_with_name (&reader->error, entry.name);
+      return FALSE;
+    }
+
+  return mtl_tensor_table_add (table, &entry, &reader->error);
+}
+
+/* A null is none, as the format's own reader has it. */
+static gboolean
+read_metadata (MtlJsonReader  *reader,
+               MtlTensorTable *table)
+{
+  MtlJsonString string;
+
+  if (mtl_json_reader_read_null (reader))
+    return TRUE;
+  if (!mtl_json_reader_enter_object (reader))
+    return FALSE;
+
+  while (mtl_json_reader_next_member (reader, &string))
+    {
+      const char *key = mtl_arena_dup_text (&table->arena, string.text, string.size,
+                                            &reader->error);
+      const char *value;
+
+      if (key == NULL || !mtl_json_reader_read_string (reader, &string))
+        return FALSE;
+
+      value = mtl_arena_dup_text (&table->arena, string.text, string.size, &reader->error);
+      if (value == NULL || !mtl_tensor_table_add_metadata (table, key, value, &reader->error))
+        return FALSE;
+    }
+
+  return reader->error == NULL;
+}
+
+static gboolean
+read_header (MtlJsonReader  *reader,
+             MtlTensorTable *table)
+{
+  gboolean has_metadata = FALSE;
+  MtlJsonString name;
+
+  if (reader->at < reader->end && *reader->at != '{')
+    return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA,
+                                 "The header does not begin with “{”");
+  if (!mtl_json_reader_enter_object (reader))
+    return FALSE;
+
+  while (mtl_json_reader_next_member (reader, &name))
+    if (!mtl_json_string_equal (name, METADATA_KEY))
+      {
+        if (!read_tensor (reader, name, table))
+          return FALSE;
+      }
+    else if (has_metadata)
+      return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, METADATA_KEY " is given twice");
+    else
+      {
+        has_metadata = TRUE;
+        if (!read_metadata (reader, table))
+          {
+            g_prefix_error (&reader->error, METADATA_KEY ": ");
+            return FALSE;
+          }
+      }
+
+  return mtl_json_reader_check_end (reader);
+}
+
+static gboolean
+check_size (const MtlTensorEntry  *entry,
+            GError               **error)
+{
+  guint64 n_bytes;
+  g_autofree char *shape = NULL;
+
+  if (!mtl_dtype_count_bytes (entry->dtype, entry->shape, entry->n_dims, &n_bytes, error))
+    return FALSE;
+  if (entry->begin <= entry->end && entry->end - entry->begin == n_bytes)
+    return TRUE;
+
+  shape = mtl_dims_to_string (entry->shape, entry->n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, and data_offsets are "
+               "[%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]",
+               shape, mtl_safetensors_dtype_get_name (entry->dtype), n_bytes,
+               entry->begin, entry->end);
+  return FALSE;
+}
+
+/* Always FALSE. Each begins where the one before it ends, the first one at 0. */
+static gboolean
+refuse_place (const MtlTensorTable  *table,
+              gsize                  position,
+              guint64                expected,
+              GError               **error)
+{
+  const MtlTensorEntry *entry = &table->entries[position];
+  g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
+  g_autofree char *before = NULL;
+
+  if (position > 0)
+    {
+      g_autofree char *name_before = mtl_quote_text (entry[-1].name, strlen (entry[-1].name));
+
+      before = g_strdup_printf (", and tensor %s ends at byte %" G_GUINT64_FORMAT, name_before,
+                                expected);
+    }
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Tensor %s begins at byte %" G_GUINT64_FORMAT " of the data%s: %s", name,
+               entry->begin, before != NULL ? before : "",
+               entry->begin < expected ? "they overlap" : "the bytes before it belong to none");
+  return FALSE;
+}
+
+/* All bytes of the data belong to one tensor each, and places count from the file's
+ * beginning after this. */
+static gboolean
+check_places (MtlTensorTable  *table,
+              guint64          data_begin,
+              guint64          data_size,
+              GError         **error)
+{
+  guint64 expected = 0;
+
+  for (gsize i = 0; i < table->n_entries; i++)
+    {
+      MtlTensorEntry *entry = &table->entries[i];
+
+      if (!check_size (entry, error))
+        {
+          prefix_with_name (error, entry->name);
+          return FALSE;
+        }
+      if (entry->begin != expected)
+        return refuse_place (table, i, expected, error);
+
+      expected = entry->end;
+    }
+
+  if (expected != data_size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "The tensors take %" G_GUINT64_FORMAT " bytes of data, and the file has %"
+                   G_GUINT64_FORMAT ": %s", expected, data_size,
+                   expected > data_size ? "it is cut short" : "the last ones belong to none");
+      return FALSE;
+    }
+
+  for (gsize i = 0; i < table->n_entries; i++)
+    {
+      table->entries[i].begin += data_begin;
+      table->entries[i].end += data_begin;
+    }
+  return TRUE;
+}
+
+/* A file of that size has the header after its prefix. */
+MtlTensorTable *
+mtl_safetensors_header_parse (const char  *header,
+                              gsize        header_size,
+                              guint64      file_size,
+                              GError     **error)
+{
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_auto (MtlJsonReader) reader;
+  guint64 data_begin = MTL_SAFETENSORS_PREFIX_SIZE + (guint64) header_size;
+
+  mtl_json_reader_init (&reader, "header", header, header_size);
+  read_header (&reader, table);
+  if (!mtl_json_reader_finish (&reader, error))
+    return NULL;
+
+  mtl_tensor_table_sort (table);
+  if (!mtl_tensor_table_index_names (table, error)
+      || !check_places (table, data_begin, file_size - data_begin, error))
+    return NULL;
+
+  return g_steal_pointer (&table);
+}

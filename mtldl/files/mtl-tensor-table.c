@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-tensor-table-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-error.h"
+#include "mtl-layout-private.h"
+#include "mtl-quoted-text-private.h"
+
+MtlTensorTable *
+mtl_tensor_table_new (void)
+{
+  return g_new0 (MtlTensorTable, 1);
+}
+
+void
+mtl_tensor_table_free (MtlTensorTable *self)
+{
+  mtl_arena_clear (&self->arena);
+  mtl_name_index_clear (&self->by_name);
+  mtl_name_index_clear (&self->by_key);
+  g_free (self->entries);
+  g_free (self->metadata);
+  g_free (self->files);
+  g_free (self);
+}
+
+/* The shape is copied. */
+gboolean
+mtl_tensor_table_add (MtlTensorTable        *self,
+                      const MtlTensorEntry  *entry,
+                      GError               **error)
+{
+  gsize size = entry->n_dims * sizeof (gint64);
+  gint64 *shape = mtl_arena_alloc (&self->arena, size, sizeof (gint64), error);
+
+  if (shape == NULL
+      || !mtl_array_reserve ((gpointer *) &self->entries, self->n_entries, &self->entries_capacity,
+                             sizeof (MtlTensorEntry), error))
+    return FALSE;
+
+  if (size > 0)
+    memcpy (shape, entry->shape, size);
+  self->entries[self->n_entries] = *entry;
+  self->entries[self->n_entries++].shape = shape;
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_table_add_metadata (MtlTensorTable  *self,
+                               const char      *key,
+                               const char      *value,
+                               GError         **error)
+{
+  if (!mtl_array_reserve ((gpointer *) &self->metadata, self->n_metadata, &self->metadata_capacity,
+                          sizeof (MtlTextPair), error))
+    return FALSE;
+
+  self->metadata[self->n_metadata++] = (MtlTextPair) { key, value };
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_table_add_file (MtlTensorTable  *self,
+                           const char      *file,
+                           GError         **error)
+{
+  if (!mtl_array_reserve ((gpointer *) &self->files, self->n_files, &self->files_capacity,
+                          sizeof (const char *), error))
+    return FALSE;
+
+  self->files[self->n_files++] = file;
+  return TRUE;
+}
+
+/* By name where both are empty at one place, so that the order is always the same. */
+static int
+compare_places (gconstpointer a,
+                gconstpointer b)
+{
+  const MtlTensorEntry *x = a, *y = b;
+
+  if (x->file != y->file)
+    return x->file < y->file ? -1 : 1;
+  if (x->begin != y->begin)
+    return x->begin < y->begin ? -1 : 1;
+  if (x->end != y->end)
+    return x->end < y->end ? -1 : 1;
+
+  return strcmp (x->name, y->name);
+}
+
+/* Into the order of their bytes. */
+void
+mtl_tensor_table_sort (MtlTensorTable *self)
+{
+  for (gsize i = 1; i < self->n_entries; i++)
+    if (compare_places (&self->entries[i - 1], &self->entries[i]) > 0)
+      {
+        qsort (self->entries, self->n_entries, sizeof (MtlTensorEntry), compare_places);
+        return;
+      }
+}
+
+static gboolean
+index_entries (MtlTensorTable  *self,
+               GError         **error)
+{
+  if (!mtl_name_index_init (&self->by_name, self->n_entries, error))
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_entries; i++)
+    {
+      const MtlTensorEntry *entry = &self->entries[i];
+      guint32 present;
+
+      if (!mtl_name_index_add (&self->by_name, entry->name, i, &present))
+        {
+          g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
+
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %s is described twice",
+                       name);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
+static gboolean
+index_metadata (MtlTensorTable  *self,
+                GError         **error)
+{
+  if (!mtl_name_index_init (&self->by_key, self->n_metadata, error))
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_metadata; i++)
+    {
+      const char *key = self->metadata[i].key;
+      guint32 present;
+
+      if (!mtl_name_index_add (&self->by_key, key, i, &present))
+        {
+          g_autofree char *quoted = mtl_quote_text (key, strlen (key));
+
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                       "The key %s of the metadata is given twice", quoted);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_table_index_names (MtlTensorTable  *self,
+                              GError         **error)
+{
+  return index_entries (self, error) && index_metadata (self, error);
+}
+
+const MtlTensorEntry *
+mtl_tensor_table_lookup (const MtlTensorTable *self,
+                         const char           *name)
+{
+  guint32 position;
+
+  return mtl_name_index_lookup (&self->by_name, name, &position) ? &self->entries[position] : NULL;
+}
+
+const char *
+mtl_tensor_table_lookup_metadata (const MtlTensorTable *self,
+                                  const char           *key)
+{
+  guint32 position;
+
+  return mtl_name_index_lookup (&self->by_key, key, &position) ? self->metadata[position].value
+                                                                : NULL;
+}
+
+/* What elements of that type take that lie packed, one after the other. */
+gboolean
+mtl_dtype_count_bytes (MtlDType       self,
+                       const gint64  *shape,
+                       gsize          n_dims,
+                       guint64       *n_bytes,
+                       GError       **error)
+{
+  guint64 n_bits = mtl_dtype_get_bits (self);
+  g_autofree char *dims = NULL;
+
+  for (gsize i = 0; i < n_dims; i++)
+    if (shape[i] == 0)
+      {
+        *n_bytes = 0;
+        return TRUE;
+      }
+
+  for (gsize i = 0; i < n_dims; i++)
+    if (__builtin_mul_overflow (n_bits, (guint64) shape[i], &n_bits))
+      {
+        dims = mtl_dims_to_string (shape, n_dims);
+        g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                     "The size of shape %s in elements of %u bits does not fit 64 bits", dims,
+                     mtl_dtype_get_bits (self));
+        return FALSE;
+      }
+
+  if (n_bits % 8 != 0)
+    {
+      dims = mtl_dims_to_string (shape, n_dims);
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "Shape %s in elements of %u bits takes %" G_GUINT64_FORMAT
+                   " bits, which are no whole bytes", dims, mtl_dtype_get_bits (self), n_bits);
+      return FALSE;
+    }
+
+  *n_bytes = n_bits / 8;
+  return TRUE;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-arena-private.h"
+#include "mtl-name-index-private.h"
+
+G_BEGIN_DECLS
+
+/* The directory of an .npz, which is a zip archive: found from the file's last bytes,
+ * and checked against its size. Nothing else of the file is believed. */
+
+/* Where it can lie that says where the directory is. */
+#define MTL_ZIP_MAX_TAIL_SIZE (65535 + 22 + 20 + 56)
+
+#define MTL_ZIP_LOCAL_HEADER_SIZE 30
+
+typedef struct
+{
+  guint64 begin;
+  guint64 size;
+  guint64 n_members;
+} MtlZipEnd;
+
+typedef struct
+{
+  const char *name;
+  gsize name_size;
+  guint64 local_begin; /* of the member's own header */
+  guint64 stored_size;
+  guint64 size;
+  guint32 crc;
+  gboolean is_deflated;
+} MtlZipMember;
+
+typedef struct
+{
+  MtlArena arena;
+  MtlZipMember *members; /* in the directory's order */
+  gsize n_members;
+  MtlNameIndex by_name;
+} MtlZipDirectory;
+
+gboolean            mtl_zip_end_parse          (const guint8           *tail,
+                                                gsize                   tail_size,
+                                                guint64                 file_size,
+                                                MtlZipEnd              *end,
+                                                GError                **error);
+MtlZipDirectory    *mtl_zip_directory_parse    (const guint8           *bytes,
+                                                const MtlZipEnd        *end,
+                                                GError                **error);
+void                mtl_zip_directory_free     (MtlZipDirectory        *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlZipDirectory, mtl_zip_directory_free)
+
+const MtlZipMember *mtl_zip_directory_lookup   (const MtlZipDirectory  *self,
+                                                const char             *name);
+
+/* Where a member's bytes lie: from its own header and the name that follows it,
+ * MTL_ZIP_LOCAL_HEADER_SIZE + name_size bytes. */
+gboolean            mtl_zip_member_find_begin  (const MtlZipMember     *self,
+                                                const guint8           *local_header,
+                                                const MtlZipEnd        *end,
+                                                guint64                *begin,
+                                                GError                **error);
+
+G_END_DECLS

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-zip-directory-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-error.h"
+#include "mtl-quoted-text-private.h"
+
+#define END_SIZE 22
+#define LOCATOR_SIZE 20
+#define END64_SIZE 56
+#define ENTRY_SIZE 46
+
+#define FLAG_ENCRYPTED 0x0001
+#define METHOD_STORED 0
+#define METHOD_DEFLATED 8
+#define EXTRA_ZIP64 1
+
+/* What deflate makes of one byte at most. */
+#define MAX_EXPANSION 1032
+
+static guint64
+load_le (const guint8 *bytes,
+         gsize         n)
+{
+  guint64 value = 0;
+
+  while (n-- > 0)
+    value = value << 8 | bytes[n];
+
+  return value;
+}
+
+static gboolean
+has_mark (const guint8 *bytes,
+          const char   *mark)
+{
+  return memcmp (bytes, mark, 4) == 0;
+}
+
+/* Always FALSE. */
+static gboolean
+refuse (GError     **error,
+        const char  *why)
+{
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "The zip archive is damaged: %s", why);
+  return FALSE;
+}
+
+/* It ends with the file, as its comment does. */
+static const guint8 *
+find_end (const guint8 *tail,
+          gsize         tail_size)
+{
+  for (gsize size = END_SIZE; size <= tail_size && size <= END_SIZE + 65535; size++)
+    {
+      const guint8 *end = tail + tail_size - size;
+
+      if (has_mark (end, "PK\5\6") && load_le (end + 20, 2) == size - END_SIZE)
+        return end;
+    }
+
+  return NULL;
+}
+
+/* Of large archives: right before the locator, which lies right before the end. */
+static gboolean
+read_end64 (const guint8  *tail,
+            const guint8  *locator,
+            guint64        tail_begin,
+            MtlZipEnd     *end,
+            guint64       *end_begin,
+            GError       **error)
+{
+  guint64 begin = load_le (locator + 8, 8);
+  const guint8 *end64;
+
+  if (begin < tail_begin || begin - tail_begin > (guint64) (locator - tail)
+      || (locator - tail) - (begin - tail_begin) < END64_SIZE)
+    return refuse (error, "the zip64 end of the directory is not where it should be");
+
+  end64 = tail + (begin - tail_begin);
+  if (!has_mark (end64, "PK\6\6"))
+    return refuse (error, "the zip64 end of the directory is not where it should be");
+
+  *end_begin = begin;
+  *end = (MtlZipEnd) {
+    .begin = load_le (end64 + 48, 8),
+    .size = load_le (end64 + 40, 8),
+    .n_members = load_le (end64 + 32, 8),
+  };
+  return TRUE;
+}
+
+/* From a file's last bytes: fewer than MTL_ZIP_MAX_TAIL_SIZE only if it has no more. */
+gboolean
+mtl_zip_end_parse (const guint8  *tail,
+                   gsize          tail_size,
+                   guint64        file_size,
+                   MtlZipEnd     *end,
+                   GError       **error)
+{
+  const guint8 *record = find_end (tail, tail_size);
+  guint64 tail_begin = file_size - tail_size, end_begin;
+
+  if (record == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "This is no zip archive, or one that is cut short: it has no end of a "
+                   "directory");
+      return FALSE;
+    }
+
+  end_begin = tail_begin + (record - tail);
+  *end = (MtlZipEnd) {
+    .begin = load_le (record + 16, 4),
+    .size = load_le (record + 12, 4),
+    .n_members = load_le (record + 10, 2),
+  };
+  if (record - tail >= LOCATOR_SIZE && has_mark (record - LOCATOR_SIZE, "PK\6\7")
+      && !read_end64 (tail, record - LOCATOR_SIZE, tail_begin, end, &end_begin, error))
+    return FALSE;
+
+  if (end->begin > end_begin || end->size > end_begin - end->begin
+      || end->n_members > end->size / ENTRY_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "The zip archive is damaged: its directory of %" G_GUINT64_FORMAT " members in %"
+                   G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " does not lie before its "
+                   "end at byte %" G_GUINT64_FORMAT,
+                   end->n_members, end->size, end->begin, end_begin);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Always FALSE. */
+static gboolean
+refuse_member (const MtlZipMember  *member,
+               GError             **error,
+               MtlError             code,
+               const char          *why)
+{
+  g_autofree char *name = mtl_quote_text (member->name, member->name_size);
+
+  g_set_error (error, MTL_ERROR, code, "Member %s of the zip archive %s", name, why);
+  return FALSE;
+}
+
+/* Of the numbers that did not fit their fields, in this order. */
+static gboolean
+read_zip64 (MtlZipMember *member,
+            const guint8 *extra,
+            gsize         extra_size)
+{
+  guint64 *numbers[] = { &member->size, &member->stored_size, &member->local_begin };
+  const guint8 *value = NULL;
+  gsize value_size = 0;
+
+  while (extra_size >= 4 && value == NULL)
+    {
+      gsize size = load_le (extra + 2, 2);
+
+      if (size > extra_size - 4)
+        return FALSE;
+      if (load_le (extra, 2) == EXTRA_ZIP64)
+        {
+          value = extra + 4;
+          value_size = size;
+        }
+      extra += 4 + size;
+      extra_size -= 4 + size;
+    }
+
+  for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (*numbers[i] == G_MAXUINT32 && value != NULL)
+      {
+        if (value_size < 8)
+          return FALSE;
+        *numbers[i] = load_le (value, 8);
+        value += 8;
+        value_size -= 8;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_member (const MtlZipMember  *member,
+              guint                method,
+              guint64              directory_begin,
+              GError             **error)
+{
+  g_autofree char *why = NULL;
+  guint64 least_size = MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size;
+
+  if (!g_utf8_validate_len (member->name, member->name_size, NULL))
+    return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED,
+                          "has a name that is not UTF-8, or has the character U+0000");
+  if (method != METHOD_STORED && method != METHOD_DEFLATED)
+    {
+      why = g_strdup_printf ("is compressed by method %u: only 0 (none) and 8 (deflate) are "
+                             "supported", method);
+      return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED, why);
+    }
+  if (!member->is_deflated && member->size != member->stored_size)
+    {
+      why = g_strdup_printf ("is not compressed, and has %" G_GUINT64_FORMAT " bytes in %"
+                             G_GUINT64_FORMAT, member->size, member->stored_size);
+      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
+    }
+  if (member->is_deflated && member->size / MAX_EXPANSION > member->stored_size)
+    {
+      why = g_strdup_printf ("cannot have %" G_GUINT64_FORMAT " bytes, deflated to %"
+                             G_GUINT64_FORMAT, member->size, member->stored_size);
+      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
+    }
+  if (member->local_begin > directory_begin
+      || least_size > directory_begin - member->local_begin
+      || member->stored_size > directory_begin - member->local_begin - least_size)
+    {
+      why = g_strdup_printf ("of %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
+                             " does not lie before the directory at byte %" G_GUINT64_FORMAT,
+                             member->stored_size, member->local_begin, directory_begin);
+      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
+    }
+
+  return TRUE;
+}
+
+/* Moves over one entry of the directory. */
+static gboolean
+read_member (const guint8    **at,
+             const guint8     *bytes_end,
+             guint64           directory_begin,
+             MtlArena         *arena,
+             MtlZipMember     *member,
+             GError          **error)
+{
+  const guint8 *entry = *at;
+  gsize rest = bytes_end - entry, extra_size, comment_size;
+  guint method;
+
+  if (rest < ENTRY_SIZE || !has_mark (entry, "PK\1\2"))
+    return refuse (error, "an entry of its directory does not begin as one");
+
+  method = load_le (entry + 10, 2);
+  extra_size = load_le (entry + 30, 2);
+  comment_size = load_le (entry + 32, 2);
+  *member = (MtlZipMember) {
+    .name_size = load_le (entry + 28, 2),
+    .local_begin = load_le (entry + 42, 4),
+    .stored_size = load_le (entry + 20, 4),
+    .size = load_le (entry + 24, 4),
+    .crc = load_le (entry + 16, 4),
+    .is_deflated = method == METHOD_DEFLATED,
+  };
+  if (member->name_size + extra_size + comment_size > rest - ENTRY_SIZE)
+    return refuse (error, "an entry of its directory does not end in it");
+
+  member->name = mtl_arena_dup_text (arena, (const char *) entry + ENTRY_SIZE, member->name_size,
+                                     error);
+  if (member->name == NULL)
+    return FALSE;
+  if (load_le (entry + 8, 2) & FLAG_ENCRYPTED)
+    return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED, "is encrypted");
+  if (!read_zip64 (member, entry + ENTRY_SIZE + member->name_size, extra_size))
+    return refuse_member (member, error, MTL_ERROR_INVALID_DATA, "has an extra field that is cut");
+
+  *at = entry + ENTRY_SIZE + member->name_size + extra_size + comment_size;
+  return check_member (member, method, directory_begin, error);
+}
+
+static int
+compare_places (gconstpointer a,
+                gconstpointer b)
+{
+  const MtlZipMember *x = *(const MtlZipMember *const *) a;
+  const MtlZipMember *y = *(const MtlZipMember *const *) b;
+
+  return (x->local_begin > y->local_begin) - (x->local_begin < y->local_begin);
+}
+
+/* Bytes that several members share would be inflated once for each. */
+static gboolean
+check_overlaps (const MtlZipDirectory  *self,
+                GError                **error)
+{
+  g_autofree const MtlZipMember **by_place = g_try_new (const MtlZipMember *, self->n_members + 1);
+
+  if (by_place == NULL)
+    return mtl_set_no_memory ((self->n_members + 1) * sizeof *by_place, error);
+
+  for (gsize i = 0; i < self->n_members; i++)
+    by_place[i] = &self->members[i];
+  qsort (by_place, self->n_members, sizeof *by_place, compare_places);
+
+  for (gsize i = 1; i < self->n_members; i++)
+    {
+      const MtlZipMember *before = by_place[i - 1];
+      guint64 least_size = MTL_ZIP_LOCAL_HEADER_SIZE + before->name_size + before->stored_size;
+
+      if (by_place[i]->local_begin - before->local_begin < least_size)
+        {
+          g_autofree char *name = mtl_quote_text (before->name, before->name_size);
+          g_autofree char *why = g_strdup_printf ("begins within member %s", name);
+
+          return refuse_member (by_place[i], error, MTL_ERROR_INVALID_DATA, why);
+        }
+    }
+
+  return TRUE;
+}
+
+static gboolean
+index_names (MtlZipDirectory  *self,
+             GError          **error)
+{
+  if (!mtl_name_index_init (&self->by_name, self->n_members, error))
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_members; i++)
+    {
+      guint32 present;
+
+      if (!mtl_name_index_add (&self->by_name, self->members[i].name, i, &present))
+        return refuse_member (&self->members[i], error, MTL_ERROR_INVALID_DATA, "is there twice");
+    }
+
+  return TRUE;
+}
+
+/* Of the bytes that the end says are the directory. */
+MtlZipDirectory *
+mtl_zip_directory_parse (const guint8     *bytes,
+                         const MtlZipEnd  *end,
+                         GError          **error)
+{
+  g_autoptr (MtlZipDirectory) self = g_new0 (MtlZipDirectory, 1);
+  const guint8 *at = bytes, *bytes_end = bytes + end->size;
+
+  self->members = g_try_new (MtlZipMember, end->n_members + 1);
+  if (self->members == NULL)
+    {
+      mtl_set_no_memory ((end->n_members + 1) * sizeof (MtlZipMember), error);
+      return NULL;
+    }
+
+  for (; self->n_members < end->n_members; self->n_members++)
+    if (!read_member (&at, bytes_end, end->begin, &self->arena, &self->members[self->n_members],
+                      error))
+      return NULL;
+
+  if (at != bytes_end)
+    {
+      refuse (error, "its directory has more entries than its end counts");
+      return NULL;
+    }
+  if (!check_overlaps (self, error) || !index_names (self, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
+}
+
+void
+mtl_zip_directory_free (MtlZipDirectory *self)
+{
+  mtl_arena_clear (&self->arena);
+  mtl_name_index_clear (&self->by_name);
+  g_free (self->members);
+  g_free (self);
+}
+
+const MtlZipMember *
+mtl_zip_directory_lookup (const MtlZipDirectory *self,
+                          const char            *name)
+{
+  guint32 position;
+
+  return mtl_name_index_lookup (&self->by_name, name, &position) ? &self->members[position] : NULL;
+}
+
+gboolean
+mtl_zip_member_find_begin (const MtlZipMember  *self,
+                           const guint8        *local_header,
+                           const MtlZipEnd     *end,
+                           guint64             *begin,
+                           GError             **error)
+{
+  guint64 header_size;
+  g_autofree char *why = NULL;
+
+  if (!has_mark (local_header, "PK\3\4") || load_le (local_header + 26, 2) != self->name_size
+      || memcmp (local_header + MTL_ZIP_LOCAL_HEADER_SIZE, self->name, self->name_size) != 0)
+    {
+      why = g_strdup_printf ("is not at byte %" G_GUINT64_FORMAT ", where the directory has it",
+                             self->local_begin);
+      return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
+    }
+
+  /* Its own extra fields: they differ from the directory's. */
+  header_size = MTL_ZIP_LOCAL_HEADER_SIZE + self->name_size + load_le (local_header + 28, 2);
+  if (header_size > end->begin - self->local_begin
+      || self->stored_size > end->begin - self->local_begin - header_size)
+    {
+      why = g_strdup_printf ("of %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
+                             " does not lie before the directory at byte %" G_GUINT64_FORMAT,
+                             self->stored_size, self->local_begin + header_size, end->begin);
+      return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
+    }
+
+  *begin = self->local_begin + header_size;
+  return TRUE;
+}
