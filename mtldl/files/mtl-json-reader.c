@@ -21,6 +21,9 @@ mtl_json_reader_init (MtlJsonReader *self,
                       const char    *text,
                       gsize          size)
 {
+  /* There may be no memory where there is nothing. */
+  if (size == 0)
+    text = "";
   *self = (MtlJsonReader) { .what = what, .start = text, .at = text, .end = text + size };
 }
 

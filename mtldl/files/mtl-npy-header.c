@@ -213,7 +213,8 @@ refuse_descr (Literal    *self,
 }
 
 /* By NumPy's letter and the bytes of an element: %MTL_DTYPE_OTHER where there is none.
- * Bytes without a meaning are what NumPy makes of other libraries' types. */
+ * Of ml_dtypes' types one has a name of its own, which NumPy does not read again; the
+ * others become bytes without a meaning. */
 static MtlDType
 find_dtype (char  kind,
             guint n_bytes)
@@ -227,6 +228,9 @@ find_dtype (char  kind,
     { 'f', MTL_TYPE_CODE_FLOAT }, { 'c', MTL_TYPE_CODE_COMPLEX },
     { 'V', MTL_TYPE_CODE_OPAQUE_HANDLE },
   };
+
+  if (kind == 'f' && n_bytes == 1)
+    return MTL_DTYPE_FLOAT8_E5M2;
 
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (kinds[i].kind == kind)

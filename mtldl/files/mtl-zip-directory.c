@@ -235,15 +235,15 @@ check_member (const MtlZipMember  *member,
 
 /* Moves over one entry of the directory. */
 static gboolean
-read_member (const guint8    **at,
-             const guint8     *bytes_end,
-             guint64           directory_begin,
+read_member (const guint8     *bytes,
+             gsize            *at,
+             const MtlZipEnd  *end,
              MtlArena         *arena,
              MtlZipMember     *member,
              GError          **error)
 {
-  const guint8 *entry = *at;
-  gsize rest = bytes_end - entry, extra_size, comment_size;
+  const guint8 *entry = bytes + *at;
+  gsize rest = end->size - *at, extra_size, comment_size;
   guint method;
 
   if (rest < ENTRY_SIZE || !has_mark (entry, "PK\1\2"))
@@ -272,8 +272,8 @@ read_member (const guint8    **at,
   if (!read_zip64 (member, entry + ENTRY_SIZE + member->name_size, extra_size))
     return refuse_member (member, error, MTL_ERROR_INVALID_DATA, "has an extra field that is cut");
 
-  *at = entry + ENTRY_SIZE + member->name_size + extra_size + comment_size;
-  return check_member (member, method, directory_begin, error);
+  *at += ENTRY_SIZE + member->name_size + extra_size + comment_size;
+  return check_member (member, method, end->begin, error);
 }
 
 static int
@@ -342,7 +342,7 @@ mtl_zip_directory_parse (const guint8     *bytes,
                          GError          **error)
 {
   g_autoptr (MtlZipDirectory) self = g_new0 (MtlZipDirectory, 1);
-  const guint8 *at = bytes, *bytes_end = bytes + end->size;
+  gsize at = 0;
 
   self->members = g_try_new (MtlZipMember, end->n_members + 1);
   if (self->members == NULL)
@@ -352,11 +352,10 @@ mtl_zip_directory_parse (const guint8     *bytes,
     }
 
   for (; self->n_members < end->n_members; self->n_members++)
-    if (!read_member (&at, bytes_end, end->begin, &self->arena, &self->members[self->n_members],
-                      error))
+    if (!read_member (bytes, &at, end, &self->arena, &self->members[self->n_members], error))
       return NULL;
 
-  if (at != bytes_end)
+  if (at != end->size)
     {
       refuse (error, "its directory has more entries than its end counts");
       return NULL;

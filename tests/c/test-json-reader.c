@@ -81,8 +81,10 @@ test_bad_strings (void)
     { "\"a\" b", "Expected its end, but found “b”, at byte 4 of the text" },
     { "\"a\"\346\274\242b", "Expected its end, but found “\346\274\242”, at byte 3 of the text" },
   };
+  g_autofree char *nothing = read_string (NULL, 0);
   g_autofree char *nul = read_string ("\"a\0b\"", 5);
 
+  g_assert_cmpstr (nothing, ==, "Expected a string, but the text ends, at byte 0 of the text");
   g_assert_cmpstr (nul, ==,
                    "The control character 0x00 in a string is not escaped, at byte 2 of the text");
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)

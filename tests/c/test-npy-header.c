@@ -95,7 +95,7 @@ test_dtypes (void)
     { ">f4", MTL_DTYPE_FLOAT32, TRUE }, { ">c16", MTL_DTYPE_COMPLEX128, TRUE },
     { ">u1", MTL_DTYPE_UINT8, FALSE },
     /* What ml_dtypes become. */
-    { "<V1", MTL_DTYPE_OPAQUE_HANDLE8 }, { "|V2", MTL_DTYPE_OPAQUE_HANDLE16 },
+    { "<f1", MTL_DTYPE_FLOAT8_E5M2 }, { "<V1", MTL_DTYPE_OPAQUE_HANDLE8 }, { "|V2", MTL_DTYPE_OPAQUE_HANDLE16 },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
