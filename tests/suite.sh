@@ -51,6 +51,11 @@ run_python_kernels () {
     tests/python/test_{convert,random_copies,random_conversions}.py
 }
 
+# What files say of their tensors, against safetensors, NumPy and Python's own readers.
+run_files () {
+  run_pytest "$venv/bin/python" files tests/files
+}
+
 check_compatibility () {
   "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
 }
@@ -166,6 +171,7 @@ step 'Python with the pinned peers' run_python_peers
 for set in plain baseline avx2; do
   step "Copies and conversions with $set kernels" run_python_kernels "$set"
 done
+step 'Files' run_files
 step 'The peers' run_peers
 step 'Every function from C and Python' check_reach
 if [[ $(uname) == Linux ]]; then
