@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <string.h>
+
 #include "mtl-error.h"
 
 G_BEGIN_DECLS
@@ -63,7 +65,12 @@ gboolean mtl_json_reader_fail         (MtlJsonReader  *self,
 gboolean mtl_json_reader_finish       (MtlJsonReader  *self,
                                        GError        **error);
 
-gboolean mtl_json_string_equal        (MtlJsonString   self,
-                                       const char     *text);
+/* With words that the compiler knows. */
+static inline gboolean
+mtl_json_string_equal (MtlJsonString  self,
+                       const char    *text)
+{
+  return self.size == strlen (text) && memcmp (self.text, text, self.size) == 0;
+}
 
 G_END_DECLS

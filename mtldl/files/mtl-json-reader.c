@@ -552,10 +552,3 @@ mtl_json_reader_finish (MtlJsonReader  *self,
 
   return succeeded;
 }
-
-gboolean
-mtl_json_string_equal (MtlJsonString  self,
-                       const char    *text)
-{
-  return self.size == strlen (text) && memcmp (self.text, text, self.size) == 0;
-}

@@ -8,22 +8,25 @@ G_BEGIN_DECLS
 
 typedef struct _MtlNameSlot MtlNameSlot;
 
-/* Positions by name, for names that a stranger chose: which of them meet in a slot
- * depends on a key of the process. The names belong to others, and have to stay. */
+/* Finds the items of an array by their names, which a stranger chose: which of them
+ * meet in a slot depends on a key of the process. Each item begins with the pointer to
+ * its name; the array belongs to others, and has to stay where it is. */
 typedef struct
 {
+  const char *items;
+  gsize item_size;
   MtlNameSlot *slots;
   gsize mask;
 } MtlNameIndex;
 
 gboolean mtl_name_index_init   (MtlNameIndex        *self,
-                                gsize                n_names,
+                                gconstpointer        items,
+                                gsize                n_items,
+                                gsize                item_size,
                                 GError             **error);
 void     mtl_name_index_clear  (MtlNameIndex        *self);
-gboolean mtl_name_index_add    (MtlNameIndex        *self,
-                                const char          *name,
-                                guint32              position,
-                                guint32             *present);
+guint32  mtl_name_index_add    (MtlNameIndex        *self,
+                                guint32              position);
 gboolean mtl_name_index_lookup (const MtlNameIndex  *self,
                                 const char          *name,
                                 guint32             *position);

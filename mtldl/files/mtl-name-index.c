@@ -10,9 +10,8 @@
 
 struct _MtlNameSlot
 {
-  const char *name; /* NULL where it is free */
   guint32 hash;
-  guint32 position;
+  guint32 number; /* the position and 1; 0 where it is free */
 };
 
 static guint64 hash_key[2];
@@ -91,20 +90,26 @@ hash_name (const char *name)
   return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* For so many names: no more are ever added. */
+/* Room for all items, none of which is there before it is added. */
 gboolean
-mtl_name_index_init (MtlNameIndex  *self,
-                     gsize          n_names,
-                     GError       **error)
+mtl_name_index_init (MtlNameIndex   *self,
+                     gconstpointer   items,
+                     gsize           n_items,
+                     gsize           item_size,
+                     GError        **error)
 {
   gsize n_slots = 4;
 
   ensure_hash_key ();
-  while (n_slots / 2 < n_names)
+  while (n_slots / 2 < n_items)
     n_slots *= 2;
 
-  self->slots = g_try_new0 (MtlNameSlot, n_slots);
-  self->mask = n_slots - 1;
+  *self = (MtlNameIndex) {
+    .items = items,
+    .item_size = item_size,
+    .slots = g_try_new0 (MtlNameSlot, n_slots),
+    .mask = n_slots - 1,
+  };
   return self->slots != NULL || mtl_set_no_memory (n_slots * sizeof (MtlNameSlot), error);
 }
 
@@ -112,6 +117,16 @@ void
 mtl_name_index_clear (MtlNameIndex *self)
 {
   g_clear_pointer (&self->slots, g_free);
+}
+
+static const char *
+get_name (const MtlNameIndex *self,
+          guint32             position)
+{
+  const char *name;
+
+  memcpy (&name, self->items + position * self->item_size, sizeof name);
+  return name;
 }
 
 /* The slot of that name, or the free one where it would be. */
@@ -124,29 +139,25 @@ find_slot (const MtlNameIndex *self,
     {
       MtlNameSlot *slot = &self->slots[i & self->mask];
 
-      if (slot->name == NULL || (slot->hash == hash && strcmp (slot->name, name) == 0))
+      if (slot->number == 0
+          || (slot->hash == hash && strcmp (get_name (self, slot->number - 1), name) == 0))
         return slot;
     }
 }
 
-/* FALSE where the name is there already. */
-gboolean
+/* Gives the position of the item that has the name: another one, if that was first. */
+guint32
 mtl_name_index_add (MtlNameIndex *self,
-                    const char   *name,
-                    guint32       position,
-                    guint32      *present)
+                    guint32       position)
 {
+  const char *name = get_name (self, position);
   guint32 hash = hash_name (name);
   MtlNameSlot *slot = find_slot (self, name, hash);
 
-  if (slot->name != NULL)
-    {
-      *present = slot->position;
-      return FALSE;
-    }
+  if (slot->number == 0)
+    *slot = (MtlNameSlot) { hash, position + 1 };
 
-  *slot = (MtlNameSlot) { name, hash, position };
-  return TRUE;
+  return slot->number - 1;
 }
 
 gboolean
@@ -156,9 +167,9 @@ mtl_name_index_lookup (const MtlNameIndex *self,
 {
   const MtlNameSlot *slot = find_slot (self, name, hash_name (name));
 
-  if (slot->name == NULL)
+  if (slot->number == 0)
     return FALSE;
 
-  *position = slot->position;
+  *position = slot->number - 1;
   return TRUE;
 }

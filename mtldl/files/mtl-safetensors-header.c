@@ -184,15 +184,17 @@ typedef enum
 
 static const char *const field_names[] = { "dtype", "shape", "data_offsets" };
 
-static Field
+static inline Field
 find_field (MtlJsonString key)
 {
-  Field field = FIELD_DTYPE;
+  if (mtl_json_string_equal (key, "dtype"))
+    return FIELD_DTYPE;
+  if (mtl_json_string_equal (key, "shape"))
+    return FIELD_SHAPE;
+  if (mtl_json_string_equal (key, "data_offsets"))
+    return FIELD_OFFSETS;
 
-  while (field < N_FIELDS && !mtl_json_string_equal (key, field_names[field]))
-    field++;
-
-  return field;
+  return N_FIELDS;
 }
 
 static gboolean

@@ -131,20 +131,23 @@ number_files (MtlTensorTable  *table,
 
   if (numbers == NULL)
     return mtl_set_no_memory ((table->n_files + 1) * sizeof (guint32), error);
-  if (!mtl_name_index_init (&by_name, table->n_files, error))
+  if (!mtl_name_index_init (&by_name, table->files, table->n_files, sizeof (const char *), error))
     return FALSE;
 
   for (gsize i = 0; i < table->n_files; i++)
-    if (mtl_name_index_add (&by_name, table->files[i], n_files, &numbers[i]))
-      {
-        numbers[i] = n_files;
-        table->files[n_files++] = table->files[i];
-      }
+    {
+      guint32 first = mtl_name_index_add (&by_name, i);
+
+      numbers[i] = first == i ? n_files++ : numbers[first];
+    }
+  mtl_name_index_clear (&by_name);
+
+  /* A file's number is never more than its position. */
+  for (gsize i = 0; i < table->n_files; i++)
+    table->files[numbers[i]] = table->files[i];
   for (gsize i = 0; i < table->n_entries; i++)
     table->entries[i].file = numbers[table->entries[i].file];
   table->n_files = n_files;
-
-  mtl_name_index_clear (&by_name);
   return TRUE;
 }
 

@@ -110,23 +110,20 @@ static gboolean
 index_entries (MtlTensorTable  *self,
                GError         **error)
 {
-  if (!mtl_name_index_init (&self->by_name, self->n_entries, error))
+  if (!mtl_name_index_init (&self->by_name, self->entries, self->n_entries,
+                            sizeof (MtlTensorEntry), error))
     return FALSE;
 
   for (gsize i = 0; i < self->n_entries; i++)
-    {
-      const MtlTensorEntry *entry = &self->entries[i];
-      guint32 present;
+    if (mtl_name_index_add (&self->by_name, i) != i)
+      {
+        const char *name = self->entries[i].name;
+        g_autofree char *quoted = mtl_quote_text (name, strlen (name));
 
-      if (!mtl_name_index_add (&self->by_name, entry->name, i, &present))
-        {
-          g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
-
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %s is described twice",
-                       name);
-          return FALSE;
-        }
-    }
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %s is described twice",
+                     quoted);
+        return FALSE;
+      }
 
   return TRUE;
 }
@@ -135,23 +132,20 @@ static gboolean
 index_metadata (MtlTensorTable  *self,
                 GError         **error)
 {
-  if (!mtl_name_index_init (&self->by_key, self->n_metadata, error))
+  if (!mtl_name_index_init (&self->by_key, self->metadata, self->n_metadata,
+                            sizeof (MtlTextPair), error))
     return FALSE;
 
   for (gsize i = 0; i < self->n_metadata; i++)
-    {
-      const char *key = self->metadata[i].key;
-      guint32 present;
+    if (mtl_name_index_add (&self->by_key, i) != i)
+      {
+        const char *key = self->metadata[i].key;
+        g_autofree char *quoted = mtl_quote_text (key, strlen (key));
 
-      if (!mtl_name_index_add (&self->by_key, key, i, &present))
-        {
-          g_autofree char *quoted = mtl_quote_text (key, strlen (key));
-
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "The key %s of the metadata is given twice", quoted);
-          return FALSE;
-        }
-    }
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                     "The key %s of the metadata is given twice", quoted);
+        return FALSE;
+      }
 
   return TRUE;
 }

@@ -135,6 +135,13 @@ mtl_zip_end_parse (const guint8  *tail,
                    end->n_members, end->size, end->begin, end_begin);
       return FALSE;
     }
+  if (end->size > MTL_ZIP_MAX_DIRECTORY_SIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A directory of %" G_GUINT64_FORMAT " bytes is larger than the limit of %d",
+                   end->size, MTL_ZIP_MAX_DIRECTORY_SIZE);
+      return FALSE;
+    }
 
   return TRUE;
 }
@@ -321,16 +328,13 @@ static gboolean
 index_names (MtlZipDirectory  *self,
              GError          **error)
 {
-  if (!mtl_name_index_init (&self->by_name, self->n_members, error))
+  if (!mtl_name_index_init (&self->by_name, self->members, self->n_members,
+                            sizeof (MtlZipMember), error))
     return FALSE;
 
   for (gsize i = 0; i < self->n_members; i++)
-    {
-      guint32 present;
-
-      if (!mtl_name_index_add (&self->by_name, self->members[i].name, i, &present))
-        return refuse_member (&self->members[i], error, MTL_ERROR_INVALID_DATA, "is there twice");
-    }
+    if (mtl_name_index_add (&self->by_name, i) != i)
+      return refuse_member (&self->members[i], error, MTL_ERROR_INVALID_DATA, "is there twice");
 
   return TRUE;
 }

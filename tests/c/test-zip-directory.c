@@ -337,6 +337,18 @@ test_refused_ends (void)
     }
 }
 
+/* As the end of a sparse file would tell it. */
+static void
+test_large_directory (void)
+{
+  g_autoptr (GByteArray) bytes = new_archive (NULL, 0, &(End) { .size = 100000001 });
+  MtlZipEnd end;
+
+  assert_refuses (mtl_zip_end_parse (bytes->data, bytes->len, bytes->len + 100000001, &end,
+                                     &error),
+                  MTL_ERROR_NOT_SUPPORTED, "A directory of 100000001 bytes is larger than");
+}
+
 /* Cut anywhere it is none, as its end is gone. */
 static void
 test_cut (void)
@@ -398,6 +410,7 @@ main (int   argc,
   g_test_add_func ("/ZipDirectory/refused-members", test_refused_members);
   g_test_add_func ("/ZipDirectory/refused-pairs", test_refused_pairs);
   g_test_add_func ("/ZipDirectory/refused-ends", test_refused_ends);
+  g_test_add_func ("/ZipDirectory/large-directory", test_large_directory);
   g_test_add_func ("/ZipDirectory/cut", test_cut);
   g_test_add_func ("/ZipDirectory/local-headers", test_local_headers);
 
