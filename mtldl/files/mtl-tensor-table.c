@@ -84,8 +84,6 @@ compare_places (gconstpointer a,
 {
   const MtlTensorEntry *x = a, *y = b;
 
-  if (x->file != y->file)
-    return x->file < y->file ? -1 : 1;
   if (x->begin != y->begin)
     return x->begin < y->begin ? -1 : 1;
   if (x->end != y->end)

@@ -68,6 +68,7 @@ test_bad_strings (void)
     { "\"\\x41\"", "Expected an escape, but found “x41”, at byte 2 of the text" },
     { "\"\\u00g0\"", "\\u is not followed by four hexadecimal digits, at byte 5 of the text" },
     { "\"\\u00", "\\u is not followed by four hexadecimal digits, at byte 5 of the text" },
+    { "\"\\ud83d\\u00g0\"", "\\u is not followed by four hexadecimal digits, at byte 11" },
     { "\"\\u0000\"", "A string has the character U+0000, at byte 7 of the text" },
     { "\"\\ud800\"", "A string has half of a surrogate pair, U+D800, at byte 7 of the text" },
     { "\"\\ud800\\u0041\"", "half of a surrogate pair, U+D800, at byte 13 of the text" },

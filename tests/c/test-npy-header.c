@@ -148,6 +148,7 @@ test_refused (void)
     { "{descr: '<f4'}", MTL_ERROR_INVALID_DATA, "A string was expected, at byte 11" },
     { "{'descr", MTL_ERROR_INVALID_DATA, "A string does not end" },
     { "{'d\\x65scr': '<f4'}", MTL_ERROR_NOT_SUPPORTED, "A string with escapes" },
+    { "{'descr': 4}", MTL_ERROR_INVALID_DATA, "A string was expected, at byte 20" },
     { "{'descr' '<f4'}", MTL_ERROR_INVALID_DATA, "“:” was expected" },
     { "{'descr': '<f4' 'shape': ()}", MTL_ERROR_INVALID_DATA, "“,” or “}” was expected" },
     { "{'descr': '<f4',, 'shape': ()}", MTL_ERROR_INVALID_DATA, "A string was expected" },

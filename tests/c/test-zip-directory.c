@@ -19,6 +19,7 @@ typedef struct
   guint64 moved_by;     /* its place in the directory, from the right one */
   gboolean is_zip64;
   gboolean has_cut_extra;
+  gboolean has_short_extra;
 } Member;
 
 /* What the end tells, from what is right. */
@@ -103,7 +104,7 @@ append_entry (GByteArray   *bytes,
       append_le (bytes, 2, 2);
       append_text (bytes, "xx", 2);
       append_le (bytes, 1, 2);
-      append_le (bytes, member->has_cut_extra ? 25 : 24, 2);
+      append_le (bytes, member->has_cut_extra ? 25 : member->has_short_extra ? 23 : 24, 2);
       append_le (bytes, member->size, 8);
       append_le (bytes, member->stored_size, 8);
       append_le (bytes, local_begin, 8);
@@ -269,6 +270,8 @@ test_refused_members (void)
       "Member “a” of the zip archive of 0 bytes at byte 1000 does not lie before the directory" },
     { { "a", .moved_by = 30 }, MTL_ERROR_INVALID_DATA, "at byte 30 does not lie before" },
     { { "a", .has_cut_extra = TRUE }, MTL_ERROR_INVALID_DATA,
+      "Member “a” of the zip archive has an extra field that is cut" },
+    { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE }, MTL_ERROR_INVALID_DATA,
       "Member “a” of the zip archive has an extra field that is cut" },
     { { "\377" }, MTL_ERROR_NOT_SUPPORTED,
       "Member “\\xff” of the zip archive has a name that is not UTF-8" },
