@@ -287,18 +287,70 @@ read_order (Literal        *self,
   return TRUE;
 }
 
-static gboolean
-read_item (Literal        *self,
-           guint           key,
-           gint64         *shape,
-           MtlTensorEntry *entry)
+typedef enum
 {
-  if (key == 0)
-    return read_descr (self, entry);
-  if (key == 1)
-    return read_order (self, entry);
+  KEY_DESCR,
+  KEY_ORDER,
+  KEY_SHAPE,
+  N_KEYS,
+} Key;
 
-  return read_shape (self, shape, &entry->n_dims);
+static const char *const key_names[] = { "descr", "fortran_order", "shape" };
+
+/* Each of them once. */
+static gboolean
+read_key (Literal *self,
+          guint    seen,
+          Key     *key)
+{
+  g_autofree char *quoted = NULL, *why = NULL;
+  const char *name;
+  gsize size;
+
+  if (!read_string (self, &name, &size))
+    return FALSE;
+
+  for (*key = KEY_DESCR; *key < N_KEYS; (*key)++)
+    if (strlen (key_names[*key]) == size && memcmp (key_names[*key], name, size) == 0)
+      break;
+  if (*key < N_KEYS && !(seen >> *key & 1))
+    return TRUE;
+
+  quoted = mtl_quote_text (name, size);
+  why = g_strdup_printf ("The key %s is %s", quoted, *key < N_KEYS ? "given twice" : "not known");
+  return refuse (self, MTL_ERROR_INVALID_DATA, why);
+}
+
+static gboolean
+read_value (Literal        *self,
+            Key             key,
+            gint64         *shape,
+            MtlTensorEntry *entry)
+{
+  switch (key)
+    {
+    case KEY_DESCR:
+      return read_descr (self, entry);
+    case KEY_ORDER:
+      return read_order (self, entry);
+    default:
+      return read_shape (self, shape, &entry->n_dims);
+    }
+}
+
+static gboolean
+check_seen (Literal *self,
+            guint    seen)
+{
+  for (Key key = KEY_DESCR; key < N_KEYS; key++)
+    if (!(seen >> key & 1))
+      {
+        g_autofree char *why = g_strdup_printf ("%s is missing", key_names[key]);
+
+        return refuse (self, MTL_ERROR_INVALID_DATA, why);
+      }
+
+  return TRUE;
 }
 
 static gboolean
@@ -306,41 +358,31 @@ read_dict (Literal        *self,
            gint64         *shape,
            MtlTensorEntry *entry)
 {
-  static const char *const keys[] = { "descr", "fortran_order", "shape" };
-  guint seen = 0;
   gboolean has_comma = TRUE;
+  guint seen = 0;
 
   if (!skip_character (self, '{'))
     return refuse (self, MTL_ERROR_INVALID_DATA, "“{” was expected");
 
   while (!skip_character (self, '}'))
     {
-      const char *key;
-      gsize size;
-      guint i = 0;
+      Key key;
 
       if (!has_comma)
         return refuse (self, MTL_ERROR_INVALID_DATA, "“,” or “}” was expected");
-      if (!read_string (self, &key, &size))
+      if (!read_key (self, seen, &key))
         return FALSE;
-
-      while (i < G_N_ELEMENTS (keys)
-             && (strlen (keys[i]) != size || memcmp (keys[i], key, size) != 0))
-        i++;
-      if (i == G_N_ELEMENTS (keys) || seen >> i & 1)
-        return refuse (self, MTL_ERROR_INVALID_DATA, "A key is unknown, or given twice");
       if (!skip_character (self, ':'))
         return refuse (self, MTL_ERROR_INVALID_DATA, "“:” was expected");
-      if (!read_item (self, i, shape, entry))
+      if (!read_value (self, key, shape, entry))
         return FALSE;
 
-      seen |= 1u << i;
+      seen |= 1u << key;
       has_comma = skip_character (self, ',');
     }
 
-  if (seen != 7)
-    return refuse (self, MTL_ERROR_INVALID_DATA,
-                   "One of descr, fortran_order and shape is missing");
+  if (!check_seen (self, seen))
+    return FALSE;
 
   skip_space (self);
   return self->at == self->end

@@ -140,11 +140,13 @@ test_refused (void)
     const char *message;
   } cases[] = {
     { "", MTL_ERROR_INVALID_DATA, "“{” was expected, at byte 10 of the .npy header" },
-    { "{}", MTL_ERROR_INVALID_DATA, "One of descr, fortran_order and shape is missing" },
+    { "{}", MTL_ERROR_INVALID_DATA, "descr is missing, at byte 12" },
     { DICT ("'<f4'", "False", "(2,)") "x", MTL_ERROR_INVALID_DATA, "Something follows the dict" },
     { "{'descr': '<f4', 'descr': '<f4'}", MTL_ERROR_INVALID_DATA,
-      "A key is unknown, or given twice" },
-    { "{'other': 1}", MTL_ERROR_INVALID_DATA, "A key is unknown, or given twice" },
+      "The key “descr” is given twice" },
+    { "{'other': 1}", MTL_ERROR_INVALID_DATA, "The key “other” is not known" },
+    { "{'descr': '<f4', 'shape': ()}", MTL_ERROR_INVALID_DATA, "fortran_order is missing" },
+    { "{'descr': '<f4', 'fortran_order': False}", MTL_ERROR_INVALID_DATA, "shape is missing" },
     { "{descr: '<f4'}", MTL_ERROR_INVALID_DATA, "A string was expected, at byte 11" },
     { "{'descr", MTL_ERROR_INVALID_DATA, "A string does not end" },
     { "{'d\\x65scr': '<f4'}", MTL_ERROR_NOT_SUPPORTED, "A string with escapes" },
