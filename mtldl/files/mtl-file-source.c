@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-file-source-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/vfs.h>
+#else
+#include <sys/mount.h>
+#include <sys/param.h>
+#endif
+
+#include "mtl-error.h"
+#include "mtl-quoted-text-private.h"
+
+/* What all systems read at once. */
+#define MAX_PIECE ((gsize) 1 << 30)
+
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#endif
+
+/* Of errno. */
+gboolean
+mtl_set_file_error (const char  *name,
+                    const char  *what,
+                    int          code,
+                    GError     **error)
+{
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s cannot be %s: %s", name, what,
+               g_strerror (code));
+  return FALSE;
+}
+
+static const char *
+describe_kind (mode_t mode)
+{
+  if (S_ISFIFO (mode))
+    return "a pipe";
+  if (S_ISSOCK (mode))
+    return "a socket";
+  if (S_ISCHR (mode) || S_ISBLK (mode))
+    return "a device";
+
+  return "no file";
+}
+
+static gboolean
+check_kind (const char  *name,
+            mode_t       mode,
+            GError     **error)
+{
+  if (S_ISREG (mode))
+    return TRUE;
+
+  if (S_ISDIR (mode))
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s is a folder", name);
+  else
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                 "%s is %s: only files of known size are read", name, describe_kind (mode));
+  return FALSE;
+}
+
+/* Files that the system makes up as they are read, as those in /proc, say that they
+ * have no bytes. */
+static gboolean
+check_empty (const MtlFileSource  *self,
+             GError              **error)
+{
+  guint8 byte;
+  gssize n_read = pread (self->fd, &byte, 1, 0);
+
+  if (n_read == 0)
+    return TRUE;
+  if (n_read < 0)
+    return mtl_set_file_error (self->name, "read", errno, error);
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+               "%s is said to have 0 bytes, and has more: only files of known size are read",
+               self->name);
+  return FALSE;
+}
+
+/* What is no file is not even opened, as that does something to some devices; and if
+ * it has become one since, does not block. */
+static gboolean
+open_path (MtlFileSource  *self,
+           const char     *path,
+           GError        **error)
+{
+  struct stat info;
+
+  if (stat (path, &info) < 0)
+    return mtl_set_file_error (self->name, "opened", errno, error);
+  if (!check_kind (self->name, info.st_mode, error))
+    return FALSE;
+
+  do
+    self->fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  while (self->fd < 0 && errno == EINTR);
+  if (self->fd < 0 || fstat (self->fd, &info) < 0)
+    return mtl_set_file_error (self->name, "opened", errno, error);
+  if (!check_kind (self->name, info.st_mode, error))
+    return FALSE;
+
+  self->size = info.st_size;
+  self->modified_s = info.st_mtim.tv_sec;
+  self->modified_ns = info.st_mtim.tv_nsec;
+  return self->size > 0 || check_empty (self, error);
+}
+
+MtlFileSource *
+mtl_file_source_open (GFile   *file,
+                      GError **error)
+{
+  g_autoptr (MtlFileSource) self = g_new0 (MtlFileSource, 1);
+  g_autofree char *path = g_file_get_path (file);
+  g_autofree char *shown = path != NULL ? g_strdup (path) : g_file_get_uri (file);
+  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
+
+  self->fd = -1;
+  self->name = g_strconcat ("“", escaped, "”", NULL);
+  if (path == NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "%s has no path on this machine",
+                   self->name);
+      return NULL;
+    }
+
+  return open_path (self, path, error) ? g_steal_pointer (&self) : NULL;
+}
+
+void
+mtl_file_source_close (MtlFileSource *self)
+{
+  if (self->fd >= 0)
+    close (self->fd);
+  g_free (self->name);
+  g_free (self);
+}
+
+/* All of the bytes, or an error. */
+gboolean
+mtl_file_source_read_at (const MtlFileSource  *self,
+                         guint64               offset,
+                         gpointer              buffer,
+                         gsize                 size,
+                         GError              **error)
+{
+  guint8 *bytes = buffer;
+  gsize done = 0;
+
+  while (done < size)
+    {
+      gssize n_read = pread (self->fd, bytes + done, MIN (size - done, MAX_PIECE), offset + done);
+
+      if (n_read < 0 && errno != EINTR)
+        return mtl_set_file_error (self->name, "read", errno, error);
+      if (n_read == 0)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                       "%s is cut short: byte %" G_GUINT64_FORMAT " is not there of the %"
+                       G_GUINT64_FORMAT " that it had when it was opened",
+                       self->name, offset + done, self->size);
+          return FALSE;
+        }
+      done += MAX (n_read, 0);
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_file_source_check_range (const MtlFileSource  *self,
+                             guint64               offset,
+                             guint64               size,
+                             GError              **error)
+{
+  if (offset <= self->size && size <= self->size - offset)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "%" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT " leave %s of %"
+               G_GUINT64_FORMAT " bytes", size, offset, self->name, self->size);
+  return FALSE;
+}
+
+gboolean
+mtl_file_source_check_unchanged (const MtlFileSource  *self,
+                                 GError              **error)
+{
+  struct stat info;
+
+  if (fstat (self->fd, &info) < 0)
+    return mtl_set_file_error (self->name, "looked at", errno, error);
+  if ((guint64) info.st_size == self->size && info.st_mtim.tv_sec == self->modified_s
+      && info.st_mtim.tv_nsec == self->modified_ns)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "%s was changed after it was opened: it had %" G_GUINT64_FORMAT
+               " bytes and has %" G_GUINT64_FORMAT, self->name, self->size,
+               (guint64) info.st_size);
+  return FALSE;
+}
+
+#ifdef __linux__
+
+gboolean
+mtl_file_source_is_remote (const MtlFileSource *self)
+{
+  static const guint32 magics[] = {
+    0x00006969, /* NFS */
+    0x0000517b, /* SMB, as CIFS, and 2 */
+    0xff534d42,
+    0xfe534d42,
+    0x65735546, /* FUSE */
+    0x0bd00bd0, /* Lustre */
+    0x00c36400, /* Ceph */
+    0x5346414f, /* AFS, of two makers */
+    0x6b414653,
+    0x01021997, /* 9P */
+    0x73757245, /* Coda */
+  };
+  struct statfs info;
+
+  if (fstatfs (self->fd, &info) < 0)
+    return FALSE;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (magics); i++)
+    if ((guint32) info.f_type == magics[i])
+      return TRUE;
+
+  return FALSE;
+}
+
+#else
+
+gboolean
+mtl_file_source_is_remote (const MtlFileSource *self)
+{
+  struct statfs info;
+
+  return fstatfs (self->fd, &info) == 0 && (info.f_flags & MNT_LOCAL) == 0;
+}
+
+#endif
