@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-file-source-private.h"
+
+G_BEGIN_DECLS
+
+/* A range of a file in memory, read-only, in pages that a GPU takes as they are: the
+ * first one begins before the range where that begins on no page, and the last one has
+ * zeros after the file's end. The file may be closed. */
+typedef struct
+{
+  int ref_count; /* atomic */
+  char *name; /* for messages */
+  guint8 *pages;
+  gsize pages_size;
+  gsize begin; /* of the range */
+  gsize size;
+} MtlFileMapping;
+
+MtlFileMapping *mtl_file_mapping_new      (const MtlFileSource  *source,
+                                           guint64               offset,
+                                           gsize                 size,
+                                           GError              **error);
+MtlFileMapping *mtl_file_mapping_ref      (MtlFileMapping       *self);
+void            mtl_file_mapping_unref    (MtlFileMapping       *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_unref)
+
+/* Asks the system to read a part of the range ahead. */
+void            mtl_file_mapping_prefetch (MtlFileMapping       *self,
+                                           gsize                 offset,
+                                           gsize                 size);
+
+/* Waits until it is read. Where the system can tell, as Linux 5.14 can, it is an error
+ * and no signal that the file was cut meanwhile. */
+gboolean        mtl_file_mapping_populate (MtlFileMapping       *self,
+                                           gsize                 offset,
+                                           gsize                 size,
+                                           GError              **error);
+
+G_END_DECLS

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-file-mapping-private.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mtl-error.h"
+
+/* Of the GPUs that take pages as they are. Where the system's are larger, those. */
+#define MIN_PAGE_SIZE 16384
+
+static gsize
+get_page_size (void)
+{
+  return MAX (sysconf (_SC_PAGESIZE), MIN_PAGE_SIZE);
+}
+
+/* Zeros that cost nothing, whole pages from a page on; NULL with errno. */
+static guint8 *
+reserve (gsize size,
+         gsize page_size)
+{
+  guint8 *all = mmap (NULL, size + page_size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE,
+                      -1, 0);
+  gsize before;
+
+  if (all == MAP_FAILED)
+    return NULL;
+
+  before = -(guintptr) all % page_size;
+  if (before > 0)
+    munmap (all, before);
+  munmap (all + before + size, page_size - before);
+  return all + before;
+}
+
+/* Pages that are wholly behind the file's end would end the process when they are read,
+ * so that what rounds the size up is not the file's. */
+static gboolean
+map (MtlFileMapping       *self,
+     const MtlFileSource  *source,
+     guint64               file_begin,
+     GError              **error)
+{
+  gsize page_size = get_page_size ();
+
+  self->pages_size = (self->begin + self->size + page_size - 1) / page_size * page_size;
+  self->pages = reserve (self->pages_size, page_size);
+  if (self->pages == NULL
+      || mmap (self->pages, self->begin + self->size, PROT_READ, MAP_SHARED | MAP_FIXED,
+               source->fd, file_begin) == MAP_FAILED)
+    return mtl_set_file_error (self->name, "mapped", errno, error);
+
+  return TRUE;
+}
+
+static gboolean
+check_address_range (const MtlFileSource  *source,
+                     gsize                 size,
+                     GError              **error)
+{
+  if (size <= G_MAXSSIZE - 3 * get_page_size ())
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GSIZE_FORMAT " bytes of %s are beyond the limit of what can be mapped",
+               size, source->name);
+  return FALSE;
+}
+
+/* The range has bytes, and is of the file as it was when it was opened. */
+MtlFileMapping *
+mtl_file_mapping_new (const MtlFileSource  *source,
+                      guint64               offset,
+                      gsize                 size,
+                      GError              **error)
+{
+  g_autoptr (MtlFileMapping) self = NULL;
+
+  if (!mtl_file_source_check_range (source, offset, size, error)
+      || !check_address_range (source, size, error)
+      || !mtl_file_source_check_unchanged (source, error))
+    return NULL;
+
+  self = g_new0 (MtlFileMapping, 1);
+  self->ref_count = 1;
+  self->name = g_strdup (source->name);
+  self->begin = offset % get_page_size ();
+  self->size = size;
+  return map (self, source, offset - self->begin, error) ? g_steal_pointer (&self) : NULL;
+}
+
+MtlFileMapping *
+mtl_file_mapping_ref (MtlFileMapping *self)
+{
+  g_atomic_int_inc (&self->ref_count);
+  return self;
+}
+
+void
+mtl_file_mapping_unref (MtlFileMapping *self)
+{
+  if (!g_atomic_int_dec_and_test (&self->ref_count))
+    return;
+
+  if (self->pages != NULL)
+    munmap (self->pages, self->pages_size);
+  g_free (self->name);
+  g_free (self);
+}
+
+static int
+advise (MtlFileMapping *self,
+        gsize           offset,
+        gsize           size,
+        int             advice)
+{
+  gsize page_size = sysconf (_SC_PAGESIZE);
+  gsize begin = (self->begin + offset) / page_size * page_size;
+  int result;
+
+  do
+    result = madvise (self->pages + begin, self->begin + offset + size - begin, advice);
+  while (result < 0 && errno == EINTR);
+
+  return result;
+}
+
+void
+mtl_file_mapping_prefetch (MtlFileMapping *self,
+                           gsize           offset,
+                           gsize           size)
+{
+  advise (self, offset, size, MADV_WILLNEED);
+}
+
+gboolean
+mtl_file_mapping_populate (MtlFileMapping  *self,
+                           gsize            offset,
+                           gsize            size,
+                           GError         **error)
+{
+#ifdef MADV_POPULATE_READ
+  if (advise (self, offset, size, MADV_POPULATE_READ) == 0)
+    return TRUE;
+
+  if (errno == EFAULT)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "%s was cut short while it was in use: a page between bytes %" G_GSIZE_FORMAT
+                   " and %" G_GSIZE_FORMAT " of what is mapped is not there any more",
+                   self->name, offset, offset + size);
+      return FALSE;
+    }
+  if (errno != EINVAL)
+    return mtl_set_file_error (self->name, "read", errno, error);
+#endif
+
+  mtl_file_mapping_prefetch (self, offset, size);
+  return TRUE;
+}
