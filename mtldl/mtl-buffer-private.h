@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-buffer.h"
+#include "mtl-file-mapping-private.h"
 #include "mtl-memory-private.h"
 
 G_BEGIN_DECLS
@@ -18,6 +19,9 @@ struct _MtlBuffer
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);
+MtlBuffer *mtl_buffer_new_for_mapping (MtlFileMapping  *mapping,
+                                       MtlDevice       *device,
+                                       GError         **error);
 gboolean   mtl_buffer_check_range    (MtlBuffer  *self,
                                        gsize       offset,
                                        gsize       size,

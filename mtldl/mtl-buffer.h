@@ -46,6 +46,12 @@ MtlBuffer      *mtl_buffer_new_for_handle       (MtlDevice       *device,
                                                  GDestroyNotify   destroy,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlBuffer      *mtl_buffer_new_mapped           (GFile           *file,
+                                                 MtlDevice       *device,
+                                                 guint64          offset,
+                                                 gsize            size,
+                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_slice                (MtlBuffer       *self,
                                                  gsize            offset,
                                                  gsize            size,

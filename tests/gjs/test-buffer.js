@@ -169,6 +169,20 @@ testAnyMemory('a cancelled copy changes nothing', async () => {
     equal(contentsOf(buffer), [0, 0]);
 });
 
+test('a range of a file is a buffer, which outlives the file', () => {
+    const [file, stream] = Gio.File.new_tmp(null);
+    stream.close(null);
+    file.replace_contents(new Uint8Array([1, 2, 3, 4, 5]), null, false, Gio.FileCreateFlags.NONE,
+        null);
+    const buffer = Mtl.Buffer.new_mapped(file, null, 1, 3);
+
+    throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 leave/,
+        () => Mtl.Buffer.new_mapped(file, null, 1, 5));
+    file.delete(null);
+    equal(contentsOf(buffer), [2, 3, 4]);
+    throwsMtl('READ_ONLY', /./, () => buffer.set_bytes(0, bytesOf(9)));
+});
+
 testAnyMemory('a pattern fills a part', () => {
     const buffer = newBuffer(7);
 

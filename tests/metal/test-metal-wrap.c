@@ -272,6 +272,80 @@ test_memory_mapped (void)
   g_unlink (path);
 }
 
+/* Read-only pages go to memory that only the GPU reaches. */
+static void
+assert_gpu_copies (MtlBuffer    *buffer,
+                   const guint8 *expected)
+{
+  gsize size = mtl_buffer_get_size (buffer);
+  g_autoptr (MtlBuffer) copy = new_buffer (mtl_buffer_get_device (buffer), size,
+                                           MTL_STORAGE_MODE_PRIVATE);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_buffer_copy (copy, 0, buffer, 0, size, NULL, &error));
+  g_assert_no_error (error);
+  assert_buffer_bytes (copy, 0, expected, size);
+}
+
+/* A range of a file, in the GPU's pages: it begins within one. */
+static void
+test_file_mapped (void)
+{
+  const gsize page_size = metal_fixture_page_size (), size = 3 * page_size + 100;
+  const gsize offset = page_size + 7;
+  g_autofree guint8 *content = g_malloc (size);
+  g_autoptr (GFileIOStream) stream = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GFile) file = g_file_new_tmp (NULL, &stream, &error);
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < size; i++)
+    content[i] = i % 251;
+  g_assert_true (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (stream)),
+                                            content, size, NULL, NULL, &error));
+
+  for (int i = 0; i < N_METAL_DEVICES; i++)
+    {
+      MtlBuffer *buffer = mtl_buffer_new_mapped (file, get_metal (i), offset, size - offset,
+                                                 &error);
+
+      g_assert_no_error (error);
+      g_assert_true (mtl_buffer_get_device (buffer) == get_metal (i));
+      g_assert_true (mtl_buffer_is_read_only (buffer));
+      g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, MTL_STORAGE_MODE_SHARED);
+      g_assert_cmpuint (mtl_buffer_get_byte_offset (buffer), ==, 7);
+      g_assert_cmpmem (mtl_buffer_get_contents (buffer), size - offset, content + offset,
+                       size - offset);
+      assert_gpu_copies (buffer, content + offset);
+      g_assert_finalize_object (buffer);
+    }
+
+  g_file_delete (file, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_file_mapped_refused (void)
+{
+  g_autoptr (GFileIOStream) stream = NULL;
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (GFile) file = g_file_new_tmp (NULL, &stream, &local_error);
+
+  g_assert_no_error (local_error);
+  g_assert_cmpint (truncate (g_file_peek_path (file), MAX_BUFFER_SIZE + 1), ==, 0);
+  assert_fails (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE + 1,
+                                       &error),
+                MTL_ERROR_NEEDS_COPY, "“Test Discrete” does not take");
+  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE,
+                                         &local_error));
+  g_assert_no_error (local_error);
+  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 5, 0, &local_error));
+  g_assert_no_error (local_error);
+
+  g_file_delete (file, NULL, &local_error);
+  g_assert_no_error (local_error);
+}
+
 static void
 test_memory_slice_keeps_owner (void)
 {
@@ -494,6 +568,8 @@ main (int   argc,
   g_test_add_func ("/MetalWrap/handle/device-seen-later", test_handle_of_device_seen_later);
   add_metal_test ("/MetalWrap/memory/in-place", test_memory_in_place);
   add_metal_test ("/MetalWrap/memory/mapped", test_memory_mapped);
+  add_metal_test ("/MetalWrap/file/mapped", test_file_mapped);
+  add_metal_test ("/MetalWrap/file/refused", test_file_mapped_refused);
   add_metal_test ("/MetalWrap/memory/slice-keeps-owner", test_memory_slice_keeps_owner);
   add_metal_test ("/MetalWrap/memory/kept-by-gpu", test_memory_kept_by_gpu);
   add_metal_test ("/MetalWrap/memory/kept-by-peer", test_memory_kept_by_peer);

@@ -4,7 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
-from gi.repository import GLib, Mtl
+from gi.repository import Gio, GLib, Mtl
 
 from conftest import DEFAULT, STORAGE_MODE, error_code, from_dlpack, new_buffer
 
@@ -46,6 +46,35 @@ def test_is_zeroed():
 
 def test_is_aligned():
     assert np.asarray(new_buffer(1000)).ctypes.data % 64 == 0
+
+
+def test_mapped(tmp_path):
+    path = tmp_path / "file"
+    values = np.arange(10000, dtype="<u2")
+    path.write_bytes(b"header" + values.tobytes())
+    file = Gio.File.new_for_path(str(path))
+    buffer = Mtl.Buffer.new_mapped(file, None, 6, 20000)
+
+    path.unlink()
+    array = np.asarray(buffer).view("<u2")
+    assert (array == values).all() and not array.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        buffer.set_bytes(0, GLib.Bytes.new(b"x"))
+    del buffer
+    gc.collect()
+    assert (array == values).all()
+
+
+def test_mapped_refuses(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    file = Gio.File.new_for_path(str(path))
+
+    with pytest.raises(IndexError, match="10 bytes at offset 1 leave"):
+        Mtl.Buffer.new_mapped(file, None, 1, 10)
+    with pytest.raises(GLib.Error) as caught:
+        Mtl.Buffer.new_mapped(file.get_parent(), None, 0, 0)
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.IS_DIRECTORY)
 
 
 @pytest.mark.any_memory

@@ -149,6 +149,31 @@ void test_cancelled_copy () throws GLib.Error {
 	}
 }
 
+void test_mapped () throws GLib.Error {
+	FileIOStream stream;
+	var file = File.new_tmp (null, out stream);
+
+	stream.output_stream.write_all ({ 1, 2, 3, 4, 5 }, null);
+	stream.close ();
+	var buffer = new Mtl.Buffer.mapped (file, null, 1, 3);
+	try {
+		new Mtl.Buffer.mapped (file, null, 1, 5);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("5 bytes at offset 1"));
+	}
+
+	file.delete ();
+	try {
+		new Mtl.Buffer.mapped (file, null, 0, 0);
+		assert_not_reached ();
+	} catch (IOError.NOT_FOUND e) {
+		assert_true (e.message.contains (file.get_basename ()));
+	}
+	assert_contents (buffer, { 2, 3, 4 });
+	assert_true (buffer.is_read_only ());
+}
+
 void test_fill () throws GLib.Error {
 	var buffer = new_buffer (5);
 
@@ -186,6 +211,7 @@ int main (string[] args) {
 	add_test ("/vala/buffer/shared-bytes", test_shared_bytes);
 	add_any_memory_test ("/vala/buffer/copy", test_copy);
 	add_any_memory_test ("/vala/buffer/cancelled-copy", test_cancelled_copy);
+	add_test ("/vala/buffer/mapped", test_mapped);
 	add_any_memory_test ("/vala/buffer/fill", test_fill);
 	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);
 	return Test.run ();

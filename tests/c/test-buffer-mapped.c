@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Buffers of ranges of files. */
+
+#include "test-files.h"
+
+static MtlBuffer *
+map_file (GFile   *file,
+          guint64  offset,
+          gsize    size)
+{
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new_mapped (file, NULL, offset, size, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, size);
+  g_assert_true (mtl_buffer_is_read_only (buffer));
+  g_assert_true (mtl_buffer_is_host_accessible (buffer));
+  g_assert_true (mtl_buffer_get_device (buffer) == mtl_device_get_host ());
+  return buffer;
+}
+
+static void
+assert_maps (GFile   *file,
+             guint64  offset,
+             gsize    size)
+{
+  MtlBuffer *buffer = map_file (file, offset, size);
+
+  assert_pattern (mtl_buffer_get_contents (buffer), offset, size);
+  g_assert_finalize_object (buffer);
+}
+
+static void
+test_ranges (TestFolder    *folder,
+             gconstpointer  data)
+{
+  static const gsize edges[] = { 0, 1, 4095, 4096, 16383, 16384, 16385, 40000, 65537 };
+  g_autoptr (GFile) file = write_pattern (folder, "file", 65537);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (edges); i++)
+    for (gsize j = i; j < G_N_ELEMENTS (edges); j++)
+      assert_maps (file, edges[i], edges[j] - edges[i]);
+}
+
+static void
+test_empty_file (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_file (folder, "file", "", 0);
+
+  assert_maps (file, 0, 0);
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "file” of 0 bytes");
+}
+
+static void
+test_out_of_bounds (TestFolder    *folder,
+                    gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
+
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 1, 5000, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "5000 bytes at offset 1 leave “/");
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 5001, 0, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "0 bytes at offset 5001");
+  assert_fails (mtl_buffer_new_mapped (file, NULL, G_MAXUINT64, 2, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 2, G_MAXSIZE, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
+}
+
+static gpointer
+open_mapped (GFile   *file,
+             GError **error)
+{
+  return mtl_buffer_new_mapped (file, NULL, 0, 1, error);
+}
+
+static void
+test_kinds (TestFolder    *folder,
+            gconstpointer  data)
+{
+  assert_only_files_open (folder, open_mapped);
+}
+
+static void
+test_file_is_closed (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  guint n_before = count_descriptors ();
+  g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
+  g_autoptr (MtlBuffer) buffer = map_file (file, 100, 4900);
+
+  g_assert_cmpuint (count_descriptors (), ==, n_before);
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 5001, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "5001");
+  g_assert_cmpuint (count_descriptors (), ==, n_before);
+}
+
+/* Neither reaches the file that is mapped. */
+static void
+test_replaced_and_removed (TestFolder    *folder,
+                           gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 50000);
+  g_autoptr (GFile) other = write_file (folder, "other", "abc", 3);
+  g_autoptr (MtlBuffer) buffer = map_file (file, 100, 49900);
+  g_autoptr (MtlBuffer) replaced = NULL;
+
+  g_assert_cmpint (g_rename (g_file_peek_path (other), g_file_peek_path (file)), ==, 0);
+  replaced = map_file (file, 0, 3);
+  g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
+  assert_pattern (mtl_buffer_get_contents (buffer), 100, 49900);
+  g_assert_cmpmem (mtl_buffer_get_contents (replaced), 3, "abc", 3);
+}
+
+static void
+test_read_only (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 100);
+  g_autoptr (MtlBuffer) buffer = map_file (file, 0, 100);
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
+
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, &error), MTL_ERROR_READ_ONLY, "100");
+  assert_refuses (mtl_buffer_fill (buffer, 0, 100, bytes, &error), MTL_ERROR_READ_ONLY, "100");
+}
+
+/* Each of them alone keeps the pages. */
+static void
+test_keeps_pages (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 40000);
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = map_file (file, 20000, 20000);
+  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 1000, 2000, &error);
+  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 3000, 4000, &error);
+
+  g_assert_no_error (error);
+  g_assert_finalize_object (buffer);
+  assert_pattern (mtl_buffer_get_contents (slice), 21000, 2000);
+  g_clear_object (&slice);
+  assert_pattern (g_bytes_get_data (bytes, NULL), 23000, 4000);
+}
+
+static void
+test_view (TestFolder    *folder,
+           gconstpointer  data)
+{
+  const gint16 values[] = { GINT16_TO_LE (1), GINT16_TO_LE (-2), GINT16_TO_LE (3) };
+  g_autoptr (GFile) file = write_file (folder, "file", values, sizeof values);
+  g_autoptr (MtlBuffer) buffer = map_file (file, 0, sizeof values);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (3), MTL_ORDER_C, 16,
+                                                                      &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT16, 0,
+                                                          &error);
+
+  g_assert_no_error (error);
+  assert_elements (view, 1, -2, 3);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_folder_test ("/Buffer/mapped/ranges", test_ranges);
+  add_folder_test ("/Buffer/mapped/empty-file", test_empty_file);
+  add_folder_test ("/Buffer/mapped/out-of-bounds", test_out_of_bounds);
+  add_folder_test ("/Buffer/mapped/kinds", test_kinds);
+  add_folder_test ("/Buffer/mapped/file-is-closed", test_file_is_closed);
+  add_folder_test ("/Buffer/mapped/replaced-and-removed", test_replaced_and_removed);
+  add_folder_test ("/Buffer/mapped/read-only", test_read_only);
+  add_folder_test ("/Buffer/mapped/keeps-pages", test_keeps_pages);
+  add_folder_test ("/Buffer/mapped/view", test_view);
+
+  return g_test_run ();
+}
