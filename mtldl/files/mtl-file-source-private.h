@@ -9,8 +9,11 @@ G_BEGIN_DECLS
 /* A file of a disk, open for reading, and what it was when it was opened. */
 typedef struct
 {
+  char *path;
   char *name; /* for messages: the path, escaped and quoted */
-  int fd;
+  int fd;     /* -1 once it is closed */
+  guint64 device;
+  guint64 inode;
   guint64 size;
   gint64 modified_s;
   gint64 modified_ns;
@@ -18,9 +21,15 @@ typedef struct
 
 MtlFileSource *mtl_file_source_open            (GFile                *file,
                                                 GError              **error);
-void           mtl_file_source_close           (MtlFileSource        *self);
+void           mtl_file_source_free            (MtlFileSource        *self);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileSource, mtl_file_source_close)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileSource, mtl_file_source_free)
+
+/* Gives the descriptor back, of which there are few. The second one opens the same file
+ * again, or fails where there is another one now, or it was changed. */
+void           mtl_file_source_close           (MtlFileSource        *self);
+MtlFileSource *mtl_file_source_open_again      (const MtlFileSource  *self,
+                                                GError              **error);
 
 gboolean       mtl_file_source_read_at         (const MtlFileSource  *self,
                                                 guint64               offset,

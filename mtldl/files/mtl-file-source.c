@@ -52,6 +52,33 @@ describe_kind (mode_t mode)
   return "no file";
 }
 
+static void
+take_stat (MtlFileSource     *self,
+           const struct stat *info)
+{
+  self->device = info->st_dev;
+  self->inode = info->st_ino;
+  self->size = info->st_size;
+  self->modified_s = info->st_mtim.tv_sec;
+  self->modified_ns = info->st_mtim.tv_nsec;
+}
+
+/* Two states of one file. */
+static gboolean
+check_same (const MtlFileSource  *then,
+            const MtlFileSource  *now,
+            GError              **error)
+{
+  if (then->size == now->size && then->modified_s == now->modified_s
+      && then->modified_ns == now->modified_ns)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "%s was changed after it was opened: it had %" G_GUINT64_FORMAT
+               " bytes and has %" G_GUINT64_FORMAT, then->name, then->size, now->size);
+  return FALSE;
+}
+
 static gboolean
 check_kind (const char  *name,
             mode_t       mode,
@@ -92,27 +119,24 @@ check_empty (const MtlFileSource  *self,
  * it has become one since, does not block. */
 static gboolean
 open_path (MtlFileSource  *self,
-           const char     *path,
            GError        **error)
 {
   struct stat info;
 
-  if (stat (path, &info) < 0)
+  if (stat (self->path, &info) < 0)
     return mtl_set_file_error (self->name, "opened", errno, error);
   if (!check_kind (self->name, info.st_mode, error))
     return FALSE;
 
   do
-    self->fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    self->fd = open (self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   while (self->fd < 0 && errno == EINTR);
   if (self->fd < 0 || fstat (self->fd, &info) < 0)
     return mtl_set_file_error (self->name, "opened", errno, error);
   if (!check_kind (self->name, info.st_mode, error))
     return FALSE;
 
-  self->size = info.st_size;
-  self->modified_s = info.st_mtim.tv_sec;
-  self->modified_ns = info.st_mtim.tv_nsec;
+  take_stat (self, &info);
   return self->size > 0 || check_empty (self, error);
 }
 
@@ -126,6 +150,7 @@ mtl_file_source_open (GFile   *file,
   g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
 
   self->fd = -1;
+  self->path = g_strdup (path);
   self->name = g_strconcat ("“", escaped, "”", NULL);
   if (path == NULL)
     {
@@ -134,7 +159,7 @@ mtl_file_source_open (GFile   *file,
       return NULL;
     }
 
-  return open_path (self, path, error) ? g_steal_pointer (&self) : NULL;
+  return open_path (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
 void
@@ -142,6 +167,36 @@ mtl_file_source_close (MtlFileSource *self)
 {
   if (self->fd >= 0)
     close (self->fd);
+  self->fd = -1;
+}
+
+MtlFileSource *
+mtl_file_source_open_again (const MtlFileSource  *self,
+                            GError              **error)
+{
+  g_autoptr (MtlFileSource) again = g_new0 (MtlFileSource, 1);
+
+  again->fd = -1;
+  again->path = g_strdup (self->path);
+  again->name = g_strdup (self->name);
+  if (!open_path (again, error))
+    return NULL;
+
+  if (again->device != self->device || again->inode != self->inode)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "%s was replaced by another file after it was opened", self->name);
+      return NULL;
+    }
+
+  return check_same (self, again, error) ? g_steal_pointer (&again) : NULL;
+}
+
+void
+mtl_file_source_free (MtlFileSource *self)
+{
+  mtl_file_source_close (self);
+  g_free (self->path);
   g_free (self->name);
   g_free (self);
 }
@@ -196,19 +251,14 @@ gboolean
 mtl_file_source_check_unchanged (const MtlFileSource  *self,
                                  GError              **error)
 {
+  MtlFileSource now;
   struct stat info;
 
   if (fstat (self->fd, &info) < 0)
     return mtl_set_file_error (self->name, "looked at", errno, error);
-  if ((guint64) info.st_size == self->size && info.st_mtim.tv_sec == self->modified_s
-      && info.st_mtim.tv_nsec == self->modified_ns)
-    return TRUE;
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "%s was changed after it was opened: it had %" G_GUINT64_FORMAT
-               " bytes and has %" G_GUINT64_FORMAT, self->name, self->size,
-               (guint64) info.st_size);
-  return FALSE;
+  take_stat (&now, &info);
+  return check_same (self, &now, error);
 }
 
 #ifdef __linux__

@@ -185,6 +185,36 @@ test_replaced (TestFolder    *folder,
   assert_pattern (bytes, 0, 100);
 }
 
+/* The same one only. */
+static void
+test_open_again (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
+  g_autoptr (GFile) file = write_pattern (folder, "file", 100);
+  g_autoptr (MtlFileSource) source = open_source (file);
+  g_autoptr (GFile) other = write_pattern (folder, "other", 100);
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlFileSource) again = NULL;
+  guint n_open = count_descriptors ();
+  guint8 bytes[100];
+
+  mtl_file_source_close (source);
+  g_assert_cmpuint (count_descriptors (), ==, n_open - 1);
+  again = mtl_file_source_open_again (source, &local_error);
+  g_assert_no_error (local_error);
+  g_assert_true (mtl_file_source_read_at (again, 0, bytes, 100, NULL));
+  assert_pattern (bytes, 0, 100);
+
+  g_assert_cmpint (utimensat (AT_FDCWD, g_file_peek_path (file), times, 0), ==, 0);
+  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA,
+                "file” was changed");
+  g_assert_cmpint (g_rename (g_file_peek_path (other), g_file_peek_path (file)), ==, 0);
+  assert_fails (mtl_file_source_open_again (source, &error), MTL_ERROR_INVALID_DATA,
+                "file” was replaced by another");
+  g_assert_cmpuint (count_descriptors (), ==, n_open);
+}
+
 static void
 test_link (TestFolder    *folder,
            gconstpointer  data)
@@ -230,6 +260,7 @@ main (int   argc,
   add_folder_test ("/FileSource/range", test_range);
   add_folder_test ("/FileSource/changed", test_changed);
   add_folder_test ("/FileSource/replaced", test_replaced);
+  add_folder_test ("/FileSource/open-again", test_open_again);
   add_folder_test ("/FileSource/link", test_link);
   add_folder_test ("/FileSource/kinds", test_kinds);
   add_folder_test ("/FileSource/odd-name", test_odd_name);
