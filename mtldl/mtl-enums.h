@@ -99,6 +99,23 @@ typedef enum /*< flags >*/
 } MtlBufferFlags;
 
 /**
+ * MtlFileMode:
+ * @MTL_FILE_MODE_AUTO: mapped on disks of this machine, read from others
+ * @MTL_FILE_MODE_MAP: mapped: the system reads pages when they are used
+ * @MTL_FILE_MODE_READ: read, one tensor at a time, into memory of its own
+ *
+ * How the tensors of a file come into memory.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_FILE_MODE_AUTO,
+  MTL_FILE_MODE_MAP,
+  MTL_FILE_MODE_READ,
+} MtlFileMode;
+
+/**
  * MtlOrder:
  * @MTL_ORDER_C: row-major, the last axis is the densest
  * @MTL_ORDER_F: column-major, the first axis is the densest

@@ -18,5 +18,7 @@
 #include "mtl-strided-layout.h"
 #include "mtl-strided-view.h"
 #include "mtl-dlpack.h"
+#include "mtl-tensor-file-entry.h"
+#include "mtl-tensor-file.h"
 
 #undef MTLDL_INSIDE

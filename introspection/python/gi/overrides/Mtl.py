@@ -54,7 +54,8 @@ def _translate_errors(cls):
         setattr(cls, name, function if info.is_method() else staticmethod(function))
 
 
-for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType):
+for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
+             Mtl.TensorFile, Mtl.TensorFileEntry):
     _translate_errors(_cls)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)

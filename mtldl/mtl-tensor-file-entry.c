@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-tensor-file-private.h"
+
+#include "mtl-enum-types.h"
+
+/**
+ * MtlTensorFileEntry:
+ *
+ * What a [class@Mtl.TensorFile] says of one tensor.
+ *
+ * It keeps the file open. Each call that gives an entry gives a new object;
+ * they are told apart by their names.
+ *
+ * Since: 1.0
+ */
+
+struct _MtlTensorFileEntry
+{
+  GObject parent_instance;
+
+  MtlTensorFile *file;
+  const MtlTensorEntry *entry; /* the file's */
+};
+
+enum
+{
+  PROP_0,
+  PROP_NAME,
+  PROP_DTYPE,
+  PROP_BYTE_OFFSET,
+  PROP_N_BYTES,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
+
+G_DEFINE_FINAL_TYPE (MtlTensorFileEntry, mtl_tensor_file_entry, G_TYPE_OBJECT)
+
+static void
+mtl_tensor_file_entry_finalize (GObject *object)
+{
+  MtlTensorFileEntry *self = MTL_TENSOR_FILE_ENTRY (object);
+
+  g_clear_object (&self->file);
+
+  G_OBJECT_CLASS (mtl_tensor_file_entry_parent_class)->finalize (object);
+}
+
+static void
+mtl_tensor_file_entry_get_property (GObject    *object,
+                                    guint       prop_id,
+                                    GValue     *value,
+                                    GParamSpec *pspec)
+{
+  MtlTensorFileEntry *self = MTL_TENSOR_FILE_ENTRY (object);
+
+  switch (prop_id)
+    {
+    case PROP_NAME:
+      g_value_set_string (value, self->entry->name);
+      break;
+    case PROP_DTYPE:
+      g_value_set_enum (value, self->entry->dtype);
+      break;
+    case PROP_BYTE_OFFSET:
+      g_value_set_uint64 (value, mtl_tensor_file_entry_get_byte_offset (self));
+      break;
+    case PROP_N_BYTES:
+      g_value_set_uint64 (value, mtl_tensor_file_entry_get_n_bytes (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = mtl_tensor_file_entry_finalize;
+  object_class->get_property = mtl_tensor_file_entry_get_property;
+
+  /**
+   * MtlTensorFileEntry:name: (getter get_name)
+   *
+   * The tensor's name.
+   *
+   * Since: 1.0
+   */
+  props[PROP_NAME] = g_param_spec_string ("name", NULL, NULL, "", flags);
+
+  /**
+   * MtlTensorFileEntry:dtype: (getter get_dtype)
+   *
+   * The type of its elements.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DTYPE] = g_param_spec_enum ("dtype", NULL, NULL, MTL_TYPE_DTYPE, MTL_DTYPE_OTHER,
+                                         flags);
+
+  /**
+   * MtlTensorFileEntry:byte-offset: (getter get_byte_offset)
+   *
+   * Where its bytes begin in its file.
+   *
+   * Since: 1.0
+   */
+  props[PROP_BYTE_OFFSET] = g_param_spec_uint64 ("byte-offset", NULL, NULL, 0, G_MAXUINT64, 0,
+                                                 flags);
+
+  /**
+   * MtlTensorFileEntry:n-bytes: (getter get_n_bytes)
+   *
+   * How many they are.
+   *
+   * Since: 1.0
+   */
+  props[PROP_N_BYTES] = g_param_spec_uint64 ("n-bytes", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
+}
+
+/* What an object has that no file gave, as from a bare g_object_new(). */
+static void
+mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
+{
+  static const MtlTensorEntry nothing = { .name = "" };
+
+  self->entry = &nothing;
+}
+
+MtlTensorFileEntry *
+mtl_tensor_file_entry_new (MtlTensorFile        *file,
+                           const MtlTensorEntry *entry)
+{
+  MtlTensorFileEntry *self = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
+
+  self->file = g_object_ref (file);
+  self->entry = entry;
+  return self;
+}
+
+/**
+ * mtl_tensor_file_entry_get_name: (get-property name)
+ * @self: an entry
+ *
+ * Gets the tensor's name. It is a stranger's: any text, and no path.
+ *
+ * Returns: (transfer none): the name
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_tensor_file_entry_get_name (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+
+  return self->entry->name;
+}
+
+/**
+ * mtl_tensor_file_entry_get_dtype: (get-property dtype)
+ * @self: an entry
+ *
+ * Gets the type of the tensor's elements.
+ *
+ * Returns: the element type
+ *
+ * Since: 1.0
+ */
+MtlDType
+mtl_tensor_file_entry_get_dtype (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), MTL_DTYPE_OTHER);
+
+  return self->entry->dtype;
+}
+
+/**
+ * mtl_tensor_file_entry_get_shape:
+ * @self: an entry
+ * @n_dims: (out) (optional): return location for the number of dimensions
+ *
+ * Gets the extents, outermost axis first.
+ *
+ * Returns: (array length=n_dims) (transfer none): the shape, owned by @self
+ *
+ * Since: 1.0
+ */
+const gint64 *
+mtl_tensor_file_entry_get_shape (MtlTensorFileEntry *self,
+                                 gsize              *n_dims)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+
+  if (n_dims != NULL)
+    *n_dims = self->entry->n_dims;
+  return self->entry->shape;
+}
+
+/**
+ * mtl_tensor_file_entry_get_byte_offset: (get-property byte-offset)
+ * @self: an entry
+ *
+ * Gets where the tensor's bytes begin, counted from the beginning of the file
+ * that they are in.
+ *
+ * Returns: the offset in bytes
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), 0);
+
+  return self->entry->begin;
+}
+
+/**
+ * mtl_tensor_file_entry_get_n_bytes: (get-property n-bytes)
+ * @self: an entry
+ *
+ * Gets how many bytes the tensor takes in its file.
+ *
+ * Returns: the number of bytes
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_tensor_file_entry_get_n_bytes (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), 0);
+
+  return self->entry->end - self->entry->begin;
+}
+
+/**
+ * mtl_tensor_file_entry_get_file:
+ * @self: an entry
+ *
+ * Gets the file that the tensor's bytes are in: the one that was opened, or
+ * one of those that it names.
+ *
+ * Returns: (transfer none) (nullable): the file, %NULL where none was opened
+ *
+ * Since: 1.0
+ */
+GFile *
+mtl_tensor_file_entry_get_file (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+
+  return self->file != NULL ? self->file->parts[self->entry->file].file : NULL;
+}
+
+/**
+ * mtl_tensor_file_entry_get_view:
+ * @self: an entry
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Gets a view of the tensor, as [method@Mtl.TensorFile.get_view] does, and
+ * fails as that does.
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_tensor_file_entry_get_view (MtlTensorFileEntry  *self,
+                                GError             **error)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+  g_return_val_if_fail (self->file != NULL, NULL);
+
+  return mtl_tensor_file_view_of (self->file, self->entry, error);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#if !defined (MTLDL_INSIDE) && !defined (MTLDL_COMPILATION)
+#error "Only <mtldl/mtldl.h> can be included directly."
+#endif
+
+#include "mtl-strided-view.h"
+
+G_BEGIN_DECLS
+
+#define MTL_TYPE_TENSOR_FILE_ENTRY (mtl_tensor_file_entry_get_type ())
+
+MTL_AVAILABLE_IN_1_0
+G_DECLARE_FINAL_TYPE (MtlTensorFileEntry, mtl_tensor_file_entry, MTL, TENSOR_FILE_ENTRY, GObject)
+
+MTL_AVAILABLE_IN_1_0
+const char      *mtl_tensor_file_entry_get_name        (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+MtlDType         mtl_tensor_file_entry_get_dtype       (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+const gint64    *mtl_tensor_file_entry_get_shape       (MtlTensorFileEntry  *self,
+                                                        gsize               *n_dims);
+MTL_AVAILABLE_IN_1_0
+guint64          mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+guint64          mtl_tensor_file_entry_get_n_bytes     (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+GFile           *mtl_tensor_file_entry_get_file        (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView  *mtl_tensor_file_entry_get_view        (MtlTensorFileEntry  *self,
+                                                        GError             **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

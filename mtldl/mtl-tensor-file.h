@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#if !defined (MTLDL_INSIDE) && !defined (MTLDL_COMPILATION)
+#error "Only <mtldl/mtldl.h> can be included directly."
+#endif
+
+#include "mtl-tensor-file-entry.h"
+
+G_BEGIN_DECLS
+
+#define MTL_TYPE_TENSOR_FILE (mtl_tensor_file_get_type ())
+
+MTL_AVAILABLE_IN_1_0
+G_DECLARE_FINAL_TYPE (MtlTensorFile, mtl_tensor_file, MTL, TENSOR_FILE, GObject)
+
+MTL_AVAILABLE_IN_1_0
+MtlTensorFile       *mtl_tensor_file_open              (GFile          *file,
+                                                        MtlFileMode     mode,
+                                                        MtlDevice      *device,
+                                                        GCancellable   *cancellable,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+GFile               *mtl_tensor_file_get_file          (MtlTensorFile  *self);
+MTL_AVAILABLE_IN_1_0
+MtlFileMode          mtl_tensor_file_get_mode          (MtlTensorFile  *self);
+MTL_AVAILABLE_IN_1_0
+MtlDevice           *mtl_tensor_file_get_device        (MtlTensorFile  *self);
+MTL_AVAILABLE_IN_1_0
+const char         **mtl_tensor_file_get_names         (MtlTensorFile  *self)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+const char         **mtl_tensor_file_get_metadata_keys (MtlTensorFile  *self)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+const char          *mtl_tensor_file_get_metadata      (MtlTensorFile  *self,
+                                                        const char     *key);
+MTL_AVAILABLE_IN_1_0
+MtlTensorFileEntry  *mtl_tensor_file_get_entry         (MtlTensorFile  *self,
+                                                        const char     *name,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView      *mtl_tensor_file_get_view          (MtlTensorFile  *self,
+                                                        const char     *name,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

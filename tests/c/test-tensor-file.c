@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Files of tensors: what they say, and views of them. */
+
+#include "test-files.h"
+
+/* With a header and data, which have a size of their own. */
+static GFile *
+write_safetensors (TestFolder    *folder,
+                   const char    *name,
+                   const char    *header,
+                   gconstpointer  data,
+                   gsize          size)
+{
+  guint64 header_size = strlen (header), prefix = GUINT64_TO_LE (header_size);
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+
+  g_byte_array_append (bytes, (const guint8 *) &prefix, sizeof prefix);
+  g_byte_array_append (bytes, (const guint8 *) header, header_size);
+  g_byte_array_append (bytes, data, size);
+  return write_file (folder, name, bytes->data, bytes->len);
+}
+
+/* “b” begins at an odd byte. */
+static const char three_header[] =
+  "{\"__metadata__\":{\"format\":\"pt\",\"who\":\"me\"},"
+  "\"b\":{\"dtype\":\"I16\",\"shape\":[2,2],\"data_offsets\":[3,11]},"
+  "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
+  "\"none\":{\"dtype\":\"F32\",\"shape\":[0,5],\"data_offsets\":[11,11]}}";
+static const guint8 three_data[] = { 1, 2, 3, 4, 0, 5, 0, 6, 0, 0xff, 0xff };
+
+static GFile *
+write_three (TestFolder *folder,
+             const char *name)
+{
+  return write_safetensors (folder, name, three_header, three_data, sizeof three_data);
+}
+
+static MtlTensorFile *
+open_file (GFile       *file,
+           MtlFileMode  mode)
+{
+  g_autoptr (GError) error = NULL;
+  MtlTensorFile *tensors = mtl_tensor_file_open (file, mode, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return tensors;
+}
+
+static MtlStridedView *
+get_view (MtlTensorFile *tensors,
+          const char    *name)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_tensor_file_get_view (tensors, name, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+#define assert_tensor(tensors, name, ...) \
+  G_STMT_START \
+    { \
+      MtlStridedView *tensor_ = get_view ((tensors), (name)); \
+      assert_elements (tensor_, __VA_ARGS__); \
+      g_assert_finalize_object (tensor_); \
+    } \
+  G_STMT_END
+
+static void
+test_description (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  static const char *const names[] = { "a", "b", "none", NULL };
+  static const char *const keys[] = { "format", "who", NULL };
+  g_autoptr (GFile) file = write_three (folder, "any.name");
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_AUTO);
+  g_autofree const char **all = mtl_tensor_file_get_names (tensors);
+  g_autofree const char **all_keys = mtl_tensor_file_get_metadata_keys (tensors);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "b", &error);
+  const gint64 *shape;
+  gsize n_dims;
+
+  g_assert_no_error (error);
+  g_assert_cmpstrv ((char **) all, (char **) names);
+  g_assert_cmpstrv ((char **) all_keys, (char **) keys);
+  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "who"), ==, "me");
+  g_assert_null (mtl_tensor_file_get_metadata (tensors, "what"));
+  g_assert_true (mtl_tensor_file_get_file (tensors) == file);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
+  g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
+
+  shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
+  assert_dims (shape, n_dims, 2, 2);
+  g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "b");
+  g_assert_cmpint (mtl_tensor_file_entry_get_dtype (entry), ==, MTL_DTYPE_INT16);
+  g_assert_cmpuint (mtl_tensor_file_entry_get_byte_offset (entry), ==,
+                    8 + strlen (three_header) + 3);
+  g_assert_cmpuint (mtl_tensor_file_entry_get_n_bytes (entry), ==, 8);
+  g_assert_true (mtl_tensor_file_entry_get_file (entry) == file);
+}
+
+static void
+test_list (TestFolder    *folder,
+           gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  GListModel *list = G_LIST_MODEL (tensors);
+  g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (list, 1);
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = NULL;
+  guint64 n_bytes, byte_offset;
+  MtlDType dtype;
+
+  g_assert_true (g_list_model_get_item_type (list) == MTL_TYPE_TENSOR_FILE_ENTRY);
+  g_assert_cmpuint (g_list_model_get_n_items (list), ==, 3);
+  g_assert_null (g_list_model_get_item (list, 3));
+
+  g_object_get (entry, "name", &name, "dtype", &dtype, "n-bytes", &n_bytes,
+                "byte-offset", &byte_offset, NULL);
+  g_assert_cmpstr (name, ==, "b");
+  g_assert_cmpint (dtype, ==, MTL_DTYPE_INT16);
+  g_assert_cmpuint (n_bytes, ==, 8);
+  g_assert_cmpuint (byte_offset, ==, mtl_tensor_file_entry_get_byte_offset (entry));
+
+  /* The entry keeps the file. */
+  g_object_unref (tensors);
+  view = mtl_tensor_file_entry_get_view (entry, &error);
+  g_assert_no_error (error);
+  assert_elements (view, 4, 5, 6, -1);
+}
+
+static void
+test_mapped (TestFolder    *folder,
+             gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  guint n_open = count_descriptors ();
+  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  MtlStridedView *a, *b;
+  g_autoptr (MtlStridedView) again = NULL;
+
+  g_assert_cmpuint (count_descriptors (), ==, n_open + 1);
+  a = get_view (tensors, "a");
+  g_assert_cmpuint (count_descriptors (), ==, n_open);
+  b = get_view (tensors, "b");
+  again = get_view (tensors, "a");
+  assert_tensor (tensors, "none");
+  assert_view_shape (b, 2, 2);
+  g_assert_cmpint (mtl_strided_view_get_dtype (b), ==, MTL_DTYPE_INT16);
+  g_assert_true (mtl_strided_view_is_read_only (a));
+  g_assert_true (mtl_strided_view_is_identical (a, again));
+  g_assert_cmpuint (mtl_strided_view_get_address (b), ==, mtl_strided_view_get_address (a) + 3);
+
+  g_assert_finalize_object (tensors);
+  g_assert_finalize_object (a);
+  assert_elements (b, 4, 5, 6, -1);
+  g_assert_finalize_object (b);
+}
+
+static void
+test_read (TestFolder    *folder,
+           gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (GError) error = NULL;
+  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_READ);
+  MtlStridedView *view = get_view (tensors, "b");
+
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_READ);
+  g_assert_true (mtl_strided_view_fill_double (view, 7, &error));
+  g_assert_no_error (error);
+  assert_tensor (tensors, "b", 4, 5, 6, -1);
+  assert_tensor (tensors, "none");
+  g_assert_finalize_object (tensors);
+  assert_elements (view, 7, 7, 7, 7);
+  g_assert_finalize_object (view);
+}
+
+/* Numbers of more than one byte in either order, and axes in either order. */
+static void
+test_npy (TestFolder    *folder,
+          gconstpointer  data)
+{
+  static const struct
+  {
+    const char *dict; /* 70 bytes */
+    guint8 bytes[16];
+    double expected[2];
+  } cases[] = {
+    { "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }            \n", { 1, 2, 3, 4 },
+      { 513, 1027 } },
+    { "{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }            \n", { 1, 2, 3, 4 },
+      { 258, 772 } },
+    { "{'descr': '>u4', 'fortran_order': False, 'shape': (2,), }            \n",
+      { 0, 0, 1, 2, 1, 0, 0, 0 }, { 258, 1 << 24 } },
+    { "{'descr': '>f8', 'fortran_order': True, 'shape': (1, 2), }           \n",
+      { 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0 }, { 1, -2 } },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+      {
+        guint8 content[10 + 70 + 16] = "\x93NUMPY\1\0\x46";
+        g_autoptr (GFile) file = NULL;
+        g_autoptr (MtlTensorFile) tensors = NULL;
+
+        g_assert_cmpuint (strlen (cases[i].dict), ==, 70);
+        memcpy (content + 10, cases[i].dict, 70);
+        memcpy (content + 80, cases[i].bytes, 16);
+        file = write_file (folder, "file", content, sizeof content);
+        tensors = open_file (file, mode);
+        assert_tensor (tensors, "", cases[i].expected[0], cases[i].expected[1]);
+      }
+}
+
+static const char index_text[] =
+  " {\"weight_map\": {\"x\": \"1\", \"y\": \"2\", \"z\": \"1\"}}";
+
+static GFile *
+write_sharded (TestFolder *folder)
+{
+  g_autoptr (GFile) first =
+    write_safetensors (folder, "1",
+                       "{\"__metadata__\":{\"format\":\"pt\"},"
+                       "\"z\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                       "\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+                       "\1\2\3", 3);
+  g_autoptr (GFile) second =
+    write_safetensors (folder, "2", "{\"y\":{\"dtype\":\"I8\",\"shape\":[1],"
+                       "\"data_offsets\":[0,1]}}", "\xff", 1);
+
+  return write_file (folder, "index", index_text, strlen (index_text));
+}
+
+static void
+test_sharded (TestFolder    *folder,
+              gconstpointer  data)
+{
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_sharded (folder);
+      guint n_open = count_descriptors ();
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "y", &error);
+      g_autofree char *name = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
+
+      g_assert_cmpstr (name, ==, "2");
+      g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
+      g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+      assert_tensor (tensors, "x", 2, 3);
+      assert_tensor (tensors, "y", -1);
+      assert_tensor (tensors, "z", 1);
+      g_assert_cmpuint (count_descriptors (), ==, n_open);
+    }
+}
+
+#define assert_open_refuses(file, code, value) \
+  assert_fails (mtl_tensor_file_open ((file), MTL_FILE_MODE_AUTO, NULL, NULL, &error), code, value)
+
+static void
+test_sharded_wrong (TestFolder    *folder,
+                    gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_sharded (folder);
+  g_autoptr (GFile) second = NULL;
+  g_autoptr (GFile) itself = NULL;
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+  /* Another file, before a view was made. */
+  second = write_three (folder, "2");
+  assert_fails (mtl_tensor_file_get_view (tensors, "y", &error), MTL_ERROR_INVALID_DATA,
+                "2” was replaced");
+  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "Tensor “y” is not in “");
+
+  itself = write_file (folder, "2", index_text, strlen (index_text));
+  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is an index itself");
+  g_assert_cmpint (g_unlink (g_file_peek_path (itself)), ==, 0);
+  g_assert_null (mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &local_error));
+  assert_system_failed (local_error, G_IO_ERROR_NOT_FOUND, "2” cannot be opened");
+}
+
+static gpointer
+open_any (GFile   *file,
+          GError **error)
+{
+  return mtl_tensor_file_open (file, MTL_FILE_MODE_AUTO, NULL, NULL, error);
+}
+
+static void
+test_kinds (TestFolder    *folder,
+            gconstpointer  data)
+{
+  assert_only_files_open (folder, open_any);
+}
+
+/* Each message begins with the file's name. */
+static void
+test_content (TestFolder    *folder,
+              gconstpointer  data)
+{
+  static const struct
+  {
+    const char *content;
+    gsize size;
+    MtlError code;
+    const char *message;
+  } cases[] = {
+    { "", 0, MTL_ERROR_INVALID_DATA, "file”: 0 bytes are too few for a safetensors file" },
+    { "abcdefghijklmnopqrst", 20, MTL_ERROR_INVALID_DATA, "file”: A header of" },
+    { "{}", 2, MTL_ERROR_INVALID_DATA, "file”: " },
+    { "{\"weight_map\": 3}", 17, MTL_ERROR_INVALID_DATA, "file”: " },
+    { "\2\0\0\0\0\0\0\0{}1", 11, MTL_ERROR_INVALID_DATA, "file”: The tensors take 0 bytes" },
+    { "\x93NUMPY\1\0\1\0", 10, MTL_ERROR_INVALID_DATA, "file”: A .npy header of 1 bytes" },
+    { "\x93NUMPY\1\0\1\0x", 11, MTL_ERROR_INVALID_DATA, "file”: " },
+    { "PK\3\4", 4, MTL_ERROR_INVALID_DATA, "file”: " },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GFile) file = write_file (folder, "file", cases[i].content, cases[i].size);
+
+      assert_open_refuses (file, cases[i].code, cases[i].message);
+    }
+}
+
+static void
+test_missing_tensor (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+  assert_fails (mtl_tensor_file_get_view (tensors, "c\n", &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "no tensor “c\\n” among the 3");
+  assert_fails (mtl_tensor_file_get_entry (tensors, "", &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "no tensor “”");
+}
+
+static void
+test_changed (TestFolder    *folder,
+              gconstpointer  data)
+{
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_three (folder, "file");
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+
+      g_assert_cmpint (truncate (g_file_peek_path (file), 100), ==, 0);
+      assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_INVALID_DATA,
+                    "file” was changed");
+    }
+}
+
+/* The one that was opened is still there. */
+static void
+test_replaced (TestFolder    *folder,
+               gconstpointer  data)
+{
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_three (folder, "file");
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (GFile) other = write_file (folder, "other", "abc", 3);
+
+      g_assert_cmpint (g_rename (g_file_peek_path (other), g_file_peek_path (file)), ==, 0);
+      assert_tensor (tensors, "a", 1, 2, 3);
+    }
+}
+
+static void
+test_cancelled (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_null (mtl_tensor_file_open (file, MTL_FILE_MODE_AUTO, NULL, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+/* Bindings can make them this way: they are of no file. */
+static void
+test_bare (void)
+{
+  g_autoptr (MtlTensorFile) tensors = g_object_new (MTL_TYPE_TENSOR_FILE, NULL);
+  g_autoptr (MtlTensorFileEntry) entry = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
+  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (tensors);
+
+  g_assert_null (names[0]);
+  g_assert_null (keys[0]);
+  g_assert_null (mtl_tensor_file_get_file (tensors));
+  g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 0);
+  assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_OUT_OF_BOUNDS, "“a”");
+  g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
+  g_assert_null (mtl_tensor_file_entry_get_file (entry));
+}
+
+static gpointer
+get_in_thread (gpointer tensors)
+{
+  for (int i = 0; i < 200; i++)
+    {
+      assert_tensor (tensors, "a", 1, 2, 3);
+      assert_tensor (tensors, "b", 4, 5, 6, -1);
+    }
+  return NULL;
+}
+
+static void
+test_threads (TestFolder    *folder,
+              gconstpointer  data)
+{
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_three (folder, "file");
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      GThread *threads[4];
+
+      for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+        threads[i] = g_thread_new ("views", get_in_thread, tensors);
+      for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+        g_thread_join (threads[i]);
+    }
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_folder_test ("/TensorFile/description", test_description);
+  add_folder_test ("/TensorFile/list", test_list);
+  add_folder_test ("/TensorFile/mapped", test_mapped);
+  add_folder_test ("/TensorFile/read", test_read);
+  add_folder_test ("/TensorFile/npy", test_npy);
+  add_folder_test ("/TensorFile/sharded", test_sharded);
+  add_folder_test ("/TensorFile/sharded/wrong", test_sharded_wrong);
+  add_folder_test ("/TensorFile/kinds", test_kinds);
+  add_folder_test ("/TensorFile/content", test_content);
+  add_folder_test ("/TensorFile/missing-tensor", test_missing_tensor);
+  add_folder_test ("/TensorFile/changed", test_changed);
+  add_folder_test ("/TensorFile/replaced", test_replaced);
+  add_folder_test ("/TensorFile/cancelled", test_cancelled);
+  add_folder_test ("/TensorFile/threads", test_threads);
+  g_test_add_func ("/TensorFile/bare", test_bare);
+
+  return g_test_run ();
+}

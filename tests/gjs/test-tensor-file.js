@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+import Gio from 'gi://Gio';
+import Mtl from 'gi://Mtl?version=1';
+
+import {host} from './memory.js';
+import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+
+recordCalls('TensorFile');
+recordCalls('TensorFileEntry');
+
+// Of a byte, and of two numbers at an odd place.
+function writeFile() {
+    const [file, stream] = Gio.File.new_tmp(null);
+    const header = JSON.stringify({
+        __metadata__: {format: 'pt'},
+        a: {dtype: 'U8', shape: [1], data_offsets: [0, 1]},
+        b: {dtype: 'I16', shape: [2, 1], data_offsets: [1, 5]},
+    });
+
+    stream.close(null);
+    file.replace_contents(new Uint8Array([
+        header.length, 0, 0, 0, 0, 0, 0, 0, ...new TextEncoder().encode(header),
+        5, 0xfe, 0xff, 1, 2,
+    ]), null, false, Gio.FileCreateFlags.NONE, null);
+    return file;
+}
+
+function withFile(mode, callback) {
+    const file = writeFile();
+
+    callback(Mtl.TensorFile.open(file, mode, null, null), file);
+    file.delete(null);
+}
+
+test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, file) => {
+    const entry = tensors.get_entry('b');
+
+    equal(tensors.get_names(), ['a', 'b']);
+    equal(tensors.get_n_items(), 2);
+    equal(tensors.get_metadata_keys(), ['format']);
+    equal([tensors.get_metadata('format'), tensors.get_metadata('x')], ['pt', null]);
+    ok(tensors.get_file() === file && entry.get_file() === file);
+    ok(tensors.get_device() === host);
+    equal([tensors.get_mode(), tensors.mode], [Mtl.FileMode.MAP, Mtl.FileMode.MAP]);
+    equal([entry.get_name(), entry.name], ['b', 'b']);
+    equal([entry.get_dtype(), entry.get_shape()], [Mtl.DType.INT16, [2, 1]]);
+    equal([entry.get_n_bytes(), entry.n_bytes], [4, 4]);
+    equal(entry.get_byte_offset(), file.query_info('standard::size', 0, null).get_size() - 4);
+}));
+
+test('tensors are views', () => {
+    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
+        withFile(mode, tensors => {
+            equal(tensors.get_view('a').toArray(), [5]);
+            equal(tensors.get_item(1).get_view().toArray(), [[-2], [513]]);
+            equal(tensors.get_view('a').is_read_only(), mode === Mtl.FileMode.MAP);
+            throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.get_view('c'));
+        });
+    }
+});
+
+testAllReached('TensorFile', name => !name.startsWith('vfunc_'));
+testAllReached('TensorFileEntry');
+await run();

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import gc
+import json
+import struct
+
+import numpy as np
+import pytest
+from gi.repository import Gio, GLib, Mtl
+
+from conftest import NUMERIC
+
+MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
+
+
+def open_path(path, mode=Mtl.FileMode.AUTO):
+    return Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), mode, None, None)
+
+
+def arrays_of(tensors):
+    return {name: np.asarray(tensors.get_view(name)) for name in tensors.get_names()}
+
+
+def assert_same(actual, expected):
+    assert actual.keys() == expected.keys()
+    for name, array in expected.items():
+        assert actual[name].dtype == array.dtype.newbyteorder("="), name
+        np.testing.assert_array_equal(actual[name], array, err_msg=name)
+
+
+def some_arrays(seed=0):
+    random = np.random.default_rng(seed)
+    shapes = [(), (1,), (0,), (3, 5), (2, 0, 4), (7, 1, 2)]
+    return {f"{dtype} {shape}": np.asarray(random.random(shape) * 100).astype(dtype)
+            for dtype in NUMERIC for shape in shapes}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_safetensors(tmp_path, mode):
+    safetensors = pytest.importorskip("safetensors.numpy",
+                                      reason="safetensors is among the pinned peers only")
+    arrays = {name: array for name, array in some_arrays().items() if array.dtype != "complex128"}
+    safetensors.save_file(arrays, tmp_path / "file", metadata={"format": "np", "ключ": "\n"})
+    tensors = open_path(tmp_path / "file", mode)
+
+    assert_same(arrays_of(tensors), arrays)
+    assert sorted(tensors.get_metadata_keys()) == ["format", "ключ"]
+    assert tensors.get_metadata("ключ") == "\n" and tensors.get_metadata("x") is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("byte_order", "<>")
+def test_npy(tmp_path, mode, order, byte_order):
+    for dtype in NUMERIC:
+        array = np.arange(24).reshape(2, 3, 4).astype(np.dtype(dtype).newbyteorder(byte_order),
+                                                      order=order)
+        np.save(tmp_path / "file.npy", array)
+        assert_same(arrays_of(open_path(tmp_path / "file.npy", mode)), {"": array})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_npz(tmp_path, mode):
+    arrays = some_arrays() | {"swapped": np.arange(5, dtype=">f4"),
+                              "turned": np.arange(6.0).reshape(2, 3).T}
+    np.savez(tmp_path / "file.npz", **arrays)
+
+    assert_same(arrays_of(open_path(tmp_path / "file.npz", mode)), arrays)
+
+
+def test_compressed_npz_is_refused_by_name(tmp_path):
+    np.savez_compressed(tmp_path / "file.npz", weights=np.zeros(1000))
+    with pytest.raises(NotImplementedError, match="file.npz”: Member “weights.npy”: It is compr"):
+        open_path(tmp_path / "file.npz")
+
+
+def write_safetensors(path, entries, data):
+    header = json.dumps(entries).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Of a byte, and of two numbers at an odd place."""
+    path = tmp_path / "file"
+    write_safetensors(path, {"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+                             "b": {"dtype": "I16", "shape": [2, 1], "data_offsets": [1, 5]}},
+                      struct.pack("<Bhh", 5, -2, 300))
+    return path
+
+
+def test_entries(path):
+    tensors = open_path(path)
+    entries = list(tensors)
+    entry = tensors.get_entry("b")
+
+    assert [entry.get_name() for entry in entries] == tensors.get_names() == ["a", "b"]
+    assert tensors.get_n_items() == len(tensors) == 2
+    assert entry.get_dtype() == entry.props.dtype == Mtl.DType.INT16
+    assert entry.get_shape() == [2, 1]
+    assert entry.get_n_bytes() == entry.props.n_bytes == 4
+    assert entry.get_byte_offset() == path.stat().st_size - 4
+    assert entry.get_file().get_path() == tensors.get_file().get_path() == str(path)
+    assert entry.get_view().tolist() == [[-2], [300]]
+    assert tensors.get_device() is Mtl.Device.get_host()
+    assert tensors.get_mode() == tensors.props.mode == Mtl.FileMode.MAP
+
+
+def test_mapped_views_are_read_only_and_stay(path):
+    tensors = open_path(path, Mtl.FileMode.MAP)
+    array = np.asarray(tensors.get_view("b"))
+
+    assert tensors.get_view("b").is_identical(tensors.get_view("b"))
+    path.unlink()
+    del tensors
+    gc.collect()
+    assert array.tolist() == [[-2], [300]] and not array.flags.writeable
+
+
+def test_read_views_are_their_owners(path):
+    tensors = open_path(path, Mtl.FileMode.READ)
+    view = tensors.get_view("b")
+
+    view[...] = 7
+    assert tensors.get_view("b").tolist() == [[-2], [300]]
+
+
+def test_index(tmp_path, path):
+    write_safetensors(tmp_path / "2", {"c": {"dtype": "BF16", "shape": [1],
+                                             "data_offsets": [0, 2]}}, b"\x80\x3f")
+    (tmp_path / "index").write_text(json.dumps({"weight_map": {"c": "2", "b": "file"}}))
+    tensors = open_path(tmp_path / "index")
+
+    assert tensors.get_names() == ["c", "b"]
+    assert tensors.get_view("c").tolist() == [1.0]
+    assert tensors.get_view("c").get_dtype() == Mtl.DType.BFLOAT16
+    assert tensors.get_view("b").tolist() == [[-2], [300]]
+
+
+def test_errors(tmp_path, path):
+    tensors = open_path(path)
+    with pytest.raises(IndexError, match="no tensor “c” among the 2"):
+        tensors.get_view("c")
+    with pytest.raises(GLib.Error) as caught:
+        open_path(tmp_path)
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.IS_DIRECTORY)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="file”: The tensors take 5 bytes of data"):
+        open_path(path)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Of a byte, and of two numbers at an odd place. */
+File write_file () throws GLib.Error {
+	const string HEADER = """{"__metadata__":{"format":"pt"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"I16","shape":[2,1],"data_offsets":[1,5]}}""";
+	FileIOStream stream;
+	var file = File.new_tmp (null, out stream);
+
+	stream.output_stream.write_all ({ (uint8) HEADER.length, 0, 0, 0, 0, 0, 0, 0 }, null);
+	stream.output_stream.write_all (HEADER.data, null);
+	stream.output_stream.write_all ({ 5, 0xfe, 0xff, 1, 2 }, null);
+	stream.close ();
+	return file;
+}
+
+void test_description () throws GLib.Error {
+	var file = write_file ();
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.AUTO, null);
+	var entry = tensors.get_entry ("b");
+
+	assert_cmpstr (string.joinv (" ", tensors.get_names ()), EQ, "a b");
+	assert_cmpstr (string.joinv (" ", tensors.get_metadata_keys ()), EQ, "format");
+	assert_cmpstr (tensors.get_metadata ("format"), EQ, "pt");
+	assert_cmpuint (tensors.get_n_items (), EQ, 2);
+	assert_true (tensors.get_file () == file && entry.get_file () == file);
+	assert_true (tensors.get_device () == Mtl.Device.get_host ());
+	assert_true (tensors.get_mode () == Mtl.FileMode.MAP);
+	assert_cmpstr (entry.get_name (), EQ, "b");
+	assert_true (entry.get_dtype () == Mtl.DType.INT16);
+	assert_int64s (entry.get_shape (), { 2, 1 });
+	assert_true (entry.get_n_bytes () == 4);
+	assert_true (entry.get_byte_offset () > 100);
+	file.delete ();
+}
+
+void test_views () throws GLib.Error {
+	foreach (var mode in new Mtl.FileMode[] { MAP, READ }) {
+		var file = write_file ();
+		var tensors = new Mtl.TensorFile.open (file, mode, null);
+
+		assert_true (tensors.get_view ("a")[0] == 5);
+		assert_true (tensors.get_view ("a").is_read_only () == (mode == MAP));
+		assert_view (tensors.get_entry ("b").get_view (), "[[ -2]\n [513]]");
+		try {
+			tensors.get_view ("c");
+			assert_not_reached ();
+		} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+			assert_true (e.message.contains ("“c”"));
+		}
+		file.delete ();
+	}
+}
+
+void test_no_file () throws GLib.Error {
+	try {
+		new Mtl.TensorFile.open (File.new_for_path ("/dev/null"), Mtl.FileMode.MAP, null);
+		assert_not_reached ();
+	} catch (IOError.NOT_REGULAR_FILE e) {
+		assert_true (e.message.contains ("/dev/null"));
+	}
+}
+
+int main (string[] args) {
+	Test.init (ref args);
+	add_test ("/vala/tensor-file/description", test_description);
+	add_test ("/vala/tensor-file/views", test_views);
+	add_test ("/vala/tensor-file/no-file", test_no_file);
+	return Test.run ();
+}
