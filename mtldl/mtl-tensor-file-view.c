@@ -99,31 +99,37 @@ get_open_source (const MtlTensorFilePart  *part,
   return *opened = mtl_file_source_open_again (part->source, error);
 }
 
+static MtlMemory *
+map_part (MtlTensorFile      *self,
+          MtlTensorFilePart  *part,
+          GError            **error)
+{
+  g_autoptr (MtlFileSource) opened = NULL;
+  const MtlFileSource *source = get_open_source (part, &opened, error);
+  gsize offset;
+
+  return source != NULL ? map_range (self, source, 0, source->size, &offset, error) : NULL;
+}
+
 /* All of the file, once; then it need not be open. */
 static MtlMemory *
 get_mapped_part (MtlTensorFile      *self,
                  MtlTensorFilePart  *part,
                  GError            **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&self->mutex);
-  g_autoptr (MtlFileSource) opened = NULL;
-  const MtlFileSource *source;
-  gsize offset;
+  MtlMemory *memory;
 
+  g_mutex_lock (&self->mutex);
   if (part->memory == NULL)
     {
-      source = get_open_source (part, &opened, error);
-      if (source == NULL)
-        return NULL;
-
-      part->memory = map_range (self, source, 0, source->size, &offset, error);
-      if (part->memory == NULL)
-        return NULL;
-
-      mtl_file_source_close (part->source);
+      part->memory = map_part (self, part, error);
+      if (part->memory != NULL)
+        mtl_file_source_close (part->source);
     }
+  memory = part->memory != NULL ? mtl_memory_ref (part->memory) : NULL;
+  g_mutex_unlock (&self->mutex);
 
-  return mtl_memory_ref (part->memory);
+  return memory;
 }
 
 static gboolean
