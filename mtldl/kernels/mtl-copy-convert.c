@@ -22,14 +22,6 @@
 /* Bytes of a source that is read in order, or nearly so. */
 #define MAX_STEP_AHEAD 16
 
-MTL_INLINE void
-prefetch (const guint8 *source,
-          gsize         n)
-{
-  for (gsize i = 0; i < n; i += MTL_LINE)
-    __builtin_prefetch ((gpointer) ((guintptr) source + i));
-}
-
 static void
 stream_converted (const MtlCopyJob *job,
                   guint8           *dest,
@@ -56,7 +48,7 @@ stream_converted (const MtlCopyJob *job,
           gssize ahead = (gssize) (k / size) * source_step;
 
           ahead += source_step < 0 ? -AHEAD : AHEAD;
-          prefetch ((gpointer) ((guintptr) from + ahead), GROUP / size * step_ahead);
+          mtl_prefetch ((gpointer) ((guintptr) from + ahead), GROUP / size * step_ahead);
           mtl_stream_row (dest + i * size + k, buffer + k, MIN (GROUP, n_bytes - k));
         }
     }

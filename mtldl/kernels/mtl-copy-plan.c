@@ -90,22 +90,32 @@ flip_axis (MtlCopyPlan *self,
   axis->source_step = -axis->source_step;
 }
 
-/* Largest step in the destination first. */
-static void
-sort_axes (MtlCopyPlan *self)
+static inline gsize
+get_distance (const MtlCopyAxis *axis,
+              gboolean           in_source)
 {
-  for (guint i = 1; i < self->n_outer; i++)
+  return magnitude (in_source ? axis->source_step : axis->dest_step);
+}
+
+/* The first n, largest step first. By those in the source it is read in order; lines
+ * that are streamed may be written in any. */
+static inline G_ALWAYS_INLINE void
+sort_axes (MtlCopyPlan *self,
+           guint        n,
+           gboolean     in_source)
+{
+  for (guint i = 1; i < n; i++)
     {
+      gsize distance = get_distance (&self->axes[i], in_source);
       MtlCopyAxis axis;
       guint place = i;
 
       /* As most are; to load what was just stored in parts takes long. */
-      if (magnitude (self->axes[i - 1].dest_step) >= magnitude (self->axes[i].dest_step))
+      if (get_distance (&self->axes[i - 1], in_source) >= distance)
         continue;
 
       axis = self->axes[i];
-      for (; place > 0
-             && magnitude (self->axes[place - 1].dest_step) < magnitude (axis.dest_step); place--)
+      for (; place > 0 && get_distance (&self->axes[place - 1], in_source) < distance; place--)
         self->axes[place] = self->axes[place - 1];
       self->axes[place] = axis;
     }
@@ -184,25 +194,6 @@ choose (MtlCopyPlan   *self,
   self->n_outer -= n_inner;
 }
 
-/* All axes but the last ones as they lie in the source, which is then read in
- * order; lines that are streamed may be written in any. */
-static void
-sort_by_source (MtlCopyPlan *self,
-                guint        n_left)
-{
-  for (guint i = 1; i + n_left < self->n_outer; i++)
-    {
-      MtlCopyAxis axis = self->axes[i];
-      guint place = i;
-
-      for (; place > 0
-             && magnitude (self->axes[place - 1].source_step) < magnitude (axis.source_step);
-           place--)
-        self->axes[place] = self->axes[place - 1];
-      self->axes[place] = axis;
-    }
-}
-
 static gboolean
 is_on_lines (const MtlCopyPlan *self)
 {
@@ -238,7 +229,7 @@ is_for_rows (const MtlCopyPlan *self,
   gsize size = self->job.item_size;
 
   return size > 16
-         && (size >= 256 || size % 64 == 0 || source_axis < 0
+         && (size >= LONG_ROW || size % LINE == 0 || source_axis < 0
              || source_axis == (int) self->n_outer - 1);
 }
 
@@ -304,7 +295,7 @@ find_run_axis (const MtlCopyPlan *self,
   gsize off_lines = (guintptr) self->job.dest | row_size
                     | (gsize) self->axes[self->n_outer - 2].dest_step;
 
-  if (!self->job.streams || row_size > 512 || off_lines % 64 == 0)
+  if (!self->job.streams || row_size > 512 || off_lines % LINE == 0)
     return FALSE;
 
   for (guint i = self->n_outer - 2; i-- > 0;)
@@ -342,7 +333,7 @@ choose_transpose (MtlCopyPlan          *self,
   else
     {
       if (self->job.streams)
-        sort_by_source (self, 2);
+        sort_axes (self, self->n_outer - 2, TRUE);
       choose (self, kernels->transpose, 2);
     }
 
@@ -420,7 +411,7 @@ choose_kernel (MtlCopyPlan          *self,
   else if (is_for_rows (self, source_axis))
     {
       if (self->job.streams && (size >= LONG_ROW || is_on_lines (self)))
-        sort_by_source (self, 0);
+        sort_axes (self, self->n_outer, TRUE);
       choose (self, kernels->rows, 1);
     }
   else if (choose_interleave (self, kernels) || choose_swap (self, kernels))
@@ -556,7 +547,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
       return;
     }
 
-  sort_axes (self);
+  sort_axes (self, self->n_outer, FALSE);
   if (!is_nested (self, request->dest_size))
     {
       keep_order (self, request, kernels);

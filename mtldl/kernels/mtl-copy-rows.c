@@ -57,15 +57,6 @@ are_lines (const guint8 *dest,
   return (((guintptr) dest | (gsize) step | size) & (MTL_LINE - 1)) == 0;
 }
 
-/* The beginning of a row, as the machine does not know where the next one is. */
-static void
-prefetch_row (const guint8 *source,
-              gsize         size)
-{
-  for (gsize i = 0; i < MIN (size, MTL_AHEAD); i += MTL_LINE)
-    __builtin_prefetch ((gpointer) ((guintptr) source + i));
-}
-
 /* Returns whether it did. */
 static gboolean
 stream_rows (const MtlCopyJob *job)
@@ -82,7 +73,8 @@ stream_rows (const MtlCopyJob *job)
       {
         const guint8 *source = job->source + (gssize) i * axis->source_step;
 
-        prefetch_row (source + (gssize) n_ahead * axis->source_step, size);
+        /* The machine does not know where the next row begins. */
+        mtl_prefetch (source + (gssize) n_ahead * axis->source_step, MIN (size, MTL_AHEAD));
         mtl_stream_row (job->dest + (gssize) i * axis->dest_step, source, size);
       }
   else

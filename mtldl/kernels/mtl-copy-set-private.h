@@ -34,6 +34,15 @@ mtl_bytes_to_line (const guint8 *data)
   return -(guintptr) data & (MTL_LINE - 1);
 }
 
+/* Lines that are wanted soon; they may be anywhere, as nothing is read. */
+MTL_INLINE void
+mtl_prefetch (const guint8 *source,
+              gsize         n)
+{
+  for (gsize i = 0; i < n; i += MTL_LINE)
+    __builtin_prefetch ((gpointer) ((guintptr) source + i));
+}
+
 #if MTL_COPY_WIDTH > 0
 
 typedef guint8 MtlVector __attribute__ ((vector_size (MTL_COPY_WIDTH)));

@@ -306,14 +306,10 @@ static void
 prefetch_rows (const Grid *self)
 {
   gssize n = (gssize) self->rows.extent * self->rows.source_step;
+  guintptr next = (guintptr) self->source + (n < 0 ? 2 * n : n);
 
   for (gsize i = 0; i < self->items.extent; i++)
-    {
-      const guint8 *source = self->source + (gssize) i * self->items.source_step;
-
-      for (gssize k = 0; k < ABS (n); k += MTL_LINE)
-        __builtin_prefetch ((gpointer) ((guintptr) source + n + (n < 0 ? -k : k)));
-    }
+    mtl_prefetch ((gpointer) (next + i * (gsize) self->items.source_step), ABS (n));
 }
 
 static void

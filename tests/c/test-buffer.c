@@ -61,12 +61,13 @@ test_new_uninitialized (void)
   g_assert_finalize_object (buffer);
 }
 
+#define HUGE_SIZE (16 * 1024 * 1024)
+
 /* What the system says of the pages in the middle. */
 static char *
-get_page_flags (gconstpointer data,
-                gsize         size)
+get_page_flags (gconstpointer data)
 {
-  guintptr address = (guintptr) data + size / 2;
+  guintptr address = (guintptr) data + HUGE_SIZE / 2;
   g_autofree char *maps = NULL;
   g_auto (GStrv) lines = NULL;
   gboolean is_here = FALSE;
@@ -94,14 +95,14 @@ static gboolean
 tells_of_huge_pages (void)
 {
 #ifdef MADV_HUGEPAGE
-  const gsize size = 16 * 1024 * 1024;
-  gpointer pages = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  gpointer pages = mmap (NULL, HUGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1, 0);
   g_autofree char *flags = NULL;
 
   g_assert_true (pages != MAP_FAILED);
-  madvise (pages, size, MADV_HUGEPAGE);
-  flags = get_page_flags (pages, size);
-  munmap (pages, size);
+  madvise (pages, HUGE_SIZE, MADV_HUGEPAGE);
+  flags = get_page_flags (pages);
+  munmap (pages, HUGE_SIZE);
   return flags != NULL && strstr (flags, " hg") != NULL;
 #else
   return FALSE;
@@ -111,13 +112,12 @@ tells_of_huge_pages (void)
 static void
 test_huge_pages (void)
 {
-  const gsize size = 16 * 1024 * 1024;
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) zeros = new_buffer (size);
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_uninitialized (mtl_device_get_host (), size,
+  g_autoptr (MtlBuffer) zeros = new_buffer (HUGE_SIZE);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_uninitialized (mtl_device_get_host (), HUGE_SIZE,
                                                                MTL_STORAGE_MODE_HOST, &error);
-  g_autofree char *flags = get_page_flags (mtl_buffer_get_contents (buffer), size);
-  g_autofree char *flags_of_zeros = get_page_flags (mtl_buffer_get_contents (zeros), size);
+  g_autofree char *flags = get_page_flags (mtl_buffer_get_contents (buffer));
+  g_autofree char *flags_of_zeros = get_page_flags (mtl_buffer_get_contents (zeros));
 
   if (!tells_of_huge_pages ())
     {

@@ -6,6 +6,8 @@
 
 #include <sys/mman.h>
 
+#include "test-utils.h"
+
 static inline MtlStridedView *
 get_view (GdkPixbuf *pixbuf)
 {
@@ -40,17 +42,6 @@ zeros_new (gint64 height,
 
   g_assert_no_error (error);
   return view;
-}
-
-static inline MtlStridedView *
-slice (MtlStridedView *view,
-       const char     *string)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *sliced = mtl_strided_view_slice_string (view, string, &error);
-
-  g_assert_no_error (error);
-  return sliced;
 }
 
 static inline gint64

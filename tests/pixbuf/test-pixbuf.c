@@ -15,19 +15,6 @@ picture_new (gboolean has_alpha,
   return pixbuf;
 }
 
-static void
-assert_dims (const gint64 *dims,
-             gsize         n_dims,
-             gint64        first,
-             gint64        second,
-             gint64        third)
-{
-  g_assert_cmpuint (n_dims, ==, 3);
-  g_assert_cmpint (dims[0], ==, first);
-  g_assert_cmpint (dims[1], ==, second);
-  g_assert_cmpint (dims[2], ==, third);
-}
-
 /* The rows of an RGB picture of width 5 are padded, but for the last one. */
 static void
 test_get_view_rgb (void)
