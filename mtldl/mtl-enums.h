@@ -116,6 +116,24 @@ typedef enum
 } MtlFileMode;
 
 /**
+ * MtlTensorFileFormat:
+ * @MTL_TENSOR_FILE_FORMAT_SAFETENSORS: safetensors, in one file or in several
+ *   that an index names
+ * @MTL_TENSOR_FILE_FORMAT_NPY: NumPy's .npy, of one array
+ * @MTL_TENSOR_FILE_FORMAT_NPZ: NumPy's .npz, a zip archive of .npy files
+ *
+ * How tensors are written to a file.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_TENSOR_FILE_FORMAT_SAFETENSORS,
+  MTL_TENSOR_FILE_FORMAT_NPY,
+  MTL_TENSOR_FILE_FORMAT_NPZ,
+} MtlTensorFileFormat;
+
+/**
  * MtlOrder:
  * @MTL_ORDER_C: row-major, the last axis is the densest
  * @MTL_ORDER_F: column-major, the first axis is the densest

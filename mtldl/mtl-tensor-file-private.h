@@ -15,6 +15,7 @@ typedef struct
   MtlFileSource *source; /* the descriptor of one of several is closed */
   MtlTensorTable *table;
   MtlMemory *memory;     /* all of it, from the first view on where it is mapped */
+  guint n_readers;       /* that use the descriptor */
 } MtlTensorFilePart;
 
 struct _MtlTensorFile
@@ -27,14 +28,35 @@ struct _MtlTensorFile
   MtlTensorTable *table; /* of all: of the one part, or with its shapes in theirs */
   MtlTensorFilePart *parts;
   gsize n_parts;
-  GMutex mutex; /* of the memory and the descriptor of mapped parts */
+  gboolean closed;
+  GMutex mutex; /* of that, and of the memory and the descriptors of the parts */
 };
 
-MtlTensorFileEntry *mtl_tensor_file_entry_new     (MtlTensorFile         *file,
-                                                   const MtlTensorEntry  *entry);
-MtlStridedView     *mtl_tensor_file_view_of       (MtlTensorFile         *self,
-                                                   const MtlTensorEntry  *entry,
-                                                   GError               **error);
-void                mtl_tensor_file_part_clear    (MtlTensorFilePart     *self);
+/* An open descriptor of a part, which stays open meanwhile, whatever others do. */
+typedef struct
+{
+  MtlTensorFile *file;
+  MtlTensorFilePart *part;
+  MtlFileSource *opened;
+  const MtlFileSource *source; /* that, or the part's own */
+} MtlPartReader;
+
+gboolean mtl_part_reader_init  (MtlPartReader      *self,
+                                MtlTensorFile      *file,
+                                MtlTensorFilePart  *part,
+                                GError            **error);
+void     mtl_part_reader_clear (MtlPartReader      *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlPartReader, mtl_part_reader_clear)
+
+MtlTensorFileEntry   *mtl_tensor_file_entry_new  (MtlTensorFile         *file,
+                                                  const MtlTensorEntry  *entry);
+const MtlTensorEntry *mtl_tensor_file_find_entry (MtlTensorFile         *self,
+                                                  const char            *name,
+                                                  GError               **error);
+MtlStridedView       *mtl_tensor_file_view_of    (MtlTensorFile         *self,
+                                                  const MtlTensorEntry  *entry,
+                                                  GError               **error);
+void                  mtl_tensor_file_part_clear (MtlTensorFilePart     *self);
 
 G_END_DECLS

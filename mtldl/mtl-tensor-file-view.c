@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
+#include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
 
 void
@@ -64,6 +65,106 @@ swap_bytes (guint8 *bytes,
     }
 }
 
+/* Always FALSE. */
+static gboolean
+refuse_closed (MtlTensorFile  *self,
+               GError        **error)
+{
+  g_autofree char *shown = self->file != NULL ? g_file_get_parse_name (self->file) : g_strdup ("");
+  g_autofree char *name = mtl_quote_text (shown, strlen (shown));
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "%s was closed", name);
+  return FALSE;
+}
+
+static gboolean
+check_open (MtlTensorFile  *self,
+            GError        **error)
+{
+  gboolean closed;
+
+  g_mutex_lock (&self->mutex);
+  closed = self->closed;
+  g_mutex_unlock (&self->mutex);
+  return !closed || refuse_closed (self, error);
+}
+
+/* With the mutex. */
+static void
+close_unless_needed (MtlTensorFile     *self,
+                     MtlTensorFilePart *part)
+{
+  if (part->n_readers == 0 && (self->closed || part->memory != NULL))
+    mtl_file_source_close (part->source);
+}
+
+/* That of a file which stands alone is open from the beginning: another one may have
+ * taken its place since. */
+gboolean
+mtl_part_reader_init (MtlPartReader      *self,
+                      MtlTensorFile      *file,
+                      MtlTensorFilePart  *part,
+                      GError            **error)
+{
+  gboolean closed;
+
+  g_mutex_lock (&file->mutex);
+  closed = file->closed;
+  if (!closed && part->source->fd >= 0)
+    {
+      part->n_readers++;
+      *self = (MtlPartReader) { file, part, NULL, part->source };
+    }
+  g_mutex_unlock (&file->mutex);
+
+  if (closed)
+    return refuse_closed (file, error);
+  if (self->source == NULL)
+    self->source = self->opened = mtl_file_source_open_again (part->source, error);
+  return self->source != NULL;
+}
+
+void
+mtl_part_reader_clear (MtlPartReader *self)
+{
+  g_clear_pointer (&self->opened, mtl_file_source_free);
+  if (self->file == NULL)
+    return;
+
+  g_mutex_lock (&self->file->mutex);
+  self->part->n_readers--;
+  close_unless_needed (self->file, self->part);
+  g_mutex_unlock (&self->file->mutex);
+}
+
+/**
+ * mtl_tensor_file_close:
+ * @self: a file of tensors
+ *
+ * Lets the file go: its descriptors at once, and its memory as soon as no view
+ * needs it. Views that were made before live on, and what the file says of its
+ * tensors can still be asked. What would use the file from now on fails with
+ * %G_IO_ERROR_CLOSED, and what uses it meanwhile in another thread goes on.
+ *
+ * The end of the object does the same. To close a file twice does nothing.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_close (MtlTensorFile *self)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE (self));
+
+  g_mutex_lock (&self->mutex);
+  self->closed = TRUE;
+  for (gsize i = 0; i < self->n_parts; i++)
+    {
+      g_clear_pointer (&self->parts[i].memory, mtl_memory_unref);
+      close_unless_needed (self, &self->parts[i]);
+    }
+  g_mutex_unlock (&self->mutex);
+}
+
 static MtlMemory *
 map_range (MtlTensorFile        *self,
            const MtlFileSource  *source,
@@ -86,28 +187,17 @@ map_range (MtlTensorFile        *self,
   return mtl_memory_ref (buffer->memory);
 }
 
-/* That of a file which stands alone is open from the beginning: another one may have
- * taken its place since. */
-static const MtlFileSource *
-get_open_source (const MtlTensorFilePart  *part,
-                 MtlFileSource           **opened,
-                 GError                  **error)
-{
-  if (part->source->fd >= 0)
-    return part->source;
-
-  return *opened = mtl_file_source_open_again (part->source, error);
-}
-
 static MtlMemory *
 map_part (MtlTensorFile      *self,
           MtlTensorFilePart  *part,
           GError            **error)
 {
   g_autoptr (MtlFileSource) opened = NULL;
-  const MtlFileSource *source = get_open_source (part, &opened, error);
+  const MtlFileSource *source = part->source;
   gsize offset;
 
+  if (source->fd < 0)
+    source = opened = mtl_file_source_open_again (source, error);
   return source != NULL ? map_range (self, source, 0, source->size, &offset, error) : NULL;
 }
 
@@ -117,16 +207,18 @@ get_mapped_part (MtlTensorFile      *self,
                  MtlTensorFilePart  *part,
                  GError            **error)
 {
-  MtlMemory *memory;
+  MtlMemory *memory = NULL;
 
   g_mutex_lock (&self->mutex);
-  if (part->memory == NULL)
+  if (self->closed)
+    refuse_closed (self, error);
+  else if (part->memory == NULL)
     {
       part->memory = map_part (self, part, error);
-      if (part->memory != NULL)
-        mtl_file_source_close (part->source);
+      close_unless_needed (self, part);
     }
-  memory = part->memory != NULL ? mtl_memory_ref (part->memory) : NULL;
+  if (part->memory != NULL)
+    memory = mtl_memory_ref (part->memory);
   g_mutex_unlock (&self->mutex);
 
   return memory;
@@ -146,8 +238,7 @@ map_entry (MtlTensorFile         *self,
            gsize                 *offset,
            GError               **error)
 {
-  g_autoptr (MtlFileSource) opened = NULL;
-  const MtlFileSource *source;
+  g_auto (MtlPartReader) reader = { 0 };
 
   if (is_mapped_whole (self, part))
     {
@@ -155,10 +246,9 @@ map_entry (MtlTensorFile         *self,
       return get_mapped_part (self, part, error);
     }
 
-  source = get_open_source (part, &opened, error);
-  return source != NULL ? map_range (self, source, entry->begin, entry->end - entry->begin,
-                                     offset, error)
-                        : NULL;
+  return mtl_part_reader_init (&reader, self, part, error)
+           ? map_range (self, reader.source, entry->begin, entry->end - entry->begin, offset, error)
+           : NULL;
 }
 
 /* Where addresses are shorter than what a file can say. */
@@ -196,16 +286,17 @@ read_entry (MtlTensorFile         *self,
             const MtlTensorEntry  *entry,
             GError               **error)
 {
-  g_autoptr (MtlFileSource) opened = NULL;
-  const MtlFileSource *source = get_open_source (part, &opened, error);
+  g_auto (MtlPartReader) reader = { 0 };
   g_autoptr (MtlMemory) memory = NULL;
 
-  if (source == NULL || !mtl_file_source_check_unchanged (source, error))
+  if (!mtl_part_reader_init (&reader, self, part, error)
+      || !mtl_file_source_check_unchanged (reader.source, error))
     return NULL;
 
   memory = allocate (self, entry, error);
   if (memory == NULL
-      || !mtl_file_source_read_at (source, entry->begin, memory->contents, memory->size, error))
+      || !mtl_file_source_read_at (reader.source, entry->begin, memory->contents, memory->size,
+                                   error))
     return NULL;
 
   return g_steal_pointer (&memory);
@@ -240,7 +331,7 @@ get_memory (MtlTensorFile         *self,
     return NULL;
 
   if (entry->begin == entry->end)
-    memory = allocate (self, entry, error);
+    memory = check_open (self, error) ? allocate (self, entry, error) : NULL;
   else if (self->mode == MTL_FILE_MODE_READ)
     memory = read_entry (self, part, entry, error);
   else
@@ -277,4 +368,40 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
     return NULL;
 
   return mtl_strided_view_new_take (g_steal_pointer (&memory), offset, type, &layout);
+}
+
+/**
+ * mtl_tensor_file_get_view:
+ * @self: a file of tensors
+ * @name: a tensor's name
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Gets a view of one tensor, which keeps its memory.
+ *
+ * The file is mapped when the first view is asked for, as one buffer of the
+ * device. Where the device takes none so large, each view has one of its own.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name, with
+ * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
+ * was opened, with %MTL_ERROR_NEEDS_COPY where it is mapped and the device
+ * cannot use its pages, with %MTL_ERROR_NO_MEMORY, with %G_IO_ERROR_CLOSED, with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE where it is to be read and the host does not
+ * reach the device's memory, and with the codes of [error@Gio.IOErrorEnum].
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_tensor_file_get_view (MtlTensorFile  *self,
+                          const char     *name,
+                          GError        **error)
+{
+  const MtlTensorEntry *entry;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+
+  entry = mtl_tensor_file_find_entry (self, name, error);
+  return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
 }

@@ -21,9 +21,9 @@
  * the content, whatever the name. The tensor of a `.npy` has the name `""`.
  *
  * Opening reads what the file says of its tensors, and checks all of it;
- * the tensors themselves are left alone until a view of one is asked for. The
- * object does not change, and may be used from any threads at once. It is a
- * [iface@Gio.ListModel] of [class@Mtl.TensorFileEntry], in the order of the
+ * the tensors themselves are left alone until a view of one is asked for. What
+ * it says does not change, and may be used from any threads at once, also while
+ * one of them closes it. It is a [iface@Gio.ListModel] of [class@Mtl.TensorFileEntry], in the order of the
  * tensors' bytes, or in that of the index.
  *
  * Views keep what they need, and outlive the object. Those of mapped files are
@@ -42,6 +42,7 @@ enum
   PROP_0,
   PROP_FILE,
   PROP_MODE,
+  PROP_FORMAT,
   PROP_DEVICE,
   N_PROPS
 };
@@ -117,6 +118,9 @@ mtl_tensor_file_get_property (GObject    *object,
     case PROP_MODE:
       g_value_set_enum (value, self->mode);
       break;
+    case PROP_FORMAT:
+      g_value_set_enum (value, self->table->format);
+      break;
     case PROP_DEVICE:
       g_value_set_object (value, self->device);
       break;
@@ -152,6 +156,16 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
    */
   props[PROP_MODE] = g_param_spec_enum ("mode", NULL, NULL, MTL_TYPE_FILE_MODE,
                                         MTL_FILE_MODE_AUTO, flags);
+
+  /**
+   * MtlTensorFile:format: (getter get_format)
+   *
+   * How the tensors are written to the file.
+   *
+   * Since: 1.0
+   */
+  props[PROP_FORMAT] = g_param_spec_enum ("format", NULL, NULL, MTL_TYPE_TENSOR_FILE_FORMAT,
+                                          MTL_TENSOR_FILE_FORMAT_SAFETENSORS, flags);
 
   /**
    * MtlTensorFile:device: (getter get_device)
@@ -379,6 +393,24 @@ mtl_tensor_file_get_mode (MtlTensorFile *self)
 }
 
 /**
+ * mtl_tensor_file_get_format: (get-property format)
+ * @self: a file of tensors
+ *
+ * Gets how the tensors are written to the file, which its content tells.
+ *
+ * Returns: the format
+ *
+ * Since: 1.0
+ */
+MtlTensorFileFormat
+mtl_tensor_file_get_format (MtlTensorFile *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+
+  return self->table->format;
+}
+
+/**
  * mtl_tensor_file_get_device: (get-property device)
  * @self: a file of tensors
  *
@@ -394,173 +426,4 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
   return self->device;
-}
-
-/**
- * mtl_tensor_file_get_names:
- * @self: a file of tensors
- *
- * Gets the names of all tensors, in the order of the list. They are a
- * stranger's: any text, and no paths.
- *
- * Returns: (array zero-terminated=1) (transfer container): the names, owned by
- *   @self
- *
- * Since: 1.0
- */
-const char **
-mtl_tensor_file_get_names (MtlTensorFile *self)
-{
-  const char **names;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-
-  names = g_new0 (const char *, self->table->n_entries + 1);
-  for (gsize i = 0; i < self->table->n_entries; i++)
-    names[i] = self->table->entries[i].name;
-  return names;
-}
-
-/* Of several files the first one's. */
-static const MtlTensorTable *
-get_metadata_table (MtlTensorFile *self)
-{
-  return self->n_parts > 0 ? self->parts[0].table : self->table;
-}
-
-/**
- * mtl_tensor_file_get_metadata_keys:
- * @self: a file of tensors
- *
- * Gets the keys of the file's metadata, in its order; see
- * [method@Mtl.TensorFile.get_metadata].
- *
- * Returns: (array zero-terminated=1) (transfer container): the keys, owned by
- *   @self
- *
- * Since: 1.0
- */
-const char **
-mtl_tensor_file_get_metadata_keys (MtlTensorFile *self)
-{
-  const MtlTensorTable *table;
-  const char **keys;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-
-  table = get_metadata_table (self);
-  keys = g_new0 (const char *, table->n_metadata + 1);
-  for (gsize i = 0; i < table->n_metadata; i++)
-    keys[i] = table->metadata[i].key;
-  return keys;
-}
-
-/**
- * mtl_tensor_file_get_metadata:
- * @self: a file of tensors
- * @key: a key
- *
- * Gets what the file's metadata have by that key. Only safetensors has
- * metadata; of several files that an index names they are the first one's.
- *
- * Returns: (transfer none) (nullable): the text, owned by @self, %NULL where
- *   there is no such key
- *
- * Since: 1.0
- */
-const char *
-mtl_tensor_file_get_metadata (MtlTensorFile *self,
-                              const char    *key)
-{
-  const MtlTensorTable *table;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-  g_return_val_if_fail (key != NULL, NULL);
-
-  table = get_metadata_table (self);
-  return table->n_metadata > 0 ? mtl_tensor_table_lookup_metadata (table, key) : NULL;
-}
-
-static const MtlTensorEntry *
-find_entry (MtlTensorFile  *self,
-            const char     *name,
-            GError        **error)
-{
-  const MtlTensorEntry *entry = NULL;
-  g_autofree char *quoted = NULL;
-
-  if (self->table->n_entries > 0)
-    entry = mtl_tensor_table_lookup (self->table, name);
-  if (entry != NULL)
-    return entry;
-
-  quoted = mtl_quote_text (name, strlen (name));
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no tensor %s among the %" G_GSIZE_FORMAT " of the file", quoted,
-               self->table->n_entries);
-  return NULL;
-}
-
-/**
- * mtl_tensor_file_get_entry:
- * @self: a file of tensors
- * @name: a tensor's name
- * @error: return location for a [error@Mtl.Error]
- *
- * Gets what the file says of one tensor, without reading its bytes.
- *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name.
- *
- * Returns: (transfer full): the entry
- *
- * Since: 1.0
- */
-MtlTensorFileEntry *
-mtl_tensor_file_get_entry (MtlTensorFile  *self,
-                           const char     *name,
-                           GError        **error)
-{
-  const MtlTensorEntry *entry;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-  g_return_val_if_fail (name != NULL, NULL);
-
-  entry = find_entry (self, name, error);
-  return entry != NULL ? mtl_tensor_file_entry_new (self, entry) : NULL;
-}
-
-/**
- * mtl_tensor_file_get_view:
- * @self: a file of tensors
- * @name: a tensor's name
- * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
- *
- * Gets a view of one tensor, which keeps its memory.
- *
- * The file is mapped when the first view is asked for, as one buffer of the
- * device. Where the device takes none so large, each view has one of its own.
- *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name, with
- * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
- * was opened, with %MTL_ERROR_NEEDS_COPY where it is mapped and the device
- * cannot use its pages, with %MTL_ERROR_NO_MEMORY, with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE where it is to be read and the host does not
- * reach the device's memory, and with the codes of [error@Gio.IOErrorEnum].
- *
- * Returns: (transfer full): the view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_tensor_file_get_view (MtlTensorFile  *self,
-                          const char     *name,
-                          GError        **error)
-{
-  const MtlTensorEntry *entry;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-  g_return_val_if_fail (name != NULL, NULL);
-
-  entry = find_entry (self, name, error);
-  return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
 }

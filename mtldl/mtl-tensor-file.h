@@ -24,13 +24,33 @@ MtlTensorFile       *mtl_tensor_file_open              (GFile          *file,
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
+void                 mtl_tensor_file_open_async        (GFile                *file,
+                                                        MtlFileMode           mode,
+                                                        MtlDevice            *device,
+                                                        GCancellable         *cancellable,
+                                                        GAsyncReadyCallback   callback,
+                                                        gpointer              user_data);
+MTL_AVAILABLE_IN_1_0
+MtlTensorFile       *mtl_tensor_file_open_finish       (GAsyncResult   *result,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void                 mtl_tensor_file_close             (MtlTensorFile  *self);
+
+MTL_AVAILABLE_IN_1_0
 GFile               *mtl_tensor_file_get_file          (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
 MtlFileMode          mtl_tensor_file_get_mode          (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
+MtlTensorFileFormat  mtl_tensor_file_get_format        (MtlTensorFile  *self);
+MTL_AVAILABLE_IN_1_0
 MtlDevice           *mtl_tensor_file_get_device        (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_get_names         (MtlTensorFile  *self)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+const char         **mtl_tensor_file_match_names       (MtlTensorFile  *self,
+                                                        const char     *pattern)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_get_metadata_keys (MtlTensorFile  *self)

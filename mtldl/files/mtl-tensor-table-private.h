@@ -34,6 +34,7 @@ typedef struct
 typedef struct
 {
   MtlArena arena;
+  MtlTensorFileFormat format;
   MtlTensorEntry *entries;
   gsize n_entries;
   gsize entries_capacity;

@@ -180,9 +180,6 @@ read_npz (const MtlFileSource  *source,
   return mtl_tensor_table_index_names (table, error) ? g_steal_pointer (&table) : NULL;
 }
 
-typedef MtlTensorTable *(* ReadFunc) (const MtlFileSource  *source,
-                                      GError              **error);
-
 /* What begins as JSON does would be a header's size beyond all limits, as text has no
  * zeros. */
 static gboolean
@@ -207,18 +204,34 @@ begins_with (const guint8 *prefix,
   return size >= strlen (mark) && memcmp (prefix, mark, strlen (mark)) == 0;
 }
 
-static ReadFunc
-find_reader (const guint8 *prefix,
+static MtlTensorFileFormat
+find_format (const guint8 *prefix,
              gsize         size)
 {
   if (begins_with (prefix, size, "\x93NUMPY"))
-    return read_npy;
+    return MTL_TENSOR_FILE_FORMAT_NPY;
   if (begins_with (prefix, size, "PK\3\4") || begins_with (prefix, size, "PK\5\6"))
-    return read_npz;
-  if (is_index (prefix, size))
-    return read_index;
+    return MTL_TENSOR_FILE_FORMAT_NPZ;
 
-  return read_safetensors;
+  return MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
+}
+
+static MtlTensorTable *
+read_table (const MtlFileSource  *source,
+            MtlTensorFileFormat   format,
+            gboolean              is_index,
+            GError              **error)
+{
+  switch (format)
+    {
+    case MTL_TENSOR_FILE_FORMAT_NPY:
+      return read_npy (source, error);
+    case MTL_TENSOR_FILE_FORMAT_NPZ:
+      return read_npz (source, error);
+    case MTL_TENSOR_FILE_FORMAT_SAFETENSORS:
+    default:
+      return is_index ? read_index (source, error) : read_safetensors (source, error);
+    }
 }
 
 MtlTensorTable *
@@ -228,14 +241,19 @@ mtl_tensor_table_read (const MtlFileSource  *source,
   const gsize prefix_size = MIN (source->size, MAX_PREFIX_SIZE);
   g_autoptr (GError) local_error = NULL;
   guint8 prefix[MAX_PREFIX_SIZE];
+  MtlTensorFileFormat format;
   MtlTensorTable *table;
 
   if (!mtl_file_source_read_at (source, 0, prefix, prefix_size, error))
     return NULL;
 
-  table = find_reader (prefix, prefix_size) (source, &local_error);
-  if (local_error == NULL)
-    return table;
+  format = find_format (prefix, prefix_size);
+  table = read_table (source, format, is_index (prefix, prefix_size), &local_error);
+  if (table != NULL)
+    {
+      table->format = format;
+      return table;
+    }
 
   if (strstr (local_error->message, source->name) == NULL)
     g_prefix_error (&local_error, "%s: ", source->name);

@@ -2,70 +2,7 @@
 
 /* Files of tensors: what they say, and views of them. */
 
-#include "test-files.h"
-
-/* With a header and data, which have a size of their own. */
-static GFile *
-write_safetensors (TestFolder    *folder,
-                   const char    *name,
-                   const char    *header,
-                   gconstpointer  data,
-                   gsize          size)
-{
-  guint64 header_size = strlen (header), prefix = GUINT64_TO_LE (header_size);
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-
-  g_byte_array_append (bytes, (const guint8 *) &prefix, sizeof prefix);
-  g_byte_array_append (bytes, (const guint8 *) header, header_size);
-  g_byte_array_append (bytes, data, size);
-  return write_file (folder, name, bytes->data, bytes->len);
-}
-
-/* “b” begins at an odd byte. */
-static const char three_header[] =
-  "{\"__metadata__\":{\"format\":\"pt\",\"who\":\"me\"},"
-  "\"b\":{\"dtype\":\"I16\",\"shape\":[2,2],\"data_offsets\":[3,11]},"
-  "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
-  "\"none\":{\"dtype\":\"F32\",\"shape\":[0,5],\"data_offsets\":[11,11]}}";
-static const guint8 three_data[] = { 1, 2, 3, 4, 0, 5, 0, 6, 0, 0xff, 0xff };
-
-static GFile *
-write_three (TestFolder *folder,
-             const char *name)
-{
-  return write_safetensors (folder, name, three_header, three_data, sizeof three_data);
-}
-
-static MtlTensorFile *
-open_file (GFile       *file,
-           MtlFileMode  mode)
-{
-  g_autoptr (GError) error = NULL;
-  MtlTensorFile *tensors = mtl_tensor_file_open (file, mode, NULL, NULL, &error);
-
-  g_assert_no_error (error);
-  return tensors;
-}
-
-static MtlStridedView *
-get_view (MtlTensorFile *tensors,
-          const char    *name)
-{
-  g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_tensor_file_get_view (tensors, name, &error);
-
-  g_assert_no_error (error);
-  return view;
-}
-
-#define assert_tensor(tensors, name, ...) \
-  G_STMT_START \
-    { \
-      MtlStridedView *tensor_ = get_view ((tensors), (name)); \
-      assert_elements (tensor_, __VA_ARGS__); \
-      g_assert_finalize_object (tensor_); \
-    } \
-  G_STMT_END
+#include "test-tensor-files.h"
 
 static void
 test_description (TestFolder    *folder,
@@ -89,6 +26,7 @@ test_description (TestFolder    *folder,
   g_assert_null (mtl_tensor_file_get_metadata (tensors, "what"));
   g_assert_true (mtl_tensor_file_get_file (tensors) == file);
   g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
+  g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
 
   shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
@@ -213,6 +151,7 @@ test_npy (TestFolder    *folder,
         memcpy (content + 80, cases[i].bytes, 16);
         file = write_file (folder, "file", content, sizeof content);
         tensors = open_file (file, mode);
+        g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_NPY);
         assert_tensor (tensors, "", cases[i].expected[0], cases[i].expected[1]);
       }
 }
@@ -386,6 +325,49 @@ test_cancelled (TestFolder    *folder,
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+static void
+keep_result (GObject      *source,
+             GAsyncResult *result,
+             gpointer      kept)
+{
+  g_assert_null (source);
+  *(GAsyncResult **) kept = g_object_ref (result);
+}
+
+static MtlTensorFile *
+open_in_background (GFile         *file,
+                    GCancellable  *cancellable,
+                    GError       **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  mtl_tensor_file_open_async (file, MTL_FILE_MODE_READ, mtl_device_get_host (), cancellable,
+                              keep_result, &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return mtl_tensor_file_open_finish (result, error);
+}
+
+static void
+test_open_async (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (GFile) missing = get_file (folder, "missing");
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFile) tensors = open_in_background (file, cancellable, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_READ);
+  assert_tensor (tensors, "a", 1, 2, 3);
+  g_assert_null (open_in_background (missing, NULL, &error));
+  assert_system_failed (error, G_IO_ERROR_NOT_FOUND, "missing” cannot be opened");
+  g_cancellable_cancel (cancellable);
+  g_assert_null (open_in_background (file, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 /* Bindings can make them this way: they are of no file. */
 static void
 test_bare (void)
@@ -403,6 +385,59 @@ test_bare (void)
   assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_OUT_OF_BOUNDS, "“a”");
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
+}
+
+/* Views of before live on, as does what is said of the tensors. */
+static void
+test_close (TestFolder    *folder,
+            gconstpointer  data)
+{
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_three (folder, "file");
+      guint n_open = count_descriptors ();
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (MtlTensorFile) untouched = open_file (file, mode);
+      g_autoptr (MtlStridedView) view = get_view (tensors, "b");
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (tensors), 1);
+
+      mtl_tensor_file_close (tensors);
+      mtl_tensor_file_close (tensors);
+      mtl_tensor_file_close (untouched);
+      g_assert_cmpuint (count_descriptors (), ==, n_open);
+      assert_elements (view, 4, 5, 6, -1);
+      g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "b");
+      assert_closed (mtl_tensor_file_entry_get_view (entry, &error));
+      assert_closed (mtl_tensor_file_get_view (tensors, "a", &error));
+      assert_closed (mtl_tensor_file_get_view (tensors, "none", &error));
+      assert_closed (mtl_tensor_file_get_view (untouched, "a", &error));
+    }
+}
+
+static void
+assert_names_match (MtlTensorFile *tensors,
+                    const char    *pattern,
+                    const char    *expected)
+{
+  g_autofree const char **names = mtl_tensor_file_match_names (tensors, pattern);
+  g_autofree char *all = g_strjoinv (" ", (char **) names);
+
+  g_assert_cmpstr (all, ==, expected);
+}
+
+static void
+test_match_names (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+  assert_names_match (tensors, NULL, "a b none");
+  assert_names_match (tensors, "*", "a b none");
+  assert_names_match (tensors, "?", "a b");
+  assert_names_match (tensors, "*n*", "none");
+  assert_names_match (tensors, "b", "b");
+  assert_names_match (tensors, "c", "");
 }
 
 static gpointer
@@ -452,6 +487,9 @@ main (int   argc,
   add_folder_test ("/TensorFile/changed", test_changed);
   add_folder_test ("/TensorFile/replaced", test_replaced);
   add_folder_test ("/TensorFile/cancelled", test_cancelled);
+  add_folder_test ("/TensorFile/open-async", test_open_async);
+  add_folder_test ("/TensorFile/close", test_close);
+  add_folder_test ("/TensorFile/match-names", test_match_names);
   add_folder_test ("/TensorFile/threads", test_threads);
   g_test_add_func ("/TensorFile/bare", test_bare);
 

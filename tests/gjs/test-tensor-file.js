@@ -4,7 +4,7 @@ import Gio from 'gi://Gio';
 import Mtl from 'gi://Mtl?version=1';
 
 import {host} from './memory.js';
-import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+import {equal, ok, recordCalls, run, test, testAllReached, throwsGio, throwsMtl} from './tap.js';
 
 recordCalls('TensorFile');
 recordCalls('TensorFileEntry');
@@ -58,6 +58,42 @@ test('tensors are views', () => {
             throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.get_view('c'));
         });
     }
+});
+
+test('names match patterns', () => withFile(Mtl.FileMode.AUTO, tensors => {
+    equal(tensors.match_names('?'), ['a', 'b']);
+    equal(tensors.match_names('b*'), ['b']);
+    equal(tensors.match_names(null), ['a', 'b']);
+    equal([tensors.get_format(), tensors.format],
+        Array(2).fill(Mtl.TensorFileFormat.SAFETENSORS));
+}));
+
+test('a file is opened in the background', async () => {
+    const file = writeFile();
+    const tensors = await new Promise((resolve, reject) => {
+        Mtl.TensorFile.open_async(file, Mtl.FileMode.READ, null, null, (_, result) => {
+            try {
+                resolve(Mtl.TensorFile.open_finish(result));
+            } catch (error) {
+                reject(error);
+            }
+        });
+    });
+
+    equal(tensors.get_view('b').toArray(), [[-2], [513]]);
+    file.delete(null);
+});
+
+test('a closed file has no more views', async () => {
+    const file = writeFile();
+    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.AUTO, null, null);
+    const view = tensors.get_view('a');
+
+    tensors.close();
+    equal(view.toArray(), [5]);
+    equal(tensors.get_names(), ['a', 'b']);
+    await throwsGio('CLOSED', () => tensors.get_view('a'));
+    file.delete(null);
 });
 
 testAllReached('TensorFile', name => !name.startsWith('vfunc_'));

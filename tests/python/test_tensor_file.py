@@ -136,6 +136,51 @@ def test_index(tmp_path, path):
     assert tensors.get_view("b").tolist() == [[-2], [300]]
 
 
+def test_names_match_patterns(path):
+    tensors = open_path(path)
+
+    assert tensors.match_names("?") == tensors.match_names(None) == ["a", "b"]
+    assert tensors.match_names("*b") == ["b"] and tensors.match_names("c") == []
+
+
+def test_format(tmp_path, path):
+    np.save(tmp_path / "1", 5)
+    np.savez(tmp_path / "2", 5)
+    tensors = open_path(path)
+
+    assert tensors.get_format() == tensors.props.format == Mtl.TensorFileFormat.SAFETENSORS
+    assert open_path(tmp_path / "1.npy").get_format() == Mtl.TensorFileFormat.NPY
+    assert open_path(tmp_path / "2.npz").get_format() == Mtl.TensorFileFormat.NPZ
+
+
+def wait_for(start):
+    """The result that the callback of an asynchronous function is given."""
+    results = []
+    start(lambda source, result: results.append(result))
+    while not results:
+        GLib.MainContext.default().iteration(True)
+    return results[0]
+
+
+def test_open_in_background(path):
+    result = wait_for(lambda ready: Mtl.TensorFile.open_async(
+        Gio.File.new_for_path(str(path)), Mtl.FileMode.READ, None, None, ready))
+
+    assert Mtl.TensorFile.open_finish(result).get_view("b").tolist() == [[-2], [300]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_close(path, mode):
+    tensors = open_path(path, mode)
+    view = tensors.get_view("b")
+
+    tensors.close()
+    assert view.tolist() == [[-2], [300]] and tensors.get_names() == ["a", "b"]
+    with pytest.raises(GLib.Error, match="file” was closed") as caught:
+        tensors.get_view("b")
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED)
+
+
 def test_errors(tmp_path, path):
     tensors = open_path(path)
     with pytest.raises(IndexError, match="no tensor “c” among the 2"):

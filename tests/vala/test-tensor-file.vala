@@ -51,6 +51,54 @@ void test_views () throws GLib.Error {
 	}
 }
 
+void test_match_names () throws GLib.Error {
+	var file = write_file ();
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
+
+	assert_cmpstr (string.joinv (" ", tensors.match_names ("?")), EQ, "a b");
+	assert_cmpuint (tensors.match_names ("x*").length, EQ, 0);
+	assert_true (tensors.get_format () == SAFETENSORS);
+	file.delete ();
+}
+
+async void open_in_background (File file) throws Mtl.Error, IOError {
+	var tensors = yield Mtl.TensorFile.open_async (file, Mtl.FileMode.READ, null);
+
+	assert_true (tensors.get_view ("a")[0] == 5);
+}
+
+void test_open_async () throws GLib.Error {
+	var file = write_file ();
+	var loop = new MainLoop ();
+
+	open_in_background.begin (file, (source, result) => {
+		try {
+			open_in_background.end (result);
+		} catch (GLib.Error e) {
+			error (e.message);
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	file.delete ();
+}
+
+void test_close () throws GLib.Error {
+	var file = write_file ();
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
+	var view = tensors.get_view ("a");
+
+	tensors.close ();
+	assert_true (view[0] == 5);
+	try {
+		tensors.get_view ("a");
+		assert_not_reached ();
+	} catch (IOError.CLOSED e) {
+		assert_true (e.message.contains (file.get_path ()));
+	}
+	file.delete ();
+}
+
 void test_no_file () throws GLib.Error {
 	try {
 		new Mtl.TensorFile.open (File.new_for_path ("/dev/null"), Mtl.FileMode.MAP, null);
@@ -64,6 +112,9 @@ int main (string[] args) {
 	Test.init (ref args);
 	add_test ("/vala/tensor-file/description", test_description);
 	add_test ("/vala/tensor-file/views", test_views);
+	add_test ("/vala/tensor-file/match-names", test_match_names);
+	add_test ("/vala/tensor-file/open-async", test_open_async);
+	add_test ("/vala/tensor-file/close", test_close);
 	add_test ("/vala/tensor-file/no-file", test_no_file);
 	return Test.run ();
 }
