@@ -134,6 +134,24 @@ typedef enum
 } MtlTensorFileFormat;
 
 /**
+ * MtlTensorFileOrder:
+ * @MTL_TENSOR_FILE_ORDER_ALIGNED: such that each tensor begins at a multiple of
+ *   the power of two that divides its size, up to 16 KiB: those of the largest
+ *   first, and else as they were added
+ * @MTL_TENSOR_FILE_ORDER_ADDED: as they were added, wherever each then begins
+ *
+ * The order of the tensors in a file that is written. A safetensors file may not
+ * have gaps.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_TENSOR_FILE_ORDER_ALIGNED,
+  MTL_TENSOR_FILE_ORDER_ADDED,
+} MtlTensorFileOrder;
+
+/**
  * MtlOrder:
  * @MTL_ORDER_C: row-major, the last axis is the densest
  * @MTL_ORDER_F: column-major, the first axis is the densest

@@ -20,5 +20,6 @@
 #include "mtl-dlpack.h"
 #include "mtl-tensor-file-entry.h"
 #include "mtl-tensor-file.h"
+#include "mtl-tensor-file-builder.h"
 
 #undef MTLDL_INSIDE

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* fallocate() */
+#ifdef __linux__
+#define _GNU_SOURCE
+#endif
+
+#include "mtl-file-replacement-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mtl-file-source-private.h"
+#include "mtl-quoted-text-private.h"
+
+#define MAX_LINKS 40
+#define MAX_ATTEMPTS 100
+
+/* Of a name of at most 255 bytes, with a dot, a dot and 8 digits around it. */
+#define MAX_KEPT_NAME 240
+
+static gboolean
+set_error (MtlFileReplacement  *self,
+           int                  code,
+           GError             **error)
+{
+  return mtl_set_file_error (self->name, "written", code, error);
+}
+
+/* Where a file would come to be that is created at that path: also behind links to
+ * what is not there yet. */
+static char *
+follow_links (const char *path)
+{
+  g_autofree char *at = g_strdup (path);
+
+  for (guint i = 0; i < MAX_LINKS; i++)
+    {
+      g_autofree char *real = realpath (at, NULL);
+      g_autofree char *target = NULL;
+      g_autofree char *folder = NULL;
+
+      if (real != NULL)
+        return g_steal_pointer (&real);
+
+      target = g_file_read_link (at, NULL);
+      if (target == NULL)
+        return g_steal_pointer (&at);
+
+      folder = g_path_get_dirname (at);
+      g_free (at);
+      at = g_path_is_absolute (target) ? g_steal_pointer (&target)
+                                       : g_build_filename (folder, target, NULL);
+    }
+
+  return NULL;
+}
+
+/* What is there already. Another kind of thing is left alone: nobody wants a file in
+ * place of a device. */
+static gboolean
+check_replaceable (MtlFileReplacement  *self,
+                   mode_t               mode,
+                   GError             **error)
+{
+  if (S_ISREG (mode))
+    return TRUE;
+
+  if (S_ISDIR (mode))
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s is a folder", self->name);
+  else
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                 "%s is there already, and no file: only files are replaced", self->name);
+  return FALSE;
+}
+
+/* As much of it as the caller may: where the group cannot be kept, it gets no more than
+ * others. Until the mode is set only the owner reaches the file. */
+static gboolean
+take_permissions (MtlFileReplacement  *self,
+                  const struct stat   *old,
+                  GError             **error)
+{
+  mode_t mode = old->st_mode & 0777;
+  struct stat own;
+
+  if (fstat (self->fd, &own) < 0)
+    return set_error (self, errno, error);
+
+  if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid)
+      && fchown (self->fd, old->st_uid, old->st_gid) < 0 && own.st_gid != old->st_gid
+      && fchown (self->fd, -1, old->st_gid) < 0)
+    mode &= 0707 | (mode & 0007) << 3;
+
+  return fchmod (self->fd, mode) == 0 || set_error (self, errno, error);
+}
+
+static int
+open_new (const char *path,
+          mode_t      mode)
+{
+  int fd;
+
+  do
+    fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+/* Beside it, so that a rename moves it; hidden, as a process that is killed leaves it. */
+static gboolean
+open_temporary (MtlFileReplacement  *self,
+                mode_t               mode,
+                GError             **error)
+{
+  g_autofree char *folder = g_path_get_dirname (self->path);
+  g_autofree char *base = g_path_get_basename (self->path);
+
+  if (strlen (base) > MAX_KEPT_NAME)
+    {
+      const char *end;
+
+      g_utf8_validate (base, MAX_KEPT_NAME, &end);
+      base[end - base] = '\0';
+    }
+
+  for (guint i = 0; i < MAX_ATTEMPTS; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("%s/.%s.%08x", folder, base, g_random_int ());
+
+      self->fd = open_new (path, mode);
+      if (self->fd >= 0)
+        {
+          self->temporary = g_steal_pointer (&path);
+          return TRUE;
+        }
+      if (errno != EEXIST)
+        break;
+    }
+
+  return set_error (self, errno, error);
+}
+
+static gboolean
+open_beside (MtlFileReplacement  *self,
+             GError             **error)
+{
+  struct stat old;
+
+  if (stat (self->path, &old) < 0)
+    return errno == ENOENT ? open_temporary (self, 0666, error) : set_error (self, errno, error);
+
+  return check_replaceable (self, old.st_mode, error)
+         && open_temporary (self, 0600, error)
+         && take_permissions (self, &old, error);
+}
+
+MtlFileReplacement *
+mtl_file_replacement_new (GFile   *file,
+                          GError **error)
+{
+  g_autoptr (MtlFileReplacement) self = g_new0 (MtlFileReplacement, 1);
+  g_autofree char *path = g_file_get_path (file);
+  g_autofree char *shown = path != NULL ? g_strdup (path) : g_file_get_uri (file);
+  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
+
+  self->fd = -1;
+  self->name = g_strconcat ("“", escaped, "”", NULL);
+  if (path == NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "%s has no path on this machine",
+                   self->name);
+      return NULL;
+    }
+
+  self->path = follow_links (path);
+  if (self->path == NULL)
+    set_error (self, ELOOP, error);
+  else if (open_beside (self, error))
+    return g_steal_pointer (&self);
+
+  return NULL;
+}
+
+void
+mtl_file_replacement_free (MtlFileReplacement *self)
+{
+  if (self->fd >= 0)
+    close (self->fd);
+  if (self->temporary != NULL)
+    unlink (self->temporary);
+  g_free (self->temporary);
+  g_free (self->path);
+  g_free (self->name);
+  g_free (self);
+}
+
+gboolean
+mtl_file_replacement_reserve (MtlFileReplacement  *self,
+                              guint64              size,
+                              GError             **error)
+{
+#ifdef __linux__
+  int result;
+
+  if (size > G_MAXINT64)
+    return set_error (self, EFBIG, error);
+  if (size == 0)
+    return TRUE;
+
+  /* Not posix_fallocate(), which writes zeros where the file system cannot. */
+  do
+    result = fallocate (self->fd, 0, 0, size);
+  while (result < 0 && errno == EINTR);
+
+  if (result < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+    {
+      int code = errno;
+
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code),
+                   "%s cannot be written with its %" G_GUINT64_FORMAT " bytes: %s", self->name,
+                   size, g_strerror (code));
+      return FALSE;
+    }
+#endif
+
+  return TRUE;
+}
+
+gboolean
+mtl_file_replacement_write (MtlFileReplacement  *self,
+                            gconstpointer        bytes,
+                            gsize                size,
+                            GError             **error)
+{
+  const guint8 *at = bytes, *end = at + size;
+
+  while (at < end)
+    {
+      gssize n_written = write (self->fd, at, end - at);
+
+      if (n_written == 0)
+        return set_error (self, EIO, error);
+      if (n_written < 0 && errno != EINTR)
+        return set_error (self, errno, error);
+      at += MAX (n_written, 0);
+    }
+
+  return TRUE;
+}
+
+static int
+flush (int fd)
+{
+  int result;
+
+#ifdef F_FULLFSYNC
+  /* fsync() leaves it to the disk when to write; some file systems have no more. */
+  if (fcntl (fd, F_FULLFSYNC) == 0)
+    return 0;
+#endif
+
+  do
+    result = fsync (fd);
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+gboolean
+mtl_file_replacement_flush (MtlFileReplacement  *self,
+                            GError             **error)
+{
+  int fd = self->fd;
+
+  if (flush (fd) < 0)
+    return set_error (self, errno, error);
+
+  /* Whatever it says, the descriptor is gone. */
+  self->fd = -1;
+  return close (fd) == 0 || errno == EINTR || set_error (self, errno, error);
+}
+
+/* The name is in its place by now, and will be on the disk: a failure would say that
+ * the old one is there. */
+static void
+flush_folder (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  if (fd < 0)
+    return;
+
+  flush (fd);
+  close (fd);
+}
+
+gboolean
+mtl_file_replacement_commit (MtlFileReplacement  *self,
+                             GError             **error)
+{
+  if (rename (self->temporary, self->path) < 0)
+    return set_error (self, errno, error);
+
+  g_clear_pointer (&self->temporary, g_free);
+  flush_folder (self->path);
+  return TRUE;
+}

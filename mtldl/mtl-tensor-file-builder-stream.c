@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Elements of views on their way to a file, in pieces. */
+
+#include "mtl-tensor-file-builder-private.h"
+
+#include <string.h>
+
+#include "mtl-arena-private.h"
+#include "mtl-error.h"
+#include "mtl-host-elements-private.h"
+
+#define PIECE_SIZE ((gsize) 4 << 20)
+#define PIECE_BITS ((guint64) PIECE_SIZE * 8)
+
+/* What is as long as this need not be copied first. */
+#define DIRECT_SIZE (PIECE_SIZE / 4)
+
+/* Elements of part of a byte may begin in the midst of one, which their layout says
+ * with an offset from some bytes before it. */
+#define MARGIN 8
+
+gboolean
+mtl_tensor_stream_init (MtlTensorStream     *self,
+                        MtlFileReplacement  *file,
+                        guint64              n_total,
+                        const MtlMonitor    *monitor,
+                        GError             **error)
+{
+  *self = (MtlTensorStream) {
+    .file = file,
+    .memory = g_try_malloc (MARGIN + PIECE_SIZE + 1),
+    .n_total = n_total,
+    .monitor = monitor,
+  };
+  return self->memory != NULL || mtl_set_no_memory (PIECE_SIZE, error);
+}
+
+void
+mtl_tensor_stream_clear (MtlTensorStream *self)
+{
+  g_clear_pointer (&self->memory, g_free);
+}
+
+static gboolean
+write_pieces (MtlTensorStream  *self,
+              const guint8     *bytes,
+              gsize             size,
+              GError          **error)
+{
+  while (size > 0)
+    {
+      gsize n = MIN (size, PIECE_SIZE);
+
+      if (!mtl_monitor_check (self->monitor, error)
+          || !mtl_file_replacement_write (self->file, bytes, n, error))
+        return FALSE;
+
+      bytes += n;
+      size -= n;
+      self->n_done += n;
+      if (self->monitor->report != NULL)
+        self->monitor->report (self->n_done, self->n_total, self->monitor->data);
+    }
+
+  return TRUE;
+}
+
+/* A byte that is not full yet waits for the next elements. */
+gboolean
+mtl_tensor_stream_flush (MtlTensorStream  *self,
+                         GError          **error)
+{
+  guint8 *piece = self->memory + MARGIN;
+  gsize n_bytes = self->n_bits / 8;
+
+  self->n_bits %= 8;
+  if (!write_pieces (self, piece, n_bytes, error))
+    return FALSE;
+
+  piece[0] = piece[n_bytes];
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_stream_write_bytes (MtlTensorStream  *self,
+                               gconstpointer     bytes,
+                               gsize             size,
+                               GError          **error)
+{
+  gsize n_waiting = self->n_bits / 8;
+
+  if (size < DIRECT_SIZE && n_waiting + size <= PIECE_SIZE)
+    {
+      if (size > 0)
+        memcpy (self->memory + MARGIN + n_waiting, bytes, size);
+      self->n_bits += 8 * size;
+      return TRUE;
+    }
+
+  if (!mtl_tensor_stream_flush (self, error))
+    return FALSE;
+
+  return size >= DIRECT_SIZE ? write_pieces (self, bytes, size, error)
+                             : mtl_tensor_stream_write_bytes (self, bytes, size, error);
+}
+
+/* To another layout of the same shape. Of memory that the host does not reach the bytes
+ * between a block's elements come too: they are copied by parts of no more than a piece. */
+static gboolean
+copy_elements (const MtlStrided  *to,
+               MtlStridedView    *from,
+               const MtlMonitor  *monitor,
+               GError           **error);
+
+static gboolean
+copy_half (const MtlStrided  *to,
+           MtlStridedView    *from,
+           guint32            axis,
+           gint64             begin,
+           gint64             end,
+           const MtlMonitor  *monitor,
+           GError           **error)
+{
+  g_auto (MtlLayout) to_layout = MTL_LAYOUT_INIT;
+  g_autoptr (MtlStridedView) part = NULL;
+  MtlLayout layout;
+
+  if (!mtl_layout_narrow (to->layout, axis, begin, end, 1, &to_layout, error)
+      || !mtl_layout_narrow (&from->layout, axis, begin, end, 1, &layout, error))
+    return FALSE;
+
+  part = mtl_strided_view_derive (from, &layout);
+  return copy_elements (&(MtlStrided) { to->type, &to_layout, to->data }, part, monitor, error);
+}
+
+/* The one whose elements lie farthest from one another. */
+static guint32
+find_longest_axis (const MtlLayout *layout)
+{
+  guint64 longest = 0;
+  guint32 found = 0;
+
+  for (guint32 i = 0; i < layout->n_dims; i++)
+    {
+      guint64 length = mtl_magnitude (mtl_layout_strides (layout)[i])
+                       * (mtl_layout_shape (layout)[i] - 1);
+
+      if (mtl_layout_shape (layout)[i] > 1 && length > longest)
+        {
+          longest = length;
+          found = i;
+        }
+    }
+
+  return found;
+}
+
+static gboolean
+copy_elements (const MtlStrided  *to,
+               MtlStridedView    *from,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  const MtlMonitor silent = { monitor->cancellable, NULL, NULL };
+  g_auto (MtlHostElements) elements = { .layout = NULL };
+  gint64 first, end;
+
+  if (!mtl_memory_is_host_accessible (from->memory))
+    {
+      if (!mtl_monitor_check (monitor, error)
+          || !mtl_layout_get_byte_bounds (&from->layout, &first, &end, error))
+        return FALSE;
+
+      if (end - first > (gint64) PIECE_SIZE)
+        {
+          guint32 axis = find_longest_axis (&from->layout);
+          gint64 extent = mtl_layout_shape (&from->layout)[axis];
+
+          return copy_half (to, from, axis, 0, extent / 2, monitor, error)
+                 && copy_half (to, from, axis, extent / 2, extent, monitor, error);
+        }
+    }
+
+  return mtl_host_elements_init_read (&elements, from, error)
+         && mtl_strided_copy (to, &elements.strided, &silent, error);
+}
+
+/* Of no more than a piece, to where the elements before them end. */
+static gboolean
+write_copy (MtlTensorStream  *self,
+            MtlStridedView   *block,
+            MtlElementType    type,
+            guint64           n_bits,
+            GError          **error)
+{
+  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  guint8 *end;
+
+  if (self->n_bits + n_bits > PIECE_BITS && !mtl_tensor_stream_flush (self, error))
+    return FALSE;
+  if (!mtl_layout_new_dense (mtl_layout_shape (&block->layout), block->layout.n_dims, MTL_ORDER_C,
+                             type.bits, &layout, error))
+    return FALSE;
+
+  while (layout.offset * type.bits % 8 != (gint64) (self->n_bits % 8))
+    layout.offset++;
+  end = self->memory + MARGIN + self->n_bits / 8;
+  end -= layout.offset * type.bits / 8;
+  self->n_bits += n_bits;
+  return copy_elements (&(MtlStrided) { type, &layout, end }, block, self->monitor, error);
+}
+
+/* Where they lie as they are to be written. */
+static const guint8 *
+find_bytes (MtlStridedView *view,
+            MtlElementType  type)
+{
+  gint64 first;
+  guint bit;
+
+  if (!mtl_memory_is_host_accessible (view->memory)
+      || !mtl_element_type_equal (view->type, type)
+      || !mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C))
+    return NULL;
+
+  mtl_layout_get_first_byte (&view->layout, &first, &bit);
+  return bit == 0 ? mtl_strided_view_get_strided (view).data + first : NULL;
+}
+
+static gboolean
+write_elements (MtlTensorStream  *self,
+                MtlStridedView   *view,
+                MtlElementType    type,
+                GError          **error)
+{
+  const gint64 *shape = mtl_layout_shape (&view->layout);
+  guint64 n_bits = mtl_layout_get_volume (&view->layout) * type.bits;
+  const guint8 *bytes = find_bytes (view, type);
+  guint32 axis = 0;
+  gint64 n_rows;
+
+  if (bytes != NULL && self->n_bits % 8 == 0 && n_bits % 8 == 0)
+    return mtl_tensor_stream_write_bytes (self, bytes, n_bits / 8, error);
+  if (n_bits <= PIECE_BITS)
+    return write_copy (self, view, type, n_bits, error);
+
+  while (shape[axis] == 1)
+    axis++;
+  n_rows = MAX (PIECE_BITS / (n_bits / shape[axis]), 1);
+
+  for (gint64 begin = 0; begin < shape[axis]; begin += n_rows)
+    {
+      g_autoptr (MtlStridedView) block = NULL;
+      MtlLayout layout;
+
+      if (!mtl_layout_narrow (&view->layout, axis, begin, begin + n_rows, 1, &layout, error))
+        return FALSE;
+
+      block = mtl_strided_view_derive (view, &layout);
+      if (!write_elements (self, block, type, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_stream_write_tensor (MtlTensorStream  *self,
+                                MtlStridedView   *view,
+                                MtlDType          dtype,
+                                GError          **error)
+{
+  if (mtl_layout_is_empty (&view->layout))
+    return TRUE;
+
+  return write_elements (self, view, mtl_element_type_new (dtype), error);
+}

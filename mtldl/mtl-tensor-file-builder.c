@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-tensor-file-builder-private.h"
+
+#include <string.h>
+
+#include "mtl-enum-types.h"
+#include "mtl-error.h"
+#include "mtl-number-private.h"
+#include "mtl-quoted-text-private.h"
+
+/**
+ * MtlTensorFileBuilder:
+ *
+ * Writes views into a file of tensors.
+ *
+ * Views are added by name, and [method@Mtl.TensorFileBuilder.write] then writes
+ * their elements, as often as it is called, whatever their memory, strides and
+ * types: those that do not lie in the file's order go through a few MiB of
+ * memory, never through a copy of a whole tensor. The builder keeps the views,
+ * and through them their memory; it reads the elements when they are written.
+ *
+ * A builder is for one thread at a time.
+ *
+ * Since: 1.0
+ */
+
+#define METADATA_NAME "__metadata__"
+
+/* Of a header for which the format has 100 MB. */
+#define MAX_ALIGNMENT (1 << 26)
+
+enum
+{
+  PROP_0,
+  PROP_ORDER,
+  PROP_ALIGNMENT,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
+
+G_DEFINE_FINAL_TYPE (MtlTensorFileBuilder, mtl_tensor_file_builder, G_TYPE_OBJECT)
+
+static void
+mtl_tensor_file_builder_finalize (GObject *object)
+{
+  MtlTensorFileBuilder *self = MTL_TENSOR_FILE_BUILDER (object);
+
+  g_tree_unref (self->names);
+  g_tree_unref (self->metadata);
+  g_array_unref (self->tensors);
+
+  G_OBJECT_CLASS (mtl_tensor_file_builder_parent_class)->finalize (object);
+}
+
+static void
+mtl_tensor_file_builder_get_property (GObject    *object,
+                                      guint       prop_id,
+                                      GValue     *value,
+                                      GParamSpec *pspec)
+{
+  MtlTensorFileBuilder *self = MTL_TENSOR_FILE_BUILDER (object);
+
+  switch (prop_id)
+    {
+    case PROP_ORDER:
+      g_value_set_enum (value, self->order);
+      break;
+    case PROP_ALIGNMENT:
+      g_value_set_uint (value, self->alignment);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+mtl_tensor_file_builder_set_property (GObject      *object,
+                                      guint         prop_id,
+                                      const GValue *value,
+                                      GParamSpec   *pspec)
+{
+  MtlTensorFileBuilder *self = MTL_TENSOR_FILE_BUILDER (object);
+
+  switch (prop_id)
+    {
+    case PROP_ORDER:
+      mtl_tensor_file_builder_set_order (self, g_value_get_enum (value));
+      break;
+    case PROP_ALIGNMENT:
+      mtl_tensor_file_builder_set_alignment (self, g_value_get_uint (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = mtl_tensor_file_builder_finalize;
+  object_class->get_property = mtl_tensor_file_builder_get_property;
+  object_class->set_property = mtl_tensor_file_builder_set_property;
+
+  /**
+   * MtlTensorFileBuilder:order: (getter get_order) (setter set_order)
+   *
+   * The order of the tensors in the file.
+   *
+   * Since: 1.0
+   */
+  props[PROP_ORDER] = g_param_spec_enum ("order", NULL, NULL, MTL_TYPE_TENSOR_FILE_ORDER,
+                                         MTL_TENSOR_FILE_ORDER_ALIGNED, flags);
+
+  /**
+   * MtlTensorFileBuilder:alignment: (getter get_alignment) (setter set_alignment)
+   *
+   * What the place of the first tensor in the file is a multiple of, in bytes; 0
+   * for what suits the size of the data.
+   *
+   * Since: 1.0
+   */
+  props[PROP_ALIGNMENT] = g_param_spec_uint ("alignment", NULL, NULL, 0, MAX_ALIGNMENT, 0, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
+}
+
+static void
+added_tensor_clear (gpointer item)
+{
+  MtlAddedTensor *tensor = item;
+
+  g_ref_string_release (tensor->name);
+  g_object_unref (tensor->view);
+}
+
+static int
+compare_texts (gconstpointer a,
+               gconstpointer b,
+               gpointer      user_data)
+{
+  return strcmp (a, b);
+}
+
+static void
+mtl_tensor_file_builder_init (MtlTensorFileBuilder *self)
+{
+  self->tensors = g_array_new (FALSE, FALSE, sizeof (MtlAddedTensor));
+  g_array_set_clear_func (self->tensors, added_tensor_clear);
+  self->names = g_tree_new_full (compare_texts, NULL, NULL, NULL);
+  self->metadata = g_tree_new_full (compare_texts, NULL, (GDestroyNotify) g_ref_string_release,
+                                    (GDestroyNotify) g_ref_string_release);
+}
+
+/**
+ * mtl_tensor_file_builder_new:
+ *
+ * Makes a builder without tensors.
+ *
+ * Returns: (transfer full): the builder
+ *
+ * Since: 1.0
+ */
+MtlTensorFileBuilder *
+mtl_tensor_file_builder_new (void)
+{
+  return g_object_new (MTL_TYPE_TENSOR_FILE_BUILDER, NULL);
+}
+
+static gboolean
+check_text (const char  *what,
+            const char  *text,
+            GError     **error)
+{
+  g_autofree char *quoted = NULL;
+
+  if (g_utf8_validate (text, -1, NULL))
+    return TRUE;
+
+  quoted = mtl_quote_text (text, strlen (text));
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT, "%s %s is not UTF-8", what, quoted);
+  return FALSE;
+}
+
+static gboolean
+check_name (MtlTensorFileBuilder  *self,
+            const char            *name,
+            GError               **error)
+{
+  g_autofree char *quoted = NULL;
+
+  if (!check_text ("The name", name, error))
+    return FALSE;
+
+  if (strcmp (name, METADATA_NAME) == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "No tensor can have the name “" METADATA_NAME "”: safetensors keeps the "
+                   "metadata there");
+      return FALSE;
+    }
+  if (!g_tree_lookup_extended (self->names, name, NULL, NULL))
+    return TRUE;
+
+  quoted = mtl_quote_text (name, strlen (name));
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "Tensor %s is there already, among %u", quoted, self->tensors->len);
+  return FALSE;
+}
+
+static gboolean
+add (MtlTensorFileBuilder  *self,
+     const char            *name,
+     MtlStridedView        *view,
+     MtlDType               dtype,
+     GError               **error)
+{
+  MtlAddedTensor tensor;
+
+  if (!check_name (self, name, error))
+    return FALSE;
+
+  tensor = (MtlAddedTensor) { g_ref_string_new (name), g_object_ref (view), dtype };
+  g_array_append_val (self->tensors, tensor);
+  g_tree_insert (self->names, tensor.name, NULL);
+  return TRUE;
+}
+
+/**
+ * mtl_tensor_file_builder_add:
+ * @self: a builder
+ * @name: the tensor's name, any text in UTF-8
+ * @view: the view whose elements are to be written
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Adds a tensor, with the shape and the element type of @view. Its strides do
+ * not matter, nor on which device it is. The lanes of elements of several
+ * become one more axis, the last, and elements of part of a byte are packed.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where there is a tensor of that name
+ * already, or @name is not UTF-8 or `__metadata__`, which safetensors keeps for
+ * itself. That the format has no such elements is told when they are written.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_add (MtlTensorFileBuilder  *self,
+                             const char            *name,
+                             MtlStridedView        *view,
+                             GError               **error)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  return add (self, name, view, MTL_DTYPE_OTHER, error);
+}
+
+/**
+ * mtl_tensor_file_builder_add_converted:
+ * @self: a builder
+ * @name: the tensor's name, any text in UTF-8
+ * @view: the view whose elements are to be written
+ * @dtype: the element type that they are to have in the file
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Adds a tensor as [method@Mtl.TensorFileBuilder.add] does, whose elements are
+ * converted while they are written, as [method@Mtl.StridedView.copy_from]
+ * converts them.
+ *
+ * Fails as that does, with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name,
+ * and with %MTL_ERROR_NOT_SUPPORTED where the element types cannot be converted.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_add_converted (MtlTensorFileBuilder  *self,
+                                       const char            *name,
+                                       MtlStridedView        *view,
+                                       MtlDType               dtype,
+                                       GError               **error)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  if (!mtl_dtype_check (dtype, error))
+    return FALSE;
+  if (mtl_element_type_get_dtype (view->type) != dtype
+      && (!mtl_element_type_check_numeric (mtl_element_type_new (dtype), error)
+          || !mtl_element_type_check_numeric (view->type, error)))
+    return FALSE;
+
+  return add (self, name, view, dtype, error);
+}
+
+/**
+ * mtl_tensor_file_builder_set_metadata:
+ * @self: a builder
+ * @key: a key, any text in UTF-8
+ * @value: (nullable): its value, any text in UTF-8; %NULL takes the key out
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Sets what the file's metadata are to have by that key. They are written in the
+ * order of the keys. Only safetensors has metadata, and some of its readers want
+ * `format` to be there, and to be `pt`.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where a text is not UTF-8.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
+                                      const char            *key,
+                                      const char            *value,
+                                      GError               **error)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
+  g_return_val_if_fail (key != NULL, FALSE);
+
+  if (!check_text ("The key", key, error)
+      || (value != NULL && !check_text ("The metadata's value", value, error)))
+    return FALSE;
+
+  if (value != NULL)
+    g_tree_replace (self->metadata, g_ref_string_new (key), g_ref_string_new (value));
+  else
+    g_tree_remove (self->metadata, key);
+  return TRUE;
+}
+
+/**
+ * mtl_tensor_file_builder_set_order: (set-property order)
+ * @self: a builder
+ * @order: the order
+ *
+ * Sets the order of the tensors in the file.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_set_order (MtlTensorFileBuilder *self,
+                                   MtlTensorFileOrder    order)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+
+  if (self->order == order)
+    return;
+
+  self->order = order;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_ORDER]);
+}
+
+/**
+ * mtl_tensor_file_builder_get_order: (get-property order)
+ * @self: a builder
+ *
+ * Gets the order of the tensors in the file.
+ *
+ * Returns: the order; %MTL_TENSOR_FILE_ORDER_ALIGNED where none was set
+ *
+ * Since: 1.0
+ */
+MtlTensorFileOrder
+mtl_tensor_file_builder_get_order (MtlTensorFileBuilder *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), MTL_TENSOR_FILE_ORDER_ALIGNED);
+
+  return self->order;
+}
+
+/**
+ * mtl_tensor_file_builder_set_alignment: (set-property alignment)
+ * @self: a builder
+ * @alignment: a power of two up to 64 MiB, in bytes, or 0
+ *
+ * Sets what the place of the first tensor in the file is a multiple of. Those
+ * behind it follow without gaps: where they begin is a matter of the order.
+ *
+ * With 0 it is 64 bytes, and in safetensors files of 1 MiB of data or more 16
+ * KiB, the largest page that there is, so that a GPU can take each tensor of the
+ * mapped file for itself.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_set_alignment (MtlTensorFileBuilder *self,
+                                       guint                 alignment)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+  g_return_if_fail (alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
+
+  if (self->alignment == alignment)
+    return;
+
+  self->alignment = alignment;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_ALIGNMENT]);
+}
+
+/**
+ * mtl_tensor_file_builder_get_alignment: (get-property alignment)
+ * @self: a builder
+ *
+ * Gets what the place of the first tensor in the file is a multiple of.
+ *
+ * Returns: bytes; 0 where none was set
+ *
+ * Since: 1.0
+ */
+guint
+mtl_tensor_file_builder_get_alignment (MtlTensorFileBuilder *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), 0);
+
+  return self->alignment;
+}
