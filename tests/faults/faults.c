@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "faults.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+static const Fault *armed; /* NULL for none */
+static int n_before;       /* calls of its that do as they are told, before one does not; atomic */
+
+static gboolean
+is_chosen (FaultCalls call)
+{
+  return armed != NULL && (armed->calls & call) != 0 && g_atomic_int_add (&n_before, -1) == 0;
+}
+
+/* With errno. */
+static gboolean
+fails (FaultCalls call)
+{
+  if (!is_chosen (call))
+    return FALSE;
+
+  errno = armed->code;
+  return TRUE;
+}
+
+/* The linker puts each __wrap_… in the place of what the library's own objects call. */
+
+#define WRAP(call, type, name, parameters, arguments) \
+  type __real_##name parameters; \
+  type __wrap_##name parameters; \
+  \
+  type \
+  __wrap_##name parameters \
+  { \
+    return fails (call) ? (type) -1 : __real_##name arguments; \
+  }
+
+/* Moves at least a byte. */
+#define WRAP_COUNTED(call, name, parameters, arguments) \
+  ssize_t __real_##name parameters; \
+  ssize_t __wrap_##name parameters; \
+  \
+  ssize_t \
+  __wrap_##name parameters \
+  { \
+    if (fails (call)) \
+      { \
+        if (armed->code != 0) \
+          return -1; \
+        size = (size + 1) / 2; \
+      } \
+    return __real_##name arguments; \
+  }
+
+#define WRAP_ALLOCATION(name, parameters, arguments) \
+  gpointer __real_##name parameters; \
+  gpointer __wrap_##name parameters; \
+  \
+  gpointer \
+  __wrap_##name parameters \
+  { \
+    return fails (FAULT_ALLOCATE) ? NULL : __real_##name arguments; \
+  }
+
+WRAP (FAULT_STAT, int, stat64, (const char *path, struct stat *info), (path, info))
+WRAP (FAULT_FSTAT, int, fstat64, (int fd, struct stat *info), (fd, info))
+WRAP (FAULT_FSTATFS, int, fstatfs64, (int fd, struct statfs *info), (fd, info))
+WRAP (FAULT_MAP, gpointer, mmap64,
+      (gpointer address, gsize size, int protection, int flags, int fd, off_t offset),
+      (address, size, protection, flags, fd, offset))
+WRAP (FAULT_UNMAP, int, munmap, (gpointer address, gsize size), (address, size))
+WRAP (FAULT_ADVISE, int, madvise, (gpointer address, gsize size, int advice),
+      (address, size, advice))
+WRAP_COUNTED (FAULT_READ, pread64, (int fd, gpointer bytes, gsize size, off_t offset),
+              (fd, bytes, size, offset))
+WRAP_ALLOCATION (malloc, (gsize size), (size))
+WRAP_ALLOCATION (calloc, (gsize n, gsize size), (n, size))
+WRAP_ALLOCATION (g_try_malloc, (gsize size), (size))
+WRAP_ALLOCATION (g_try_malloc_n, (gsize n, gsize size), (n, size))
+WRAP_ALLOCATION (g_try_malloc0_n, (gsize n, gsize size), (n, size))
+WRAP_ALLOCATION (g_try_realloc, (gpointer memory, gsize size), (memory, size))
+WRAP_ALLOCATION (g_try_realloc_n, (gpointer memory, gsize n, gsize size), (memory, n, size))
+
+int __real_open64 (const char *path, int flags, ...);
+int __wrap_open64 (const char *path, int flags, ...);
+int __real_close (int fd);
+int __wrap_close (int fd);
+
+int
+__wrap_open64 (const char *path,
+               int         flags,
+               ...)
+{
+  va_list arguments;
+  mode_t mode;
+
+  va_start (arguments, flags);
+  mode = (flags & O_CREAT) != 0 ? va_arg (arguments, int) : 0;
+  va_end (arguments);
+
+  return fails (FAULT_OPEN) ? -1 : __real_open64 (path, flags, mode);
+}
+
+/* The descriptor is gone, whatever it says. */
+int
+__wrap_close (int fd)
+{
+  int result = __real_close (fd);
+
+  return fails (FAULT_CLOSE) ? -1 : result;
+}
+
+/* Of the folder's files, and what is read-only and of no file, as nothing else is. */
+static guint
+count_mappings (TestFolder *folder)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  guint n = 0;
+
+  g_file_get_contents ("/proc/self/maps", &text, NULL, &error);
+  g_assert_no_error (error);
+  lines = g_strsplit (text, "\n", -1);
+  for (gsize i = 0; lines[i] != NULL; i++)
+    n += strstr (lines[i], folder->path) != NULL
+         || (strstr (lines[i], " r--p ") != NULL && g_str_has_suffix (lines[i], " 00:00 0 "));
+
+  return n;
+}
+
+/* It names the file and the reason. */
+static void
+check_error (const FaultCase *self,
+             const Fault     *fault,
+             const GError    *error)
+{
+  if (fault->calls == FAULT_ALLOCATE)
+    {
+      g_assert_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY);
+      g_assert_nonnull (strstr (error->message, "memory"));
+      return;
+    }
+
+  g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (fault->code));
+  g_assert_nonnull (strstr (error->message, self->folder->path));
+  g_assert_nonnull (strstr (error->message, g_strerror (fault->code)));
+}
+
+/* Whether a call failed. */
+static gboolean
+try_one (const FaultCase *self,
+         const Fault     *fault,
+         guint            n)
+{
+  guint n_descriptors = count_descriptors (), n_mappings = count_mappings (self->folder);
+  g_autoptr (GError) error = NULL;
+  gboolean is_done, has_failed;
+
+  n_before = n;
+  armed = fault;
+  is_done = self->run (self->data, &error);
+  armed = NULL;
+  has_failed = n_before < 0;
+
+  g_test_message ("Call %u of %x with errno %d: %s", n, fault->calls, fault->code,
+                  is_done ? "done" : error->message);
+  if (is_done)
+    g_assert_no_error (error);
+  else
+    check_error (self, fault, error);
+  g_assert_cmpint (is_done, ==, !has_failed || fault->is_survived);
+  g_assert_cmpuint (count_descriptors (), ==, n_descriptors);
+  if (fault->calls != FAULT_UNMAP)
+    g_assert_cmpuint (count_mappings (self->folder), ==, n_mappings);
+  if (self->check != NULL)
+    self->check (self->data, fault, is_done);
+
+  return has_failed;
+}
+
+guint
+faults_try_each (const FaultCase *self,
+                 const Fault     *faults,
+                 gsize            n_faults)
+{
+  guint n_failed = 0;
+
+  for (gsize i = 0; i < n_faults; i++)
+    for (guint n = 0; try_one (self, &faults[i], n); n++)
+      n_failed++;
+
+  return n_failed;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Calls of the system that fail, one after another. Those of the library alone: what
+ * GLib and the test call is never touched. */
+
+#pragma once
+
+#include "test-files.h"
+
+/* Which of them a fault is of. */
+typedef enum
+{
+  FAULT_STAT = 1 << 0,
+  FAULT_OPEN = 1 << 1,
+  FAULT_FSTAT = 1 << 2,
+  FAULT_FSTATFS = 1 << 3,
+  FAULT_READ = 1 << 4,
+  FAULT_MAP = 1 << 5,
+  FAULT_UNMAP = 1 << 6,
+  FAULT_ADVISE = 1 << 7,
+  FAULT_CLOSE = 1 << 8,
+  FAULT_ALLOCATE = 1 << 9, /* memory whose size a file decides */
+} FaultCalls;
+
+typedef struct
+{
+  FaultCalls calls;
+  int code;             /* errno; 0 for a count that is short */
+  gboolean is_survived; /* what was to be done is done all the same */
+} Fault;
+
+/* Files of a folder in use: either done, or an error. */
+typedef struct
+{
+  TestFolder *folder;
+  gboolean (* run) (gpointer   data,
+                    GError   **error);
+  void (* check) (gpointer     data,
+                  const Fault *fault,
+                  gboolean     is_done); /* nullable: what is left behind */
+  gpointer data;
+} FaultCase;
+
+/* For each fault, lets call number 0, 1, 2, … of its calls fail, until there are no
+ * more of them in a run. Gives how many failed. */
+guint faults_try_each (const FaultCase *self,
+                       const Fault     *faults,
+                       gsize            n_faults);
