@@ -19,6 +19,8 @@ mtl_buffer_new_for_mapping (MtlFileMapping  *mapping,
                                               mtl_file_mapping_ref (mapping), error);
   g_autoptr (MtlBuffer) all = mtl_buffer_new_for_memory (memory);
 
+  if (memory != NULL)
+    memory->is_mapped_file = TRUE;
   return all != NULL ? mtl_buffer_slice (all, mapping->begin, mapping->size, error) : NULL;
 }
 

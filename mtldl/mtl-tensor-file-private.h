@@ -5,6 +5,7 @@
 #include "mtl-buffer-private.h"
 #include "mtl-tensor-file.h"
 #include "mtl-tensor-table-private.h"
+#include "mtl-threads-private.h"
 
 G_BEGIN_DECLS
 
@@ -16,6 +17,7 @@ typedef struct
   MtlTensorTable *table;
   MtlMemory *memory;     /* all of it, from the first view on where it is mapped */
   guint n_readers;       /* that use the descriptor */
+  gboolean is_read_too;  /* some of its tensors cannot be used where they are mapped */
 } MtlTensorFilePart;
 
 struct _MtlTensorFile
@@ -48,6 +50,54 @@ gboolean mtl_part_reader_init  (MtlPartReader      *self,
 void     mtl_part_reader_clear (MtlPartReader      *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlPartReader, mtl_part_reader_clear)
+
+/* A tensor and where it is in memory. */
+typedef struct
+{
+  const MtlTensorEntry *entry;
+  MtlMemory *memory;
+  gsize offset;
+} MtlPlacedTensor;
+
+/* Maps it, or makes the memory that it is to be read to. */
+gboolean mtl_tensor_file_place        (MtlTensorFile         *self,
+                                       MtlPlacedTensor       *tensor,
+                                       GError               **error);
+/* Whether it has to be read. */
+gboolean mtl_tensor_file_is_read      (MtlTensorFile         *self,
+                                       const MtlTensorEntry  *entry);
+/* Reads them, in an order of its own. */
+gboolean mtl_tensor_file_read         (MtlTensorFile         *self,
+                                       MtlPlacedTensor      **tensors,
+                                       gsize                  n_tensors,
+                                       const MtlMonitor      *monitor,
+                                       GError               **error);
+gboolean mtl_tensor_file_check_open   (MtlTensorFile         *self,
+                                       GError               **error);
+gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
+                                        GError              **error);
+void     mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
+                                              MtlTensorFilePart *part);
+guint    mtl_tensor_entry_get_swapped_size (const MtlTensorEntry *entry);
+/* Names the tensor before what went wrong. */
+void     mtl_tensor_entry_prefix_error (const MtlTensorEntry  *entry,
+                                        GError               **error);
+
+MtlStridedView **mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
+                                                      const char        *pattern,
+                                                      const MtlMonitor  *monitor,
+                                                      gsize             *n_views,
+                                                      GError           **error);
+
+/* A caller's callback, called in the caller's thread. */
+typedef struct
+{
+  GFileProgressCallback callback;
+  gpointer data;
+} MtlProgressCallback;
+
+MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
+                                              GCancellable        *cancellable);
 
 MtlTensorFileEntry   *mtl_tensor_file_entry_new  (MtlTensorFile         *file,
                                                   const MtlTensorEntry  *entry);

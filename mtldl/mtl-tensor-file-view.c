@@ -2,15 +2,17 @@
 
 #include "config.h"
 
-/* How the tensors of a file come into memory. */
+/* How long a file is open, and views of its tensors. */
 
 #include "mtl-tensor-file-private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "mtl-error.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
+#include "mtl-text-pattern-private.h"
 
 void
 mtl_tensor_file_part_clear (MtlTensorFilePart *self)
@@ -21,54 +23,10 @@ mtl_tensor_file_part_clear (MtlTensorFilePart *self)
   g_clear_object (&self->file);
 }
 
-/* Numbers of so many bytes each are in the other order than this machine's; 1 where
- * there is none. */
-static guint
-get_swapped_size (const MtlTensorEntry *entry)
-{
-  MtlElementType type = mtl_element_type_new (entry->dtype);
-
-  if (entry->is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.bits <= 8
-      || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
-    return 1;
-
-  return type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8);
-}
-
-#define SWAP_ALL(type, swap) \
-  for (gsize i = 0; i < size; i += sizeof (type)) \
-    { \
-      type number; \
-      memcpy (&number, bytes + i, sizeof number); \
-      number = swap (number); \
-      memcpy (bytes + i, &number, sizeof number); \
-    }
-
-static void
-swap_bytes (guint8 *bytes,
-            gsize   size,
-            guint   number_size)
-{
-  switch (number_size)
-    {
-    case 2:
-      SWAP_ALL (guint16, GUINT16_SWAP_LE_BE);
-      break;
-    case 4:
-      SWAP_ALL (guint32, GUINT32_SWAP_LE_BE);
-      break;
-    case 8:
-      SWAP_ALL (guint64, GUINT64_SWAP_LE_BE);
-      break;
-    default:
-      break;
-    }
-}
-
 /* Always FALSE. */
-static gboolean
-refuse_closed (MtlTensorFile  *self,
-               GError        **error)
+gboolean
+mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
+                               GError        **error)
 {
   g_autofree char *shown = self->file != NULL ? g_file_get_parse_name (self->file) : g_strdup ("");
   g_autofree char *name = mtl_quote_text (shown, strlen (shown));
@@ -77,24 +35,24 @@ refuse_closed (MtlTensorFile  *self,
   return FALSE;
 }
 
-static gboolean
-check_open (MtlTensorFile  *self,
-            GError        **error)
+gboolean
+mtl_tensor_file_check_open (MtlTensorFile  *self,
+                            GError        **error)
 {
   gboolean closed;
 
   g_mutex_lock (&self->mutex);
   closed = self->closed;
   g_mutex_unlock (&self->mutex);
-  return !closed || refuse_closed (self, error);
+  return !closed || mtl_tensor_file_refuse_closed (self, error);
 }
 
 /* With the mutex. */
-static void
-close_unless_needed (MtlTensorFile     *self,
-                     MtlTensorFilePart *part)
+void
+mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
+                                     MtlTensorFilePart *part)
 {
-  if (part->n_readers == 0 && (self->closed || part->memory != NULL))
+  if (part->n_readers == 0 && (self->closed || (part->memory != NULL && !part->is_read_too)))
     mtl_file_source_close (part->source);
 }
 
@@ -118,7 +76,7 @@ mtl_part_reader_init (MtlPartReader      *self,
   g_mutex_unlock (&file->mutex);
 
   if (closed)
-    return refuse_closed (file, error);
+    return mtl_tensor_file_refuse_closed (file, error);
   if (self->source == NULL)
     self->source = self->opened = mtl_file_source_open_again (part->source, error);
   return self->source != NULL;
@@ -133,7 +91,7 @@ mtl_part_reader_clear (MtlPartReader *self)
 
   g_mutex_lock (&self->file->mutex);
   self->part->n_readers--;
-  close_unless_needed (self->file, self->part);
+  mtl_tensor_file_close_unless_needed (self->file, self->part);
   g_mutex_unlock (&self->file->mutex);
 }
 
@@ -160,196 +118,24 @@ mtl_tensor_file_close (MtlTensorFile *self)
   for (gsize i = 0; i < self->n_parts; i++)
     {
       g_clear_pointer (&self->parts[i].memory, mtl_memory_unref);
-      close_unless_needed (self, &self->parts[i]);
+      mtl_tensor_file_close_unless_needed (self, &self->parts[i]);
     }
   g_mutex_unlock (&self->mutex);
 }
 
-static MtlMemory *
-map_range (MtlTensorFile        *self,
-           const MtlFileSource  *source,
-           guint64               begin,
-           gsize                 size,
-           gsize                *offset,
-           GError              **error)
+static MtlStridedView *
+new_view (MtlPlacedTensor  *tensor,
+          GError          **error)
 {
-  g_autoptr (MtlFileMapping) mapping = mtl_file_mapping_new (source, begin, size, error);
-  g_autoptr (MtlBuffer) buffer = NULL;
+  const MtlTensorEntry *entry = tensor->entry;
+  MtlElementType type = mtl_element_type_new (entry->dtype);
+  MtlLayout layout;
 
-  if (mapping == NULL)
+  if (!mtl_layout_new_dense (entry->shape, entry->n_dims, entry->order, type.bits, &layout, error))
     return NULL;
 
-  buffer = mtl_buffer_new_for_mapping (mapping, self->device, error);
-  if (buffer == NULL)
-    return NULL;
-
-  *offset = buffer->offset;
-  return mtl_memory_ref (buffer->memory);
-}
-
-static MtlMemory *
-map_part (MtlTensorFile      *self,
-          MtlTensorFilePart  *part,
-          GError            **error)
-{
-  g_autoptr (MtlFileSource) opened = NULL;
-  const MtlFileSource *source = part->source;
-  gsize offset;
-
-  if (source->fd < 0)
-    source = opened = mtl_file_source_open_again (source, error);
-  return source != NULL ? map_range (self, source, 0, source->size, &offset, error) : NULL;
-}
-
-/* All of the file, once; then it need not be open. */
-static MtlMemory *
-get_mapped_part (MtlTensorFile      *self,
-                 MtlTensorFilePart  *part,
-                 GError            **error)
-{
-  MtlMemory *memory = NULL;
-
-  g_mutex_lock (&self->mutex);
-  if (self->closed)
-    refuse_closed (self, error);
-  else if (part->memory == NULL)
-    {
-      part->memory = map_part (self, part, error);
-      close_unless_needed (self, part);
-    }
-  if (part->memory != NULL)
-    memory = mtl_memory_ref (part->memory);
-  g_mutex_unlock (&self->mutex);
-
-  return memory;
-}
-
-static gboolean
-is_mapped_whole (MtlTensorFile           *self,
-                 const MtlTensorFilePart *part)
-{
-  return part->source->size <= mtl_device_get_max_buffer_size (self->device);
-}
-
-static MtlMemory *
-map_entry (MtlTensorFile         *self,
-           MtlTensorFilePart     *part,
-           const MtlTensorEntry  *entry,
-           gsize                 *offset,
-           GError               **error)
-{
-  g_auto (MtlPartReader) reader = { 0 };
-
-  if (is_mapped_whole (self, part))
-    {
-      *offset = entry->begin;
-      return get_mapped_part (self, part, error);
-    }
-
-  return mtl_part_reader_init (&reader, self, part, error)
-           ? map_range (self, reader.source, entry->begin, entry->end - entry->begin, offset, error)
-           : NULL;
-}
-
-/* Where addresses are shorter than what a file can say. */
-static gboolean
-check_size (const MtlTensorEntry  *entry,
-            GError               **error)
-{
-  if (entry->end - entry->begin <= G_MAXSSIZE)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "A tensor of %" G_GUINT64_FORMAT " bytes is beyond the limit of %" G_GSSIZE_FORMAT,
-               entry->end - entry->begin, G_MAXSSIZE);
-  return FALSE;
-}
-
-static MtlMemory *
-allocate (MtlTensorFile         *self,
-          const MtlTensorEntry  *entry,
-          GError               **error)
-{
-  g_autoptr (MtlMemory) memory = mtl_memory_new (self->device, entry->end - entry->begin,
-                                                 mtl_device_get_host_mode (self->device), FALSE,
-                                                 error);
-
-  if (memory == NULL || !mtl_memory_check_host_accessible (memory, error))
-    return NULL;
-
-  return g_steal_pointer (&memory);
-}
-
-static MtlMemory *
-read_entry (MtlTensorFile         *self,
-            MtlTensorFilePart     *part,
-            const MtlTensorEntry  *entry,
-            GError               **error)
-{
-  g_auto (MtlPartReader) reader = { 0 };
-  g_autoptr (MtlMemory) memory = NULL;
-
-  if (!mtl_part_reader_init (&reader, self, part, error)
-      || !mtl_file_source_check_unchanged (reader.source, error))
-    return NULL;
-
-  memory = allocate (self, entry, error);
-  if (memory == NULL
-      || !mtl_file_source_read_at (reader.source, entry->begin, memory->contents, memory->size,
-                                   error))
-    return NULL;
-
-  return g_steal_pointer (&memory);
-}
-
-static MtlMemory *
-copy_mapped (MtlTensorFile         *self,
-             const MtlMemory       *mapped,
-             gsize                  offset,
-             const MtlTensorEntry  *entry,
-             GError               **error)
-{
-  MtlMemory *memory = allocate (self, entry, error);
-
-  if (memory != NULL)
-    memcpy (memory->contents, mapped->contents + offset, memory->size);
-  return memory;
-}
-
-static MtlMemory *
-get_memory (MtlTensorFile         *self,
-            const MtlTensorEntry  *entry,
-            gsize                 *offset,
-            GError               **error)
-{
-  MtlTensorFilePart *part = &self->parts[entry->file];
-  guint number_size = get_swapped_size (entry);
-  g_autoptr (MtlMemory) memory = NULL;
-
-  *offset = 0;
-  if (!check_size (entry, error))
-    return NULL;
-
-  if (entry->begin == entry->end)
-    memory = check_open (self, error) ? allocate (self, entry, error) : NULL;
-  else if (self->mode == MTL_FILE_MODE_READ)
-    memory = read_entry (self, part, entry, error);
-  else
-    memory = map_entry (self, part, entry, offset, error);
-  if (memory == NULL || number_size == 1)
-    return g_steal_pointer (&memory);
-
-  if (memory->read_only)
-    {
-      MtlMemory *copy = copy_mapped (self, memory, *offset, entry, error);
-
-      *offset = 0;
-      mtl_memory_unref (memory);
-      memory = copy;
-    }
-  if (memory != NULL)
-    swap_bytes (memory->contents, memory->size, number_size);
-  return g_steal_pointer (&memory);
+  return mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
+                                    &layout);
 }
 
 MtlStridedView *
@@ -357,17 +143,16 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
                          const MtlTensorEntry  *entry,
                          GError               **error)
 {
-  MtlElementType type = mtl_element_type_new (entry->dtype);
-  gsize offset;
-  g_autoptr (MtlMemory) memory = get_memory (self, entry, &offset, error);
-  MtlLayout layout;
+  MtlPlacedTensor tensor = { .entry = entry }, *tensors = &tensor;
+  MtlStridedView *view = NULL;
 
-  if (memory == NULL
-      || !mtl_layout_new_dense (entry->shape, entry->n_dims, entry->order, type.bits, &layout,
-                                error))
-    return NULL;
+  if (mtl_tensor_file_place (self, &tensor, error)
+      && (!mtl_tensor_file_is_read (self, entry)
+          || mtl_tensor_file_read (self, &tensors, 1, NULL, error)))
+    view = new_view (&tensor, error);
 
-  return mtl_strided_view_new_take (g_steal_pointer (&memory), offset, type, &layout);
+  g_clear_pointer (&tensor.memory, mtl_memory_unref);
+  return view;
 }
 
 /**
@@ -380,6 +165,7 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
  *
  * The file is mapped when the first view is asked for, as one buffer of the
  * device. Where the device takes none so large, each view has one of its own.
+ * Compressed arrays, and those in another order of bytes, are read.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name, with
  * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
@@ -404,4 +190,240 @@ mtl_tensor_file_get_view (MtlTensorFile  *self,
 
   entry = mtl_tensor_file_find_entry (self, name, error);
   return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
+}
+
+static void
+report_to_callback (guint64  done,
+                    guint64  total,
+                    gpointer data)
+{
+  const MtlProgressCallback *progress = data;
+
+  progress->callback (done, total, progress->data);
+}
+
+MtlMonitor
+mtl_progress_callback_get_monitor (MtlProgressCallback *self,
+                                   GCancellable        *cancellable)
+{
+  return (MtlMonitor) {
+    .cancellable = cancellable,
+    .report = self->callback != NULL ? report_to_callback : NULL,
+    .data = self,
+  };
+}
+
+static void
+free_views (MtlStridedView **views,
+            gsize            n_views)
+{
+  for (gsize i = 0; i < n_views; i++)
+    g_clear_object (&views[i]);
+  g_free (views);
+}
+
+static MtlPlacedTensor *
+find_matches (MtlTensorFile *self,
+              const char    *pattern,
+              gsize         *n_matches)
+{
+  MtlPlacedTensor *tensors = g_new0 (MtlPlacedTensor, self->table->n_entries + 1);
+  gsize n = 0;
+
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    if (mtl_text_matches (self->table->entries[i].name, pattern))
+      tensors[n++].entry = &self->table->entries[i];
+
+  *n_matches = n;
+  return tensors;
+}
+
+static gboolean
+place_all (MtlTensorFile     *self,
+           MtlPlacedTensor   *tensors,
+           gsize              n_tensors,
+           const MtlMonitor  *monitor,
+           GError           **error)
+{
+  g_autofree MtlPlacedTensor **to_read = g_new (MtlPlacedTensor *, n_tensors + 1);
+  gsize n_to_read = 0;
+
+  for (gsize i = 0; i < n_tensors; i++)
+    {
+      if (!mtl_monitor_check (monitor, error)
+          || !mtl_tensor_file_place (self, &tensors[i], error))
+        return FALSE;
+      if (mtl_tensor_file_is_read (self, tensors[i].entry))
+        to_read[n_to_read++] = &tensors[i];
+    }
+
+  return mtl_tensor_file_read (self, to_read, n_to_read, monitor, error);
+}
+
+static MtlStridedView **
+new_views (MtlPlacedTensor  *tensors,
+           gsize             n_tensors,
+           GError          **error)
+{
+  MtlStridedView **views = g_new0 (MtlStridedView *, n_tensors + 1);
+
+  for (gsize i = 0; i < n_tensors; i++)
+    {
+      views[i] = new_view (&tensors[i], error);
+      if (views[i] == NULL)
+        {
+          free_views (views, i);
+          return NULL;
+        }
+    }
+
+  return views;
+}
+
+MtlStridedView **
+mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
+                                     const char        *pattern,
+                                     const MtlMonitor  *monitor,
+                                     gsize             *n_views,
+                                     GError           **error)
+{
+  g_autofree MtlPlacedTensor *tensors = find_matches (self, pattern, n_views);
+  MtlStridedView **views = NULL;
+  gsize n_tensors = *n_views;
+
+  if (mtl_tensor_file_check_open (self, error)
+      && place_all (self, tensors, n_tensors, monitor, error))
+    views = new_views (tensors, n_tensors, error);
+
+  for (gsize i = 0; i < n_tensors; i++)
+    g_clear_pointer (&tensors[i].memory, mtl_memory_unref);
+  if (views == NULL)
+    *n_views = 0;
+  return views;
+}
+
+/**
+ * mtl_tensor_file_get_views:
+ * @self: a file of tensors
+ * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
+ *   takes it, %NULL for all
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
+ *   are read of how many
+ * @progress_data: data for @progress
+ * @n_views: (out): return location for the number of views
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Gets views of several tensors, in the order of
+ * [method@Mtl.TensorFile.match_names].
+ *
+ * They are as those of [method@Mtl.TensorFile.get_view]. What has to be read is
+ * read in the order of the file by several threads, as
+ * [func@Mtl.get_max_threads] says, which takes less time than one after the
+ * other. It can be cancelled between pieces of 8 MiB, or of 1 MiB of what is
+ * compressed. Where nothing has to be read, @progress is not called.
+ *
+ * Fails as [method@Mtl.TensorFile.get_view] does, and where it is cancelled;
+ * then there are no views at all. No match is no failure.
+ *
+ * Returns: (array length=n_views) (transfer full): the views
+ *
+ * Since: 1.0
+ */
+MtlStridedView **
+mtl_tensor_file_get_views (MtlTensorFile          *self,
+                           const char             *pattern,
+                           GCancellable           *cancellable,
+                           GFileProgressCallback   progress,
+                           gpointer                progress_data,
+                           gsize                  *n_views,
+                           GError                **error)
+{
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (n_views != NULL, NULL);
+
+  return mtl_tensor_file_get_views_monitored (self, pattern, &monitor, n_views, error);
+}
+
+/* Of a view, in the host's memory. */
+typedef struct
+{
+  const guint8 *bytes;
+  gsize size;
+} ByteRange;
+
+static int
+compare_ranges (gconstpointer a,
+                gconstpointer b)
+{
+  const ByteRange *x = a, *y = b;
+
+  return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static gboolean
+get_mapped_range (MtlStridedView  *view,
+                  ByteRange       *range,
+                  GError         **error)
+{
+  gint64 first, end;
+
+  *range = (ByteRange) { NULL, 0 };
+  if (!view->memory->is_mapped_file || view->memory->contents == NULL
+      || mtl_layout_is_empty (&view->layout))
+    return TRUE;
+  if (!mtl_layout_get_byte_bounds (&view->layout, &first, &end, error))
+    return FALSE;
+
+  range->bytes = view->memory->contents + view->byte_offset + first;
+  range->size = end - first;
+  return TRUE;
+}
+
+/**
+ * mtl_tensor_file_prefetch:
+ * @self: a file of tensors
+ * @views: (array length=n_views): views of its tensors, or what was made of them
+ * @n_views: their number
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Asks the system to read what mapped views will need, in the order in which it
+ * lies in the file, and does not wait for it. That pays for tensors that will be
+ * used in another order, and on macOS, where little is read ahead otherwise.
+ *
+ * Views whose memory is not a mapped file have all they need.
+ *
+ * Fails with the codes of [error@Gio.IOErrorEnum] where the system refuses, and
+ * with %MTL_ERROR_OVERFLOW where a view has no bounds.
+ *
+ * Returns: whether it was asked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_prefetch (MtlTensorFile   *self,
+                          MtlStridedView **views,
+                          gsize            n_views,
+                          GError         **error)
+{
+  g_autofree ByteRange *ranges = NULL;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (views != NULL || n_views == 0, FALSE);
+
+  ranges = g_new (ByteRange, n_views + 1);
+  for (gsize i = 0; i < n_views; i++)
+    if (!get_mapped_range (views[i], &ranges[i], error))
+      return FALSE;
+
+  qsort (ranges, n_views, sizeof *ranges, compare_ranges);
+  for (gsize i = 0; i < n_views; i++)
+    if (ranges[i].size > 0 && !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error))
+      return FALSE;
+
+  return TRUE;
 }

@@ -69,4 +69,35 @@ MtlStridedView      *mtl_tensor_file_get_view          (MtlTensorFile  *self,
                                                         GError        **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
+MTL_AVAILABLE_IN_1_0
+MtlStridedView     **mtl_tensor_file_get_views         (MtlTensorFile          *self,
+                                                        const char             *pattern,
+                                                        GCancellable           *cancellable,
+                                                        GFileProgressCallback   progress,
+                                                        gpointer                progress_data,
+                                                        gsize                  *n_views,
+                                                        GError                **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void                 mtl_tensor_file_get_views_async   (MtlTensorFile          *self,
+                                                        const char             *pattern,
+                                                        GCancellable           *cancellable,
+                                                        GFileProgressCallback   progress,
+                                                        gpointer                progress_data,
+                                                        GDestroyNotify          progress_destroy,
+                                                        GAsyncReadyCallback     callback,
+                                                        gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView     **mtl_tensor_file_get_views_finish  (MtlTensorFile  *self,
+                                                        GAsyncResult   *result,
+                                                        gsize          *n_views,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+gboolean             mtl_tensor_file_prefetch          (MtlTensorFile    *self,
+                                                        MtlStridedView  **views,
+                                                        gsize             n_views,
+                                                        GError          **error);
+
 G_END_DECLS

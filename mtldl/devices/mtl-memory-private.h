@@ -24,6 +24,7 @@ typedef struct
   guint allocated : 1;   /* the device's own, which has to be freed */
   guint is_static : 1;   /* not counted */
   guint has_immortal_device : 1; /* which is not counted */
+  guint is_mapped_file : 1;
   gsize size;
   gpointer handle;       /* what the device calls it */
   guint8 *contents;      /* the host's address, or NULL */

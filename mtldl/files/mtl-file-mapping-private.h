@@ -28,15 +28,8 @@ void            mtl_file_mapping_unref    (MtlFileMapping       *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_unref)
 
-/* Asks the system to read a part of the range ahead. */
-void            mtl_file_mapping_prefetch (MtlFileMapping       *self,
-                                           gsize                 offset,
-                                           gsize                 size);
-
-/* Waits until it is read. Where the system can tell, as Linux 5.14 can, it is an error
- * and no signal that the file was cut meanwhile. */
-gboolean        mtl_file_mapping_populate (MtlFileMapping       *self,
-                                           gsize                 offset,
+/* Asks the system to read bytes of any mapping ahead. */
+gboolean        mtl_mapped_bytes_prefetch (gconstpointer         bytes,
                                            gsize                 size,
                                            GError              **error);
 

@@ -113,53 +113,24 @@ mtl_file_mapping_unref (MtlFileMapping *self)
   g_free (self);
 }
 
-static int
-advise (MtlFileMapping *self,
-        gsize           offset,
-        gsize           size,
-        int             advice)
+/* Asks the system to read them ahead, which it may leave. */
+gboolean
+mtl_mapped_bytes_prefetch (gconstpointer   bytes,
+                           gsize           size,
+                           GError        **error)
 {
-  gsize page_size = sysconf (_SC_PAGESIZE);
-  gsize begin = (self->begin + offset) / page_size * page_size;
+  guintptr page_size = sysconf (_SC_PAGESIZE);
+  guintptr begin = (guintptr) bytes / page_size * page_size;
   int result;
 
   do
-    result = madvise (self->pages + begin, self->begin + offset + size - begin, advice);
+    result = madvise ((gpointer) begin, (guintptr) bytes + size - begin, MADV_WILLNEED);
   while (result < 0 && errno == EINTR);
 
-  return result;
-}
-
-void
-mtl_file_mapping_prefetch (MtlFileMapping *self,
-                           gsize           offset,
-                           gsize           size)
-{
-  advise (self, offset, size, MADV_WILLNEED);
-}
-
-gboolean
-mtl_file_mapping_populate (MtlFileMapping  *self,
-                           gsize            offset,
-                           gsize            size,
-                           GError         **error)
-{
-#ifdef MADV_POPULATE_READ
-  if (advise (self, offset, size, MADV_POPULATE_READ) == 0)
+  if (result == 0)
     return TRUE;
 
-  if (errno == EFAULT)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s was cut short while it was in use: a page between bytes %" G_GSIZE_FORMAT
-                   " and %" G_GSIZE_FORMAT " of what is mapped is not there any more",
-                   self->name, offset, offset + size);
-      return FALSE;
-    }
-  if (errno != EINVAL)
-    return mtl_set_file_error (self->name, "read", errno, error);
-#endif
-
-  mtl_file_mapping_prefetch (self, offset, size);
-  return TRUE;
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
+               "%" G_GSIZE_FORMAT " bytes cannot be read ahead: %s", size, g_strerror (errno));
+  return FALSE;
 }

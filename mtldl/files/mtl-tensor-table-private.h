@@ -9,10 +9,23 @@
 
 G_BEGIN_DECLS
 
-/* What a file says of one tensor. The bytes are counted from the file's beginning. */
+/* What of an archive an array is in. The bytes are counted from the file's beginning. */
+typedef struct
+{
+  guint64 begin;
+  guint64 stored_size;
+  guint64 size;
+  gsize header_size; /* before the elements */
+  guint32 crc;
+  gboolean is_deflated;
+} MtlArchiveMember;
+
+/* What a file says of one tensor. The bytes are counted from the file's beginning;
+ * those of one that is deflated as if it were not, from where the member begins. */
 typedef struct
 {
   const char *name;
+  const MtlArchiveMember *member; /* or NULL */
   const gint64 *shape;
   guint64 begin;
   guint64 end;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
+#include "mtl-file-stream-private.h"
 #include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-safetensors-header-private.h"
@@ -17,6 +18,19 @@
 
 /* The longest that any format needs to be told from others. */
 #define MAX_PREFIX_SIZE 16
+/* What is read at once where most headers are shorter, and their size is in them. */
+#define HEAD_SIZE 1024
+
+static guint8 *
+allocate_bytes (gsize    size,
+                GError **error)
+{
+  guint8 *bytes = g_try_malloc (MAX (size, 1));
+
+  if (bytes == NULL)
+    mtl_set_no_memory (size, error);
+  return bytes;
+}
 
 static guint8 *
 read_bytes (const MtlFileSource  *source,
@@ -24,57 +38,57 @@ read_bytes (const MtlFileSource  *source,
             gsize                 size,
             GError              **error)
 {
-  g_autofree guint8 *bytes = g_try_malloc (MAX (size, 1));
+  g_autofree guint8 *bytes = allocate_bytes (size, error);
 
-  if (bytes == NULL)
-    {
-      mtl_set_no_memory (size, error);
-      return NULL;
-    }
-
-  return mtl_file_source_read_at (source, begin, bytes, size, error) ? g_steal_pointer (&bytes)
-                                                                     : NULL;
+  return bytes != NULL && mtl_file_source_read_at (source, begin, bytes, size, error)
+           ? g_steal_pointer (&bytes)
+           : NULL;
 }
 
 static MtlTensorTable *
-read_safetensors (const MtlFileSource  *source,
-                  GError              **error)
+read_safetensors (MtlFileStream  *stream,
+                  GError        **error)
 {
-  const gsize prefix_size = MIN (source->size, MTL_SAFETENSORS_PREFIX_SIZE);
+  const guint64 file_size = stream->end;
+  const gsize prefix_size = MIN (file_size, MTL_SAFETENSORS_PREFIX_SIZE);
   guint8 prefix[MTL_SAFETENSORS_PREFIX_SIZE];
   g_autofree guint8 *header = NULL;
   gsize size;
 
-  if (!mtl_file_source_read_at (source, 0, prefix, prefix_size, error)
-      || !mtl_safetensors_header_get_size (prefix, prefix_size, source->size, &size, error))
+  if (!mtl_file_stream_read (stream, prefix, prefix_size, error)
+      || !mtl_safetensors_header_get_size (prefix, prefix_size, file_size, &size, error))
     return NULL;
 
-  header = read_bytes (source, MTL_SAFETENSORS_PREFIX_SIZE, size, error);
-  if (header == NULL)
+  header = allocate_bytes (size, error);
+  if (header == NULL || !mtl_file_stream_read (stream, header, size, error))
     return NULL;
 
-  return mtl_safetensors_header_parse ((const char *) header, size, source->size, error);
+  return mtl_safetensors_header_parse ((const char *) header, size, file_size, error);
 }
 
 static MtlTensorTable *
-read_index (const MtlFileSource  *source,
-            GError              **error)
+read_index (MtlFileStream  *stream,
+            GError        **error)
 {
   /* One byte beyond the limit is enough to be refused. */
-  gsize size = MIN (source->size, MTL_SAFETENSORS_MAX_INDEX_SIZE + 1);
-  g_autofree guint8 *text = read_bytes (source, 0, size, error);
+  gsize size = MIN (stream->end, MTL_SAFETENSORS_MAX_INDEX_SIZE + 1);
+  g_autofree guint8 *text = allocate_bytes (size, error);
 
-  return text != NULL ? mtl_safetensors_index_parse ((const char *) text, size, error) : NULL;
+  if (text == NULL || !mtl_file_stream_read (stream, text, size, error))
+    return NULL;
+
+  return mtl_safetensors_index_parse ((const char *) text, size, error);
 }
 
-/* The array that lies there, of the file or of a member. */
+/* An array of so many bytes with its header. */
 static gboolean
-add_array (const MtlFileSource  *source,
-           guint64               begin,
-           guint64               size,
-           const char           *name,
-           MtlTensorTable       *table,
-           GError              **error)
+add_array (MtlFileStream     *stream,
+           guint64            begin,
+           guint64            size,
+           const char        *name,
+           MtlArchiveMember  *member,
+           MtlTensorTable    *table,
+           GError           **error)
 {
   const gsize prefix_size = MIN (size, MTL_NPY_MAX_PREFIX_SIZE);
   guint8 prefix[MTL_NPY_MAX_PREFIX_SIZE];
@@ -83,28 +97,39 @@ add_array (const MtlFileSource  *source,
   gsize header_size;
   MtlTensorEntry entry;
 
-  if (!mtl_file_source_read_at (source, begin, prefix, prefix_size, error)
+  if (!mtl_file_stream_read (stream, prefix, prefix_size, error)
       || !mtl_npy_header_get_size (prefix, prefix_size, size, &header_size, error))
     return FALSE;
 
-  header = read_bytes (source, begin, header_size, error);
-  if (header == NULL
-      || !mtl_npy_header_parse (header, header_size, size, shape, &entry, error))
+  header = allocate_bytes (MAX (header_size, prefix_size), error);
+  if (header == NULL)
     return FALSE;
 
-  entry.begin += begin;
-  entry.end += begin;
+  memcpy (header, prefix, prefix_size);
+  if (header_size > prefix_size
+      && !mtl_file_stream_read (stream, header + prefix_size, header_size - prefix_size, error))
+    return FALSE;
+  if (!mtl_npy_header_parse (header, header_size, size, shape, &entry, error))
+    return FALSE;
+
+  if (member != NULL)
+    member->header_size = header_size;
+  if (member == NULL || !member->is_deflated)
+    begin += header_size;
+  entry.end = begin + (entry.end - entry.begin);
+  entry.begin = begin;
   entry.name = name;
+  entry.member = member;
   return mtl_tensor_table_add (table, &entry, error);
 }
 
 static MtlTensorTable *
-read_npy (const MtlFileSource  *source,
-          GError              **error)
+read_npy (MtlFileStream  *stream,
+          GError        **error)
 {
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
 
-  if (!add_array (source, 0, source->size, "", table, error)
+  if (!add_array (stream, 0, stream->end, "", NULL, table, error)
       || !mtl_tensor_table_index_names (table, error))
     return NULL;
 
@@ -112,6 +137,59 @@ read_npy (const MtlFileSource  *source,
 }
 
 /* As NumPy names its arrays. */
+static const char *
+dup_array_name (const MtlZipMember  *member,
+                MtlArena            *arena,
+                GError             **error)
+{
+  gsize size = member->name_size;
+
+  if (g_str_has_suffix (member->name, NPY_SUFFIX))
+    size -= strlen (NPY_SUFFIX);
+  return mtl_arena_dup_text (arena, member->name, size, error);
+}
+
+/* The first bytes are of the member's own header, and what follows it. */
+static gboolean
+add_member_with (const MtlFileSource  *source,
+                 const guint8         *first,
+                 gsize                 n_first,
+                 const MtlZipEnd      *end,
+                 const MtlZipMember   *zip_member,
+                 MtlTensorTable       *table,
+                 GError              **error)
+{
+  g_auto (MtlFileStream) stream = { 0 };
+  MtlArchiveMember *member;
+  const char *name;
+  guint64 begin;
+  gsize skipped;
+
+  if (!mtl_zip_member_find_begin (zip_member, first, end, &begin, error))
+    return FALSE;
+
+  name = dup_array_name (zip_member, &table->arena, error);
+  if (name == NULL)
+    return FALSE;
+  member = mtl_arena_alloc (&table->arena, sizeof *member, sizeof (guint64), error);
+  if (member == NULL)
+    return FALSE;
+
+  *member = (MtlArchiveMember) {
+    .begin = begin,
+    .stored_size = zip_member->stored_size,
+    .size = zip_member->size,
+    .crc = zip_member->crc,
+    .is_deflated = zip_member->is_deflated,
+  };
+  skipped = MIN (begin - zip_member->local_begin, n_first);
+  mtl_file_stream_init (&stream, source, begin, begin + member->stored_size, first + skipped,
+                        n_first - skipped);
+  if (member->is_deflated)
+    mtl_file_stream_inflate (&stream);
+  return add_array (&stream, begin, member->size, name, member, table, error);
+}
+
 static gboolean
 add_member (const MtlFileSource  *source,
             const MtlZipEnd      *end,
@@ -119,25 +197,14 @@ add_member (const MtlFileSource  *source,
             MtlTensorTable       *table,
             GError              **error)
 {
-  gsize name_size = member->name_size;
-  g_autofree guint8 *header = read_bytes (source, member->local_begin,
-                                          MTL_ZIP_LOCAL_HEADER_SIZE + name_size, error);
-  const char *name;
-  guint64 begin;
+  const gsize header_size = MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size;
+  const gsize size = MIN (MAX (header_size, HEAD_SIZE), end->begin - member->local_begin);
+  g_autofree guint8 *allocated = NULL;
+  guint8 head[HEAD_SIZE];
+  guint8 *first = size <= HEAD_SIZE ? head : (allocated = allocate_bytes (size, error));
 
-  if (header == NULL || !mtl_zip_member_find_begin (member, header, end, &begin, error))
-    return FALSE;
-  if (member->is_deflated)
-    {
-      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                           "It is compressed, and only arrays that are stored are opened");
-      return FALSE;
-    }
-
-  if (g_str_has_suffix (member->name, NPY_SUFFIX))
-    name_size -= strlen (NPY_SUFFIX);
-  name = mtl_arena_dup_text (&table->arena, member->name, name_size, error);
-  return name != NULL && add_array (source, begin, member->size, name, table, error);
+  return first != NULL && mtl_file_source_read_at (source, member->local_begin, first, size, error)
+         && add_member_with (source, first, size, end, member, table, error);
 }
 
 static MtlZipDirectory *
@@ -217,7 +284,7 @@ find_format (const guint8 *prefix,
 }
 
 static MtlTensorTable *
-read_table (const MtlFileSource  *source,
+read_table (MtlFileStream        *stream,
             MtlTensorFileFormat   format,
             gboolean              is_index,
             GError              **error)
@@ -225,12 +292,12 @@ read_table (const MtlFileSource  *source,
   switch (format)
     {
     case MTL_TENSOR_FILE_FORMAT_NPY:
-      return read_npy (source, error);
+      return read_npy (stream, error);
     case MTL_TENSOR_FILE_FORMAT_NPZ:
-      return read_npz (source, error);
+      return read_npz (stream->source, error);
     case MTL_TENSOR_FILE_FORMAT_SAFETENSORS:
     default:
-      return is_index ? read_index (source, error) : read_safetensors (source, error);
+      return is_index ? read_index (stream, error) : read_safetensors (stream, error);
     }
 }
 
@@ -238,17 +305,20 @@ MtlTensorTable *
 mtl_tensor_table_read (const MtlFileSource  *source,
                        GError              **error)
 {
-  const gsize prefix_size = MIN (source->size, MAX_PREFIX_SIZE);
+  const gsize head_size = MIN (source->size, HEAD_SIZE);
+  const gsize prefix_size = MIN (head_size, MAX_PREFIX_SIZE);
+  g_auto (MtlFileStream) stream = { 0 };
   g_autoptr (GError) local_error = NULL;
-  guint8 prefix[MAX_PREFIX_SIZE];
+  guint8 head[HEAD_SIZE];
   MtlTensorFileFormat format;
   MtlTensorTable *table;
 
-  if (!mtl_file_source_read_at (source, 0, prefix, prefix_size, error))
+  if (!mtl_file_source_read_at (source, 0, head, head_size, error))
     return NULL;
 
-  format = find_format (prefix, prefix_size);
-  table = read_table (source, format, is_index (prefix, prefix_size), &local_error);
+  mtl_file_stream_init (&stream, source, 0, source->size, head, head_size);
+  format = find_format (head, prefix_size);
+  table = read_table (&stream, format, is_index (head, prefix_size), &local_error);
   if (table != NULL)
     {
       table->format = format;

@@ -49,7 +49,8 @@ test_ranges (TestFolder    *folder,
             for (gsize at = mapping->begin + sizes[i] - begin; at < mapping->pages_size; at++)
               sum += mapping->pages[at];
             g_assert_cmpuint (sum, ==, 0);
-            mtl_file_mapping_prefetch (mapping, 0, mapping->size);
+            g_assert_true (mtl_mapped_bytes_prefetch (mapping->pages + mapping->begin,
+                                                      mapping->size, NULL));
             mtl_file_mapping_unref (mapping);
           }
     }
@@ -146,33 +147,20 @@ test_too_large (TestFolder    *folder,
                 "9223372036854775807 bytes of “/");
 }
 
-#ifdef MADV_POPULATE_READ
-
-/* What would be a signal is an error. */
+/* What is not mapped. */
 static void
-test_populate (TestFolder    *folder,
-               gconstpointer  data)
+test_prefetch_refused (TestFolder    *folder,
+                       gconstpointer  data)
 {
   g_autoptr (GFile) file = write_pattern (folder, "file", 100000);
-  g_autoptr (MtlFileMapping) mapping = map_file (file, 5000, 90000);
-  g_autoptr (GError) local_error = NULL;
+  MtlFileMapping *mapping = map_file (file, 0, 100000);
+  const guint8 *pages = mapping->pages;
+  g_autoptr (GError) error = NULL;
 
-  if (madvise (mapping->pages, 1, MADV_POPULATE_READ) < 0)
-    {
-      g_test_skip ("This system cannot tell that a file was cut");
-      return;
-    }
-
-  g_assert_true (mtl_file_mapping_populate (mapping, 0, 90000, &local_error));
-  g_assert_no_error (local_error);
-  g_assert_cmpint (truncate (g_file_peek_path (file), 50000), ==, 0);
-  g_assert_true (mtl_file_mapping_populate (mapping, 0, 45000, &local_error));
-  g_assert_no_error (local_error);
-  assert_refuses (mtl_file_mapping_populate (mapping, 40000, 50000, &error),
-                  MTL_ERROR_INVALID_DATA, "between bytes 40000 and 90000");
+  mtl_file_mapping_unref (mapping);
+  g_assert_false (mtl_mapped_bytes_prefetch (pages, 100000, &error));
+  assert_system_failed (error, G_IO_ERROR_NO_SPACE, "100000 bytes cannot be read ahead: Cannot");
 }
-
-#endif
 
 int
 main (int   argc,
@@ -187,9 +175,7 @@ main (int   argc,
   add_folder_test ("/FileMapping/refused", test_refused);
   add_folder_test ("/FileMapping/huge", test_huge);
   add_folder_test ("/FileMapping/too-large", test_too_large);
-#ifdef MADV_POPULATE_READ
-  add_folder_test ("/FileMapping/populate", test_populate);
-#endif
+  add_folder_test ("/FileMapping/prefetch-refused", test_prefetch_refused);
 
   return g_test_run ();
 }

@@ -77,3 +77,133 @@ get_view (MtlTensorFile *tensors,
       assert_system_failed (error, G_IO_ERROR_CLOSED, "file” was closed"); \
     } \
   G_STMT_END
+
+/* Of an archive: a .npy of the dict, which has any length, and of the elements. */
+typedef struct
+{
+  const char *name;
+  const char *dict;
+  gconstpointer data;
+  gsize size;
+  gboolean deflated;
+  gsize n_missing; /* bytes less than its size says */
+} TestMember;
+
+static inline void
+append_le (GByteArray *bytes,
+           guint64     value,
+           gsize       n)
+{
+  for (gsize i = 0; i < n; i++)
+    g_byte_array_append (bytes, &(guint8) { value >> 8 * i }, 1);
+}
+
+static inline guint32
+get_crc (const guint8 *bytes,
+         gsize         size)
+{
+  guint32 crc = 0xffffffff;
+
+  for (gsize i = 0; i < size; i++)
+    {
+      crc ^= bytes[i];
+      for (int bit = 0; bit < 8; bit++)
+        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+  return ~crc;
+}
+
+static inline GByteArray *
+make_npy (const TestMember *member)
+{
+  GByteArray *npy = g_byte_array_new ();
+
+  g_byte_array_append (npy, (const guint8 *) "\x93NUMPY\1\0", 8);
+  append_le (npy, strlen (member->dict), 2);
+  g_byte_array_append (npy, (const guint8 *) member->dict, strlen (member->dict));
+  if (member->size > 0)
+    g_byte_array_append (npy, member->data, member->size);
+  return npy;
+}
+
+static inline GByteArray *
+deflate (GByteArray *plain)
+{
+  g_autoptr (GZlibCompressor) compressor =
+    g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW, 6);
+  g_autofree guint8 *deflated = g_malloc (plain->len + 100);
+  GByteArray *bytes = g_byte_array_new ();
+  gsize n_read, n_written;
+
+  g_assert_cmpint (g_converter_convert (G_CONVERTER (compressor), plain->data, plain->len, deflated,
+                                        plain->len + 100, G_CONVERTER_INPUT_AT_END, &n_read,
+                                        &n_written, NULL), ==, G_CONVERTER_FINISHED);
+  g_byte_array_append (bytes, deflated, n_written);
+  return bytes;
+}
+
+/* What a member's own header and its entry of the directory both have. */
+static inline void
+append_member_fields (GByteArray       *bytes,
+                      const TestMember *member,
+                      GByteArray       *npy,
+                      GByteArray       *stored)
+{
+  append_le (bytes, 20, 2);
+  append_le (bytes, 0, 2);
+  append_le (bytes, member->deflated ? 8 : 0, 2);
+  append_le (bytes, 0, 4);
+  append_le (bytes, get_crc (npy->data, npy->len), 4);
+  append_le (bytes, stored->len, 4);
+  append_le (bytes, npy->len + member->n_missing, 4);
+  append_le (bytes, strlen (member->name), 2);
+  append_le (bytes, 0, 2);
+}
+
+static inline GFile *
+write_npz (TestFolder       *folder,
+           const char       *name,
+           const TestMember *members,
+           gsize             n_members)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autoptr (GByteArray) directory = g_byte_array_new ();
+
+  for (gsize i = 0; i < n_members; i++)
+    {
+      const TestMember *member = &members[i];
+      g_autoptr (GByteArray) npy = make_npy (member);
+      g_autoptr (GByteArray) stored = member->deflated ? deflate (npy) : g_byte_array_ref (npy);
+      gsize begin = bytes->len;
+
+      g_byte_array_append (bytes, (const guint8 *) "PK\3\4", 4);
+      append_member_fields (bytes, member, npy, stored);
+      g_byte_array_append (bytes, (const guint8 *) member->name, strlen (member->name));
+      g_byte_array_append (bytes, stored->data, stored->len);
+
+      g_byte_array_append (directory, (const guint8 *) "PK\1\2\24\0", 6);
+      append_member_fields (directory, member, npy, stored);
+      append_le (directory, 0, 10);
+      append_le (directory, begin, 4);
+      g_byte_array_append (directory, (const guint8 *) member->name, strlen (member->name));
+    }
+
+  append_le (directory, 0x06054b50, 4);
+  append_le (directory, 0, 4);
+  append_le (directory, n_members, 2);
+  append_le (directory, n_members, 2);
+  append_le (directory, directory->len - 12, 4);
+  append_le (directory, bytes->len, 4);
+  append_le (directory, 0, 2);
+  g_byte_array_append (bytes, directory->data, directory->len);
+  return write_file (folder, name, bytes->data, bytes->len);
+}
+
+static inline void
+free_views (MtlStridedView **views,
+            gsize            n_views)
+{
+  for (gsize i = 0; i < n_views; i++)
+    g_assert_finalize_object (views[i]);
+  g_free (views);
+}

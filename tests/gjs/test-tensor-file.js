@@ -68,19 +68,43 @@ test('names match patterns', () => withFile(Mtl.FileMode.AUTO, tensors => {
         Array(2).fill(Mtl.TensorFileFormat.SAFETENSORS));
 }));
 
+// The result that the callback of an asynchronous function is given.
+function resultOf(start) {
+    return new Promise(resolve => start((_, result) => resolve(result)));
+}
+
 test('a file is opened in the background', async () => {
     const file = writeFile();
-    const tensors = await new Promise((resolve, reject) => {
-        Mtl.TensorFile.open_async(file, Mtl.FileMode.READ, null, null, (_, result) => {
-            try {
-                resolve(Mtl.TensorFile.open_finish(result));
-            } catch (error) {
-                reject(error);
-            }
-        });
-    });
+    const tensors = Mtl.TensorFile.open_finish(await resultOf(ready =>
+        Mtl.TensorFile.open_async(file, Mtl.FileMode.READ, null, null, ready)));
 
     equal(tensors.get_view('b').toArray(), [[-2], [513]]);
+    file.delete(null);
+});
+
+test('views come together', () => {
+    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
+        withFile(mode, tensors => {
+            const told = [];
+            const views = tensors.get_views(null, null, (...numbers) => told.push(numbers));
+
+            equal(views.map(view => view.toArray()), [[5], [[-2], [513]]]);
+            equal(told.at(-1), mode === Mtl.FileMode.MAP ? undefined : [5, 5]);
+            ok(tensors.prefetch(views));
+            equal(tensors.get_views('x', null, null), []);
+        });
+    }
+});
+
+test('views come in the background', async () => {
+    const file = writeFile();
+    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.READ, null, null);
+    const told = [];
+    const views = tensors.get_views_finish(await resultOf(ready => tensors.get_views_async(
+        null, null, (...numbers) => told.push(numbers), ready)));
+
+    equal(views.map(view => view.toArray()), [[5], [[-2], [513]]]);
+    equal(told.at(-1), [5, 5]);
     file.delete(null);
 });
 

@@ -16,6 +16,10 @@ def open_path(path, mode=Mtl.FileMode.AUTO):
     return Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), mode, None, None)
 
 
+def get_views(tensors, pattern=None, cancellable=None, progress=None):
+    return tensors.get_views(pattern, cancellable, progress)
+
+
 def arrays_of(tensors):
     return {name: np.asarray(tensors.get_view(name)) for name in tensors.get_names()}
 
@@ -67,10 +71,16 @@ def test_npz(tmp_path, mode):
     assert_same(arrays_of(open_path(tmp_path / "file.npz", mode)), arrays)
 
 
-def test_compressed_npz_is_refused_by_name(tmp_path):
-    np.savez_compressed(tmp_path / "file.npz", weights=np.zeros(1000))
-    with pytest.raises(NotImplementedError, match="file.npz”: Member “weights.npy”: It is compr"):
-        open_path(tmp_path / "file.npz")
+@pytest.mark.parametrize("mode", MODES)
+def test_compressed_npz(tmp_path, mode):
+    arrays = some_arrays() | {"swapped": np.arange(100_000, dtype=">f4"),
+                              "turned": np.arange(6.0).reshape(2, 3).T}
+    np.savez_compressed(tmp_path / "file.npz", **arrays)
+    tensors = open_path(tmp_path / "file.npz", mode)
+
+    assert_same(arrays_of(tensors), arrays)
+    assert_same(dict(zip(tensors.get_names(), map(np.asarray, get_views(tensors)))), arrays)
+    assert tensors.get_entry("swapped").get_n_bytes() == 400_000
 
 
 def write_safetensors(path, entries, data):
@@ -153,6 +163,39 @@ def test_format(tmp_path, path):
     assert open_path(tmp_path / "2.npz").get_format() == Mtl.TensorFileFormat.NPZ
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_views(path, mode):
+    views = get_views(open_path(path, mode))
+
+    assert [view.tolist() for view in views] == [[5], [[-2], [300]]]
+    assert [view.tolist() for view in get_views(open_path(path, mode), "a*")] == [[5]]
+    assert get_views(open_path(path, mode), "c") == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_prefetch(path, mode):
+    tensors = open_path(path, mode)
+
+    assert tensors.prefetch(get_views(tensors)) and tensors.prefetch([])
+    assert tensors.prefetch([tensors.get_view("b")[::-1], Mtl.asview(np.zeros(3))])
+
+
+def test_progress(tmp_path):
+    np.save(tmp_path / "file.npy", np.zeros(3_000_000))
+    tensors, told = open_path(tmp_path / "file.npy", Mtl.FileMode.READ), []
+
+    get_views(tensors, progress=lambda *numbers: told.append(numbers))
+    assert told == sorted(told) and told[-1] == (24_000_000, 24_000_000)
+
+
+def test_views_are_cancelled(path):
+    cancellable = Gio.Cancellable()
+    cancellable.cancel()
+    with pytest.raises(GLib.Error) as caught:
+        get_views(open_path(path), cancellable=cancellable)
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+
+
 def wait_for(start):
     """The result that the callback of an asynchronous function is given."""
     results = []
@@ -167,6 +210,14 @@ def test_open_in_background(path):
         Gio.File.new_for_path(str(path)), Mtl.FileMode.READ, None, None, ready))
 
     assert Mtl.TensorFile.open_finish(result).get_view("b").tolist() == [[-2], [300]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_views_in_background(path, mode):
+    tensors = open_path(path, mode)
+    result = wait_for(lambda ready: tensors.get_views_async(None, None, None, None, ready))
+
+    assert [view.tolist() for view in tensors.get_views_finish(result)] == [[5], [[-2], [300]]]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -61,6 +61,51 @@ void test_match_names () throws GLib.Error {
 	file.delete ();
 }
 
+void assert_both (Mtl.StridedView[] views) throws Mtl.Error {
+	assert_cmpuint (views.length, EQ, 2);
+	assert_view (views[0], "[5]");
+	assert_view (views[1], "[[ -2]\n [513]]");
+}
+
+void test_all_views () throws GLib.Error {
+	foreach (var mode in new Mtl.FileMode[] { MAP, READ }) {
+		var file = write_file ();
+		var tensors = new Mtl.TensorFile.open (file, mode, null);
+		int64 told = 0;
+		var views = tensors.get_views (null, null, (done, total) => told = done);
+
+		assert_both (views);
+		assert_true (told == (mode == READ ? 5 : 0));
+		assert_true (tensors.prefetch (views));
+		assert_cmpuint (tensors.get_views ("a").length, EQ, 1);
+		file.delete ();
+	}
+}
+
+async void get_all_in_background (File file) throws Mtl.Error, IOError {
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.READ, null);
+	int64 told = 0;
+
+	assert_both (yield tensors.get_views_async (null, null, (done, total) => told = done));
+	assert_true (told == 5);
+}
+
+void test_all_views_async () throws GLib.Error {
+	var file = write_file ();
+	var loop = new MainLoop ();
+
+	get_all_in_background.begin (file, (source, result) => {
+		try {
+			get_all_in_background.end (result);
+		} catch (GLib.Error e) {
+			error (e.message);
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	file.delete ();
+}
+
 async void open_in_background (File file) throws Mtl.Error, IOError {
 	var tensors = yield Mtl.TensorFile.open_async (file, Mtl.FileMode.READ, null);
 
@@ -113,6 +158,8 @@ int main (string[] args) {
 	add_test ("/vala/tensor-file/description", test_description);
 	add_test ("/vala/tensor-file/views", test_views);
 	add_test ("/vala/tensor-file/match-names", test_match_names);
+	add_test ("/vala/tensor-file/all-views", test_all_views);
+	add_test ("/vala/tensor-file/all-views-async", test_all_views_async);
 	add_test ("/vala/tensor-file/open-async", test_open_async);
 	add_test ("/vala/tensor-file/close", test_close);
 	add_test ("/vala/tensor-file/no-file", test_no_file);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* How the tensors of a file come into memory. */
+
+#include "mtl-tensor-file-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-element-type-private.h"
+#include "mtl-error.h"
+#include "mtl-file-stream-private.h"
+#include "mtl-quoted-text-private.h"
+#include "mtl-tensor-pieces-private.h"
+
+/* What is inflated between two looks at the cancellable. */
+#define INFLATED_SIZE (1024 * 1024)
+
+void
+mtl_tensor_entry_prefix_error (const MtlTensorEntry  *entry,
+                               GError               **error)
+{
+  g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
+
+  g_prefix_error (error, "Tensor %s: ", name);
+}
+
+/* Numbers of so many bytes each are in the other order than this machine's; 1 where
+ * there is none. */
+guint
+mtl_tensor_entry_get_swapped_size (const MtlTensorEntry *entry)
+{
+  MtlElementType type = mtl_element_type_new (entry->dtype);
+
+  if (entry->is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.bits <= 8
+      || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
+    return 1;
+
+  return type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8);
+}
+
+#define SWAP_ALL(type, swap) \
+  for (gsize i = 0; i < size; i += sizeof (type)) \
+    { \
+      type number; \
+      memcpy (&number, bytes + i, sizeof number); \
+      number = swap (number); \
+      memcpy (bytes + i, &number, sizeof number); \
+    }
+
+static void
+swap_bytes (guint8 *bytes,
+            gsize   size,
+            guint   number_size)
+{
+  switch (number_size)
+    {
+    case 2:
+      SWAP_ALL (guint16, GUINT16_SWAP_LE_BE);
+      break;
+    case 4:
+      SWAP_ALL (guint32, GUINT32_SWAP_LE_BE);
+      break;
+    case 8:
+      SWAP_ALL (guint64, GUINT64_SWAP_LE_BE);
+      break;
+    default:
+      break;
+    }
+}
+
+gboolean
+mtl_tensor_file_is_read (MtlTensorFile        *self,
+                         const MtlTensorEntry *entry)
+{
+  return entry->begin < entry->end
+         && (self->mode == MTL_FILE_MODE_READ
+             || (entry->member != NULL && entry->member->is_deflated)
+             || mtl_tensor_entry_get_swapped_size (entry) > 1);
+}
+
+static MtlMemory *
+map_range (MtlTensorFile        *self,
+           const MtlFileSource  *source,
+           guint64               begin,
+           gsize                 size,
+           gsize                *offset,
+           GError              **error)
+{
+  g_autoptr (MtlFileMapping) mapping = mtl_file_mapping_new (source, begin, size, error);
+  g_autoptr (MtlBuffer) buffer = NULL;
+
+  if (mapping == NULL)
+    return NULL;
+
+  buffer = mtl_buffer_new_for_mapping (mapping, self->device, error);
+  if (buffer == NULL)
+    return NULL;
+
+  *offset = buffer->offset;
+  return mtl_memory_ref (buffer->memory);
+}
+
+static MtlMemory *
+map_part (MtlTensorFile      *self,
+          MtlTensorFilePart  *part,
+          GError            **error)
+{
+  g_autoptr (MtlFileSource) opened = NULL;
+  const MtlFileSource *source = part->source;
+  gsize offset;
+
+  if (source->fd < 0)
+    source = opened = mtl_file_source_open_again (source, error);
+  return source != NULL ? map_range (self, source, 0, source->size, &offset, error) : NULL;
+}
+
+static gboolean
+has_tensors_to_read (MtlTensorFile           *self,
+                     const MtlTensorFilePart *part)
+{
+  for (gsize i = 0; i < part->table->n_entries; i++)
+    if (mtl_tensor_file_is_read (self, &part->table->entries[i]))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* All of the file, once; then it need not be open, unless there is more to read. */
+static MtlMemory *
+get_mapped_part (MtlTensorFile      *self,
+                 MtlTensorFilePart  *part,
+                 GError            **error)
+{
+  MtlMemory *memory = NULL;
+
+  g_mutex_lock (&self->mutex);
+  if (self->closed)
+    mtl_tensor_file_refuse_closed (self, error);
+  else if (part->memory == NULL)
+    {
+      part->is_read_too = has_tensors_to_read (self, part);
+      part->memory = map_part (self, part, error);
+      mtl_tensor_file_close_unless_needed (self, part);
+    }
+  if (part->memory != NULL)
+    memory = mtl_memory_ref (part->memory);
+  g_mutex_unlock (&self->mutex);
+
+  return memory;
+}
+
+static gboolean
+is_mapped_whole (MtlTensorFile           *self,
+                 const MtlTensorFilePart *part)
+{
+  return part->source->size <= mtl_device_get_max_buffer_size (self->device);
+}
+
+static MtlMemory *
+map_entry (MtlTensorFile         *self,
+           MtlTensorFilePart     *part,
+           const MtlTensorEntry  *entry,
+           gsize                 *offset,
+           GError               **error)
+{
+  g_auto (MtlPartReader) reader = { 0 };
+
+  if (is_mapped_whole (self, part))
+    {
+      *offset = entry->begin;
+      return get_mapped_part (self, part, error);
+    }
+
+  return mtl_part_reader_init (&reader, self, part, error)
+           ? map_range (self, reader.source, entry->begin, entry->end - entry->begin, offset, error)
+           : NULL;
+}
+
+/* Where addresses are shorter than what a file can say. */
+static gboolean
+check_size (const MtlTensorEntry  *entry,
+            GError               **error)
+{
+  if (entry->end - entry->begin <= G_MAXSSIZE)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GUINT64_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+               entry->end - entry->begin, G_MAXSSIZE);
+  return FALSE;
+}
+
+static MtlMemory *
+allocate (MtlTensorFile         *self,
+          const MtlTensorEntry  *entry,
+          GError               **error)
+{
+  g_autoptr (MtlMemory) memory = mtl_memory_new (self->device, entry->end - entry->begin,
+                                                 mtl_device_get_host_mode (self->device), FALSE,
+                                                 error);
+
+  if (memory == NULL || !mtl_memory_check_host_accessible (memory, error))
+    return NULL;
+
+  return g_steal_pointer (&memory);
+}
+
+gboolean
+mtl_tensor_file_place (MtlTensorFile    *self,
+                       MtlPlacedTensor  *tensor,
+                       GError          **error)
+{
+  const MtlTensorEntry *entry = tensor->entry;
+
+  if (check_size (entry, error))
+    {
+      if (entry->begin < entry->end && !mtl_tensor_file_is_read (self, entry))
+        tensor->memory = map_entry (self, &self->parts[entry->file], entry, &tensor->offset,
+                                    error);
+      else if (mtl_tensor_file_check_open (self, error))
+        tensor->memory = allocate (self, entry, error);
+    }
+
+  if (tensor->memory == NULL)
+    mtl_tensor_entry_prefix_error (entry, error);
+  return tensor->memory != NULL;
+}
+
+/* Some tensors of one part. */
+typedef struct
+{
+  const MtlFileSource *source;
+  MtlPlacedTensor **tensors;
+} Reading;
+
+static gboolean
+read_piece (gpointer           data,
+            gsize              index,
+            guint64            begin,
+            guint64            end,
+            const MtlMonitor  *monitor,
+            GError           **error)
+{
+  const Reading *reading = data;
+  const MtlPlacedTensor *tensor = reading->tensors[index];
+  guint8 *bytes = tensor->memory->contents + begin;
+
+  if (!mtl_file_source_read_at (reading->source, tensor->entry->begin + begin, bytes, end - begin,
+                                error))
+    {
+      mtl_tensor_entry_prefix_error (tensor->entry, error);
+      return FALSE;
+    }
+
+  swap_bytes (bytes, end - begin, mtl_tensor_entry_get_swapped_size (tensor->entry));
+  return TRUE;
+}
+
+static gboolean
+skip (MtlFileStream  *stream,
+      gsize           size,
+      GError        **error)
+{
+  g_autofree guint8 *bytes = g_malloc (size);
+
+  return mtl_file_stream_read (stream, bytes, size, error);
+}
+
+static gboolean
+inflate (MtlFileStream     *stream,
+         guint8            *bytes,
+         gsize              size,
+         const MtlMonitor  *monitor,
+         GError           **error)
+{
+  for (gsize done = 0; done < size; done += INFLATED_SIZE)
+    if (!mtl_monitor_check (monitor, error)
+        || !mtl_file_stream_read (stream, bytes + done, MIN (size - done, INFLATED_SIZE), error))
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+inflate_tensor (gpointer           data,
+                gsize              index,
+                guint64            begin,
+                guint64            end,
+                const MtlMonitor  *monitor,
+                GError           **error)
+{
+  const Reading *reading = data;
+  const MtlPlacedTensor *tensor = reading->tensors[index];
+  const MtlArchiveMember *member = tensor->entry->member;
+  g_auto (MtlFileStream) stream = { 0 };
+
+  mtl_file_stream_init (&stream, reading->source, member->begin,
+                        member->begin + member->stored_size, NULL, 0);
+  mtl_file_stream_inflate (&stream);
+  mtl_file_stream_add_crc (&stream);
+  if (!skip (&stream, member->header_size, error)
+      || !inflate (&stream, tensor->memory->contents, end, monitor, error)
+      || !mtl_file_stream_check (&stream, member->size, member->crc, error))
+    {
+      mtl_tensor_entry_prefix_error (tensor->entry, error);
+      return FALSE;
+    }
+
+  swap_bytes (tensor->memory->contents, end, mtl_tensor_entry_get_swapped_size (tensor->entry));
+  return TRUE;
+}
+
+static gboolean
+is_deflated (const MtlTensorEntry *entry)
+{
+  return entry->member != NULL && entry->member->is_deflated;
+}
+
+/* Those of one part that are read in the same way. */
+static gboolean
+read_group (MtlTensorFile    *self,
+            MtlPlacedTensor **tensors,
+            gsize             n_tensors,
+            MtlPieceCount    *count,
+            GError          **error)
+{
+  const MtlTensorEntry *first = tensors[0]->entry;
+  g_autofree guint64 *ends = g_new (guint64, n_tensors);
+  g_auto (MtlPartReader) reader = { 0 };
+  Reading reading = { .tensors = tensors };
+  const MtlPieces pieces = {
+    .ends = ends,
+    .n_ranges = n_tensors,
+    .whole = is_deflated (first),
+    .func = is_deflated (first) ? inflate_tensor : read_piece,
+    .data = &reading,
+  };
+  guint64 end = 0;
+
+  for (gsize i = 0; i < n_tensors; i++)
+    ends[i] = end += tensors[i]->memory->size;
+
+  if (!mtl_part_reader_init (&reader, self, &self->parts[first->file], error)
+      || !mtl_file_source_check_unchanged (reader.source, error))
+    return FALSE;
+
+  reading.source = reader.source;
+  /* What was written to it meanwhile may be half of one file and half of another. */
+  return mtl_pieces_run (&pieces, count, error)
+         && mtl_file_source_check_unchanged (reader.source, error);
+}
+
+static int
+compare_reading (gconstpointer a,
+                 gconstpointer b)
+{
+  const MtlTensorEntry *x = (*(MtlPlacedTensor *const *) a)->entry;
+  const MtlTensorEntry *y = (*(MtlPlacedTensor *const *) b)->entry;
+
+  if (x->file != y->file)
+    return x->file < y->file ? -1 : 1;
+  if (is_deflated (x) != is_deflated (y))
+    return is_deflated (x) ? 1 : -1;
+
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+gboolean
+mtl_tensor_file_read (MtlTensorFile     *self,
+                      MtlPlacedTensor  **tensors,
+                      gsize              n_tensors,
+                      const MtlMonitor  *monitor,
+                      GError           **error)
+{
+  MtlPieceCount count = { .monitor = monitor };
+  gsize end;
+
+  qsort (tensors, n_tensors, sizeof *tensors, compare_reading);
+  for (gsize i = 0; i < n_tensors; i++)
+    count.total += tensors[i]->memory->size;
+
+  for (gsize begin = 0; begin < n_tensors; begin = end)
+    {
+      const MtlTensorEntry *first = tensors[begin]->entry;
+
+      for (end = begin + 1; end < n_tensors; end++)
+        if (tensors[end]->entry->file != first->file
+            || is_deflated (tensors[end]->entry) != is_deflated (first))
+          break;
+      if (!read_group (self, tensors + begin, end - begin, &count, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
