@@ -23,16 +23,17 @@
  * Opening reads what the file says of its tensors, and checks all of it;
  * the tensors themselves are left alone until a view of one is asked for. What
  * it says does not change, and may be used from any threads at once, also while
- * one of them closes it. It is a [iface@Gio.ListModel] of [class@Mtl.TensorFileEntry], in the order of the
- * tensors' bytes, or in that of the index.
+ * one of them closes it. It is a [iface@Gio.ListModel] of
+ * [class@Mtl.TensorFileEntry], in the order of the tensors' bytes, or in that of
+ * the index or of the archive's directory.
  *
  * Views keep what they need, and outlive the object. Those of mapped files are
  * read-only, and come with the contract of [ctor@Mtl.Buffer.new_mapped]: nobody
  * may cut or write to the file as long as they are there. To put another file
  * in its place is harmless once a view was made; before that it is an error.
- * Where memory of its own holds a tensor, because the file is read instead or
- * its elements had to be put into this machine's order of bytes, the view may
- * be written to, and each call makes a new one.
+ * Where memory of its own holds a tensor, because the file is read instead, or
+ * the tensor is compressed, or its elements had to be put into this machine's
+ * order of bytes, the view may be written to, and each call makes a new one.
  *
  * Since: 1.0
  */
@@ -306,8 +307,8 @@ choose_mode (MtlFileMode          mode,
  *
  * Fails with %MTL_ERROR_INVALID_DATA where the file, or one that its index
  * names, is not as its format wants it, and with %MTL_ERROR_NOT_SUPPORTED where
- * it is, and has what is not offered here: compressed arrays, and arrays of
- * text, of dates, of records and of objects; with %MTL_ERROR_OVERFLOW where a
+ * it is, and has what is not offered here: arrays of text, of dates, of records
+ * and of objects, and archives compressed by other means than deflate; with %MTL_ERROR_OVERFLOW where a
  * size does not fit; with %MTL_ERROR_NO_MEMORY; and with the codes of
  * [error@Gio.IOErrorEnum], as [ctor@Mtl.Buffer.new_mapped] does, and with
  * %G_IO_ERROR_CANCELLED.
