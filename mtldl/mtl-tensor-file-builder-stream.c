@@ -23,14 +23,12 @@
 #define MARGIN 8
 
 gboolean
-mtl_tensor_stream_init (MtlTensorStream     *self,
-                        MtlFileReplacement  *file,
-                        guint64              n_total,
-                        const MtlMonitor    *monitor,
-                        GError             **error)
+mtl_tensor_stream_init (MtlTensorStream   *self,
+                        guint64            n_total,
+                        const MtlMonitor  *monitor,
+                        GError           **error)
 {
   *self = (MtlTensorStream) {
-    .file = file,
     .memory = g_try_malloc (MARGIN + PIECE_SIZE + 1),
     .n_total = n_total,
     .monitor = monitor,
@@ -268,13 +266,20 @@ write_elements (MtlTensorStream  *self,
 }
 
 gboolean
-mtl_tensor_stream_write_tensor (MtlTensorStream  *self,
-                                MtlStridedView   *view,
-                                MtlDType          dtype,
-                                GError          **error)
+mtl_tensor_stream_write_tensor (MtlTensorStream         *self,
+                                const MtlPlannedTensor  *tensor,
+                                GError                 **error)
 {
-  if (mtl_layout_is_empty (&view->layout))
-    return TRUE;
+  MtlElementType type = mtl_element_type_new (tensor->dtype);
+  g_autoptr (MtlStridedView) turned = NULL;
+  MtlLayout layout;
 
-  return write_elements (self, view, mtl_element_type_new (dtype), error);
+  if (mtl_layout_is_empty (&tensor->view->layout))
+    return TRUE;
+  if (tensor->order == MTL_ORDER_C)
+    return write_elements (self, tensor->view, type, error);
+
+  mtl_layout_transpose (&tensor->view->layout, &layout);
+  turned = mtl_strided_view_derive (tensor->view, &layout);
+  return write_elements (self, turned, type, error);
 }

@@ -2,250 +2,60 @@
 
 #include "config.h"
 
-/* Which tensor comes where, and all of them into a file. */
+/* Planned files, written and put in their places. */
 
 #include "mtl-tensor-file-builder-private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mtl-error.h"
-#include "mtl-file-header-writer-private.h"
 #include "mtl-quoted-text-private.h"
-#include "mtl-safetensors-header-private.h"
 
-#define SMALL_ALIGNMENT 64
-#define LARGE_ALIGNMENT 16384 /* the largest page that there is */
-#define LARGE_DATA (1 << 20)
-
-/* One tensor as it is to be in the file. */
-typedef struct
-{
-  const char *name;
-  MtlStridedView *view; /* of one lane */
-  MtlDType dtype;
-  guint64 n_bytes;
-  guint weight;   /* those that weigh more come first */
-  guint position; /* among those that were added */
-} Planned;
-
-static void
-planned_clear (gpointer item)
-{
-  Planned *planned = item;
-
-  g_clear_object (&planned->view);
-}
+#define INDEX_ENDING ".index.json"
+#define FORMAT_ENDING ".safetensors"
 
 static gboolean
-fail_for (const char  *name,
-          GError     **error)
+write_tensors (MtlTensorStream       *stream,
+               const MtlPlannedFile  *planned,
+               GError               **error)
 {
-  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
+  for (gsize i = 0; i < planned->n_tensors; i++)
+    {
+      const MtlPlannedTensor *tensor = &planned->tensors[i];
 
-  g_prefix_error (error, "Tensor %s: ", quoted);
-  return FALSE;
+      if (!mtl_tensor_stream_write_tensor (stream, tensor, error))
+        {
+          g_autofree char *quoted = mtl_quote_text (tensor->name, strlen (tensor->name));
+
+          g_prefix_error (error, "Tensor %s: ", quoted);
+          return FALSE;
+        }
+    }
+
+  return mtl_tensor_stream_flush (stream, error);
 }
 
-static MtlStridedView *
-spread_lanes (MtlStridedView  *view,
-              GError         **error)
+/* All of it is on the disk then, but not in its place. */
+static MtlFileReplacement *
+write_beside (MtlTensorStream       *stream,
+              const MtlPlannedFile  *planned,
+              GFile                 *file,
+              GError               **error)
 {
-  MtlStridedView *spread;
-  MtlLayout layout;
+  g_autoptr (MtlFileReplacement) replacement = NULL;
 
-  if (view->type.lanes == 1)
-    return g_object_ref (view);
-
-  if (view->layout.n_dims == MTL_LAYOUT_MAX_DIMS)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "With an axis for %u lanes there are more than %d dimensions",
-                   view->type.lanes, MTL_LAYOUT_MAX_DIMS);
-      return NULL;
-    }
-  if (!mtl_layout_spread_lanes (&view->layout, view->type.lanes, &layout, error))
+  if (!mtl_monitor_check (stream->monitor, error))
     return NULL;
 
-  spread = mtl_strided_view_derive (view, &layout);
-  spread->type.lanes = 1;
-  return spread;
-}
+  replacement = mtl_file_replacement_new (file, error);
+  if (replacement == NULL || !mtl_file_replacement_reserve (replacement, planned->n_bytes, error))
+    return NULL;
 
-static gboolean
-check_dtype (MtlDType         dtype,
-             MtlElementType   type,
-             GError         **error)
-{
-  g_autofree char *name = NULL;
-
-  if (mtl_safetensors_dtype_get_name (dtype) != NULL)
-    return TRUE;
-
-  name = mtl_element_type_to_string (type);
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The format has no elements of type %s", name);
-  return FALSE;
-}
-
-static guint
-get_weight (guint64 n_bytes)
-{
-  guint weight = 0;
-
-  while (weight < 14 && (n_bytes >> weight & 1) == 0)
-    weight++;
-  return weight;
-}
-
-static gboolean
-plan_tensor (Planned               *planned,
-             const MtlAddedTensor  *tensor,
-             GError               **error)
-{
-  MtlElementType type = tensor->view->type;
-
-  planned->name = tensor->name;
-  planned->dtype = tensor->dtype;
-  if (tensor->dtype == MTL_DTYPE_OTHER)
-    planned->dtype = mtl_element_type_get_dtype (type);
-  else
-    type = mtl_element_type_new (tensor->dtype);
-
-  if (!check_dtype (planned->dtype, type, error))
-    return FALSE;
-
-  planned->view = spread_lanes (tensor->view, error);
-  if (planned->view == NULL
-      || !mtl_dtype_count_bytes (planned->dtype, mtl_layout_shape (&planned->view->layout),
-                                 planned->view->layout.n_dims, &planned->n_bytes, error))
-    return FALSE;
-
-  planned->weight = get_weight (planned->n_bytes);
-  return TRUE;
-}
-
-static int
-compare_weights (gconstpointer a,
-                 gconstpointer b)
-{
-  const Planned *x = a, *y = b;
-
-  if (x->weight != y->weight)
-    return x->weight > y->weight ? -1 : 1;
-
-  return x->position < y->position ? -1 : 1;
-}
-
-/* In the file's order. */
-static GArray *
-make_plan (MtlTensorFileBuilder  *self,
-           GError               **error)
-{
-  g_autoptr (GArray) plan = g_array_sized_new (FALSE, TRUE, sizeof (Planned), self->tensors->len);
-
-  g_array_set_clear_func (plan, planned_clear);
-  g_array_set_size (plan, self->tensors->len);
-  for (guint i = 0; i < plan->len; i++)
-    {
-      Planned *planned = &g_array_index (plan, Planned, i);
-      const MtlAddedTensor *tensor = &g_array_index (self->tensors, MtlAddedTensor, i);
-
-      planned->position = i;
-      if (!plan_tensor (planned, tensor, error))
-        {
-          fail_for (tensor->name, error);
-          return NULL;
-        }
-    }
-
-  if (self->order == MTL_TENSOR_FILE_ORDER_ALIGNED && plan->len > 1)
-    g_array_sort (plan, compare_weights);
-  return g_steal_pointer (&plan);
-}
-
-static gboolean
-add_metadata (gpointer key,
-              gpointer value,
-              gpointer table)
-{
-  return !mtl_tensor_table_add_metadata (table, key, value, NULL);
-}
-
-/* What the header says of them. */
-static MtlTensorTable *
-describe (MtlTensorFileBuilder  *self,
-          const GArray          *plan,
-          GError               **error)
-{
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
-  guint64 end = 0;
-
-  g_tree_foreach (self->metadata, add_metadata, table);
-  for (guint i = 0; i < plan->len; i++)
-    {
-      const Planned *planned = &g_array_index (plan, Planned, i);
-      MtlTensorEntry entry = {
-        .name = planned->name,
-        .shape = mtl_layout_shape (&planned->view->layout),
-        .n_dims = planned->view->layout.n_dims,
-        .dtype = planned->dtype,
-        .order = MTL_ORDER_C,
-        .begin = end,
-      };
-
-      if (__builtin_add_overflow (end, planned->n_bytes, &end) || end > G_MAXINT64 / 2)
-        {
-          g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                       "With its %" G_GUINT64_FORMAT " bytes there are more than %" G_GINT64_FORMAT,
-                       planned->n_bytes, G_MAXINT64 / 2);
-          fail_for (planned->name, error);
-          return NULL;
-        }
-      entry.end = end;
-      if (!mtl_tensor_table_add (table, &entry, error))
-        return NULL;
-    }
-
-  return g_steal_pointer (&table);
-}
-
-static gsize
-choose_alignment (MtlTensorFileBuilder *self,
-                  guint64               n_bytes)
-{
-  if (self->alignment > 0)
-    return self->alignment;
-
-  return n_bytes >= LARGE_DATA ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
-}
-
-static gboolean
-write_contents (MtlFileReplacement  *file,
-                const GString       *header,
-                const GArray        *plan,
-                guint64              n_bytes,
-                const MtlMonitor    *monitor,
-                GError             **error)
-{
-  g_auto (MtlTensorStream) stream = { .memory = NULL };
-
-  if (!mtl_file_replacement_reserve (file, header->len + n_bytes, error)
-      || !mtl_tensor_stream_init (&stream, file, header->len + n_bytes, monitor, error)
-      || !mtl_tensor_stream_write_bytes (&stream, header->str, header->len, error))
-    return FALSE;
-
-  for (guint i = 0; i < plan->len; i++)
-    {
-      const Planned *planned = &g_array_index (plan, Planned, i);
-
-      if (!mtl_tensor_stream_write_tensor (&stream, planned->view, planned->dtype, error))
-        return fail_for (planned->name, error);
-    }
-
-  return mtl_tensor_stream_flush (&stream, error)
-         && mtl_file_replacement_flush (file, error)
-         && mtl_monitor_check (monitor, error);
+  stream->file = replacement;
+  return mtl_tensor_stream_write_bytes (stream, planned->header->str, planned->header->len, error)
+         && write_tensors (stream, planned, error)
+         && mtl_file_replacement_flush (replacement, error)
+         && mtl_monitor_check (stream->monitor, error) ? g_steal_pointer (&replacement) : NULL;
 }
 
 gboolean
@@ -254,28 +64,153 @@ mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
                                          const MtlMonitor      *monitor,
                                          GError               **error)
 {
-  g_autoptr (GArray) plan = make_plan (self, error);
-  g_autoptr (MtlTensorTable) table = NULL;
-  g_autoptr (GString) header = NULL;
+  g_autoptr (MtlTensorFilePlan) plan = mtl_tensor_file_plan_new (self, G_MAXUINT64, error);
+  g_auto (MtlTensorStream) stream = { .memory = NULL };
   g_autoptr (MtlFileReplacement) replacement = NULL;
-  guint64 n_bytes;
 
+  if (plan == NULL || !mtl_tensor_stream_init (&stream, plan->n_bytes, monitor, error))
+    return FALSE;
+
+  replacement = write_beside (&stream, &g_array_index (plan->files, MtlPlannedFile, 0), file,
+                              error);
+  return replacement != NULL && mtl_file_replacement_commit (replacement, error);
+}
+
+/* Without the endings of an index. */
+static char *
+get_model_name (GFile   *index,
+                GError **error)
+{
+  g_autofree char *base = g_file_get_basename (index);
+  g_autofree char *quoted = NULL;
+
+  if (base != NULL && g_utf8_validate (base, -1, NULL) && strchr (base, '\\') == NULL
+      && g_str_has_suffix (base, INDEX_ENDING) && strlen (base) > strlen (INDEX_ENDING))
+    {
+      base[strlen (base) - strlen (INDEX_ENDING)] = '\0';
+      if (g_str_has_suffix (base, FORMAT_ENDING) && strlen (base) > strlen (FORMAT_ENDING))
+        base[strlen (base) - strlen (FORMAT_ENDING)] = '\0';
+      return g_steal_pointer (&base);
+    }
+
+  quoted = mtl_quote_text (base != NULL ? base : "", base != NULL ? strlen (base) : 0);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%s is not a name for an index, as model" FORMAT_ENDING INDEX_ENDING " is", quoted);
+  return NULL;
+}
+
+static GStrv
+name_files (const char *model,
+            guint       n_files)
+{
+  GStrv names = g_new0 (char *, n_files + 1);
+
+  for (guint i = 0; i < n_files; i++)
+    names[i] = g_strdup_printf ("%s-%05u-of-%05u" FORMAT_ENDING, model, i + 1, n_files);
+  return names;
+}
+
+static MtlFileReplacement *
+write_index (const MtlTensorFilePlan  *plan,
+             GFile                    *file,
+             const char *const        *names,
+             const MtlMonitor         *monitor,
+             GError                  **error)
+{
+  GString *text = mtl_tensor_file_plan_write_index (plan, names, error);
+  g_autoptr (GBytes) bytes = text != NULL ? g_string_free_to_bytes (text) : NULL;
+  g_autoptr (MtlFileReplacement) index = NULL;
+
+  if (bytes == NULL)
+    return NULL;
+
+  index = mtl_file_replacement_new (file, error);
+  return index != NULL
+         && mtl_file_replacement_write (index, g_bytes_get_data (bytes, NULL),
+                                        g_bytes_get_size (bytes), error)
+         && mtl_file_replacement_flush (index, error)
+         && mtl_monitor_check (monitor, error) ? g_steal_pointer (&index) : NULL;
+}
+
+/* Into the list, with the index as the last one. */
+static gboolean
+write_all_beside (const MtlTensorFilePlan  *plan,
+                  GFile                    *index,
+                  const char *const        *names,
+                  GPtrArray                *replacements,
+                  const MtlMonitor         *monitor,
+                  GError                  **error)
+{
+  g_auto (MtlTensorStream) stream = { .memory = NULL };
+  g_autoptr (GFile) folder = g_file_get_parent (index);
+  MtlFileReplacement *replacement;
+
+  if (!mtl_tensor_stream_init (&stream, plan->n_bytes, monitor, error))
+    return FALSE;
+
+  for (guint i = 0; i < plan->files->len; i++)
+    {
+      g_autoptr (GFile) file = g_file_get_child (folder, names[i]);
+
+      replacement = write_beside (&stream, &g_array_index (plan->files, MtlPlannedFile, i), file,
+                                  error);
+      if (replacement == NULL)
+        return FALSE;
+      g_ptr_array_add (replacements, replacement);
+    }
+
+  replacement = write_index (plan, index, names, monitor, error);
+  if (replacement != NULL)
+    g_ptr_array_add (replacements, replacement);
+  return replacement != NULL;
+}
+
+static gboolean
+check_has_index (MtlTensorFileBuilder  *self,
+                 GError               **error)
+{
+  if (self->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Only safetensors files have an index, and no %s ones",
+               self->format == MTL_TENSOR_FILE_FORMAT_NPY ? ".npy" : ".npz");
+  return FALSE;
+}
+
+gboolean
+mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
+                                                GFile                 *index,
+                                                guint64                max_size,
+                                                const MtlMonitor      *monitor,
+                                                GError               **error)
+{
+  g_autoptr (GPtrArray) replacements =
+    g_ptr_array_new_with_free_func ((GDestroyNotify) mtl_file_replacement_free);
+  g_autoptr (MtlTensorFilePlan) plan = NULL;
+  g_autofree char *model = NULL;
+  g_auto (GStrv) names = NULL;
+
+  if (!check_has_index (self, error))
+    return FALSE;
+
+  model = get_model_name (index, error);
+  if (model == NULL)
+    return FALSE;
+
+  plan = mtl_tensor_file_plan_new (self, max_size, error);
   if (plan == NULL)
     return FALSE;
 
-  table = describe (self, plan, error);
-  if (table == NULL)
+  names = name_files (model, plan->files->len);
+  if (!write_all_beside (plan, index, (const char *const *) names, replacements, monitor, error))
     return FALSE;
 
-  n_bytes = table->n_entries > 0 ? table->entries[table->n_entries - 1].end : 0;
-  header = mtl_safetensors_header_write (table, choose_alignment (self, n_bytes), error);
-  if (header == NULL || !mtl_monitor_check (monitor, error))
-    return FALSE;
+  for (guint i = 0; i < replacements->len; i++)
+    if (!mtl_file_replacement_commit (g_ptr_array_index (replacements, i), error))
+      return FALSE;
 
-  replacement = mtl_file_replacement_new (file, error);
-  return replacement != NULL
-         && write_contents (replacement, header, plan, n_bytes, monitor, error)
-         && mtl_file_replacement_commit (replacement, error);
+  return TRUE;
 }
 
 typedef struct
@@ -315,19 +250,22 @@ report (guint64  done,
  * keeps that.
  *
  * @progress is called in this thread, after each 4 MiB or more often; as often
- * it is looked whether the work is cancelled.
+ * it is looked whether the work is cancelled. Cancelled work leaves nothing
+ * behind.
  *
  * Fails with %MTL_ERROR_NOT_SUPPORTED where the format has no elements of a
- * tensor's type, or the names and shapes do not fit its header, with
- * %MTL_ERROR_INVALID_DATA where elements of part of a byte do not fill whole
- * bytes, with %MTL_ERROR_OVERFLOW where the size of all does not fit 62 bits;
- * with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach the elements,
- * with %MTL_ERROR_NO_MEMORY, and with %MTL_ERROR_DEVICE where a device failed;
- * with %G_IO_ERROR_CANCELLED; and with the codes of [error@Gio.IOErrorEnum] where
- * the file cannot be written, among them %G_IO_ERROR_NO_SPACE,
- * %G_IO_ERROR_IS_DIRECTORY, %G_IO_ERROR_NOT_REGULAR_FILE where a pipe, a socket or
- * a device has that name, and %G_IO_ERROR_NOT_SUPPORTED where @file has no path on
- * this machine.
+ * tensor's type, has no metadata, is not written here, as `.npz` is not, or has a
+ * limit that the header is beyond; with %MTL_ERROR_INVALID_ARGUMENT where it has
+ * one tensor and there are more or fewer; with %MTL_ERROR_INVALID_DATA where
+ * elements of part of a byte do not fill whole bytes, or are of a mapped file
+ * that was cut; with %MTL_ERROR_OVERFLOW where the size of all does not fit 62
+ * bits; with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach the
+ * elements, with %MTL_ERROR_NO_MEMORY, and with %MTL_ERROR_DEVICE where a device
+ * failed; with %G_IO_ERROR_CANCELLED; and with the codes of
+ * [error@Gio.IOErrorEnum] where the file cannot be written, among them
+ * %G_IO_ERROR_NO_SPACE, %G_IO_ERROR_IS_DIRECTORY, %G_IO_ERROR_NOT_REGULAR_FILE
+ * where a pipe, a socket or a device has that name, and %G_IO_ERROR_NOT_SUPPORTED
+ * where @file has no path on this machine.
  *
  * Returns: whether it worked
  *
@@ -349,4 +287,59 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
   return mtl_tensor_file_builder_write_monitored (self, file, &monitor, error);
+}
+
+/**
+ * mtl_tensor_file_builder_write_shards:
+ * @self: a builder
+ * @index: the index to write, which need not be there: a name that ends with
+ *   `.index.json`, as `model.safetensors.index.json` does
+ * @max_size: how many bytes of tensors a file may have; a tensor of more has one
+ *   for itself
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
+ *   are written of how many, in all files
+ * @progress_data: data for @progress
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Writes all tensors into several safetensors files, and an index of them, which
+ * [ctor@Mtl.TensorFile.open] opens as one.
+ *
+ * The files lie beside the index, and are called as
+ * `model-00001-of-00003.safetensors` is. They are filled in the order in which
+ * the tensors were added; in each of them [property@Mtl.TensorFileBuilder:order]
+ * and [property@Mtl.TensorFileBuilder:alignment] hold, and each has the
+ * metadata.
+ *
+ * All are written as [method@Mtl.TensorFileBuilder.write] writes one, and are
+ * moved to their places when all of them are on the disk, the index as the last
+ * one. If it fails before that, the old model is as it was; while they are
+ * moved, files of the old one and of the new one lie side by side. Files that
+ * only an old index names are left alone.
+ *
+ * Fails as [method@Mtl.TensorFileBuilder.write] does, with
+ * %MTL_ERROR_NOT_SUPPORTED where the format is another one, and with
+ * %MTL_ERROR_INVALID_ARGUMENT where the name is no index's, or not UTF-8.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_write_shards (MtlTensorFileBuilder   *self,
+                                      GFile                  *index,
+                                      guint64                 max_size,
+                                      GCancellable           *cancellable,
+                                      GFileProgressCallback   progress,
+                                      gpointer                progress_data,
+                                      GError                **error)
+{
+  Listener listener = { progress, progress_data };
+  MtlMonitor monitor = { cancellable, progress != NULL ? report : NULL, &listener };
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
+  g_return_val_if_fail (G_IS_FILE (index), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  return mtl_tensor_file_builder_write_shards_monitored (self, index, max_size, &monitor, error);
 }

@@ -35,6 +35,7 @@
 enum
 {
   PROP_0,
+  PROP_FORMAT,
   PROP_ORDER,
   PROP_ALIGNMENT,
   N_PROPS
@@ -66,6 +67,9 @@ mtl_tensor_file_builder_get_property (GObject    *object,
 
   switch (prop_id)
     {
+    case PROP_FORMAT:
+      g_value_set_enum (value, self->format);
+      break;
     case PROP_ORDER:
       g_value_set_enum (value, self->order);
       break;
@@ -87,6 +91,9 @@ mtl_tensor_file_builder_set_property (GObject      *object,
 
   switch (prop_id)
     {
+    case PROP_FORMAT:
+      mtl_tensor_file_builder_set_format (self, g_value_get_enum (value));
+      break;
     case PROP_ORDER:
       mtl_tensor_file_builder_set_order (self, g_value_get_enum (value));
       break;
@@ -107,6 +114,16 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
   object_class->finalize = mtl_tensor_file_builder_finalize;
   object_class->get_property = mtl_tensor_file_builder_get_property;
   object_class->set_property = mtl_tensor_file_builder_set_property;
+
+  /**
+   * MtlTensorFileBuilder:format: (getter get_format) (setter set_format)
+   *
+   * The format of the file.
+   *
+   * Since: 1.0
+   */
+  props[PROP_FORMAT] = g_param_spec_enum ("format", NULL, NULL, MTL_TYPE_TENSOR_FILE_FORMAT,
+                                          MTL_TENSOR_FILE_FORMAT_SAFETENSORS, flags);
 
   /**
    * MtlTensorFileBuilder:order: (getter get_order) (setter set_order)
@@ -173,6 +190,47 @@ mtl_tensor_file_builder_new (void)
   return g_object_new (MTL_TYPE_TENSOR_FILE_BUILDER, NULL);
 }
 
+/* Takes the name. */
+static void
+add_tensor (MtlTensorFileBuilder *self,
+            GRefString           *name,
+            MtlStridedView       *view,
+            MtlDType              dtype)
+{
+  MtlAddedTensor tensor = { name, g_object_ref (view), dtype };
+
+  g_array_append_val (self->tensors, tensor);
+  g_tree_insert (self->names, name, NULL);
+}
+
+static gboolean
+copy_pair (gpointer key,
+           gpointer value,
+           gpointer metadata)
+{
+  g_tree_insert (metadata, g_ref_string_acquire (key), g_ref_string_acquire (value));
+  return FALSE;
+}
+
+MtlTensorFileBuilder *
+mtl_tensor_file_builder_copy (MtlTensorFileBuilder *self)
+{
+  MtlTensorFileBuilder *copy = mtl_tensor_file_builder_new ();
+
+  copy->format = self->format;
+  copy->order = self->order;
+  copy->alignment = self->alignment;
+  g_tree_foreach (self->metadata, copy_pair, copy->metadata);
+  for (guint i = 0; i < self->tensors->len; i++)
+    {
+      const MtlAddedTensor *tensor = &g_array_index (self->tensors, MtlAddedTensor, i);
+
+      add_tensor (copy, g_ref_string_acquire (tensor->name), tensor->view, tensor->dtype);
+    }
+
+  return copy;
+}
+
 static gboolean
 check_text (const char  *what,
             const char  *text,
@@ -221,14 +279,10 @@ add (MtlTensorFileBuilder  *self,
      MtlDType               dtype,
      GError               **error)
 {
-  MtlAddedTensor tensor;
-
   if (!check_name (self, name, error))
     return FALSE;
 
-  tensor = (MtlAddedTensor) { g_ref_string_new (name), g_object_ref (view), dtype };
-  g_array_append_val (self->tensors, tensor);
-  g_tree_insert (self->names, tensor.name, NULL);
+  add_tensor (self, g_ref_string_new (name), view, dtype);
   return TRUE;
 }
 
@@ -342,6 +396,48 @@ mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
 }
 
 /**
+ * mtl_tensor_file_builder_set_format: (set-property format)
+ * @self: a builder
+ * @format: the format, %MTL_TENSOR_FILE_FORMAT_SAFETENSORS or
+ *   %MTL_TENSOR_FILE_FORMAT_NPY
+ *
+ * Sets the format of the file. A `.npy` file has one tensor, whose name it does
+ * not keep, and no metadata.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_set_format (MtlTensorFileBuilder *self,
+                                    MtlTensorFileFormat   format)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+
+  if (self->format == format)
+    return;
+
+  self->format = format;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FORMAT]);
+}
+
+/**
+ * mtl_tensor_file_builder_get_format: (get-property format)
+ * @self: a builder
+ *
+ * Gets the format of the file.
+ *
+ * Returns: the format; %MTL_TENSOR_FILE_FORMAT_SAFETENSORS where none was set
+ *
+ * Since: 1.0
+ */
+MtlTensorFileFormat
+mtl_tensor_file_builder_get_format (MtlTensorFileBuilder *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+
+  return self->format;
+}
+
+/**
  * mtl_tensor_file_builder_set_order: (set-property order)
  * @self: a builder
  * @order: the order
@@ -391,7 +487,8 @@ mtl_tensor_file_builder_get_order (MtlTensorFileBuilder *self)
  *
  * With 0 it is 64 bytes, and in safetensors files of 1 MiB of data or more 16
  * KiB, the largest page that there is, so that a GPU can take each tensor of the
- * mapped file for itself.
+ * mapped file for itself. A `.npy` file can have up to 32 KiB; NumPy refuses
+ * headers of more than 10,000 bytes unless it is told otherwise.
  *
  * Since: 1.0
  */

@@ -38,6 +38,11 @@ gboolean              mtl_tensor_file_builder_set_metadata  (MtlTensorFileBuilde
                                                              GError                **error);
 
 MTL_AVAILABLE_IN_1_0
+void                  mtl_tensor_file_builder_set_format    (MtlTensorFileBuilder   *self,
+                                                             MtlTensorFileFormat     format);
+MTL_AVAILABLE_IN_1_0
+MtlTensorFileFormat   mtl_tensor_file_builder_get_format    (MtlTensorFileBuilder   *self);
+MTL_AVAILABLE_IN_1_0
 void                  mtl_tensor_file_builder_set_order     (MtlTensorFileBuilder   *self,
                                                              MtlTensorFileOrder      order);
 MTL_AVAILABLE_IN_1_0
@@ -55,5 +60,41 @@ gboolean              mtl_tensor_file_builder_write         (MtlTensorFileBuilde
                                                              GFileProgressCallback   progress,
                                                              gpointer                progress_data,
                                                              GError                **error);
+MTL_AVAILABLE_IN_1_0
+void                  mtl_tensor_file_builder_write_async   (MtlTensorFileBuilder   *self,
+                                                             GFile                  *file,
+                                                             GCancellable           *cancellable,
+                                                             GFileProgressCallback   progress,
+                                                             gpointer                progress_data,
+                                                             GDestroyNotify          progress_destroy,
+                                                             GAsyncReadyCallback     callback,
+                                                             gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean              mtl_tensor_file_builder_write_finish  (MtlTensorFileBuilder   *self,
+                                                             GAsyncResult           *result,
+                                                             GError                **error);
+
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_tensor_file_builder_write_shards        (MtlTensorFileBuilder   *self,
+                                                      GFile                  *index,
+                                                      guint64                 max_size,
+                                                      GCancellable           *cancellable,
+                                                      GFileProgressCallback   progress,
+                                                      gpointer                progress_data,
+                                                      GError                **error);
+MTL_AVAILABLE_IN_1_0
+void     mtl_tensor_file_builder_write_shards_async  (MtlTensorFileBuilder   *self,
+                                                      GFile                  *index,
+                                                      guint64                 max_size,
+                                                      GCancellable           *cancellable,
+                                                      GFileProgressCallback   progress,
+                                                      gpointer                progress_data,
+                                                      GDestroyNotify          progress_destroy,
+                                                      GAsyncReadyCallback     callback,
+                                                      gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_tensor_file_builder_write_shards_finish (MtlTensorFileBuilder   *self,
+                                                      GAsyncResult           *result,
+                                                      GError                **error);
 
 G_END_DECLS

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Which tensor comes where. */
+
+#include "mtl-tensor-file-builder-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mtl-error.h"
+#include "mtl-file-header-writer-private.h"
+#include "mtl-quoted-text-private.h"
+#include "mtl-safetensors-header-private.h"
+
+#define SMALL_ALIGNMENT 64
+#define LARGE_ALIGNMENT 16384 /* the largest page that there is, of 14 bits */
+#define LARGE_ALIGNMENT_BITS 14
+#define LARGE_DATA (1 << 20)
+
+static gboolean
+prefix_with_name (GError     **error,
+                  const char  *name)
+{
+  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
+
+  g_prefix_error (error, "Tensor %s: ", quoted);
+  return FALSE;
+}
+
+static MtlStridedView *
+spread_lanes (MtlStridedView  *view,
+              GError         **error)
+{
+  MtlStridedView *spread;
+  MtlLayout layout;
+
+  if (view->type.lanes == 1)
+    return g_object_ref (view);
+
+  if (view->layout.n_dims == MTL_LAYOUT_MAX_DIMS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "With an axis for %u lanes there are more than %d dimensions",
+                   view->type.lanes, MTL_LAYOUT_MAX_DIMS);
+      return NULL;
+    }
+  if (!mtl_layout_spread_lanes (&view->layout, view->type.lanes, &layout, error))
+    return NULL;
+
+  spread = mtl_strided_view_derive (view, &layout);
+  spread->type.lanes = 1;
+  return spread;
+}
+
+/* Those of NumPy's own, and bytes without a meaning, which it reads as such. */
+static gboolean
+npy_has_dtype (MtlDType dtype)
+{
+  MtlElementType type = mtl_element_type_new (dtype);
+
+  switch (type.code)
+    {
+    case MTL_TYPE_CODE_BOOL:
+    case MTL_TYPE_CODE_INT:
+    case MTL_TYPE_CODE_UINT:
+    case MTL_TYPE_CODE_FLOAT:
+    case MTL_TYPE_CODE_OPAQUE_HANDLE:
+      return dtype != MTL_DTYPE_OTHER;
+    default:
+      return dtype == MTL_DTYPE_COMPLEX64 || dtype == MTL_DTYPE_COMPLEX128;
+    }
+}
+
+static gboolean
+check_dtype (MtlTensorFileFormat   format,
+             MtlDType              dtype,
+             MtlElementType        type,
+             GError              **error)
+{
+  gboolean is_npy = format == MTL_TENSOR_FILE_FORMAT_NPY;
+  g_autofree char *name = NULL;
+
+  if (is_npy ? npy_has_dtype (dtype) : mtl_safetensors_dtype_get_name (dtype) != NULL)
+    return TRUE;
+
+  name = mtl_element_type_to_string (type);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "%s has no elements of type %s",
+               is_npy ? ".npy" : "safetensors", name);
+  return FALSE;
+}
+
+/* As it lies, where the format can say so. */
+static MtlOrder
+choose_order (MtlTensorFileFormat  format,
+              const MtlLayout     *layout)
+{
+  return format == MTL_TENSOR_FILE_FORMAT_NPY && mtl_layout_is_contiguous (layout, MTL_ORDER_F)
+         && !mtl_layout_is_contiguous (layout, MTL_ORDER_C) ? MTL_ORDER_F : MTL_ORDER_C;
+}
+
+static guint
+find_alignment (guint64 n_bytes)
+{
+  guint bits = 0;
+
+  while (bits < LARGE_ALIGNMENT_BITS && (n_bytes >> bits & 1) == 0)
+    bits++;
+  return bits;
+}
+
+static gboolean
+plan_tensor (MtlPlannedTensor      *planned,
+             const MtlAddedTensor  *tensor,
+             MtlTensorFileFormat    format,
+             GError               **error)
+{
+  MtlElementType type = tensor->view->type;
+  const MtlLayout *layout;
+
+  planned->name = tensor->name;
+  planned->dtype = tensor->dtype;
+  if (tensor->dtype == MTL_DTYPE_OTHER)
+    planned->dtype = mtl_element_type_get_dtype (type);
+  else
+    type = mtl_element_type_new (tensor->dtype);
+  if (!check_dtype (format, planned->dtype, type, error))
+    return FALSE;
+
+  planned->view = spread_lanes (tensor->view, error);
+  if (planned->view == NULL)
+    return FALSE;
+
+  layout = &planned->view->layout;
+  if (!mtl_dtype_count_bytes (planned->dtype, mtl_layout_shape (layout), layout->n_dims,
+                              &planned->n_bytes, error))
+    return FALSE;
+
+  planned->order = choose_order (format, layout);
+  planned->alignment = find_alignment (planned->n_bytes);
+  return TRUE;
+}
+
+/* All files together fit what offsets can say, with their headers. */
+static gboolean
+add_size (MtlTensorFilePlan       *self,
+          const MtlPlannedTensor  *tensor,
+          GError                 **error)
+{
+  const guint64 max = G_MAXINT64 / 2;
+
+  if (tensor->n_bytes <= max - self->n_tensor_bytes)
+    {
+      self->n_tensor_bytes += tensor->n_bytes;
+      return TRUE;
+    }
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "With its %" G_GUINT64_FORMAT " bytes there are more than %" G_GUINT64_FORMAT,
+               tensor->n_bytes, max);
+  return FALSE;
+}
+
+static gboolean
+plan_tensors (MtlTensorFilePlan     *self,
+              MtlTensorFileBuilder  *builder,
+              GError               **error)
+{
+  for (guint i = 0; i < builder->tensors->len; i++)
+    {
+      MtlPlannedTensor *planned = &g_array_index (self->tensors, MtlPlannedTensor, i);
+      const MtlAddedTensor *tensor = &g_array_index (builder->tensors, MtlAddedTensor, i);
+
+      planned->position = i;
+      if (!plan_tensor (planned, tensor, builder->format, error)
+          || !add_size (self, planned, error))
+        return prefix_with_name (error, tensor->name);
+    }
+
+  return TRUE;
+}
+
+/* In the order in which they were added. */
+static void
+share_out (MtlTensorFilePlan *self,
+           guint64            max_size)
+{
+  MtlPlannedFile file = { .tensors = (MtlPlannedTensor *) self->tensors->data };
+
+  for (guint i = 0; i < self->tensors->len; i++)
+    {
+      MtlPlannedTensor *tensor = &g_array_index (self->tensors, MtlPlannedTensor, i);
+
+      if (file.n_tensors > 0
+          && (file.n_bytes > max_size || tensor->n_bytes > max_size - file.n_bytes))
+        {
+          g_array_append_val (self->files, file);
+          file = (MtlPlannedFile) { .tensors = tensor };
+        }
+      file.n_tensors++;
+      file.n_bytes += tensor->n_bytes;
+    }
+
+  g_array_append_val (self->files, file);
+}
+
+static int
+compare_alignments (gconstpointer a,
+                    gconstpointer b)
+{
+  const MtlPlannedTensor *x = a, *y = b;
+
+  if (x->alignment != y->alignment)
+    return x->alignment > y->alignment ? -1 : 1;
+
+  return x->position < y->position ? -1 : 1;
+}
+
+typedef struct
+{
+  MtlTensorTable *table;
+  GError *error;
+} Metadata;
+
+static gboolean
+add_metadata (gpointer key,
+              gpointer value,
+              gpointer user_data)
+{
+  Metadata *metadata = user_data;
+
+  return !mtl_tensor_table_add_metadata (metadata->table, key, value, &metadata->error);
+}
+
+static gboolean
+describe_metadata (MtlTensorTable        *table,
+                   MtlTensorFileBuilder  *builder,
+                   GError               **error)
+{
+  Metadata metadata = { table, NULL };
+
+  g_tree_foreach (builder->metadata, add_metadata, &metadata);
+  if (metadata.error != NULL)
+    g_propagate_error (error, metadata.error);
+  return metadata.error == NULL;
+}
+
+/* Places count from the first one's. */
+static gboolean
+describe_tensors (MtlTensorTable        *table,
+                  const MtlPlannedFile  *file,
+                  GError               **error)
+{
+  guint64 end = 0;
+
+  for (gsize i = 0; i < file->n_tensors; i++)
+    {
+      const MtlPlannedTensor *tensor = &file->tensors[i];
+      MtlTensorEntry entry = {
+        .name = tensor->name,
+        .shape = mtl_layout_shape (&tensor->view->layout),
+        .n_dims = tensor->view->layout.n_dims,
+        .dtype = tensor->dtype,
+        .order = tensor->order,
+        .begin = end,
+      };
+
+      entry.end = end += tensor->n_bytes;
+      if (!mtl_tensor_table_add (table, &entry, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gsize
+choose_alignment (MtlTensorFileBuilder *builder,
+                  guint64               n_bytes)
+{
+  if (builder->alignment > 0)
+    return builder->alignment;
+
+  /* NumPy reads no header of more than 10,000 bytes unless it is told to. */
+  return builder->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS && n_bytes >= LARGE_DATA
+           ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
+}
+
+static gboolean
+plan_file (MtlPlannedFile        *file,
+           MtlTensorFileBuilder  *builder,
+           GError               **error)
+{
+  gsize alignment = choose_alignment (builder, file->n_bytes);
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+
+  if (builder->order == MTL_TENSOR_FILE_ORDER_ALIGNED && file->n_tensors > 1)
+    qsort (file->tensors, file->n_tensors, sizeof (MtlPlannedTensor), compare_alignments);
+
+  if (!describe_metadata (table, builder, error) || !describe_tensors (table, file, error))
+    return FALSE;
+
+  file->header = builder->format == MTL_TENSOR_FILE_FORMAT_NPY
+                   ? mtl_npy_header_write (&table->entries[0], alignment, error)
+                   : mtl_safetensors_header_write (table, alignment, error);
+  if (file->header == NULL)
+    return FALSE;
+
+  file->n_bytes += file->header->len;
+  return TRUE;
+}
+
+static gboolean
+check_format (MtlTensorFileBuilder  *builder,
+              GError               **error)
+{
+  if (builder->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
+    return TRUE;
+
+  if (builder->format != MTL_TENSOR_FILE_FORMAT_NPY)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, ".npz files are read, not written");
+  else if (builder->tensors->len != 1)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "A .npy file has one tensor, and %u were added", builder->tensors->len);
+  else if (g_tree_nnodes (builder->metadata) > 0)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                 "A .npy file has no metadata, and %d were set",
+                 g_tree_nnodes (builder->metadata));
+  else
+    return TRUE;
+
+  return FALSE;
+}
+
+static void
+planned_tensor_clear (gpointer tensor)
+{
+  g_clear_object (&((MtlPlannedTensor *) tensor)->view);
+}
+
+static void
+planned_file_clear (gpointer item)
+{
+  MtlPlannedFile *file = item;
+
+  if (file->header != NULL)
+    g_string_free (file->header, TRUE);
+}
+
+MtlTensorFilePlan *
+mtl_tensor_file_plan_new (MtlTensorFileBuilder  *builder,
+                          guint64                max_size,
+                          GError               **error)
+{
+  g_autoptr (MtlTensorFilePlan) self = g_new0 (MtlTensorFilePlan, 1);
+
+  self->tensors = g_array_sized_new (FALSE, TRUE, sizeof (MtlPlannedTensor),
+                                     builder->tensors->len);
+  g_array_set_clear_func (self->tensors, planned_tensor_clear);
+  g_array_set_size (self->tensors, builder->tensors->len);
+  self->files = g_array_new (FALSE, TRUE, sizeof (MtlPlannedFile));
+  g_array_set_clear_func (self->files, planned_file_clear);
+
+  if (!check_format (builder, error) || !plan_tensors (self, builder, error))
+    return NULL;
+
+  share_out (self, max_size);
+  for (guint i = 0; i < self->files->len; i++)
+    {
+      MtlPlannedFile *file = &g_array_index (self->files, MtlPlannedFile, i);
+
+      if (!plan_file (file, builder, error))
+        return NULL;
+      self->n_bytes += file->n_bytes;
+    }
+
+  return g_steal_pointer (&self);
+}
+
+void
+mtl_tensor_file_plan_free (MtlTensorFilePlan *self)
+{
+  g_array_unref (self->tensors);
+  g_array_unref (self->files);
+  g_free (self);
+}
+
+GString *
+mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
+                                  const char *const        *names,
+                                  GError                  **error)
+{
+  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+
+  for (guint i = 0; i < self->files->len; i++)
+    {
+      const MtlPlannedFile *file = &g_array_index (self->files, MtlPlannedFile, i);
+
+      if (!mtl_tensor_table_add_file (table, names[i], error))
+        return NULL;
+
+      for (gsize j = 0; j < file->n_tensors; j++)
+        {
+          MtlTensorEntry entry = { .name = file->tensors[j].name, .file = i };
+
+          if (!mtl_tensor_table_add (table, &entry, error))
+            return NULL;
+        }
+    }
+
+  return mtl_safetensors_index_write (table, self->n_tensor_bytes);
+}
