@@ -211,6 +211,24 @@ write_copy (MtlTensorStream  *self,
   return copy_elements (&(MtlStrided) { type, &layout, end }, block, self->monitor, error);
 }
 
+/* The pages of a mapped file are read before they are used: where it was cut, this is
+ * an error, and the use would be a signal. */
+static gboolean
+populate (MtlStridedView  *view,
+          GError         **error)
+{
+  MtlMemory *memory = view->memory;
+  MtlFileMapping *mapping = memory->owner;
+  gint64 first, end;
+
+  if (memory->destroy != (GDestroyNotify) mtl_file_mapping_unref)
+    return TRUE;
+
+  return mtl_layout_get_byte_bounds (&view->layout, &first, &end, error)
+         && mtl_file_mapping_populate (mapping, view->byte_offset + first - mapping->begin,
+                                       end - first, error);
+}
+
 /* Where they lie as they are to be written. */
 static const guint8 *
 find_bytes (MtlStridedView *view,
@@ -228,6 +246,23 @@ find_bytes (MtlStridedView *view,
   return bit == 0 ? mtl_strided_view_get_strided (view).data + first : NULL;
 }
 
+/* Of no more than a piece. */
+static gboolean
+write_block (MtlTensorStream  *self,
+             MtlStridedView   *view,
+             MtlElementType    type,
+             guint64           n_bits,
+             GError          **error)
+{
+  const guint8 *bytes = find_bytes (view, type);
+
+  if (bytes == NULL || self->n_bits % 8 != 0 || n_bits % 8 != 0)
+    return write_copy (self, view, type, n_bits, error);
+
+  return populate (view, error)
+         && mtl_tensor_stream_write_bytes (self, bytes, n_bits / 8, error);
+}
+
 static gboolean
 write_elements (MtlTensorStream  *self,
                 MtlStridedView   *view,
@@ -236,14 +271,11 @@ write_elements (MtlTensorStream  *self,
 {
   const gint64 *shape = mtl_layout_shape (&view->layout);
   guint64 n_bits = mtl_layout_get_volume (&view->layout) * type.bits;
-  const guint8 *bytes = find_bytes (view, type);
   guint32 axis = 0;
   gint64 n_rows;
 
-  if (bytes != NULL && self->n_bits % 8 == 0 && n_bits % 8 == 0)
-    return mtl_tensor_stream_write_bytes (self, bytes, n_bits / 8, error);
   if (n_bits <= PIECE_BITS)
-    return write_copy (self, view, type, n_bits, error);
+    return write_block (self, view, type, n_bits, error);
 
   while (shape[axis] == 1)
     axis++;
@@ -271,15 +303,20 @@ mtl_tensor_stream_write_tensor (MtlTensorStream         *self,
                                 GError                 **error)
 {
   MtlElementType type = mtl_element_type_new (tensor->dtype);
-  g_autoptr (MtlStridedView) turned = NULL;
+  g_autoptr (MtlStridedView) view = g_object_ref (tensor->view);
   MtlLayout layout;
 
-  if (mtl_layout_is_empty (&tensor->view->layout))
+  if (mtl_layout_is_empty (&view->layout))
     return TRUE;
-  if (tensor->order == MTL_ORDER_C)
-    return write_elements (self, tensor->view, type, error);
 
-  mtl_layout_transpose (&tensor->view->layout, &layout);
-  turned = mtl_strided_view_derive (tensor->view, &layout);
-  return write_elements (self, turned, type, error);
+  if (tensor->order == MTL_ORDER_F)
+    {
+      mtl_layout_transpose (&tensor->view->layout, &layout);
+      g_object_unref (view);
+      view = mtl_strided_view_derive (tensor->view, &layout);
+    }
+
+  /* Blocks that are no stretches of memory may each be of all its pages. */
+  return (find_bytes (view, type) != NULL || populate (view, error))
+         && write_elements (self, view, type, error);
 }

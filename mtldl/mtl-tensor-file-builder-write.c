@@ -19,15 +19,20 @@ write_tensors (MtlTensorStream       *stream,
                const MtlPlannedFile  *planned,
                GError               **error)
 {
+  GError *local_error = NULL;
+
   for (gsize i = 0; i < planned->n_tensors; i++)
     {
       const MtlPlannedTensor *tensor = &planned->tensors[i];
 
-      if (!mtl_tensor_stream_write_tensor (stream, tensor, error))
+      if (!mtl_tensor_stream_write_tensor (stream, tensor, &local_error))
         {
           g_autofree char *quoted = mtl_quote_text (tensor->name, strlen (tensor->name));
 
-          g_prefix_error (error, "Tensor %s: ", quoted);
+          /* Others are the file's, or the caller's. */
+          if (local_error->domain == MTL_ERROR)
+            g_prefix_error (&local_error, "Tensor %s: ", quoted);
+          g_propagate_error (error, local_error);
           return FALSE;
         }
     }

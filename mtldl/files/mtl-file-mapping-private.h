@@ -28,8 +28,15 @@ void            mtl_file_mapping_unref    (MtlFileMapping       *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_unref)
 
-/* Asks the system to read bytes of any mapping ahead. */
+/* Asks the system to read bytes of any mapping ahead, which it may leave. */
 gboolean        mtl_mapped_bytes_prefetch (gconstpointer         bytes,
+                                           gsize                 size,
+                                           GError              **error);
+
+/* Reads a part of the range. Where the system can tell, as Linux 5.14 can, it is an error
+ * and no signal that the file was cut meanwhile. */
+gboolean        mtl_file_mapping_populate (MtlFileMapping       *self,
+                                           gsize                 offset,
                                            gsize                 size,
                                            GError              **error);
 

@@ -113,24 +113,56 @@ mtl_file_mapping_unref (MtlFileMapping *self)
   g_free (self);
 }
 
-/* Asks the system to read them ahead, which it may leave. */
-gboolean
-mtl_mapped_bytes_prefetch (gconstpointer   bytes,
-                           gsize           size,
-                           GError        **error)
+static int
+advise (gconstpointer bytes,
+        gsize         size,
+        int           advice)
 {
   guintptr page_size = sysconf (_SC_PAGESIZE);
   guintptr begin = (guintptr) bytes / page_size * page_size;
   int result;
 
   do
-    result = madvise ((gpointer) begin, (guintptr) bytes + size - begin, MADV_WILLNEED);
+    result = madvise ((gpointer) begin, (guintptr) bytes + size - begin, advice);
   while (result < 0 && errno == EINTR);
 
-  if (result == 0)
+  return result;
+}
+
+gboolean
+mtl_mapped_bytes_prefetch (gconstpointer   bytes,
+                           gsize           size,
+                           GError        **error)
+{
+  if (advise (bytes, size, MADV_WILLNEED) == 0)
     return TRUE;
 
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
                "%" G_GSIZE_FORMAT " bytes cannot be read ahead: %s", size, g_strerror (errno));
   return FALSE;
+}
+
+gboolean
+mtl_file_mapping_populate (MtlFileMapping  *self,
+                           gsize            offset,
+                           gsize            size,
+                           GError         **error)
+{
+#ifdef MADV_POPULATE_READ
+  if (advise (self->pages + self->begin + offset, size, MADV_POPULATE_READ) == 0)
+    return TRUE;
+
+  if (errno == EFAULT)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "%s was cut short while it was in use: a page between bytes %" G_GSIZE_FORMAT
+                   " and %" G_GSIZE_FORMAT " of what is mapped is not there any more",
+                   self->name, offset, offset + size);
+      return FALSE;
+    }
+  if (errno != EINVAL)
+    return mtl_set_file_error (self->name, "read", errno, error);
+#endif
+
+  return TRUE;
 }

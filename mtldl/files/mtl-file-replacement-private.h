@@ -15,6 +15,8 @@ typedef struct
   char *name;      /* for messages: the path as it was given, escaped and quoted */
   char *temporary; /* where it is until then; NULL where there is none */
   int fd;          /* -1 once all is written */
+  guint64 n_written;
+  guint64 n_sent;  /* of them, to the disk */
 } MtlFileReplacement;
 
 MtlFileReplacement *mtl_file_replacement_new     (GFile               *file,

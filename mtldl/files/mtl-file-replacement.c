@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* fallocate() */
+/* fallocate(), sync_file_range() */
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
@@ -25,6 +25,9 @@
 
 /* Of a name of at most 255 bytes, with a dot, a dot and 8 digits around it. */
 #define MAX_KEPT_NAME 240
+
+/* So many bytes are on their way to the disk while the next ones are written. */
+#define SENT_SIZE ((guint64) 32 << 20)
 
 static gboolean
 set_error (MtlFileReplacement  *self,
@@ -234,6 +237,20 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
   return TRUE;
 }
 
+/* Only begins it: what becomes of it is told when all is flushed. */
+static void
+send_to_disk (MtlFileReplacement *self)
+{
+  if (self->n_written - self->n_sent < SENT_SIZE)
+    return;
+
+#ifdef __linux__
+  sync_file_range (self->fd, self->n_sent, self->n_written - self->n_sent,
+                   SYNC_FILE_RANGE_WRITE);
+#endif
+  self->n_sent = self->n_written;
+}
+
 gboolean
 mtl_file_replacement_write (MtlFileReplacement  *self,
                             gconstpointer        bytes,
@@ -253,6 +270,8 @@ mtl_file_replacement_write (MtlFileReplacement  *self,
       at += MAX (n_written, 0);
     }
 
+  self->n_written += size;
+  send_to_disk (self);
   return TRUE;
 }
 

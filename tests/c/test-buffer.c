@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#define _DEFAULT_SOURCE
-
 #include "test-utils.h"
 
 #include <sys/mman.h>

@@ -162,6 +162,34 @@ test_prefetch_refused (TestFolder    *folder,
   assert_system_failed (error, G_IO_ERROR_NO_SPACE, "100000 bytes cannot be read ahead: Cannot");
 }
 
+#ifdef MADV_POPULATE_READ
+
+/* What would be a signal is an error. */
+static void
+test_populate (TestFolder    *folder,
+               gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 100000);
+  g_autoptr (MtlFileMapping) mapping = map_file (file, 5000, 90000);
+  g_autoptr (GError) local_error = NULL;
+
+  if (madvise (mapping->pages, 1, MADV_POPULATE_READ) < 0)
+    {
+      g_test_skip ("This system cannot tell that a file was cut");
+      return;
+    }
+
+  g_assert_true (mtl_file_mapping_populate (mapping, 0, 90000, &local_error));
+  g_assert_no_error (local_error);
+  g_assert_cmpint (truncate (g_file_peek_path (file), 50000), ==, 0);
+  g_assert_true (mtl_file_mapping_populate (mapping, 0, 45000, &local_error));
+  g_assert_no_error (local_error);
+  assert_refuses (mtl_file_mapping_populate (mapping, 40000, 50000, &error),
+                  MTL_ERROR_INVALID_DATA, "between bytes 40000 and 90000");
+}
+
+#endif
+
 int
 main (int   argc,
       char *argv[])
@@ -176,6 +204,9 @@ main (int   argc,
   add_folder_test ("/FileMapping/huge", test_huge);
   add_folder_test ("/FileMapping/too-large", test_too_large);
   add_folder_test ("/FileMapping/prefetch-refused", test_prefetch_refused);
+#ifdef MADV_POPULATE_READ
+  add_folder_test ("/FileMapping/populate", test_populate);
+#endif
 
   return g_test_run ();
 }
