@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How files of tensors come to their places, or do not. */
+
+#include "test-tensor-files.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define N_KILLS 50
+#define N_LARGE (5 << 20) /* elements, of more pieces than one */
+
+static void
+add (MtlTensorFileBuilder *builder,
+     const char           *name,
+     MtlStridedView       *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_add (builder, name, view, &error));
+  g_assert_no_error (error);
+}
+
+static MtlStridedView *
+new_full (double value,
+          gint64 n_elements)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32,
+                                                    DIMS (2, n_elements / 2), value, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+/* All elements of its tensors have one value. */
+static MtlTensorFileBuilder *
+new_of_value (double value,
+              gint64 n_elements)
+{
+  MtlTensorFileBuilder *builder = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlStridedView) view = new_full (value, n_elements);
+  g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (view);
+
+  add (builder, "straight", view);
+  add (builder, "turned", turned);
+  return builder;
+}
+
+static void
+write_tensors (MtlTensorFileBuilder *builder,
+               GFile                *file)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static double
+read_value (GFile *file)
+{
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_autoptr (MtlStridedView) straight = get_view (tensors, "straight");
+  g_autoptr (MtlStridedView) turned = get_view (tensors, "turned");
+  const float *data[] = { mtl_strided_view_get_data (straight), mtl_strided_view_get_data (turned) };
+
+  for (guint i = 0; i < 2; i++)
+    for (gint64 j = 0; j < mtl_strided_view_get_volume (straight); j++)
+      if (data[i][j] != data[0][0])
+        g_error ("Element %" G_GINT64_FORMAT " is %g beside %g", j, data[i][j], data[0][0]);
+  return data[0][0];
+}
+
+static guint
+count_names (TestFolder *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder->path, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+typedef struct
+{
+  GCancellable *cancellable; /* cancelled half way, if any */
+  goffset done;
+  goffset total;
+  guint n_calls;
+  guint n_destroyed;
+  GThread *thread;
+  GAsyncResult *result;
+} Told;
+
+static void
+on_progress (goffset  done,
+             goffset  total,
+             gpointer data)
+{
+  Told *told = data;
+
+  g_assert_cmpint (done, >, told->done);
+  g_assert_cmpint (done, <=, total);
+  g_assert_null (told->result);
+  told->done = done;
+  told->total = total;
+  told->n_calls++;
+  told->thread = g_thread_self ();
+  if (told->cancellable != NULL && done > total / 2)
+    g_cancellable_cancel (told->cancellable);
+}
+
+static void
+on_destroy (gpointer data)
+{
+  ((Told *) data)->n_destroyed++;
+}
+
+static void
+on_ready (GObject      *source,
+          GAsyncResult *result,
+          gpointer      data)
+{
+  ((Told *) data)->result = g_object_ref (result);
+}
+
+static goffset
+get_size (GFile *file)
+{
+  GStatBuf info;
+
+  g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
+  return info.st_size;
+}
+
+static void
+test_progress (TestFolder    *folder,
+               gconstpointer  data)
+{
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_LARGE);
+  g_autoptr (GError) error = NULL;
+  Told told = { NULL };
+
+  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, on_progress, &told, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (told.done, ==, get_size (file));
+  g_assert_cmpint (told.total, ==, get_size (file));
+  g_assert_cmpuint (told.n_calls, >=, get_size (file) / (4 << 20));
+  g_assert_true (told.thread == g_thread_self ());
+}
+
+static void
+test_cancelled (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (GFile) index = get_file (folder, "m.index.json");
+  g_autoptr (MtlTensorFileBuilder) old = new_of_value (1, 100);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_LARGE);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Told told = { cancellable };
+
+  write_tensors (old, file);
+  g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, on_progress, &told,
+                                                 &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  g_assert_cmpint (told.done, <, told.total);
+
+  /* Before it began. */
+  g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, NULL, NULL, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+
+  told.done = 0;
+  g_cancellable_reset (cancellable);
+  g_assert_false (mtl_tensor_file_builder_write_shards (builder, index, 1, cancellable,
+                                                        on_progress, &told, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+
+  g_assert_cmpfloat (read_value (file), ==, 1);
+  g_assert_cmpuint (count_names (folder), ==, 1);
+}
+
+static void
+wait_for (Told *told)
+{
+  while (told->result == NULL || told->n_destroyed == 0)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_async (TestFolder    *folder,
+            gconstpointer  data)
+{
+  g_autoptr (GFile) file = get_file (folder, "file");
+  MtlTensorFileBuilder *builder = new_of_value (1, N_LARGE);
+  g_autoptr (MtlStridedView) later = new_bytes (3);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  Told told = { NULL }, cancelled = { cancellable };
+
+  g_assert_true (mtl_tensor_file_builder_set_metadata (builder, "format", "pt", &error));
+  mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &told, on_destroy,
+                                       on_ready, &told);
+  /* It is written as it was. */
+  add (builder, "later", later);
+  wait_for (&told);
+  g_assert_true (mtl_tensor_file_builder_write_finish (builder, told.result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (told.done, ==, get_size (file));
+  g_assert_cmpuint (told.n_destroyed, ==, 1);
+  g_assert_true (told.thread == g_thread_self ());
+  g_assert_cmpfloat (read_value (file), ==, 1);
+  tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
+  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+
+  g_cancellable_cancel (cancellable);
+  mtl_tensor_file_builder_write_async (builder, file, cancellable, on_progress, &cancelled,
+                                       on_destroy, on_ready, &cancelled);
+  wait_for (&cancelled);
+  g_assert_false (mtl_tensor_file_builder_write_finish (builder, cancelled.result, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  g_assert_cmpfloat (read_value (file), ==, 1);
+
+  g_object_unref (told.result);
+  g_object_unref (cancelled.result);
+  g_assert_finalize_object (builder);
+}
+
+static MtlTensorFileBuilder *
+new_series (guint n)
+{
+  MtlTensorFileBuilder *builder = mtl_tensor_file_builder_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("tensor %u", i);
+      g_autoptr (MtlStridedView) view = new_bytes (i);
+
+      add (builder, name, view);
+    }
+  g_assert_true (mtl_tensor_file_builder_set_metadata (builder, "format", "pt", &error));
+  return builder;
+}
+
+static void
+assert_series (GFile *index,
+               guint  n)
+{
+  g_autoptr (MtlTensorFile) tensors = open_file (index, MTL_FILE_MODE_READ);
+
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, n);
+  g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("tensor %u", i);
+      g_autoptr (MtlStridedView) view = get_view (tensors, name);
+      const guint8 *data = mtl_strided_view_get_data (view);
+
+      g_assert_cmpint (mtl_strided_view_get_volume (view), ==, i);
+      for (guint j = 0; j < i; j++)
+        g_assert_cmpuint (data[j], ==, j);
+    }
+}
+
+/* Of 0 to 9 bytes, by 12: 5 with 0 to 4, 2, 1, 1, and 1. */
+static void
+test_shards (TestFolder    *folder,
+             gconstpointer  data)
+{
+  g_autoptr (GFile) index = get_file (folder, "mödel.safetensors.index.json");
+  g_autoptr (GFile) other = get_file (folder, "x.index.json");
+  g_autoptr (GFile) last = get_file (folder, "mödel-00005-of-00005.safetensors");
+  g_autoptr (GFile) single = get_file (folder, "x-00001-of-00001.safetensors");
+  g_autoptr (MtlTensorFileBuilder) builder = new_series (10);
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  g_autoptr (GError) error = NULL;
+  Told told = { NULL }, async = { NULL };
+  static const char *const expected[] = { "tensor 9", NULL };
+  g_autofree const char **names = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 12, NULL, on_progress,
+                                                       &told, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (told.done, ==, told.total);
+  g_assert_cmpuint (count_names (folder), ==, 6);
+  assert_series (index, 10);
+  tensors = open_file (last, MTL_FILE_MODE_READ);
+  names = mtl_tensor_file_get_names (tensors);
+  g_assert_cmpstrv ((char **) names, (char **) expected);
+
+  mtl_tensor_file_builder_write_shards_async (builder, other, G_MAXUINT64, NULL, on_progress,
+                                              &async, on_destroy, on_ready, &async);
+  wait_for (&async);
+  g_assert_true (mtl_tensor_file_builder_write_shards_finish (builder, async.result, &error));
+  g_assert_no_error (error);
+  assert_series (other, 10);
+  assert_series (single, 10);
+  g_object_unref (async.result);
+}
+
+#define assert_no_shards(builder, index, code, value) \
+  assert_refuses (mtl_tensor_file_builder_write_shards ((builder), (index), 5, NULL, NULL, NULL, \
+                                                        &error), (code), (value))
+
+static void
+test_shards_refused (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  static const char *const wrong[] = { "model.json", ".index.json", "a\\b.index.json",
+                                       "\xff.index.json", "x.safetensors" };
+  g_autoptr (GFile) index = get_file (folder, "x.index.json");
+  g_autoptr (MtlTensorFileBuilder) builder = new_series (4);
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GFile) file = get_file (folder, wrong[i]);
+
+      assert_no_shards (builder, file, MTL_ERROR_INVALID_ARGUMENT, "is not a name for an index");
+    }
+  mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_NPY);
+  assert_no_shards (builder, index, MTL_ERROR_NOT_SUPPORTED, "Only safetensors files");
+  g_assert_cmpuint (count_names (folder), ==, 0);
+}
+
+/* One that cannot be written leaves all that was there. */
+static void
+test_shards_fail (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  g_autoptr (GFile) index = get_file (folder, "x.index.json");
+  g_autoptr (GFile) second = get_file (folder, "x-00002-of-00002.safetensors");
+  g_autoptr (GFile) third = get_file (folder, "x-00003-of-00003.safetensors");
+  g_autoptr (MtlTensorFileBuilder) builder = new_series (4);
+  g_autoptr (MtlTensorFileBuilder) others = new_series (6);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 3, NULL, NULL, NULL,
+                                                       &error));
+  g_assert_no_error (error);
+  g_assert_true (g_file_query_exists (second, NULL));
+  g_assert_cmpint (g_mkdir (g_file_peek_path (third), 0700), ==, 0);
+  g_assert_false (mtl_tensor_file_builder_write_shards (others, index, 6, NULL, NULL, NULL,
+                                                        &error));
+  assert_system_failed (error, G_IO_ERROR_IS_DIRECTORY, "x-00003-of-00003.safetensors");
+  assert_series (index, 4);
+  g_assert_cmpuint (count_names (folder), ==, 4);
+}
+
+/* The file that the views are mapped from, also turned and in another order. */
+static void
+test_over_itself (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlStridedView) a = get_view (tensors, "a");
+  g_autoptr (MtlStridedView) b = get_view (tensors, "b");
+  g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (b);
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlTensorFile) again = NULL;
+
+  add (builder, "turned", turned);
+  add (builder, "b", b);
+  add (builder, "a", a);
+  write_tensors (builder, file);
+  assert_elements (b, 4, 5, 6, -1);
+
+  again = open_file (file, MTL_FILE_MODE_MAP);
+  assert_tensor (again, "a", 1, 2, 3);
+  assert_tensor (again, "b", 4, 5, 6, -1);
+  assert_tensor (again, "turned", 4, 6, 5, -1);
+}
+
+#ifdef __linux__
+
+/* Where the system can tell of it, it is no signal that a mapped file is cut. */
+static void
+test_cut_source (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  g_autoptr (GFile) source = get_file (folder, "source");
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_LARGE);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (MtlTensorFileBuilder) copy = mtl_tensor_file_builder_new ();
+      g_autoptr (MtlTensorFile) tensors = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStridedView) turned = NULL;
+
+      write_tensors (builder, source);
+      tensors = open_file (source, MTL_FILE_MODE_MAP);
+      view = get_view (tensors, "straight");
+      turned = mtl_strided_view_transpose (view);
+      add (copy, "x", i == 0 ? view : turned);
+      g_assert_cmpint (truncate (g_file_peek_path (source), 100000), ==, 0);
+      assert_refuses (mtl_tensor_file_builder_write (copy, file, NULL, NULL, NULL, &error),
+                      MTL_ERROR_INVALID_DATA, "Tensor “x”: ");
+    }
+  g_assert_cmpuint (count_names (folder), ==, 1);
+}
+
+#endif
+
+/* A limit of the process stands in for that of a disk. */
+static void
+test_too_large (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (MtlTensorFileBuilder) old = new_of_value (1, 100);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_LARGE);
+  g_autoptr (GError) error = NULL;
+  struct rlimit before, limit;
+  gboolean done;
+
+  write_tensors (old, file);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  limit = before;
+  limit.rlim_cur = 10 << 20;
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &limit), ==, 0);
+  done = mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, &error);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+
+  g_assert_false (done);
+  assert_system_failed (error, G_IO_ERROR_FAILED, "file” cannot be written");
+  g_assert_cmpfloat (read_value (file), ==, 1);
+  g_assert_cmpuint (count_names (folder), ==, 1);
+}
+
+/* What the process does that is killed: no more than that, and not for long. */
+static void
+overwrite (const char *path)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+
+  alarm (60);
+  for (guint i = 1; TRUE; i++)
+    {
+      g_autoptr (MtlTensorFileBuilder) builder = new_of_value (i, 1 << 18);
+
+      write_tensors (builder, file);
+    }
+}
+
+static GPid
+start_overwriting (const char *program,
+                   GFile      *file)
+{
+  const char *arguments[] = { program, "--overwrite", g_file_peek_path (file), NULL };
+  g_autoptr (GError) error = NULL;
+  GPid pid;
+
+  g_spawn_async (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
+                 &error);
+  g_assert_no_error (error);
+  return pid;
+}
+
+/* Until the process wrote a file of its own. */
+static void
+wait_until_changed (GFile  *file,
+                    ino_t   inode)
+{
+  GStatBuf info;
+
+  do
+    g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
+  while (info.st_ino == inode);
+}
+
+static const char *program;
+
+/* At 50 moments between some file and the next ones. */
+static void
+test_killed (TestFolder    *folder,
+             gconstpointer  data)
+{
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (MtlTensorFileBuilder) first = new_of_value (0, 100);
+
+  write_tensors (first, file);
+  for (guint i = 0; i < N_KILLS; i++)
+    {
+      GStatBuf info;
+      GPid pid;
+      int status;
+
+      g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
+      pid = start_overwriting (program, file);
+      wait_until_changed (file, info.st_ino);
+      g_usleep (g_test_rand_int_range (0, 20000));
+      g_assert_cmpint (kill (pid, SIGKILL), ==, 0);
+      g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+      g_assert_true (WIFSIGNALED (status));
+      g_assert_cmpint (WTERMSIG (status), ==, SIGKILL);
+      g_spawn_close_pid (pid);
+
+      g_assert_cmpfloat (read_value (file), >=, 1);
+    }
+  g_test_message ("%u of %u left a file behind", count_names (folder) - 1, N_KILLS);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  if (argc == 3 && strcmp (argv[1], "--overwrite") == 0)
+    overwrite (argv[2]);
+
+  program = argv[0];
+  g_test_init (&argc, &argv, NULL);
+
+  add_folder_test ("/TensorFileWriting/progress", test_progress);
+  add_folder_test ("/TensorFileWriting/cancelled", test_cancelled);
+  add_folder_test ("/TensorFileWriting/async", test_async);
+  add_folder_test ("/TensorFileWriting/shards", test_shards);
+  add_folder_test ("/TensorFileWriting/shards-refused", test_shards_refused);
+  add_folder_test ("/TensorFileWriting/shards-fail", test_shards_fail);
+  add_folder_test ("/TensorFileWriting/over-itself", test_over_itself);
+#ifdef __linux__
+  add_folder_test ("/TensorFileWriting/cut-source", test_cut_source);
+#endif
+  add_folder_test ("/TensorFileWriting/too-large", test_too_large);
+  add_folder_test ("/TensorFileWriting/killed", test_killed);
+
+  return g_test_run ();
+}
