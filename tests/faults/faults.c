@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* O_DIRECTORY */
+#define _GNU_SOURCE
+
 #include "faults.h"
 
 #include <errno.h>
@@ -9,6 +12,21 @@
 
 static const Fault *armed; /* NULL for none */
 static int n_before;       /* calls of its that do as they are told, before one does not; atomic */
+
+void
+faults_arm (const Fault *fault,
+            guint        n)
+{
+  n_before = n;
+  armed = fault;
+}
+
+gboolean
+faults_disarm (void)
+{
+  armed = NULL;
+  return n_before < 0;
+}
 
 static gboolean
 is_chosen (FaultCalls call)
@@ -56,18 +74,29 @@ fails (FaultCalls call)
     return __real_##name arguments; \
   }
 
-#define WRAP_ALLOCATION(name, parameters, arguments) \
-  gpointer __real_##name parameters; \
-  gpointer __wrap_##name parameters; \
+#define WRAP_POINTER(call, type, name, parameters, arguments) \
+  type __real_##name parameters; \
+  type __wrap_##name parameters; \
   \
-  gpointer \
+  type \
   __wrap_##name parameters \
   { \
-    return fails (FAULT_ALLOCATE) ? NULL : __real_##name arguments; \
+    return fails (call) ? NULL : __real_##name arguments; \
   }
+
+#define WRAP_ALLOCATION(name, parameters, arguments) \
+  WRAP_POINTER (FAULT_ALLOCATE, gpointer, name, parameters, arguments)
 
 WRAP (FAULT_STAT, int, stat64, (const char *path, struct stat *info), (path, info))
 WRAP (FAULT_FSTAT, int, fstat64, (int fd, struct stat *info), (fd, info))
+static gboolean
+is_folder (int fd)
+{
+  struct stat info;
+
+  return __real_fstat64 (fd, &info) == 0 && S_ISDIR (info.st_mode);
+}
+
 WRAP (FAULT_FSTATFS, int, fstatfs64, (int fd, struct statfs *info), (fd, info))
 WRAP (FAULT_MAP, gpointer, mmap64,
       (gpointer address, gsize size, int protection, int flags, int fd, off_t offset),
@@ -77,6 +106,18 @@ WRAP (FAULT_ADVISE, int, madvise, (gpointer address, gsize size, int advice),
       (address, size, advice))
 WRAP_COUNTED (FAULT_READ, pread64, (int fd, gpointer bytes, gsize size, off_t offset),
               (fd, bytes, size, offset))
+WRAP_COUNTED (FAULT_WRITE, write, (int fd, gconstpointer bytes, gsize size), (fd, bytes, size))
+WRAP (FAULT_OWNER, int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
+WRAP (FAULT_MODE, int, fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP (FAULT_RESERVE, int, fallocate64, (int fd, int mode, off_t offset, off_t size),
+      (fd, mode, offset, size))
+WRAP (is_folder (fd) ? FAULT_FOLDER : FAULT_FLUSH, int, fsync, (int fd), (fd))
+WRAP (FAULT_RENAME, int, rename, (const char *from, const char *to), (from, to))
+WRAP (FAULT_UNLINK, int, unlink, (const char *path), (path))
+WRAP_POINTER (FAULT_RESOLVE, char *, realpath, (const char *path, char *resolved),
+              (path, resolved))
+WRAP_POINTER (FAULT_RESOLVE, char *, g_file_read_link, (const char *path, GError **error),
+              (path, error))
 WRAP_ALLOCATION (malloc, (gsize size), (size))
 WRAP_ALLOCATION (calloc, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_malloc, (gsize size), (size))
@@ -102,16 +143,18 @@ __wrap_open64 (const char *path,
   mode = (flags & O_CREAT) != 0 ? va_arg (arguments, int) : 0;
   va_end (arguments);
 
-  return fails (FAULT_OPEN) ? -1 : __real_open64 (path, flags, mode);
+  return fails ((flags & O_DIRECTORY) != 0 ? FAULT_FOLDER : FAULT_OPEN)
+         ? -1 : __real_open64 (path, flags, mode);
 }
 
 /* The descriptor is gone, whatever it says. */
 int
 __wrap_close (int fd)
 {
+  FaultCalls call = is_folder (fd) ? FAULT_FOLDER : FAULT_CLOSE;
   int result = __real_close (fd);
 
-  return fails (FAULT_CLOSE) ? -1 : result;
+  return fails (call) ? -1 : result;
 }
 
 /* Of the folder's files, and what is read-only and of no file, as nothing else is. */
@@ -161,11 +204,9 @@ try_one (const FaultCase *self,
   g_autoptr (GError) error = NULL;
   gboolean is_done, has_failed;
 
-  n_before = n;
-  armed = fault;
+  faults_arm (fault, n);
   is_done = self->run (self->data, &error);
-  armed = NULL;
-  has_failed = n_before < 0;
+  has_failed = faults_disarm ();
 
   g_test_message ("Call %u of %x with errno %d: %s", n, fault->calls, fault->code,
                   is_done ? "done" : error->message);

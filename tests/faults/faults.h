@@ -20,6 +20,15 @@ typedef enum
   FAULT_ADVISE = 1 << 7,
   FAULT_CLOSE = 1 << 8,
   FAULT_ALLOCATE = 1 << 9, /* memory whose size a file decides */
+  FAULT_RESOLVE = 1 << 10, /* what a link stands for */
+  FAULT_OWNER = 1 << 11,
+  FAULT_MODE = 1 << 12,
+  FAULT_RESERVE = 1 << 13,
+  FAULT_WRITE = 1 << 14,
+  FAULT_FLUSH = 1 << 15,
+  FAULT_RENAME = 1 << 16,
+  FAULT_UNLINK = 1 << 17,
+  FAULT_FOLDER = 1 << 18, /* to open, flush and close one; those above are of files */
 } FaultCalls;
 
 typedef struct
@@ -41,8 +50,14 @@ typedef struct
   gpointer data;
 } FaultCase;
 
+/* Between the two, the call number @n of those that the fault is of fails; whether there
+ * was one. */
+void     faults_arm      (const Fault     *fault,
+                          guint            n);
+gboolean faults_disarm   (void);
+
 /* For each fault, lets call number 0, 1, 2, … of its calls fail, until there are no
  * more of them in a run. Gives how many failed. */
-guint faults_try_each (const FaultCase *self,
-                       const Fault     *faults,
-                       gsize            n_faults);
+guint    faults_try_each (const FaultCase *self,
+                          const Fault     *faults,
+                          gsize            n_faults);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "test-tensor-files.h"
+
 static const Fault read_faults[] = {
   { FAULT_STAT, EACCES },
   { FAULT_STAT, ENOMEM },
@@ -97,34 +99,11 @@ try_reads (TestFolder *folder,
     }
 }
 
-/* “b” begins at an odd byte. */
-#define THREE_HEADER \
-  "{\"__metadata__\":{\"format\":\"pt\"}," \
-  "\"b\":{\"dtype\":\"I16\",\"shape\":[2,2],\"data_offsets\":[3,11]}," \
-  "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}," \
-  "\"none\":{\"dtype\":\"F32\",\"shape\":[0,5],\"data_offsets\":[11,11]}}"
-
-static GFile *
-write_safetensors (TestFolder    *folder,
-                   const char    *name,
-                   const char    *header,
-                   gconstpointer  data,
-                   gsize          size)
-{
-  guint64 header_size = strlen (header), prefix = GUINT64_TO_LE (header_size);
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-
-  g_byte_array_append (bytes, (const guint8 *) &prefix, sizeof prefix);
-  g_byte_array_append (bytes, (const guint8 *) header, header_size);
-  g_byte_array_append (bytes, data, size);
-  return write_file (folder, name, bytes->data, bytes->len);
-}
-
 static void
 test_safetensors (TestFolder    *folder,
                   gconstpointer  data)
 {
-  g_autoptr (GFile) file = write_safetensors (folder, "file", THREE_HEADER, "abcdefghijk", 11);
+  g_autoptr (GFile) file = write_three (folder, "file");
 
   try_reads (folder, file);
 }
@@ -134,7 +113,7 @@ test_shards (TestFolder    *folder,
              gconstpointer  data)
 {
   static const char index[] = "{\"weight_map\":{\"a\":\"1\",\"b\":\"1\",\"none\":\"1\",\"c\":\"2\"}}";
-  g_autoptr (GFile) first = write_safetensors (folder, "1", THREE_HEADER, "abcdefghijk", 11);
+  g_autoptr (GFile) first = write_three (folder, "1");
   g_autoptr (GFile) second = write_safetensors (folder, "2", "{\"c\":{\"dtype\":\"I8\",\"shape\":"
                                                 "[1],\"data_offsets\":[0,1]}}", "c", 1);
   g_autoptr (GFile) file = write_file (folder, "index", index, strlen (index));
