@@ -112,6 +112,8 @@ WRAP (FAULT_MODE, int, fchmod, (int fd, mode_t mode), (fd, mode))
 WRAP (FAULT_RESERVE, int, fallocate64, (int fd, int mode, off_t offset, off_t size),
       (fd, mode, offset, size))
 WRAP (is_folder (fd) ? FAULT_FOLDER : FAULT_FLUSH, int, fsync, (int fd), (fd))
+WRAP (FAULT_SEND, int, sync_file_range, (int fd, off_t begin, off_t size, unsigned flags),
+      (fd, begin, size, flags))
 WRAP (FAULT_RENAME, int, rename, (const char *from, const char *to), (from, to))
 WRAP (FAULT_UNLINK, int, unlink, (const char *path), (path))
 WRAP_POINTER (FAULT_RESOLVE, char *, realpath, (const char *path, char *resolved),

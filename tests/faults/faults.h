@@ -28,7 +28,8 @@ typedef enum
   FAULT_FLUSH = 1 << 15,
   FAULT_RENAME = 1 << 16,
   FAULT_UNLINK = 1 << 17,
-  FAULT_FOLDER = 1 << 18, /* to open, flush and close one; those above are of files */
+  FAULT_SEND = 1 << 18,   /* bytes to the disk, without waiting */
+  FAULT_FOLDER = 1 << 19, /* to open, flush and close one; those above are of files */
 } FaultCalls;
 
 typedef struct

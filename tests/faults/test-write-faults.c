@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "test-tensor-files.h"
+
 static const Fault write_faults[] = {
   { FAULT_STAT, EACCES },
   { FAULT_STAT, EIO },
@@ -38,9 +40,12 @@ static const Fault write_faults[] = {
   { FAULT_RENAME, EACCES },
   { FAULT_FOLDER, EIO, TRUE },
   { FAULT_FOLDER, EMFILE, TRUE },
+  { FAULT_ADVISE, EINTR, TRUE },
+  { FAULT_ADVISE, EINVAL, TRUE },
   { FAULT_ALLOCATE, ENOMEM },
 };
 
+static const Fault send_fault = { FAULT_SEND, EIO, TRUE };
 static const Fault unlink_fault = { FAULT_UNLINK, EACCES };
 
 #define INDEX_NAME "model.safetensors.index.json"
@@ -218,10 +223,12 @@ add (MtlTensorFileBuilder *builder,
 }
 
 static void
-try_writes (WriteCase *self,
-            guint      least)
+try_some (WriteCase   *self,
+          const Fault *faults,
+          gsize        n_faults,
+          guint        least)
 {
-  FaultCase faults = { self->folder, run_write, check_write, self };
+  FaultCase fault_case = { self->folder, run_write, check_write, self };
   g_autoptr (GError) error = NULL;
   guint n_failed;
 
@@ -233,7 +240,7 @@ try_writes (WriteCase *self,
   g_assert_cmpstr (self->new_state, !=, self->old_state);
   put_old_files (self);
 
-  n_failed = faults_try_each (&faults, write_faults, G_N_ELEMENTS (write_faults));
+  n_failed = faults_try_each (&fault_case, faults, n_faults);
   g_test_message ("%u calls failed", n_failed);
   g_assert_cmpuint (n_failed, >=, least);
 
@@ -241,6 +248,13 @@ try_writes (WriteCase *self,
   g_object_unref (self->file);
   g_free (self->old_state);
   g_free (self->new_state);
+}
+
+static void
+try_writes (WriteCase *self,
+            guint      least)
+{
+  try_some (self, write_faults, G_N_ELEMENTS (write_faults), least);
 }
 
 /* What is written as it lies, and what comes in pieces. */
@@ -256,6 +270,19 @@ test_new (TestFolder    *folder,
   add (self.builder, "transposed", MTL_DTYPE_FLOAT32, 1100, 1024, TRUE);
   mtl_tensor_file_builder_set_metadata (self.builder, "format", "pt", NULL);
   try_writes (&self, 30);
+}
+
+/* So large that the system is asked to begin with it before the end. */
+static void
+test_large (TestFolder    *folder,
+            gconstpointer  data)
+{
+  static const char *const old_names[] = { NULL };
+  WriteCase self = { folder, mtl_tensor_file_builder_new (), get_file (folder, "file"),
+                     old_names };
+
+  add (self.builder, "large", MTL_DTYPE_UINT8, 1024, 40 * 1024, FALSE);
+  try_some (&self, &send_fault, 1, 1);
 }
 
 static void
@@ -279,6 +306,24 @@ test_link (TestFolder    *folder,
                      old_names, "link" };
 
   add (self.builder, "one", MTL_DTYPE_BFLOAT16, 2, 3, FALSE);
+  try_writes (&self, 30);
+}
+
+/* What is mapped is read while it is written. */
+static void
+test_mapped (TestFolder    *folder,
+             gconstpointer  data)
+{
+  static const char *const old_names[] = { "file", NULL };
+  WriteCase self = { folder, mtl_tensor_file_builder_new (), get_file (folder, "file"),
+                     old_names };
+  g_autoptr (GFile) source = write_three (folder, "source");
+  g_autoptr (MtlTensorFile) tensors = open_file (source, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlStridedView) view = get_view (tensors, "b");
+  g_autoptr (GError) error = NULL;
+
+  mtl_tensor_file_builder_add (self.builder, "b", view, &error);
+  g_assert_no_error (error);
   try_writes (&self, 30);
 }
 
@@ -362,8 +407,10 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
 
   add_folder_test ("/WriteFaults/new", test_new);
+  add_folder_test ("/WriteFaults/large", test_large);
   add_folder_test ("/WriteFaults/over", test_over);
   add_folder_test ("/WriteFaults/link", test_link);
+  add_folder_test ("/WriteFaults/mapped", test_mapped);
   add_folder_test ("/WriteFaults/npy", test_npy);
   add_folder_test ("/WriteFaults/shards", test_shards);
   add_folder_test ("/WriteFaults/not-removed", test_not_removed);
