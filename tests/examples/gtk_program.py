@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Programs of GTK's on a screen of their own, which nobody sees.
+
+What drive-gtk.py and drive-gtk.js take on a line, as JSON: an empty line, or
+  ["click", name]          a button, by its text or its tooltip
+  ["type", text]           into the entry for searches
+  ["select", row]          of the list
+  ["spin", number, value]  the nth button for numbers
+  ["scroll", down, right]  the picture, to these pixels
+  ["point", x, y]          at a pixel of the picture
+  ["save", path]           the picture, as PNG
+and answer with what the window then shows: {"title", "texts", "picture"}.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+import gi
+import numpy as np
+
+gi.require_version('GdkPixbuf', '2.0')
+from gi.repository import GdkPixbuf  # noqa: E402
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+LIMIT = 30                  # seconds, for what should take milliseconds
+WIDTH, HEIGHT = 1280, 800
+
+
+def write_safetensors(path, tensors):
+    """tensors: {name: (dtype, array)}; bytes of types that NumPy lacks as integers."""
+    header, parts, offset = {}, [], 0
+    for name, (dtype, array) in tensors.items():
+        parts.append(np.ascontiguousarray(array).tobytes())
+        header[name] = {'dtype': dtype, 'shape': list(array.shape),
+                        'data_offsets': [offset, offset + len(parts[-1])]}
+        offset += len(parts[-1])
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack('<Q', len(text)) + text + b''.join(parts))
+
+
+def load_picture(path):
+    """[height, width, red green blue]"""
+    pixbuf = GdkPixbuf.Pixbuf.new_from_file(str(path))
+    rows = np.frombuffer(pixbuf.get_pixels(), np.uint8)
+    rows = np.lib.stride_tricks.as_strided(
+        rows, (pixbuf.get_height(), pixbuf.get_width(), 3),
+        (pixbuf.get_rowstride(), pixbuf.get_n_channels(), 1))
+    return rows.astype(int)
+
+
+class Screen:
+    """An X server whose pixels are in a file."""
+
+    def __init__(self, folder):
+        readable, writable = os.pipe()
+        self.server = subprocess.Popen(
+            ['Xvfb', '-displayfd', str(writable), '-fbdir', str(folder), '-nolisten', 'tcp',
+             '-screen', '0', f'{WIDTH}x{HEIGHT}x24'], pass_fds=[writable],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writable)
+        with open(readable) as display:
+            self.display = ':' + display.readline().strip()
+        self.path = folder / 'Xvfb_screen0'
+
+    @staticmethod
+    def is_available():
+        return shutil.which('Xvfb') is not None
+
+    def get_pixels(self):
+        """What is seen now. The format is that of xwd."""
+        data = self.path.read_bytes()
+        header = np.frombuffer(data, '>u4', 25)
+        begin = int(header[0]) + 12 * int(header[19])
+        pixels = np.frombuffer(data, '<u4', WIDTH * HEIGHT, begin).reshape(HEIGHT, WIDTH, 1)
+        return (pixels >> np.array([16, 8, 0], np.uint32) & 255).astype(int)
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+
+class Program:
+    """A program that runs on a screen, and is told what to do."""
+
+    def __init__(self, screen, folder, language, path, *arguments):
+        environment = {**os.environ, 'DISPLAY': screen.display, 'GDK_BACKEND': 'x11',
+                       'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
+                       'HOME': str(folder), 'XDG_CONFIG_HOME': str(folder), 'LC_ALL': 'C.UTF-8'}
+        self.screen, self.folder = screen, folder
+        self.errors = open(folder / 'errors', 'w+')
+        self.process = subprocess.Popen(
+            [*self.get_command(folder, language, path), *map(str, arguments)], env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, encoding='utf-8')
+
+    @staticmethod
+    def get_command(folder, language, path):
+        if language == 'python':
+            return [sys.executable, FOLDER / 'drive-gtk.py', path]
+        main = folder / 'main.js'
+        main.write_text(f"import '{(FOLDER / 'drive-gtk.js').as_uri()}';\n"
+                        f"import '{pathlib.Path(path).resolve().as_uri()}';\n")
+        return ['gjs', '-m', main]
+
+    def ask(self, *action):
+        self.process.stdin.write((json.dumps(action) if action else '') + '\n')
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        assert answer, f'the program has ended:\n{self.read_errors()}'
+        return json.loads(answer)
+
+    def wait(self, condition, what):
+        """Until it holds of what the window shows, which is given."""
+        deadline = time.monotonic() + LIMIT
+        while not condition(shown := self.ask()):
+            assert time.monotonic() < deadline, (
+                f'not within {LIMIT} s: {what}, but {shown["texts"][-16:]}, {shown.get("picture")}')
+        return shown
+
+    def is_seen(self, shown):
+        """Whether the screen has the picture where it lies."""
+        picture = self.save_picture()
+        height, width = picture.shape[:2]
+        top, left = map(int, shown['picture']['on_window'])
+        seen = self.screen.get_pixels()[top:top + height, left:left + width]
+        return np.array_equal(seen, picture)
+
+    def save_picture(self):
+        path = self.folder / 'picture.png'
+        self.ask('save', str(path))
+        return load_picture(path)
+
+    def read_errors(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def close(self):
+        """The exit status, and what it had to complain of."""
+        self.process.stdin.close()
+        status = self.process.wait(LIMIT)
+        self.process.stdout.close()
+        complaints = self.read_errors()
+        self.errors.close()
+        return status, complaints
