@@ -23,9 +23,9 @@ const RAMP = [[16, 22, 61], [35, 61, 132], [31, 122, 149], [67, 178, 132], [179,
 const OTHERS = {NaN: [224, 27, 36], infinite: [192, 97, 203]};
 const N_STEPS = 256;
 
-const MAX_ZOOM = 5;                 // 2 ** 5 pixels for an element
+const MAX_ZOOM = 6;                 // 2 ** 6 pixels for an element
 const MAX_PIXELS = 2 ** 22;         // of a picture's height and width
-const MAX_SAMPLES = 1024;           // along an axis, to find the least and the greatest
+const MAX_SAMPLES = 512;            // along an axis, to find the least and the greatest
 const MAX_TEXT = 200;
 
 // A stranger's text on one line, and of a length that can be drawn.
@@ -226,9 +226,9 @@ class HeatMap extends Gtk.Box {
     // The scale is that of the whole matrix, or of a sample of a large one.
     showTensor(tensor, leading) {
         this.matrix = null;         // what is seen of the one before is left alone
-        this.status.set_text('');
+        this.status.set_text('Reading…');
         const matrix = getMatrix(tensor, leading);
-        if (matrix.size === 0) {
+        if (matrix.is_empty()) {
             this.showMessage('This tensor has no elements.');
             return;
         }
@@ -241,6 +241,7 @@ class HeatMap extends Gtk.Box {
             [low, (low + high) / 2, high].forEach((number, i) => this.numbers[i].set_text(
                 Number.isNaN(number) ? '–' : `${about}${Number(number.toPrecision(4))}`));
             Object.assign(this, {tensor, leading, matrix, low, high});
+            this.status.set_text('');
             this.stack.set_visible_child_name('drawn');
             this.refreshLater();
         });
@@ -290,14 +291,15 @@ class HeatMap extends Gtk.Box {
         const least = Math.min(this.findFittingZoom(), 0);
         const greatest = this.findZoom([MAX_PIXELS, MAX_PIXELS]);
         const zoom = Math.min(Math.max(this.zoom + change, least), greatest);
-        const ratio = 2 ** (zoom - this.zoom);
+        const oldSizes = this.getPixelSize(this.zoom);
         this.fits = false;
         this.setZoom(zoom);
         this.getPixelSize(zoom).forEach((size, i) => {
             const adjustment = this.adjustments[i];
             const page = adjustment.page_size;
-            const middle = adjustment.value + page / 2;
-            adjustment.configure(middle * ratio - page / 2, 0, Math.max(size, page),
+            const seen = Math.min(page, oldSizes[i]);
+            const middle = (adjustment.value + seen / 2) * size / oldSizes[i];
+            adjustment.configure(middle - page / 2, 0, Math.max(size, page),
                 adjustment.step_increment, adjustment.page_increment, page);
         });
         this.refreshLater();
@@ -323,7 +325,7 @@ class HeatMap extends Gtk.Box {
             [Math.floor(value / factor), Math.ceil((value + page_size) / factor)]);
         const part = cells.slice(`${top}:${bottom}, ${left}:${right}`);
 
-        if (part.size === 0) {
+        if (part.is_empty()) {
             // Where the window is, the matrix ends: the old picture alone keeps it there.
             this.cancellable.cancel();
             this.picture.set_paintable(null);
@@ -396,9 +398,10 @@ class Window extends Gtk.ApplicationWindow {
     makeList() {
         const search = new Gtk.SearchEntry({placeholder_text: 'Filter by name', margin_top: 6,
             margin_bottom: 6, margin_start: 6, margin_end: 6});
-        const contains = Gtk.CustomFilter.new(
-            entry => entry.get_name().toLowerCase().includes(search.text.toLowerCase()));
-        search.connect('search-changed', () => contains.changed(Gtk.FilterChange.DIFFERENT));
+        const contains = new Gtk.StringFilter({
+            expression: Gtk.PropertyExpression.new(Mtl.TensorFileEntry, null, 'name'),
+        });
+        search.connect('search-changed', () => contains.set_search(search.text));
         this.filtered = new Gtk.FilterListModel({filter: contains, incremental: true});
         this.selection = new Gtk.SingleSelection({model: this.filtered});
         this.selection.connect('notify::selected-item', () => this.showSelected());
@@ -418,7 +421,8 @@ class Window extends Gtk.ApplicationWindow {
     addColumn(title, describe, expand = false) {
         const ellipsize = expand ? Pango.EllipsizeMode.MIDDLE : Pango.EllipsizeMode.NONE;
         const factory = new Gtk.SignalListItemFactory();
-        factory.connect('setup', (_, item) => item.set_child(new Gtk.Label({xalign: 0, ellipsize})));
+        factory.connect('setup',
+            (_, item) => item.set_child(new Gtk.Label({xalign: 0, ellipsize})));
         factory.connect('bind', (_, item) => item.child.set_text(describe(item.item)));
         this.columns.append_column(
             new Gtk.ColumnViewColumn({title, factory, expand, resizable: true}));
@@ -439,7 +443,10 @@ class Window extends Gtk.ApplicationWindow {
         Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, null, null, (_, result) => {
             this.set_title(printable(file.get_basename()));
             try {
-                this.filtered.set_model(Mtl.TensorFile.open_finish(result));
+                const tensors = Mtl.TensorFile.open_finish(result);
+                this.filtered.set_model(tensors);
+                if (tensors.get_n_items() === 0)
+                    this.heatMap.showMessage('There are no tensors in this file.');
             } catch (error) {
                 this.filtered.set_model(null);
                 this.heatMap.showMessage(printable(error.message));
@@ -489,7 +496,11 @@ class Window extends Gtk.ApplicationWindow {
     showSlice() {
         const leading = this.tensor.shape.slice(0, -2).map(
             (_, axis) => this.spinButtons.get(axis)?.get_value_as_int() ?? 0);
-        this.heatMap.showTensor(this.tensor, leading);
+        try {
+            this.heatMap.showTensor(this.tensor, leading);
+        } catch (error) {
+            this.heatMap.showMessage(printable(error.message));
+        }
     }
 });
 

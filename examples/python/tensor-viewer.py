@@ -20,13 +20,14 @@ gi.require_version('Mtl', '1')
 from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, Pango  # noqa: E402
 
 # Red, green and blue, from the least number to the greatest, and of what is none.
-RAMP = [(16, 22, 61), (35, 61, 132), (31, 122, 149), (67, 178, 132), (179, 217, 85), (255, 242, 161)]
+RAMP = [(16, 22, 61), (35, 61, 132), (31, 122, 149), (67, 178, 132), (179, 217, 85),
+        (255, 242, 161)]
 OTHERS = {'NaN': (224, 27, 36), 'infinite': (192, 97, 203)}
 N_STEPS = 256
 
-MAX_ZOOM = 5                # 2 ** 5 pixels for an element
+MAX_ZOOM = 6                # 2 ** 6 pixels for an element
 MAX_PIXELS = 2 ** 22        # of a picture's height and width
-MAX_SAMPLES = 1024          # along an axis, to find the least and the greatest
+MAX_SAMPLES = 512           # along an axis, to find the least and the greatest
 MAX_TEXT = 200
 
 # The library's errors as Python has them, and those of files.
@@ -200,9 +201,9 @@ class HeatMap(Gtk.Box):
     def show_tensor(self, tensor, leading):
         """The scale is that of the whole matrix, or of a sample of a large one."""
         self.matrix = None      # what is seen of the one before is left alone
-        self.status.set_text('')
+        self.status.set_text('Reading…')
         matrix = get_matrix(tensor, leading)
-        if matrix.size == 0:
+        if matrix.is_empty():
             self.show_message('This tensor has no elements.')
             return
 
@@ -215,6 +216,7 @@ class HeatMap(Gtk.Box):
                 label.set_text('–' if math.isnan(number) else f'{about}{number:.4g}')
             self.tensor, self.leading, self.matrix = tensor, leading, matrix
             self.low, self.high = low, high
+            self.status.set_text('')
             self.stack.set_visible_child_name('drawn')
             self.refresh_later()
 
@@ -256,13 +258,13 @@ class HeatMap(Gtk.Box):
             return
         zoom = min(max(self.zoom + change, min(self.find_fitting_zoom(), 0)),
                    self.find_zoom([MAX_PIXELS, MAX_PIXELS]))
-        ratio = 2.0 ** (zoom - self.zoom)
+        old_sizes, sizes = self.get_pixel_size(self.zoom), self.get_pixel_size(zoom)
         self.fits = False
         self.set_zoom(zoom)
-        for adjustment, size in zip(self.adjustments, self.get_pixel_size(zoom)):
+        for adjustment, old_size, size in zip(self.adjustments, old_sizes, sizes):
             page = adjustment.get_page_size()
-            middle = adjustment.get_value() + page / 2
-            adjustment.configure(middle * ratio - page / 2, 0, max(size, page),
+            middle = (adjustment.get_value() + min(page, old_size) / 2) * size / old_size
+            adjustment.configure(middle - page / 2, 0, max(size, page),
                                  adjustment.get_step_increment(),
                                  adjustment.get_page_increment(), page)
         self.refresh_later()
@@ -292,7 +294,7 @@ class HeatMap(Gtk.Box):
             self.fixed.move(self.picture, left * factor, top * factor)
 
         part = cells[top:bottom, left:right]
-        if part.size > 0:
+        if not part.is_empty():
             self.read(part, draw)
         else:
             # Where the window is, the matrix ends: the old picture alone keeps it there.
@@ -388,7 +390,10 @@ class Window(Gtk.ApplicationWindow):
         def finish(_, result):
             self.set_title(printable(file.get_basename()))
             try:
-                self.filtered.set_model(Mtl.TensorFile.open_finish(result))
+                tensors = Mtl.TensorFile.open_finish(result)
+                self.filtered.set_model(tensors)
+                if tensors.get_n_items() == 0:
+                    self.heat_map.show_message('There are no tensors in this file.')
             except ERRORS as error:
                 self.filtered.set_model(None)
                 self.heat_map.show_error(error)
@@ -433,7 +438,10 @@ class Window(Gtk.ApplicationWindow):
     def show_slice(self, *_):
         leading = [self.spin_buttons[axis].get_value_as_int() if axis in self.spin_buttons else 0
                    for axis in range(self.tensor.ndim - 2)]
-        self.heat_map.show_tensor(self.tensor, leading)
+        try:
+            self.heat_map.show_tensor(self.tensor, leading)
+        except ERRORS as error:
+            self.heat_map.show_error(error)
 
 
 class Viewer(Gtk.Application):

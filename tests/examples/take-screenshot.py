@@ -29,9 +29,10 @@ def make_model():
     positions = np.stack([make_positions(115, base) for base in (1000, 25)])
     model = {'encoder.embedding.weight': ('BF16', np.zeros((8000, SIZE), 'u2')),
              SELECTED: ('F16', positions.astype('f2'))}
+    shapes = {'attention.qkv.weight': (3, SIZE, SIZE), 'attention.qkv.bias': (3, SIZE),
+              'mlp.weight': (SIZE, 4 * SIZE), 'norm.weight': (SIZE,)}
     for layer in range(3):
-        for part, shape in {'attention.qkv.weight': (3, SIZE, SIZE), 'attention.qkv.bias': (3, SIZE),
-                            'mlp.weight': (SIZE, 4 * SIZE), 'norm.weight': (SIZE,)}.items():
+        for part, shape in shapes.items():
             values = random.normal(size=shape).astype('f4')
             model[f'encoder.layers.{layer}.{part}'] = ('F32', values)
     model['encoder.steps'] = ('I64', np.array(120000))

@@ -189,8 +189,8 @@ def check_no_numbers(start, path):
         picture = viewer.program.save_picture()[2::4, 2::4]
         assert (picture[3, 5] == NAN).all(), picture[3, 5]
         assert (picture[10, 0] == INFINITE).all() and (picture[40, 40] == INFINITE).all()
-        viewer.check_tensor('constant', 32)
-        shown = viewer.check_tensor('nothing.known', 32)
+        viewer.check_tensor('constant', 64)
+        shown = viewer.check_tensor('nothing.known', 64)
         assert get_numbers(shown) == ['–'] * 3, shown
 
 
@@ -218,7 +218,7 @@ def check_few_axes(start, path):
         viewer.wait_for_text('[11] = ' + str(bias[11]))
 
         viewer.choose('scalar')
-        viewer.wait_for_picture(get_picture(get_values('scalar').reshape(1, 1), 32))
+        viewer.wait_for_picture(get_picture(get_values('scalar').reshape(1, 1), 64))
         viewer.do('point', 1, 1)
         viewer.wait_for_text('[] = -7.25')
 
@@ -230,7 +230,7 @@ def check_large(start, path):
     values = get_values('large')
     with Viewer(start, path) as viewer:
         viewer.choose('large')
-        sample = values[::3, ::2]
+        sample = values[::5, ::4]
         shown = viewer.wait_for_picture(get_picture(values[::8, ::8], scale_of=sample))
         assert '1 : 8' in shown['texts'], shown
         assert get_numbers(shown)[0] == f'≈ {sample.max():.0f}', shown
@@ -253,6 +253,20 @@ def check_large(start, path):
         viewer.wait_for_picture(get_picture(values[::8, ::8], scale_of=sample))
 
 
+def check_middle(start, path):
+    """It stays where it is when the picture grows."""
+    def is_in_the_middle(shown):
+        picture = shown['picture']
+        middles = [place + size / 2 for place, size in zip(picture['place'], picture['size'])]
+        return picture['whole'] == [1440, 1120] and np.allclose(middles, [720, 560], atol=16)
+
+    with Viewer(start, path) as viewer:
+        viewer.check_tensor('layers.0.weight', 4)
+        viewer.do('click', 'Zoom in')
+        viewer.do('click', 'Zoom in')
+        viewer.program.wait(is_in_the_middle, 'the middle of 1440 × 1120 pixels')
+
+
 def check_screen(start, path):
     with Viewer(start, path) as viewer:
         viewer.check_tensor('odd', 4)
@@ -263,6 +277,12 @@ def check_bad_file(start, path, part):
     with Viewer(start, path) as viewer:
         shown = viewer.wait_for_text(part)
         assert 'picture' not in shown and 'float32' not in shown['texts'], shown
+
+
+def check_bad_tensor(start, path):
+    with Viewer(start, path) as viewer:
+        shown = viewer.wait_for_text('2^63')
+        assert 'picture' not in shown and 'uint8' in shown['texts'], shown
 
 
 def check_no_file(start):
@@ -276,7 +296,12 @@ def make_files(folder):
     write_safetensors(path, TENSORS)
     (folder / 'cut').write_bytes(path.read_bytes()[:-1])
     (folder / 'text').write_text('no tensors here\n' * 9)
+    write_safetensors(folder / 'nothing', {})
     np.save(folder / 'array.npy', NORMAL)
+    with open(folder / 'long.npy', 'wb') as file:
+        np.lib.format.write_array_header_1_0(
+            file, {'descr': '|u1', 'fortran_order': False, 'shape': (2 ** 34,)})
+        file.truncate(file.tell() + 2 ** 34)    # of which nothing is on the disk
     return path
 
 
@@ -297,9 +322,12 @@ def get_checks(start, folder):
         'slices': lambda: check_slices(start, path),
         'one axis, none, no elements': lambda: check_few_axes(start, path),
         'a large matrix': lambda: check_large(start, path),
+        'the middle of what is enlarged': lambda: check_middle(start, path),
         'the screen': lambda: check_screen(start, path),
         '.npy': lambda: check_npy(start, folder / 'array.npy'),
+        'an axis too long for a stripe': lambda: check_bad_tensor(start, folder / 'long.npy'),
         'no file': lambda: check_no_file(start),
+        'a file of nothing': lambda: check_bad_file(start, folder / 'nothing', 'no tensors'),
         'a cut file': lambda: check_bad_file(start, folder / 'cut', 'cut'),
         'another file': lambda: check_bad_file(start, folder / 'text', 'text'),
         'a missing file': lambda: check_bad_file(start, folder / 'none', 'none'),
