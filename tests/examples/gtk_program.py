@@ -12,6 +12,7 @@ What drive-gtk.py and drive-gtk.js take on a line, as JSON: an empty line, or
 and answer with what the window then shows: {"title", "texts", "picture"}.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -80,7 +81,10 @@ class Screen:
         pixels = np.frombuffer(data, '<u4', WIDTH * HEIGHT, begin).reshape(HEIGHT, WIDTH, 1)
         return (pixels >> np.array([16, 8, 0], np.uint32) & 255).astype(int)
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.server.terminate()
         self.server.wait()
 
@@ -108,8 +112,9 @@ class Program:
         return ['gjs', '-m', main]
 
     def ask(self, *action):
-        self.process.stdin.write((json.dumps(action) if action else '') + '\n')
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write((json.dumps(action) if action else '') + '\n')
+            self.process.stdin.flush()
         answer = self.process.stdout.readline()
         assert answer, f'the program has ended:\n{self.read_errors()}'
         return json.loads(answer)
@@ -141,8 +146,13 @@ class Program:
 
     def close(self):
         """The exit status, and what it had to complain of."""
-        self.process.stdin.close()
-        status = self.process.wait(LIMIT)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            status = self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
         self.process.stdout.close()
         complaints = self.read_errors()
         self.errors.close()

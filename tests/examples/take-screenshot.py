@@ -53,10 +53,9 @@ def save(pixels, path):
 
 def main(language, path, out):
     model = make_model()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
         folder = pathlib.Path(name)
         write_safetensors(folder / 'model.safetensors', model)
-        screen = Screen(folder)
         program = Program(screen, folder, language, path, folder / 'model.safetensors')
 
         program.ask('select', list(model).index(SELECTED))
@@ -69,7 +68,6 @@ def main(language, path, out):
         program.wait(program.is_seen, 'it on the screen')
         pixels = screen.get_pixels()
         program.close()
-        screen.close()
     save(pixels, out)
 
 

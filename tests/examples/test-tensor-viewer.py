@@ -340,9 +340,8 @@ def main(language, program):
         print('1..0 # SKIP Xvfb is not installed')
         return 0
 
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
         folder = pathlib.Path(name)
-        screen = Screen(folder)
 
         def start(*arguments):
             return Program(screen, folder, language, program, *arguments)
@@ -358,7 +357,6 @@ def main(language, program):
                 n_failed += 1
                 print(f'not ok {number} {what}')
                 print('\n'.join(f'# {line}' for line in str(error).splitlines()), flush=True)
-        screen.close()
     return 1 if n_failed else 0
 
 
