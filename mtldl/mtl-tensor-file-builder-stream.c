@@ -186,6 +186,33 @@ copy_elements (const MtlStrided  *to,
          && mtl_strided_copy (to, &elements.strided, &silent, error);
 }
 
+/* Of a number whose bytes this machine has in another order than files have; 1 where
+ * the order is the same, or means nothing. */
+static gsize
+get_swapped_size (MtlElementType type)
+{
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN || type.bits < 16
+      || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
+    return 1;
+
+  return type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8);
+}
+
+static void
+swap_bytes (guint8 *bytes,
+            gsize   size,
+            gsize   number_size)
+{
+  for (gsize begin = 0; begin < size; begin += number_size)
+    for (gsize i = begin, j = begin + number_size - 1; i < j; i++, j--)
+      {
+        guint8 byte = bytes[i];
+
+        bytes[i] = bytes[j];
+        bytes[j] = byte;
+      }
+}
+
 /* Of no more than a piece, to where the elements before them end. */
 static gboolean
 write_copy (MtlTensorStream  *self,
@@ -195,6 +222,7 @@ write_copy (MtlTensorStream  *self,
             GError          **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
+  gsize number_size = get_swapped_size (type);
   guint8 *end;
 
   if (self->n_bits + n_bits > PIECE_BITS && !mtl_tensor_stream_flush (self, error))
@@ -208,7 +236,12 @@ write_copy (MtlTensorStream  *self,
   end = self->memory + MARGIN + self->n_bits / 8;
   end -= layout.offset * type.bits / 8;
   self->n_bits += n_bits;
-  return copy_elements (&(MtlStrided) { type, &layout, end }, block, self->monitor, error);
+  if (!copy_elements (&(MtlStrided) { type, &layout, end }, block, self->monitor, error))
+    return FALSE;
+
+  if (number_size > 1)
+    swap_bytes (end, n_bits / 8, number_size);
+  return TRUE;
 }
 
 /* The pages of a mapped file are read before they are used: where it was cut, this is
@@ -238,7 +271,7 @@ find_bytes (MtlStridedView *view,
   guint bit;
 
   if (!mtl_memory_is_host_accessible (view->memory)
-      || !mtl_element_type_equal (view->type, type)
+      || !mtl_element_type_equal (view->type, type) || get_swapped_size (type) > 1
       || !mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C))
     return NULL;
 
