@@ -152,6 +152,27 @@ typedef enum
 } MtlTensorFileOrder;
 
 /**
+ * MtlTensorChecks:
+ * @MTL_TENSOR_CHECKS_NONE: only what makes a file wrong
+ * @MTL_TENSOR_CHECKS_NAN: no number may be NaN
+ * @MTL_TENSOR_CHECKS_BOOL: a bool is the byte 0 or 1
+ * @MTL_TENSOR_CHECKS_ALIGNMENT: numbers begin at multiples of their size, counted
+ *   from the beginning of the file
+ *
+ * What else is to be looked for in the tensors of a file: what is right in a
+ * file, and may be wrong for its user.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  MTL_TENSOR_CHECKS_NONE = 0,
+  MTL_TENSOR_CHECKS_NAN = 1 << 0,
+  MTL_TENSOR_CHECKS_BOOL = 1 << 1,
+  MTL_TENSOR_CHECKS_ALIGNMENT = 1 << 2,
+} MtlTensorChecks;
+
+/**
  * MtlOrder:
  * @MTL_ORDER_C: row-major, the last axis is the densest
  * @MTL_ORDER_F: column-major, the first axis is the densest

@@ -114,6 +114,7 @@ struct _Call
                 const MtlMonitor  *monitor,
                 GTask             *task);
   char *pattern;
+  MtlTensorChecks checks;
   MtlProgress *progress;
 };
 
@@ -274,4 +275,85 @@ mtl_tensor_file_get_views_finish (MtlTensorFile  *self,
   all = g_task_propagate_pointer (G_TASK (result), error);
   *n_views = all != NULL ? all->n_views : 0;
   return all != NULL ? all->views : NULL;
+}
+
+static void
+run_check (MtlTensorFile     *self,
+           const Call        *call,
+           const MtlMonitor  *monitor,
+           GTask             *task)
+{
+  GError *error = NULL;
+  gboolean right = mtl_tensor_file_check_monitored (self, call->checks, monitor, &error);
+
+  call_end (call);
+  if (right)
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+/**
+ * mtl_tensor_file_check_async:
+ * @self: a file of tensors
+ * @checks: what else to look for
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   told how many bytes are checked of how many
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Checks the file as [method@Mtl.TensorFile.check] does, without blocking the
+ * caller. The callbacks come as those of
+ * [method@Mtl.TensorFile.get_views_async] do.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_check_async (MtlTensorFile         *self,
+                             MtlTensorChecks        checks,
+                             GCancellable          *cancellable,
+                             GFileProgressCallback  progress,
+                             gpointer               progress_data,
+                             GDestroyNotify         progress_destroy,
+                             GAsyncReadyCallback    callback,
+                             gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = g_new0 (Call, 1);
+  call->run = run_check;
+  call->checks = checks;
+  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call_start (call, self, mtl_tensor_file_check_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_tensor_file_check_finish:
+ * @self: a file of tensors
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Ends what [method@Mtl.TensorFile.check_async] began, and fails as
+ * [method@Mtl.TensorFile.check] does.
+ *
+ * Returns: whether nothing is wrong
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_check_finish (MtlTensorFile  *self,
+                              GAsyncResult   *result,
+                              GError        **error)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (g_async_result_is_tagged (result, mtl_tensor_file_check_async), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
 }

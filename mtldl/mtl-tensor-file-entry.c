@@ -209,7 +209,8 @@ mtl_tensor_file_entry_get_shape (MtlTensorFileEntry *self,
  * @self: an entry
  *
  * Gets where the tensor's bytes begin, counted from the beginning of the file
- * that they are in.
+ * that they are in. Of a compressed array it is where what is compressed begins,
+ * with the array's header.
  *
  * Returns: the offset in bytes
  *
@@ -227,7 +228,8 @@ mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry *self)
  * mtl_tensor_file_entry_get_n_bytes: (get-property n-bytes)
  * @self: an entry
  *
- * Gets how many bytes the tensor takes in its file.
+ * Gets how many bytes the tensor takes; those of a compressed array are fewer in
+ * the file.
  *
  * Returns: the number of bytes
  *
@@ -280,4 +282,33 @@ mtl_tensor_file_entry_get_view (MtlTensorFileEntry  *self,
   g_return_val_if_fail (self->file != NULL, NULL);
 
   return mtl_tensor_file_view_of (self->file, self->entry, error);
+}
+
+/**
+ * mtl_tensor_file_entry_check:
+ * @self: an entry
+ * @checks: what else to look for
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Checks one tensor as [method@Mtl.TensorFile.check] checks all, and fails as
+ * that does.
+ *
+ * Returns: whether nothing is wrong
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_entry_check (MtlTensorFileEntry  *self,
+                             MtlTensorChecks      checks,
+                             GCancellable        *cancellable,
+                             GError             **error)
+{
+  const MtlMonitor monitor = { .cancellable = cancellable };
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), FALSE);
+  g_return_val_if_fail (self->file != NULL, FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  return mtl_tensor_file_check_entry (self->file, self->entry, checks, &monitor, error);
 }

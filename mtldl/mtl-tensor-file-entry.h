@@ -32,5 +32,10 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedView  *mtl_tensor_file_entry_get_view        (MtlTensorFileEntry  *self,
                                                         GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+gboolean         mtl_tensor_file_entry_check           (MtlTensorFileEntry  *self,
+                                                        MtlTensorChecks      checks,
+                                                        GCancellable        *cancellable,
+                                                        GError             **error);
 
 G_END_DECLS

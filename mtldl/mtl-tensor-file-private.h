@@ -89,6 +89,16 @@ MtlStridedView **mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
                                                       gsize             *n_views,
                                                       GError           **error);
 
+gboolean mtl_tensor_file_check_monitored (MtlTensorFile         *self,
+                                          MtlTensorChecks        checks,
+                                          const MtlMonitor      *monitor,
+                                          GError               **error);
+gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
+                                          const MtlTensorEntry  *entry,
+                                          MtlTensorChecks        checks,
+                                          const MtlMonitor      *monitor,
+                                          GError               **error);
+
 /* A caller's callback, called in the caller's thread. */
 typedef struct
 {

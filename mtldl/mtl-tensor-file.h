@@ -100,4 +100,25 @@ gboolean             mtl_tensor_file_prefetch          (MtlTensorFile    *self,
                                                         gsize             n_views,
                                                         GError          **error);
 
+MTL_AVAILABLE_IN_1_0
+gboolean             mtl_tensor_file_check             (MtlTensorFile          *self,
+                                                        MtlTensorChecks         checks,
+                                                        GCancellable           *cancellable,
+                                                        GFileProgressCallback   progress,
+                                                        gpointer                progress_data,
+                                                        GError                **error);
+MTL_AVAILABLE_IN_1_0
+void                 mtl_tensor_file_check_async       (MtlTensorFile          *self,
+                                                        MtlTensorChecks         checks,
+                                                        GCancellable           *cancellable,
+                                                        GFileProgressCallback   progress,
+                                                        gpointer                progress_data,
+                                                        GDestroyNotify          progress_destroy,
+                                                        GAsyncReadyCallback     callback,
+                                                        gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean             mtl_tensor_file_check_finish      (MtlTensorFile  *self,
+                                                        GAsyncResult   *result,
+                                                        GError        **error);
+
 G_END_DECLS

@@ -37,4 +37,11 @@ namespace Mtl {
 		[CCode (cname = "mtl_strided_view_set_double")]
 		public bool @set ([CCode (array_length_pos = 1.5, array_length_type = "gsize")] int64[] indices, double value) throws Mtl.Error;
 	}
+
+	public sealed class TensorFile : GLib.Object, GLib.ListModel {
+		/* Introspection does not tell of what type the number of views is that
+		 * an async method gives. */
+		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
+		public async Mtl.StridedView[] get_views_async (string? pattern = null, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
+	}
 }

@@ -4,7 +4,7 @@ import Gio from 'gi://Gio';
 import Mtl from 'gi://Mtl?version=1';
 
 import {host} from './memory.js';
-import {equal, ok, recordCalls, run, test, testAllReached, throwsGio, throwsMtl} from './tap.js';
+import {equal, ok, recordCalls, rejectsMtl, run, test, testAllReached, throwsGio, throwsMtl} from './tap.js';
 
 recordCalls('TensorFile');
 recordCalls('TensorFileEntry');
@@ -12,11 +12,12 @@ recordCalls('TensorFileEntry');
 // Of a byte, and of two numbers at an odd place.
 function writeFile() {
     const [file, stream] = Gio.File.new_tmp(null);
-    const header = JSON.stringify({
+    const text = JSON.stringify({
         __metadata__: {format: 'pt'},
         a: {dtype: 'U8', shape: [1], data_offsets: [0, 1]},
         b: {dtype: 'I16', shape: [2, 1], data_offsets: [1, 5]},
     });
+    const header = text.padEnd(text.length + text.length % 2);
 
     stream.close(null);
     file.replace_contents(new Uint8Array([
@@ -94,6 +95,28 @@ test('views come together', () => {
             equal(tensors.get_views('x', null, null), []);
         });
     }
+});
+
+test('what is wrong is found', () => withFile(Mtl.FileMode.MAP, tensors => {
+    const {NONE, NAN, ALIGNMENT} = Mtl.TensorChecks;
+    const told = [];
+
+    ok(tensors.check(NONE, null, (...numbers) => told.push(numbers)));
+    equal(told.at(-1), [5, 5]);
+    ok(tensors.get_entry('a').check(NAN | ALIGNMENT, null));
+    throwsMtl('INVALID_DATA', /“b”/, () => tensors.get_entry('b').check(ALIGNMENT, null));
+    throwsMtl('INVALID_DATA', /“b”/, () => tensors.check(ALIGNMENT, null, null));
+}));
+
+test('what is wrong is found in the background', async () => {
+    const file = writeFile();
+    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.READ, null, null);
+    const check = async checks => tensors.check_finish(await resultOf(ready =>
+        tensors.check_async(checks, null, null, ready)));
+
+    ok(await check(Mtl.TensorChecks.NAN));
+    await rejectsMtl('INVALID_DATA', /“b”/, check(Mtl.TensorChecks.ALIGNMENT));
+    file.delete(null);
 });
 
 test('views come in the background', async () => {

@@ -146,6 +146,72 @@ def test_index(tmp_path, path):
     assert tensors.get_view("b").tolist() == [[-2], [300]]
 
 
+ALL_CHECKS = Mtl.TensorChecks.NAN | Mtl.TensorChecks.BOOL | Mtl.TensorChecks.ALIGNMENT
+
+# Of the kinds that a file can have.
+FLOATS = ["F16", "BF16", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"]
+
+
+def check(tensors, checks=ALL_CHECKS, cancellable=None, progress=None):
+    return tensors.check(checks, cancellable, progress)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_check_knows_all_patterns(tmp_path, dtype):
+    size = 1 if "8" in dtype else 2
+    patterns = np.arange(256**size).astype(f"<u{size}").tobytes()
+    write_safetensors(tmp_path / "file", {f"{i:05}": {
+        "dtype": dtype, "shape": [], "data_offsets": [i * size, (i + 1) * size]}
+        for i in range(256**size)}, patterns)
+
+    for entry in open_path(tmp_path / "file"):
+        is_nan = np.isnan(entry.get_view().get_double([]))
+        try:
+            right = entry.check(Mtl.TensorChecks.NAN, None)
+        except ValueError as error:
+            assert str(error) == f"Tensor “{entry.get_name()}”: Element () is NaN"
+            right = False
+        assert right == (not is_nan), entry.get_name()
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", ">f8", "<c8", ">c8", "<c16", ">c16", "<f2"])
+@pytest.mark.parametrize("order", "CF")
+def test_check_tells_where_nan_is(tmp_path, dtype, order):
+    array = np.zeros((30, 40, 50), dtype, order)
+    array[:] = np.inf
+    np.save(tmp_path / "file.npy", array)
+    assert check(open_path(tmp_path / "file.npy"))
+
+    array[17, 3, 29] = array[18, 4, 30] = complex(0, -np.nan) if "c" in dtype else -np.nan
+    np.save(tmp_path / "file.npy", array)
+    with pytest.raises(ValueError, match=r"Tensor “”: Element \(17, 3, 29\) is NaN"):
+        check(open_path(tmp_path / "file.npy"))
+
+
+def test_check_of_archives(tmp_path):
+    np.savez(tmp_path / "file.npz", **some_arrays())
+    np.savez_compressed(tmp_path / "small.npz", **some_arrays())
+
+    assert check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NAN)
+    assert check(open_path(tmp_path / "small.npz"))
+    content = bytearray((tmp_path / "file.npz").read_bytes())
+    content[open_path(tmp_path / "file.npz").get_entry("int64 (3, 5)").get_byte_offset()] ^= 1
+    (tmp_path / "file.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"Tensor “int64 \(3, 5\)”: .* damaged: their CRC is"):
+        check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NONE)
+
+
+def test_check_in_background(path):
+    tensors = open_path(path)
+    result = wait_for(lambda ready: tensors.check_async(Mtl.TensorChecks.NONE, None, None, None,
+                                                        ready))
+    assert tensors.check_finish(result)
+
+    result = wait_for(lambda ready: tensors.check_async(ALL_CHECKS, None, None, None, ready))
+    with pytest.raises(ValueError, match="Tensor “b”: It begins at byte"):
+        tensors.check_finish(result)
+
+
 def test_names_match_patterns(path):
     tensors = open_path(path)
 

@@ -2,7 +2,7 @@
 
 /* Of a byte, and of two numbers at an odd place. */
 File write_file () throws GLib.Error {
-	const string HEADER = """{"__metadata__":{"format":"pt"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"I16","shape":[2,1],"data_offsets":[1,5]}}""";
+	const string HEADER = """{"__metadata__":{"format":"pt"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"I16","shape":[2,1],"data_offsets":[1,5]}} """;
 	FileIOStream stream;
 	var file = File.new_tmp (null, out stream);
 
@@ -106,6 +106,45 @@ void test_all_views_async () throws GLib.Error {
 	file.delete ();
 }
 
+void test_check () throws GLib.Error {
+	var file = write_file ();
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
+	int64 told = 0;
+
+	assert_true (tensors.check (NONE, null, (done, total) => told = done));
+	assert_true (told == 5);
+	assert_true (tensors.get_entry ("a").check (NAN | ALIGNMENT));
+	try {
+		tensors.get_entry ("b").check (ALIGNMENT);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_DATA e) {
+		assert_true (e.message.contains ("“b”"));
+	}
+	file.delete ();
+}
+
+async void check_in_background (File file) throws Mtl.Error, IOError {
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
+
+	assert_true (yield tensors.check_async (NAN | BOOL));
+}
+
+void test_check_async () throws GLib.Error {
+	var file = write_file ();
+	var loop = new MainLoop ();
+
+	check_in_background.begin (file, (source, result) => {
+		try {
+			check_in_background.end (result);
+		} catch (GLib.Error e) {
+			error (e.message);
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	file.delete ();
+}
+
 async void open_in_background (File file) throws Mtl.Error, IOError {
 	var tensors = yield Mtl.TensorFile.open_async (file, Mtl.FileMode.READ, null);
 
@@ -160,6 +199,8 @@ int main (string[] args) {
 	add_test ("/vala/tensor-file/match-names", test_match_names);
 	add_test ("/vala/tensor-file/all-views", test_all_views);
 	add_test ("/vala/tensor-file/all-views-async", test_all_views_async);
+	add_test ("/vala/tensor-file/check", test_check);
+	add_test ("/vala/tensor-file/check-async", test_check_async);
 	add_test ("/vala/tensor-file/open-async", test_open_async);
 	add_test ("/vala/tensor-file/close", test_close);
 	add_test ("/vala/tensor-file/no-file", test_no_file);

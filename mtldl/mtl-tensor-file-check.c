@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* What can be wrong with tensors, read from the file and never from a mapping: what is
+ * not there is an error then, and no signal. */
+
+#include "mtl-tensor-file-private.h"
+
+#include <string.h>
+
+#include "mtl-element-type-private.h"
+#include "mtl-error.h"
+#include "mtl-file-stream-private.h"
+#include "mtl-layout-private.h"
+#include "mtl-tensor-pieces-private.h"
+#include "mtl-tensor-values-private.h"
+
+/* What is looked at while it is in a cache. */
+#define BLOCK_SIZE (256 * 1024)
+
+G_STATIC_ASSERT (BLOCK_SIZE % MTL_PIECE_ALIGNMENT == 0);
+
+/* Some tensors of one part. */
+typedef struct
+{
+  const MtlFileSource *source;
+  const MtlTensorEntry *entries;
+  MtlTensorChecks checks;
+} Checking;
+
+static guint
+get_number_size (const MtlTensorEntry *entry)
+{
+  MtlElementType type = mtl_element_type_new (entry->dtype);
+
+  return MAX (type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
+}
+
+static gboolean
+check_alignment (const MtlTensorEntry  *entry,
+                 GError               **error)
+{
+  guint size = get_number_size (entry);
+
+  if ((entry->member != NULL && entry->member->is_deflated) || entry->begin % size == 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "It begins at byte %" G_GUINT64_FORMAT ", which is no multiple of the %u bytes of "
+               "its numbers", entry->begin, size);
+  return FALSE;
+}
+
+/* The indices of the element that has that byte. */
+static char *
+describe_place (const MtlTensorEntry *entry,
+                guint64               offset)
+{
+  guint64 position = offset / (mtl_dtype_get_bits (entry->dtype) / 8);
+  gint64 indices[MTL_LAYOUT_MAX_DIMS];
+
+  for (guint i = 0; i < entry->n_dims; i++)
+    {
+      guint axis = entry->order == MTL_ORDER_F ? i : entry->n_dims - 1 - i;
+
+      indices[axis] = position % entry->shape[axis];
+      position /= entry->shape[axis];
+    }
+
+  return mtl_dims_to_string (indices, entry->n_dims);
+}
+
+static gboolean
+check_values (const MtlTensorEntry  *entry,
+              MtlTensorChecks        checks,
+              guint64                begin,
+              const guint8          *bytes,
+              gsize                  size,
+              GError               **error)
+{
+  g_autofree char *place = NULL;
+  MtlWrongValues wrong;
+  gsize offset;
+
+  mtl_wrong_values_init (&wrong, entry->dtype, entry->is_big_endian, checks);
+  if (!mtl_wrong_values_find (&wrong, bytes, size, &offset))
+    return TRUE;
+
+  place = describe_place (entry, begin + offset);
+  if (entry->dtype == MTL_DTYPE_BOOL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                 "Element %s is the byte %u, and a bool is 0 or 1", place, bytes[offset]);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Element %s is NaN", place);
+  return FALSE;
+}
+
+static gboolean
+check_bytes (const Checking        *checking,
+             const MtlTensorEntry  *entry,
+             guint64                begin,
+             guint64                end,
+             const MtlMonitor      *monitor,
+             GError               **error)
+{
+  g_autofree guint8 *block = g_malloc (MIN (end - begin, BLOCK_SIZE));
+
+  for (gsize size; begin < end; begin += size)
+    {
+      size = MIN (end - begin, BLOCK_SIZE);
+      if (!mtl_monitor_check (monitor, error)
+          || !mtl_file_source_read_at (checking->source, entry->begin + begin, block, size, error)
+          || !check_values (entry, checking->checks, begin, block, size, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+check_piece (gpointer           data,
+             gsize              index,
+             guint64            begin,
+             guint64            end,
+             const MtlMonitor  *monitor,
+             GError           **error)
+{
+  const Checking *checking = data;
+  const MtlTensorEntry *entry = &checking->entries[index];
+
+  if (check_bytes (checking, entry, begin, end, monitor, error))
+    return TRUE;
+
+  mtl_tensor_entry_prefix_error (entry, error);
+  return FALSE;
+}
+
+static gboolean
+check_stream (const Checking        *checking,
+              const MtlTensorEntry  *entry,
+              MtlFileStream         *stream,
+              const MtlMonitor      *monitor,
+              GError               **error)
+{
+  const MtlArchiveMember *member = entry->member;
+  const guint64 n_bytes = entry->end - entry->begin;
+  g_autofree guint8 *block = g_malloc (MAX (BLOCK_SIZE, member->header_size));
+
+  if (!mtl_file_stream_read (stream, block, member->header_size, error))
+    return FALSE;
+
+  for (guint64 begin = 0; begin < n_bytes; begin += BLOCK_SIZE)
+    {
+      gsize size = MIN (n_bytes - begin, BLOCK_SIZE);
+
+      if (!mtl_monitor_check (monitor, error)
+          || !mtl_file_stream_read (stream, block, size, error)
+          || !check_values (entry, checking->checks, begin, block, size, error))
+        return FALSE;
+    }
+
+  return mtl_file_stream_check (stream, member->size, member->crc, error);
+}
+
+static gboolean
+check_member (gpointer           data,
+              gsize              index,
+              guint64            begin,
+              guint64            end,
+              const MtlMonitor  *monitor,
+              GError           **error)
+{
+  const Checking *checking = data;
+  const MtlTensorEntry *entry = &checking->entries[index];
+  const MtlArchiveMember *member = entry->member;
+  g_auto (MtlFileStream) stream = { 0 };
+
+  mtl_file_stream_init (&stream, checking->source, member->begin,
+                        member->begin + member->stored_size, NULL, 0);
+  mtl_file_stream_add_crc (&stream);
+  if (member->is_deflated)
+    mtl_file_stream_inflate (&stream);
+  if (check_stream (checking, entry, &stream, monitor, error))
+    return TRUE;
+
+  mtl_tensor_entry_prefix_error (entry, error);
+  return FALSE;
+}
+
+static gboolean
+check_alignments (const MtlTensorEntry  *entries,
+                  gsize                  n_entries,
+                  GError               **error)
+{
+  for (gsize i = 0; i < n_entries; i++)
+    if (!check_alignment (&entries[i], error))
+      {
+        mtl_tensor_entry_prefix_error (&entries[i], error);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+/* Of one part, where they are all members of an archive, or none is. */
+static gboolean
+check_entries (MtlTensorFile         *self,
+               MtlTensorFilePart     *part,
+               const MtlTensorEntry  *entries,
+               gsize                  n_entries,
+               MtlTensorChecks        checks,
+               MtlPieceCount         *count,
+               GError               **error)
+{
+  g_autofree guint64 *ends = g_new (guint64, n_entries + 1);
+  g_auto (MtlPartReader) reader = { 0 };
+  Checking checking = { .entries = entries, .checks = checks };
+  const MtlPieces pieces = {
+    .ends = ends,
+    .n_ranges = n_entries,
+    .whole = n_entries > 0 && entries[0].member != NULL,
+    .func = n_entries > 0 && entries[0].member != NULL ? check_member : check_piece,
+    .data = &checking,
+  };
+  guint64 end = 0;
+
+  for (gsize i = 0; i < n_entries; i++)
+    ends[i] = end += entries[i].end - entries[i].begin;
+
+  if (((checks & MTL_TENSOR_CHECKS_ALIGNMENT) && !check_alignments (entries, n_entries, error))
+      || !mtl_part_reader_init (&reader, self, part, error)
+      || !mtl_file_source_check_unchanged (reader.source, error))
+    return FALSE;
+
+  checking.source = reader.source;
+  return mtl_pieces_run (&pieces, count, error)
+         && mtl_file_source_check_unchanged (reader.source, error);
+}
+
+static guint64
+count_bytes (const MtlTensorTable *table)
+{
+  guint64 n_bytes = 0;
+
+  for (gsize i = 0; i < table->n_entries; i++)
+    n_bytes += table->entries[i].end - table->entries[i].begin;
+
+  return n_bytes;
+}
+
+gboolean
+mtl_tensor_file_check_monitored (MtlTensorFile     *self,
+                                 MtlTensorChecks    checks,
+                                 const MtlMonitor  *monitor,
+                                 GError           **error)
+{
+  MtlPieceCount count = { .monitor = monitor };
+
+  if (!mtl_tensor_file_check_open (self, error))
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_parts; i++)
+    count.total += count_bytes (self->parts[i].table);
+
+  for (gsize i = 0; i < self->n_parts; i++)
+    {
+      const MtlTensorTable *table = self->parts[i].table;
+
+      if (!mtl_monitor_check (monitor, error)
+          || !check_entries (self, &self->parts[i], table->entries, table->n_entries, checks,
+                             &count, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_file_check_entry (MtlTensorFile         *self,
+                             const MtlTensorEntry  *entry,
+                             MtlTensorChecks        checks,
+                             const MtlMonitor      *monitor,
+                             GError               **error)
+{
+  MtlPieceCount count = { .monitor = monitor, .total = entry->end - entry->begin };
+
+  return mtl_monitor_check (monitor, error)
+         && check_entries (self, &self->parts[entry->file], entry, 1, checks, &count, error);
+}
+
+/**
+ * mtl_tensor_file_check:
+ * @self: a file of tensors
+ * @checks: what else to look for
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
+ *   are checked of how many
+ * @progress_data: data for @progress
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Checks what opening left alone: that all bytes of all tensors can be read,
+ * that the checksums of an archive are theirs, and what @checks asks for. Where
+ * an index names several files, all that is in them is checked, also what the
+ * index does not name.
+ *
+ * It reads with several threads, as [func@Mtl.get_max_threads] says, whatever
+ * the mode, so that a file that was cut is an error, and no signal.
+ *
+ * It ends with the first fault in the order of the bytes, and names the tensor;
+ * to know of all of them see [method@Mtl.TensorFileEntry.check]. Fails with
+ * %MTL_ERROR_INVALID_DATA, or with the codes of [error@Gio.IOErrorEnum], as
+ * where it cannot be read, or was cancelled, or is closed.
+ *
+ * Returns: whether nothing is wrong
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_check (MtlTensorFile          *self,
+                       MtlTensorChecks         checks,
+                       GCancellable           *cancellable,
+                       GFileProgressCallback   progress,
+                       gpointer                progress_data,
+                       GError                **error)
+{
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  return mtl_tensor_file_check_monitored (self, checks, &monitor, error);
+}
