@@ -233,20 +233,20 @@ typedef struct
   GCancellable *cancelled;
   GAsyncResult *result;
   gboolean freed;
-} Told;
+} Outcome;
 
 static void
-tell (goffset  done,
+tell_outcome (goffset  done,
       goffset  total,
       gpointer data)
 {
-  Told *told = data;
+  Outcome *outcome = data;
 
-  g_assert_cmpint (done, >=, told->done);
-  told->done = done;
-  told->total = total;
-  if (told->cancelled != NULL)
-    g_cancellable_cancel (told->cancelled);
+  g_assert_cmpint (done, >=, outcome->done);
+  outcome->done = done;
+  outcome->total = total;
+  if (outcome->cancelled != NULL)
+    g_cancellable_cancel (outcome->cancelled);
 }
 
 static void
@@ -257,22 +257,22 @@ test_progress (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  Told told = { 0 };
+  Outcome outcome = { 0 };
 
-  g_assert_true (mtl_tensor_file_check (tensors, 0, NULL, tell, &told, &error));
-  g_assert_cmpint (told.done, ==, 37);
-  g_assert_cmpint (told.total, ==, 37);
+  g_assert_true (mtl_tensor_file_check (tensors, 0, NULL, tell_outcome, &outcome, &error));
+  g_assert_cmpint (outcome.done, ==, 37);
+  g_assert_cmpint (outcome.total, ==, 37);
 
-  told = (Told) { .cancelled = cancellable };
-  g_assert_false (mtl_tensor_file_check (tensors, 0, cancellable, tell, &told, &error));
+  outcome = (Outcome) { .cancelled = cancellable };
+  g_assert_false (mtl_tensor_file_check (tensors, 0, cancellable, tell_outcome, &outcome, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_assert_cmpint (told.done, ==, 5);
+  g_assert_cmpint (outcome.done, ==, 5);
 }
 
 static void
-free_told (gpointer data)
+free_outcome (gpointer data)
 {
-  ((Told *) data)->freed = TRUE;
+  ((Outcome *) data)->freed = TRUE;
 }
 
 static void
@@ -280,22 +280,22 @@ keep_result (GObject      *source,
              GAsyncResult *result,
              gpointer      data)
 {
-  ((Told *) data)->result = g_object_ref (result);
+  ((Outcome *) data)->result = g_object_ref (result);
 }
 
 static gboolean
 check_in_background (MtlTensorFile    *tensors,
                      MtlTensorChecks   checks,
-                     Told             *told,
+                     Outcome             *outcome,
                      GError          **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_check_async (tensors, checks, NULL, tell, told, free_told, keep_result, told);
-  while (told->result == NULL)
+  mtl_tensor_file_check_async (tensors, checks, NULL, tell_outcome, outcome, free_outcome, keep_result, outcome);
+  while (outcome->result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  g_assert_true (told->freed);
-  result = g_steal_pointer (&told->result);
+  g_assert_true (outcome->freed);
+  result = g_steal_pointer (&outcome->result);
   return mtl_tensor_file_check_finish (tensors, result, error);
 }
 
@@ -305,12 +305,12 @@ test_async (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_odd (folder);
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
-  Told told = { 0 };
+  Outcome outcome = { 0 };
 
-  assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, &told, &error));
-  g_assert_cmpint (told.done, ==, 13);
-  told = (Told) { 0 };
-  assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, &told, &error),
+  assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, &outcome, &error));
+  g_assert_cmpint (outcome.done, ==, 13);
+  outcome = (Outcome) { 0 };
+  assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, &outcome, &error),
                   MTL_ERROR_INVALID_DATA, "Tensor “bools”");
 }
 

@@ -440,34 +440,6 @@ test_match_names (TestFolder    *folder,
   assert_names_match (tensors, "c", "");
 }
 
-static gpointer
-get_in_thread (gpointer tensors)
-{
-  for (int i = 0; i < 200; i++)
-    {
-      assert_tensor (tensors, "a", 1, 2, 3);
-      assert_tensor (tensors, "b", 4, 5, 6, -1);
-    }
-  return NULL;
-}
-
-static void
-test_threads (TestFolder    *folder,
-              gconstpointer  data)
-{
-  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
-    {
-      g_autoptr (GFile) file = write_three (folder, "file");
-      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
-      GThread *threads[4];
-
-      for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
-        threads[i] = g_thread_new ("views", get_in_thread, tensors);
-      for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
-        g_thread_join (threads[i]);
-    }
-}
-
 int
 main (int   argc,
       char *argv[])
@@ -490,7 +462,6 @@ main (int   argc,
   add_folder_test ("/TensorFile/open-async", test_open_async);
   add_folder_test ("/TensorFile/close", test_close);
   add_folder_test ("/TensorFile/match-names", test_match_names);
-  add_folder_test ("/TensorFile/threads", test_threads);
   g_test_add_func ("/TensorFile/bare", test_bare);
 
   return g_test_run ();

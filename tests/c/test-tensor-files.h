@@ -207,3 +207,112 @@ free_views (MtlStridedView **views,
     g_assert_finalize_object (views[i]);
   g_free (views);
 }
+
+#define MODES(mode) \
+  MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++
+
+static inline MtlStridedView **
+get_views (MtlTensorFile *tensors,
+           const char    *pattern,
+           gsize          n_expected)
+{
+  g_autoptr (GError) error = NULL;
+  gsize n_views = 77;
+  MtlStridedView **views = mtl_tensor_file_get_views (tensors, pattern, NULL, NULL, NULL, &n_views,
+                                                      &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (views);
+  g_assert_cmpuint (n_views, ==, n_expected);
+  return views;
+}
+
+/* What a callback is told. */
+typedef struct
+{
+  goffset done;
+  goffset total;
+  guint n_calls;
+  GThread *thread;
+  GCancellable *cancelled; /* at the first call */
+} Told;
+
+static inline void
+tell (goffset  done,
+      goffset  total,
+      gpointer data)
+{
+  Told *told = data;
+
+  g_assert_cmpint (done, >=, told->done);
+  g_assert_cmpint (done, <=, total);
+  g_assert_true (g_thread_self () == told->thread);
+  told->done = done;
+  told->total = total;
+  told->n_calls++;
+  if (told->cancelled != NULL)
+    g_cancellable_cancel (told->cancelled);
+}
+
+/* Two that are deflated, one of them in the other order of bytes; one that is stored. */
+static inline GFile *
+write_archive (TestFolder *folder,
+               gsize       n_zeros)
+{
+  static const guint8 stored[] = { 1, 0, 2, 0 }, big_endian[] = { 0, 0, 1, 2, 0, 0, 0, 3 };
+  g_autofree guint8 *zeros = g_malloc0 (n_zeros);
+  g_autofree char *dict =
+    g_strdup_printf ("{'descr': '|u1', 'fortran_order': False, 'shape': (%zu,), }\n", n_zeros);
+  const TestMember members[] = {
+    { "zeros.npy", dict, zeros, n_zeros, TRUE },
+    { "stored.npy", "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", stored, 4, FALSE },
+    { "big", "{'descr': '>i4', 'fortran_order': True, 'shape': (1,2,), }", big_endian, 8, TRUE },
+    { "none.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (3,0), }", NULL, 0, TRUE },
+  };
+
+  zeros[n_zeros - 1] = 9;
+  return write_npz (folder, "file", members, G_N_ELEMENTS (members));
+}
+
+/* Tensors of sizes that have nothing to do with those of pieces. */
+#define N_LARGE 5
+static const gsize large_sizes[N_LARGE] = { 3, 9999999, 20000001, 16, 1234567 };
+
+static inline GFile *
+write_large (TestFolder *folder,
+             const char *name)
+{
+  g_autoptr (GString) header = g_string_new ("{");
+  g_autofree guint8 *bytes = NULL;
+  gsize size = 0;
+
+  for (gsize i = 0; i < N_LARGE; size += large_sizes[i++])
+    g_string_append_printf (header, "%s\"%zu\":{\"dtype\":\"U8\",\"shape\":[%zu],"
+                            "\"data_offsets\":[%zu,%zu]}", i > 0 ? "," : "", i, large_sizes[i],
+                            size, size + large_sizes[i]);
+  g_string_append_c (header, '}');
+
+  bytes = g_malloc (size);
+  for (gsize i = 0; i < size; i++)
+    bytes[i] = get_pattern_byte (i);
+  return write_safetensors (folder, name, header->str, bytes, size);
+}
+
+static inline gsize
+get_large_size (void)
+{
+  gsize size = 0;
+
+  for (gsize i = 0; i < N_LARGE; i++)
+    size += large_sizes[i];
+  return size;
+}
+
+static inline void
+assert_large (MtlStridedView **views)
+{
+  gsize begin = 0;
+
+  for (gsize i = 0; i < N_LARGE; begin += large_sizes[i++])
+    assert_pattern (mtl_strided_view_get_data (views[i]), begin, large_sizes[i]);
+}

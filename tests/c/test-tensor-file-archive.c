@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Views of the members of archives, stored and deflated. */
+
+#include "test-tensor-files.h"
+
+static void
+test_archive (TestFolder    *folder,
+              gconstpointer  data)
+{
+  static const char *const expected[] = { "zeros", "stored", "big", "none", NULL };
+
+  for (MODES (mode))
+    {
+      g_autoptr (GFile) file = write_archive (folder, 3000000);
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+      MtlStridedView **views = get_views (tensors, NULL, 4);
+      const guint8 *zeros = mtl_strided_view_get_data (views[0]);
+
+      g_assert_cmpstrv ((char **) names, (char **) expected);
+      g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_NPZ);
+      for (gsize i = 0; i < 2999999; i++)
+        g_assert_cmpuint (zeros[i], ==, 0);
+      g_assert_cmpuint (zeros[2999999], ==, 9);
+      assert_elements (views[1], 1, 2);
+      assert_elements (views[2], 258, 3);
+      assert_view_shape (views[3], 3, 0);
+      g_assert_cmpint (mtl_strided_view_is_read_only (views[1]), ==, mode == MTL_FILE_MODE_MAP);
+      g_assert_false (mtl_strided_view_is_read_only (views[0]));
+      assert_tensor (tensors, "big", 258, 3);
+      free_views (views, 4);
+    }
+}
+
+/* Of one file, whatever has its name now: some tensors of it are read, after others were
+ * mapped. */
+static void
+test_archive_replaced (TestFolder    *folder,
+                       gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_archive (folder, 1000);
+  guint n_open = count_descriptors ();
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+  assert_tensor (tensors, "stored", 1, 2);
+  g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
+  assert_tensor (tensors, "big", 258, 3);
+  mtl_tensor_file_close (tensors);
+  g_assert_cmpuint (count_descriptors (), ==, n_open);
+}
+
+static void
+test_archive_cancelled (TestFolder    *folder,
+                        gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_archive (folder, 10000000);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Told told = { .thread = g_thread_self (), .cancelled = cancellable };
+  gsize n_views;
+
+  /* What is stored comes first, and is reported. */
+  g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, tell, &told, &n_views,
+                                            &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpint (told.done, ==, 4);
+  g_assert_cmpint (told.total, ==, 10000000 + 4 + 8);
+}
+
+/* Each byte of a small archive, one after the other: it opens and gives views, or there
+ * is an error that names the file. */
+static void
+test_archive_damaged (TestFolder    *folder,
+                      gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_archive (folder, 100);
+  int fd = g_open (g_file_peek_path (file), O_WRONLY, 0);
+  g_autofree char *bytes = NULL;
+  guint n_refused = 0;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
+  for (gsize i = 0; i < size; i++)
+    {
+      g_autoptr (MtlTensorFile) tensors = NULL;
+      g_autoptr (GError) error = NULL;
+      MtlStridedView **views = NULL;
+      gsize n_views = 0;
+
+      g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 0x55 }, 1, i), ==, 1);
+      tensors = mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &error);
+      if (tensors != NULL)
+        views = mtl_tensor_file_get_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error);
+      if (views == NULL)
+        {
+          g_assert_nonnull (strstr (error->message, "file”"));
+          n_refused++;
+        }
+      free_views (views, n_views);
+      g_assert_cmpint (pwrite (fd, bytes + i, 1, i), ==, 1);
+    }
+
+  close (fd);
+  g_assert_cmpuint (n_refused, >, 100);
+}
+
+/* That what is deflated is not as it should be is seen when it is inflated. */
+static void
+test_archive_wrong (TestFolder    *folder,
+                    gconstpointer  data)
+{
+  const char dict[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (100000,), }";
+  g_autofree guint8 *pattern = g_malloc (100000);
+  TestMember member = { "a\n.npy", dict, pattern, 99000, TRUE, 1000 };
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  for (gsize i = 0; i < 100000; i++)
+    pattern[i] = get_pattern_byte (i) ^ i >> 11;
+  file = write_npz (folder, "file", &member, 1);
+  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+                "Tensor “a\\n”: What is deflated before byte");
+  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+                "file” ends 1000 bytes too early");
+
+  g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
+  memset (bytes + size / 2, 0xff, 64);
+  g_object_unref (tensors);
+  g_object_unref (file);
+  file = write_file (folder, "file", bytes, size);
+  tensors = open_file (file, MTL_FILE_MODE_READ);
+  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+                "Tensor “a\\n”: ");
+}
+
+/* The one that the directory has is another one. */
+static void
+test_archive_crc (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  const TestMember member = {
+    "a", "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", "abcdefghijklmnop", 16, TRUE
+  };
+  g_autoptr (GFile) file = write_npz (folder, "file", &member, 1);
+  g_autofree char *bytes = NULL;
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
+  bytes[size - 22 - 46 - 1 + 16] ^= 1;
+  g_object_unref (file);
+  file = write_file (folder, "file", bytes, size);
+  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_INVALID_DATA,
+                "file” are damaged: their CRC is ");
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  add_folder_test ("/TensorFile/archive/views", test_archive);
+  add_folder_test ("/TensorFile/archive/replaced", test_archive_replaced);
+  add_folder_test ("/TensorFile/archive/cancelled", test_archive_cancelled);
+  add_folder_test ("/TensorFile/archive/damaged", test_archive_damaged);
+  add_folder_test ("/TensorFile/archive/wrong", test_archive_wrong);
+  add_folder_test ("/TensorFile/archive/crc", test_archive_crc);
+
+  return g_test_run ();
+}
