@@ -15,7 +15,8 @@ CORE = "{http://www.gtk.org/introspection/core/1.0}"
 
 BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
          "gpointer": "object", "GLib.Quark": "int", "GLib.DestroyNotify": "Callable[..., None]",
-         "Gio.AsyncReadyCallback": "Callable[..., None]"}
+         "Gio.AsyncReadyCallback": "Callable[..., None]",
+         "Gio.FileProgressCallback": "Callable[..., object]"}
 INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize"}
 
 
@@ -75,8 +76,8 @@ class Function:
         arguments, may_be_left_out = [], True
         for parameter in reversed(shown):
             name, hint = parameter.get("name"), type_of(parameter)
-            if name == "user_data":
-                arguments.insert(0, "*user_data: object")
+            if name.endswith("_data"):
+                arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
             may_be_left_out = may_be_left_out and optional
@@ -113,16 +114,17 @@ def functions_of(element):
 
 
 class Overrides:
-    """The hints that are written by hand, by class and name."""
+    """The hints that are written by hand, by class and name, and the interfaces of classes."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
         lines = self.text.splitlines(keepends=True)
-        self.head, self.members, self.functions = [], {}, {}
+        self.head, self.members, self.functions, self.bases = [], {}, {}, {}
         for node in ast.parse(self.text).body:
             if isinstance(node, ast.ClassDef):
                 members = self.members.setdefault(node.name, {})
+                self.bases[node.name] = [ast.unparse(base) for base in node.bases]
                 for member in node.body:
                     self.add(members, member, lines)
             elif isinstance(node, ast.FunctionDef):
@@ -142,7 +144,8 @@ def write_class(element, overrides, base):
     own = overrides.members.get(name, {})
     # PyGObject's enumerations cannot be derived from.
     final = "" if base == "GObject.Object" else "@final\n"
-    parts = [f"{final}class {name}({base}):",
+    bases = ", ".join([base, *overrides.bases.get(name, [])])
+    parts = [f"{final}class {name}({bases}):",
              docstring(element, "").removeprefix("\n") or "    ..."]
     for member in element.findall(CORE + "member"):
         parts.append(f"    {member.get('name').upper()} = {member.get('value')}")

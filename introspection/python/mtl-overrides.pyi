@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What the override adds to the namespace or has in another form; make-stub.py
 # puts it beside what PyGObject makes of the rest.
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import (Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping, Sequence,
+                             ValuesView)
+from os import PathLike
 from types import EllipsisType
 from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final
 
@@ -16,6 +18,7 @@ _Index: TypeAlias = _Part | tuple[_Part, ...]
 _Pair: TypeAlias = tuple[int, int]
 _Integers: TypeAlias = Sequence[SupportsIndex]
 _Order: TypeAlias = Order | Literal["C", "F", "K", "A"]
+_Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes] | Gio.File
 _Progress: TypeAlias = Callable[[int, int], object]
 
 class DType:
@@ -171,6 +174,73 @@ class StridedView:
     def export_dlpack(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
                       event: Event | None = None, event_value: int = 0,
                       cancellable: Gio.Cancellable | None = None) -> DlpackTensor: ...
+
+class TensorFile(Gio.ListModel[TensorFileEntry]):
+    @staticmethod
+    def open_async(file: Gio.File, mode: FileMode = ..., device: Device | None = None,
+                   cancellable: Gio.Cancellable | None = None,
+                   callback: Callable[..., object] | None = None,
+                   *user_data: object) -> Awaitable[TensorFile]:
+        """Does what open() does: awaited, or with a callback."""
+    def get_views_async(self, pattern: str | None = None,
+                        cancellable: Gio.Cancellable | None = None,
+                        progress: _Progress | None = None,
+                        callback: Callable[..., object] | None = None,
+                        *user_data: object) -> Awaitable[list[StridedView]]:
+        """Does what get_views() does: awaited, or with a callback."""
+    def check_async(self, checks: TensorChecks, cancellable: Gio.Cancellable | None = None,
+                    progress: _Progress | None = None,
+                    callback: Callable[..., object] | None = None,
+                    *user_data: object) -> Awaitable[bool]:
+        """Does what check() does: awaited, or with a callback."""
+    @property
+    def metadata(self) -> dict[str, str]: ...
+    def __getitem__(self, name: str) -> StridedView: ...  # type: ignore[override]
+    def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...  # type: ignore[override]
+    def __reversed__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def __enter__(self) -> TensorFile: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def get(self, key: str, default: Any = None) -> Any:
+        """The view of that name, or the default."""
+    def keys(self) -> KeysView[str]:
+        """The names."""
+    def values(self) -> ValuesView[StridedView]:
+        """The views, each made when it is come to."""
+    def items(self) -> ItemsView[str, StridedView]:
+        """Names and views, each made when it is come to."""
+
+class TensorFileEntry:
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def nbytes(self) -> int: ...
+
+class TensorFileBuilder:
+    def write_async(self, file: Gio.File, cancellable: Gio.Cancellable | None = None,
+                    progress: _Progress | None = None,
+                    callback: Callable[..., object] | None = None,
+                    *user_data: object) -> Awaitable[bool]:
+        """Does what write() does: awaited, or with a callback."""
+    def write_shards_async(self, index: Gio.File, max_size: int,
+                           cancellable: Gio.Cancellable | None = None,
+                           progress: _Progress | None = None,
+                           callback: Callable[..., object] | None = None,
+                           *user_data: object) -> Awaitable[bool]:
+        """Does what write_shards() does: awaited, or with a callback."""
+
+def load(path: _Path, *, mode: FileMode = ..., device: Device | None = None) -> TensorFile:
+    """The tensors of a file, as a mapping of their names to views."""
+
+def save(path: _Path, tensors: Any, *,
+         metadata: Mapping[str, str] | None = None, alignment: int = 0,
+         order: TensorFileOrder = ...) -> None:
+    """Writes tensors to a file, in the place of one that is there."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:

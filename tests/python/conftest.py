@@ -40,6 +40,7 @@ STORAGE_MODE = getattr(Mtl.StorageMode, _mode_name.upper()) if _mode_name else D
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 collect_ignore = [name for name, wanted in (("test_metal.py", METAL),
+                                            ("test_metal_files.py", METAL),
                                             ("test_metal_double.py", DOUBLES),
                                             ("test_torch_metal.py", METAL and HAS_TORCH))
                   if not wanted]

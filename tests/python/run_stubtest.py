@@ -34,11 +34,12 @@ def signature_of(info):
     for part in reversed(inside.split(", ") if inside else []):
         name, _, rest = part.partition(":")
         has_default = part.endswith("=None")
-        if name.startswith("user_data"):
-            arguments.insert(0, "*user_data")
+        name = name.partition("=")[0]
+        if name.endswith("_data"):
+            arguments.insert(0, f"*{name}")
             continue
         required = required or not has_default
-        arguments.insert(0, name.partition("=")[0] + ("" if required else "=None"))
+        arguments.insert(0, name + ("" if required else "=None"))
     return arguments
 
 

@@ -85,6 +85,9 @@ WRONG = {
     'view.copy("Z")': 'incompatible type "Literal',
     'view.fill_double_async(1, None, 3)': 'incompatible type "int"',
     'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
+    'Mtl.load("a", Mtl.FileMode.MAP)': "Too many positional arguments",
+    'Mtl.load("a")[0]': 'expected type "str"',
+    'Mtl.save("a", {}, metadata=["b"])': 'incompatible type "list[str]"',
 }
 RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.dtype.name.upper()", "view.T.connect('notify', print)", "len(Mtl.Device.list())",
@@ -93,13 +96,18 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view.copy('F').copy(Mtl.Order.K).astype('int8').astype(float, copy=False).ndim + 1",
          "view.copy_from_async(view, None, print, print, 'data')",
          "view.to_dtype_async(view.dtype, progress=lambda done, total: done + total)",
+         "Mtl.load(b'a', mode=Mtl.FileMode.READ, device=None)['b'].T",
+         "Mtl.load(Gio.File.new_for_path('a')).metadata['b'].upper()",
+         "models: list[Gio.ListModel] = [Mtl.load('a')]",
+         "{**Mtl.load('a'), 'b': view}, dict(Mtl.load('a').items())",
+         "Mtl.save('a', {'b': [1]}, metadata={'c': 'd'}, order=Mtl.TensorFileOrder.ADDED)",
          "Mtl.set_max_threads(Mtl.get_max_threads() + 1)",
          "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.get_offset_bounds()"]
 
 
 def test_mistakes_are_found(tmp_path):
     path = tmp_path / "program.py"
-    path.write_text("from gi.repository import GLib, Mtl\nview = Mtl.asview([1])\n"
+    path.write_text("from gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])\n"
                     + "\n".join([*WRONG, *RIGHT]) + "\n")
     lines = [line for line in mypy(tmp_path, path).stdout.splitlines() if "error:" in line]
 
@@ -117,6 +125,9 @@ def test_help():
         Mtl.StridedView.__dlpack__: "max_version=None",
         Mtl.StridedView.copy: "(self, /, order='C')",
         Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
+        Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, metadata=None, alignment=0",
+        Mtl.TensorFile.metadata: "in a new dict", Mtl.TensorFileEntry.shape: "a tuple",
+        Mtl.TensorFile.open_async: "awaited, unless there is a callback",
         Mtl.StridedView.copy_from_async: "awaited, unless there is a callback",
     }.items():
         assert words in pydoc.plain(pydoc.render_doc(function)), function

@@ -13,13 +13,14 @@ from gi._gi import FunctionInfo
 from gi.repository import GLib
 
 from ..module import get_introspection_module
-from . import _mtl
+from . import _mtl, _mtl_files
 from ._mtl_async import in_background
+from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["from_dlpack", "asview", "mpi_datatype"]
+__all__ = ["from_dlpack", "asview", "load", "mpi_datatype", "save"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device
@@ -55,7 +56,7 @@ def _translate_errors(cls):
 
 
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
-             Mtl.TensorFile, Mtl.TensorFileEntry):
+             Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
     _translate_errors(_cls)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
@@ -375,3 +376,9 @@ def _layout_repr(self):
 
 StridedLayout.__repr__ = _layout_repr
 StridedLayout.__str__ = lambda self: self.to_string()
+
+
+# Files
+
+
+_mtl_files.install()

@@ -46,12 +46,19 @@ async def _work(loop, start, finish, cancellable, progress):
         raise
 
 
-def _begin(start, finish, cancellable, progress, callback, user_data):
+def begin(start, finish, cancellable, progress, callback, user_data):
     loop = _running_loop() if callback is None else None
     if loop is not None:
         return loop.create_task(_work(loop, start, finish, cancellable, progress))
     # An empty tuple is what PyGObject passes on to a callback without data.
     return start(cancellable, progress, (), callback, *user_data)
+
+
+def document(functions):
+    for function in functions:
+        function.__doc__ = (f"What {function.__name__.removesuffix('_async')}() does, in the "
+                            "background: awaited, unless there is a callback.")
+    return functions
 
 
 def in_background(cls, element_for):
@@ -63,33 +70,29 @@ def in_background(cls, element_for):
 
     def fill_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
         element = element_for(self, value)
-        return _begin(lambda *rest: fill(self, element, *rest), self.fill_finish,
-                      cancellable, progress, callback, user_data)
+        return begin(lambda *rest: fill(self, element, *rest), self.fill_finish,
+                     cancellable, progress, callback, user_data)
 
     def fill_double_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
-        return _begin(lambda *rest: fill_double(self, value, *rest), self.fill_double_finish,
-                      cancellable, progress, callback, user_data)
+        return begin(lambda *rest: fill_double(self, value, *rest), self.fill_double_finish,
+                     cancellable, progress, callback, user_data)
 
     def copy_from_async(self, source, cancellable=None, progress=None, callback=None, *user_data):
-        return _begin(lambda *rest: copy_from(self, source, *rest), self.copy_from_finish,
-                      cancellable, progress, callback, user_data)
+        return begin(lambda *rest: copy_from(self, source, *rest), self.copy_from_finish,
+                     cancellable, progress, callback, user_data)
 
     def to_contiguous_async(self, cancellable=None, progress=None, callback=None, *user_data):
-        return _begin(lambda *rest: to_contiguous(self, *rest), self.to_contiguous_finish,
-                      cancellable, progress, callback, user_data)
+        return begin(lambda *rest: to_contiguous(self, *rest), self.to_contiguous_finish,
+                     cancellable, progress, callback, user_data)
 
     def to_dtype_async(self, dtype, cancellable=None, progress=None, callback=None, *user_data):
-        return _begin(lambda *rest: to_dtype(self, dtype, *rest), self.to_dtype_finish,
-                      cancellable, progress, callback, user_data)
+        return begin(lambda *rest: to_dtype(self, dtype, *rest), self.to_dtype_finish,
+                     cancellable, progress, callback, user_data)
 
     def to_device_async(self, device, storage_mode, cancellable=None, progress=None, callback=None,
                         *user_data):
-        return _begin(lambda *rest: to_device(self, device, storage_mode, *rest),
-                      self.to_device_finish, cancellable, progress, callback, user_data)
+        return begin(lambda *rest: to_device(self, device, storage_mode, *rest),
+                     self.to_device_finish, cancellable, progress, callback, user_data)
 
-    functions = (fill_async, fill_double_async, copy_from_async, to_contiguous_async,
-                 to_dtype_async, to_device_async)
-    for function in functions:
-        function.__doc__ = (f"What {function.__name__.removesuffix('_async')}() does, in the "
-                            "background: awaited, unless there is a callback.")
-    return functions
+    return document((fill_async, fill_double_async, copy_from_async, to_contiguous_async,
+                     to_dtype_async, to_device_async))

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files of tensors as mappings of names to views."""
+
+import errno
+import functools
+import os
+from collections.abc import Mapping
+
+from gi.repository import Gio, GLib
+
+from ..module import get_introspection_module
+from ._mtl_async import begin, document
+
+Mtl = get_introspection_module("Mtl")
+
+# What GIO made of errno, back.
+_CODES = {
+    Gio.IOErrorEnum.NOT_FOUND: errno.ENOENT,
+    Gio.IOErrorEnum.EXISTS: errno.EEXIST,
+    Gio.IOErrorEnum.IS_DIRECTORY: errno.EISDIR,
+    Gio.IOErrorEnum.NOT_DIRECTORY: errno.ENOTDIR,
+    Gio.IOErrorEnum.FILENAME_TOO_LONG: errno.ENAMETOOLONG,
+    Gio.IOErrorEnum.PERMISSION_DENIED: errno.EACCES,
+    Gio.IOErrorEnum.READ_ONLY: errno.EROFS,
+    Gio.IOErrorEnum.NO_SPACE: errno.ENOSPC,
+    Gio.IOErrorEnum.TOO_MANY_LINKS: errno.ELOOP,
+    Gio.IOErrorEnum.TOO_MANY_OPEN_FILES: errno.EMFILE,
+}
+
+
+def _exception_for(error):
+    """What Python's own files raise for an error of GIO's."""
+    if error.code == Gio.IOErrorEnum.CLOSED:
+        return ValueError(error.message)
+    code = _CODES.get(error.code)
+    return OSError(error.message) if code is None else OSError(code, error.message)
+
+
+def _like_python(function):
+    """The function, with GIO's errors as OSErrors, whose cause they are."""
+
+    @functools.wraps(function)
+    def translating(*args, **keywords):
+        try:
+            return function(*args, **keywords)
+        except GLib.Error as error:
+            if not error.matches(Gio.io_error_quark(), error.code):
+                raise
+            raise _exception_for(error) from error
+
+    return translating
+
+
+def _as_file(path):
+    return path if isinstance(path, Gio.File) else Gio.File.new_for_path(os.fsencode(path))
+
+
+@_like_python
+def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
+    """The tensors of a file, as a mapping of their names to views, which are made when they are
+    asked for. `path` is a path or a Gio.File."""
+    return Mtl.TensorFile.open(_as_file(path), mode, device, None)
+
+
+def _view_of(name, value):
+    from .Mtl import asview
+
+    try:
+        return asview(value)
+    except (TypeError, ValueError, BufferError) as error:
+        raise type(error)(f"tensor {name!r}: {error}") from error
+
+
+def _check_text(what, text):
+    """PyGObject would write what stands before a NUL."""
+    if not isinstance(text, str):
+        raise TypeError(f"the {what} is a str, and no {type(text).__name__}: {text!r}")
+    if "\0" in text:
+        raise ValueError(f"the {what} cannot have a NUL: {text!r}")
+
+
+def _new_builder(tensors, metadata):
+    builder = Mtl.TensorFileBuilder.new()
+    for name, value in tensors.items():
+        _check_text("name of a tensor", name)
+        builder.add(name, _view_of(name, value))
+    for key, value in (metadata or {}).items():
+        _check_text("key of metadata", key)
+        _check_text("value of metadata", value)
+        builder.set_metadata(key, value)
+    return builder
+
+
+def _set_alignment(builder, alignment):
+    limit = builder.find_property("alignment").maximum
+    if not 0 <= alignment <= limit or alignment & (alignment - 1):
+        raise ValueError(f"an alignment is a power of two up to {limit}, or 0, and not {alignment}")
+    builder.set_alignment(alignment)
+
+
+@_like_python
+def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder.ALIGNED):
+    """Writes tensors to a file, in the place of one that is there. `tensors` is a mapping of
+    names to what Mtl.asview() takes; where `path` ends in .npy, it is one tensor, with or without
+    a name. `alignment` is that of the first tensor, in bytes, and 0 leaves it to the library."""
+    file = _as_file(path)
+    ending = file.get_basename().rpartition(".")[2]
+    if ending == "npz":
+        raise ValueError("no .npz is written here: numpy.savez() does that")
+    if not isinstance(tensors, Mapping):
+        if ending != "npy":
+            raise TypeError("the tensors are a mapping of names to tensors, and no "
+                            + type(tensors).__name__)
+        tensors = {"": tensors}
+
+    builder = _new_builder(tensors, metadata)
+    if ending == "npy":
+        builder.set_format(Mtl.TensorFileFormat.NPY)
+    builder.set_order(order)
+    _set_alignment(builder, alignment)
+    builder.write(file, None, None)
+
+
+def _can_be_name(name):
+    """A C string would end at a NUL."""
+    return isinstance(name, str) and "\0" not in name
+
+
+def _has(file, name):
+    try:
+        file.get_entry(name)
+    except (IndexError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _contains(self, name):
+    return _can_be_name(name) and _has(self, name)
+
+
+def _make_getitem(get_view):
+
+    @_like_python
+    def getitem(self, name):
+        if not isinstance(name, str):
+            raise TypeError(f"a tensor's name is a str, and no {type(name).__name__}")
+        if "\0" in name:
+            raise KeyError(name)
+        try:
+            return get_view(self, name)
+        except (IndexError, UnicodeEncodeError):
+            if _has(self, name):
+                raise
+            raise KeyError(name) from None
+
+    return getitem
+
+
+def _metadata(self):
+    """What the file says of itself, in a new dict."""
+    return {key: self.get_metadata(key) for key in self.get_metadata_keys()}
+
+
+def _file_repr(self):
+    path = self.get_file().get_parse_name()
+    return f"<Mtl.TensorFile {path!r} of {len(self)} tensor{'s' * (len(self) != 1)}>"
+
+
+def _entry_repr(self):
+    return (f"<Mtl.TensorFileEntry {self.name!r} shape={self.shape} dtype={self.dtype} "
+            f"nbytes={self.nbytes}>")
+
+
+def _open_in_background(file):
+    open_ = file.open_async
+
+    def open_async(file, mode=Mtl.FileMode.AUTO, device=None, cancellable=None, callback=None,
+                   *user_data):
+        def start(cancellable, progress, progress_data, callback, *user_data):
+            return open_(file, mode, device, cancellable, callback, *user_data)
+
+        return begin(start, Mtl.TensorFile.open_finish, cancellable, None, callback, user_data)
+
+    return document((open_async,))
+
+
+def _read_in_background(file):
+    get_views, check = file.get_views_async, file.check_async
+
+    def get_views_async(self, pattern=None, cancellable=None, progress=None, callback=None,
+                        *user_data):
+        return begin(lambda *rest: get_views(self, pattern, *rest), self.get_views_finish,
+                     cancellable, progress, callback, user_data)
+
+    def check_async(self, checks, cancellable=None, progress=None, callback=None, *user_data):
+        return begin(lambda *rest: check(self, checks, *rest), self.check_finish,
+                     cancellable, progress, callback, user_data)
+
+    return document((get_views_async, check_async))
+
+
+def _write_in_background(builder):
+    write, write_shards = builder.write_async, builder.write_shards_async
+
+    def write_async(self, file, cancellable=None, progress=None, callback=None, *user_data):
+        return begin(lambda *rest: write(self, file, *rest), self.write_finish,
+                     cancellable, progress, callback, user_data)
+
+    def write_shards_async(self, index, max_size, cancellable=None, progress=None, callback=None,
+                           *user_data):
+        return begin(lambda *rest: write_shards(self, index, max_size, *rest),
+                     self.write_shards_finish, cancellable, progress, callback, user_data)
+
+    return document((write_async, write_shards_async))
+
+
+def install():
+    file, entry = Mtl.TensorFile, Mtl.TensorFileEntry
+
+    # In the place of what PyGObject gives to each Gio.ListModel. get_item() has positions.
+    file.__getitem__ = _make_getitem(file.get_view)
+    file.__contains__ = _contains
+    file.__iter__ = lambda self: iter(self.get_names())
+    file.__reversed__ = lambda self: reversed(self.get_names())
+    for name in ("get", "keys", "values", "items"):
+        setattr(file, name, getattr(Mapping, name))
+    Mapping.register(file)
+    file.metadata = property(_metadata, doc=_metadata.__doc__)
+    file.__enter__ = lambda self: self
+    file.__exit__ = lambda self, *exception: self.close()
+    file.__repr__ = _file_repr
+
+    for function in _open_in_background(file):
+        setattr(file, function.__name__, staticmethod(function))
+    for cls, functions in ((file, _read_in_background(file)),
+                           (Mtl.TensorFileBuilder, _write_in_background(Mtl.TensorFileBuilder))):
+        for function in functions:
+            setattr(cls, function.__name__, function)
+
+    entry.name = property(entry.get_name, doc="The tensor's name.")
+    entry.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, a tuple.")
+    entry.dtype = property(entry.get_dtype, doc="The element type.")
+    entry.nbytes = property(entry.get_n_bytes, doc="The size in bytes.")
+    entry.__repr__ = _entry_repr

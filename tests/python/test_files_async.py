@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files in the background: awaited, without a main loop of GLib's, or with a callback."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from gi.repository import Gio, GLib, Mtl
+
+
+@pytest.fixture
+def file(tmp_path):
+    return Gio.File.new_for_path(str(tmp_path / "file"))
+
+
+def builder_of(**arrays):
+    builder = Mtl.TensorFileBuilder()
+    for name, array in arrays.items():
+        builder.add(name, Mtl.asview(array))
+    return builder
+
+
+def test_open(file):
+    builder_of(x=[1, 2], y=[3]).write(file)
+
+    async def main():
+        return await asyncio.gather(Mtl.TensorFile.open_async(file),
+                                    Mtl.TensorFile.open_async(file, Mtl.FileMode.READ))
+
+    mapped, read = asyncio.run(main())
+    assert mapped["x"].tolist() == read["x"].tolist() == [1, 2]
+    assert read.get_mode() == Mtl.FileMode.READ
+
+
+def test_errors_are_raised_where_they_are_awaited(file):
+    async def main():
+        await Mtl.TensorFile.open_async(file)
+
+    with pytest.raises(GLib.Error) as caught:
+        asyncio.run(main())
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND)
+    file.replace_contents(b"no header", None, False, Gio.FileCreateFlags.NONE, None)
+    with pytest.raises(ValueError):
+        asyncio.run(main())
+
+
+@pytest.mark.parametrize("mode", [Mtl.FileMode.MAP, Mtl.FileMode.READ])
+def test_get_views(file, mode):
+    builder_of(x=np.arange(10_000), y=[3]).write(file)
+    told = []
+
+    async def main():
+        tensors = await Mtl.TensorFile.open_async(file, mode)
+        return [await tensors.get_views_async(),
+                await tensors.get_views_async("x", progress=lambda *done: told.append(done))]
+
+    both, (x,) = asyncio.run(main())
+    assert [view.size for view in both] == [10_000, 1]
+    assert x.tolist() == list(range(10_000))
+    assert mode == Mtl.FileMode.MAP or told[-1] == (80_000, 80_000)
+
+
+def test_check(file):
+    builder_of(x=[1.0, 2.0], y=[3.0, float("nan")]).write(file)
+    told = []
+
+    async def main():
+        tensors = await Mtl.TensorFile.open_async(file)
+        await tensors.check_async(Mtl.TensorChecks.BOOL, progress=lambda *done: told.append(done))
+        await tensors.check_async(Mtl.TensorChecks.NAN)
+
+    with pytest.raises(ValueError, match="“y”"):
+        asyncio.run(main())
+    assert told[-1] == (32, 32)
+
+
+def test_write(file):
+    told = []
+
+    async def main():
+        builder = builder_of(x=np.arange(10_000))
+        return await builder.write_async(file, progress=lambda *done: told.append(done))
+
+    assert asyncio.run(main()) is True
+    size = file.query_info("standard::size", Gio.FileQueryInfoFlags.NONE, None).get_size()
+    assert told[-1] == (size, size)
+    assert Mtl.load(file)["x"].tolist() == list(range(10_000))
+
+
+def test_write_shards(file):
+    index = file.get_parent().get_child("x.safetensors.index.json")
+
+    async def main():
+        return await builder_of(x=[1], y=[2]).write_shards_async(index, 8)
+
+    assert asyncio.run(main()) is True
+    assert {name: view.tolist() for name, view in Mtl.load(index).items()} == {"x": [1], "y": [2]}
+    assert len(list(file.get_parent().enumerate_children("", Gio.FileQueryInfoFlags.NONE))) == 3
+
+
+def test_write_is_cancelled(file):
+    builder_of(x=[1]).write(file)
+    cancellable = Gio.Cancellable()
+    cancellable.cancel()
+
+    async def main():
+        await builder_of(x=[2]).write_async(file, cancellable)
+
+    with pytest.raises(GLib.Error) as caught:
+        asyncio.run(main())
+    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+    assert Mtl.load(file)["x"].tolist() == [1]
+
+
+def test_callbacks(file):
+    loop, told = GLib.MainLoop(), []
+
+    def opened(_, result, data):
+        told.append((Mtl.TensorFile.open_finish(result)["x"].tolist(), data))
+        loop.quit()
+
+    def written(builder, result, data):
+        told.append((builder.write_finish(result), data))
+        Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, None, None, opened, "open")
+
+    builder_of(x=[5]).write_async(file, None, None, written, "write")
+    loop.run()
+    assert told == [(True, "write"), ([5], "open")]
