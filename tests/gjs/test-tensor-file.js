@@ -131,6 +131,19 @@ test('views come in the background', async () => {
     file.delete(null);
 });
 
+test('what is not needed may be left out', async () => {
+    const file = writeFile();
+    const tensors = Mtl.TensorFile.open(file);
+
+    equal(tensors.get_views().length, 2);
+    equal(tensors.get_views('b*').map(view => view.shape), [[2, 1]]);
+    equal((await tensors.get_views_async()).length, 2);
+    equal((await tensors.get_views_async('a')).map(view => view.shape), [[1]]);
+    ok(tensors.check(Mtl.TensorChecks.NAN));
+    ok(await tensors.check_async(Mtl.TensorChecks.NAN));
+    file.delete(null);
+});
+
 test('a closed file has no more views', async () => {
     const file = writeFile();
     const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.AUTO, null, null);
@@ -141,6 +154,62 @@ test('a closed file has no more views', async () => {
     equal(tensors.get_names(), ['a', 'b']);
     await throwsGio('CLOSED', () => tensors.get_view('a'));
     file.delete(null);
+});
+
+test('a file is as a Map', () => withFile(Mtl.FileMode.READ, tensors => {
+    const pairs = [['a', [5]], ['b', [[-2], [513]]]];
+    const told = [];
+
+    for (const [name, view] of tensors)
+        told.push([name, view.toArray()]);
+    equal(told, pairs);
+    equal([...tensors.entries()].map(([name, view]) => [name, view.toArray()]), pairs);
+    equal([...tensors.keys()], ['a', 'b']);
+    equal([...tensors.values()].map(view => view.shape), [[1], [2, 1]]);
+    tensors.forEach((view, name, file) => {
+        ok(file === tensors);
+        equal(view.toArray(), pairs.shift()[1]);
+    });
+    equal(pairs.length, 0);
+
+    equal(tensors.size, 2);
+    equal(new Map(tensors).get('a').toArray(), [5]);
+    equal(Object.fromEntries(tensors).b.shape, [2, 1]);
+    equal(tensors.get('b').toArray(), [[-2], [513]]);
+    equal([tensors.has('a'), tensors.has('c')], [true, false]);
+    equal([...tensors.metadata], [['format', 'pt']]);
+}));
+
+// Text in C ends at U+0000, and has no surrogates by themselves.
+test('what is no name of a tensor finds none', () => withFile(Mtl.FileMode.MAP, tensors => {
+    for (const name of ['c', '', 'a\0', 'a\0b', '\ud800', 'a\ud800', 0, null, undefined]) {
+        ok(!tensors.has(name));
+        ok(tensors.get(name) === undefined);
+    }
+}));
+
+test('views are made when they are come to', async () => {
+    const file = writeFile();
+    const tensors = Mtl.TensorFile.open(file);
+    const iterators = [tensors[Symbol.iterator](), tensors.values(), tensors.entries()];
+
+    equal(iterators.map(iterator => iterator.next().done), [false, false, false]);
+    tensors.close();
+    equal([...tensors.keys()], ['a', 'b']);
+    for (const iterator of iterators)
+        await throwsGio('CLOSED', () => iterator.next());
+    file.delete(null);
+});
+
+test('to open a file nothing is needed but the file', async () => {
+    const file = writeFile();
+
+    equal(Mtl.TensorFile.open(file).mode, Mtl.FileMode.MAP);
+    equal(Mtl.TensorFile.open(file, Mtl.FileMode.READ).mode, Mtl.FileMode.READ);
+    equal((await Mtl.TensorFile.open_async(file)).mode, Mtl.FileMode.MAP);
+    equal((await Mtl.TensorFile.open_async(file, Mtl.FileMode.READ)).size, 2);
+    file.delete(null);
+    await throwsGio('NOT_FOUND', () => Mtl.TensorFile.open_async(file));
 });
 
 testAllReached('TensorFile', name => !name.startsWith('vfunc_'));

@@ -324,6 +324,58 @@ function _toArray() {
     return nextPart(0);
 }
 
+// A file of tensors is used as a Map of their names to views, but views are made
+// when they are asked for, and nothing can be set.
+
+// What C finds may have another name: there text ends at U+0000, and has no
+// surrogates by themselves.
+function _findEntry(file, name) {
+    if (typeof name !== 'string')
+        return null;
+
+    try {
+        const entry = file.get_entry(name);
+        return entry.get_name() === name ? entry : null;
+    } catch (error) {
+        if (!error.matches(Mtl.Error, Mtl.Error.OUT_OF_BOUNDS))
+            throw error;
+        return null;
+    }
+}
+
+// file.get(name): a view, or undefined.
+function _getTensor(name) {
+    return _findEntry(this, name)?.get_view();
+}
+
+// file.has(name)
+function _hasTensor(name) {
+    return _findEntry(this, name) !== null;
+}
+
+// file.keys(): the names.
+function _iterateNames() {
+    return this.get_names().values();
+}
+
+// file.values()
+function* _iterateTensors() {
+    for (const name of this.get_names())
+        yield this.get_view(name);
+}
+
+// [...file], file.entries(): pairs [name, view].
+function* _iterateFile() {
+    for (const name of this.get_names())
+        yield [name, this.get_view(name)];
+}
+
+// file.forEach((view, name, file) => …)
+function _forEachTensor(callback, thisArgument = undefined) {
+    for (const [name, view] of this)
+        callback.call(thisArgument, view, name, this);
+}
+
 function _defineGetters(prototype, getters) {
     for (const [name, get] of Object.entries(getters))
         Object.defineProperty(prototype, name, {get, configurable: true});
@@ -334,19 +386,23 @@ function _defineMethods(object, methods) {
         Object.defineProperty(object, name, {value, configurable: true, writable: true});
 }
 
-// Without a callback, what ends later is a promise, and all but the values that
-// it needs may be left out.
-function _promise({prototype}, names) {
-    for (const name of names) {
-        const nArguments = prototype[name].length - 1;
-        Gio._promisify(prototype, name);
-        const promising = prototype[name];
+// What stands last, as a Gio.Cancellable and the progress, may be left out.
+function _fillUp(object, name, nArguments) {
+    const original = object[name];
 
-        prototype[name] = function (...args) {
-            while (args.length < nArguments)
-                args.push(null);
-            return promising.apply(this, args);
-        };
+    object[name] = function (...args) {
+        while (args.length < nArguments)
+            args.push(null);
+        return original.apply(this, args);
+    };
+}
+
+// Without a callback, what ends later is a promise.
+function _promise(object, names) {
+    for (const name of names) {
+        const nArguments = object[name].length - 1;
+        Gio._promisify(object, name);
+        _fillUp(object, name, nArguments);
     }
 }
 
@@ -399,7 +455,7 @@ function _init() {
             cancellable);
     };
 
-    _promise(Mtl.StridedView, ['fill_async', 'fill_double_async', 'copy_from_async',
+    _promise(Mtl.StridedView.prototype, ['fill_async', 'fill_double_async', 'copy_from_async',
         'to_contiguous_async', 'to_dtype_async', 'to_device_async']);
 
     // So may the axis, for the last one.
@@ -407,6 +463,48 @@ function _init() {
     Mtl.StridedLayout.prototype.repack = function (itemBits, axis = -1, keepDim = true) {
         return repack.call(this, itemBits, axis, keepDim);
     };
-    Object.defineProperty(Mtl.StridedView.prototype, Symbol.iterator,
-        {value: _iterate, configurable: true, writable: true});
+
+    _defineGetters(Mtl.TensorFile.prototype, {
+        size() {
+            return this.get_n_items();
+        },
+        metadata() {
+            return new Map(this.get_metadata_keys().map(key => [key, this.get_metadata(key)]));
+        },
+    });
+    _defineMethods(Mtl.TensorFile.prototype, {
+        get: _getTensor,
+        has: _hasTensor,
+        keys: _iterateNames,
+        values: _iterateTensors,
+        entries: _iterateFile,
+        forEach: _forEachTensor,
+    });
+
+    const {prototype: builder} = Mtl.TensorFileBuilder;
+    _promise(builder, ['write_async', 'write_shards_async']);
+    for (const name of ['write', 'write_shards'])
+        _fillUp(builder, name, builder[name].length);
+
+    const {prototype: tensorFile} = Mtl.TensorFile;
+    _promise(tensorFile, ['get_views_async', 'check_async']);
+    for (const name of ['get_views', 'check'])
+        _fillUp(tensorFile, name, tensorFile[name].length);
+
+    // To open a file nothing is needed but the file.
+    _promise(Mtl.TensorFile, ['open_async']);
+    const {open, open_async: openAsync} = Mtl.TensorFile;
+    Mtl.TensorFile.open = function (file, mode = Mtl.FileMode.AUTO, device = null,
+        cancellable = null) {
+        return open.call(this, file, mode, device, cancellable);
+    };
+    Mtl.TensorFile.open_async = function (file, mode = Mtl.FileMode.AUTO, ...rest) {
+        return openAsync.call(this, file, mode, ...rest);
+    };
+
+    for (const [{prototype}, value] of [[Mtl.StridedView, _iterate],
+        [Mtl.TensorFile, _iterateFile]]) {
+        Object.defineProperty(prototype, Symbol.iterator,
+            {value, configurable: true, writable: true});
+    }
 }
