@@ -38,7 +38,15 @@ namespace Mtl {
 		public bool @set ([CCode (array_length_pos = 1.5, array_length_type = "gsize")] int64[] indices, double value) throws Mtl.Error;
 	}
 
-	public sealed class TensorFile : GLib.Object, GLib.ListModel {
+	public sealed class TensorFile : GLib.Object {
+		/* foreach (var name in file.names) */
+		[CCode (array_length = false, array_null_terminated = true)]
+		public (unowned string)[] names { owned get; }
+
+		/* file["name"] */
+		[CCode (cname = "mtl_tensor_file_get_view")]
+		public Mtl.StridedView @get (string name) throws Mtl.Error, GLib.IOError;
+
 		/* Introspection does not tell of what type the number of views is that
 		 * an async method gives. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]

@@ -51,6 +51,24 @@ void test_views () throws GLib.Error {
 	}
 }
 
+void test_iteration () throws GLib.Error {
+	var file = write_file ();
+	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.AUTO, null);
+	var told = "";
+
+	foreach (var name in tensors.names)
+		told += "%s %s\n".printf (name, tensors[name].to_string ());
+	assert_cmpstr (told, EQ, "a [5]\nb [[ -2]\n [513]]\n");
+	assert_cmpint (tensors.names.length, EQ, 2);
+	try {
+		tensors["c"].get_n_dims ();
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true (e.message.contains ("“c”"));
+	}
+	file.delete ();
+}
+
 void test_match_names () throws GLib.Error {
 	var file = write_file ();
 	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
@@ -196,6 +214,7 @@ int main (string[] args) {
 	Test.init (ref args);
 	add_test ("/vala/tensor-file/description", test_description);
 	add_test ("/vala/tensor-file/views", test_views);
+	add_test ("/vala/tensor-file/iteration", test_iteration);
 	add_test ("/vala/tensor-file/match-names", test_match_names);
 	add_test ("/vala/tensor-file/all-views", test_all_views);
 	add_test ("/vala/tensor-file/all-views-async", test_all_views_async);
