@@ -46,7 +46,7 @@ def test_differences_have_a_reason():
 
 
 def test_table_of_differences():
-    assert differences.PAGE.read_text(encoding="utf-8") == differences.table(), \
+    assert differences.table() in differences.PAGE.read_text(encoding="utf-8"), \
         "python3 tests/files/differences.py writes it anew"
 
 
