@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #define N_KILLS 50
-#define N_LARGE (5 << 20) /* elements, of more pieces than one */
+#define N_ELEMENTS (5 << 20) /* elements, of more pieces than one */
 
 static void
 add (MtlTensorFileBuilder *builder,
@@ -93,14 +93,14 @@ typedef struct
   guint n_destroyed;
   GThread *thread;
   GAsyncResult *result;
-} Told;
+} Watch;
 
 static void
 on_progress (goffset  done,
              goffset  total,
              gpointer data)
 {
-  Told *told = data;
+  Watch *told = data;
 
   g_assert_cmpint (done, >, told->done);
   g_assert_cmpint (done, <=, total);
@@ -116,7 +116,7 @@ on_progress (goffset  done,
 static void
 on_destroy (gpointer data)
 {
-  ((Told *) data)->n_destroyed++;
+  ((Watch *) data)->n_destroyed++;
 }
 
 static void
@@ -124,7 +124,7 @@ on_ready (GObject      *source,
           GAsyncResult *result,
           gpointer      data)
 {
-  ((Told *) data)->result = g_object_ref (result);
+  ((Watch *) data)->result = g_object_ref (result);
 }
 
 static goffset
@@ -141,9 +141,9 @@ test_progress (TestFolder    *folder,
                gconstpointer  data)
 {
   g_autoptr (GFile) file = get_file (folder, "file");
-  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_LARGE);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_ELEMENTS);
   g_autoptr (GError) error = NULL;
-  Told told = { NULL };
+  Watch told = { NULL };
 
   g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, on_progress, &told, &error));
   g_assert_no_error (error);
@@ -160,10 +160,10 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (GFile) index = get_file (folder, "m.index.json");
   g_autoptr (MtlTensorFileBuilder) old = new_of_value (1, 100);
-  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_LARGE);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_ELEMENTS);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  Told told = { cancellable };
+  Watch told = { cancellable };
 
   write_tensors (old, file);
   g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, on_progress, &told,
@@ -186,7 +186,7 @@ test_cancelled (TestFolder    *folder,
 }
 
 static void
-wait_for (Told *told)
+wait_for (Watch *told)
 {
   while (told->result == NULL || told->n_destroyed == 0)
     g_main_context_iteration (NULL, TRUE);
@@ -197,12 +197,12 @@ test_async (TestFolder    *folder,
             gconstpointer  data)
 {
   g_autoptr (GFile) file = get_file (folder, "file");
-  MtlTensorFileBuilder *builder = new_of_value (1, N_LARGE);
+  MtlTensorFileBuilder *builder = new_of_value (1, N_ELEMENTS);
   g_autoptr (MtlStridedView) later = new_bytes (3);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlTensorFile) tensors = NULL;
-  Told told = { NULL }, cancelled = { cancellable };
+  Watch told = { NULL }, cancelled = { cancellable };
 
   g_assert_true (mtl_tensor_file_builder_set_metadata (builder, "format", "pt", &error));
   mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &told, on_destroy,
@@ -282,7 +282,7 @@ test_shards (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) builder = new_series (10);
   g_autoptr (MtlTensorFile) tensors = NULL;
   g_autoptr (GError) error = NULL;
-  Told told = { NULL }, async = { NULL };
+  Watch told = { NULL }, async = { NULL };
   static const char *const expected[] = { "tensor 9", NULL };
   g_autofree const char **names = NULL;
 
@@ -388,7 +388,7 @@ test_cut_source (TestFolder    *folder,
 {
   g_autoptr (GFile) source = get_file (folder, "source");
   g_autoptr (GFile) file = get_file (folder, "file");
-  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_LARGE);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_ELEMENTS);
 
   for (guint i = 0; i < 2; i++)
     {
@@ -418,7 +418,7 @@ test_too_large (TestFolder    *folder,
 {
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (MtlTensorFileBuilder) old = new_of_value (1, 100);
-  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_LARGE);
+  g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_ELEMENTS);
   g_autoptr (GError) error = NULL;
   struct rlimit before, limit;
   gboolean done;
