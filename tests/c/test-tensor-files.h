@@ -94,8 +94,8 @@ append_le (GByteArray *bytes,
            guint64     value,
            gsize       n)
 {
-  for (gsize i = 0; i < n; i++)
-    g_byte_array_append (bytes, &(guint8) { value >> 8 * i }, 1);
+  for (gsize i = 0; i < n; i++, value >>= 8)
+    g_byte_array_append (bytes, &(guint8) { value }, 1);
 }
 
 static inline guint32
