@@ -186,7 +186,7 @@ static void
 share_out (MtlTensorFilePlan *self,
            guint64            max_size)
 {
-  MtlPlannedFile file = { .tensors = (MtlPlannedTensor *) self->tensors->data };
+  MtlPlannedFile file = { .tensors = (gpointer) self->tensors->data };
 
   for (guint i = 0; i < self->tensors->len; i++)
     {
