@@ -56,6 +56,11 @@ run_files () {
   run_pytest "$venv/bin/python" files tests/files
 }
 
+# The command, against the same.
+run_tools () {
+  run_pytest "$venv/bin/python" tools tests/tools
+}
+
 check_compatibility () {
   "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
 }
@@ -175,6 +180,7 @@ step 'Files' run_files
 step 'The peers' run_peers
 step 'Every function from C and Python' check_reach
 if [[ $(uname) == Linux ]]; then
+  step 'The command' run_tools
   step 'The table of what works with which peer' check_compatibility
   step 'The Metal device, over the double' run_metal
   for device in unified discrete; do
@@ -194,7 +200,8 @@ if [[ $(uname) == Linux ]]; then
   step 'Coverage' run_coverage
   step 'Fuzzing, a minute each' run_fuzz 60
 else
-  say 'Left out: the double of Metal, sanitizers over it, mutants, coverage, fuzzing, valgrind'
+  say 'Left out: the command, the double of Metal, sanitizers over it, mutants, coverage,' \
+    'fuzzing, valgrind'
   echo 'They are for Linux. What is above ran with the Metal device of this machine.'
 fi
 if can_emulate; then

@@ -26,7 +26,8 @@ from peers import find_python_with
 
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
-PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf']
+PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
+                     'tools']
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
 
@@ -230,6 +231,17 @@ class InstallTest:
             if 'can be included directly' not in message:
                 raise Failure(f'{name}: {message}')
 
+    def test_command(self):
+        """The command runs, and its page and its completion are where they are looked for."""
+        version = self.pkg_config('--modversion', 'mtldl-1')
+        command = self.prefix / 'bin' / 'mtldl'
+        check_equal(self.run([command, '--version']).split(), ['mtldl', *version])
+
+        share = self.prefix / 'share'
+        for path in ('man/man1/mtldl.1', 'bash-completion/completions/mtldl'):
+            if not (share / path).is_file():
+                raise Failure(f'{path} is not in {share}')
+
     def check_exports(self, gir, library):
         named = read_gir_symbols(self.prefix / 'share' / 'gir-1.0' / gir)
         exported = read_exported_symbols(self.prefix / 'lib' / library)
@@ -283,6 +295,8 @@ class InstallTest:
         yield self.test_dlpack_header
         if 'gir' in self.parts:
             yield self.test_exports
+        if 'tools' in self.parts:
+            yield self.test_command
         if 'vala' in self.parts:
             yield self.test_vala
         if 'python' in self.parts:

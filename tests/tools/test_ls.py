@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""mtldl ls, against json, NumPy and a search of all ways to fold."""
+
+import itertools
+import json
+import random
+import re
+import time
+
+import numpy as np
+import pytest
+
+from tensors import (CODES, EVIL, EVIL_SHOWN, complaint, ls_json, mtldl, run, save, save_shards,
+                     save_sparse, write)
+
+SEED = random.SystemRandom().randrange(2**32)
+
+
+def rows(*arguments):
+    """The cells of the lines, up to the totals."""
+    lines = mtldl("ls", *arguments).split("\n\n")[0].splitlines()
+    return [re.split("  +", line, maxsplit=3) for line in lines[1:]]
+
+
+def shown_names(*arguments):
+    return [row[-1] for row in rows(*arguments)]
+
+
+def model(n_layers, n_experts=0):
+    tensors = {"embed.weight": np.zeros((5, 2), "f2")}
+    for layer in range(n_layers):
+        tensors[f"model.layers.{layer}.q.weight"] = np.zeros((2, 2), "f4")
+        for expert in range(n_experts):
+            tensors[f"model.layers.{layer}.experts.{expert}.w1"] = np.zeros((2, 3), "f4")
+    return tensors
+
+
+@pytest.fixture
+def file(tmp_path):
+    return save(tmp_path / "a.safetensors", {
+        "b": np.zeros((2, 3), "f4"), "a": np.ones(5, "i8"), "é 漢": np.zeros((), "f8"),
+        "none": np.zeros((0, 4), "u1")}, {"format": "pt", "x\ny": "1\x1b2"})
+
+
+def test_lines(file):
+    assert mtldl("ls", file) == (
+        "DTYPE    SHAPE  BYTES  NAME\n"
+        "float32  [2,3]     24  b\n"
+        "int64    [5]       40  a\n"
+        "float64  []         8  é 漢\n"
+        "uint8    [0,4]      0  none\n"
+        "\n"
+        "int64                   1 tensor,                40 bytes\n"
+        "float32                 1 tensor,                24 bytes\n"
+        "float64                 1 tensor,                 8 bytes\n"
+        "uint8                   1 tensor,                 0 bytes\n"
+        "total                   4 tensors,               72 bytes\n"
+        f"aligned to       {least_alignment(file):8} byte{'s' * (least_alignment(file) > 1)}\n")
+
+
+def least_alignment(file):
+    offsets = [tensor["offset"] for tensor in ls_json(file)["tensors"] if tensor["bytes"] > 0]
+    return min(offset & -offset for offset in offsets)
+
+
+def test_json(file):
+    told = ls_json(file)
+    begin = 8 + int.from_bytes(file.read_bytes()[:8], "little")
+
+    assert told["format"] == "safetensors"
+    assert told["metadata"] == {"format": "pt", "x\ny": "1\x1b2"}
+    assert [(t["name"], t["dtype"], t["shape"], t["bytes"], t["offset"] - begin, t["file"])
+            for t in told["tensors"]] == [
+        ("b", "float32", [2, 3], 24, 0, "a.safetensors"),
+        ("a", "int64", [5], 40, 24, "a.safetensors"),
+        ("é 漢", "float64", [], 8, 64, "a.safetensors"),
+        ("none", "uint8", [0, 4], 0, 72, "a.safetensors")]
+    for tensor in told["tensors"]:
+        assert tensor["offset"] % tensor["alignment"] == 0
+        assert tensor["alignment"] == min(tensor["offset"] & -tensor["offset"], 16384)
+    assert told["totals"]["int64"] == {"tensors": 1, "bytes": 40}
+
+
+def test_metadata(file):
+    assert "format" not in mtldl("ls", file)
+    for option in ("--metadata", "-m"):
+        assert mtldl("ls", file, option).endswith("\nmetadata\n  format: pt\n  x\\ny: 1\\u001b2\n")
+
+
+def test_long(file):
+    for option in ("--long", "-l"):
+        header, *lines = mtldl("ls", option, file).split("\n\n")[0].splitlines()
+        assert header.split() == ["DTYPE", "SHAPE", "BYTES", "OFFSET", "ALIGNMENT", "FILE", "NAME"]
+        assert [line.split(maxsplit=6) for line in lines] == [
+            [t["dtype"], str(t["shape"]).replace(" ", ""), str(t["bytes"]), str(t["offset"]),
+             str(t["alignment"]), t["file"], t["name"]] for t in ls_json(file)["tensors"]]
+
+
+def test_names(file):
+    for option in ("--names", "-1"):
+        assert mtldl("ls", option, file) == "b\na\né 漢\nnone\n"
+
+
+def test_human_readable(tmp_path):
+    path = save_sparse(tmp_path / "a.safetensors", 2**40)
+    for option in ("--human-readable", "-H"):
+        assert rows(option, path) == [["uint8", "[1099511627776]", "1.0 TiB", "a"]]
+    assert "1099511627776 bytes (1.0 TiB)" in mtldl("ls", path)
+
+
+def test_size_that_rounds_up_to_the_next_unit(tmp_path):
+    path = save_sparse(tmp_path / "a.safetensors", 2**20 - 1)
+    assert rows("-H", path)[0][2] == "1.0 MiB"
+
+
+@pytest.mark.parametrize("dtype", CODES)
+def test_types(tmp_path, dtype):
+    path = save(tmp_path / "a", {"a": np.zeros((2, 3), dtype)})
+    assert rows(path) == [[dtype, "[2,3]", str(6 * np.dtype(dtype).itemsize), "a"]]
+
+
+@pytest.mark.parametrize("patterns, names", [
+    (["*weight"], ["embed.weight", "model.layers.0.q.weight", "model.layers.1.q.weight"]),
+    (["*.?.q*"], ["model.layers.0.q.weight", "model.layers.1.q.weight"]),
+    (["model*", "embed*", "*"], ["embed.weight", "model.layers.0.q.weight",
+                                 "model.layers.1.q.weight"]),
+    (["model.layers.1.q.weight", "embed.weight"], ["embed.weight", "model.layers.1.q.weight"]),
+])
+def test_patterns(tmp_path, patterns, names):
+    path = save(tmp_path / "a", model(2))
+    assert mtldl("ls", "--names", path, *patterns).splitlines() == names
+    assert [t["name"] for t in ls_json(path, *patterns)["tensors"]] == names
+
+
+def test_patterns_that_match_nothing(file):
+    assert complaint("ls", file, "a", "zz*") == "no tensor matches “zz*”"
+
+
+def test_fold(tmp_path):
+    path = save(tmp_path / "a", model(12, 3))
+    assert rows(path) == [
+        ["float16", "[5,2]", "20", "embed.weight"],
+        ["float32", "[2,2]", "12×16", "model.layers.{0..11}.q.weight"],
+        ["float32", "[2,3]", "36×24", "model.layers.{0..11}.experts.{0..2}.w1"]]
+    assert len(rows("--all", path)) == len(rows("-a", path)) == 49
+
+
+@pytest.mark.parametrize("names, folded", [
+    (["a.0", "a.1"], ["a.{0..1}"]),
+    (["a.0", "a.1", "a.3"], ["a.{0,1,3}"]),
+    (["a.7", "a.8", "a.9", "a.10", "a.12"], ["a.{7..10,12}"]),
+    (["a.1", "b.2"], ["a.1", "b.2"]),
+    (["w1", "w2", "1w", "2w"], ["w1", "w2", "1w", "2w"]), # parts of words
+    (["a.01", "a.02"], ["a.01", "a.02"]), # not as they would be written
+    (["0", "1"], ["{0..1}"]),
+    (["x_0/k:1", "x_1/k:1"], ["x_{0..1}/k:1"]),
+    (["a.1234567890", "a.1234567891"], ["a.1234567890", "a.1234567891"]),
+    (["{0..1}", "{0..2}"], ["{0..1}", "{0..2}"]),
+    (["1.1", "1.2", "2.1"], ["1.{1..2}", "2.1"]),
+    (["a.1\x01.2", "a.\x013.4"], [r"a.1\u0001.2", r"a.\u00013.4"]),
+    (["1.1.1.1.1", "1.1.1.1.2"], ["1.1.1.1.1", "1.1.1.1.2"]), # more than four numbers
+])
+def test_folded_names(tmp_path, names, folded):
+    path = save(tmp_path / "a", {name: np.zeros(1, "u1") for name in names})
+    assert shown_names(path) == folded
+
+
+def expand(name):
+    """All that a folded name stands for."""
+    def numbers(found):
+        for part in found.split(","):
+            first, _, last = part.partition("..")
+            yield from range(int(first), int(last or first) + 1)
+
+    parts = re.split(r"\{([^}]*)\}", name)
+    choices = [[part] if i % 2 == 0 else map(str, numbers(part)) for i, part in enumerate(parts)]
+    return {"".join(choice) for choice in itertools.product(*choices)}
+
+
+def test_random_folds(tmp_path):
+    """Each tensor is in one line, which tells its type and shape."""
+    rng = random.Random(SEED)
+    for _ in range(60):
+        tensors = {}
+        for _ in range(rng.randrange(1, 60)):
+            name = ".".join(rng.choice(["a", "b", str(rng.randrange(4)), str(rng.randrange(12))])
+                            for _ in range(rng.randrange(1, 5)))
+            tensors[name] = np.zeros(rng.choice([1, 2]), rng.choice(["f4", "i2"]))
+        path = save(tmp_path / "a", tensors)
+
+        seen = {}
+        for dtype, shape, size, name in rows(path):
+            count, _, each = size.rpartition("×")
+            names = expand(name)
+            assert len(names) == int(count or 1), f"again with SEED = {SEED}"
+            for one in names:
+                assert one not in seen, f"again with SEED = {SEED}"
+                seen[one] = (dtype, shape, int(each))
+        assert seen == {name: (array.dtype.name, f"[{len(array)}]", array.nbytes)
+                        for name, array in tensors.items()}, f"again with SEED = {SEED}"
+
+
+def test_shards(tmp_path):
+    index = save_shards(tmp_path, {"model-1.safetensors": {"a.0": np.zeros(2, "f4")},
+                                   "model-2.safetensors": {"a.1": np.zeros(2, "f4")}})
+    assert shown_names(index) == ["a.{0..1}"]
+    assert {t["name"]: t["file"] for t in ls_json(index)["tensors"]} == {
+        "a.0": "model-1.safetensors", "a.1": "model-2.safetensors"}
+    assert "total" not in mtldl("ls", index)
+    assert "2 tensors,               16 bytes" in mtldl("ls", index)
+
+
+def test_numpy_files(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((3, 2), ">f8", order="F"))
+    np.savez(tmp_path / "a.npz", x=np.zeros(3, "?"), y=np.zeros((), "c16"))
+
+    assert rows(tmp_path / "a.npy")[0][:3] == ["float64", "[3,2]", "48"]
+    assert ls_json(tmp_path / "a.npy")["format"] == "npy"
+    assert ls_json(tmp_path / "a.npz")["format"] == "npz"
+    assert [row[:2] for row in rows(tmp_path / "a.npz")] == [["bool", "[3]"], ["complex128", "[]"]]
+
+
+def test_no_tensors(tmp_path):
+    path = write(tmp_path / "a", b"{}")
+    assert mtldl("ls", path) == "total                   0 tensors,                0 bytes\n"
+    assert mtldl("ls", "--names", path) == ""
+    assert ls_json(path) == {"format": "safetensors", "metadata": {}, "tensors": [], "totals": {}}
+
+
+def test_evil_names(tmp_path):
+    path = save(tmp_path / "a", {EVIL: np.zeros(1, "u1")}, {EVIL: EVIL})
+    for options in ([], ["-l"], ["-1"], ["-m"], ["--json"]):
+        printed = mtldl("ls", path, *options)
+        assert all(char.isprintable() or char == "\n" for char in printed)
+        assert "\u202e" not in printed and "\u2028" not in printed
+    assert mtldl("ls", "-1", path) == EVIL_SHOWN + "\n"
+    assert f"\n  {EVIL_SHOWN}: {EVIL_SHOWN}\n" in mtldl("ls", "-m", path)
+    told = ls_json(path)
+    assert told["tensors"][0]["name"] == EVIL and told["metadata"] == {EVIL: EVIL}
+
+
+def test_json_of_characters_beyond_16_bits(tmp_path):
+    name = "\U0001f600\U000e0041\U0001d173"
+    path = save(tmp_path / "a", {name: np.zeros(1, "u1")})
+    printed = mtldl("ls", "--json", path)
+    assert json.loads(printed)["tensors"][0]["name"] == name
+    assert "\U0001f600" in printed and "\U000e0041" not in printed
+
+
+def test_long_name(tmp_path):
+    name = "x" * 1_000_000
+    path = save(tmp_path / "a", {name: np.zeros(1, "u1"), "0." * 100_000: np.zeros(1, "u1")})
+    assert shown_names(path) == [name, "0." * 100_000]
+
+
+def test_misaligned(tmp_path):
+    header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    header += b" " * ((5 - len(header)) % 8)
+    path = write(tmp_path / "a", header, bytes(4))
+    assert "aligned to              1 byte, 1 of them not as their elements want it" in mtldl(
+        "ls", path)
+
+
+def test_many(tmp_path):
+    """Time is not of the square of their number."""
+    times = []
+    for n in (25_000, 100_000):
+        path = save(tmp_path / "a", {f"layers.{i}.{i * 7 % 13}.w": np.zeros(1, "f4")
+                                     for i in range(n)})
+        begin = time.perf_counter()
+        mtldl("ls", path)
+        mtldl("ls", "--long", path)
+        assert len(ls_json(path)["tensors"]) == n
+        times.append(time.perf_counter() - begin)
+    assert times[1] < 8 * times[0] + 1
+
+
+@pytest.mark.parametrize("content, told", [
+    (b"", "0 bytes are too few"),
+    (b"\x02\0\0\0\0\0\0\0[]", "does not begin with “{”"),
+])
+def test_bad_files(tmp_path, content, told):
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    done = run("ls", path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith(f"mtldl: “{path}”: ") and told in done.stderr
+
+
+def test_what_is_no_file(tmp_path):
+    assert "is a folder" in complaint("ls", tmp_path)
+    assert "No such file" in complaint("ls", tmp_path / "none")
+    assert "device" in complaint("ls", "/dev/null")
+    assert r"\u001b" in complaint("ls", tmp_path / "a\x1b[1m")

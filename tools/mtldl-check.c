@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mtldl check: what is wrong with files. */
+
+#include "mtldl-tool.h"
+
+#include <string.h>
+
+typedef struct
+{
+  gboolean nan;
+  gboolean booleans;
+  gboolean alignment;
+  gboolean quiet;
+} Options;
+
+/* Tells each fault once: several tensors can share it, as where their file is cut. No hash
+ * is taken of names, which a stranger chose. */
+typedef struct
+{
+  MtlTensorChecks checks;
+  GTree *told;
+} Faults;
+
+static int
+compare_texts (gconstpointer a,
+               gconstpointer b,
+               gpointer      user_data)
+{
+  return strcmp (a, b);
+}
+
+static void
+tell (Faults       *self,
+      const char   *path,
+      const GError *error)
+{
+  if (g_tree_lookup_node (self->told, error->message) != NULL)
+    return;
+
+  g_tree_insert (self->told, g_strdup (error->message), NULL);
+  tool_complain_of (path, error);
+}
+
+static void
+check_entry (Faults             *self,
+             const char         *path,
+             MtlTensorFileEntry *entry)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) other = NULL;
+
+  if (mtl_tensor_file_entry_check (entry, self->checks, NULL, &error))
+    return;
+
+  tell (self, path, error);
+  /* The alignment is looked at first, and not all that there is to be told. */
+  if ((self->checks & MTL_TENSOR_CHECKS_ALIGNMENT) != 0
+      && !mtl_tensor_file_entry_check (entry, self->checks & ~MTL_TENSOR_CHECKS_ALIGNMENT, NULL,
+                                       &other))
+    tell (self, path, other);
+}
+
+static void
+check_entries (Faults        *self,
+               const char    *path,
+               MtlTensorFile *file)
+{
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
+
+      check_entry (self, path, entry);
+    }
+}
+
+static gboolean
+check_part (gpointer key,
+            gpointer value,
+            gpointer data)
+{
+  g_autoptr (MtlTensorFile) part = tool_open (key);
+
+  if (part != NULL)
+    check_entries (data, key, part);
+  return FALSE; /* go on */
+}
+
+/* The paths of the files that the tensors are in. */
+static GTree *
+list_parts (MtlTensorFile *file)
+{
+  GTree *paths = g_tree_new_full (compare_texts, NULL, g_free, NULL);
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
+
+      g_tree_insert (paths, g_file_get_path (mtl_tensor_file_entry_get_file (entry)), NULL);
+    }
+
+  return paths;
+}
+
+/* All of them, where there is one. The files of a model are taken one by one, as they may
+ * have tensors that the index does not name. */
+static void
+tell_faults (MtlTensorFile   *file,
+             MtlTensorChecks  checks,
+             const char      *path,
+             const GError    *first)
+{
+  g_autoptr (GTree) told = g_tree_new_full (compare_texts, NULL, g_free, NULL);
+  g_autoptr (GTree) parts = list_parts (file);
+  g_autofree char *own_path = g_file_get_path (mtl_tensor_file_get_file (file));
+  Faults faults = { checks, told };
+
+  if (g_tree_lookup_node (parts, own_path) != NULL)
+    check_entries (&faults, path, file);
+  else
+    g_tree_foreach (parts, check_part, &faults);
+
+  /* What is not there any more was told nevertheless. */
+  if (g_tree_nnodes (told) == 0)
+    tell (&faults, path, first);
+}
+
+static gboolean
+check_file (const Options   *options,
+            MtlTensorChecks  checks,
+            const char      *path)
+{
+  g_autoptr (MtlTensorFile) file = tool_open (path);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *escaped = NULL;
+  ToolProgress progress;
+  gboolean is_right;
+
+  if (file == NULL)
+    return FALSE;
+
+  tool_progress_init (&progress, options->quiet ? NULL : "check");
+  is_right = mtl_tensor_file_check (file, checks, NULL, tool_progress_update, &progress, &error);
+  tool_progress_clear (&progress);
+  if (!is_right)
+    {
+      tell_faults (file, checks, path, error);
+      return FALSE;
+    }
+
+  if (!options->quiet)
+    {
+      escaped = tool_escape (path);
+      tool_print ("%s: ok\n", escaped);
+    }
+  return TRUE;
+}
+
+int
+tool_check (const ToolCommand *command,
+            int                argc,
+            char              *argv[])
+{
+  Options options = { FALSE };
+  const GOptionEntry entries[] = {
+    { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, "NaN is a fault", NULL },
+    { "bool", 0, 0, G_OPTION_ARG_NONE, &options.booleans,
+      "A truth value other than 0 and 1 is a fault", NULL },
+    { "alignment", 0, 0, G_OPTION_ARG_NONE, &options.alignment,
+      "Numbers that are not at a multiple of their size are a fault", NULL },
+    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet,
+      "Tell neither what is well nor how far it is", NULL },
+    { NULL },
+  };
+  int status;
+  g_auto (GStrv) arguments = tool_parse (command, entries, argc, argv, &status);
+  MtlTensorChecks checks;
+
+  if (arguments == NULL)
+    return status;
+
+  checks = (options.nan ? MTL_TENSOR_CHECKS_NAN : 0)
+           | (options.booleans ? MTL_TENSOR_CHECKS_BOOL : 0)
+           | (options.alignment ? MTL_TENSOR_CHECKS_ALIGNMENT : 0);
+  status = TOOL_DONE;
+  for (gsize i = 0; arguments[i] != NULL; i++)
+    if (!check_file (&options, checks, arguments[i]))
+      status = TOOL_FAILED;
+  return status;
+}

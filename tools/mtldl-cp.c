@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mtldl cp: tensors into another file, by other names, of other types, laid out anew. */
+
+#include "mtldl-cp.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MOST_ALIGNMENT (64 << 20)
+
+/* The options as they are written, and what they say. */
+typedef struct
+{
+  char **select;
+  char **renames;
+  char **dtypes;
+  char **metadata;
+  char *shard_size;
+  int alignment;
+  gboolean keep_order;
+  gboolean quiet;
+
+  GArray *rename_rules; /* of ToolRename */
+  guint64 max_shard;
+} Options;
+
+static volatile sig_atomic_t caught_signal;
+
+static void
+options_clear (Options *self)
+{
+  g_strfreev (self->select);
+  g_strfreev (self->renames);
+  g_strfreev (self->dtypes);
+  g_strfreev (self->metadata);
+  g_free (self->shard_size);
+  g_array_unref (self->rename_rules);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+/* PATTERN=TYPE, or TYPE alone. */
+static const char *
+get_type_name (const char *rule)
+{
+  const char *equals = strrchr (rule, '=');
+
+  return equals != NULL ? equals + 1 : rule;
+}
+
+static gboolean
+parse_size (const char *text,
+            guint64    *size)
+{
+  static const char units[] = "KMGT";
+  char *end;
+  guint64 value = g_ascii_strtoull (text, &end, 10);
+  const char *unit = *end != '\0' ? strchr (units, g_ascii_toupper (*end)) : NULL;
+  guint shift = unit != NULL ? 10 * (unit - units + 1) : 0;
+
+  if (!g_ascii_isdigit (*text) || value == 0 || (*end != '\0' && (unit == NULL || end[1] != '\0'))
+      || value > (guint64) G_MAXINT64 >> shift)
+    return FALSE;
+
+  *size = value << shift;
+  return TRUE;
+}
+
+static gboolean
+check_rules (Options  *self,
+             char    **wrong)
+{
+  for (gsize i = 0; self->renames != NULL && self->renames[i] != NULL; i++)
+    {
+      ToolRename rule = { NULL };
+      gboolean is_right = tool_rename_init (&rule, self->renames[i]);
+
+      g_array_append_val (self->rename_rules, rule);
+      if (!is_right)
+        {
+          *wrong = g_strdup_printf ("--rename=%s is not FROM=TO with at most one * in FROM, and "
+                                    "in TO where there is one in FROM", self->renames[i]);
+          return FALSE;
+        }
+    }
+
+  for (gsize i = 0; self->dtypes != NULL && self->dtypes[i] != NULL; i++)
+    if (mtl_dtype_from_string (get_type_name (self->dtypes[i]), NULL) == MTL_DTYPE_OTHER)
+      {
+        *wrong = g_strdup_printf ("--dtype=%s has no element type: they are called float32, "
+                                  "bfloat16, int8 and so on", self->dtypes[i]);
+        return FALSE;
+      }
+
+  for (gsize i = 0; self->metadata != NULL && self->metadata[i] != NULL; i++)
+    if (strchr (self->metadata[i], '=') == NULL)
+      {
+        *wrong = g_strdup_printf ("--metadata=%s is not KEY=VALUE", self->metadata[i]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_options (Options     *self,
+               const char  *destination,
+               char       **wrong)
+{
+  if (self->alignment < 0 || self->alignment > MOST_ALIGNMENT
+      || (self->alignment & (self->alignment - 1)) != 0)
+    *wrong = g_strdup_printf ("--align=%d is no power of two up to %d", self->alignment,
+                              MOST_ALIGNMENT);
+  else if (self->shard_size != NULL && !parse_size (self->shard_size, &self->max_shard))
+    *wrong = g_strdup_printf ("--shard-size=%s is no size as 500M or 5G", self->shard_size);
+  else if (self->shard_size != NULL && !g_str_has_suffix (destination, ".safetensors.index.json"))
+    *wrong = g_strdup_printf ("with --shard-size the destination is the index, named "
+                              "NAME.safetensors.index.json, not %s", destination);
+  else if (self->shard_size == NULL && g_str_has_suffix (destination, ".index.json"))
+    *wrong = g_strdup_printf ("%s would be the index of several files, which --shard-size=SIZE "
+                              "makes", destination);
+  else if (g_str_has_suffix (destination, ".npz"))
+    *wrong = g_strdup ("files are written as .safetensors and .npy, not as .npz");
+
+  return *wrong == NULL && check_rules (self, wrong);
+}
+
+/* Of a .npy, whose array has no name, that of the file. */
+static char *
+get_name (const Options      *self,
+          MtlTensorFile      *source,
+          MtlTensorFileEntry *entry)
+{
+  g_autofree char *name = g_strdup (mtl_tensor_file_entry_get_name (entry));
+
+  if (mtl_tensor_file_get_format (source) == MTL_TENSOR_FILE_FORMAT_NPY)
+    {
+      g_free (name);
+      name = g_file_get_basename (mtl_tensor_file_get_file (source));
+      if (g_str_has_suffix (name, ".npy"))
+        name[strlen (name) - 4] = '\0';
+    }
+
+  for (guint i = 0; i < self->rename_rules->len; i++)
+    {
+      char *renamed = tool_rename_apply (&g_array_index (self->rename_rules, ToolRename, i), name);
+
+      if (renamed != NULL)
+        return renamed;
+    }
+
+  return g_steal_pointer (&name);
+}
+
+static gboolean
+is_float (MtlDType dtype)
+{
+  guint code = dtype >> 8;
+
+  return dtype != MTL_DTYPE_OTHER
+         && (code == MTL_DTYPE_FLOAT32 >> 8 || code == MTL_DTYPE_BFLOAT16 >> 8
+             || (code >= MTL_DTYPE_FLOAT8_E3M4 >> 8 && code <= MTL_DTYPE_FLOAT4_E2M1FN >> 8));
+}
+
+/* What the elements are to become: by the last rule that is about the tensor. One without
+ * a pattern is about floats. */
+static MtlDType
+choose_dtype (const Options      *self,
+              MtlTensorFileEntry *entry)
+{
+  const char *name = mtl_tensor_file_entry_get_name (entry);
+  MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry), chosen = dtype;
+
+  for (gsize i = 0; self->dtypes != NULL && self->dtypes[i] != NULL; i++)
+    {
+      const char *type_name = get_type_name (self->dtypes[i]);
+      gsize length = type_name - self->dtypes[i];
+      g_autofree char *pattern = g_strndup (self->dtypes[i], length > 0 ? length - 1 : 0);
+
+      if (length > 0 ? g_pattern_match_simple (pattern, name) : is_float (dtype))
+        chosen = mtl_dtype_from_string (type_name, NULL);
+    }
+
+  return chosen;
+}
+
+static gboolean
+add_tensor (const Options         *self,
+            MtlTensorFile         *source,
+            MtlTensorFileEntry    *entry,
+            MtlTensorFileBuilder  *builder,
+            GError               **error)
+{
+  g_autofree char *name = get_name (self, source, entry);
+  g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_get_view (entry, error);
+  MtlDType dtype = choose_dtype (self, entry);
+
+  if (view == NULL)
+    return FALSE;
+
+  return dtype == mtl_tensor_file_entry_get_dtype (entry)
+         ? mtl_tensor_file_builder_add (builder, name, view, error)
+         : mtl_tensor_file_builder_add_converted (builder, name, view, dtype, error);
+}
+
+static gboolean
+copy_metadata (MtlTensorFile         *source,
+               MtlTensorFileBuilder  *builder,
+               GError               **error)
+{
+  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (source);
+
+  for (gsize i = 0; keys[i] != NULL; i++)
+    if (!mtl_tensor_file_builder_set_metadata (builder, keys[i],
+                                               mtl_tensor_file_get_metadata (source, keys[i]),
+                                               error))
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+add_metadata (const Options         *self,
+              MtlTensorFileBuilder  *builder,
+              GError               **error)
+{
+  for (gsize i = 0; self->metadata != NULL && self->metadata[i] != NULL; i++)
+    {
+      const char *equals = strchr (self->metadata[i], '=');
+      g_autofree char *key = g_strndup (self->metadata[i], equals - self->metadata[i]);
+      const char *value = equals[1] != '\0' ? equals + 1 : NULL;
+
+      if (!mtl_tensor_file_builder_set_metadata (builder, key, value, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static MtlTensorFileBuilder *
+make_builder (const Options  *self,
+              MtlTensorFile  *source,
+              GPtrArray      *entries,
+              const char     *path,
+              GError        **error)
+{
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+
+  if (g_str_has_suffix (path, ".npy")) /* which has no metadata */
+    mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_NPY);
+  else if (!copy_metadata (source, builder, error))
+    return NULL;
+  mtl_tensor_file_builder_set_alignment (builder, self->alignment);
+  mtl_tensor_file_builder_set_order (builder, self->keep_order ? MTL_TENSOR_FILE_ORDER_ADDED
+                                                               : MTL_TENSOR_FILE_ORDER_ALIGNED);
+  if (!add_metadata (self, builder, error))
+    return NULL;
+
+  for (guint i = 0; i < entries->len; i++)
+    if (!add_tensor (self, source, entries->pdata[i], builder, error))
+      return NULL;
+
+  return g_steal_pointer (&builder);
+}
+
+static void
+on_signal (int number)
+{
+  caught_signal = number;
+}
+
+/* So that what is half written is taken away before the program ends. */
+static void
+catch_signals (void)
+{
+  struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
+  sigaction (SIGHUP, &action, NULL);
+}
+
+typedef struct
+{
+  ToolProgress progress;
+  GCancellable *cancellable;
+} Copy;
+
+static void
+on_progress (goffset  current,
+             goffset  total,
+             gpointer user_data)
+{
+  Copy *self = user_data;
+
+  if (caught_signal != 0)
+    g_cancellable_cancel (self->cancellable);
+  tool_progress_update (current, total, &self->progress);
+}
+
+static gboolean
+write_file (const Options         *self,
+            MtlTensorFileBuilder  *builder,
+            GFile                 *destination,
+            GError               **error)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Copy copy = { .cancellable = cancellable };
+  gboolean done;
+
+  catch_signals ();
+  tool_progress_init (&copy.progress, self->quiet ? NULL : "cp");
+  if (self->max_shard > 0)
+    done = mtl_tensor_file_builder_write_shards (builder, destination, self->max_shard,
+                                                 cancellable, on_progress, &copy, error);
+  else
+    done = mtl_tensor_file_builder_write (builder, destination, cancellable, on_progress, &copy,
+                                          error);
+  tool_progress_clear (&copy.progress);
+  return done;
+}
+
+/* Into a folder, by the name that the source has. */
+static char *
+get_destination (char **arguments)
+{
+  g_autofree char *name = NULL;
+
+  if (!g_file_test (arguments[1], G_FILE_TEST_IS_DIR))
+    return g_strdup (arguments[1]);
+
+  name = g_path_get_basename (arguments[0]);
+  return g_build_filename (arguments[1], name, NULL);
+}
+
+static int
+copy (const Options *self,
+      const char    *source_path,
+      const char    *path)
+{
+  g_autoptr (MtlTensorFile) source = tool_open (source_path);
+  g_autoptr (GFile) destination = g_file_new_for_path (path);
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autoptr (MtlTensorFileBuilder) builder = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (source == NULL)
+    return TOOL_FAILED;
+
+  entries = tool_select_entries (source, self->select);
+  if (entries == NULL)
+    return TOOL_FAILED;
+
+  builder = make_builder (self, source, entries, path, &error);
+  if (builder != NULL && write_file (self, builder, destination, &error))
+    return TOOL_DONE;
+
+  if (caught_signal != 0)
+    raise (caught_signal);
+  tool_complain_of (builder != NULL ? path : source_path, error);
+  return TOOL_FAILED;
+}
+
+int
+tool_cp (const ToolCommand *command,
+         int                argc,
+         char              *argv[])
+{
+  g_auto (Options) options = { NULL };
+  const GOptionEntry entries[] = {
+    { "select", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.select,
+      "Only the tensors that match; may be given again for others", "PATTERN" },
+    { "rename", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.renames,
+      "Names like FROM become like TO; of several rules the first that fits", "FROM=TO" },
+    { "dtype", 'd', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.dtypes,
+      "Convert all floats, or the tensors that match", "[PATTERN=]TYPE" },
+    { "align", 'a', 0, G_OPTION_ARG_INT, &options.alignment,
+      "Begin the data at a multiple of that many bytes", "BYTES" },
+    { "keep-order", 'k', 0, G_OPTION_ARG_NONE, &options.keep_order,
+      "Leave the tensors in their order, aligned or not", NULL },
+    { "shard-size", 'S', 0, G_OPTION_ARG_STRING, &options.shard_size,
+      "Into several files of at most that size, as 500M or 5G", "SIZE" },
+    { "metadata", 'm', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.metadata,
+      "Add to the metadata; without a VALUE take KEY out", "KEY=VALUE" },
+    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Do not tell how far it is", NULL },
+    { NULL },
+  };
+  int status;
+  g_auto (GStrv) arguments = NULL;
+  g_autofree char *wrong = NULL;
+  g_autofree char *destination = NULL;
+
+  options.rename_rules = g_array_new (FALSE, FALSE, sizeof (ToolRename));
+  g_array_set_clear_func (options.rename_rules, (GDestroyNotify) tool_rename_clear);
+  arguments = tool_parse (command, entries, argc, argv, &status);
+  if (arguments == NULL)
+    return status;
+
+  destination = get_destination (arguments);
+  if (!check_options (&options, destination, &wrong))
+    return tool_wrong_usage (command, "%s", wrong);
+
+  return copy (&options, arguments[0], destination);
+}

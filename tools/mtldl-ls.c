@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mtldl ls: what is in a file. */
+
+#include "mtldl-ls.h"
+
+#include <string.h>
+
+/* The columns of text before the name; all but the shape are aligned to the right. */
+enum
+{
+  COLUMN_DTYPE,
+  COLUMN_SHAPE,
+  COLUMN_BYTES,
+  COLUMN_OFFSET,
+  COLUMN_ALIGNMENT,
+  COLUMN_FILE,
+  N_COLUMNS
+};
+
+static const char *const titles[N_COLUMNS] = {
+  "DTYPE", "SHAPE", "BYTES", "OFFSET", "ALIGNMENT", "FILE"
+};
+
+#define N_SHORT (COLUMN_BYTES + 1)
+
+typedef struct
+{
+  gboolean all;      /* none folded */
+  gboolean is_long;
+  gboolean is_human;
+  gboolean names;    /* nothing else */
+  gboolean json;
+  gboolean metadata;
+} Options;
+
+/* The power of two that the offset is a multiple of; of more than a page nobody
+ * makes use. */
+guint64
+tool_get_alignment (guint64 offset)
+{
+  return offset == 0 ? 16384 : MIN (offset & -offset, 16384);
+}
+
+/* Whether its elements lie where this machine's are not to be read at one go. */
+gboolean
+tool_is_misaligned (MtlTensorFileEntry *entry)
+{
+  MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry);
+  guint n_bits = mtl_dtype_get_bits (dtype);
+
+  if (dtype == MTL_DTYPE_COMPLEX32 || dtype == MTL_DTYPE_COMPLEX64
+      || dtype == MTL_DTYPE_COMPLEX128)
+    n_bits /= 2;
+  return mtl_tensor_file_entry_get_byte_offset (entry) % MAX (n_bits / 8, 1) != 0;
+}
+
+static int
+compare_totals (gconstpointer a,
+                gconstpointer b)
+{
+  const ToolTotal *first = a, *second = b;
+
+  return first->n_bytes > second->n_bytes ? -1 : first->n_bytes < second->n_bytes;
+}
+
+static ToolTotal *
+get_total (GArray   *totals,
+           MtlDType  dtype)
+{
+  ToolTotal total = { .dtype = dtype };
+
+  for (guint i = 0; i < totals->len; i++)
+    if (g_array_index (totals, ToolTotal, i).dtype == dtype)
+      return &g_array_index (totals, ToolTotal, i);
+
+  g_array_append_val (totals, total);
+  return &g_array_index (totals, ToolTotal, totals->len - 1);
+}
+
+GArray *
+tool_count_totals (GPtrArray *entries)
+{
+  GArray *totals = g_array_new (FALSE, FALSE, sizeof (ToolTotal));
+
+  for (guint i = 0; i < entries->len; i++)
+    {
+      ToolTotal *total = get_total (totals, mtl_tensor_file_entry_get_dtype (entries->pdata[i]));
+
+      total->n_tensors++;
+      total->n_bytes += mtl_tensor_file_entry_get_n_bytes (entries->pdata[i]);
+    }
+
+  g_array_sort (totals, compare_totals);
+  return totals;
+}
+
+static char *
+count_to_string (const Options *options,
+                 guint64        n_bytes)
+{
+  if (options->is_human)
+    return tool_format_bytes (n_bytes);
+
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, n_bytes);
+}
+
+static char *
+bytes_to_string (const Options *options,
+                 const ToolRow *row)
+{
+  g_autofree char *each =
+    count_to_string (options, mtl_tensor_file_entry_get_n_bytes (row->entry));
+
+  if (row->n_tensors == 1)
+    return g_steal_pointer (&each);
+
+  return g_strdup_printf ("%" G_GSIZE_FORMAT "×%s", row->n_tensors, each);
+}
+
+static char *
+cell_to_string (const Options *options,
+                const ToolRow *row,
+                guint          column)
+{
+  guint64 offset = mtl_tensor_file_entry_get_byte_offset (row->entry);
+  g_autofree char *base = NULL;
+
+  switch (column)
+    {
+    case COLUMN_DTYPE:
+      return mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (row->entry));
+    case COLUMN_SHAPE:
+      return tool_shape_to_string (row->entry);
+    case COLUMN_BYTES:
+      return bytes_to_string (options, row);
+    case COLUMN_OFFSET:
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, offset);
+    case COLUMN_ALIGNMENT:
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, tool_get_alignment (offset));
+    default:
+      base = g_file_get_basename (mtl_tensor_file_entry_get_file (row->entry));
+      return tool_escape (base);
+    }
+}
+
+static void
+pad (guint n)
+{
+  tool_print ("%*s", (int) n, "");
+}
+
+static void
+print_cell (const char *text,
+            guint       column,
+            guint       width)
+{
+  guint n = width - g_utf8_strlen (text, -1);
+  gboolean is_number = column >= COLUMN_BYTES && column <= COLUMN_ALIGNMENT;
+
+  if (is_number)
+    pad (n);
+  tool_print_text (text);
+  if (!is_number)
+    pad (n);
+  tool_print_text ("  ");
+}
+
+static void
+print_titles (const guint *widths,
+              guint        n_columns)
+{
+  tool_print_text (tool_strong ());
+  for (guint column = 0; column < n_columns; column++)
+    print_cell (titles[column], column, widths[column]);
+  tool_print ("NAME%s\n", tool_plain ());
+}
+
+static void
+print_rows (const Options *options,
+            GPtrArray     *rows)
+{
+  guint n_columns = options->is_long ? N_COLUMNS : N_SHORT;
+  g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
+  guint widths[N_COLUMNS];
+
+  for (guint column = 0; column < n_columns; column++)
+    widths[column] = strlen (titles[column]);
+
+  for (guint i = 0; i < rows->len; i++)
+    for (guint column = 0; column < n_columns; column++)
+      {
+        char *text = cell_to_string (options, rows->pdata[i], column);
+
+        widths[column] = MAX (widths[column], g_utf8_strlen (text, -1));
+        g_ptr_array_add (cells, text);
+      }
+
+  if (rows->len > 0)
+    print_titles (widths, n_columns);
+  for (guint i = 0; i < rows->len; i++)
+    {
+      for (guint column = 0; column < n_columns; column++)
+        print_cell (cells->pdata[i * n_columns + column], column, widths[column]);
+      tool_print ("%s\n", ((ToolRow *) rows->pdata[i])->name);
+    }
+}
+
+static void
+print_total (const char *name,
+             gsize       n_tensors,
+             guint64     n_bytes)
+{
+  g_autofree char *human = tool_format_bytes (n_bytes);
+
+  tool_print ("%-16s %8" G_GSIZE_FORMAT " %s %16" G_GUINT64_FORMAT " bytes", name, n_tensors,
+              n_tensors == 1 ? "tensor, " : "tensors,", n_bytes);
+  if (n_bytes >= 1024)
+    tool_print (" (%s)", human);
+  tool_print_text ("\n");
+}
+
+static void
+print_alignment (GPtrArray *entries)
+{
+  guint64 least = 0;
+  gsize n_misaligned = 0;
+
+  for (guint i = 0; i < entries->len; i++)
+    {
+      MtlTensorFileEntry *entry = entries->pdata[i];
+      guint64 alignment = tool_get_alignment (mtl_tensor_file_entry_get_byte_offset (entry));
+
+      if (mtl_tensor_file_entry_get_n_bytes (entry) == 0)
+        continue;
+      least = least == 0 ? alignment : MIN (least, alignment);
+      n_misaligned += tool_is_misaligned (entry);
+    }
+
+  if (least > 0)
+    tool_print ("aligned to       %8" G_GUINT64_FORMAT " byte%s", least, least == 1 ? "" : "s");
+  if (n_misaligned > 0)
+    tool_print (", %" G_GSIZE_FORMAT " of them not as their elements want it", n_misaligned);
+  if (least > 0)
+    tool_print_text ("\n");
+}
+
+static void
+print_totals (GPtrArray *entries)
+{
+  g_autoptr (GArray) totals = tool_count_totals (entries);
+  guint64 n_bytes = 0;
+
+  for (guint i = 0; i < totals->len; i++)
+    {
+      const ToolTotal *total = &g_array_index (totals, ToolTotal, i);
+      g_autofree char *name = mtl_dtype_to_string (total->dtype);
+
+      print_total (name, total->n_tensors, total->n_bytes);
+      n_bytes += total->n_bytes;
+    }
+
+  if (totals->len != 1)
+    print_total ("total", entries->len, n_bytes);
+  print_alignment (entries);
+}
+
+static void
+print_metadata (MtlTensorFile *file)
+{
+  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (file);
+
+  tool_print ("\n%smetadata%s\n", tool_strong (), tool_plain ());
+  for (gsize i = 0; keys[i] != NULL; i++)
+    {
+      g_autofree char *key = tool_escape (keys[i]);
+      g_autofree char *value = tool_escape (mtl_tensor_file_get_metadata (file, keys[i]));
+
+      tool_print ("  %s: %s\n", key, value);
+    }
+}
+
+static GPtrArray *
+make_rows (const Options *options,
+           GPtrArray     *entries)
+{
+  GPtrArray *rows;
+
+  if (!options->all && !options->is_long && !options->names)
+    return tool_fold (entries);
+
+  rows = g_ptr_array_new_with_free_func ((GDestroyNotify) tool_row_free);
+  for (guint i = 0; i < entries->len; i++)
+    {
+      ToolRow *row = g_new (ToolRow, 1);
+
+      *row = (ToolRow) { entries->pdata[i],
+                         tool_escape (mtl_tensor_file_entry_get_name (entries->pdata[i])), 1 };
+      g_ptr_array_add (rows, row);
+    }
+  return rows;
+}
+
+static void
+print_list (const Options *options,
+            MtlTensorFile *file,
+            GPtrArray     *entries)
+{
+  g_autoptr (GPtrArray) rows = make_rows (options, entries);
+
+  if (options->names)
+    {
+      for (guint i = 0; i < rows->len; i++)
+        tool_print ("%s\n", ((ToolRow *) rows->pdata[i])->name);
+      return;
+    }
+
+  print_rows (options, rows);
+  if (rows->len > 0)
+    tool_print_text ("\n");
+  print_totals (entries);
+  if (options->metadata)
+    print_metadata (file);
+}
+
+static int
+list (const Options *options,
+      char         **arguments)
+{
+  g_autoptr (MtlTensorFile) file = tool_open (arguments[0]);
+  g_autoptr (GPtrArray) entries = NULL;
+
+  if (file == NULL)
+    return TOOL_FAILED;
+
+  entries = tool_select_entries (file, arguments + 1);
+  if (entries == NULL)
+    return TOOL_FAILED;
+
+  if (options->json)
+    tool_print_json (file, entries);
+  else
+    print_list (options, file, entries);
+  return TOOL_DONE;
+}
+
+int
+tool_ls (const ToolCommand *command,
+         int                argc,
+         char              *argv[])
+{
+  Options options = { FALSE };
+  const GOptionEntry entries[] = {
+    { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "A line for each tensor, none folded", NULL },
+    { "long", 'l', 0, G_OPTION_ARG_NONE, &options.is_long,
+      "As --all, with the offset, the alignment and the file", NULL },
+    { "names", '1', 0, G_OPTION_ARG_NONE, &options.names, "The names alone, one a line", NULL },
+    { "human-readable", 'H', 0, G_OPTION_ARG_NONE, &options.is_human, "Sizes as 13.5 GiB", NULL },
+    { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata, "The file's metadata, too", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "All of it as JSON", NULL },
+    { NULL },
+  };
+  int status;
+  g_auto (GStrv) arguments = tool_parse (command, entries, argc, argv, &status);
+
+  return arguments != NULL ? list (&options, arguments) : status;
+}

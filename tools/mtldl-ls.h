@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtldl-tool.h"
+
+G_BEGIN_DECLS
+
+/* A line of the list: one tensor, or several that differ in numbers in their names. */
+typedef struct
+{
+  MtlTensorFileEntry *entry; /* the first of them, owned by the file's list */
+  char *name;                /* escaped */
+  gsize n_tensors;
+} ToolRow;
+
+void       tool_row_free           (ToolRow        *self);
+
+GPtrArray *tool_fold               (GPtrArray      *entries);
+guint64    tool_get_alignment      (guint64         offset);
+gboolean   tool_is_misaligned      (MtlTensorFileEntry *entry);
+void       tool_print_json         (MtlTensorFile  *file,
+                                    GPtrArray      *entries);
+
+/* What there is of one element type. */
+typedef struct
+{
+  MtlDType dtype;
+  gsize n_tensors;
+  guint64 n_bytes;
+} ToolTotal;
+
+/* By the bytes, most first. */
+GArray    *tool_count_totals       (GPtrArray      *entries);
+
+G_END_DECLS

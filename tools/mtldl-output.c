@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What goes to standard output and to standard error. */
+
+#include "mtldl-tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+tool_print_text (const char *text)
+{
+  fputs (text, stdout);
+}
+
+void
+tool_print (const char *format,
+            ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  vfprintf (stdout, format, arguments);
+  va_end (arguments);
+}
+
+gboolean
+tool_finish_output (void)
+{
+  gboolean failed_before = ferror (stdout);
+
+  errno = 0;
+  if (fclose (stdout) == 0 && !failed_before)
+    return TRUE;
+
+  /* Who reads no more wants no message either. */
+  if (errno != EPIPE)
+    tool_complain ("standard output: %s", errno != 0 ? g_strerror (errno) : "writing failed");
+  return FALSE;
+}
+
+static gboolean
+is_coloured (void)
+{
+  static int answer = -1;
+  const char *off = g_getenv ("NO_COLOR");
+  const char *terminal = g_getenv ("TERM");
+
+  if (answer < 0)
+    answer = isatty (STDOUT_FILENO) && (off == NULL || *off == '\0')
+             && terminal != NULL && !g_str_equal (terminal, "dumb");
+  return answer;
+}
+
+const char *
+tool_strong (void)
+{
+  return is_coloured () ? "\033[1m" : "";
+}
+
+const char *
+tool_accent (void)
+{
+  return is_coloured () ? "\033[36m" : "";
+}
+
+const char *
+tool_plain (void)
+{
+  return is_coloured () ? "\033[0m" : "";
+}
+
+void
+tool_complain (const char *format,
+               ...)
+{
+  g_autofree char *text = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_printerr ("mtldl: %s\n", text);
+}
+
+void
+tool_complain_of (const char   *path,
+                  const GError *error)
+{
+  g_autofree char *escaped = tool_escape (path);
+
+  tool_complain ("%s: %s", escaped, error->message);
+}
+
+static gboolean
+knows_unicode (void)
+{
+  static int answer = -1;
+
+  if (answer < 0)
+    answer = !isatty (STDOUT_FILENO) || g_get_charset (NULL);
+  return answer;
+}
+
+/* What a terminal shows as it is: nothing that moves the cursor, begins a line, or turns
+ * the direction of writing. */
+static gboolean
+is_shown (gunichar character)
+{
+  GUnicodeType type = g_unichar_type (character);
+
+  if (character == '\\' || (character >= 0x80 && !knows_unicode ()))
+    return FALSE;
+
+  return g_unichar_isprint (character) && type != G_UNICODE_LINE_SEPARATOR
+         && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
+static void
+append_escaped (GString  *string,
+                gunichar  character)
+{
+  if (character == '\\')
+    g_string_append (string, "\\\\");
+  else if (character == '\n')
+    g_string_append (string, "\\n");
+  else if (character == '\t')
+    g_string_append (string, "\\t");
+  else
+    g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
+}
+
+char *
+tool_escape (const char *text)
+{
+  GString *string = g_string_sized_new (strlen (text));
+
+  for (const char *end = text + strlen (text); text < end;)
+    {
+      gunichar character = g_utf8_get_char_validated (text, end - text);
+
+      if (character >= 0x110000)
+        {
+          g_string_append_printf (string, "\\x%02x", (guchar) *text++);
+          continue;
+        }
+      if (is_shown (character))
+        g_string_append_unichar (string, character);
+      else
+        append_escaped (string, character);
+      text = g_utf8_next_char (text);
+    }
+
+  return g_string_free (string, FALSE);
+}
+
+/* So many hexadecimal digits, or -1. */
+static gint64
+read_digits (const char *text,
+             guint       n)
+{
+  gint64 value = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      if (!g_ascii_isxdigit (text[i]))
+        return -1;
+      value = value * 16 + g_ascii_xdigit_value (text[i]);
+    }
+
+  return value;
+}
+
+/* Appends what text, which begins behind a backslash, stands for, and gives its length, or
+ * 0 where it stands for nothing. */
+static gsize
+append_unescaped (GString    *string,
+                  const char *text)
+{
+  guint n_digits = *text == 'x' ? 2 : *text == 'u' ? 4 : *text == 'U' ? 8 : 0;
+  gint64 value;
+
+  if (n_digits == 0)
+    {
+      if (*text != '\\' && *text != 'n' && *text != 't')
+        return 0;
+      g_string_append_c (string, *text == 'n' ? '\n' : *text == 't' ? '\t' : '\\');
+      return 1;
+    }
+
+  value = read_digits (text + 1, n_digits);
+  if (value <= 0 || value >= 0x110000)
+    return 0;
+  if (n_digits == 2)
+    g_string_append_c (string, value);
+  else
+    g_string_append_unichar (string, value);
+  return 1 + n_digits;
+}
+
+/* NULL where tool_escape() does not give such a text. */
+char *
+tool_unescape (const char *text)
+{
+  g_autoptr (GString) string = g_string_new (NULL);
+
+  while (*text != '\0')
+    {
+      gsize length;
+
+      if (*text != '\\')
+        {
+          g_string_append_c (string, *text++);
+          continue;
+        }
+      length = append_unescaped (string, text + 1);
+      if (length == 0)
+        return NULL;
+      text += 1 + length;
+    }
+
+  return g_string_free (g_steal_pointer (&string), FALSE);
+}
+
+char *
+tool_shape_to_string (MtlTensorFileEntry *entry)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
+  GString *string = g_string_new ("[");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, i > 0 ? ",%" G_GINT64_FORMAT : "%" G_GINT64_FORMAT, shape[i]);
+  g_string_append_c (string, ']');
+  return g_string_free (string, FALSE);
+}
+
+/* As people say it: 13.5 GiB. */
+char *
+tool_format_bytes (guint64 n_bytes)
+{
+  static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+  double value = n_bytes;
+  gsize unit = 0;
+
+  if (n_bytes == 1)
+    return g_strdup ("1 byte");
+
+  for (; value >= 1023.95 && unit + 1 < G_N_ELEMENTS (units); unit++)
+    value /= 1024;
+  return g_strdup_printf (unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+}

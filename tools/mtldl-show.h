@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtldl-tool.h"
+
+G_BEGIN_DECLS
+
+gboolean tool_print_stats (MtlStridedView  *view,
+                           GError         **error);
+
+G_END_DECLS

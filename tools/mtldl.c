@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* mtldl: files of tensors, on the command line. */
+
+#include "mtldl-tool.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const ToolCommand commands[] = {
+  { "ls", "FILE [PATTERN…]", "list the tensors of a file", tool_ls, 1, -1 },
+  { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 2 },
+  { "check", "FILE…", "tell what is wrong with files", tool_check, 1, -1 },
+  { "cp", "SOURCE DESTINATION", "copy tensors into another file", tool_cp, 2, 2 },
+};
+
+static const ToolCommand *
+find_command (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (g_str_equal (commands[i].name, name))
+      return &commands[i];
+
+  return NULL;
+}
+
+static void
+append_usage (GString *text)
+{
+  g_string_append (text, "Usage:\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    g_string_append_printf (text, "  mtldl %s [OPTION…] %s\n", commands[i].name,
+                            commands[i].arguments);
+  g_string_append (text, "  mtldl help [COMMAND]\n  mtldl --version\n");
+}
+
+static void
+append_commands (GString *text)
+{
+  g_string_append (text, "\nCommands:\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    g_string_append_printf (text, "  %-6s %s\n", commands[i].name, commands[i].summary);
+  g_string_append (text,
+                   "\nFiles are safetensors, several of them by their index, .npy and .npz.\n"
+                   "The exit status is 0, or 1 where a file is bad or something failed, or 2\n"
+                   "where the command was not understood.\n");
+}
+
+static int
+show_help (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  append_usage (text);
+  append_commands (text);
+  tool_print_text (text->str);
+  return TOOL_DONE;
+}
+
+static int
+refuse_command (const char *name)
+{
+  g_autofree char *escaped = tool_escape (name);
+
+  tool_complain ("there is no command “%s”; “mtldl help” lists those that there are", escaped);
+  return TOOL_WRONG_USAGE;
+}
+
+static int
+run_command (const char *name,
+             int         argc,
+             char       *argv[])
+{
+  const ToolCommand *command = find_command (name);
+  g_autofree char *program = NULL;
+
+  if (command == NULL)
+    return refuse_command (name);
+
+  program = g_strconcat ("mtldl ", name, NULL);
+  g_set_prgname (program);
+  return command->run (command, argc, argv);
+}
+
+static int
+run_help (int   argc,
+          char *argv[])
+{
+  char *asked[] = { argv[0], (char *) "--help", NULL };
+
+  if (argc == 1)
+    return show_help ();
+
+  return run_command (argv[1], 2, asked);
+}
+
+static int
+run (int   argc,
+     char *argv[])
+{
+  const char *first = argc > 1 ? argv[1] : NULL;
+
+  if (first == NULL)
+    {
+      g_autoptr (GString) text = g_string_new (NULL);
+
+      append_usage (text);
+      g_printerr ("%s", text->str);
+      return TOOL_WRONG_USAGE;
+    }
+
+  if (g_str_equal (first, "--help"))
+    return show_help ();
+  if (g_str_equal (first, "help"))
+    return run_help (argc - 1, argv + 1);
+  if (g_str_equal (first, "--version"))
+    {
+      tool_print ("mtldl %d.%d.%d\n", MTL_MAJOR_VERSION, MTL_MINOR_VERSION, MTL_MICRO_VERSION);
+      return TOOL_DONE;
+    }
+
+  return run_command (first, argc - 1, argv + 1);
+}
+
+/* A mapped file can be cut by others at any time, and the disk can fail. */
+static void
+on_bus_error (int number)
+{
+  static const char message[] =
+    "mtldl: the file was cut, or its disk failed, while it was being read\n";
+  gssize written = write (STDERR_FILENO, message, sizeof message - 1);
+
+  (void) written;
+  _exit (TOOL_FAILED);
+}
+
+/* Else a file that is opened would take the place of one that the caller closed, and what
+ * is printed would go into it. */
+static void
+hold_standard_streams (void)
+{
+  int descriptor;
+
+  do
+    descriptor = open ("/dev/null", O_RDONLY);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  close (descriptor);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  struct sigaction action = { .sa_handler = on_bus_error };
+  int status;
+
+  hold_standard_streams ();
+  setlocale (LC_CTYPE, "");
+  /* All files are on this machine: what gives GIO others need not be loaded. */
+  g_setenv ("GIO_USE_VFS", "local", TRUE);
+  sigaction (SIGBUS, &action, NULL);
+
+  status = run (argc, argv);
+  return tool_finish_output () ? status : MAX (status, TOOL_FAILED);
+}
