@@ -143,16 +143,15 @@ def test_repr(path, file):
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path):
-    """A file of 64 GiB, of which memory gets what is taken out of it, and a path that has gone
-    is missed by the first view alone."""
+    """A file of 4 GiB, of which memory gets what is taken out of it."""
     path = tmp_path / "file"
     write_safetensors(path, {
         "small": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
-        "large": {"dtype": "F32", "shape": [2**34], "data_offsets": [1, 2**36 + 1]}}, b"\x07")
-    os.truncate(path, path.stat().st_size + 2**36)
+        "large": {"dtype": "F32", "shape": [2**30], "data_offsets": [1, 2**32 + 1]}}, b"\x07")
+    os.truncate(path, path.stat().st_size + 2**32)
     file, read = Mtl.load(path), Mtl.load(path, mode=Mtl.FileMode.READ)
 
-    assert read.get_entry("large").shape == (2**34,) and read["small"].tolist() == [7]
+    assert read.get_entry("large").shape == (2**30,) and read["small"].tolist() == [7]
     assert next(iter(read.values())).tolist() == [7]
     assert dict(file)["large"][-1] == 0
 

@@ -10,8 +10,9 @@ import conftest
 from random_tensors import (NUMPY, SAFETENSORS, assert_same, draw_array, draw_names,
                             draw_strided, draw_tensor, draw_text)
 
-N_SAFETENSORS = min(600, conftest.CASES)
-N_NUMPY = min(400, conftest.CASES)
+# Fewer where each takes long, as under valgrind.
+N_SAFETENSORS = min(600, conftest.CASES // 5)
+N_NUMPY = min(400, conftest.CASES // 5)
 MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
 ORDERS = [Mtl.TensorFileOrder.ALIGNED, Mtl.TensorFileOrder.ADDED]
 # What safetensors writes; it reads elements of 6 bits.
