@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files of tensors, beside safetensors, PyTorch and Python's json: milliseconds, the least of
-several rounds taken in turn, the ratio to the peer, and the most that it may be.
+"""Reading files of tensors, beside safetensors, PyTorch and Python's json: milliseconds, the
+least of several rounds taken in turn, the ratio to the peer, and the most that it may be.
 
 usage: bench_files.py FOLDER: the build folder.
 """
@@ -22,13 +22,11 @@ import safetensors  # noqa: E402
 import torch  # noqa: E402, F401: what safetensors makes of tensors
 from gi.repository import Gio, Mtl  # noqa: E402
 
-import bench_files_write as writing  # noqa: E402
-
 MIB = 2**20
 
 # How many tensors of how many bytes, and rounds of what takes no time and of what does.
 MODELS = [(1000, MIB, 300, 8), (100_000, 4, 6, 3)]
-COLD_ROUNDS, WRITE_ROUNDS = 7, 5
+COLD_ROUNDS = 7
 
 # Of the peer's time.
 OPEN_LIMIT_IN_C, OPEN_LIMIT, VIEWS_LIMIT = 0.25, 0.3, 0.25
@@ -161,18 +159,6 @@ def show_cold(path, n, begin, c):
          COLD_ROUNDS, prepare=lambda: forget(path))
 
 
-def show_writing(folder):
-    folders = [(folder, "on the disk")]
-    if os.access(writing.MEMORY_FOLDER, os.W_OK):
-        folders.append((writing.MEMORY_FOLDER, "in /dev/shm"))
-    for parent, where in folders:
-        with tempfile.TemporaryDirectory(dir=parent) as temporary:
-            for row in writing.rows_of_writing(Path(temporary), where, 1000, name_of):
-                show(1000, row, WRITE_ROUNDS)
-                if sys.platform == "linux":
-                    writing.show_memory(row)
-
-
 def load_functions(build):
     c = ctypes.CDLL(str(Path(build) / "tests" / "bench" / "libbench-file-tables.so"))
     for name, result, *arguments in [
@@ -205,8 +191,6 @@ def main(build):
             if size == MIB:
                 show_cold(path, n, 8 + len(header), c)
         show_sparse(folder, c)
-        path.unlink()
-        show_writing(folder)
 
 
 if __name__ == "__main__":
