@@ -178,7 +178,7 @@ count_mappings (TestFolder *folder)
   return n;
 }
 
-/* It names the file and the reason. */
+/* It names the reason and the file, which what reads pages ahead does not know. */
 static void
 check_error (const FaultCase *self,
              const Fault     *fault,
@@ -192,7 +192,8 @@ check_error (const FaultCase *self,
     }
 
   g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (fault->code));
-  g_assert_nonnull (strstr (error->message, self->folder->path));
+  if (fault->calls != FAULT_ADVISE)
+    g_assert_nonnull (strstr (error->message, self->folder->path));
   g_assert_nonnull (strstr (error->message, g_strerror (fault->code)));
 }
 

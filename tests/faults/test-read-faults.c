@@ -23,7 +23,8 @@ static const Fault read_faults[] = {
   { FAULT_MAP, ENOMEM },
   { FAULT_MAP, EACCES },
   { FAULT_UNMAP, ENOMEM, TRUE },
-  { FAULT_ADVISE, EIO, TRUE },
+  { FAULT_ADVISE, EIO },
+  { FAULT_ADVISE, EINTR, TRUE },
   { FAULT_CLOSE, EIO, TRUE },
   { FAULT_CLOSE, EINTR, TRUE },
   { FAULT_ALLOCATE, ENOMEM },
@@ -36,25 +37,57 @@ typedef struct
   char *expected; /* of all names and bytes, from when nothing fails */
 } ReadCase;
 
-static gboolean
-add_view (MtlTensorFile  *tensors,
-          const char     *name,
-          GChecksum      *sum,
-          GError        **error)
+static void
+add_view (GChecksum      *sum,
+          MtlStridedView *view)
 {
-  g_autoptr (MtlStridedView) view = mtl_tensor_file_get_view (tensors, name, error);
-
-  if (view == NULL)
-    return FALSE;
-
-  g_checksum_update (sum, (const guchar *) name, strlen (name) + 1);
   g_checksum_update (sum, GSIZE_TO_POINTER (mtl_strided_view_get_address (view)),
                      mtl_strided_view_get_volume (view)
                      * mtl_strided_view_get_item_bits (view) / 8);
+}
+
+static gboolean
+get_each (MtlTensorFile  *tensors,
+          GChecksum      *sum,
+          GError        **error)
+{
+  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autoptr (MtlStridedView) view = mtl_tensor_file_get_view (tensors, names[i], error);
+
+      if (view == NULL)
+        return FALSE;
+
+      g_checksum_update (sum, (const guchar *) names[i], strlen (names[i]) + 1);
+      add_view (sum, view);
+    }
+
   return TRUE;
 }
 
-/* Opens it, lists it, and gets all that is in it. */
+static gboolean
+get_all (MtlTensorFile  *tensors,
+         GChecksum      *sum,
+         GError        **error)
+{
+  gsize n_views;
+  MtlStridedView **views = mtl_tensor_file_get_views (tensors, "*", NULL, NULL, NULL, &n_views,
+                                                      error);
+  gboolean done;
+
+  if (views == NULL)
+    return FALSE;
+
+  done = mtl_tensor_file_prefetch (tensors, views, n_views, error);
+  for (gsize i = 0; i < n_views; i++)
+    add_view (sum, views[i]);
+  free_views (views, n_views);
+  return done;
+}
+
+/* Opens it, lists it, and gets all that is in it twice. */
 static gboolean
 run_read (gpointer   data,
           GError   **error)
@@ -63,15 +96,9 @@ run_read (gpointer   data,
   g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (self->file, self->mode, NULL, NULL,
                                                             error);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  g_autofree const char **names = NULL;
 
-  if (tensors == NULL)
+  if (tensors == NULL || !get_each (tensors, sum, error) || !get_all (tensors, sum, error))
     return FALSE;
-
-  names = mtl_tensor_file_get_names (tensors);
-  for (gsize i = 0; names[i] != NULL; i++)
-    if (!add_view (tensors, names[i], sum, error))
-      return FALSE;
 
   if (self->expected == NULL)
     self->expected = g_strdup (g_checksum_get_string (sum));
@@ -135,6 +162,21 @@ test_npy (TestFolder    *folder,
   try_reads (folder, file);
 }
 
+static void
+test_npz (TestFolder    *folder,
+          gconstpointer  data)
+{
+  const TestMember members[] = {
+    { "a.npy", "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }\n",
+      "abcdefghijkl", 12, GPOINTER_TO_INT (data) },
+    { "b.npy", "{'descr': '>i4', 'fortran_order': False, 'shape': (1,), }\n", "abcd", 4,
+      GPOINTER_TO_INT (data) },
+  };
+  g_autoptr (GFile) file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
+
+  try_reads (folder, file);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -144,6 +186,9 @@ main (int   argc,
   add_folder_test ("/ReadFaults/safetensors", test_safetensors);
   add_folder_test ("/ReadFaults/shards", test_shards);
   add_folder_test ("/ReadFaults/npy", test_npy);
+  add_folder_test ("/ReadFaults/npz/stored", test_npz);
+  g_test_add ("/ReadFaults/npz/deflated", TestFolder, GINT_TO_POINTER (TRUE), set_up_folder,
+              test_npz, tear_down_folder);
 
   return g_test_run ();
 }
