@@ -440,6 +440,54 @@ test_match_names (TestFolder    *folder,
   assert_names_match (tensors, "c", "");
 }
 
+/* Also by as many bytes as there were. */
+static void
+test_written (TestFolder    *folder,
+              gconstpointer  data)
+{
+  const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
+
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (GFile) file = write_three (folder, "file");
+      const char *path = g_file_peek_path (file);
+      g_autoptr (MtlTensorFile) written = open_file (file, mode);
+      g_autoptr (MtlTensorFile) grown = NULL;
+      int fd = g_open (path, O_WRONLY, 0);
+
+      g_assert_cmpint (pwrite (fd, "x", 1, 8 + strlen (three_header)), ==, 1);
+      g_assert_cmpint (utimensat (AT_FDCWD, path, times, 0), ==, 0);
+      assert_fails (mtl_tensor_file_get_view (written, "a", &error), MTL_ERROR_INVALID_DATA,
+                    "file” was changed");
+
+      grown = open_file (file, mode);
+      g_assert_cmpint (ftruncate (fd, 1000), ==, 0);
+      assert_fails (mtl_tensor_file_get_view (grown, "a", &error), MTL_ERROR_INVALID_DATA,
+                    "and has 1000");
+      close (fd);
+    }
+}
+
+/* What has the name of one of several files. */
+static void
+test_sharded_kinds (TestFolder    *folder,
+                    gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_sharded (folder);
+  g_autoptr (GFile) second = get_file (folder, "2");
+  const char *path = g_file_peek_path (second);
+
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (g_mkdir (path, 0755), ==, 0);
+  assert_open_fails (open_any, file, G_IO_ERROR_IS_DIRECTORY, "2” is a folder");
+  g_assert_cmpint (g_rmdir (path), ==, 0);
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0);
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE, "2” is a pipe");
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (symlink ("/proc/self/maps", path), ==, 0);
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE, "2” is said to have 0 bytes");
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -463,6 +511,10 @@ main (int   argc,
   add_folder_test ("/TensorFile/close", test_close);
   add_folder_test ("/TensorFile/match-names", test_match_names);
   g_test_add_func ("/TensorFile/bare", test_bare);
+  add_folder_test ("/TensorFile/written", test_written);
+#ifdef __linux__
+  add_folder_test ("/TensorFile/sharded/kinds", test_sharded_kinds);
+#endif
 
   return g_test_run ();
 }
