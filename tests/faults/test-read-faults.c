@@ -87,7 +87,7 @@ get_all (MtlTensorFile  *tensors,
   return done;
 }
 
-/* Opens it, lists it, and gets all that is in it twice. */
+/* Opens it, lists it, gets all that is in it twice, and reads all of it. */
 static gboolean
 run_read (gpointer   data,
           GError   **error)
@@ -97,7 +97,8 @@ run_read (gpointer   data,
                                                             error);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
 
-  if (tensors == NULL || !get_each (tensors, sum, error) || !get_all (tensors, sum, error))
+  if (tensors == NULL || !get_each (tensors, sum, error) || !get_all (tensors, sum, error)
+      || !mtl_tensor_file_check (tensors, MTL_TENSOR_CHECKS_BOOL, NULL, NULL, NULL, error))
     return FALSE;
 
   if (self->expected == NULL)
