@@ -226,6 +226,13 @@ open_member (MtlTensorFilePart  *part,
       return FALSE;
     }
 
+  if (part->table->format != MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "%s is of NumPy's, and an index names safetensors files", part->source->name);
+      return FALSE;
+    }
+
   mtl_file_source_close (part->source);
   return TRUE;
 }

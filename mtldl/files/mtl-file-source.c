@@ -102,7 +102,11 @@ check_empty (const MtlFileSource  *self,
              GError              **error)
 {
   guint8 byte;
-  gssize n_read = pread (self->fd, &byte, 1, 0);
+  gssize n_read;
+
+  do
+    n_read = pread (self->fd, &byte, 1, 0);
+  while (n_read < 0 && errno == EINTR);
 
   if (n_read == 0)
     return TRUE;

@@ -73,6 +73,13 @@ test_interrupted (TestFolder    *folder,
   assert_pattern (bytes, 501, 100);
   max_piece = G_MAXSIZE;
 
+  /* Also when a file without bytes is opened, of which one is looked for. */
+  mtl_file_source_free (g_steal_pointer (&source));
+  g_object_unref (file);
+  file = write_file (folder, "file", "", 0);
+  next_errno = EINTR;
+  source = open_source (file);
+
   next_errno = EIO;
   g_assert_false (mtl_file_source_read_at (source, 0, bytes, 100, &error));
   assert_system_failed (error, G_IO_ERROR_FAILED, "file” cannot be read: Input/output error");

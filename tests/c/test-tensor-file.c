@@ -202,6 +202,17 @@ test_sharded (TestFolder    *folder,
   assert_fails (mtl_tensor_file_open ((file), MTL_FILE_MODE_AUTO, NULL, NULL, &error), code, value)
 
 static void
+write_archive_of_bytes (TestFolder *folder,
+                        const char *name)
+{
+  const TestMember member = {
+    "y.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", "abc", 3, FALSE
+  };
+
+  g_object_unref (write_npz (folder, name, &member, 1));
+}
+
+static void
 test_sharded_wrong (TestFolder    *folder,
                     gconstpointer  data)
 {
@@ -219,6 +230,8 @@ test_sharded_wrong (TestFolder    *folder,
 
   itself = write_file (folder, "2", index_text, strlen (index_text));
   assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is an index itself");
+  write_archive_of_bytes (folder, "2");
+  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is of NumPy's");
   g_assert_cmpint (g_unlink (g_file_peek_path (itself)), ==, 0);
   g_assert_null (mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &local_error));
   assert_system_failed (local_error, G_IO_ERROR_NOT_FOUND, "2” cannot be opened");

@@ -134,6 +134,34 @@ test_read (void)
     }
 }
 
+/* All at once, also of a file that no buffer holds. */
+static void
+test_views (void)
+{
+  for (int i = 0; i < N_METAL_DEVICES; i++)
+    for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+      {
+        g_autoptr (GFile) file = write_tensors (i == DISCRETE && mode == MTL_FILE_MODE_MAP
+                                                  ? MAX_BUFFER_SIZE + 1 : 3000000);
+        g_autoptr (MtlTensorFile) tensors = open_file (file, mode, i);
+        g_autoptr (GError) error = NULL;
+        gsize n_views;
+        g_autofree MtlStridedView **views = mtl_tensor_file_get_views (tensors, "?", NULL, NULL,
+                                                                       NULL, &n_views, &error);
+
+        g_assert_no_error (error);
+        g_assert_cmpuint (n_views, ==, 2);
+        g_assert_true (mtl_tensor_file_prefetch (tensors, views, n_views, &error));
+        g_assert_no_error (error);
+        mtl_tensor_file_close (tensors);
+        assert_elements (views[0], 1, 2, 3, 4);
+        assert_gpu_copies (views[1], 5, -2);
+        g_assert_finalize_object (views[0]);
+        g_assert_finalize_object (views[1]);
+        g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
+      }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -144,6 +172,7 @@ main (int   argc,
   add_metal_test ("/MetalTensorFile/mapped", test_mapped);
   add_metal_test ("/MetalTensorFile/larger-than-a-buffer", test_larger_than_a_buffer);
   add_metal_test ("/MetalTensorFile/read", test_read);
+  add_metal_test ("/MetalTensorFile/views", test_views);
 
   return g_test_run ();
 }
