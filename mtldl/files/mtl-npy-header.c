@@ -171,13 +171,13 @@ read_extent (Literal *self,
 }
 
 static gboolean
-read_shape (Literal *self,
-            gint64  *shape,
-            guint32 *n_dims)
+read_shape (Literal        *self,
+            gint64         *shape,
+            MtlTensorEntry *entry)
 {
   gboolean has_comma = TRUE;
 
-  *n_dims = 0;
+  entry->n_dims = 0;
   if (!skip_character (self, '('))
     return refuse (self, MTL_ERROR_INVALID_DATA, "shape: “(” was expected");
 
@@ -185,16 +185,16 @@ read_shape (Literal *self,
     {
       if (!has_comma)
         return refuse (self, MTL_ERROR_INVALID_DATA, "shape: “,” or “)” was expected");
-      if (*n_dims == MTL_LAYOUT_MAX_DIMS)
+      if (entry->n_dims == MTL_LAYOUT_MAX_DIMS)
         return refuse (self, MTL_ERROR_NOT_SUPPORTED, "shape: There are more than 64 dimensions");
-      if (!read_extent (self, &shape[*n_dims]))
+      if (!read_extent (self, &shape[entry->n_dims]))
         return FALSE;
 
-      (*n_dims)++;
+      entry->n_dims++;
       has_comma = skip_character (self, ',');
     }
 
-  return *n_dims != 1 || has_comma
+  return entry->n_dims != 1 || has_comma
          || refuse (self, MTL_ERROR_INVALID_DATA, "shape: A number is no tuple");
 }
 
@@ -334,7 +334,7 @@ read_value (Literal        *self,
     case KEY_ORDER:
       return read_order (self, entry);
     default:
-      return read_shape (self, shape, &entry->n_dims);
+      return read_shape (self, shape, entry);
     }
 }
 

@@ -107,8 +107,8 @@ mtl_safetensors_header_get_size (const guint8  *prefix,
 }
 
 static gboolean
-read_dtype (MtlJsonReader *reader,
-            MtlDType      *dtype)
+read_dtype (MtlJsonReader  *reader,
+            MtlTensorEntry *entry)
 {
   MtlJsonString name;
   g_autofree char *quoted = NULL;
@@ -116,8 +116,8 @@ read_dtype (MtlJsonReader *reader,
   if (!mtl_json_reader_read_string (reader, &name))
     return FALSE;
 
-  *dtype = mtl_safetensors_dtype_from_name (name.text, name.size);
-  if (*dtype != MTL_DTYPE_OTHER)
+  entry->dtype = mtl_safetensors_dtype_from_name (name.text, name.size);
+  if (entry->dtype != MTL_DTYPE_OTHER)
     return TRUE;
 
   quoted = mtl_quote_text (name.text, name.size);
@@ -126,19 +126,19 @@ read_dtype (MtlJsonReader *reader,
 }
 
 static gboolean
-read_shape (MtlJsonReader *reader,
-            gint64        *shape,
-            guint32       *n_dims)
+read_shape (MtlJsonReader  *reader,
+            gint64         *shape,
+            MtlTensorEntry *entry)
 {
   if (!mtl_json_reader_enter_array (reader))
     return FALSE;
 
-  for (*n_dims = 0; mtl_json_reader_next_item (reader); (*n_dims)++)
+  for (entry->n_dims = 0; mtl_json_reader_next_item (reader); entry->n_dims++)
     {
-      if (*n_dims == MTL_LAYOUT_MAX_DIMS)
+      if (entry->n_dims == MTL_LAYOUT_MAX_DIMS)
         return mtl_json_reader_fail (reader, MTL_ERROR_NOT_SUPPORTED,
                                      "There are more than %d dimensions", MTL_LAYOUT_MAX_DIMS);
-      if (!mtl_json_reader_read_integer (reader, &shape[*n_dims]))
+      if (!mtl_json_reader_read_integer (reader, &shape[entry->n_dims]))
         return FALSE;
     }
 
@@ -208,10 +208,10 @@ read_field (MtlJsonReader  *reader,
   switch (field)
     {
     case FIELD_DTYPE:
-      succeeded = read_dtype (reader, &entry->dtype);
+      succeeded = read_dtype (reader, entry);
       break;
     case FIELD_SHAPE:
-      succeeded = read_shape (reader, shape, &entry->n_dims);
+      succeeded = read_shape (reader, shape, entry);
       break;
     case FIELD_OFFSETS:
       succeeded = read_offsets (reader, &entry->begin, &entry->end);

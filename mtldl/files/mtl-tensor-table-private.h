@@ -21,7 +21,8 @@ typedef struct
 } MtlArchiveMember;
 
 /* What a file says of one tensor. The bytes are counted from the file's beginning;
- * those of one that is deflated as if it were not, from where the member begins. */
+ * those of one that is deflated as if it were not, from where the member begins. There
+ * may be one for each few bytes of a file. */
 typedef struct
 {
   const char *name;
@@ -29,10 +30,10 @@ typedef struct
   const gint64 *shape;
   guint64 begin;
   guint64 end;
-  MtlDType dtype;
-  guint32 n_dims;
   guint32 file; /* of several */
-  MtlOrder order : 8;
+  MtlDType dtype : 16;
+  guint n_dims : 8;
+  MtlOrder order : 4;
   guint is_big_endian : 1;
 } MtlTensorEntry;
 
