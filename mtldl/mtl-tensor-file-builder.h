@@ -54,25 +54,25 @@ MTL_AVAILABLE_IN_1_0
 guint                 mtl_tensor_file_builder_get_alignment (MtlTensorFileBuilder   *self);
 
 MTL_AVAILABLE_IN_1_0
-gboolean              mtl_tensor_file_builder_write         (MtlTensorFileBuilder   *self,
-                                                             GFile                  *file,
-                                                             GCancellable           *cancellable,
-                                                             GFileProgressCallback   progress,
-                                                             gpointer                progress_data,
-                                                             GError                **error);
+gboolean mtl_tensor_file_builder_write               (MtlTensorFileBuilder   *self,
+                                                      GFile                  *file,
+                                                      GCancellable           *cancellable,
+                                                      GFileProgressCallback   progress,
+                                                      gpointer                progress_data,
+                                                      GError                **error);
 MTL_AVAILABLE_IN_1_0
-void                  mtl_tensor_file_builder_write_async   (MtlTensorFileBuilder   *self,
-                                                             GFile                  *file,
-                                                             GCancellable           *cancellable,
-                                                             GFileProgressCallback   progress,
-                                                             gpointer                progress_data,
-                                                             GDestroyNotify          progress_destroy,
-                                                             GAsyncReadyCallback     callback,
-                                                             gpointer                user_data);
+void     mtl_tensor_file_builder_write_async         (MtlTensorFileBuilder   *self,
+                                                      GFile                  *file,
+                                                      GCancellable           *cancellable,
+                                                      GFileProgressCallback   progress,
+                                                      gpointer                progress_data,
+                                                      GDestroyNotify          progress_destroy,
+                                                      GAsyncReadyCallback     callback,
+                                                      gpointer                user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean              mtl_tensor_file_builder_write_finish  (MtlTensorFileBuilder   *self,
-                                                             GAsyncResult           *result,
-                                                             GError                **error);
+gboolean mtl_tensor_file_builder_write_finish        (MtlTensorFileBuilder   *self,
+                                                      GAsyncResult           *result,
+                                                      GError                **error);
 
 MTL_AVAILABLE_IN_1_0
 gboolean mtl_tensor_file_builder_write_shards        (MtlTensorFileBuilder   *self,

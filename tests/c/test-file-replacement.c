@@ -19,17 +19,6 @@
 
 #define OLD "the old content"
 
-static guint
-count_names (TestFolder *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder->path, 0, NULL);
-  guint n = 0;
-
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
-}
-
 static void
 assert_contents (GFile      *file,
                  const char *expected)

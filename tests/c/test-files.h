@@ -126,6 +126,18 @@ make_socket (TestFolder *folder,
   return file;
 }
 
+/* Of all that is in the folder. */
+static inline guint
+count_names (TestFolder *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder->path, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
 /* Of this process, as the system counts. */
 static inline guint
 count_descriptors (void)

@@ -2,7 +2,7 @@
 
 /* How files of tensors come to their places, or do not. */
 
-#include "test-tensor-files.h"
+#include "test-tensor-file-builders.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,17 +10,6 @@
 
 #define N_KILLS 50
 #define N_ELEMENTS (5 << 20) /* elements, of more pieces than one */
-
-static void
-add (MtlTensorFileBuilder *builder,
-     const char           *name,
-     MtlStridedView       *view)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (mtl_tensor_file_builder_add (builder, name, view, &error));
-  g_assert_no_error (error);
-}
 
 static MtlStridedView *
 new_full (double value,
@@ -48,40 +37,20 @@ new_of_value (double value,
   return builder;
 }
 
-static void
-write_tensors (MtlTensorFileBuilder *builder,
-               GFile                *file)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, &error));
-  g_assert_no_error (error);
-}
-
 static double
 read_value (GFile *file)
 {
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
   g_autoptr (MtlStridedView) straight = get_view (tensors, "straight");
   g_autoptr (MtlStridedView) turned = get_view (tensors, "turned");
-  const float *data[] = { mtl_strided_view_get_data (straight), mtl_strided_view_get_data (turned) };
+  const float *data[] = { mtl_strided_view_get_data (straight),
+                          mtl_strided_view_get_data (turned) };
 
   for (guint i = 0; i < 2; i++)
     for (gint64 j = 0; j < mtl_strided_view_get_volume (straight); j++)
       if (data[i][j] != data[0][0])
         g_error ("Element %" G_GINT64_FORMAT " is %g beside %g", j, data[i][j], data[0][0]);
   return data[0][0];
-}
-
-static guint
-count_names (TestFolder *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder->path, 0, NULL);
-  guint n = 0;
-
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
 }
 
 typedef struct
@@ -204,7 +173,7 @@ test_async (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = NULL;
   Watch told = { NULL }, cancelled = { cancellable };
 
-  g_assert_true (mtl_tensor_file_builder_set_metadata (builder, "format", "pt", &error));
+  set_metadata (builder, "format", "pt");
   mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &told, on_destroy,
                                        on_ready, &told);
   /* It is written as it was. */
@@ -237,7 +206,6 @@ static MtlTensorFileBuilder *
 new_series (guint n)
 {
   MtlTensorFileBuilder *builder = mtl_tensor_file_builder_new ();
-  g_autoptr (GError) error = NULL;
 
   for (guint i = 0; i < n; i++)
     {
@@ -246,7 +214,7 @@ new_series (guint n)
 
       add (builder, name, view);
     }
-  g_assert_true (mtl_tensor_file_builder_set_metadata (builder, "format", "pt", &error));
+  set_metadata (builder, "format", "pt");
   return builder;
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What tests of written files of tensors share. */
+
+#pragma once
+
+#include "test-tensor-files.h"
+
+static inline void
+add (MtlTensorFileBuilder *builder,
+     const char           *name,
+     MtlStridedView       *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_add (builder, name, view, &error));
+  g_assert_no_error (error);
+}
+
+static inline void
+set_metadata (MtlTensorFileBuilder *builder,
+              const char           *key,
+              const char           *value)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_set_metadata (builder, key, value, &error));
+  g_assert_no_error (error);
+}
+
+static inline void
+write_tensors (MtlTensorFileBuilder *builder,
+               GFile                *file)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
