@@ -101,7 +101,8 @@ def test_numpy_reads_npy(tmp_path, name):
 
         assert read.dtype == array.dtype and read.shape == array.shape, part
         np.testing.assert_array_equal(read, array, err_msg=part)
-    write(tmp_path / "file.npy", {"": matrix(name).T}, format=Mtl.TensorFileFormat.NPY)
+    turned = place(Mtl.asview(matrix(name))).transpose()
+    write(tmp_path / "file.npy", {"": turned}, format=Mtl.TensorFileFormat.NPY)
     assert np.load(tmp_path / "file.npy").flags.f_contiguous
 
 
