@@ -351,7 +351,8 @@ class Window(Gtk.ApplicationWindow):
         search = Gtk.SearchEntry(placeholder_text='Filter by name', margin_top=6, margin_bottom=6,
                                  margin_start=6, margin_end=6)
         contains = Gtk.CustomFilter.new(
-            lambda entry: search.get_text().casefold() in entry.get_name().casefold())
+            lambda entry: isinstance(entry, Mtl.TensorFileEntry)
+            and search.get_text().casefold() in entry.get_name().casefold())
         search.connect('search-changed', lambda _: contains.changed(Gtk.FilterChange.DIFFERENT))
         self.filtered = Gtk.FilterListModel(filter=contains, incremental=True)
         self.selection = Gtk.SingleSelection(model=self.filtered)
@@ -400,13 +401,13 @@ class Window(Gtk.ApplicationWindow):
 
         Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, None, None, finish)
 
-    def show_selected(self, *_):
+    def show_selected(self, *_arguments):
         """One axis or two are the picture's; each of the others has an index."""
         for _ in range(len(self.spin_buttons)):
             self.indices.remove(self.indices.get_child_at_index(0))
         self.spin_buttons = {}
         entry = self.selection.get_selected_item()
-        if entry is None:
+        if not isinstance(entry, Mtl.TensorFileEntry):
             self.heading.set_text('')
             if self.filtered.get_model() is not None:
                 self.heat_map.show_message('No tensor is chosen.')
