@@ -4,7 +4,9 @@ import Gio from 'gi://Gio';
 import Mtl from 'gi://Mtl?version=1';
 
 import {host} from './memory.js';
-import {equal, ok, recordCalls, rejectsMtl, run, test, testAllReached, throwsGio, throwsMtl} from './tap.js';
+import {
+    equal, ok, recordCalls, rejectsMtl, run, test, testAllReached, throwsGio, throwsMtl,
+} from './tap.js';
 
 recordCalls('TensorFile');
 recordCalls('TensorFileEntry');
