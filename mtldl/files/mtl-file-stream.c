@@ -54,9 +54,11 @@ read_stored (MtlFileStream  *self,
   gsize n_input = MIN (size, self->n_input);
 
   if (n_input > 0)
-    memcpy (bytes, self->input, n_input);
-  self->input += n_input;
-  self->n_input -= n_input;
+    {
+      memcpy (bytes, self->input, n_input);
+      self->input += n_input;
+      self->n_input -= n_input;
+    }
 
   if (!mtl_file_source_read_at (self->source, self->at, bytes + n_input, size - n_input, error))
     return FALSE;
