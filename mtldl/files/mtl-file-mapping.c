@@ -13,28 +13,34 @@
 /* Of the GPUs that take pages as they are. Where the system's are larger, those. */
 #define MIN_PAGE_SIZE 16384
 
+/* What processors map at once, where memory and file agree modulo it. Linux 6.18 reads
+ * through such pages twice as fast. */
+#define HUGE_PAGE_SIZE ((gsize) 2 * 1024 * 1024)
+
 static gsize
 get_page_size (void)
 {
   return MAX (sysconf (_SC_PAGESIZE), MIN_PAGE_SIZE);
 }
 
-/* Zeros that cost nothing, whole pages from a page on; NULL with errno. */
+/* Zeros that cost nothing, whole pages at an address that is the position modulo the
+ * alignment; NULL with errno. */
 static guint8 *
-reserve (gsize size,
-         gsize page_size)
+reserve (gsize   size,
+         gsize   alignment,
+         guint64 position)
 {
-  guint8 *all = mmap (NULL, size + page_size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE,
+  guint8 *all = mmap (NULL, size + alignment, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE,
                       -1, 0);
   gsize before;
 
   if (all == MAP_FAILED)
     return NULL;
 
-  before = -(guintptr) all % page_size;
+  before = (position - (guintptr) all) % alignment;
   if (before > 0)
     munmap (all, before);
-  munmap (all + before + size, page_size - before);
+  munmap (all + before + size, alignment - before);
   return all + before;
 }
 
@@ -49,7 +55,9 @@ map (MtlFileMapping       *self,
   gsize page_size = get_page_size ();
 
   self->pages_size = (self->begin + self->size + page_size - 1) / page_size * page_size;
-  self->pages = reserve (self->pages_size, page_size);
+  self->pages = reserve (self->pages_size,
+                         self->pages_size < HUGE_PAGE_SIZE ? page_size : HUGE_PAGE_SIZE,
+                         file_begin);
   if (self->pages == NULL
       || mmap (self->pages, self->begin + self->size, PROT_READ, MAP_SHARED | MAP_FIXED,
                source->fd, file_begin) == MAP_FAILED)
@@ -63,7 +71,7 @@ check_address_range (const MtlFileSource  *source,
                      gsize                 size,
                      GError              **error)
 {
-  if (size <= G_MAXSSIZE - 3 * get_page_size ())
+  if (size <= G_MAXSSIZE - 2 * get_page_size () - HUGE_PAGE_SIZE)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,

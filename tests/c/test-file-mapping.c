@@ -190,6 +190,24 @@ test_populate (TestFolder    *folder,
 
 #endif
 
+/* Where a file has huge pages, they are mapped as such only there. */
+static void
+test_huge_pages (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  const gsize huge = 2 * 1024 * 1024;
+  g_autoptr (GFile) file = write_pattern (folder, "file", 3 * huge);
+
+  for (gsize begin = 0; begin < huge; begin += huge / 4 + 1)
+    {
+      MtlFileMapping *mapping = map_file (file, begin, 2 * huge);
+
+      g_assert_cmpuint (((guintptr) mapping->pages + mapping->begin - begin) % huge, ==, 0);
+      assert_pattern (mapping->pages + mapping->begin, begin, 2 * huge);
+      mtl_file_mapping_unref (mapping);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -200,6 +218,7 @@ main (int   argc,
 #ifdef __linux__
   add_folder_test ("/FileMapping/references", test_references);
 #endif
+  add_folder_test ("/FileMapping/huge-pages", test_huge_pages);
   add_folder_test ("/FileMapping/refused", test_refused);
   add_folder_test ("/FileMapping/huge", test_huge);
   add_folder_test ("/FileMapping/too-large", test_too_large);
