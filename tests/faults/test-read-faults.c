@@ -140,7 +140,8 @@ static void
 test_shards (TestFolder    *folder,
              gconstpointer  data)
 {
-  static const char index[] = "{\"weight_map\":{\"a\":\"1\",\"b\":\"1\",\"none\":\"1\",\"c\":\"2\"}}";
+  static const char index[] =
+    "{\"weight_map\":{\"a\":\"1\",\"b\":\"1\",\"none\":\"1\",\"c\":\"2\"}}";
   g_autoptr (GFile) first = write_three (folder, "1");
   g_autoptr (GFile) second = write_safetensors (folder, "2", "{\"c\":{\"dtype\":\"I8\",\"shape\":"
                                                 "[1],\"data_offsets\":[0,1]}}", "c", 1);
