@@ -40,22 +40,32 @@ set_error (MtlFileReplacement  *self,
 /* Where a file would come to be that is created at that path: also behind links to
  * what is not there yet. */
 static char *
-follow_links (const char *path)
+follow_links (MtlFileReplacement  *self,
+              const char          *path,
+              GError             **error)
 {
   g_autofree char *at = g_strdup (path);
 
   for (guint i = 0; i < MAX_LINKS; i++)
     {
       g_autofree char *real = realpath (at, NULL);
+      g_autoptr (GError) read_error = NULL;
       g_autofree char *target = NULL;
       g_autofree char *folder = NULL;
 
       if (real != NULL)
         return g_steal_pointer (&real);
 
-      target = g_file_read_link (at, NULL);
+      target = g_file_read_link (at, &read_error);
       if (target == NULL)
-        return g_steal_pointer (&at);
+        {
+          if (read_error->code == G_FILE_ERROR_NOENT || read_error->code == G_FILE_ERROR_INVAL)
+            return g_steal_pointer (&at);
+
+          g_set_error (error, G_IO_ERROR, g_io_error_from_file_error (read_error->code),
+                       "%s cannot be written: %s", self->name, read_error->message);
+          return NULL;
+        }
 
       folder = g_path_get_dirname (at);
       g_free (at);
@@ -63,6 +73,7 @@ follow_links (const char *path)
                                        : g_build_filename (folder, target, NULL);
     }
 
+  set_error (self, ELOOP, error);
   return NULL;
 }
 
@@ -183,13 +194,8 @@ mtl_file_replacement_new (GFile   *file,
       return NULL;
     }
 
-  self->path = follow_links (path);
-  if (self->path == NULL)
-    set_error (self, ELOOP, error);
-  else if (open_beside (self, error))
-    return g_steal_pointer (&self);
-
-  return NULL;
+  self->path = follow_links (self, path, error);
+  return self->path != NULL && open_beside (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
 void
@@ -312,8 +318,11 @@ static void
 flush_folder (const char *path)
 {
   g_autofree char *folder = g_path_get_dirname (path);
-  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd;
 
+  do
+    fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (fd < 0 && errno == EINTR);
   if (fd < 0)
     return;
 

@@ -118,8 +118,6 @@ WRAP (FAULT_RENAME, int, rename, (const char *from, const char *to), (from, to))
 WRAP (FAULT_UNLINK, int, unlink, (const char *path), (path))
 WRAP_POINTER (FAULT_RESOLVE, char *, realpath, (const char *path, char *resolved),
               (path, resolved))
-WRAP_POINTER (FAULT_RESOLVE, char *, g_file_read_link, (const char *path, GError **error),
-              (path, error))
 WRAP_ALLOCATION (malloc, (gsize size), (size))
 WRAP_ALLOCATION (calloc, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_malloc, (gsize size), (size))
@@ -127,6 +125,21 @@ WRAP_ALLOCATION (g_try_malloc_n, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_malloc0_n, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_realloc, (gpointer memory, gsize size), (memory, size))
 WRAP_ALLOCATION (g_try_realloc_n, (gpointer memory, gsize n, gsize size), (memory, n, size))
+
+char *__real_g_file_read_link (const char *path, GError **error);
+char *__wrap_g_file_read_link (const char *path, GError **error);
+
+char *
+__wrap_g_file_read_link (const char  *path,
+                         GError     **error)
+{
+  if (!fails (FAULT_READ_LINK))
+    return __real_g_file_read_link (path, error);
+
+  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (errno),
+               "Failed to read the symbolic link “%s”: %s", path, g_strerror (errno));
+  return NULL;
+}
 
 int __real_open64 (const char *path, int flags, ...);
 int __wrap_open64 (const char *path, int flags, ...);

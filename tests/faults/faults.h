@@ -20,7 +20,7 @@ typedef enum
   FAULT_ADVISE = 1 << 7,
   FAULT_CLOSE = 1 << 8,
   FAULT_ALLOCATE = 1 << 9, /* memory whose size a file decides */
-  FAULT_RESOLVE = 1 << 10, /* what a link stands for */
+  FAULT_RESOLVE = 1 << 10, /* a path whose links are followed */
   FAULT_OWNER = 1 << 11,
   FAULT_MODE = 1 << 12,
   FAULT_RESERVE = 1 << 13,
@@ -30,6 +30,7 @@ typedef enum
   FAULT_UNLINK = 1 << 17,
   FAULT_SEND = 1 << 18,   /* bytes to the disk, without waiting */
   FAULT_FOLDER = 1 << 19, /* to open, flush and close one; those above are of files */
+  FAULT_READ_LINK = 1 << 20,
 } FaultCalls;
 
 typedef struct

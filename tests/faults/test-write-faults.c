@@ -14,6 +14,7 @@ static const Fault write_faults[] = {
   { FAULT_STAT, EIO },
   { FAULT_RESOLVE, ENOMEM, TRUE },
   { FAULT_RESOLVE, EIO, TRUE },
+  { FAULT_READ_LINK, EIO },
   { FAULT_OPEN, EACCES },
   { FAULT_OPEN, EMFILE },
   { FAULT_OPEN, ENOSPC },
