@@ -11,8 +11,8 @@
  *
  * What a [class@Mtl.TensorFile] says of one tensor.
  *
- * It keeps the file open. Each call that gives an entry gives a new object;
- * they are told apart by their names.
+ * It keeps the file open. As long as somebody has it, the file gives the same
+ * object again, so that a selection in a list finds its row.
  *
  * Since: 1.0
  */
@@ -38,6 +38,23 @@ enum
 static GParamSpec *props[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (MtlTensorFileEntry, mtl_tensor_file_entry, G_TYPE_OBJECT)
+
+/* Another thread may have got it meanwhile, and keeps it then. */
+static void
+mtl_tensor_file_entry_dispose (GObject *object)
+{
+  MtlTensorFileEntry *self = MTL_TENSOR_FILE_ENTRY (object);
+
+  if (self->file != NULL)
+    {
+      g_mutex_lock (&self->file->mutex);
+      if (g_hash_table_lookup (self->file->given, self->entry) == self)
+        g_hash_table_remove (self->file->given, self->entry);
+      g_mutex_unlock (&self->file->mutex);
+    }
+
+  G_OBJECT_CLASS (mtl_tensor_file_entry_parent_class)->dispose (object);
+}
 
 static void
 mtl_tensor_file_entry_finalize (GObject *object)
@@ -82,6 +99,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
+  object_class->dispose = mtl_tensor_file_entry_dispose;
   object_class->finalize = mtl_tensor_file_entry_finalize;
   object_class->get_property = mtl_tensor_file_entry_get_property;
 
@@ -135,15 +153,31 @@ mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
   self->entry = &nothing;
 }
 
-MtlTensorFileEntry *
-mtl_tensor_file_entry_new (MtlTensorFile        *file,
-                           const MtlTensorEntry *entry)
+/* With the file's mutex. */
+static MtlTensorFileEntry *
+entry_new (MtlTensorFile        *file,
+           const MtlTensorEntry *entry)
 {
   MtlTensorFileEntry *self = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
 
   self->file = g_object_ref (file);
   self->entry = entry;
+  g_hash_table_insert (file->given, (gpointer) entry, self);
   return self;
+}
+
+MtlTensorFileEntry *
+mtl_tensor_file_give_entry (MtlTensorFile        *self,
+                            const MtlTensorEntry *entry)
+{
+  MtlTensorFileEntry *given;
+
+  g_mutex_lock (&self->mutex);
+  given = g_hash_table_lookup (self->given, entry);
+  given = given != NULL ? g_object_ref (given) : entry_new (self, entry);
+  g_mutex_unlock (&self->mutex);
+
+  return given;
 }
 
 /**

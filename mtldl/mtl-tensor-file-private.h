@@ -31,7 +31,8 @@ struct _MtlTensorFile
   MtlTensorFilePart *parts;
   gsize n_parts;
   gboolean closed;
-  GMutex mutex; /* of that, and of the memory and the descriptors of the parts */
+  GHashTable *given; /* entries of the table to objects that somebody has */
+  GMutex mutex; /* of these, and of the memory and the descriptors of the parts */
 };
 
 /* An open descriptor of a part, which stays open meanwhile, whatever others do. */
@@ -109,7 +110,7 @@ typedef struct
 MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
                                               GCancellable        *cancellable);
 
-MtlTensorFileEntry   *mtl_tensor_file_entry_new  (MtlTensorFile         *file,
+MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry);
 const MtlTensorEntry *mtl_tensor_file_find_entry (MtlTensorFile         *self,
                                                   const char            *name,

@@ -173,5 +173,5 @@ mtl_tensor_file_get_entry (MtlTensorFile  *self,
   g_return_val_if_fail (name != NULL, NULL);
 
   entry = mtl_tensor_file_find_entry (self, name, error);
-  return entry != NULL ? mtl_tensor_file_entry_new (self, entry) : NULL;
+  return entry != NULL ? mtl_tensor_file_give_entry (self, entry) : NULL;
 }

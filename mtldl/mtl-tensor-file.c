@@ -30,7 +30,8 @@
  * Views keep what they need, and outlive the object. Those of mapped files are
  * read-only, and come with the contract of [ctor@Mtl.Buffer.new_mapped]: nobody
  * may cut or write to the file as long as they are there. To put another file
- * in its place is harmless once a view was made; before that it is an error.
+ * in its place is harmless; only one of those that an index names is missed then,
+ * with an error, where no view of it was made before.
  * Where memory of its own holds a tensor, because the file is read instead, or
  * the tensor is compressed, or its elements had to be put into this machine's
  * order of bytes, the view may be written to, and each call makes a new one.
@@ -71,7 +72,7 @@ mtl_tensor_file_get_item (GListModel *model,
   if (position >= self->table->n_entries)
     return NULL;
 
-  return mtl_tensor_file_entry_new (self, &self->table->entries[position]);
+  return mtl_tensor_file_give_entry (self, &self->table->entries[position]);
 }
 
 static void
@@ -98,6 +99,7 @@ mtl_tensor_file_finalize (GObject *object)
   g_free (self->parts);
   g_clear_object (&self->file);
   g_clear_object (&self->device);
+  g_hash_table_unref (self->given);
   g_mutex_clear (&self->mutex);
 
   G_OBJECT_CLASS (mtl_tensor_file_parent_class)->finalize (object);
@@ -184,6 +186,7 @@ static void
 mtl_tensor_file_init (MtlTensorFile *self)
 {
   g_mutex_init (&self->mutex);
+  self->given = g_hash_table_new (NULL, NULL);
   self->table = mtl_tensor_table_new ();
   self->device = g_object_ref (mtl_device_get_host ());
 }

@@ -162,6 +162,39 @@ test_check (TestFolder    *folder,
     g_thread_join (threads[i]);
 }
 
+/* One lets go of an entry while another one gets it. */
+static gpointer
+get_entries_in_thread (gpointer tensors)
+{
+  for (guint i = 0; i < 20000; i++)
+    {
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (tensors, i % 3);
+      g_autoptr (MtlTensorFileEntry) same = g_list_model_get_item (tensors, i % 3);
+      const char *name = mtl_tensor_file_entry_get_name (entry);
+
+      if (g_strcmp0 (name, (const char *[]) { "a", "b", "none" }[i % 3]) != 0)
+        g_error ("Entry %u is %s", i % 3, name);
+      g_assert_cmpstr (mtl_tensor_file_entry_get_name (same), ==, name);
+    }
+  return NULL;
+}
+
+static void
+test_entries (TestFolder    *folder,
+              gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
+  GThread *threads[3];
+
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("entries", get_entries_in_thread, tensors);
+  for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+
+  g_assert_finalize_object (tensors);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -172,6 +205,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/threads/pieces", test_large);
   add_folder_test ("/TensorFile/threads/check", test_check);
   add_folder_test ("/TensorFile/threads/close", test_close);
+  add_folder_test ("/TensorFile/threads/entries", test_entries);
 
   return g_test_run ();
 }

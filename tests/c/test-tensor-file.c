@@ -47,6 +47,8 @@ test_list (TestFolder    *folder,
   MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_MAP);
   GListModel *list = G_LIST_MODEL (tensors);
   g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (list, 1);
+  g_autoptr (MtlTensorFileEntry) same = NULL;
+  MtlTensorFileEntry *other;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree char *name = NULL;
@@ -63,6 +65,19 @@ test_list (TestFolder    *folder,
   g_assert_cmpint (dtype, ==, MTL_DTYPE_INT16);
   g_assert_cmpuint (n_bytes, ==, 8);
   g_assert_cmpuint (byte_offset, ==, mtl_tensor_file_entry_get_byte_offset (entry));
+
+  /* A selection in a list knows it again. */
+  same = g_list_model_get_item (list, 1);
+  g_assert_true (same == entry);
+  g_clear_object (&same);
+  same = mtl_tensor_file_get_entry (tensors, "b", &error);
+  g_assert_true (same == entry);
+  other = g_list_model_get_item (list, 2);
+  g_assert_true (other != entry);
+  g_assert_finalize_object (other);
+  other = g_list_model_get_item (list, 2);
+  g_assert_cmpstr (mtl_tensor_file_entry_get_name (other), ==, "none");
+  g_assert_finalize_object (other);
 
   /* The entry keeps the file. */
   g_object_unref (tensors);
