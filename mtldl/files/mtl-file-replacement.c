@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "mtl-file-source-private.h"
-#include "mtl-quoted-text-private.h"
 
 #define MAX_LINKS 40
 #define MAX_ATTEMPTS 100
@@ -182,11 +181,9 @@ mtl_file_replacement_new (GFile   *file,
 {
   g_autoptr (MtlFileReplacement) self = g_new0 (MtlFileReplacement, 1);
   g_autofree char *path = g_file_get_path (file);
-  g_autofree char *shown = path != NULL ? g_strdup (path) : g_file_get_uri (file);
-  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
 
   self->fd = -1;
-  self->name = g_strconcat ("“", escaped, "”", NULL);
+  self->name = mtl_quote_file_name (file);
   if (path == NULL)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "%s has no path on this machine",

@@ -48,6 +48,7 @@ gboolean       mtl_file_source_check_unchanged (const MtlFileSource  *self,
 /* Where each page fault is a question to somebody else, and his silence a signal. */
 gboolean       mtl_file_source_is_remote       (const MtlFileSource  *self);
 
+char          *mtl_quote_file_name             (GFile                *file);
 gboolean       mtl_set_file_error              (const char           *name,
                                                 const char           *what,
                                                 int                   code,

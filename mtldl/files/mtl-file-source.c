@@ -27,6 +27,17 @@
 #define st_mtim st_mtimespec
 #endif
 
+/* For messages: the path, escaped. */
+char *
+mtl_quote_file_name (GFile *file)
+{
+  g_autofree char *path = g_file_get_path (file);
+  g_autofree char *shown = path != NULL ? g_steal_pointer (&path) : g_file_get_uri (file);
+  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
+
+  return g_strconcat ("“", escaped, "”", NULL);
+}
+
 /* Of errno. */
 gboolean
 mtl_set_file_error (const char  *name,
@@ -149,14 +160,11 @@ mtl_file_source_open (GFile   *file,
                       GError **error)
 {
   g_autoptr (MtlFileSource) self = g_new0 (MtlFileSource, 1);
-  g_autofree char *path = g_file_get_path (file);
-  g_autofree char *shown = path != NULL ? g_strdup (path) : g_file_get_uri (file);
-  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
 
   self->fd = -1;
-  self->path = g_strdup (path);
-  self->name = g_strconcat ("“", escaped, "”", NULL);
-  if (path == NULL)
+  self->path = g_file_get_path (file);
+  self->name = mtl_quote_file_name (file);
+  if (self->path == NULL)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "%s has no path on this machine",
                    self->name);
