@@ -10,7 +10,6 @@
 
 #include "mtl-error.h"
 #include "mtl-quoted-text-private.h"
-#include "mtl-text-pattern-private.h"
 
 /**
  * mtl_tensor_file_get_names:
@@ -42,9 +41,9 @@ mtl_tensor_file_get_names (MtlTensorFile *self)
  * @self: a file of tensors
  * @pattern: (nullable): what the names are to be like, %NULL for any
  *
- * Gets the names that match a pattern, in the order of the list. In it a `*`
- * stands for any text, also none, and a `?` for any one character; all else
- * stands for itself.
+ * Gets the names that match a pattern of [struct@GLib.PatternSpec], in the order
+ * of the list. In it a `*` stands for any text, also none, and a `?` for any one
+ * character; all else stands for itself.
  *
  * Returns: (array zero-terminated=1) (transfer container): the names, owned by
  *   @self
@@ -55,14 +54,16 @@ const char **
 mtl_tensor_file_match_names (MtlTensorFile *self,
                              const char    *pattern)
 {
+  g_autoptr (GPatternSpec) spec = NULL;
   const char **names;
   gsize n_names = 0;
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
+  spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
   names = mtl_tensor_file_get_names (self);
   for (gsize i = 0; i < self->table->n_entries; i++)
-    if (mtl_text_matches (names[i], pattern))
+    if (g_pattern_spec_match_string (spec, names[i]))
       names[n_names++] = names[i];
   names[n_names] = NULL;
   return names;

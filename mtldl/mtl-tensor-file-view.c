@@ -12,7 +12,6 @@
 #include "mtl-error.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
-#include "mtl-text-pattern-private.h"
 
 void
 mtl_tensor_file_part_clear (MtlTensorFilePart *self)
@@ -227,11 +226,12 @@ find_matches (MtlTensorFile *self,
               const char    *pattern,
               gsize         *n_matches)
 {
+  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
   MtlPlacedTensor *tensors = g_new0 (MtlPlacedTensor, self->table->n_entries + 1);
   gsize n = 0;
 
   for (gsize i = 0; i < self->table->n_entries; i++)
-    if (mtl_text_matches (self->table->entries[i].name, pattern))
+    if (g_pattern_spec_match_string (spec, self->table->entries[i].name))
       tensors[n++].entry = &self->table->entries[i];
 
   *n_matches = n;
