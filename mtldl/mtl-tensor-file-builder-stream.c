@@ -29,7 +29,8 @@ mtl_tensor_stream_init (MtlTensorStream   *self,
                         GError           **error)
 {
   *self = (MtlTensorStream) {
-    .memory = g_try_malloc (MARGIN + PIECE_SIZE + 1),
+    /* Elements of part of a byte leave the other bits as they are. */
+    .memory = g_try_malloc0_n (MARGIN + PIECE_SIZE + 1, 1),
     .n_total = n_total,
     .monitor = monitor,
   };
