@@ -358,6 +358,9 @@ test_cut_source (TestFolder    *folder,
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_ELEMENTS);
 
+  if (skip_where_advice_is_ignored ())
+    return;
+
   for (guint i = 0; i < 2; i++)
     {
       g_autoptr (MtlTensorFileBuilder) copy = mtl_tensor_file_builder_new ();
@@ -421,16 +424,24 @@ overwrite (const char *path)
     }
 }
 
+/* Where this machine needs another program to run this one, Meson names it. */
 static GPid
 start_overwriting (const char *program,
                    GFile      *file)
 {
-  const char *arguments[] = { program, "--overwrite", g_file_peek_path (file), NULL };
+  const char *wrapper = g_getenv ("MESON_EXE_WRAPPER");
+  g_autofree char *itself = g_shell_quote (program);
+  g_autofree char *path = g_shell_quote (g_file_peek_path (file));
+  g_autofree char *line = g_strjoin (" ", wrapper != NULL ? wrapper : "", itself, "--overwrite",
+                                     path, NULL);
+  g_auto (GStrv) arguments = NULL;
   g_autoptr (GError) error = NULL;
   GPid pid;
 
-  g_spawn_async (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
-                 &error);
+  g_shell_parse_argv (line, NULL, &arguments, &error);
+  g_assert_no_error (error);
+  g_spawn_async (NULL, arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_SEARCH_PATH, NULL, NULL,
+                 &pid, &error);
   g_assert_no_error (error);
   return pid;
 }
@@ -438,12 +449,16 @@ start_overwriting (const char *program,
 /* Until the process wrote a file of its own. */
 static void
 wait_until_changed (GFile  *file,
-                    ino_t   inode)
+                    ino_t   inode,
+                    GPid    pid)
 {
   GStatBuf info;
 
   do
-    g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
+    {
+      g_assert_cmpint (waitpid (pid, NULL, WNOHANG), ==, 0);
+      g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
+    }
   while (info.st_ino == inode);
 }
 
@@ -466,7 +481,7 @@ test_killed (TestFolder    *folder,
 
       g_assert_cmpint (g_stat (g_file_peek_path (file), &info), ==, 0);
       pid = start_overwriting (program, file);
-      wait_until_changed (file, info.st_ino);
+      wait_until_changed (file, info.st_ino, pid);
       g_usleep (g_test_rand_int_range (0, 20000));
       g_assert_cmpint (kill (pid, SIGKILL), ==, 0);
       g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);

@@ -512,8 +512,10 @@ test_sharded_kinds (TestFolder    *folder,
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
   assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE, "2” is a pipe");
   g_assert_cmpint (g_unlink (path), ==, 0);
-  g_assert_cmpint (symlink ("/proc/self/maps", path), ==, 0);
+#ifdef __linux__
+  g_assert_cmpint (symlink (MADE_UP_FILE, path), ==, 0);
   assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE, "2” is said to have 0 bytes");
+#endif
 }
 
 int
