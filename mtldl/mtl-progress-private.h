@@ -4,7 +4,20 @@
 
 #include <gio/gio.h>
 
+#include "mtl-threads-private.h"
+
 G_BEGIN_DECLS
+
+/* A caller's callback, called in the caller's thread. */
+typedef struct
+{
+  GFileProgressCallback callback;
+  gpointer data;
+} MtlProgressCallback;
+
+/* Of the callback, which it does not copy. */
+MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
+                                              GCancellable        *cancellable);
 
 /* A caller's callback for how far an asynchronous operation is: called, and its
  * data freed, in the main context that is the thread's default when this is

@@ -4,6 +4,27 @@
 
 #include "mtl-progress-private.h"
 
+static void
+report_to_callback (guint64  done,
+                    guint64  total,
+                    gpointer data)
+{
+  const MtlProgressCallback *progress = data;
+
+  progress->callback (done, total, progress->data);
+}
+
+MtlMonitor
+mtl_progress_callback_get_monitor (MtlProgressCallback *self,
+                                   GCancellable        *cancellable)
+{
+  return (MtlMonitor) {
+    .cancellable = cancellable,
+    .report = self->callback != NULL ? report_to_callback : NULL,
+    .data = self,
+  };
+}
+
 struct _MtlProgress
 {
   GMainContext *context;

@@ -4,129 +4,56 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-progress-private.h"
+#include "mtl-async-call-private.h"
 
-typedef struct _Call Call;
-
-/* An operation and what it is given; a view of its own, or none. */
-struct _Call
+/* What one of the operations is given. */
+typedef struct
 {
-  gboolean (* run) (MtlStridedView    *self,
-                    Call              *call,
-                    const MtlMonitor  *monitor,
-                    GError           **error);
+  MtlAsyncCall parent;
+
   GBytes *element;
   MtlStridedView *source;
   MtlDevice *device;
   MtlStorageMode storage_mode;
   MtlDType dtype;
   double value;
-  MtlProgress *progress;
-  MtlStridedView *result;
-};
+} Call;
 
 static void
-call_free (Call *call)
+call_clear (gpointer data)
 {
+  Call *call = data;
+
   g_clear_pointer (&call->element, g_bytes_unref);
   g_clear_object (&call->source);
   g_clear_object (&call->device);
-  g_clear_object (&call->result);
-  g_free (call);
-}
-
-static void
-run_thread (GTask        *task,
-            gpointer      self,
-            gpointer      task_data,
-            GCancellable *cancellable)
-{
-  Call *call = task_data;
-  MtlMonitor monitor = { cancellable, NULL, call->progress };
-  GError *error = NULL;
-  gboolean worked;
-
-  if (call->progress != NULL)
-    monitor.report = mtl_progress_report;
-
-  worked = call->run (self, call, &monitor, &error);
-  if (call->progress != NULL)
-    mtl_progress_end (call->progress);
-
-  if (!worked)
-    g_task_return_error (task, error);
-  else if (call->result != NULL)
-    g_task_return_pointer (task, g_steal_pointer (&call->result), g_object_unref);
-  else
-    g_task_return_boolean (task, TRUE);
-}
-
-/* Takes the call. A task that is cancelled ends when its thread has: until then
- * it may write to the view. */
-static void
-call_start (Call                *call,
-            MtlStridedView      *self,
-            gpointer             source_tag,
-            GCancellable        *cancellable,
-            GAsyncReadyCallback  callback,
-            gpointer             user_data)
-{
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-
-  g_task_set_source_tag (task, source_tag);
-  g_task_set_task_data (task, call, (GDestroyNotify) call_free);
-  g_task_run_in_thread (task, run_thread);
 }
 
 static Call *
-call_new (gboolean (* run) (MtlStridedView    *self,
-                            Call              *call,
-                            const MtlMonitor  *monitor,
-                            GError           **error),
+call_new (MtlAsyncFunc          run,
+          GDestroyNotify        free_result,
           GFileProgressCallback progress,
           gpointer              progress_data,
           GDestroyNotify        progress_destroy)
 {
   Call *call = g_new0 (Call, 1);
 
-  call->run = run;
-  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.run = run;
+  call->parent.free_result = free_result;
+  call->parent.clear = call_clear;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
   return call;
 }
 
-static MtlStridedView *
-finish_with_view (MtlStridedView  *self,
-                  GAsyncResult    *result,
-                  gpointer         source_tag,
-                  GError         **error)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
-}
-
-static gboolean
-finish (MtlStridedView  *self,
-        GAsyncResult    *result,
-        gpointer         source_tag,
-        GError         **error)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
-}
-
-static gboolean
-run_fill (MtlStridedView    *self,
-          Call              *call,
+static gpointer
+run_fill (gpointer           self,
+          gpointer           data,
           const MtlMonitor  *monitor,
           GError           **error)
 {
-  return mtl_strided_view_fill_monitored (self, call->element, monitor, error);
+  Call *call = data;
+
+  return GINT_TO_POINTER (mtl_strided_view_fill_monitored (self, call->element, monitor, error));
 }
 
 /**
@@ -166,9 +93,9 @@ mtl_strided_view_fill_async (MtlStridedView        *self,
   g_return_if_fail (element != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_fill, progress, progress_data, progress_destroy);
+  call = call_new (run_fill, NULL, progress, progress_data, progress_destroy);
   call->element = g_bytes_ref (element);
-  call_start (call, self, mtl_strided_view_fill_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_fill_async, cancellable, callback, user_data);
 }
 
 /**
@@ -189,16 +116,19 @@ mtl_strided_view_fill_finish (MtlStridedView  *self,
                               GAsyncResult    *result,
                               GError         **error)
 {
-  return finish (self, result, mtl_strided_view_fill_async, error);
+  return mtl_async_call_finish (self, result, mtl_strided_view_fill_async, error);
 }
 
-static gboolean
-run_fill_double (MtlStridedView    *self,
-                 Call              *call,
+static gpointer
+run_fill_double (gpointer           self,
+                 gpointer           data,
                  const MtlMonitor  *monitor,
                  GError           **error)
 {
-  return mtl_strided_view_fill_double_monitored (self, call->value, monitor, error);
+  Call *call = data;
+
+  return GINT_TO_POINTER (mtl_strided_view_fill_double_monitored (self, call->value, monitor,
+                                                                  error));
 }
 
 /**
@@ -239,9 +169,10 @@ mtl_strided_view_fill_double_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_fill_double, progress, progress_data, progress_destroy);
+  call = call_new (run_fill_double, NULL, progress, progress_data, progress_destroy);
   call->value = value;
-  call_start (call, self, mtl_strided_view_fill_double_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_fill_double_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -262,16 +193,19 @@ mtl_strided_view_fill_double_finish (MtlStridedView  *self,
                                      GAsyncResult    *result,
                                      GError         **error)
 {
-  return finish (self, result, mtl_strided_view_fill_double_async, error);
+  return mtl_async_call_finish (self, result, mtl_strided_view_fill_double_async, error);
 }
 
-static gboolean
-run_copy_from (MtlStridedView    *self,
-               Call              *call,
+static gpointer
+run_copy_from (gpointer           self,
+               gpointer           data,
                const MtlMonitor  *monitor,
                GError           **error)
 {
-  return mtl_strided_view_copy_from_monitored (self, call->source, monitor, error);
+  Call *call = data;
+
+  return GINT_TO_POINTER (mtl_strided_view_copy_from_monitored (self, call->source, monitor,
+                                                                error));
 }
 
 /**
@@ -311,9 +245,10 @@ mtl_strided_view_copy_from_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (source));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_copy_from, progress, progress_data, progress_destroy);
+  call = call_new (run_copy_from, NULL, progress, progress_data, progress_destroy);
   call->source = g_object_ref (source);
-  call_start (call, self, mtl_strided_view_copy_from_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_copy_from_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -334,17 +269,16 @@ mtl_strided_view_copy_from_finish (MtlStridedView  *self,
                                    GAsyncResult    *result,
                                    GError         **error)
 {
-  return finish (self, result, mtl_strided_view_copy_from_async, error);
+  return mtl_async_call_finish (self, result, mtl_strided_view_copy_from_async, error);
 }
 
-static gboolean
-run_to_contiguous (MtlStridedView    *self,
-                   Call              *call,
+static gpointer
+run_to_contiguous (gpointer           self,
+                   gpointer           data,
                    const MtlMonitor  *monitor,
                    GError           **error)
 {
-  call->result = mtl_strided_view_to_contiguous_monitored (self, monitor, error);
-  return call->result != NULL;
+  return mtl_strided_view_to_contiguous_monitored (self, monitor, error);
 }
 
 /**
@@ -380,8 +314,9 @@ mtl_strided_view_to_contiguous_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_to_contiguous, progress, progress_data, progress_destroy);
-  call_start (call, self, mtl_strided_view_to_contiguous_async, cancellable, callback, user_data);
+  call = call_new (run_to_contiguous, g_object_unref, progress, progress_data, progress_destroy);
+  mtl_async_call_start (call, self, mtl_strided_view_to_contiguous_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -402,17 +337,18 @@ mtl_strided_view_to_contiguous_finish (MtlStridedView  *self,
                                        GAsyncResult    *result,
                                        GError         **error)
 {
-  return finish_with_view (self, result, mtl_strided_view_to_contiguous_async, error);
+  return mtl_async_call_take_result (self, result, mtl_strided_view_to_contiguous_async, error);
 }
 
-static gboolean
-run_to_dtype (MtlStridedView    *self,
-              Call              *call,
+static gpointer
+run_to_dtype (gpointer           self,
+              gpointer           data,
               const MtlMonitor  *monitor,
               GError           **error)
 {
-  call->result = mtl_strided_view_to_dtype_monitored (self, call->dtype, monitor, error);
-  return call->result != NULL;
+  Call *call = data;
+
+  return mtl_strided_view_to_dtype_monitored (self, call->dtype, monitor, error);
 }
 
 /**
@@ -450,9 +386,10 @@ mtl_strided_view_to_dtype_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_to_dtype, progress, progress_data, progress_destroy);
+  call = call_new (run_to_dtype, g_object_unref, progress, progress_data, progress_destroy);
   call->dtype = dtype;
-  call_start (call, self, mtl_strided_view_to_dtype_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_to_dtype_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -473,18 +410,19 @@ mtl_strided_view_to_dtype_finish (MtlStridedView  *self,
                                   GAsyncResult    *result,
                                   GError         **error)
 {
-  return finish_with_view (self, result, mtl_strided_view_to_dtype_async, error);
+  return mtl_async_call_take_result (self, result, mtl_strided_view_to_dtype_async, error);
 }
 
-static gboolean
-run_to_device (MtlStridedView    *self,
-               Call              *call,
+static gpointer
+run_to_device (gpointer           self,
+               gpointer           data,
                const MtlMonitor  *monitor,
                GError           **error)
 {
-  call->result = mtl_strided_view_to_device_monitored (self, call->device, call->storage_mode,
-                                                       monitor, error);
-  return call->result != NULL;
+  Call *call = data;
+
+  return mtl_strided_view_to_device_monitored (self, call->device, call->storage_mode, monitor,
+                                               error);
 }
 
 /**
@@ -525,10 +463,11 @@ mtl_strided_view_to_device_async (MtlStridedView        *self,
   g_return_if_fail (MTL_IS_DEVICE (device));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (run_to_device, progress, progress_data, progress_destroy);
+  call = call_new (run_to_device, g_object_unref, progress, progress_data, progress_destroy);
   call->device = g_object_ref (device);
   call->storage_mode = storage_mode;
-  call_start (call, self, mtl_strided_view_to_device_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_to_device_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -549,5 +488,5 @@ mtl_strided_view_to_device_finish (MtlStridedView  *self,
                                    GAsyncResult    *result,
                                    GError         **error)
 {
-  return finish_with_view (self, result, mtl_strided_view_to_device_async, error);
+  return mtl_async_call_take_result (self, result, mtl_strided_view_to_device_async, error);
 }

@@ -6,38 +6,35 @@
 
 #include "mtl-tensor-file-private.h"
 
-#include "mtl-progress-private.h"
+#include "mtl-async-call-private.h"
 
 typedef struct
 {
+  MtlAsyncCall parent;
+
   GFile *file;
   MtlFileMode mode;
   MtlDevice *device;
 } OpenCall;
 
 static void
-open_call_free (OpenCall *call)
+open_call_clear (gpointer data)
 {
-  g_object_unref (call->file);
+  OpenCall *call = data;
+
+  g_clear_object (&call->file);
   g_clear_object (&call->device);
-  g_free (call);
 }
 
-static void
-open_thread (GTask        *task,
-             gpointer      source_object,
-             gpointer      task_data,
-             GCancellable *cancellable)
+static gpointer
+run_open (gpointer           source_object,
+          gpointer           data,
+          const MtlMonitor  *monitor,
+          GError           **error)
 {
-  const OpenCall *call = task_data;
-  GError *error = NULL;
-  MtlTensorFile *file = mtl_tensor_file_open (call->file, call->mode, call->device, cancellable,
-                                              &error);
+  OpenCall *call = data;
 
-  if (file != NULL)
-    g_task_return_pointer (task, file, g_object_unref);
-  else
-    g_task_return_error (task, error);
+  return mtl_tensor_file_open (call->file, call->mode, call->device, monitor->cancellable, error);
 }
 
 /**
@@ -64,7 +61,6 @@ mtl_tensor_file_open_async (GFile               *file,
                             GAsyncReadyCallback  callback,
                             gpointer             user_data)
 {
-  g_autoptr (GTask) task = NULL;
   OpenCall *call;
 
   g_return_if_fail (G_IS_FILE (file));
@@ -72,14 +68,14 @@ mtl_tensor_file_open_async (GFile               *file,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   call = g_new0 (OpenCall, 1);
+  call->parent.run = run_open;
+  call->parent.free_result = g_object_unref;
+  call->parent.clear = open_call_clear;
   call->file = g_object_ref (file);
   call->mode = mode;
   g_set_object (&call->device, device);
 
-  task = g_task_new (NULL, cancellable, callback, user_data);
-  g_task_set_source_tag (task, mtl_tensor_file_open_async);
-  g_task_set_task_data (task, call, (GDestroyNotify) open_call_free);
-  g_task_run_in_thread (task, open_thread);
+  mtl_async_call_start (call, NULL, mtl_tensor_file_open_async, cancellable, callback, user_data);
 }
 
 /**
@@ -98,71 +94,7 @@ MtlTensorFile *
 mtl_tensor_file_open_finish (GAsyncResult  *result,
                              GError       **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, NULL), NULL);
-  g_return_val_if_fail (g_async_result_is_tagged (result, mtl_tensor_file_open_async), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
-}
-
-typedef struct _Call Call;
-
-/* Something that is done with a file, and what is given for it. */
-struct _Call
-{
-  void (* run) (MtlTensorFile     *self,
-                const Call        *call,
-                const MtlMonitor  *monitor,
-                GTask             *task);
-  char *pattern;
-  MtlTensorChecks checks;
-  MtlProgress *progress;
-};
-
-static void
-call_free (Call *call)
-{
-  g_free (call->pattern);
-  g_free (call);
-}
-
-static void
-call_thread (GTask        *task,
-             gpointer      self,
-             gpointer      task_data,
-             GCancellable *cancellable)
-{
-  const Call *call = task_data;
-  const MtlMonitor monitor = {
-    .cancellable = cancellable,
-    .report = call->progress != NULL ? mtl_progress_report : NULL,
-    .data = call->progress,
-  };
-
-  call->run (self, call, &monitor, task);
-}
-
-/* After the last report, and before the task returns. */
-static void
-call_end (const Call *call)
-{
-  if (call->progress != NULL)
-    mtl_progress_end (call->progress);
-}
-
-/* Takes the call. */
-static void
-call_start (Call                *call,
-            MtlTensorFile       *self,
-            gpointer             source_tag,
-            GCancellable        *cancellable,
-            GAsyncReadyCallback  callback,
-            gpointer             user_data)
-{
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-
-  g_task_set_source_tag (task, source_tag);
-  g_task_set_task_data (task, call, (GDestroyNotify) call_free);
-  g_task_run_in_thread (task, call_thread);
+  return mtl_async_call_take_result (NULL, result, mtl_tensor_file_open_async, error);
 }
 
 typedef struct
@@ -180,26 +112,35 @@ views_free (Views *self)
   g_free (self);
 }
 
-static void
-run_get_views (MtlTensorFile     *self,
-               const Call        *call,
-               const MtlMonitor  *monitor,
-               GTask             *task)
+typedef struct
 {
+  MtlAsyncCall parent;
+
+  char *pattern;
+} ViewsCall;
+
+static void
+views_call_clear (gpointer data)
+{
+  ViewsCall *call = data;
+
+  g_clear_pointer (&call->pattern, g_free);
+}
+
+static gpointer
+run_get_views (gpointer           self,
+               gpointer           data,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  ViewsCall *call = data;
   Views *views = g_new0 (Views, 1);
-  GError *error = NULL;
 
   views->views = mtl_tensor_file_get_views_monitored (self, call->pattern, monitor,
-                                                      &views->n_views, &error);
-  call_end (call);
-  if (views->views != NULL)
-    {
-      g_task_return_pointer (task, views, (GDestroyNotify) views_free);
-      return;
-    }
-
-  views_free (views);
-  g_task_return_error (task, error);
+                                                      &views->n_views, error);
+  if (views->views == NULL)
+    g_clear_pointer (&views, views_free);
+  return views;
 }
 
 /**
@@ -233,16 +174,19 @@ mtl_tensor_file_get_views_async (MtlTensorFile         *self,
                                  GAsyncReadyCallback    callback,
                                  gpointer               user_data)
 {
-  Call *call;
+  ViewsCall *call;
 
   g_return_if_fail (MTL_IS_TENSOR_FILE (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (Call, 1);
-  call->run = run_get_views;
+  call = g_new0 (ViewsCall, 1);
+  call->parent.run = run_get_views;
+  call->parent.free_result = (GDestroyNotify) views_free;
+  call->parent.clear = views_call_clear;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
   call->pattern = g_strdup (pattern);
-  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
-  call_start (call, self, mtl_tensor_file_get_views_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_tensor_file_get_views_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -267,30 +211,29 @@ mtl_tensor_file_get_views_finish (MtlTensorFile  *self,
 {
   g_autofree Views *all = NULL;
 
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-  g_return_val_if_fail (g_async_result_is_tagged (result, mtl_tensor_file_get_views_async), NULL);
   g_return_val_if_fail (n_views != NULL, NULL);
 
-  all = g_task_propagate_pointer (G_TASK (result), error);
+  all = mtl_async_call_take_result (self, result, mtl_tensor_file_get_views_async, error);
   *n_views = all != NULL ? all->n_views : 0;
   return all != NULL ? all->views : NULL;
 }
 
-static void
-run_check (MtlTensorFile     *self,
-           const Call        *call,
-           const MtlMonitor  *monitor,
-           GTask             *task)
+typedef struct
 {
-  GError *error = NULL;
-  gboolean right = mtl_tensor_file_check_monitored (self, call->checks, monitor, &error);
+  MtlAsyncCall parent;
 
-  call_end (call);
-  if (right)
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
+  MtlTensorChecks checks;
+} CheckCall;
+
+static gpointer
+run_check (gpointer           self,
+           gpointer           data,
+           const MtlMonitor  *monitor,
+           GError           **error)
+{
+  CheckCall *call = data;
+
+  return GINT_TO_POINTER (mtl_tensor_file_check_monitored (self, call->checks, monitor, error));
 }
 
 /**
@@ -321,16 +264,16 @@ mtl_tensor_file_check_async (MtlTensorFile         *self,
                              GAsyncReadyCallback    callback,
                              gpointer               user_data)
 {
-  Call *call;
+  CheckCall *call;
 
   g_return_if_fail (MTL_IS_TENSOR_FILE (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = g_new0 (Call, 1);
-  call->run = run_check;
+  call = g_new0 (CheckCall, 1);
+  call->parent.run = run_check;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
   call->checks = checks;
-  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
-  call_start (call, self, mtl_tensor_file_check_async, cancellable, callback, user_data);
+  mtl_async_call_start (call, self, mtl_tensor_file_check_async, cancellable, callback, user_data);
 }
 
 /**
@@ -351,9 +294,5 @@ mtl_tensor_file_check_finish (MtlTensorFile  *self,
                               GAsyncResult   *result,
                               GError        **error)
 {
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-  g_return_val_if_fail (g_async_result_is_tagged (result, mtl_tensor_file_check_async), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return mtl_async_call_finish (self, result, mtl_tensor_file_check_async, error);
 }

@@ -4,70 +4,27 @@
 
 #include "mtl-tensor-file-builder-private.h"
 
-#include "mtl-progress-private.h"
+#include "mtl-async-call-private.h"
 
 typedef struct
 {
+  MtlAsyncCall parent;
+
   MtlTensorFileBuilder *builder; /* as it was when the call was made */
   GFile *file;
-  gboolean is_index;
-  guint64 max_size;
-  MtlProgress *progress;
+  guint64 max_size; /* of shards */
 } Call;
 
 static void
-call_free (Call *call)
+call_clear (gpointer data)
 {
+  Call *call = data;
+
   g_clear_object (&call->builder);
   g_clear_object (&call->file);
-  g_free (call);
 }
 
-static void
-run_thread (GTask        *task,
-            gpointer      self,
-            gpointer      task_data,
-            GCancellable *cancellable)
-{
-  Call *call = task_data;
-  MtlMonitor monitor = { cancellable, NULL, call->progress };
-  GError *error = NULL;
-  gboolean worked;
-
-  if (call->progress != NULL)
-    monitor.report = mtl_progress_report;
-
-  if (call->is_index)
-    worked = mtl_tensor_file_builder_write_shards_monitored (call->builder, call->file,
-                                                             call->max_size, &monitor, &error);
-  else
-    worked = mtl_tensor_file_builder_write_monitored (call->builder, call->file, &monitor, &error);
-  if (call->progress != NULL)
-    mtl_progress_end (call->progress);
-
-  if (worked)
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
-}
-
-static void
-call_start (Call                 *call,
-            MtlTensorFileBuilder *self,
-            gpointer              source_tag,
-            GCancellable         *cancellable,
-            GAsyncReadyCallback   callback,
-            gpointer              user_data)
-{
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-
-  /* A file that is in its place is written, whatever was wanted meanwhile. */
-  g_task_set_check_cancellable (task, FALSE);
-  g_task_set_source_tag (task, source_tag);
-  g_task_set_task_data (task, call, (GDestroyNotify) call_free);
-  g_task_run_in_thread (task, run_thread);
-}
-
+/* A file that is in its place is written, whatever was wanted meanwhile. */
 static Call *
 call_new (MtlTensorFileBuilder  *self,
           GFile                 *file,
@@ -77,23 +34,24 @@ call_new (MtlTensorFileBuilder  *self,
 {
   Call *call = g_new0 (Call, 1);
 
+  call->parent.clear = call_clear;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.is_lasting = TRUE;
   call->builder = mtl_tensor_file_builder_copy (self);
   call->file = g_object_ref (file);
-  call->progress = mtl_progress_new (progress, progress_data, progress_destroy);
   return call;
 }
 
-static gboolean
-finish (MtlTensorFileBuilder  *self,
-        GAsyncResult          *result,
-        gpointer               source_tag,
-        GError               **error)
+static gpointer
+run_write (gpointer           self,
+           gpointer           data,
+           const MtlMonitor  *monitor,
+           GError           **error)
 {
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), FALSE);
+  Call *call = data;
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return GINT_TO_POINTER (mtl_tensor_file_builder_write_monitored (call->builder, call->file,
+                                                                   monitor, error));
 }
 
 /**
@@ -135,7 +93,9 @@ mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   call = call_new (self, file, progress, progress_data, progress_destroy);
-  call_start (call, self, mtl_tensor_file_builder_write_async, cancellable, callback, user_data);
+  call->parent.run = run_write;
+  mtl_async_call_start (call, self, mtl_tensor_file_builder_write_async, cancellable, callback,
+                        user_data);
 }
 
 /**
@@ -156,7 +116,20 @@ mtl_tensor_file_builder_write_finish (MtlTensorFileBuilder  *self,
                                       GAsyncResult          *result,
                                       GError               **error)
 {
-  return finish (self, result, mtl_tensor_file_builder_write_async, error);
+  return mtl_async_call_finish (self, result, mtl_tensor_file_builder_write_async, error);
+}
+
+static gpointer
+run_write_shards (gpointer           self,
+                  gpointer           data,
+                  const MtlMonitor  *monitor,
+                  GError           **error)
+{
+  Call *call = data;
+
+  return GINT_TO_POINTER (
+    mtl_tensor_file_builder_write_shards_monitored (call->builder, call->file, call->max_size,
+                                                    monitor, error));
 }
 
 /**
@@ -195,10 +168,10 @@ mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   call = call_new (self, index, progress, progress_data, progress_destroy);
-  call->is_index = TRUE;
+  call->parent.run = run_write_shards;
   call->max_size = max_size;
-  call_start (call, self, mtl_tensor_file_builder_write_shards_async, cancellable, callback,
-              user_data);
+  mtl_async_call_start (call, self, mtl_tensor_file_builder_write_shards_async, cancellable,
+                        callback, user_data);
 }
 
 /**
@@ -219,5 +192,5 @@ mtl_tensor_file_builder_write_shards_finish (MtlTensorFileBuilder  *self,
                                              GAsyncResult          *result,
                                              GError               **error)
 {
-  return finish (self, result, mtl_tensor_file_builder_write_shards_async, error);
+  return mtl_async_call_finish (self, result, mtl_tensor_file_builder_write_shards_async, error);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
+#include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define INDEX_ENDING ".index.json"
@@ -218,22 +219,6 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
   return TRUE;
 }
 
-typedef struct
-{
-  GFileProgressCallback callback;
-  gpointer data;
-} Listener;
-
-static void
-report (guint64  done,
-        guint64  total,
-        gpointer data)
-{
-  const Listener *listener = data;
-
-  listener->callback (done, total, listener->data);
-}
-
 /**
  * mtl_tensor_file_builder_write:
  * @self: a builder
@@ -284,8 +269,8 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
                                gpointer                progress_data,
                                GError                **error)
 {
-  Listener listener = { progress, progress_data };
-  MtlMonitor monitor = { cancellable, progress != NULL ? report : NULL, &listener };
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
@@ -339,8 +324,8 @@ mtl_tensor_file_builder_write_shards (MtlTensorFileBuilder   *self,
                                       gpointer                progress_data,
                                       GError                **error)
 {
-  Listener listener = { progress, progress_data };
-  MtlMonitor monitor = { cancellable, progress != NULL ? report : NULL, &listener };
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), FALSE);
   g_return_val_if_fail (G_IS_FILE (index), FALSE);

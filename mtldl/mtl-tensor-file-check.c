@@ -13,6 +13,7 @@
 #include "mtl-error.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-layout-private.h"
+#include "mtl-progress-private.h"
 #include "mtl-tensor-pieces-private.h"
 #include "mtl-tensor-values-private.h"
 

@@ -100,16 +100,6 @@ gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
                                           const MtlMonitor      *monitor,
                                           GError               **error);
 
-/* A caller's callback, called in the caller's thread. */
-typedef struct
-{
-  GFileProgressCallback callback;
-  gpointer data;
-} MtlProgressCallback;
-
-MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
-                                              GCancellable        *cancellable);
-
 MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry);
 const MtlTensorEntry *mtl_tensor_file_find_entry (MtlTensorFile         *self,

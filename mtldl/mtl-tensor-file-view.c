@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
+#include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
 
@@ -189,27 +190,6 @@ mtl_tensor_file_get_view (MtlTensorFile  *self,
 
   entry = mtl_tensor_file_find_entry (self, name, error);
   return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
-}
-
-static void
-report_to_callback (guint64  done,
-                    guint64  total,
-                    gpointer data)
-{
-  const MtlProgressCallback *progress = data;
-
-  progress->callback (done, total, progress->data);
-}
-
-MtlMonitor
-mtl_progress_callback_get_monitor (MtlProgressCallback *self,
-                                   GCancellable        *cancellable)
-{
-  return (MtlMonitor) {
-    .cancellable = cancellable,
-    .report = self->callback != NULL ? report_to_callback : NULL,
-    .data = self,
-  };
 }
 
 static void

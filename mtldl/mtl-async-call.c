@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-async-call-private.h"
+
+static void
+call_free (MtlAsyncCall *self)
+{
+  if (self->clear != NULL)
+    self->clear (self);
+  g_free (self);
+}
+
+static void
+run_thread (GTask        *task,
+            gpointer      source_object,
+            gpointer      task_data,
+            GCancellable *cancellable)
+{
+  MtlAsyncCall *self = task_data;
+  const MtlMonitor monitor = {
+    .cancellable = cancellable,
+    .report = self->progress != NULL ? mtl_progress_report : NULL,
+    .data = self->progress,
+  };
+  GError *error = NULL;
+  gpointer result = self->run (source_object, self, &monitor, &error);
+
+  if (self->progress != NULL)
+    mtl_progress_end (self->progress);
+
+  if (result == NULL)
+    g_task_return_error (task, error);
+  else if (self->free_result != NULL)
+    g_task_return_pointer (task, result, self->free_result);
+  else
+    g_task_return_boolean (task, TRUE);
+}
+
+void
+mtl_async_call_start (gpointer             call,
+                      gpointer             self,
+                      gpointer             source_tag,
+                      GCancellable        *cancellable,
+                      GAsyncReadyCallback  callback,
+                      gpointer             user_data)
+{
+  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
+
+  g_task_set_check_cancellable (task, !((MtlAsyncCall *) call)->is_lasting);
+  g_task_set_source_tag (task, source_tag);
+  g_task_set_task_data (task, call, (GDestroyNotify) call_free);
+  g_task_run_in_thread (task, run_thread);
+}
+
+gboolean
+mtl_async_call_finish (gpointer       self,
+                       GAsyncResult  *result,
+                       gpointer       source_tag,
+                       GError       **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+gpointer
+mtl_async_call_take_result (gpointer       self,
+                            GAsyncResult  *result,
+                            gpointer       source_tag,
+                            GError       **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  g_return_val_if_fail (g_async_result_is_tagged (result, source_tag), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
