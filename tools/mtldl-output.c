@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mtl-quoted-text-private.h"
+
 void
 tool_print_text (const char *text)
 {
@@ -104,56 +106,11 @@ knows_unicode (void)
   return answer;
 }
 
-/* What a terminal shows as it is: nothing that moves the cursor, begins a line, or turns
- * the direction of writing. */
-static gboolean
-is_shown (gunichar character)
-{
-  GUnicodeType type = g_unichar_type (character);
-
-  if (character == '\\' || (character >= 0x80 && !knows_unicode ()))
-    return FALSE;
-
-  return g_unichar_isprint (character) && type != G_UNICODE_LINE_SEPARATOR
-         && type != G_UNICODE_PARAGRAPH_SEPARATOR;
-}
-
-static void
-append_escaped (GString  *string,
-                gunichar  character)
-{
-  if (character == '\\')
-    g_string_append (string, "\\\\");
-  else if (character == '\n')
-    g_string_append (string, "\\n");
-  else if (character == '\t')
-    g_string_append (string, "\\t");
-  else
-    g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
-}
-
 char *
 tool_escape (const char *text)
 {
-  GString *string = g_string_sized_new (strlen (text));
-
-  for (const char *end = text + strlen (text); text < end;)
-    {
-      gunichar character = g_utf8_get_char_validated (text, end - text);
-
-      if (character >= 0x110000)
-        {
-          g_string_append_printf (string, "\\x%02x", (guchar) *text++);
-          continue;
-        }
-      if (is_shown (character))
-        g_string_append_unichar (string, character);
-      else
-        append_escaped (string, character);
-      text = g_utf8_next_char (text);
-    }
-
-  return g_string_free (string, FALSE);
+  return knows_unicode () ? mtl_escape_text (text, strlen (text))
+                          : mtl_escape_text_as_ascii (text, strlen (text));
 }
 
 /* So many hexadecimal digits, or -1. */

@@ -33,7 +33,7 @@ mtl_quote_file_name (GFile *file)
 {
   g_autofree char *path = g_file_get_path (file);
   g_autofree char *shown = path != NULL ? g_steal_pointer (&path) : g_file_get_uri (file);
-  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown), G_MAXSIZE);
+  g_autofree char *escaped = mtl_escape_text (shown, strlen (shown));
 
   return g_strconcat ("“", escaped, "”", NULL);
 }

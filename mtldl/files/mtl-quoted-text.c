@@ -9,11 +9,12 @@
 /* Line breaks of Unicode, and marks that turn the direction of writing, would let a
  * name look like something else. */
 static gboolean
-is_printed (gunichar character)
+is_printed (gunichar character,
+            gboolean as_ascii)
 {
   GUnicodeType type = g_unichar_type (character);
 
-  return g_unichar_isprint (character) && character != '\\'
+  return g_unichar_isprint (character) && character != '\\' && (character < 0x80 || !as_ascii)
          && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
 }
 
@@ -31,10 +32,11 @@ append_escaped (GString  *string,
     g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
 }
 
-char *
-mtl_escape_text (const char *text,
-                 gsize       size,
-                 gsize       max_size)
+static char *
+escape (const char *text,
+        gsize       size,
+        gsize       max_size,
+        gboolean    as_ascii)
 {
   GString *string = g_string_new (NULL);
   const char *end = text + size, *next;
@@ -53,7 +55,7 @@ mtl_escape_text (const char *text,
 
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *at);
-      else if (is_printed (character))
+      else if (is_printed (character, as_ascii))
         g_string_append_len (string, at, next - at);
       else
         append_escaped (string, character);
@@ -63,10 +65,24 @@ mtl_escape_text (const char *text,
 }
 
 char *
+mtl_escape_text (const char *text,
+                 gsize       size)
+{
+  return escape (text, size, G_MAXSIZE, FALSE);
+}
+
+char *
+mtl_escape_text_as_ascii (const char *text,
+                          gsize       size)
+{
+  return escape (text, size, G_MAXSIZE, TRUE);
+}
+
+char *
 mtl_quote_text (const char *text,
                 gsize       size)
 {
-  g_autofree char *escaped = mtl_escape_text (text, size, MAX_QUOTED);
+  g_autofree char *escaped = escape (text, size, MAX_QUOTED, FALSE);
 
   return g_strconcat ("“", escaped, "”", NULL);
 }

@@ -157,7 +157,7 @@ read_npz (File    *file,
 static char *
 escape (const char *text)
 {
-  return mtl_escape_text (text, strlen (text), G_MAXSIZE);
+  return mtl_escape_text (text, strlen (text));
 }
 
 static void
