@@ -7,11 +7,9 @@
 #include "mtl-tensor-file-private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mtl-error.h"
 #include "mtl-progress-private.h"
-#include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
 
 void
@@ -28,8 +26,7 @@ gboolean
 mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
                                GError        **error)
 {
-  g_autofree char *shown = self->file != NULL ? g_file_get_parse_name (self->file) : g_strdup ("");
-  g_autofree char *name = mtl_quote_text (shown, strlen (shown));
+  g_autofree char *name = self->file != NULL ? mtl_quote_file_name (self->file) : g_strdup ("“”");
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "%s was closed", name);
   return FALSE;
