@@ -4,24 +4,26 @@
 
 #include "mtl-buffer-private.h"
 
-/* The range of the mapping; takes a reference to it. Of the device's memory it is a
- * part: the pages before it are the device's too. */
-MtlBuffer *
-mtl_buffer_new_for_mapping (MtlFileMapping  *mapping,
+/* Takes the mapping. The pages before its range are the device's too. */
+MtlMemory *
+mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                             MtlDevice       *device,
                             GError         **error)
 {
-  MtlMemory *memory = mtl_memory_new_wrapped (device, mapping->pages,
-                                              mapping->begin + mapping->size,
-                                              MTL_BUFFER_FLAGS_READ_ONLY
-                                              | MTL_BUFFER_FLAGS_NEVER_COPY,
-                                              (GDestroyNotify) mtl_file_mapping_unref,
-                                              mtl_file_mapping_ref (mapping), error);
-  g_autoptr (MtlBuffer) all = mtl_buffer_new_for_memory (memory);
+  MtlMemory *self = mtl_memory_new_wrapped (device, mapping->pages,
+                                            mapping->begin + mapping->size,
+                                            MTL_BUFFER_FLAGS_READ_ONLY
+                                            | MTL_BUFFER_FLAGS_NEVER_COPY,
+                                            (GDestroyNotify) mtl_file_mapping_free, mapping,
+                                            error);
 
-  if (memory != NULL)
-    memory->is_mapped_file = TRUE;
-  return all != NULL ? mtl_buffer_slice (all, mapping->begin, mapping->size, error) : NULL;
+  if (self == NULL)
+    return NULL;
+
+  /* Also where the device's memory is what frees it. */
+  self->is_mapped_file = TRUE;
+  self->owner = mapping;
+  return self;
 }
 
 static MtlBuffer *
@@ -77,7 +79,9 @@ mtl_buffer_new_mapped (GFile      *file,
                        GError    **error)
 {
   g_autoptr (MtlFileSource) source = NULL;
-  g_autoptr (MtlFileMapping) mapping = NULL;
+  g_autoptr (MtlBuffer) all = NULL;
+  MtlFileMapping *mapping;
+  gsize begin;
 
   g_return_val_if_fail (G_IS_FILE (file), NULL);
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
@@ -93,5 +97,10 @@ mtl_buffer_new_mapped (GFile      *file,
     return new_empty (device, error);
 
   mapping = mtl_file_mapping_new (source, offset, size, error);
-  return mapping != NULL ? mtl_buffer_new_for_mapping (mapping, device, error) : NULL;
+  if (mapping == NULL)
+    return NULL;
+
+  begin = mapping->begin;
+  all = mtl_buffer_new_for_memory (mtl_memory_new_for_mapping (mapping, device, error));
+  return all != NULL ? mtl_buffer_slice (all, begin, size, error) : NULL;
 }

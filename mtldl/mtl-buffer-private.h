@@ -19,12 +19,12 @@ struct _MtlBuffer
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);
-MtlBuffer *mtl_buffer_new_for_mapping (MtlFileMapping  *mapping,
-                                       MtlDevice       *device,
-                                       GError         **error);
 gboolean   mtl_buffer_check_range    (MtlBuffer  *self,
                                        gsize       offset,
                                        gsize       size,
                                        GError    **error);
+MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
+                                       MtlDevice       *device,
+                                       GError         **error);
 
 G_END_DECLS

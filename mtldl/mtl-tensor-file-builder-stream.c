@@ -214,6 +214,38 @@ swap_bytes (guint8 *bytes,
       }
 }
 
+/* Of blocks of other elements each may be of all their pages. */
+static gboolean
+is_stretch (MtlStridedView *view)
+{
+  return mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C);
+}
+
+/* The pages of a mapped file are read before they are used: where it was cut, this is
+ * an error, and the use would be a signal. The bytes are counted from element offset 0. */
+static gboolean
+populate (MtlStridedView  *view,
+          gint64           first,
+          gint64           end,
+          GError         **error)
+{
+  MtlFileMapping *mapping = view->memory->owner;
+
+  return !view->memory->is_mapped_file
+         || mtl_file_mapping_populate (mapping, view->byte_offset + first - mapping->begin,
+                                       end - first, error);
+}
+
+static gboolean
+populate_elements (MtlStridedView  *view,
+                   GError         **error)
+{
+  gint64 first, end;
+
+  return mtl_layout_get_byte_bounds (&view->layout, &first, &end, error)
+         && populate (view, first, end, error);
+}
+
 /* Of no more than a piece, to where the elements before them end. */
 static gboolean
 write_copy (MtlTensorStream  *self,
@@ -231,6 +263,8 @@ write_copy (MtlTensorStream  *self,
   if (!mtl_layout_new_dense (mtl_layout_shape (&block->layout), block->layout.n_dims, MTL_ORDER_C,
                              type.bits, &layout, error))
     return FALSE;
+  if (is_stretch (block) && !populate_elements (block, error))
+    return FALSE;
 
   while (layout.offset * type.bits % 8 != (gint64) (self->n_bits % 8))
     layout.offset++;
@@ -245,56 +279,37 @@ write_copy (MtlTensorStream  *self,
   return TRUE;
 }
 
-/* The pages of a mapped file are read before they are used: where it was cut, this is
- * an error, and the use would be a signal. */
+/* Where elements lie as they are to be written. */
 static gboolean
-populate (MtlStridedView  *view,
-          GError         **error)
-{
-  MtlMemory *memory = view->memory;
-  MtlFileMapping *mapping = memory->owner;
-  gint64 first, end;
-
-  if (memory->destroy != (GDestroyNotify) mtl_file_mapping_unref)
-    return TRUE;
-
-  return mtl_layout_get_byte_bounds (&view->layout, &first, &end, error)
-         && mtl_file_mapping_populate (mapping, view->byte_offset + first - mapping->begin,
-                                       end - first, error);
-}
-
-/* Where they lie as they are to be written. */
-static const guint8 *
 find_bytes (MtlStridedView *view,
-            MtlElementType  type)
+            MtlElementType  type,
+            gint64         *first,
+            gint64         *size)
 {
-  gint64 first;
-  guint bit;
-
-  if (!mtl_memory_is_host_accessible (view->memory)
-      || !mtl_element_type_equal (view->type, type) || get_swapped_size (type) > 1
-      || !mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C))
-    return NULL;
-
-  mtl_layout_get_first_byte (&view->layout, &first, &bit);
-  return bit == 0 ? mtl_strided_view_get_strided (view).data + first : NULL;
+  return mtl_memory_is_host_accessible (view->memory)
+         && mtl_element_type_equal (view->type, type) && get_swapped_size (type) == 1
+         && mtl_layout_get_packed_bytes (&view->layout, first, size);
 }
 
-/* Of no more than a piece. */
 static gboolean
-write_block (MtlTensorStream  *self,
-             MtlStridedView   *view,
-             MtlElementType    type,
-             guint64           n_bits,
-             GError          **error)
+write_as_they_lie (MtlTensorStream  *self,
+                   MtlStridedView   *view,
+                   gint64            first,
+                   gint64            size,
+                   GError          **error)
 {
-  const guint8 *bytes = find_bytes (view, type);
+  const guint8 *bytes = mtl_strided_view_get_strided (view).data;
+  const gint64 end = first + size;
 
-  if (bytes == NULL || self->n_bits % 8 != 0 || n_bits % 8 != 0)
-    return write_copy (self, view, type, n_bits, error);
+  for (gint64 n; first < end; first += n)
+    {
+      n = MIN (end - first, (gint64) PIECE_SIZE);
+      if (!populate (view, first, first + n, error)
+          || !mtl_tensor_stream_write_bytes (self, bytes + first, n, error))
+        return FALSE;
+    }
 
-  return populate (view, error)
-         && mtl_tensor_stream_write_bytes (self, bytes, n_bits / 8, error);
+  return TRUE;
 }
 
 static gboolean
@@ -305,11 +320,13 @@ write_elements (MtlTensorStream  *self,
 {
   const gint64 *shape = mtl_layout_shape (&view->layout);
   guint64 n_bits = mtl_layout_get_volume (&view->layout) * type.bits;
+  gint64 first, size, n_rows;
   guint32 axis = 0;
-  gint64 n_rows;
 
+  if (self->n_bits % 8 == 0 && find_bytes (view, type, &first, &size))
+    return write_as_they_lie (self, view, first, size, error);
   if (n_bits <= PIECE_BITS)
-    return write_block (self, view, type, n_bits, error);
+    return write_copy (self, view, type, n_bits, error);
 
   while (shape[axis] == 1)
     axis++;
@@ -350,7 +367,6 @@ mtl_tensor_stream_write_tensor (MtlTensorStream         *self,
       view = mtl_strided_view_derive (tensor->view, &layout);
     }
 
-  /* Blocks that are no stretches of memory may each be of all its pages. */
-  return (find_bytes (view, type) != NULL || populate (view, error))
+  return (is_stretch (view) || populate_elements (view, error))
          && write_elements (self, view, type, error);
 }

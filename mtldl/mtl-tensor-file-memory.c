@@ -89,18 +89,13 @@ map_range (MtlTensorFile        *self,
            gsize                *offset,
            GError              **error)
 {
-  g_autoptr (MtlFileMapping) mapping = mtl_file_mapping_new (source, begin, size, error);
-  g_autoptr (MtlBuffer) buffer = NULL;
+  MtlFileMapping *mapping = mtl_file_mapping_new (source, begin, size, error);
 
   if (mapping == NULL)
     return NULL;
 
-  buffer = mtl_buffer_new_for_mapping (mapping, self->device, error);
-  if (buffer == NULL)
-    return NULL;
-
-  *offset = buffer->offset;
-  return mtl_memory_ref (buffer->memory);
+  *offset = mapping->begin;
+  return mtl_memory_new_for_mapping (mapping, self->device, error);
 }
 
 static MtlMemory *

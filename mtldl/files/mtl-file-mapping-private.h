@@ -11,7 +11,6 @@ G_BEGIN_DECLS
  * zeros after the file's end. The file may be closed. */
 typedef struct
 {
-  int ref_count; /* atomic */
   char *name; /* for messages */
   guint8 *pages;
   gsize pages_size;
@@ -23,10 +22,9 @@ MtlFileMapping *mtl_file_mapping_new      (const MtlFileSource  *source,
                                            guint64               offset,
                                            gsize                 size,
                                            GError              **error);
-MtlFileMapping *mtl_file_mapping_ref      (MtlFileMapping       *self);
-void            mtl_file_mapping_unref    (MtlFileMapping       *self);
+void            mtl_file_mapping_free     (MtlFileMapping       *self);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_free)
 
 /* Asks the system to read bytes of any mapping ahead, which it may leave. */
 gboolean        mtl_mapped_bytes_prefetch (gconstpointer         bytes,

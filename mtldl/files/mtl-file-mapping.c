@@ -95,26 +95,15 @@ mtl_file_mapping_new (const MtlFileSource  *source,
     return NULL;
 
   self = g_new0 (MtlFileMapping, 1);
-  self->ref_count = 1;
   self->name = g_strdup (source->name);
   self->begin = offset % get_page_size ();
   self->size = size;
   return map (self, source, offset - self->begin, error) ? g_steal_pointer (&self) : NULL;
 }
 
-MtlFileMapping *
-mtl_file_mapping_ref (MtlFileMapping *self)
-{
-  g_atomic_int_inc (&self->ref_count);
-  return self;
-}
-
 void
-mtl_file_mapping_unref (MtlFileMapping *self)
+mtl_file_mapping_free (MtlFileMapping *self)
 {
-  if (!g_atomic_int_dec_and_test (&self->ref_count))
-    return;
-
   if (self->pages != NULL)
     munmap (self->pages, self->pages_size);
   g_free (self->name);
