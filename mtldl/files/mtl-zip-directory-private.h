@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mtl-arena-private.h"
-#include "mtl-name-index-private.h"
 
 G_BEGIN_DECLS
 
@@ -39,30 +38,26 @@ typedef struct
   MtlArena arena;
   MtlZipMember *members; /* in the directory's order */
   gsize n_members;
-  MtlNameIndex by_name;
 } MtlZipDirectory;
 
-gboolean            mtl_zip_end_parse          (const guint8           *tail,
-                                                gsize                   tail_size,
-                                                guint64                 file_size,
-                                                MtlZipEnd              *end,
-                                                GError                **error);
-MtlZipDirectory    *mtl_zip_directory_parse    (const guint8           *bytes,
-                                                const MtlZipEnd        *end,
-                                                GError                **error);
-void                mtl_zip_directory_free     (MtlZipDirectory        *self);
+gboolean         mtl_zip_end_parse       (const guint8     *tail,
+                                          gsize             tail_size,
+                                          guint64           file_size,
+                                          MtlZipEnd        *end,
+                                          GError          **error);
+MtlZipDirectory *mtl_zip_directory_parse (const guint8     *bytes,
+                                          const MtlZipEnd  *end,
+                                          GError          **error);
+void             mtl_zip_directory_free  (MtlZipDirectory  *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlZipDirectory, mtl_zip_directory_free)
 
-const MtlZipMember *mtl_zip_directory_lookup   (const MtlZipDirectory  *self,
-                                                const char             *name);
-
 /* Where a member's bytes lie: from its own header and the name that follows it,
  * MTL_ZIP_LOCAL_HEADER_SIZE + name_size bytes. */
-gboolean            mtl_zip_member_find_begin  (const MtlZipMember     *self,
-                                                const guint8           *local_header,
-                                                const MtlZipEnd        *end,
-                                                guint64                *begin,
-                                                GError                **error);
+gboolean mtl_zip_member_find_begin (const MtlZipMember  *self,
+                                    const guint8        *local_header,
+                                    const MtlZipEnd     *end,
+                                    guint64             *begin,
+                                    GError             **error);
 
 G_END_DECLS

@@ -324,21 +324,6 @@ check_overlaps (const MtlZipDirectory  *self,
   return TRUE;
 }
 
-static gboolean
-index_names (MtlZipDirectory  *self,
-             GError          **error)
-{
-  if (!mtl_name_index_init (&self->by_name, self->members, self->n_members,
-                            sizeof (MtlZipMember), error))
-    return FALSE;
-
-  for (gsize i = 0; i < self->n_members; i++)
-    if (mtl_name_index_add (&self->by_name, i) != i)
-      return refuse_member (&self->members[i], error, MTL_ERROR_INVALID_DATA, "is there twice");
-
-  return TRUE;
-}
-
 /* Of the bytes that the end says are the directory. */
 MtlZipDirectory *
 mtl_zip_directory_parse (const guint8     *bytes,
@@ -364,28 +349,15 @@ mtl_zip_directory_parse (const guint8     *bytes,
       refuse (error, "its directory has more entries than its end counts");
       return NULL;
     }
-  if (!check_overlaps (self, error) || !index_names (self, error))
-    return NULL;
-
-  return g_steal_pointer (&self);
+  return check_overlaps (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
 void
 mtl_zip_directory_free (MtlZipDirectory *self)
 {
   mtl_arena_clear (&self->arena);
-  mtl_name_index_clear (&self->by_name);
   g_free (self->members);
   g_free (self);
-}
-
-const MtlZipMember *
-mtl_zip_directory_lookup (const MtlZipDirectory *self,
-                          const char            *name)
-{
-  guint32 position;
-
-  return mtl_name_index_lookup (&self->by_name, name, &position) ? &self->members[position] : NULL;
 }
 
 gboolean

@@ -205,10 +205,10 @@ check_members (const Member *members,
   g_assert_cmpuint (directory->n_members, ==, n_members);
   for (gsize i = 0; i < n_members; i++)
     {
-      const MtlZipMember *member = mtl_zip_directory_lookup (directory, members[i].name);
+      const MtlZipMember *member = &directory->members[i];
       guint64 begin;
 
-      g_assert_true (member == &directory->members[i]);
+      g_assert_cmpstr (member->name, ==, members[i].name);
       g_assert_cmpuint (member->size, ==, members[i].size);
       g_assert_cmpuint (member->stored_size, ==, members[i].stored_size);
       g_assert_cmpuint (member->crc, ==, 0xcafe);
@@ -217,7 +217,6 @@ check_members (const Member *members,
       g_assert_no_error (error);
       g_assert_cmpmem (bytes->data + begin - 5, 5, "extra", 5);
     }
-  g_assert_null (mtl_zip_directory_lookup (directory, "none"));
 }
 
 static void
@@ -291,18 +290,14 @@ test_refused_members (void)
 static void
 test_refused_pairs (void)
 {
-  static const Member twice[] = { { "a" }, { "a" } };
   static const Member within[] = {
     { "a", .stored_size = 100, .size = 100 }, { .name = "b", .moved_by = -10 },
   };
   static const Member same[] = { { "a" }, { .name = "b", .moved_by = -36 } };
-  g_autoptr (GByteArray) with_twice = new_archive (twice, 2, &(End) { 0 });
   g_autoptr (GByteArray) with_within = new_archive (within, 2, &(End) { 0 });
   g_autoptr (GByteArray) with_same = new_archive (same, 2, &(End) { 0 });
   MtlZipEnd end;
 
-  assert_fails (parse (with_twice, &end, &error), MTL_ERROR_INVALID_DATA,
-                "Member “a” of the zip archive is there twice");
   assert_fails (parse (with_within, &end, &error), MTL_ERROR_INVALID_DATA,
                 "Member “b” of the zip archive begins within member “a”");
   assert_fails (parse (with_same, &end, &error), MTL_ERROR_INVALID_DATA, "begins within member");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* usage: read-tables FILE…: what each of them says of its tensors, by its ending:
- * .safetensors, .json (the index of several), .npy, .npz. A line for each file,
+/* usage: read-tables FILE…: what each of them says of its tensors. A line for each file,
  *   ok        count
- *   refused   code      message
+ *   refused   code      message, without the file's name
  * and after the first kind one for each tensor and each pair of metadata,
  *   tensor    dtype     shape     begin     end     order     byte order     file     name
  *   metadata  key       value
@@ -15,144 +14,8 @@
 #include <string.h>
 
 #include "mtl-layout-private.h"
-#include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"
-#include "mtl-safetensors-header-private.h"
-#include "mtl-safetensors-index-private.h"
-#include "mtl-zip-directory-private.h"
-
-typedef struct
-{
-  FILE *stream;
-  guint64 size;
-} File;
-
-/* As many of the bytes as there are. */
-static guint8 *
-read_bytes (File    *file,
-            guint64  begin,
-            gsize    size)
-{
-  gsize n = begin < file->size ? MIN (size, file->size - begin) : 0;
-  guint8 *bytes = g_malloc (n + 1);
-
-  if (fseeko (file->stream, begin, SEEK_SET) != 0 || fread (bytes, 1, n, file->stream) != n)
-    g_error ("A file cannot be read");
-
-  return bytes;
-}
-
-static MtlTensorTable *
-read_safetensors (File    *file,
-                  GError **error)
-{
-  g_autofree guint8 *prefix = read_bytes (file, 0, MTL_SAFETENSORS_PREFIX_SIZE);
-  g_autofree guint8 *header = NULL;
-  gsize size;
-
-  if (!mtl_safetensors_header_get_size (prefix, MIN (file->size, MTL_SAFETENSORS_PREFIX_SIZE),
-                                        file->size, &size, error))
-    return NULL;
-
-  header = read_bytes (file, MTL_SAFETENSORS_PREFIX_SIZE, size);
-  return mtl_safetensors_header_parse ((const char *) header, size, file->size, error);
-}
-
-static MtlTensorTable *
-read_index (File    *file,
-            GError **error)
-{
-  g_autofree guint8 *text = read_bytes (file, 0, file->size);
-
-  return mtl_safetensors_index_parse ((const char *) text, file->size, error);
-}
-
-/* The array that lies at that place, of the file or of a member. */
-static gboolean
-add_array (File            *file,
-           guint64          begin,
-           guint64          size,
-           const char      *name,
-           MtlTensorTable  *table,
-           GError         **error)
-{
-  g_autofree guint8 *prefix = read_bytes (file, begin, MTL_NPY_MAX_PREFIX_SIZE);
-  g_autofree guint8 *header = NULL;
-  gint64 shape[MTL_LAYOUT_MAX_DIMS];
-  gsize header_size;
-  MtlTensorEntry entry;
-
-  if (!mtl_npy_header_get_size (prefix, MIN (size, MTL_NPY_MAX_PREFIX_SIZE), size, &header_size,
-                                error))
-    return FALSE;
-
-  header = read_bytes (file, begin, header_size);
-  if (!mtl_npy_header_parse (header, header_size, size, shape, &entry, error))
-    return FALSE;
-
-  entry.begin += begin;
-  entry.end += begin;
-  entry.name = mtl_arena_dup_text (&table->arena, name, strlen (name), error);
-  return mtl_tensor_table_add (table, &entry, error);
-}
-
-static MtlTensorTable *
-read_npy (File    *file,
-          GError **error)
-{
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
-
-  return add_array (file, 0, file->size, "", table, error) ? g_steal_pointer (&table) : NULL;
-}
-
-static gboolean
-add_member (File                *file,
-            const MtlZipEnd     *end,
-            const MtlZipMember  *member,
-            MtlTensorTable      *table,
-            GError             **error)
-{
-  g_autofree guint8 *header = read_bytes (file, member->local_begin,
-                                          MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size);
-  MtlTensorEntry entry = { .name = mtl_arena_dup_text (&table->arena, member->name,
-                                                       member->name_size, error) };
-  guint64 begin;
-
-  if (!mtl_zip_member_find_begin (member, header, end, &begin, error))
-    return FALSE;
-  if (!member->is_deflated)
-    return add_array (file, begin, member->size, member->name, table, error);
-
-  entry.begin = begin;
-  entry.end = begin + member->stored_size;
-  return mtl_tensor_table_add (table, &entry, error);
-}
-
-static MtlTensorTable *
-read_npz (File    *file,
-          GError **error)
-{
-  g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
-  gsize tail_size = MIN (file->size, MTL_ZIP_MAX_TAIL_SIZE);
-  g_autofree guint8 *tail = read_bytes (file, file->size - tail_size, tail_size);
-  g_autofree guint8 *bytes = NULL;
-  g_autoptr (MtlZipDirectory) directory = NULL;
-  MtlZipEnd end;
-
-  if (!mtl_zip_end_parse (tail, tail_size, file->size, &end, error))
-    return NULL;
-
-  bytes = read_bytes (file, end.begin, end.size);
-  directory = mtl_zip_directory_parse (bytes, &end, error);
-  if (directory == NULL)
-    return NULL;
-
-  for (gsize i = 0; i < directory->n_members; i++)
-    if (!add_member (file, &end, &directory->members[i], table, error))
-      return NULL;
-
-  return g_steal_pointer (&table);
-}
+#include "mtl-tensor-table-read-private.h"
 
 static char *
 escape (const char *text)
@@ -186,43 +49,34 @@ print_table (const MtlTensorTable *table)
 }
 
 static void
-print_error (const GError *error)
+print_error (const GError *error,
+             const char   *file_name)
 {
   g_autofree char *code = g_enum_to_string (MTL_TYPE_ERROR, error->code);
+  g_autofree char *begin = g_strconcat (file_name, ": ", NULL);
+  const char *message = error->message;
 
-  printf ("refused\t%s\t%s\n", code, error->message);
+  if (g_str_has_prefix (message, begin))
+    message += strlen (begin);
+  printf ("refused\t%s\t%s\n", code, message);
 }
 
 static void
 print_file (const char *path)
 {
-  static const struct
-  {
-    const char *ending;
-    MtlTensorTable *(* read) (File    *file,
-                              GError **error);
-  } formats[] = {
-    { ".safetensors", read_safetensors }, { ".json", read_index },
-    { ".npy", read_npy }, { ".npz", read_npz },
-  };
-  File file = { .stream = fopen (path, "rb") };
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlFileSource) source = mtl_file_source_open (file, &error);
+  g_autoptr (MtlTensorTable) table = NULL;
 
-  if (file.stream == NULL || fseeko (file.stream, 0, SEEK_END) != 0)
-    g_error ("%s cannot be opened", path);
-  file.size = ftello (file.stream);
+  if (source == NULL)
+    g_error ("%s", error->message);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (g_str_has_suffix (path, formats[i].ending))
-      {
-        g_autoptr (GError) error = NULL;
-        g_autoptr (MtlTensorTable) table = formats[i].read (&file, &error);
-
-        if (table != NULL)
-          print_table (table);
-        else
-          print_error (error);
-      }
-  fclose (file.stream);
+  table = mtl_tensor_table_read (source, &error);
+  if (table != NULL)
+    print_table (table);
+  else
+    print_error (error, source->name);
 }
 
 int

@@ -54,11 +54,6 @@ LLVMFuzzerTestOneInput (const guint8 *data,
     return 0;
 
   for (gsize i = 0; i < directory->n_members; i++)
-    {
-      const MtlZipMember *member = &directory->members[i];
-
-      g_assert_true (mtl_zip_directory_lookup (directory, member->name) == member);
-      find_member (member, &end, data, size);
-    }
+    find_member (&directory->members[i], &end, data, size);
   return 0;
 }
