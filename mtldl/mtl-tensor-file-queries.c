@@ -120,13 +120,10 @@ const char *
 mtl_tensor_file_get_metadata (MtlTensorFile *self,
                               const char    *key)
 {
-  const MtlTensorTable *table;
-
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
   g_return_val_if_fail (key != NULL, NULL);
 
-  table = get_metadata_table (self);
-  return table->n_metadata > 0 ? mtl_tensor_table_lookup_metadata (table, key) : NULL;
+  return mtl_tensor_table_lookup_metadata (get_metadata_table (self), key);
 }
 
 const MtlTensorEntry *
@@ -134,11 +131,9 @@ mtl_tensor_file_find_entry (MtlTensorFile  *self,
                             const char     *name,
                             GError        **error)
 {
-  const MtlTensorEntry *entry = NULL;
+  const MtlTensorEntry *entry = mtl_tensor_table_lookup (self->table, name);
   g_autofree char *quoted = NULL;
 
-  if (self->table->n_entries > 0)
-    entry = mtl_tensor_table_lookup (self->table, name);
   if (entry != NULL)
     return entry;
 

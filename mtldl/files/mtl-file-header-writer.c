@@ -77,8 +77,14 @@ pad (GString *string,
      gsize    n_more,
      gsize    alignment)
 {
-  while ((string->len + n_more) % alignment != 0)
-    g_string_append_c (string, ' ');
+  gsize rest = (string->len + n_more) % alignment;
+  gsize begin = string->len;
+
+  if (rest == 0)
+    return;
+
+  g_string_set_size (string, begin + alignment - rest);
+  memset (string->str + begin, ' ', alignment - rest);
 }
 
 /* Behind the header spaces are allowed, and nowhere else a gap. */

@@ -165,8 +165,12 @@ mtl_name_index_lookup (const MtlNameIndex *self,
                        const char         *name,
                        guint32            *position)
 {
-  const MtlNameSlot *slot = find_slot (self, name, hash_name (name));
+  const MtlNameSlot *slot;
 
+  if (self->slots == NULL) /* one that has nothing yet */
+    return FALSE;
+
+  slot = find_slot (self, name, hash_name (name));
   if (slot->number == 0)
     return FALSE;
 
