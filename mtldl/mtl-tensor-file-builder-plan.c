@@ -7,7 +7,6 @@
 #include "mtl-tensor-file-builder-private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mtl-error.h"
 #include "mtl-file-header-writer-private.h"
@@ -18,16 +17,6 @@
 #define LARGE_ALIGNMENT 16384 /* the largest page that there is, of 14 bits */
 #define LARGE_ALIGNMENT_BITS 14
 #define LARGE_DATA (1 << 20)
-
-static gboolean
-prefix_with_name (GError     **error,
-                  const char  *name)
-{
-  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
-
-  g_prefix_error (error, "Tensor %s: ", quoted);
-  return FALSE;
-}
 
 static MtlStridedView *
 spread_lanes (MtlStridedView  *view,
@@ -175,7 +164,7 @@ plan_tensors (MtlTensorFilePlan     *self,
       planned->position = i;
       if (!plan_tensor (planned, tensor, builder->format, error)
           || !add_size (self, planned, error))
-        return prefix_with_name (error, tensor->name);
+        return mtl_prefix_tensor_name (error, tensor->name);
     }
 
   return TRUE;

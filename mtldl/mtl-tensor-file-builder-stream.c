@@ -11,6 +11,7 @@
 #include "mtl-arena-private.h"
 #include "mtl-error.h"
 #include "mtl-host-elements-private.h"
+#include "mtl-tensor-values-private.h"
 
 #define PIECE_SIZE ((gsize) 4 << 20)
 #define PIECE_BITS ((guint64) PIECE_SIZE * 8)
@@ -187,33 +188,6 @@ copy_elements (const MtlStrided  *to,
          && mtl_strided_copy (to, &elements.strided, &silent, error);
 }
 
-/* Of a number whose bytes this machine has in another order than files have; 1 where
- * the order is the same, or means nothing. */
-static gsize
-get_swapped_size (MtlElementType type)
-{
-  if (G_BYTE_ORDER == G_LITTLE_ENDIAN || type.bits < 16
-      || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
-    return 1;
-
-  return type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8);
-}
-
-static void
-swap_bytes (guint8 *bytes,
-            gsize   size,
-            gsize   number_size)
-{
-  for (gsize begin = 0; begin < size; begin += number_size)
-    for (gsize i = begin, j = begin + number_size - 1; i < j; i++, j--)
-      {
-        guint8 byte = bytes[i];
-
-        bytes[i] = bytes[j];
-        bytes[j] = byte;
-      }
-}
-
 /* Of blocks of other elements each may be of all their pages. */
 static gboolean
 is_stretch (MtlStridedView *view)
@@ -255,7 +229,6 @@ write_copy (MtlTensorStream  *self,
             GError          **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
-  gsize number_size = get_swapped_size (type);
   guint8 *end;
 
   if (self->n_bits + n_bits > PIECE_BITS && !mtl_tensor_stream_flush (self, error))
@@ -274,8 +247,7 @@ write_copy (MtlTensorStream  *self,
   if (!copy_elements (&(MtlStrided) { type, &layout, end }, block, self->monitor, error))
     return FALSE;
 
-  if (number_size > 1)
-    swap_bytes (end, n_bits / 8, number_size);
+  mtl_swap_bytes (end, n_bits / 8, mtl_get_swapped_size (type, FALSE));
   return TRUE;
 }
 
@@ -287,7 +259,7 @@ find_bytes (MtlStridedView *view,
             gint64         *size)
 {
   return mtl_memory_is_host_accessible (view->memory)
-         && mtl_element_type_equal (view->type, type) && get_swapped_size (type) == 1
+         && mtl_element_type_equal (view->type, type) && mtl_get_swapped_size (type, FALSE) == 1
          && mtl_layout_get_packed_bytes (&view->layout, first, size);
 }
 

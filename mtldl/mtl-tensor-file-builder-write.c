@@ -28,11 +28,9 @@ write_tensors (MtlTensorStream       *stream,
 
       if (!mtl_tensor_stream_write_tensor (stream, tensor, &local_error))
         {
-          g_autofree char *quoted = mtl_quote_text (tensor->name, strlen (tensor->name));
-
           /* Others are the file's, or the caller's. */
           if (local_error->domain == MTL_ERROR)
-            g_prefix_error (&local_error, "Tensor %s: ", quoted);
+            mtl_prefix_tensor_name (&local_error, tensor->name);
           g_propagate_error (error, local_error);
           return FALSE;
         }

@@ -7,13 +7,12 @@
 
 #include "mtl-tensor-file-private.h"
 
-#include <string.h>
-
 #include "mtl-element-type-private.h"
 #include "mtl-error.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-layout-private.h"
 #include "mtl-progress-private.h"
+#include "mtl-quoted-text-private.h"
 #include "mtl-tensor-pieces-private.h"
 #include "mtl-tensor-values-private.h"
 
@@ -30,21 +29,13 @@ typedef struct
   MtlTensorChecks checks;
 } Checking;
 
-static guint
-get_number_size (const MtlTensorEntry *entry)
-{
-  MtlElementType type = mtl_element_type_new (entry->dtype);
-
-  return MAX (type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
-}
-
 static gboolean
 check_alignment (const MtlTensorEntry  *entry,
                  GError               **error)
 {
-  guint size = get_number_size (entry);
+  guint size = mtl_element_type_get_number_size (mtl_element_type_new (entry->dtype));
 
-  if ((entry->member != NULL && entry->member->is_deflated) || entry->begin % size == 0)
+  if (mtl_tensor_entry_is_deflated (entry) || entry->begin % size == 0)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
@@ -133,8 +124,7 @@ check_piece (gpointer           data,
   if (check_bytes (checking, entry, begin, end, monitor, error))
     return TRUE;
 
-  mtl_tensor_entry_prefix_error (entry, error);
-  return FALSE;
+  return mtl_prefix_tensor_name (error, entry->name);
 }
 
 static gboolean
@@ -185,8 +175,7 @@ check_member (gpointer           data,
   if (check_stream (checking, entry, &stream, monitor, error))
     return TRUE;
 
-  mtl_tensor_entry_prefix_error (entry, error);
-  return FALSE;
+  return mtl_prefix_tensor_name (error, entry->name);
 }
 
 static gboolean
@@ -196,10 +185,7 @@ check_alignments (const MtlTensorEntry  *entries,
 {
   for (gsize i = 0; i < n_entries; i++)
     if (!check_alignment (&entries[i], error))
-      {
-        mtl_tensor_entry_prefix_error (&entries[i], error);
-        return FALSE;
-      }
+      return mtl_prefix_tensor_name (error, entries[i].name);
 
   return TRUE;
 }

@@ -7,68 +7,21 @@
 #include "mtl-tensor-file-private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mtl-element-type-private.h"
 #include "mtl-error.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-tensor-pieces-private.h"
+#include "mtl-tensor-values-private.h"
 
 /* What is inflated between two looks at the cancellable. */
 #define INFLATED_SIZE (1024 * 1024)
 
-void
-mtl_tensor_entry_prefix_error (const MtlTensorEntry  *entry,
-                               GError               **error)
+static guint
+get_swapped_size (const MtlTensorEntry *entry)
 {
-  g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
-
-  g_prefix_error (error, "Tensor %s: ", name);
-}
-
-/* Numbers of so many bytes each are in the other order than this machine's; 1 where
- * there is none. */
-guint
-mtl_tensor_entry_get_swapped_size (const MtlTensorEntry *entry)
-{
-  MtlElementType type = mtl_element_type_new (entry->dtype);
-
-  if (entry->is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.bits <= 8
-      || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
-    return 1;
-
-  return type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8);
-}
-
-#define SWAP_ALL(type, swap) \
-  for (gsize i = 0; i < size; i += sizeof (type)) \
-    { \
-      type number; \
-      memcpy (&number, bytes + i, sizeof number); \
-      number = swap (number); \
-      memcpy (bytes + i, &number, sizeof number); \
-    }
-
-static void
-swap_bytes (guint8 *bytes,
-            gsize   size,
-            guint   number_size)
-{
-  switch (number_size)
-    {
-    case 2:
-      SWAP_ALL (guint16, GUINT16_SWAP_LE_BE);
-      break;
-    case 4:
-      SWAP_ALL (guint32, GUINT32_SWAP_LE_BE);
-      break;
-    case 8:
-      SWAP_ALL (guint64, GUINT64_SWAP_LE_BE);
-      break;
-    default:
-      break;
-    }
+  return mtl_get_swapped_size (mtl_element_type_new (entry->dtype), entry->is_big_endian);
 }
 
 gboolean
@@ -77,8 +30,8 @@ mtl_tensor_file_is_read (MtlTensorFile        *self,
 {
   return entry->begin < entry->end
          && (self->mode == MTL_FILE_MODE_READ
-             || (entry->member != NULL && entry->member->is_deflated)
-             || mtl_tensor_entry_get_swapped_size (entry) > 1);
+             || mtl_tensor_entry_is_deflated (entry)
+             || get_swapped_size (entry) > 1);
 }
 
 static MtlMemory *
@@ -220,7 +173,7 @@ mtl_tensor_file_place (MtlTensorFile    *self,
     }
 
   if (tensor->memory == NULL)
-    mtl_tensor_entry_prefix_error (entry, error);
+    mtl_prefix_tensor_name (error, entry->name);
   return tensor->memory != NULL;
 }
 
@@ -245,12 +198,9 @@ read_piece (gpointer           data,
 
   if (!mtl_file_source_read_at (reading->source, tensor->entry->begin + begin, bytes, end - begin,
                                 error))
-    {
-      mtl_tensor_entry_prefix_error (tensor->entry, error);
-      return FALSE;
-    }
+    return mtl_prefix_tensor_name (error, tensor->entry->name);
 
-  swap_bytes (bytes, end - begin, mtl_tensor_entry_get_swapped_size (tensor->entry));
+  mtl_swap_bytes (bytes, end - begin, get_swapped_size (tensor->entry));
   return TRUE;
 }
 
@@ -299,19 +249,10 @@ inflate_tensor (gpointer           data,
   if (!skip (&stream, member->header_size, error)
       || !inflate (&stream, tensor->memory->contents, end, monitor, error)
       || !mtl_file_stream_check (&stream, member->size, member->crc, error))
-    {
-      mtl_tensor_entry_prefix_error (tensor->entry, error);
-      return FALSE;
-    }
+    return mtl_prefix_tensor_name (error, tensor->entry->name);
 
-  swap_bytes (tensor->memory->contents, end, mtl_tensor_entry_get_swapped_size (tensor->entry));
+  mtl_swap_bytes (tensor->memory->contents, end, get_swapped_size (tensor->entry));
   return TRUE;
-}
-
-static gboolean
-is_deflated (const MtlTensorEntry *entry)
-{
-  return entry->member != NULL && entry->member->is_deflated;
 }
 
 /* Those of one part that are read in the same way. */
@@ -329,8 +270,8 @@ read_group (MtlTensorFile    *self,
   const MtlPieces pieces = {
     .ends = ends,
     .n_ranges = n_tensors,
-    .whole = is_deflated (first),
-    .func = is_deflated (first) ? inflate_tensor : read_piece,
+    .whole = mtl_tensor_entry_is_deflated (first),
+    .func = mtl_tensor_entry_is_deflated (first) ? inflate_tensor : read_piece,
     .data = &reading,
   };
   guint64 end = 0;
@@ -357,8 +298,8 @@ compare_reading (gconstpointer a,
 
   if (x->file != y->file)
     return x->file < y->file ? -1 : 1;
-  if (is_deflated (x) != is_deflated (y))
-    return is_deflated (x) ? 1 : -1;
+  if (mtl_tensor_entry_is_deflated (x) != mtl_tensor_entry_is_deflated (y))
+    return mtl_tensor_entry_is_deflated (x) ? 1 : -1;
 
   return (x->begin > y->begin) - (x->begin < y->begin);
 }
@@ -383,7 +324,7 @@ mtl_tensor_file_read (MtlTensorFile     *self,
 
       for (end = begin + 1; end < n_tensors; end++)
         if (tensors[end]->entry->file != first->file
-            || is_deflated (tensors[end]->entry) != is_deflated (first))
+            || mtl_tensor_entry_is_deflated (tensors[end]->entry) != mtl_tensor_entry_is_deflated (first))
           break;
       if (!read_group (self, tensors + begin, end - begin, &count, error))
         return FALSE;

@@ -79,10 +79,6 @@ gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
                                         GError              **error);
 void     mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                               MtlTensorFilePart *part);
-guint    mtl_tensor_entry_get_swapped_size (const MtlTensorEntry *entry);
-/* Names the tensor before what went wrong. */
-void     mtl_tensor_entry_prefix_error (const MtlTensorEntry  *entry,
-                                        GError               **error);
 
 MtlStridedView **mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
                                                       const char        *pattern,

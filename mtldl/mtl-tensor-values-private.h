@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mtl-dtype.h"
+#include "mtl-element-type-private.h"
 #include "mtl-enums.h"
 
 G_BEGIN_DECLS
@@ -28,5 +28,13 @@ gboolean mtl_wrong_values_find (const MtlWrongValues *self,
                                 const guint8         *bytes,
                                 gsize                 size,
                                 gsize                *offset);
+
+/* Of numbers that are in the other order than this machine's; 1 where it is the same,
+ * or means nothing. */
+guint    mtl_get_swapped_size  (MtlElementType        type,
+                                gboolean              is_big_endian);
+void     mtl_swap_bytes        (guint8               *bytes,
+                                gsize                 size,
+                                guint                 number_size);
 
 G_END_DECLS

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "mtl-element-type-private.h"
 #include "mtl-float-private.h"
 
 /* Compilers make vectors of loops that go on to their end. */
@@ -130,4 +129,44 @@ mtl_wrong_values_find (const MtlWrongValues *self,
 
   *offset = position * self->size;
   return found;
+}
+
+guint
+mtl_get_swapped_size (MtlElementType type,
+                      gboolean       is_big_endian)
+{
+  if (is_big_endian == (G_BYTE_ORDER == G_BIG_ENDIAN) || type.code == MTL_TYPE_CODE_OPAQUE_HANDLE)
+    return 1;
+
+  return mtl_element_type_get_number_size (type);
+}
+
+#define SWAP_ALL(type, swap) \
+  for (gsize i = 0; i < size; i += sizeof (type)) \
+    { \
+      type number; \
+      memcpy (&number, bytes + i, sizeof number); \
+      number = swap (number); \
+      memcpy (bytes + i, &number, sizeof number); \
+    }
+
+void
+mtl_swap_bytes (guint8 *bytes,
+                gsize   size,
+                guint   number_size)
+{
+  switch (number_size)
+    {
+    case 2:
+      SWAP_ALL (guint16, GUINT16_SWAP_LE_BE);
+      break;
+    case 4:
+      SWAP_ALL (guint32, GUINT32_SWAP_LE_BE);
+      break;
+    case 8:
+      SWAP_ALL (guint64, GUINT64_SWAP_LE_BE);
+      break;
+    default:
+      break;
+    }
 }

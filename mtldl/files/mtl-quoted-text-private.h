@@ -15,4 +15,8 @@ char *mtl_escape_text_as_ascii (const char *text,
 char *mtl_quote_text           (const char *text,
                                 gsize       size);
 
+/* Says which tensor an error is of. Always FALSE. */
+gboolean mtl_prefix_tensor_name (GError     **error,
+                                 const char  *name);
+
 G_END_DECLS

@@ -4,6 +4,8 @@
 
 #include "mtl-quoted-text-private.h"
 
+#include <string.h>
+
 #define MAX_QUOTED 80 /* bytes */
 
 /* Line breaks of Unicode, and marks that turn the direction of writing, would let a
@@ -85,4 +87,14 @@ mtl_quote_text (const char *text,
   g_autofree char *escaped = escape (text, size, MAX_QUOTED, FALSE);
 
   return g_strconcat ("“", escaped, "”", NULL);
+}
+
+gboolean
+mtl_prefix_tensor_name (GError     **error,
+                        const char  *name)
+{
+  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
+
+  g_prefix_error (error, "Tensor %s: ", quoted);
+  return FALSE;
 }

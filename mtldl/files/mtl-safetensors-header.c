@@ -257,15 +257,6 @@ read_fields (MtlJsonReader  *reader,
   return reader->error == NULL;
 }
 
-static void
-prefix_with_name (GError     **error,
-                  const char  *name)
-{
-  g_autofree char *quoted = mtl_quote_text (name, strlen (name));
-
-  g_prefix_error (error, "Tensor %s: ", quoted);
-}
-
 static gboolean
 read_tensor (MtlJsonReader  *reader,
              MtlJsonString   name,
@@ -279,10 +270,7 @@ read_tensor (MtlJsonReader  *reader,
     return FALSE;
 
   if (!read_fields (reader, &entry, shape))
-    {
-      prefix_with_name (&reader->error, entry.name);
-      return FALSE;
-    }
+    return mtl_prefix_tensor_name (&reader->error, entry.name);
 
   return mtl_tensor_table_add (table, &entry, &reader->error);
 }
@@ -411,10 +399,7 @@ check_places (MtlTensorTable  *table,
       MtlTensorEntry *entry = &table->entries[i];
 
       if (!check_size (entry, error))
-        {
-          prefix_with_name (error, entry->name);
-          return FALSE;
-        }
+        return mtl_prefix_tensor_name (error, entry->name);
       if (entry->begin != expected)
         return refuse_place (table, i, expected, error);
 

@@ -72,13 +72,7 @@ read_weight_map (MtlJsonReader  *reader,
         return FALSE;
 
       if (!read_file (reader, table, &entry.file))
-        {
-          g_autofree char *quoted = mtl_quote_text (entry.name, strlen (entry.name));
-
-          g_prefix_error (&reader->error, "Tensor %s: ", quoted);
-          return FALSE;
-        }
-
+        return mtl_prefix_tensor_name (&reader->error, entry.name);
       if (!mtl_tensor_table_add (table, &entry, &reader->error))
         return FALSE;
     }

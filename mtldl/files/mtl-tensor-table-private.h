@@ -37,6 +37,12 @@ typedef struct
   guint is_big_endian : 1;
 } MtlTensorEntry;
 
+static inline gboolean
+mtl_tensor_entry_is_deflated (const MtlTensorEntry *self)
+{
+  return self->member != NULL && self->member->is_deflated;
+}
+
 typedef struct
 {
   const char *key;

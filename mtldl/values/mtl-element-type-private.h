@@ -57,6 +57,13 @@ mtl_element_type_get_item_bits (MtlElementType self)
   return mtl_element_type_get_lane_bits (self) * self.lanes;
 }
 
+/* In bytes. Two of them make a complex one; packed ones have less than one each. */
+static inline guint
+mtl_element_type_get_number_size (MtlElementType self)
+{
+  return MAX (self.bits / (self.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
+}
+
 MtlDType mtl_element_type_get_dtype (MtlElementType self);
 char    *mtl_element_type_to_string (MtlElementType self);
 
