@@ -10,6 +10,7 @@
 
 #include "mtl-error.h"
 #include "mtl-file-header-writer-private.h"
+#include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-safetensors-header-private.h"
 
@@ -43,25 +44,6 @@ spread_lanes (MtlStridedView  *view,
   return spread;
 }
 
-/* Those of NumPy's own, and bytes without a meaning, which it reads as such. */
-static gboolean
-npy_has_dtype (MtlDType dtype)
-{
-  MtlElementType type = mtl_element_type_new (dtype);
-
-  switch (type.code)
-    {
-    case MTL_TYPE_CODE_BOOL:
-    case MTL_TYPE_CODE_INT:
-    case MTL_TYPE_CODE_UINT:
-    case MTL_TYPE_CODE_FLOAT:
-    case MTL_TYPE_CODE_OPAQUE_HANDLE:
-      return dtype != MTL_DTYPE_OTHER;
-    default:
-      return dtype == MTL_DTYPE_COMPLEX64 || dtype == MTL_DTYPE_COMPLEX128;
-    }
-}
-
 static gboolean
 check_dtype (MtlTensorFileFormat   format,
              MtlDType              dtype,
@@ -71,7 +53,7 @@ check_dtype (MtlTensorFileFormat   format,
   gboolean is_npy = format == MTL_TENSOR_FILE_FORMAT_NPY;
   g_autofree char *name = NULL;
 
-  if (is_npy ? npy_has_dtype (dtype) : mtl_safetensors_dtype_get_name (dtype) != NULL)
+  if (is_npy ? mtl_npy_dtype_get_kind (dtype) != 0 : mtl_safetensors_dtype_get_name (dtype) != NULL)
     return TRUE;
 
   name = mtl_element_type_to_string (type);

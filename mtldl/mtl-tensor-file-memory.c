@@ -304,6 +304,14 @@ compare_reading (gconstpointer a,
   return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+static gboolean
+is_read_alike (const MtlTensorEntry *a,
+               const MtlTensorEntry *b)
+{
+  return a->file == b->file
+         && mtl_tensor_entry_is_deflated (a) == mtl_tensor_entry_is_deflated (b);
+}
+
 gboolean
 mtl_tensor_file_read (MtlTensorFile     *self,
                       MtlPlacedTensor  **tensors,
@@ -320,12 +328,9 @@ mtl_tensor_file_read (MtlTensorFile     *self,
 
   for (gsize begin = 0; begin < n_tensors; begin = end)
     {
-      const MtlTensorEntry *first = tensors[begin]->entry;
-
-      for (end = begin + 1; end < n_tensors; end++)
-        if (tensors[end]->entry->file != first->file
-            || mtl_tensor_entry_is_deflated (tensors[end]->entry) != mtl_tensor_entry_is_deflated (first))
-          break;
+      end = begin + 1;
+      while (end < n_tensors && is_read_alike (tensors[begin]->entry, tensors[end]->entry))
+        end++;
       if (!read_group (self, tensors + begin, end - begin, &count, error))
         return FALSE;
     }

@@ -8,6 +8,7 @@
 
 #include "mtl-element-type-private.h"
 #include "mtl-error.h"
+#include "mtl-npy-header-private.h"
 #include "mtl-safetensors-header-private.h"
 
 #define NPY_PREFIX "\x93NUMPY\x01\x00"
@@ -123,32 +124,12 @@ mtl_safetensors_header_write (const MtlTensorTable  *table,
   return g_steal_pointer (&string);
 }
 
-static char
-get_npy_kind (MtlElementType type)
-{
-  switch (type.code)
-    {
-    case MTL_TYPE_CODE_BOOL:
-      return 'b';
-    case MTL_TYPE_CODE_INT:
-      return 'i';
-    case MTL_TYPE_CODE_UINT:
-      return 'u';
-    case MTL_TYPE_CODE_FLOAT:
-      return 'f';
-    case MTL_TYPE_CODE_COMPLEX:
-      return 'c';
-    default:
-      return 'V';
-    }
-}
-
 static void
 append_descr (GString  *string,
               MtlDType  dtype)
 {
   MtlElementType type = mtl_element_type_new (dtype);
-  char kind = get_npy_kind (type);
+  char kind = mtl_npy_dtype_get_kind (dtype);
   char order = type.bits == 8 || kind == 'V' ? '|' : '<';
 
   g_string_append_printf (string, "%c%c%u", order, kind, type.bits / 8);

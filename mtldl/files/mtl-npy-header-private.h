@@ -28,4 +28,7 @@ gboolean mtl_npy_header_parse    (const guint8    *header,
                                   MtlTensorEntry  *entry,
                                   GError         **error);
 
+/* The letter that NumPy has for elements of such a kind, 0 where it has none. */
+char     mtl_npy_dtype_get_kind  (MtlDType         dtype);
+
 G_END_DECLS

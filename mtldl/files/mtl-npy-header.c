@@ -212,6 +212,29 @@ refuse_descr (Literal    *self,
   return FALSE;
 }
 
+static const struct
+{
+  char kind;
+  guint8 code;
+} kinds[] = {
+  { 'b', MTL_TYPE_CODE_BOOL }, { 'i', MTL_TYPE_CODE_INT }, { 'u', MTL_TYPE_CODE_UINT },
+  { 'f', MTL_TYPE_CODE_FLOAT }, { 'c', MTL_TYPE_CODE_COMPLEX },
+  { 'V', MTL_TYPE_CODE_OPAQUE_HANDLE },
+};
+
+char
+mtl_npy_dtype_get_kind (MtlDType dtype)
+{
+  if (dtype == MTL_DTYPE_OTHER || dtype == MTL_DTYPE_COMPLEX32)
+    return 0;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (kinds[i].code == mtl_element_type_new (dtype).code)
+      return kinds[i].kind;
+
+  return 0;
+}
+
 /* By NumPy's letter and the bytes of an element: %MTL_DTYPE_OTHER where there is none.
  * Of ml_dtypes' types one has a name of its own, which NumPy does not read again; the
  * others become bytes without a meaning. */
@@ -219,24 +242,18 @@ static MtlDType
 find_dtype (char  kind,
             guint n_bytes)
 {
-  static const struct
-  {
-    char kind;
-    guint8 code;
-  } kinds[] = {
-    { 'b', MTL_TYPE_CODE_BOOL }, { 'i', MTL_TYPE_CODE_INT }, { 'u', MTL_TYPE_CODE_UINT },
-    { 'f', MTL_TYPE_CODE_FLOAT }, { 'c', MTL_TYPE_CODE_COMPLEX },
-    { 'V', MTL_TYPE_CODE_OPAQUE_HANDLE },
-  };
-
   if (kind == 'f' && n_bytes == 1)
     return MTL_DTYPE_FLOAT8_E5M2;
 
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (kinds[i].kind == kind)
-      return mtl_element_type_get_dtype ((MtlElementType) {
-        .code = kinds[i].code, .bits = n_bytes * 8, .lanes = 1,
-      });
+      {
+        MtlDType dtype = mtl_element_type_get_dtype ((MtlElementType) {
+          .code = kinds[i].code, .bits = n_bytes * 8, .lanes = 1,
+        });
+
+        return mtl_npy_dtype_get_kind (dtype) == kind ? dtype : MTL_DTYPE_OTHER;
+      }
 
   return MTL_DTYPE_OTHER;
 }

@@ -115,8 +115,8 @@ static void
 test_refused_dtypes (void)
 {
   static const char *const descrs[] = {
-    "<f16", "<f3", "<i16", "<S3", "|S3", "<U2", "<M8[ns]", "<m8", "|V3", "|V0", "<f", "f4", "=f4",
-    "<f04", "<f4x", "<f444444444444444444444", "", "<", "?", "float32", "<e2", "<b2", "<f0",
+    "<f16", "<f3", "<i16", "<c4", "<S3", "|S3", "<U2", "<M8[ns]", "<m8", "|V3", "|V0", "<f", "f4",
+    "=f4", "<f04", "<f4x", "<f444444444444444444444", "", "<", "?", "float32", "<e2", "<b2", "<f0",
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (descrs); i++)
