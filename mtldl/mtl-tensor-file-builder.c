@@ -487,7 +487,7 @@ mtl_tensor_file_builder_get_order (MtlTensorFileBuilder *self)
  *
  * With 0 it is 64 bytes, and in safetensors files of 1 MiB of data or more 16
  * KiB, the largest page that there is, so that a GPU can take each tensor of the
- * mapped file for itself. A `.npy` file can have up to 32 KiB; NumPy refuses
+ * mapped file for itself. A `.npy` file can have up to 64 KiB; NumPy refuses
  * headers of more than 10,000 bytes unless it is told otherwise.
  *
  * Since: 1.0

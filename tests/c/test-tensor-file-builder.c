@@ -541,10 +541,16 @@ test_npy (TestFolder    *folder,
   assert_same_bytes (tensors, "", turned);
   assert_view_strides (view, 1, 5);
 
-  mtl_tensor_file_builder_set_alignment (builder, 32768);
-  write_tensors (builder, file);
-  mtl_tensor_file_builder_set_alignment (builder, 65536);
-  write_tensors (builder, file);
+  for (guint alignment = 64; alignment <= 65536; alignment *= 2)
+    {
+      g_autoptr (MtlTensorFile) aligned = NULL;
+
+      mtl_tensor_file_builder_set_alignment (builder, alignment);
+      write_tensors (builder, file);
+      aligned = open_file (file, MTL_FILE_MODE_MAP);
+      g_assert_cmpuint (get_place (aligned, "") % alignment, ==, 0);
+      assert_same_bytes (aligned, "", turned);
+    }
   mtl_tensor_file_builder_set_alignment (builder, 131072);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "131072, is larger than the limit");
   mtl_tensor_file_builder_set_alignment (builder, 0);
