@@ -58,15 +58,15 @@ test_archive_cancelled (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  Told told = { .thread = g_thread_self (), .cancelled = cancellable };
+  Outcome outcome = outcome_new (cancellable);
   gsize n_views;
 
   /* What is stored comes first, and is reported. */
-  g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, tell, &told, &n_views,
-                                            &error));
+  g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, outcome_on_progress,
+                                            &outcome, &n_views, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_assert_cmpint (told.done, ==, 4);
-  g_assert_cmpint (told.total, ==, 10000000 + 4 + 8);
+  g_assert_cmpint (outcome.done, ==, 4);
+  g_assert_cmpint (outcome.total, ==, 10000000 + 4 + 8);
 }
 
 /* Each byte of a small archive, one after the other: it opens and gives views, or there

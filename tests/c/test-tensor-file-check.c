@@ -226,29 +226,6 @@ test_archive_damaged (TestFolder    *folder,
   g_assert_cmpuint (n_unused, <=, 1);
 }
 
-typedef struct
-{
-  goffset done;
-  goffset total;
-  GCancellable *cancelled;
-  GAsyncResult *result;
-  gboolean freed;
-} Outcome;
-
-static void
-tell_outcome (goffset  done,
-      goffset  total,
-      gpointer data)
-{
-  Outcome *outcome = data;
-
-  g_assert_cmpint (done, >=, outcome->done);
-  outcome->done = done;
-  outcome->total = total;
-  if (outcome->cancelled != NULL)
-    g_cancellable_cancel (outcome->cancelled);
-}
-
 static void
 test_progress (TestFolder    *folder,
                gconstpointer  data)
@@ -257,45 +234,31 @@ test_progress (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  Outcome outcome = { 0 };
+  Outcome outcome = outcome_new (NULL);
 
-  g_assert_true (mtl_tensor_file_check (tensors, 0, NULL, tell_outcome, &outcome, &error));
+  g_assert_true (mtl_tensor_file_check (tensors, 0, NULL, outcome_on_progress, &outcome, &error));
+  g_assert_no_error (error);
   g_assert_cmpint (outcome.done, ==, 37);
   g_assert_cmpint (outcome.total, ==, 37);
 
-  outcome = (Outcome) { .cancelled = cancellable };
-  g_assert_false (mtl_tensor_file_check (tensors, 0, cancellable, tell_outcome, &outcome, &error));
+  outcome = outcome_new (cancellable);
+  g_assert_false (mtl_tensor_file_check (tensors, 0, cancellable, outcome_on_progress, &outcome,
+                                         &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_cmpint (outcome.done, ==, 5);
-}
-
-static void
-free_outcome (gpointer data)
-{
-  ((Outcome *) data)->freed = TRUE;
-}
-
-static void
-keep_result (GObject      *source,
-             GAsyncResult *result,
-             gpointer      data)
-{
-  ((Outcome *) data)->result = g_object_ref (result);
 }
 
 static gboolean
 check_in_background (MtlTensorFile    *tensors,
                      MtlTensorChecks   checks,
-                     Outcome             *outcome,
+                     Outcome          *outcome,
                      GError          **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_check_async (tensors, checks, NULL, tell_outcome, outcome, free_outcome, keep_result, outcome);
-  while (outcome->result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  g_assert_true (outcome->freed);
-  result = g_steal_pointer (&outcome->result);
+  mtl_tensor_file_check_async (tensors, checks, NULL, outcome_on_progress, outcome,
+                               outcome_on_freed, outcome_on_ready, outcome);
+  result = outcome_wait (outcome);
   return mtl_tensor_file_check_finish (tensors, result, error);
 }
 
@@ -305,11 +268,11 @@ test_async (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_odd (folder);
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
-  Outcome outcome = { 0 };
+  Outcome outcome = outcome_new (NULL);
 
   assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, &outcome, &error));
   g_assert_cmpint (outcome.done, ==, 13);
-  outcome = (Outcome) { 0 };
+  outcome = outcome_new (NULL);
   assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, &outcome, &error),
                   MTL_ERROR_INVALID_DATA, "Tensor “bools”");
 }

@@ -42,9 +42,10 @@ test_progress (TestFolder    *folder,
     {
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
       g_autoptr (GError) error = NULL;
-      Told told = { .thread = g_thread_self () };
+      Outcome outcome = outcome_new (NULL);
       gsize n_views;
-      MtlStridedView **views = mtl_tensor_file_get_views (tensors, NULL, NULL, tell, &told,
+      MtlStridedView **views = mtl_tensor_file_get_views (tensors, NULL, NULL,
+                                                          outcome_on_progress, &outcome,
                                                           &n_views, &error);
 
       g_assert_no_error (error);
@@ -52,12 +53,12 @@ test_progress (TestFolder    *folder,
       free_views (views, n_views);
       if (mode == MTL_FILE_MODE_MAP)
         {
-          g_assert_cmpuint (told.n_calls, ==, 0);
+          g_assert_cmpuint (outcome.n_calls, ==, 0);
           continue;
         }
-      g_assert_cmpuint (told.n_calls, >, 1);
-      g_assert_cmpint (told.done, ==, get_large_size ());
-      g_assert_cmpint (told.total, ==, get_large_size ());
+      g_assert_cmpuint (outcome.n_calls, >, 1);
+      g_assert_cmpint (outcome.done, ==, get_large_size ());
+      g_assert_cmpint (outcome.total, ==, get_large_size ());
     }
 
   mtl_set_max_threads (0);
@@ -75,17 +76,17 @@ test_cancelled (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (GError) error = NULL;
-      Told told = { .thread = g_thread_self (), .cancelled = cancellable };
+      Outcome outcome = outcome_new (cancellable);
       gsize n_views = 77;
 
       if (mode == MTL_FILE_MODE_MAP)
         g_cancellable_cancel (cancellable);
-      g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, tell, &told, &n_views,
-                                                &error));
+      g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, outcome_on_progress,
+                                                &outcome, &n_views, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
       g_assert_cmpuint (n_views, ==, 0);
       if (mode == MTL_FILE_MODE_READ)
-        g_assert_cmpuint (told.n_calls, ==, 1);
+        g_assert_cmpuint (outcome.n_calls, ==, 1);
     }
 
   mtl_set_max_threads (0);
@@ -138,42 +139,6 @@ test_cut_meanwhile (TestFolder    *folder,
   mtl_set_max_threads (0);
 }
 
-/* What an asynchronous call came to. */
-typedef struct
-{
-  GAsyncResult *result;
-  Told told;
-  guint n_freed;
-} Outcome;
-
-static void
-keep_result (GObject      *source,
-             GAsyncResult *result,
-             gpointer      data)
-{
-  Outcome *outcome = data;
-
-  g_assert_true (g_thread_self () == outcome->told.thread);
-  outcome->result = g_object_ref (result);
-}
-
-static void
-tell_outcome (goffset  done,
-              goffset  total,
-              gpointer data)
-{
-  Outcome *outcome = data;
-
-  g_assert_null (outcome->result);
-  tell (done, total, &outcome->told);
-}
-
-static void
-count_freed (gpointer data)
-{
-  ((Outcome *) data)->n_freed++;
-}
-
 static MtlStridedView **
 get_views_in_background (MtlTensorFile  *tensors,
                          GCancellable   *cancellable,
@@ -183,12 +148,9 @@ get_views_in_background (MtlTensorFile  *tensors,
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_get_views_async (tensors, NULL, cancellable, tell_outcome, outcome, count_freed,
-                                   keep_result, outcome);
-  while (outcome->result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  g_assert_cmpuint (outcome->n_freed, ==, 1);
-  result = g_steal_pointer (&outcome->result);
+  mtl_tensor_file_get_views_async (tensors, NULL, cancellable, outcome_on_progress, outcome,
+                                   outcome_on_freed, outcome_on_ready, outcome);
+  result = outcome_wait (outcome);
   return mtl_tensor_file_get_views_finish (tensors, result, n_views, error);
 }
 
@@ -203,7 +165,7 @@ test_async (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (GError) error = NULL;
-      Outcome outcome = { .told.thread = g_thread_self () };
+      Outcome outcome = outcome_new (NULL);
       gsize n_views = 77;
       MtlStridedView **views = get_views_in_background (tensors, cancellable, &outcome, &n_views,
                                                         &error);
@@ -212,11 +174,10 @@ test_async (TestFolder    *folder,
       assert_large (views);
       free_views (views, n_views);
       if (mode == MTL_FILE_MODE_READ)
-        g_assert_cmpint (outcome.told.done, ==, get_large_size ());
+        g_assert_cmpint (outcome.done, ==, get_large_size ());
 
       g_cancellable_cancel (cancellable);
-      outcome.n_freed = 0;
-      outcome.told = (Told) { .thread = g_thread_self () };
+      outcome = outcome_new (NULL);
       g_assert_null (get_views_in_background (tensors, cancellable, &outcome, &n_views, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
       g_assert_cmpuint (n_views, ==, 0);
@@ -322,21 +283,22 @@ await_end (GWeakRef *weak)
   g_weak_ref_clear (weak);
 }
 
-/* Nobody asks for the result. */
+/* Nobody asks for the result, nor how far it is. */
 static void
 test_async_forgotten (TestFolder    *folder,
                       gconstpointer  data)
 {
   g_autoptr (GFile) file = write_three (folder, "file");
   MtlTensorFile *tensors = open_file (file, MTL_FILE_MODE_READ);
-  Outcome outcome = { .told.thread = g_thread_self () };
+  Outcome outcome = outcome_new (NULL);
+  g_autoptr (GAsyncResult) result = NULL;
   GWeakRef weak;
 
-  mtl_tensor_file_get_views_async (tensors, NULL, NULL, NULL, NULL, NULL, keep_result, &outcome);
-  while (outcome.result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  mtl_tensor_file_get_views_async (tensors, NULL, NULL, NULL, &outcome, outcome_on_freed,
+                                   outcome_on_ready, &outcome);
+  result = outcome_wait (&outcome);
   g_weak_ref_init (&weak, tensors);
-  g_object_unref (outcome.result);
+  g_clear_object (&result);
   g_object_unref (tensors);
   await_end (&weak);
 }

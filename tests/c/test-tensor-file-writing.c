@@ -53,47 +53,14 @@ read_value (GFile *file)
   return data[0][0];
 }
 
-typedef struct
-{
-  GCancellable *cancellable; /* cancelled half way, if any */
-  goffset done;
-  goffset total;
-  guint n_calls;
-  guint n_destroyed;
-  GThread *thread;
-  GAsyncResult *result;
-} Watch;
-
+/* Each time there is more. */
 static void
 on_progress (goffset  done,
              goffset  total,
              gpointer data)
 {
-  Watch *told = data;
-
-  g_assert_cmpint (done, >, told->done);
-  g_assert_cmpint (done, <=, total);
-  g_assert_null (told->result);
-  told->done = done;
-  told->total = total;
-  told->n_calls++;
-  told->thread = g_thread_self ();
-  if (told->cancellable != NULL && done > total / 2)
-    g_cancellable_cancel (told->cancellable);
-}
-
-static void
-on_destroy (gpointer data)
-{
-  ((Watch *) data)->n_destroyed++;
-}
-
-static void
-on_ready (GObject      *source,
-          GAsyncResult *result,
-          gpointer      data)
-{
-  ((Watch *) data)->result = g_object_ref (result);
+  g_assert_cmpint (done, >, ((Outcome *) data)->done);
+  outcome_on_progress (done, total, data);
 }
 
 static goffset
@@ -112,14 +79,14 @@ test_progress (TestFolder    *folder,
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (MtlTensorFileBuilder) builder = new_of_value (1, N_ELEMENTS);
   g_autoptr (GError) error = NULL;
-  Watch told = { NULL };
+  Outcome outcome = outcome_new (NULL);
 
-  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, on_progress, &told, &error));
+  g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, on_progress, &outcome,
+                                                &error));
   g_assert_no_error (error);
-  g_assert_cmpint (told.done, ==, get_size (file));
-  g_assert_cmpint (told.total, ==, get_size (file));
-  g_assert_cmpuint (told.n_calls, >=, get_size (file) / (4 << 20));
-  g_assert_true (told.thread == g_thread_self ());
+  g_assert_cmpint (outcome.done, ==, get_size (file));
+  g_assert_cmpint (outcome.total, ==, get_size (file));
+  g_assert_cmpuint (outcome.n_calls, >=, get_size (file) / (4 << 20));
 }
 
 static void
@@ -132,33 +99,27 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_ELEMENTS);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  Watch told = { cancellable };
+  Outcome outcome = outcome_new (cancellable);
 
+  outcome.cancelled_at = 0.5;
   write_tensors (old, file);
-  g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, on_progress, &told,
-                                                 &error));
+  g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, on_progress,
+                                                 &outcome, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
-  g_assert_cmpint (told.done, <, told.total);
+  g_assert_cmpint (outcome.done, <, outcome.total);
 
   /* Before it began. */
   g_assert_false (mtl_tensor_file_builder_write (builder, file, cancellable, NULL, NULL, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
 
-  told.done = 0;
+  outcome.done = 0;
   g_cancellable_reset (cancellable);
   g_assert_false (mtl_tensor_file_builder_write_shards (builder, index, 1, cancellable,
-                                                        on_progress, &told, &error));
+                                                        on_progress, &outcome, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
 
   g_assert_cmpfloat (read_value (file), ==, 1);
   g_assert_cmpuint (count_names (folder), ==, 1);
-}
-
-static void
-wait_for (Watch *told)
-{
-  while (told->result == NULL || told->n_destroyed == 0)
-    g_main_context_iteration (NULL, TRUE);
 }
 
 static void
@@ -171,34 +132,34 @@ test_async (TestFolder    *folder,
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlTensorFile) tensors = NULL;
-  Watch told = { NULL }, cancelled = { cancellable };
+  g_autoptr (GAsyncResult) result = NULL;
+  Outcome outcome = outcome_new (NULL);
 
   set_metadata (builder, "format", "pt");
-  mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &told, on_destroy,
-                                       on_ready, &told);
+  mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &outcome,
+                                       outcome_on_freed, outcome_on_ready, &outcome);
   /* It is written as it was. */
   add (builder, "later", later);
-  wait_for (&told);
-  g_assert_true (mtl_tensor_file_builder_write_finish (builder, told.result, &error));
+  result = outcome_wait (&outcome);
+  g_assert_true (mtl_tensor_file_builder_write_finish (builder, result, &error));
   g_assert_no_error (error);
-  g_assert_cmpint (told.done, ==, get_size (file));
-  g_assert_cmpuint (told.n_destroyed, ==, 1);
-  g_assert_true (told.thread == g_thread_self ());
+  g_assert_cmpint (outcome.done, ==, get_size (file));
   g_assert_cmpfloat (read_value (file), ==, 1);
   tensors = open_file (file, MTL_FILE_MODE_READ);
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 2);
   g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
 
   g_cancellable_cancel (cancellable);
-  mtl_tensor_file_builder_write_async (builder, file, cancellable, on_progress, &cancelled,
-                                       on_destroy, on_ready, &cancelled);
-  wait_for (&cancelled);
-  g_assert_false (mtl_tensor_file_builder_write_finish (builder, cancelled.result, &error));
+  g_clear_object (&result);
+  outcome = outcome_new (NULL);
+  mtl_tensor_file_builder_write_async (builder, file, cancellable, on_progress, &outcome,
+                                       outcome_on_freed, outcome_on_ready, &outcome);
+  result = outcome_wait (&outcome);
+  g_assert_false (mtl_tensor_file_builder_write_finish (builder, result, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
   g_assert_cmpfloat (read_value (file), ==, 1);
 
-  g_object_unref (told.result);
-  g_object_unref (cancelled.result);
+  g_clear_object (&result);
   g_assert_finalize_object (builder);
 }
 
@@ -250,28 +211,30 @@ test_shards (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) builder = new_series (10);
   g_autoptr (MtlTensorFile) tensors = NULL;
   g_autoptr (GError) error = NULL;
-  Watch told = { NULL }, async = { NULL };
+  g_autoptr (GAsyncResult) result = NULL;
+  Outcome outcome = outcome_new (NULL);
   static const char *const expected[] = { "tensor 9", NULL };
   g_autofree const char **names = NULL;
 
   g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 12, NULL, on_progress,
-                                                       &told, &error));
+                                                       &outcome, &error));
   g_assert_no_error (error);
-  g_assert_cmpint (told.done, ==, told.total);
+  g_assert_cmpint (outcome.done, ==, outcome.total);
   g_assert_cmpuint (count_names (folder), ==, 6);
   assert_series (index, 10);
   tensors = open_file (last, MTL_FILE_MODE_READ);
   names = mtl_tensor_file_get_names (tensors);
   g_assert_cmpstrv ((char **) names, (char **) expected);
 
+  outcome = outcome_new (NULL);
   mtl_tensor_file_builder_write_shards_async (builder, other, G_MAXUINT64, NULL, on_progress,
-                                              &async, on_destroy, on_ready, &async);
-  wait_for (&async);
-  g_assert_true (mtl_tensor_file_builder_write_shards_finish (builder, async.result, &error));
+                                              &outcome, outcome_on_freed, outcome_on_ready,
+                                              &outcome);
+  result = outcome_wait (&outcome);
+  g_assert_true (mtl_tensor_file_builder_write_shards_finish (builder, result, &error));
   g_assert_no_error (error);
   assert_series (other, 10);
   assert_series (single, 10);
-  g_object_unref (async.result);
 }
 
 #define assert_no_shards(builder, index, code, value) \

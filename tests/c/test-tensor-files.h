@@ -227,31 +227,75 @@ get_views (MtlTensorFile *tensors,
   return views;
 }
 
-/* What a callback is told. */
+/* What a call came to, and what it said meanwhile. */
 typedef struct
 {
+  GThread *thread;         /* the caller's, of all callbacks */
+  GCancellable *cancelled; /* nullable */
+  double cancelled_at;     /* when that part of all is done, or more */
   goffset done;
   goffset total;
-  guint n_calls;
-  GThread *thread;
-  GCancellable *cancelled; /* at the first call */
-} Told;
+  guint n_calls; /* of the progress */
+  guint n_freed; /* how often the progress's data were */
+  GAsyncResult *result;
+} Outcome;
+
+/* If any is to be cancelled, then when progress is told first. */
+static inline Outcome
+outcome_new (GCancellable *cancelled)
+{
+  return (Outcome) { .thread = g_thread_self (), .cancelled = cancelled };
+}
 
 static inline void
-tell (goffset  done,
-      goffset  total,
-      gpointer data)
+outcome_on_progress (goffset  done,
+                     goffset  total,
+                     gpointer data)
 {
-  Told *told = data;
+  Outcome *self = data;
 
-  g_assert_cmpint (done, >=, told->done);
+  g_assert_true (g_thread_self () == self->thread);
+  g_assert_null (self->result);
+  g_assert_cmpuint (self->n_freed, ==, 0);
+  g_assert_cmpint (done, >=, self->done);
   g_assert_cmpint (done, <=, total);
-  g_assert_true (g_thread_self () == told->thread);
-  told->done = done;
-  told->total = total;
-  told->n_calls++;
-  if (told->cancelled != NULL)
-    g_cancellable_cancel (told->cancelled);
+  self->done = done;
+  self->total = total;
+  self->n_calls++;
+  if (self->cancelled != NULL && done >= self->cancelled_at * total)
+    g_cancellable_cancel (self->cancelled);
+}
+
+static inline void
+outcome_on_freed (gpointer data)
+{
+  Outcome *self = data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  self->n_freed++;
+}
+
+static inline void
+outcome_on_ready (GObject      *source,
+                  GAsyncResult *result,
+                  gpointer      data)
+{
+  Outcome *self = data;
+
+  g_assert_true (g_thread_self () == self->thread);
+  g_assert_null (self->result);
+  self->result = g_object_ref (result);
+}
+
+/* What frees the progress's data comes before the result. */
+static inline GAsyncResult *
+outcome_wait (Outcome *self)
+{
+  while (self->result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+
+  g_assert_cmpuint (self->n_freed, ==, 1);
+  return g_steal_pointer (&self->result);
 }
 
 /* Two that are deflated, one of them in the other order of bytes; one that is stored. */
