@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 
 static const Fault *armed; /* NULL for none */
+static guint32 file_system; /* 0 for the one that it is */
 static int n_before;       /* calls of its that do as they are told, before one does not; atomic */
 
 void
@@ -26,6 +27,12 @@ faults_disarm (void)
 {
   armed = NULL;
   return n_before < 0;
+}
+
+void
+faults_set_file_system (guint32 magic)
+{
+  file_system = magic;
 }
 
 static gboolean
@@ -97,7 +104,6 @@ is_folder (int fd)
   return __real_fstat64 (fd, &info) == 0 && S_ISDIR (info.st_mode);
 }
 
-WRAP (FAULT_FSTATFS, int, fstatfs64, (int fd, struct statfs *info), (fd, info))
 WRAP (FAULT_MAP, gpointer, mmap64,
       (gpointer address, gsize size, int protection, int flags, int fd, off_t offset),
       (address, size, protection, flags, fd, offset))
@@ -125,6 +131,20 @@ WRAP_ALLOCATION (g_try_malloc_n, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_malloc0_n, (gsize n, gsize size), (n, size))
 WRAP_ALLOCATION (g_try_realloc, (gpointer memory, gsize size), (memory, size))
 WRAP_ALLOCATION (g_try_realloc_n, (gpointer memory, gsize n, gsize size), (memory, n, size))
+
+int __real_fstatfs64 (int fd, struct statfs *info);
+int __wrap_fstatfs64 (int fd, struct statfs *info);
+
+int
+__wrap_fstatfs64 (int            fd,
+                  struct statfs *info)
+{
+  int result = fails (FAULT_FSTATFS) ? -1 : __real_fstatfs64 (fd, info);
+
+  if (file_system != 0)
+    info->f_type = file_system;
+  return result;
+}
 
 char *__real_g_file_read_link (const char *path, GError **error);
 char *__wrap_g_file_read_link (const char *path, GError **error);

@@ -54,12 +54,15 @@ typedef struct
 
 /* Between the two, the call number @n of those that the fault is of fails; whether there
  * was one. */
-void     faults_arm      (const Fault     *fault,
-                          guint            n);
-gboolean faults_disarm   (void);
+void     faults_arm             (const Fault     *fault,
+                                 guint            n);
+gboolean faults_disarm          (void);
+
+/* What the files are said to be on, as f_type of statfs(); 0 for what they are on. */
+void     faults_set_file_system (guint32          magic);
 
 /* For each fault, lets call number 0, 1, 2, … of its calls fail, until there are no
  * more of them in a run. Gives how many failed. */
-guint    faults_try_each (const FaultCase *self,
-                          const Fault     *faults,
-                          gsize            n_faults);
+guint    faults_try_each        (const FaultCase *self,
+                                 const Fault     *faults,
+                                 gsize            n_faults);

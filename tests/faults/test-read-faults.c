@@ -179,6 +179,31 @@ test_npz (TestFolder    *folder,
   try_reads (folder, file);
 }
 
+/* What others may change while it is mapped is read, unless it is wanted otherwise. */
+static void
+test_network (TestFolder    *folder,
+              gconstpointer  data)
+{
+  static const guint32 nfs = 0x6969;
+  g_autoptr (GFile) file = write_three (folder, "file");
+
+  for (MtlFileMode mode = MTL_FILE_MODE_AUTO; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      MtlFileMode expected = mode == MTL_FILE_MODE_MAP ? MTL_FILE_MODE_MAP : MTL_FILE_MODE_READ;
+      g_autoptr (MtlTensorFile) tensors = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+
+      faults_set_file_system (nfs);
+      tensors = open_file (file, mode);
+      faults_set_file_system (0);
+
+      g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, expected);
+      view = get_view (tensors, "b");
+      g_assert_cmpint (mtl_strided_view_is_read_only (view), ==, mode == MTL_FILE_MODE_MAP);
+      assert_elements (view, 4, 5, 6, -1);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -187,6 +212,7 @@ main (int   argc,
 
   add_folder_test ("/ReadFaults/safetensors", test_safetensors);
   add_folder_test ("/ReadFaults/shards", test_shards);
+  add_folder_test ("/ReadFaults/network", test_network);
   add_folder_test ("/ReadFaults/npy", test_npy);
   add_folder_test ("/ReadFaults/npz/stored", test_npz);
   g_test_add ("/ReadFaults/npz/deflated", TestFolder, GINT_TO_POINTER (TRUE), set_up_folder,
