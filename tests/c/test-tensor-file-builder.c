@@ -22,17 +22,6 @@ add_converted (MtlTensorFileBuilder *builder,
   assert_refuses (mtl_tensor_file_builder_write ((builder), (file), NULL, NULL, NULL, &error), \
                   (code), (value))
 
-static guint64
-get_place (MtlTensorFile *tensors,
-           const char    *name)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, name, &error);
-
-  g_assert_no_error (error);
-  return mtl_tensor_file_entry_get_byte_offset (entry);
-}
-
 static MtlStridedView *
 new_zeros (MtlDType      dtype,
            const gint64 *shape,
@@ -474,11 +463,14 @@ test_refused (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
   g_autoptr (MtlTensorFileBuilder) odd = mtl_tensor_file_builder_new ();
   g_autoptr (MtlTensorFileBuilder) huge = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlTensorFileBuilder) elsewhere = mtl_tensor_file_builder_new ();
   g_autoptr (MtlStridedView) complex = new_zeros (MTL_DTYPE_COMPLEX128, DIMS (2));
   g_autoptr (MtlStridedView) packed = new_zeros (MTL_DTYPE_FLOAT4_E2M1FN, DIMS (3));
   g_autoptr (MtlStridedView) one = new_zeros (MTL_DTYPE_FLOAT64, DIMS (1));
   g_autoptr (MtlStridedView) repeated =
     mtl_strided_view_broadcast_to (one, DIMS (POW2 (30), POW2 (27)), NULL);
+  g_autoptr (MtlStridedView) foreign = NULL;
+  Producer producer;
 
   add (builder, "a complex one\n", complex);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
@@ -491,6 +483,11 @@ test_refused (TestFolder    *folder,
   assert_not_written (huge, file, MTL_ERROR_OVERFLOW,
                       "Tensor “d”: With its 1152921504606846976 bytes there are more than "
                       "4611686018427387903");
+  producer_init (&producer);
+  producer.versioned.dl_tensor.device = (DLDevice) { 7, 1 };
+  foreign = import (&producer, (DLDataType) { 2, 32, 1 });
+  add (elsewhere, "elsewhere", foreign);
+  assert_not_written (elsewhere, file, MTL_ERROR_NOT_HOST_ACCESSIBLE, "Tensor “elsewhere”: ");
   mtl_tensor_file_builder_set_format (odd, MTL_TENSOR_FILE_FORMAT_NPZ);
   assert_not_written (odd, file, MTL_ERROR_NOT_SUPPORTED, ".npz files are read, not written");
   g_assert_false (g_file_query_exists (file, NULL));

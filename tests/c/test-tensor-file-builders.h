@@ -37,3 +37,15 @@ write_tensors (MtlTensorFileBuilder *builder,
   g_assert_true (mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, &error));
   g_assert_no_error (error);
 }
+
+/* Where the tensor begins in its file. */
+static inline guint64
+get_place (MtlTensorFile *tensors,
+           const char    *name)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, name, &error);
+
+  g_assert_no_error (error);
+  return mtl_tensor_file_entry_get_byte_offset (entry);
+}

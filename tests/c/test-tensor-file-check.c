@@ -251,12 +251,13 @@ test_progress (TestFolder    *folder,
 static gboolean
 check_in_background (MtlTensorFile    *tensors,
                      MtlTensorChecks   checks,
+                     GCancellable     *cancellable,
                      Outcome          *outcome,
                      GError          **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_check_async (tensors, checks, NULL, outcome_on_progress, outcome,
+  mtl_tensor_file_check_async (tensors, checks, cancellable, outcome_on_progress, outcome,
                                outcome_on_freed, outcome_on_ready, outcome);
   result = outcome_wait (outcome);
   return mtl_tensor_file_check_finish (tensors, result, error);
@@ -270,11 +271,34 @@ test_async (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   Outcome outcome = outcome_new (NULL);
 
-  assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, &outcome, &error));
+  assert_right (check_in_background (tensors, MTL_TENSOR_CHECKS_NONE, NULL, &outcome, &error));
   g_assert_cmpint (outcome.done, ==, 13);
   outcome = outcome_new (NULL);
-  assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, &outcome, &error),
+  assert_refuses (check_in_background (tensors, MTL_TENSOR_CHECKS_BOOL, NULL, &outcome, &error),
                   MTL_ERROR_INVALID_DATA, "Tensor “bools”");
+}
+
+static void
+test_cancelled (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_odd (folder);
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "bytes", &error);
+  Outcome outcome = outcome_new (NULL);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_tensor_file_entry_check (entry, ALL, cancellable, &error));
+  g_assert_no_error (error);
+
+  g_cancellable_cancel (cancellable);
+  g_assert_false (mtl_tensor_file_entry_check (entry, ALL, cancellable, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  g_assert_false (check_in_background (tensors, 0, cancellable, &outcome, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  g_assert_cmpuint (outcome.n_calls, ==, 0);
 }
 
 static void
@@ -303,6 +327,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/check/archive/damaged", test_archive_damaged);
   add_folder_test ("/TensorFile/check/progress", test_progress);
   add_folder_test ("/TensorFile/check/async", test_async);
+  add_folder_test ("/TensorFile/check/cancelled", test_cancelled);
   add_folder_test ("/TensorFile/check/nothing", test_nothing);
 
   return g_test_run ();

@@ -99,6 +99,7 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) builder = new_of_value (2, N_ELEMENTS);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
   Outcome outcome = outcome_new (cancellable);
 
   outcome.cancelled_at = 0.5;
@@ -117,6 +118,14 @@ test_cancelled (TestFolder    *folder,
   g_assert_false (mtl_tensor_file_builder_write_shards (builder, index, 1, cancellable,
                                                         on_progress, &outcome, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+
+  outcome = outcome_new (NULL);
+  mtl_tensor_file_builder_write_shards_async (builder, index, 1, cancellable, on_progress, &outcome,
+                                              outcome_on_freed, outcome_on_ready, &outcome);
+  result = outcome_wait (&outcome);
+  g_assert_false (mtl_tensor_file_builder_write_shards_finish (builder, result, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
+  g_assert_cmpuint (outcome.n_calls, ==, 0);
 
   g_assert_cmpfloat (read_value (file), ==, 1);
   g_assert_cmpuint (count_names (folder), ==, 1);
@@ -235,6 +244,103 @@ test_shards (TestFolder    *folder,
   g_assert_no_error (error);
   assert_series (other, 10);
   assert_series (single, 10);
+}
+
+static GFile *
+get_shard (TestFolder *folder,
+           guint       i,
+           guint       n)
+{
+  g_autofree char *name = g_strdup_printf ("x-%05u-of-%05u.safetensors", i + 1, n);
+
+  return get_file (folder, name);
+}
+
+/* Each is a file as one alone would be. */
+static void
+test_shards_alone (TestFolder    *folder,
+                   gconstpointer  data)
+{
+  static const char *const names[2][2][3] = {
+    [MTL_TENSOR_FILE_ORDER_ALIGNED] = { { "16", "8", "3" }, { "24", "5", "1" } },
+    [MTL_TENSOR_FILE_ORDER_ADDED] = { { "3", "16", "8" }, { "5", "24", "1" } },
+  };
+  g_autoptr (GFile) index = get_file (folder, "x.index.json");
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 6; i++)
+    {
+      const char *name = names[MTL_TENSOR_FILE_ORDER_ADDED][i / 3][i % 3];
+      g_autoptr (MtlStridedView) view = new_bytes (g_ascii_strtoll (name, NULL, 10));
+
+      add (builder, name, view);
+    }
+  set_metadata (builder, "format", "pt");
+  mtl_tensor_file_builder_set_alignment (builder, 4096);
+
+  for (guint order = 0; order < 2; order++)
+    {
+      mtl_tensor_file_builder_set_order (builder, order);
+      g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 30, NULL, NULL, NULL,
+                                                           &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (count_names (folder), ==, 3);
+      for (guint i = 0; i < 2; i++)
+        {
+          g_autoptr (GFile) file = get_shard (folder, i, 2);
+          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+          guint64 place = get_place (tensors, names[order][i][0]);
+
+          g_assert_cmpstr (mtl_tensor_file_get_metadata (tensors, "format"), ==, "pt");
+          g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
+          g_assert_cmpuint (place % 4096, ==, 0);
+          for (guint j = 0; j < 3; j++)
+            {
+              const char *name = names[order][i][j];
+
+              g_assert_cmpuint (get_place (tensors, name), ==, place);
+              place += g_ascii_strtoull (name, NULL, 10);
+            }
+        }
+    }
+}
+
+/* Files that only the index before named are none of the next one's. */
+static void
+test_fewer_shards (TestFolder    *folder,
+                   gconstpointer  data)
+{
+  g_autoptr (GFile) index = get_file (folder, "x.index.json");
+  g_autoptr (MtlTensorFileBuilder) builder = new_series (10);
+  g_autoptr (GError) error = NULL;
+  GStatBuf before[5];
+
+  g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 12, NULL, NULL, NULL,
+                                                       &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < 5; i++)
+    {
+      g_autoptr (GFile) file = get_shard (folder, i, 5);
+
+      g_assert_cmpint (g_stat (g_file_peek_path (file), &before[i]), ==, 0);
+    }
+
+  g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 24, NULL, NULL, NULL,
+                                                       &error));
+  g_assert_no_error (error);
+  assert_series (index, 10);
+  g_assert_cmpuint (count_names (folder), ==, 5 + 2 + 1);
+  for (guint i = 0; i < 5; i++)
+    {
+      g_autoptr (GFile) file = get_shard (folder, i, 5);
+      g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_READ);
+      GStatBuf after;
+
+      g_assert_cmpint (g_stat (g_file_peek_path (file), &after), ==, 0);
+      g_assert_cmpuint (after.st_ino, ==, before[i].st_ino);
+      g_assert_cmpint (after.st_size, ==, before[i].st_size);
+    }
 }
 
 #define assert_no_shards(builder, index, code, value) \
@@ -491,6 +597,8 @@ main (int   argc,
   add_folder_test ("/TensorFileWriting/cancelled", test_cancelled);
   add_folder_test ("/TensorFileWriting/async", test_async);
   add_folder_test ("/TensorFileWriting/shards", test_shards);
+  add_folder_test ("/TensorFileWriting/shards-alone", test_shards_alone);
+  add_folder_test ("/TensorFileWriting/fewer-shards", test_fewer_shards);
   add_folder_test ("/TensorFileWriting/shards-refused", test_shards_refused);
   add_folder_test ("/TensorFileWriting/shards-fail", test_shards_fail);
   add_folder_test ("/TensorFileWriting/over-itself", test_over_itself);

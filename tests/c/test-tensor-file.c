@@ -4,6 +4,22 @@
 
 #include "test-tensor-files.h"
 
+/* They are what the getters say. */
+static void
+assert_properties (MtlTensorFile *tensors)
+{
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (MtlDevice) device = NULL;
+  MtlFileMode mode;
+  MtlTensorFileFormat format;
+
+  g_object_get (tensors, "file", &file, "device", &device, "mode", &mode, "format", &format, NULL);
+  g_assert_true (file == mtl_tensor_file_get_file (tensors));
+  g_assert_true (device == mtl_tensor_file_get_device (tensors));
+  g_assert_cmpint (mode, ==, mtl_tensor_file_get_mode (tensors));
+  g_assert_cmpint (format, ==, mtl_tensor_file_get_format (tensors));
+}
+
 static void
 test_description (TestFolder    *folder,
                   gconstpointer  data)
@@ -28,6 +44,8 @@ test_description (TestFolder    *folder,
   g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
+
+  assert_properties (tensors);
 
   shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
   assert_dims (shape, n_dims, 2, 2);
@@ -411,6 +429,7 @@ test_bare (void)
   g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 0);
   assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_OUT_OF_BOUNDS, "“a”");
+  assert_properties (tensors);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
 }
