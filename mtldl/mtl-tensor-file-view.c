@@ -168,8 +168,8 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
  * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
  * was opened, with %MTL_ERROR_NEEDS_COPY where it is mapped and the device
  * cannot use its pages, with %MTL_ERROR_NO_MEMORY, with %G_IO_ERROR_CLOSED, with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE where it is to be read and the host does not
- * reach the device's memory, and with the codes of [error@Gio.IOErrorEnum].
+ * %MTL_ERROR_NOT_SUPPORTED where it is to be read and the device has no memory
+ * that the host reaches, and with the codes of [error@Gio.IOErrorEnum].
  *
  * Returns: (transfer full): the view
  *

@@ -4,6 +4,8 @@
 
 #include "test-tensor-files.h"
 
+#include "dlpack-producer.h"
+
 /* They are what the getters say. */
 static void
 assert_properties (MtlTensorFile *tensors)
@@ -434,6 +436,40 @@ test_bare (void)
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
 }
 
+/* One that this library allocates nothing on. */
+static void
+test_foreign_device (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  static const MtlError codes[] = {
+    [MTL_FILE_MODE_MAP] = MTL_ERROR_NEEDS_COPY,
+    [MTL_FILE_MODE_READ] = MTL_ERROR_NOT_SUPPORTED,
+  };
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (MtlStridedView) foreign = NULL;
+  g_autoptr (GError) local_error = NULL;
+  MtlDevice *device;
+  Producer producer;
+
+  producer_init (&producer);
+  producer.versioned.dl_tensor.device = (DLDevice) { 7, 1 };
+  foreign = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
+  g_assert_no_error (local_error);
+  device = mtl_strided_view_get_device (foreign);
+
+  for (MODES (mode))
+    {
+      g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, mode, device, NULL,
+                                                                &local_error);
+      gsize n_views;
+
+      g_assert_no_error (local_error);
+      assert_fails (mtl_tensor_file_get_view (tensors, "b", &error), codes[mode], "“b”: ");
+      assert_fails (mtl_tensor_file_get_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
+                    codes[mode], "“a”: ");
+    }
+}
+
 /* Views of before live on, as does what is said of the tensors. */
 static void
 test_close (TestFolder    *folder,
@@ -557,6 +593,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/replaced", test_replaced);
   add_folder_test ("/TensorFile/cancelled", test_cancelled);
   add_folder_test ("/TensorFile/open-async", test_open_async);
+  add_folder_test ("/TensorFile/foreign-device", test_foreign_device);
   add_folder_test ("/TensorFile/close", test_close);
   add_folder_test ("/TensorFile/match-names", test_match_names);
   g_test_add_func ("/TensorFile/bare", test_bare);
