@@ -39,14 +39,24 @@ write_three (TestFolder *folder,
 }
 
 static inline MtlTensorFile *
+open_on_device (GFile       *file,
+                MtlFileMode  mode,
+                MtlDevice   *device)
+{
+  g_autoptr (GError) error = NULL;
+  MtlTensorFile *tensors = mtl_tensor_file_open (file, mode, device, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_tensor_file_get_device (tensors)
+                 == (device != NULL ? device : mtl_device_get_host ()));
+  return tensors;
+}
+
+static inline MtlTensorFile *
 open_file (GFile       *file,
            MtlFileMode  mode)
 {
-  g_autoptr (GError) error = NULL;
-  MtlTensorFile *tensors = mtl_tensor_file_open (file, mode, NULL, NULL, &error);
-
-  g_assert_no_error (error);
-  return tensors;
+  return open_on_device (file, mode, NULL);
 }
 
 static inline MtlStridedView *
@@ -57,6 +67,7 @@ get_view (MtlTensorFile *tensors,
   MtlStridedView *view = mtl_tensor_file_get_view (tensors, name, &error);
 
   g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_device (view) == mtl_tensor_file_get_device (tensors));
   return view;
 }
 
