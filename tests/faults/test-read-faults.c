@@ -111,9 +111,12 @@ static void
 try_reads (TestFolder *folder,
            GFile      *file)
 {
-  for (MtlFileMode mode = MTL_FILE_MODE_AUTO; mode <= MTL_FILE_MODE_READ; mode++)
+  /* It is mapped where nothing else is said, by one call more. */
+  static const MtlFileMode modes[] = { MTL_FILE_MODE_AUTO, MTL_FILE_MODE_READ };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
     {
-      ReadCase data = { file, mode, NULL };
+      ReadCase data = { file, modes[i], NULL };
       FaultCase self = { folder, run_read, NULL, &data };
       g_autoptr (GError) error = NULL;
       guint n_failed;
