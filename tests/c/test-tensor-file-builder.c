@@ -574,13 +574,13 @@ main (int   argc,
   add_folder_test ("/TensorFileBuilder/converted", test_converted);
   add_folder_test ("/TensorFileBuilder/lanes", test_lanes);
   add_folder_test ("/TensorFileBuilder/padded", test_padded);
-  add_folder_test ("/TensorFileBuilder/names", test_names);
-  add_folder_test ("/TensorFileBuilder/metadata", test_metadata);
-  add_folder_test ("/TensorFileBuilder/order", test_order);
-  add_folder_test ("/TensorFileBuilder/alignment", test_alignment);
-  add_folder_test ("/TensorFileBuilder/properties", test_properties);
+  add_host_folder_test ("/TensorFileBuilder/names", test_names);
+  add_host_folder_test ("/TensorFileBuilder/metadata", test_metadata);
+  add_host_folder_test ("/TensorFileBuilder/order", test_order);
+  add_host_folder_test ("/TensorFileBuilder/alignment", test_alignment);
+  add_host_folder_test ("/TensorFileBuilder/properties", test_properties);
   add_folder_test ("/TensorFileBuilder/refused", test_refused);
-  add_folder_test ("/TensorFileBuilder/header-limit", test_header_limit);
+  add_host_folder_test ("/TensorFileBuilder/header-limit", test_header_limit);
   add_folder_test ("/TensorFileBuilder/npy", test_npy);
 
   return g_test_run ();
