@@ -294,10 +294,12 @@ mtl_tensor_file_check_entry (MtlTensorFile         *self,
  * It reads with several threads, as [func@Mtl.get_max_threads] says, whatever
  * the mode, so that a file that was cut is an error, and no signal.
  *
- * It ends with the first fault in the order of the bytes, and names the tensor;
- * to know of all of them see [method@Mtl.TensorFileEntry.check]. Fails with
- * %MTL_ERROR_INVALID_DATA, or with the codes of [error@Gio.IOErrorEnum], as
- * where it cannot be read, or was cancelled, or is closed.
+ * It ends with the first fault, and names the tensor: in each file the first
+ * that is not aligned, where that was asked for, and then the first in the order
+ * of the bytes. To know of all of them see
+ * [method@Mtl.TensorFileEntry.check]. Fails with %MTL_ERROR_INVALID_DATA, or
+ * with the codes of [error@Gio.IOErrorEnum], as where it cannot be read, or was
+ * cancelled, or is closed.
  *
  * Returns: whether nothing is wrong
  *

@@ -205,7 +205,7 @@ open_part (MtlTensorFilePart  *part,
     return FALSE;
 
   part->file = g_object_ref (file);
-  part->table = mtl_tensor_table_read (part->source, error);
+  part->table = mtl_tensor_table_read (part->source, cancellable, error);
   return part->table != NULL;
 }
 
@@ -318,9 +318,9 @@ choose_mode (MtlFileMode          mode,
  * Fails with %MTL_ERROR_INVALID_DATA where the file, or one that its index
  * names, is not as its format wants it, and with %MTL_ERROR_NOT_SUPPORTED where
  * it is, and has what is not offered here: arrays of text, of dates, of records
- * and of objects, and archives compressed by other means than deflate; with %MTL_ERROR_OVERFLOW where a
- * size does not fit; with %MTL_ERROR_NO_MEMORY; and with the codes of
- * [error@Gio.IOErrorEnum], as [ctor@Mtl.Buffer.new_mapped] does, and with
+ * and of objects, and archives compressed by other means than deflate; with
+ * %MTL_ERROR_OVERFLOW where a size does not fit; with %MTL_ERROR_NO_MEMORY; and
+ * with the codes of [error@Gio.IOErrorEnum], as [ctor@Mtl.Buffer.new_mapped] does, and with
  * %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full): the file

@@ -11,6 +11,7 @@ G_BEGIN_DECLS
  * told by its first bytes: safetensors, .npy, .npz, or the index of several files of
  * safetensors, whose table names files. The tensor of a .npy has no name. */
 MtlTensorTable *mtl_tensor_table_read (const MtlFileSource  *source,
+                                       GCancellable         *cancellable,
                                        GError              **error);
 
 G_END_DECLS

@@ -225,6 +225,7 @@ read_directory (const MtlFileSource  *source,
 
 static MtlTensorTable *
 read_npz (const MtlFileSource  *source,
+          GCancellable         *cancellable,
           GError              **error)
 {
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
@@ -235,14 +236,19 @@ read_npz (const MtlFileSource  *source,
     return NULL;
 
   for (gsize i = 0; i < directory->n_members; i++)
-    if (!add_member (source, &end, &directory->members[i], table, error))
-      {
-        const MtlZipMember *member = &directory->members[i];
-        g_autofree char *name = mtl_quote_text (member->name, member->name_size);
+    {
+      const MtlZipMember *member = &directory->members[i];
 
-        g_prefix_error (error, "Member %s: ", name);
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return NULL;
-      }
+      if (!add_member (source, &end, member, table, error))
+        {
+          g_autofree char *name = mtl_quote_text (member->name, member->name_size);
+
+          g_prefix_error (error, "Member %s: ", name);
+          return NULL;
+        }
+    }
 
   return mtl_tensor_table_index_names (table, error) ? g_steal_pointer (&table) : NULL;
 }
@@ -287,6 +293,7 @@ static MtlTensorTable *
 read_table (MtlFileStream        *stream,
             MtlTensorFileFormat   format,
             gboolean              is_index,
+            GCancellable         *cancellable,
             GError              **error)
 {
   switch (format)
@@ -294,7 +301,7 @@ read_table (MtlFileStream        *stream,
     case MTL_TENSOR_FILE_FORMAT_NPY:
       return read_npy (stream, error);
     case MTL_TENSOR_FILE_FORMAT_NPZ:
-      return read_npz (stream->source, error);
+      return read_npz (stream->source, cancellable, error);
     case MTL_TENSOR_FILE_FORMAT_SAFETENSORS:
     default:
       return is_index ? read_index (stream, error) : read_safetensors (stream, error);
@@ -303,6 +310,7 @@ read_table (MtlFileStream        *stream,
 
 MtlTensorTable *
 mtl_tensor_table_read (const MtlFileSource  *source,
+                       GCancellable         *cancellable,
                        GError              **error)
 {
   const gsize head_size = MIN (source->size, HEAD_SIZE);
@@ -318,14 +326,14 @@ mtl_tensor_table_read (const MtlFileSource  *source,
 
   mtl_file_stream_init (&stream, source, 0, source->size, head, head_size);
   format = find_format (head, prefix_size);
-  table = read_table (&stream, format, is_index (head, prefix_size), &local_error);
+  table = read_table (&stream, format, is_index (head, prefix_size), cancellable, &local_error);
   if (table != NULL)
     {
       table->format = format;
       return table;
     }
 
-  if (strstr (local_error->message, source->name) == NULL)
+  if (local_error->domain == MTL_ERROR && strstr (local_error->message, source->name) == NULL)
     g_prefix_error (&local_error, "%s: ", source->name);
   g_propagate_error (error, g_steal_pointer (&local_error));
   return NULL;

@@ -15,6 +15,8 @@ static guint n_reads;
 static guint n_reads_before_change = G_MAXUINT;
 static gsize changed_begin; /* of what is something else from then on */
 static const char *changed_to;
+static GCancellable *cancellable;
+static guint n_reads_before_cancel;
 
 /* In the place of the system's for what is linked into this program. */
 ssize_t
@@ -25,6 +27,8 @@ pread (int     fd,
 {
   ssize_t n = syscall (SYS_pread64, fd, buffer, size, offset);
 
+  if (cancellable != NULL && n_reads == n_reads_before_cancel)
+    g_cancellable_cancel (cancellable);
   if (n_reads++ >= n_reads_before_change)
     for (gsize i = 0; changed_to[i] != '\0'; i++)
       if ((gsize) offset <= changed_begin + i && changed_begin + i < (gsize) (offset + n))
@@ -41,7 +45,7 @@ read_table (GFile   *file,
 
   g_assert_no_error (local_error);
   n_reads = 0;
-  return mtl_tensor_table_read (source, error);
+  return mtl_tensor_table_read (source, cancellable, error);
 }
 
 static void
@@ -118,28 +122,50 @@ test_safetensors (TestFolder    *folder,
 
 #define N_MEMBERS 100
 
+static GFile *
+write_many_members (TestFolder *folder,
+               gboolean    deflated)
+{
+  TestMember members[N_MEMBERS];
+  char names[N_MEMBERS][20];
+
+  for (int i = 0; i < N_MEMBERS; i++)
+    {
+      g_snprintf (names[i], sizeof names[i], "array_%d.npy", i);
+      members[i] = (TestMember) {
+        names[i], "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", "abc", 3, deflated
+      };
+    }
+  return write_npz (folder, "file", members, N_MEMBERS);
+}
+
 static void
 test_archive (TestFolder    *folder,
               gconstpointer  data)
 {
   for (int deflated = 0; deflated <= 1; deflated++)
     {
-      TestMember members[N_MEMBERS];
-      char names[N_MEMBERS][20];
-      g_autoptr (GFile) file = NULL;
+      g_autoptr (GFile) file = write_many_members (folder, deflated);
 
-      for (int i = 0; i < N_MEMBERS; i++)
-        {
-          g_snprintf (names[i], sizeof names[i], "array_%d.npy", i);
-          members[i] = (TestMember) {
-            names[i], "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", "abc", 3,
-            deflated
-          };
-        }
-      file = write_npz (folder, "file", members, N_MEMBERS);
       /* The mark, the end, the directory. */
       assert_reads (file, 3 + N_MEMBERS);
     }
+}
+
+/* Between one member and the next. */
+static void
+test_cancelled (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_many_members (folder, TRUE);
+  g_autoptr (GError) error = NULL;
+
+  cancellable = g_cancellable_new ();
+  n_reads_before_cancel = 50;
+  g_assert_null (read_table (file, &error));
+  assert_system_failed (error, G_IO_ERROR_CANCELLED, "cancelled");
+  g_assert_cmpuint (n_reads, ==, 51);
+  g_clear_object (&cancellable);
 }
 
 /* A name, and a dict, longer than what is read at once. */
@@ -180,6 +206,7 @@ main (int   argc,
   add_folder_test ("/TensorTableRead/npy", test_npy);
   add_folder_test ("/TensorTableRead/safetensors", test_safetensors);
   add_folder_test ("/TensorTableRead/archive", test_archive);
+  add_folder_test ("/TensorTableRead/cancelled", test_cancelled);
   add_folder_test ("/TensorTableRead/long-member", test_long_member);
 #endif
 

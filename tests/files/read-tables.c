@@ -72,7 +72,7 @@ print_file (const char *path)
   if (source == NULL)
     g_error ("%s", error->message);
 
-  table = mtl_tensor_table_read (source, &error);
+  table = mtl_tensor_table_read (source, NULL, &error);
   if (table != NULL)
     print_table (table);
   else
