@@ -106,9 +106,7 @@ typedef struct
 static void
 views_free (Views *self)
 {
-  for (gsize i = 0; i < self->n_views; i++)
-    g_object_unref (self->views[i]);
-  g_free (self->views);
+  mtl_tensor_file_free_views (self->views, self->n_views);
   g_free (self);
 }
 

@@ -85,6 +85,8 @@ MtlStridedView **mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
                                                       const MtlMonitor  *monitor,
                                                       gsize             *n_views,
                                                       GError           **error);
+void mtl_tensor_file_free_views (MtlStridedView **views,
+                                 gsize            n_views);
 
 gboolean mtl_tensor_file_check_monitored (MtlTensorFile         *self,
                                           MtlTensorChecks        checks,

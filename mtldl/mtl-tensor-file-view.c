@@ -189,9 +189,9 @@ mtl_tensor_file_get_view (MtlTensorFile  *self,
   return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
 }
 
-static void
-free_views (MtlStridedView **views,
-            gsize            n_views)
+void
+mtl_tensor_file_free_views (MtlStridedView **views,
+                            gsize            n_views)
 {
   for (gsize i = 0; i < n_views; i++)
     g_clear_object (&views[i]);
@@ -249,7 +249,7 @@ new_views (MtlPlacedTensor  *tensors,
       views[i] = new_view (&tensors[i], error);
       if (views[i] == NULL)
         {
-          free_views (views, i);
+          mtl_tensor_file_free_views (views, i);
           return NULL;
         }
     }

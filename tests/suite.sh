@@ -125,12 +125,12 @@ run_sanitized () {
     && run_meson "$folder" sanitized --suite c --suite c-on-device --suite metal
 }
 
-# What runs threads, in a build that looks for races.
+# What runs threads, also those of files, in a build that looks for races.
 run_races () {
   local folder=$build-races
 
   configure_sanitized "$folder" thread \
-    && run_meson "$folder" races $(tests_named "$folder" threads)
+    && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file')
 }
 
 # tests_named FOLDER PATTERN: those whose name matches.
