@@ -35,7 +35,8 @@ check_alignment (const MtlTensorEntry  *entry,
 {
   guint size = mtl_element_type_get_number_size (mtl_element_type_new (entry->dtype));
 
-  if (mtl_tensor_entry_is_deflated (entry) || entry->begin % size == 0)
+  if (entry->begin == entry->end || mtl_tensor_entry_is_deflated (entry)
+      || entry->begin % size == 0)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,

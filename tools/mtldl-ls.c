@@ -43,8 +43,8 @@ tool_get_alignment (guint64 offset)
 }
 
 /* Whether its elements lie where this machine's are not to be read at one go. */
-gboolean
-tool_is_misaligned (MtlTensorFileEntry *entry)
+static gboolean
+is_misaligned (MtlTensorFileEntry *entry)
 {
   MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry);
   guint n_bits = mtl_dtype_get_bits (dtype);
@@ -234,7 +234,7 @@ print_alignment (GPtrArray *entries)
       if (mtl_tensor_file_entry_get_n_bytes (entry) == 0)
         continue;
       least = least == 0 ? alignment : MIN (least, alignment);
-      n_misaligned += tool_is_misaligned (entry);
+      n_misaligned += is_misaligned (entry);
     }
 
   if (least > 0)
@@ -246,7 +246,8 @@ print_alignment (GPtrArray *entries)
 }
 
 static void
-print_totals (GPtrArray *entries)
+print_totals (MtlTensorFile *file,
+              GPtrArray     *entries)
 {
   g_autoptr (GArray) totals = tool_count_totals (entries);
   guint64 n_bytes = 0;
@@ -262,7 +263,9 @@ print_totals (GPtrArray *entries)
 
   if (totals->len != 1)
     print_total ("total", entries->len, n_bytes);
-  print_alignment (entries);
+  /* An array of an archive may be compressed, and its elements lie nowhere then. */
+  if (mtl_tensor_file_get_format (file) != MTL_TENSOR_FILE_FORMAT_NPZ)
+    print_alignment (entries);
 }
 
 static void
@@ -318,7 +321,7 @@ print_list (const Options *options,
   print_rows (options, rows);
   if (rows->len > 0)
     tool_print_text ("\n");
-  print_totals (entries);
+  print_totals (file, entries);
   if (options->metadata)
     print_metadata (file);
 }

@@ -18,7 +18,6 @@ void       tool_row_free           (ToolRow        *self);
 
 GPtrArray *tool_fold               (GPtrArray      *entries);
 guint64    tool_get_alignment      (guint64         offset);
-gboolean   tool_is_misaligned      (MtlTensorFileEntry *entry);
 void       tool_print_json         (MtlTensorFile  *file,
                                     GPtrArray      *entries);
 

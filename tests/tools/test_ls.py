@@ -261,6 +261,25 @@ def test_misaligned(tmp_path):
         "ls", path)
 
 
+def test_alignment_of_empty_tensors(tmp_path):
+    """They have no elements that could lie wrong."""
+    header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
+    header += b'"none":{"dtype":"F64","shape":[0],"data_offsets":[1,1]}}'
+    path = write(tmp_path / "a", header + b" " * (-len(header) % 8), bytes(1))
+    assert "of them" not in mtldl("ls", path)
+    assert mtldl("check", "--alignment", path) == f"{path}: ok\n"
+
+
+@pytest.mark.parametrize("save_archive", [np.savez, np.savez_compressed])
+def test_alignment_in_archives(tmp_path, save_archive):
+    """Where a compressed array begins says nothing of its elements."""
+    path = tmp_path / "a.npz"
+    save_archive(path, x=np.arange(100.0), yy=np.arange(100.0), zzz=np.arange(100.0))
+    assert "aligned" not in mtldl("ls", path)
+    if save_archive is np.savez_compressed:
+        assert mtldl("check", "--alignment", path) == f"{path}: ok\n"
+
+
 def test_many(tmp_path):
     """Time is not of the square of their number."""
     times = []
