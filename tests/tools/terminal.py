@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -27,9 +28,14 @@ class Terminal:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        """Ends it so that it can clean up. A shell goes when its terminal does."""
         os.close(self.master)
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def type(self, text):
         os.write(self.master, text.encode())

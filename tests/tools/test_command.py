@@ -192,6 +192,7 @@ def test_quiet(tmp_path, command):
     save_sparse(tmp_path / "b", 2**28)
     for option in ("-q", "--quiet"):
         assert show([MTLDL, *words, option]) == ("", 0)
+        (tmp_path / "out").unlink(missing_ok=True) # which is large
 
 
 def test_bar_on_a_narrow_terminal(tmp_path):
