@@ -270,15 +270,15 @@ on_signal (int number)
   caught_signal = number;
 }
 
-/* So that what is half written is taken away before the program ends. */
+/* So that what is half written is taken away before the program ends. What was ignored
+ * before stays so, as under nohup. */
 static void
-catch_signals (void)
+catch_signal (int number)
 {
-  struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+  struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND }, old;
 
-  sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
-  sigaction (SIGHUP, &action, NULL);
+  if (sigaction (number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+    sigaction (number, &action, NULL);
 }
 
 typedef struct
@@ -309,7 +309,9 @@ write_file (const Options         *self,
   Copy copy = { .cancellable = cancellable };
   gboolean done;
 
-  catch_signals ();
+  catch_signal (SIGINT);
+  catch_signal (SIGTERM);
+  catch_signal (SIGHUP);
   tool_progress_init (&copy.progress, self->quiet ? NULL : "cp");
   if (self->max_shard > 0)
     done = mtl_tensor_file_builder_write_shards (builder, destination, self->max_shard,

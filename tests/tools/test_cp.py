@@ -278,6 +278,20 @@ def test_signals(tmp_path, number):
     assert sorted(os.listdir(tmp_path)) == ["in.safetensors", "out.safetensors"]
 
 
+def test_signal_that_is_ignored(tmp_path):
+    """By who started it, as nohup does, and so by the command."""
+    source = save_sparse(tmp_path / "in.safetensors", 2**27)
+    target = tmp_path / "out.safetensors"
+    with subprocess.Popen([MTLDL, "cp", "-q", source, target], preexec_fn=lambda: signal.signal(
+            signal.SIGHUP, signal.SIG_IGN)) as command:
+        while not has_begun(tmp_path):
+            assert command.poll() is None
+        command.send_signal(signal.SIGHUP)
+        assert command.wait(60) == 0
+    assert target.stat().st_size > 2**27
+    target.unlink()
+
+
 def has_begun(folder):
     """Whether there is a third file, which is being written."""
     return any(name.startswith(".") for name in os.listdir(folder))
