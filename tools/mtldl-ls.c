@@ -289,7 +289,7 @@ make_rows (const Options *options,
 {
   GPtrArray *rows;
 
-  if (!options->all && !options->is_long && !options->names)
+  if (!options->all && !options->is_long)
     return tool_fold (entries);
 
   rows = g_ptr_array_new_with_free_func ((GDestroyNotify) tool_row_free);
@@ -311,19 +311,31 @@ print_list (const Options *options,
 {
   g_autoptr (GPtrArray) rows = make_rows (options, entries);
 
-  if (options->names)
-    {
-      for (guint i = 0; i < rows->len; i++)
-        tool_print ("%s\n", ((ToolRow *) rows->pdata[i])->name);
-      return;
-    }
-
   print_rows (options, rows);
   if (rows->len > 0)
     tool_print_text ("\n");
   print_totals (file, entries);
   if (options->metadata)
     print_metadata (file);
+}
+
+/* For which completion asks whenever somebody presses TAB. */
+static int
+list_names (MtlTensorFile  *file,
+            char          **patterns)
+{
+  g_autofree const char **names = tool_select_names (file, patterns);
+
+  if (names == NULL)
+    return TOOL_FAILED;
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    {
+      g_autofree char *escaped = tool_escape (names[i]);
+
+      tool_print ("%s\n", escaped);
+    }
+  return TOOL_DONE;
 }
 
 static int
@@ -335,6 +347,8 @@ list (const Options *options,
 
   if (file == NULL)
     return TOOL_FAILED;
+  if (options->names && !options->json)
+    return list_names (file, arguments + 1);
 
   entries = tool_select_entries (file, arguments + 1);
   if (entries == NULL)

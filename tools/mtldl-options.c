@@ -100,36 +100,41 @@ tool_open (const char *path)
   return self;
 }
 
-/* Notes which of the file's names match: those that do come in the same order. */
+/* Notes which of the names match. */
 static gboolean
-match (MtlTensorFile  *file,
-       const char    **names,
-       const char     *pattern,
-       gboolean       *matches)
+match (const char **names,
+       const char  *pattern,
+       gboolean    *matches)
 {
-  g_autofree const char **found = mtl_tensor_file_match_names (file, pattern);
-  gsize n_found = 0;
+  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern);
+  gboolean any = FALSE;
 
-  for (gsize i = 0; names[i] != NULL && found[n_found] != NULL; i++)
-    if (g_str_equal (names[i], found[n_found]))
-      {
-        matches[i] = TRUE;
-        n_found++;
-      }
+  for (gsize i = 0; names[i] != NULL; i++)
+    if (g_pattern_spec_match_string (spec, names[i]))
+      matches[i] = any = TRUE;
 
-  return n_found > 0;
+  return any;
 }
 
-static gboolean
-match_all (MtlTensorFile  *file,
-           char          **patterns,
-           gboolean       *matches)
+/* Of each name whether any of the patterns matches; NULL, after complaints, where one
+ * matches nothing. */
+static gboolean *
+match_all (const char **names,
+           char       **patterns)
 {
-  g_autofree const char **names = mtl_tensor_file_get_names (file);
+  gsize n_names = g_strv_length ((char **) names);
+  g_autofree gboolean *matches = g_new0 (gboolean, n_names + 1);
   gboolean all = TRUE;
 
+  if (patterns == NULL || patterns[0] == NULL)
+    {
+      for (gsize i = 0; i < n_names; i++)
+        matches[i] = TRUE;
+      return g_steal_pointer (&matches);
+    }
+
   for (gsize i = 0; patterns[i] != NULL; i++)
-    if (!match (file, names, patterns[i], matches))
+    if (!match (names, patterns[i], matches))
       {
         g_autofree char *escaped = tool_escape (patterns[i]);
 
@@ -137,24 +142,41 @@ match_all (MtlTensorFile  *file,
         all = FALSE;
       }
 
-  return all;
+  return all ? g_steal_pointer (&matches) : NULL;
+}
+
+const char **
+tool_select_names (MtlTensorFile  *file,
+                   char          **patterns)
+{
+  g_autofree const char **names = mtl_tensor_file_get_names (file);
+  g_autofree gboolean *matches = match_all (names, patterns);
+  gsize n_selected = 0;
+
+  if (matches == NULL)
+    return NULL;
+
+  for (gsize i = 0; names[i] != NULL; i++)
+    if (matches[i])
+      names[n_selected++] = names[i];
+  names[n_selected] = NULL;
+  return g_steal_pointer (&names);
 }
 
 GPtrArray *
 tool_select_entries (MtlTensorFile  *file,
                      char          **patterns)
 {
-  gboolean is_any = patterns == NULL || patterns[0] == NULL;
-  guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
-  g_autofree gboolean *matches = g_new0 (gboolean, n);
+  g_autofree const char **names = mtl_tensor_file_get_names (file);
+  g_autofree gboolean *matches = match_all (names, patterns);
   GPtrArray *entries;
 
-  if (!is_any && !match_all (file, patterns, matches))
+  if (matches == NULL)
     return NULL;
 
   entries = g_ptr_array_new_with_free_func (g_object_unref);
-  for (guint i = 0; i < n; i++)
-    if (is_any || matches[i])
+  for (guint i = 0; names[i] != NULL; i++)
+    if (matches[i])
       g_ptr_array_add (entries, g_list_model_get_item (G_LIST_MODEL (file), i));
   return entries;
 }

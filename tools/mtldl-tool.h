@@ -68,8 +68,10 @@ char           *tool_format_bytes    (guint64              n_bytes);
 
 MtlTensorFile  *tool_open            (const char          *path);
 
-/* The entries of the file that match any of the patterns, or all where there are
- * none; NULL, after a complaint, where one matches nothing. */
+/* What of the file matches any of the patterns, or all where there are none; NULL, after
+ * a complaint, where one matches nothing. The names are the file's. */
+const char    **tool_select_names    (MtlTensorFile       *file,
+                                      char               **patterns);
 GPtrArray      *tool_select_entries  (MtlTensorFile       *file,
                                       char               **patterns);
 
