@@ -20,6 +20,9 @@ typedef struct
 {
   MtlTensorChecks checks;
   GTree *told;
+  ToolProgress progress;
+  guint64 n_done; /* bytes */
+  guint64 n_all;  /* of what the file names */
 } Faults;
 
 static int
@@ -39,6 +42,7 @@ tell (Faults       *self,
     return;
 
   g_tree_insert (self->told, g_strdup (error->message), NULL);
+  tool_progress_clear (&self->progress);
   tool_complain_of (path, error);
 }
 
@@ -73,6 +77,8 @@ check_entries (Faults        *self,
       g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
 
       check_entry (self, path, entry);
+      self->n_done = MIN (self->n_done + mtl_tensor_file_entry_get_n_bytes (entry), self->n_all);
+      tool_progress_update (self->n_done, self->n_all, &self->progress);
     }
 }
 
@@ -81,16 +87,20 @@ check_part (gpointer key,
             gpointer value,
             gpointer data)
 {
-  g_autoptr (MtlTensorFile) part = tool_open (key);
+  Faults *self = data;
+  g_autoptr (MtlTensorFile) part = NULL;
 
+  tool_progress_clear (&self->progress); /* it may complain */
+  part = tool_open (key);
   if (part != NULL)
-    check_entries (data, key, part);
+    check_entries (self, key, part);
   return FALSE; /* go on */
 }
 
-/* The paths of the files that the tensors are in. */
+/* The paths of the files that the tensors are in, and how many bytes they have. */
 static GTree *
-list_parts (MtlTensorFile *file)
+list_parts (MtlTensorFile *file,
+            guint64       *n_bytes)
 {
   GTree *paths = g_tree_new_full (compare_texts, NULL, g_free, NULL);
   guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
@@ -100,6 +110,7 @@ list_parts (MtlTensorFile *file)
       g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
 
       g_tree_insert (paths, g_file_get_path (mtl_tensor_file_entry_get_file (entry)), NULL);
+      *n_bytes += mtl_tensor_file_entry_get_n_bytes (entry);
     }
 
   return paths;
@@ -108,20 +119,23 @@ list_parts (MtlTensorFile *file)
 /* All of them, where there is one. The files of a model are taken one by one, as they may
  * have tensors that the index does not name. */
 static void
-tell_faults (MtlTensorFile   *file,
+tell_faults (const Options   *options,
+             MtlTensorFile   *file,
              MtlTensorChecks  checks,
              const char      *path,
              const GError    *first)
 {
   g_autoptr (GTree) told = g_tree_new_full (compare_texts, NULL, g_free, NULL);
-  g_autoptr (GTree) parts = list_parts (file);
+  Faults faults = { .checks = checks, .told = told };
+  g_autoptr (GTree) parts = list_parts (file, &faults.n_all);
   g_autofree char *own_path = g_file_get_path (mtl_tensor_file_get_file (file));
-  Faults faults = { checks, told };
 
+  tool_progress_init (&faults.progress, options->quiet ? NULL : "check");
   if (g_tree_lookup_node (parts, own_path) != NULL)
     check_entries (&faults, path, file);
   else
     g_tree_foreach (parts, check_part, &faults);
+  tool_progress_clear (&faults.progress);
 
   /* What is not there any more was told nevertheless. */
   if (g_tree_nnodes (told) == 0)
@@ -147,7 +161,7 @@ check_file (const Options   *options,
   tool_progress_clear (&progress);
   if (!is_right)
     {
-      tell_faults (file, checks, path, error);
+      tell_faults (options, file, checks, path, error);
       return FALSE;
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tensors import MTLDL, mtldl, run, save, save_shards, save_sparse, write
-from terminal import Terminal
+from terminal import Terminal, show
 
 
 def faults(*arguments):
@@ -68,6 +68,28 @@ def test_alignment(tmp_path):
     told = faults("--alignment", "--nan", path)
     assert len(told) == 3
     assert "“c”" in told[2] and "NaN" in told[2]
+
+
+def test_bar_while_all_faults_are_looked_for(tmp_path):
+    """It is not in the way of what is told."""
+    size = 2**25
+    header = {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+              "x": {"dtype": "U8", "shape": [1], "data_offsets": [4, 5]}}
+    for i in range(32):
+        header[str(i)] = {"dtype": "U8", "shape": [size],
+                          "data_offsets": [5 + i * size, 5 + (i + 1) * size]}
+    end = 5 + 32 * size
+    header["z"] = {"dtype": "F32", "shape": [1], "data_offsets": [end, end + 4]}
+    text = json.dumps(header).encode()
+    path = write(tmp_path / "a", text + b" " * ((2 - len(text)) % 8))
+    os.truncate(path, path.stat().st_size + end + 4)
+
+    text, status = show([MTLDL, "check", "--alignment", path])
+    assert status == 1
+    assert re.fullmatch(r"mtldl: .*“a”.*\n(\r\[.*\x1b\[K)+\r\x1b\[Kmtldl: .*“z”.*\n"
+                        r"((\r\[.*\x1b\[K)+\r\x1b\[K)?", text), text
+    text, status = show([MTLDL, "check", "-q", "--alignment", path])
+    assert "\r" not in text
 
 
 def test_all_at_once(file):
