@@ -7,8 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-#define MOST_ALIGNMENT (64 << 20)
-
 /* The options as they are written, and what they say. */
 typedef struct
 {
@@ -103,15 +101,26 @@ check_rules (Options  *self,
   return TRUE;
 }
 
+static int
+get_most_alignment (void)
+{
+  g_autoptr (GTypeClass) klass = g_type_class_ref (MTL_TYPE_TENSOR_FILE_BUILDER);
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_CLASS (klass), "alignment");
+
+  return G_PARAM_SPEC_UINT (spec)->maximum;
+}
+
 static gboolean
 check_options (Options     *self,
                const char  *destination,
                char       **wrong)
 {
-  if (self->alignment < 0 || self->alignment > MOST_ALIGNMENT
+  const int most_alignment = get_most_alignment ();
+
+  if (self->alignment < 0 || self->alignment > most_alignment
       || (self->alignment & (self->alignment - 1)) != 0)
     *wrong = g_strdup_printf ("--align=%d is no power of two up to %d", self->alignment,
-                              MOST_ALIGNMENT);
+                              most_alignment);
   else if (self->shard_size != NULL && !parse_size (self->shard_size, &self->max_shard))
     *wrong = g_strdup_printf ("--shard-size=%s is no size as 500M or 5G", self->shard_size);
   else if (self->shard_size != NULL && !g_str_has_suffix (destination, ".safetensors.index.json"))

@@ -65,15 +65,17 @@ static void
 print_entry (MtlTensorFileEntry *entry)
 {
   guint64 offset = mtl_tensor_file_entry_get_byte_offset (entry);
+  gsize n_dims;
+  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
+  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
   g_autofree char *dtype = mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (entry));
-  g_autofree char *shape = tool_shape_to_string (entry);
   g_autofree char *file = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
 
   tool_print_text ("    {\"name\": ");
   print_string (mtl_tensor_file_entry_get_name (entry));
   tool_print (", \"dtype\": \"%s\", \"shape\": %s, \"bytes\": %" G_GUINT64_FORMAT
               ", \"offset\": %" G_GUINT64_FORMAT ", \"alignment\": %" G_GUINT64_FORMAT
-              ", \"file\": ", dtype, shape, mtl_tensor_file_entry_get_n_bytes (entry), offset,
+              ", \"file\": ", dtype, shape_text, mtl_tensor_file_entry_get_n_bytes (entry), offset,
               tool_get_alignment (offset));
   print_string (file);
   tool_print_text ("}");

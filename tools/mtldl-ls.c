@@ -124,6 +124,8 @@ cell_to_string (const Options *options,
                 guint          column)
 {
   guint64 offset = mtl_tensor_file_entry_get_byte_offset (row->entry);
+  gsize n_dims;
+  const gint64 *shape = mtl_tensor_file_entry_get_shape (row->entry, &n_dims);
   g_autofree char *base = NULL;
 
   switch (column)
@@ -131,7 +133,7 @@ cell_to_string (const Options *options,
     case COLUMN_DTYPE:
       return mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (row->entry));
     case COLUMN_SHAPE:
-      return tool_shape_to_string (row->entry);
+      return tool_shape_to_string (shape, n_dims);
     case COLUMN_BYTES:
       return bytes_to_string (options, row);
     case COLUMN_OFFSET:

@@ -182,10 +182,9 @@ tool_unescape (const char *text)
 }
 
 char *
-tool_shape_to_string (MtlTensorFileEntry *entry)
+tool_shape_to_string (const gint64 *shape,
+                      gsize         n_dims)
 {
-  gsize n_dims;
-  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
   GString *string = g_string_new ("[");
 
   for (gsize i = 0; i < n_dims; i++)

@@ -426,11 +426,10 @@ print (const Stats    *self,
   g_autofree char *dtype = mtl_dtype_to_string (self->dtype);
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
 
-  tool_print ("dtype     %s\nshape     [", dtype);
-  for (gsize i = 0; i < n_dims; i++)
-    tool_print ("%s%" G_GINT64_FORMAT, i > 0 ? "," : "", shape[i]);
-  tool_print ("]\nelements  %" G_GUINT64_FORMAT "\n", self->n_all);
+  tool_print ("dtype     %s\nshape     %s\nelements  %" G_GUINT64_FORMAT "\n", dtype, shape_text,
+              self->n_all);
   if (self->moments.n > 0)
     {
       print_extremes (self);

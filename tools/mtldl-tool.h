@@ -63,7 +63,8 @@ void            tool_complain_of     (const char          *path,
 /* A stranger's text as it may stand on a terminal, and back. */
 char           *tool_escape          (const char          *text);
 char           *tool_unescape        (const char          *text);
-char           *tool_shape_to_string (MtlTensorFileEntry  *entry);
+char           *tool_shape_to_string (const gint64        *shape,
+                                      gsize                n_dims);
 char           *tool_format_bytes    (guint64              n_bytes);
 
 MtlTensorFile  *tool_open            (const char          *path);
@@ -92,7 +93,5 @@ void            tool_progress_update (goffset              current,
                                       goffset              total,
                                       gpointer             user_data);
 void            tool_progress_clear  (ToolProgress        *self);
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ToolProgress, tool_progress_clear)
 
 G_END_DECLS
