@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "mtl-element-type-private.h"
+
 /* The options as they are written, and what they say. */
 typedef struct
 {
@@ -165,11 +167,17 @@ get_name (const Options      *self,
 static gboolean
 is_float (MtlDType dtype)
 {
-  guint code = dtype >> 8;
-
-  return dtype != MTL_DTYPE_OTHER
-         && (code == MTL_DTYPE_FLOAT32 >> 8 || code == MTL_DTYPE_BFLOAT16 >> 8
-             || (code >= MTL_DTYPE_FLOAT8_E3M4 >> 8 && code <= MTL_DTYPE_FLOAT4_E2M1FN >> 8));
+  switch (mtl_element_type_new (dtype).code)
+    {
+    case MTL_TYPE_CODE_INT: /* and what has no name here */
+    case MTL_TYPE_CODE_UINT:
+    case MTL_TYPE_CODE_OPAQUE_HANDLE:
+    case MTL_TYPE_CODE_COMPLEX:
+    case MTL_TYPE_CODE_BOOL:
+      return FALSE;
+    default: /* the floats of a byte and less have a code each */
+      return TRUE;
+    }
 }
 
 /* What the elements are to become: by the last rule that is about the tensor. One without

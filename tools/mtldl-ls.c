@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "mtl-element-type-private.h"
+
 /* The columns of text before the name; all but the shape are aligned to the right. */
 enum
 {
@@ -46,13 +48,10 @@ tool_get_alignment (guint64 offset)
 static gboolean
 is_misaligned (MtlTensorFileEntry *entry)
 {
-  MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry);
-  guint n_bits = mtl_dtype_get_bits (dtype);
+  MtlElementType type = mtl_element_type_new (mtl_tensor_file_entry_get_dtype (entry));
+  guint size = MAX (type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
 
-  if (dtype == MTL_DTYPE_COMPLEX32 || dtype == MTL_DTYPE_COMPLEX64
-      || dtype == MTL_DTYPE_COMPLEX128)
-    n_bits /= 2;
-  return mtl_tensor_file_entry_get_byte_offset (entry) % MAX (n_bits / 8, 1) != 0;
+  return mtl_tensor_file_entry_get_byte_offset (entry) % size != 0;
 }
 
 static int

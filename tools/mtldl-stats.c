@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "mtl-element-type-private.h"
+
 #define PIECE 65536 /* elements that are looked at together: they stay in the cache */
 
 typedef enum
@@ -26,13 +28,11 @@ typedef struct
 
 typedef struct
 {
-  Kind kind;
   MtlDType dtype;
   MtlStridedView *piece; /* of the widest type of its kind */
   Moments moments;
   double min;
   double max;
-  gboolean is_integer;
   gint64 int_min;
   gint64 int_max;
   guint64 uint_min;
@@ -41,48 +41,34 @@ typedef struct
   guint64 n_inf;
   guint64 n_seen;
   guint64 n_all;
-  guint bits;
   ToolProgress progress;
 } Stats;
 
 static Kind
 get_kind (MtlDType dtype)
 {
-  switch ((int) dtype)
-    {
-    case MTL_DTYPE_INT64:
-      return KIND_INT64;
-    case MTL_DTYPE_UINT64:
-      return KIND_UINT64;
-    case MTL_DTYPE_COMPLEX32:
-    case MTL_DTYPE_COMPLEX64:
-    case MTL_DTYPE_COMPLEX128:
-      return KIND_COMPLEX;
-    default:
-      return KIND_DOUBLE;
-    }
+  MtlElementType type = mtl_element_type_new (dtype);
+
+  if (type.code == MTL_TYPE_CODE_COMPLEX)
+    return KIND_COMPLEX;
+  if (type.code == MTL_TYPE_CODE_INT && type.bits == 64)
+    return KIND_INT64;
+  if (type.code == MTL_TYPE_CODE_UINT && type.bits == 64)
+    return KIND_UINT64;
+
+  return KIND_DOUBLE;
 }
 
 static gboolean
 is_integer (MtlDType dtype)
 {
-  switch ((int) dtype)
-    {
-    case MTL_DTYPE_BOOL:
-    case MTL_DTYPE_INT8:
-    case MTL_DTYPE_INT16:
-    case MTL_DTYPE_INT32:
-    case MTL_DTYPE_UINT8:
-    case MTL_DTYPE_UINT16:
-    case MTL_DTYPE_UINT32:
-      return TRUE;
-    default:
-      return FALSE;
-    }
+  guint code = mtl_element_type_new (dtype).code;
+
+  return code == MTL_TYPE_CODE_INT || code == MTL_TYPE_CODE_UINT || code == MTL_TYPE_CODE_BOOL;
 }
 
 static MtlDType
-get_widest (Kind kind)
+get_widest (MtlDType dtype)
 {
   static const MtlDType widest[] = {
     [KIND_DOUBLE] = MTL_DTYPE_FLOAT64,
@@ -91,7 +77,7 @@ get_widest (Kind kind)
     [KIND_COMPLEX] = MTL_DTYPE_COMPLEX128,
   };
 
-  return widest[kind];
+  return widest[get_kind (dtype)];
 }
 
 static void
@@ -281,7 +267,7 @@ add_values (Stats    *self,
             gpointer  values,
             gsize     n)
 {
-  switch (self->kind)
+  switch (get_kind (self->dtype))
     {
     case KIND_INT64:
       add_int64s (self, values, n);
@@ -304,6 +290,7 @@ add_piece (Stats           *self,
            GError         **error)
 {
   gint64 n = mtl_strided_view_get_volume (view);
+  guint bits = mtl_dtype_get_bits (self->dtype);
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
   g_autoptr (MtlStridedView) flat = NULL;
@@ -318,8 +305,7 @@ add_piece (Stats           *self,
 
   add_values (self, mtl_strided_view_get_data (self->piece), n);
   self->n_seen += n;
-  tool_progress_update (self->n_seen * self->bits / 8, self->n_all * self->bits / 8,
-                        &self->progress);
+  tool_progress_update (self->n_seen * bits / 8, self->n_all * bits / 8, &self->progress);
   return TRUE;
 }
 
@@ -379,7 +365,7 @@ print_extremes (const Stats *self)
   g_autofree char *min = NULL;
   g_autofree char *max = NULL;
 
-  switch (self->kind)
+  switch (get_kind (self->dtype))
     {
     case KIND_INT64:
       tool_print ("min       %" G_GINT64_FORMAT "\nmax       %" G_GINT64_FORMAT "\n",
@@ -392,7 +378,7 @@ print_extremes (const Stats *self)
     case KIND_COMPLEX:
       return;
     default:
-      if (self->is_integer)
+      if (is_integer (self->dtype))
         {
           tool_print ("min       %.0f\nmax       %.0f\n", self->min, self->max);
           return;
@@ -412,7 +398,7 @@ print_mean (const Stats *self)
   g_autofree char *deviation =
     number_to_string (MTL_DTYPE_FLOAT64, sqrt (self->moments.squares / self->moments.n));
 
-  if (self->kind == KIND_COMPLEX)
+  if (get_kind (self->dtype) == KIND_COMPLEX)
     tool_print ("mean      %s%s%sj\n", re, im[0] == '-' ? "" : "+", im);
   else
     tool_print ("mean      %s\n", re);
@@ -445,17 +431,15 @@ tool_print_stats (MtlStridedView  *view,
 {
   g_autoptr (MtlStridedView) sorted = sort_axes (view, error);
   MtlDType dtype = mtl_strided_view_get_dtype (view);
-  Kind kind = get_kind (dtype);
   gint64 n = PIECE;
   g_autoptr (MtlStridedView) piece =
-    mtl_strided_view_new_empty (mtl_device_get_host (), get_widest (kind), &n, 1, error);
+    mtl_strided_view_new_empty (mtl_device_get_host (), get_widest (dtype), &n, 1, error);
   Stats stats = {
-    .kind = kind, .dtype = dtype, .piece = piece, .is_integer = is_integer (dtype),
+    .dtype = dtype, .piece = piece,
     .min = INFINITY, .max = -INFINITY,
     .int_min = G_MAXINT64, .int_max = G_MININT64,
     .uint_min = G_MAXUINT64, .uint_max = 0,
     .n_all = mtl_strided_view_get_volume (view),
-    .bits = mtl_dtype_get_bits (dtype),
   };
   gboolean done;
 
