@@ -4,7 +4,7 @@
 
 #include "mtldl-ls.h"
 
-#include <string.h>
+#include "mtl-quoted-text-private.h"
 
 /* What a terminal does not show as it is comes as \u, so that it does no harm there. */
 static void
@@ -13,7 +13,7 @@ append_character (GString  *string,
 {
   if (character == '"' || character == '\\')
     g_string_append_printf (string, "\\%c", (char) character);
-  else if (g_unichar_isprint (character) && character != 0x2028 && character != 0x2029)
+  else if (mtl_is_printed (character))
     g_string_append_unichar (string, character);
   else if (character <= 0xffff)
     g_string_append_printf (string, "\\u%04x", character);

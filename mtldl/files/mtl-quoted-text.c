@@ -10,14 +10,13 @@
 
 /* Line breaks of Unicode, and marks that turn the direction of writing, would let a
  * name look like something else. */
-static gboolean
-is_printed (gunichar character,
-            gboolean as_ascii)
+gboolean
+mtl_is_printed (gunichar character)
 {
   GUnicodeType type = g_unichar_type (character);
 
-  return g_unichar_isprint (character) && character != '\\' && (character < 0x80 || !as_ascii)
-         && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+  return g_unichar_isprint (character) && type != G_UNICODE_LINE_SEPARATOR
+         && type != G_UNICODE_PARAGRAPH_SEPARATOR;
 }
 
 static void
@@ -57,7 +56,7 @@ escape (const char *text,
 
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *at);
-      else if (is_printed (character, as_ascii))
+      else if (character != '\\' && (character < 0x80 || !as_ascii) && mtl_is_printed (character))
         g_string_append_len (string, at, next - at);
       else
         append_escaped (string, character);
