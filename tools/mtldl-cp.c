@@ -9,6 +9,13 @@
 
 #include "mtl-element-type-private.h"
 
+/* PATTERN=TYPE, or TYPE alone, which is about floats. */
+typedef struct
+{
+  GPatternSpec *pattern; /* or NULL */
+  MtlDType dtype;
+} DtypeRule;
+
 /* The options as they are written, and what they say. */
 typedef struct
 {
@@ -22,6 +29,7 @@ typedef struct
   gboolean quiet;
 
   GArray *rename_rules; /* of ToolRename */
+  GArray *dtype_rules;  /* of DtypeRule */
   guint64 max_shard;
 } Options;
 
@@ -36,17 +44,29 @@ options_clear (Options *self)
   g_strfreev (self->metadata);
   g_free (self->shard_size);
   g_array_unref (self->rename_rules);
+  g_array_unref (self->dtype_rules);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* PATTERN=TYPE, or TYPE alone. */
-static const char *
-get_type_name (const char *rule)
+static gboolean
+dtype_rule_init (DtypeRule  *self,
+                 const char *text)
 {
-  const char *equals = strrchr (rule, '=');
+  const char *equals = strrchr (text, '=');
+  g_autofree char *pattern = equals != NULL ? g_strndup (text, equals - text) : NULL;
 
-  return equals != NULL ? equals + 1 : rule;
+  *self = (DtypeRule) {
+    .pattern = pattern != NULL ? g_pattern_spec_new (pattern) : NULL,
+    .dtype = mtl_dtype_from_string (equals != NULL ? equals + 1 : text, NULL),
+  };
+  return self->dtype != MTL_DTYPE_OTHER;
+}
+
+static void
+dtype_rule_clear (DtypeRule *self)
+{
+  g_clear_pointer (&self->pattern, g_pattern_spec_free);
 }
 
 static gboolean
@@ -86,12 +106,18 @@ check_rules (Options  *self,
     }
 
   for (gsize i = 0; self->dtypes != NULL && self->dtypes[i] != NULL; i++)
-    if (mtl_dtype_from_string (get_type_name (self->dtypes[i]), NULL) == MTL_DTYPE_OTHER)
-      {
-        *wrong = g_strdup_printf ("--dtype=%s has no element type: they are called float32, "
-                                  "bfloat16, int8 and so on", self->dtypes[i]);
-        return FALSE;
-      }
+    {
+      DtypeRule rule;
+      gboolean is_right = dtype_rule_init (&rule, self->dtypes[i]);
+
+      g_array_append_val (self->dtype_rules, rule);
+      if (!is_right)
+        {
+          *wrong = g_strdup_printf ("--dtype=%s has no element type: they are called float32, "
+                                    "bfloat16, int8 and so on", self->dtypes[i]);
+          return FALSE;
+        }
+    }
 
   for (gsize i = 0; self->metadata != NULL && self->metadata[i] != NULL; i++)
     if (strchr (self->metadata[i], '=') == NULL)
@@ -180,8 +206,7 @@ is_float (MtlDType dtype)
     }
 }
 
-/* What the elements are to become: by the last rule that is about the tensor. One without
- * a pattern is about floats. */
+/* What the elements are to become: by the last rule that is about the tensor. */
 static MtlDType
 choose_dtype (const Options      *self,
               MtlTensorFileEntry *entry)
@@ -189,14 +214,13 @@ choose_dtype (const Options      *self,
   const char *name = mtl_tensor_file_entry_get_name (entry);
   MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry), chosen = dtype;
 
-  for (gsize i = 0; self->dtypes != NULL && self->dtypes[i] != NULL; i++)
+  for (guint i = 0; i < self->dtype_rules->len; i++)
     {
-      const char *type_name = get_type_name (self->dtypes[i]);
-      gsize length = type_name - self->dtypes[i];
-      g_autofree char *pattern = g_strndup (self->dtypes[i], length > 0 ? length - 1 : 0);
+      const DtypeRule *rule = &g_array_index (self->dtype_rules, DtypeRule, i);
 
-      if (length > 0 ? g_pattern_match_simple (pattern, name) : is_float (dtype))
-        chosen = mtl_dtype_from_string (type_name, NULL);
+      if (rule->pattern != NULL ? g_pattern_spec_match_string (rule->pattern, name)
+                                : is_float (dtype))
+        chosen = rule->dtype;
     }
 
   return chosen;
@@ -412,6 +436,8 @@ tool_cp (const ToolCommand *command,
 
   options.rename_rules = g_array_new (FALSE, FALSE, sizeof (ToolRename));
   g_array_set_clear_func (options.rename_rules, (GDestroyNotify) tool_rename_clear);
+  options.dtype_rules = g_array_new (FALSE, FALSE, sizeof (DtypeRule));
+  g_array_set_clear_func (options.dtype_rules, (GDestroyNotify) dtype_rule_clear);
   arguments = tool_parse (command, entries, argc, argv, &status);
   if (arguments == NULL)
     return status;
