@@ -10,10 +10,9 @@ import time
 import numpy as np
 import pytest
 
+from conftest import SEED
 from tensors import (CODES, EVIL, EVIL_SHOWN, complaint, ls_json, mtldl, run, save, save_shards,
                      save_sparse, write)
-
-SEED = random.SystemRandom().randrange(2**32)
 
 
 def rows(*arguments):
@@ -192,12 +191,12 @@ def test_random_folds(tmp_path):
         for dtype, shape, size, name in rows(path):
             count, _, each = size.rpartition("×")
             names = expand(name)
-            assert len(names) == int(count or 1), f"again with SEED = {SEED}"
+            assert len(names) == int(count or 1)
             for one in names:
-                assert one not in seen, f"again with SEED = {SEED}"
+                assert one not in seen
                 seen[one] = (dtype, shape, int(each))
         assert seen == {name: (array.dtype.name, f"[{len(array)}]", array.nbytes)
-                        for name, array in tensors.items()}, f"again with SEED = {SEED}"
+                        for name, array in tensors.items()}
 
 
 def test_shards(tmp_path):

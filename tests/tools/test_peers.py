@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The command's files in safetensors, and safetensors' files in the command."""
 
-import random
 
 import numpy as np
 import pytest
@@ -9,9 +8,8 @@ import safetensors
 import safetensors.torch
 import torch
 
+from conftest import SEED
 from tensors import ls_json, mtldl
-
-SEED = random.SystemRandom().randrange(2**32)
 
 
 @pytest.fixture
