@@ -86,6 +86,12 @@ def test_npy(tmp_path):
         Mtl.save(tmp_path / "file.npz", {"a": [1]})
 
 
+@pytest.mark.parametrize("name", ["npy", "npz", "xnpy"])
+def test_name_that_is_no_ending(tmp_path, name):
+    Mtl.save(tmp_path / name, {"a": [1], "b": [2]})
+    assert Mtl.load(tmp_path / name).keys() == {"a", "b"}
+
+
 @pytest.mark.parametrize("tensors, kind, message", [
     ([1, 2], TypeError, "a mapping of names to tensors, and no list"),
     ({1: [1]}, TypeError, "name of a tensor is a str, and no int: 1"),

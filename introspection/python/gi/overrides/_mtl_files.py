@@ -104,17 +104,17 @@ def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder
     names to what Mtl.asview() takes; where `path` ends in .npy, it is one tensor, with or without
     a name. `alignment` is that of the first tensor, in bytes, and 0 leaves it to the library."""
     file = _as_file(path)
-    ending = file.get_basename().rpartition(".")[2]
-    if ending == "npz":
+    name = file.get_basename()
+    if name.endswith(".npz"):
         raise ValueError("no .npz is written here: numpy.savez() does that")
     if not isinstance(tensors, Mapping):
-        if ending != "npy":
+        if not name.endswith(".npy"):
             raise TypeError("the tensors are a mapping of names to tensors, and no "
                             + type(tensors).__name__)
         tensors = {"": tensors}
 
     builder = _new_builder(tensors, metadata)
-    if ending == "npy":
+    if name.endswith(".npy"):
         builder.set_format(Mtl.TensorFileFormat.NPY)
     builder.set_order(order)
     _set_alignment(builder, alignment)
