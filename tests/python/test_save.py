@@ -92,12 +92,23 @@ def test_name_that_is_no_ending(tmp_path, name):
     assert Mtl.load(tmp_path / name).keys() == {"a", "b"}
 
 
+class NoText:
+    """What a producer raises may be made otherwise than of a message."""
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **keywords):
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+
 @pytest.mark.parametrize("tensors, kind, message", [
     ([1, 2], TypeError, "a mapping of names to tensors, and no list"),
     ({1: [1]}, TypeError, "name of a tensor is a str, and no int: 1"),
     ({"a\0b": [1]}, ValueError, r"cannot have a NUL: 'a\\x00b'"),
     ({"x": "text"}, TypeError, "tensor 'x': str exports neither"),
     ({"x": [1, [2]]}, ValueError, "tensor 'x': nested sequences of diff"),
+    ({"x": NoText()}, ValueError, "tensor 'x': 'utf-8' codec can't decode byte 0xff"),
     ({"__metadata__": [1]}, ValueError, "__metadata__"),
     ({"x": np.zeros(1, "c16")}, NotImplementedError, "“x”"),
     ({"\ud800": [1]}, UnicodeEncodeError, "surrogates")])

@@ -4,16 +4,15 @@
 What is called often is compiled, in _mtl; the rest is here.
 """
 
-import array
 import atexit
 import functools
-import numbers
 
 from gi._gi import FunctionInfo
 from gi.repository import GLib
 
 from ..module import get_introspection_module
 from . import _mtl, _mtl_files
+from ._mtl_asview import asview
 from ._mtl_async import in_background
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
@@ -63,108 +62,6 @@ _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
 
 from_dlpack = _mtl.from_dlpack
-
-
-def _flatten(value, shape, depth, values):
-    """Appends what nested sequences hold, in C order, checking their lengths."""
-    if depth == len(shape):
-        if isinstance(value, (list, tuple)):
-            raise ValueError(f"nested sequences of different depth: {value!r} at depth {depth}")
-        values.append(value)
-        return
-    if not isinstance(value, (list, tuple)) or len(value) != shape[depth]:
-        raise ValueError(f"nested sequences of different lengths: expected {shape[depth]} items "
-                         f"at depth {depth}, got {value!r}")
-    for item in value:
-        _flatten(item, shape, depth + 1, values)
-
-
-def _is_bool(value):
-    # NumPy's is no int, and NumPy need not be there.
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
-
-
-def _pack_numbers(values):
-    """The narrowest usual element type, and the elements in it."""
-    if values and all(_is_bool(value) for value in values):
-        return DType.BOOL, bytes(map(bool, values))
-    if values and all(isinstance(value, numbers.Integral) or _is_bool(value) for value in values):
-        values = [int(value) for value in values]
-        if max(values) < 2**63:
-            return DType.INT64, array.array("q", values)
-        return DType.UINT64, array.array("Q", values)
-    if all(isinstance(value, numbers.Real) or _is_bool(value) for value in values):
-        return DType.FLOAT64, array.array("d", map(float, values))
-    pairs = [complex(value) for value in values]
-    return DType.COMPLEX128, array.array("d", [part for pair in pairs
-                                               for part in (pair.real, pair.imag)])
-
-
-def _view_of_nested(sequence):
-    shape = []
-    probe = sequence
-    while isinstance(probe, (list, tuple)):
-        shape.append(len(probe))
-        if len(shape) > 64:
-            raise ValueError("sequences nested more than 64 deep")
-        if not probe:
-            break
-        probe = probe[0]
-
-    values = []
-    _flatten(sequence, shape, 0, values)
-    for value in values:
-        if not isinstance(value, numbers.Number) and not _is_bool(value):
-            raise TypeError(f"nested sequences are of numbers, not of {type(value).__name__}")
-    try:
-        dtype, data = _pack_numbers(values)
-    except OverflowError:
-        raise ValueError("an integer does not fit 64 bits") from None
-
-    view = StridedView.new_empty(Device.get_host(), dtype, shape)
-    if values:
-        memoryview(view.get_buffer()).cast("B")[:] = memoryview(data).cast("B")
-    return view
-
-
-def _is_of_extension_type(x):
-    """Whether x is an array of a type that NumPy has from elsewhere, as from ml_dtypes: it
-    exports them neither through DLPack nor as buffers."""
-    return getattr(getattr(x, "dtype", None), "isbuiltin", None) == 2
-
-
-def _view_of_extension_type(array):
-    """Of its bytes; elements of fewer than 8 bits have one each."""
-    dtype = DType.from_string(array.dtype.name)
-    view = _mtl.from_buffer(array.view(f"u{array.itemsize}"))
-    return StridedView.new(view.get_buffer(), view.get_layout(), dtype, view.get_byte_offset())
-
-
-def asview(x):
-    """A view of x: of what it exports through DLPack or the buffer protocol,
-    without a copy, or of a copy of a nested sequence of numbers in the host's
-    memory. NumPy's arrays of the types of ml_dtypes are viewed as well."""
-    if isinstance(x, StridedView):
-        return x
-    if isinstance(x, (list, tuple, bool, int, float, complex)):
-        return _view_of_nested(x)
-    if hasattr(type(x), "__dlpack__"):
-        try:
-            return from_dlpack(x)
-        except BufferError as error:
-            # Read-only memory, say, that an older producer can only export
-            # through the buffer protocol.
-            try:
-                if _is_of_extension_type(x):
-                    return _view_of_extension_type(x)
-                return _mtl.from_buffer(x)
-            except (TypeError, BufferError):
-                raise error from None
-    try:
-        return _mtl.from_buffer(x)
-    except TypeError:
-        raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is no "
-                        "number or nested list or tuple of numbers") from None
 
 
 # Element types

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
+from ._mtl_asview import asview
 from ._mtl_async import begin, document
 
 Mtl = get_introspection_module("Mtl")
@@ -62,13 +63,17 @@ def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     return Mtl.TensorFile.open(_as_file(path), mode, device, None)
 
 
-def _view_of(name, value):
-    from .Mtl import asview
+# What asview() raises of what it cannot view.
+_REFUSALS = (TypeError, ValueError, BufferError)
 
+
+def _view_of(name, value):
     try:
         return asview(value)
-    except (TypeError, ValueError, BufferError) as error:
-        raise type(error)(f"tensor {name!r}: {error}") from error
+    except _REFUSALS as error:
+        # A class derived from it may be made of more than a message.
+        kind = next(kind for kind in _REFUSALS if isinstance(error, kind))
+        raise kind(f"tensor {name!r}: {error}") from error
 
 
 def _check_text(what, text):
