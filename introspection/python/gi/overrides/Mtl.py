@@ -14,6 +14,7 @@ from ..module import get_introspection_module
 from . import _mtl, _mtl_files
 from ._mtl_asview import asview
 from ._mtl_async import in_background
+from ._mtl_errors import raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 
@@ -26,23 +27,6 @@ Device = Mtl.Device
 DType = Mtl.DType
 StridedLayout = Mtl.StridedLayout
 StridedView = Mtl.StridedView
-
-_ERROR_DOMAIN = GLib.quark_to_string(Mtl.error_quark())
-
-
-def raising(info):
-    """The function, with its errors as the exceptions that Python users catch."""
-
-    @functools.wraps(info)
-    def function(*args, **keywords):
-        try:
-            return info(*args, **keywords)
-        except GLib.Error as error:
-            if error.domain != _ERROR_DOMAIN:
-                raise
-            raise _mtl.exception_for_error(error.code, error.message) from error
-
-    return function
 
 
 def _translate_errors(cls):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Files of tensors as mappings of names to views."""
 
-import errno
 import functools
 import os
 from collections.abc import Mapping
@@ -11,45 +10,12 @@ from gi.repository import Gio, GLib
 from ..module import get_introspection_module
 from ._mtl_asview import asview
 from ._mtl_async import begin, document
+from ._mtl_errors import file_exception_for, raising
 
 Mtl = get_introspection_module("Mtl")
 
-# What GIO made of errno, back.
-_CODES = {
-    Gio.IOErrorEnum.NOT_FOUND: errno.ENOENT,
-    Gio.IOErrorEnum.EXISTS: errno.EEXIST,
-    Gio.IOErrorEnum.IS_DIRECTORY: errno.EISDIR,
-    Gio.IOErrorEnum.NOT_DIRECTORY: errno.ENOTDIR,
-    Gio.IOErrorEnum.FILENAME_TOO_LONG: errno.ENAMETOOLONG,
-    Gio.IOErrorEnum.PERMISSION_DENIED: errno.EACCES,
-    Gio.IOErrorEnum.READ_ONLY: errno.EROFS,
-    Gio.IOErrorEnum.NO_SPACE: errno.ENOSPC,
-    Gio.IOErrorEnum.TOO_MANY_LINKS: errno.ELOOP,
-    Gio.IOErrorEnum.TOO_MANY_OPEN_FILES: errno.EMFILE,
-}
-
-
-def _exception_for(error):
-    """What Python's own files raise for an error of GIO's."""
-    if error.code == Gio.IOErrorEnum.CLOSED:
-        return ValueError(error.message)
-    code = _CODES.get(error.code)
-    return OSError(error.message) if code is None else OSError(code, error.message)
-
-
-def _like_python(function):
-    """The function, with GIO's errors as OSErrors, whose cause they are."""
-
-    @functools.wraps(function)
-    def translating(*args, **keywords):
-        try:
-            return function(*args, **keywords)
-        except GLib.Error as error:
-            if not error.matches(Gio.io_error_quark(), error.code):
-                raise
-            raise _exception_for(error) from error
-
-    return translating
+# Like Python's own functions for files.
+_like_python = functools.partial(raising, exception_for=file_exception_for)
 
 
 def _as_file(path):
@@ -126,26 +92,21 @@ def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder
     builder.write(file, None, None)
 
 
-def _can_be_name(name):
-    """A C string would end at a NUL."""
-    return isinstance(name, str) and "\0" not in name
-
-
-def _has(file, name):
+def _contains(self, name):
+    # A C string would end at a NUL.
+    if not isinstance(name, str) or "\0" in name:
+        return False
     try:
-        file.get_entry(name)
+        self.get_entry(name)
     except (IndexError, UnicodeEncodeError):
         return False
     return True
 
 
-def _contains(self, name):
-    return _can_be_name(name) and _has(self, name)
-
-
 def _make_getitem(get_view):
+    """Of PyGObject's get_view(): what a lookup costs is mostly calls, so that this is the only
+    function around it."""
 
-    @_like_python
     def getitem(self, name):
         if not isinstance(name, str):
             raise TypeError(f"a tensor's name is a str, and no {type(name).__name__}")
@@ -153,10 +114,16 @@ def _make_getitem(get_view):
             raise KeyError(name)
         try:
             return get_view(self, name)
-        except (IndexError, UnicodeEncodeError):
-            if _has(self, name):
-                raise
+        except UnicodeEncodeError:
             raise KeyError(name) from None
+        except GLib.Error as error:
+            exception = file_exception_for(error)
+            if exception is None:
+                raise
+            # Nothing else is out of bounds here.
+            if isinstance(exception, IndexError):
+                raise KeyError(name) from None
+            raise exception from error
 
     return getitem
 
@@ -223,7 +190,7 @@ def install():
     file, entry = Mtl.TensorFile, Mtl.TensorFileEntry
 
     # In the place of what PyGObject gives to each Gio.ListModel. get_item() has positions.
-    file.__getitem__ = _make_getitem(file.get_view)
+    file.__getitem__ = _make_getitem(file.get_view.__wrapped__)
     file.__contains__ = _contains
     file.__iter__ = lambda self: iter(self.get_names())
     file.__reversed__ = lambda self: reversed(self.get_names())
