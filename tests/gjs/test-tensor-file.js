@@ -190,6 +190,24 @@ test('what is no name of a tensor finds none', () => withFile(Mtl.FileMode.MAP, 
     }
 }));
 
+test('names are any text', () => {
+    const [file, stream] = Gio.File.new_tmp(null);
+    const builder = new Mtl.TensorFileBuilder();
+
+    stream.close(null);
+    builder.add('😀', Mtl.StridedView.from([1]));
+    builder.add('\ufffd', Mtl.StridedView.from([2]));
+    builder.add('', Mtl.StridedView.from([3]));
+    builder.write(file, null, null);
+
+    const tensors = Mtl.TensorFile.open(file);
+    equal(['😀', '\ufffd', ''].map(name => tensors.get(name).toArray()), [[1], [2], [3]]);
+    equal(['😀', '\ufffd', ''].map(name => tensors.has(name)), [true, true, true]);
+    // Of which gjs makes U+FFFD.
+    equal([tensors.has('\ud800'), tensors.get('\ud83d')], [false, undefined]);
+    file.delete(null);
+});
+
 test('views are made when they are come to', async () => {
     const file = writeFile();
     const tensors = Mtl.TensorFile.open(file);

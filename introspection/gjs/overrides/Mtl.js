@@ -327,30 +327,32 @@ function _toArray() {
 // A file of tensors is used as a Map of their names to views, but views are made
 // when they are asked for, and nothing can be set.
 
-// What C finds may have another name: there text ends at U+0000, and has no
-// surrogates by themselves.
-function _findEntry(file, name) {
-    if (typeof name !== 'string')
-        return null;
+// Text in C ends at U+0000, and has no surrogates by themselves: of such a name it
+// would find another.
+const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
+
+// By get_view() or get_entry(), or undefined.
+function _findTensor(file, name, method) {
+    if (typeof name !== 'string' || NO_TEXT_IN_C.test(name))
+        return undefined;
 
     try {
-        const entry = file.get_entry(name);
-        return entry.get_name() === name ? entry : null;
+        return file[method](name);
     } catch (error) {
         if (!error.matches(Mtl.Error, Mtl.Error.OUT_OF_BOUNDS))
             throw error;
-        return null;
+        return undefined;
     }
 }
 
 // file.get(name): a view, or undefined.
 function _getTensor(name) {
-    return _findEntry(this, name)?.get_view();
+    return _findTensor(this, name, 'get_view');
 }
 
 // file.has(name)
 function _hasTensor(name) {
-    return _findEntry(this, name) !== null;
+    return _findTensor(this, name, 'get_entry') !== undefined;
 }
 
 // file.keys(): the names.
