@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reading files of tensors, beside safetensors, PyTorch and Python's json: milliseconds, the
-least of several rounds taken in turn, the ratio to the peer, and the most that it may be.
+least of several rounds taken in turn, the ratio to the peer, and the most that it may be, where
+something is asked for.
+
+The same is done from C, by Mtl.TensorFile's own functions, and as the guide does it.
 
 usage: bench_files.py FOLDER: the build folder.
 """
@@ -49,8 +52,9 @@ def show(n, row, rounds, **more):
     what, peer, limit, ours, theirs = row
     our_time, their_time = measure([ours, theirs], rounds, **more)
     ratio = our_time / their_time
-    print(f"{n:8}  {what:34}{our_time:9.3f}  {peer:24}{their_time:9.3f}{ratio:7.2f}"
-          f"{limit:9.2f}{'  missed' if ratio > limit else ''}", flush=True)
+    told = "" if limit is None else f"{limit:9.2f}{'  missed' if ratio > limit else ''}"
+    print(f"{n:8}  {what:36}{our_time:9.3f}  {peer:24}{their_time:9.3f}{ratio:7.2f}{told}",
+          flush=True)
 
 
 def name_of(i):
@@ -86,10 +90,13 @@ def rows_of_opening(path, n, c):
 
     # Each gives all of them, or it is not what it is called.
     assert c.list_tensors(bytes(path)) == len(list_ours()) == len(list_theirs()) == n
+    assert len(list(Mtl.load(path))) == n
 
-    yield ("open, list, close: in C", "safe_open() + keys()", OPEN_LIMIT_IN_C,
-           lambda: c.list_tensors(bytes(path)), list_theirs)
-    yield ("open, list, close", "safe_open() + keys()", OPEN_LIMIT, list_ours, list_theirs)
+    peer = "safe_open() + keys()"
+    yield ("open, list, close: in C", peer, OPEN_LIMIT_IN_C, lambda: c.list_tensors(bytes(path)),
+           list_theirs)
+    yield "TensorFile.open(), get_names()", peer, OPEN_LIMIT, list_ours, list_theirs
+    yield "list(load())", peer, None, lambda: list(Mtl.load(path)), list_theirs
 
 
 def rows_of_views(path, n):
@@ -97,12 +104,17 @@ def rows_of_views(path, n):
         file = Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), Mtl.FileMode.MAP, None, None)
         return [file.get_view(name) for name in file.get_names()]
 
+    def get_by_name():
+        file = Mtl.load(path)
+        return [file[name] for name in file]
+
     def get_theirs():
         with safetensors.safe_open(path, framework="pt") as file:
             return [file.get_tensor(name) for name in file.keys()]
 
-    assert len(get_ours()) == len(get_theirs()) == n
-    yield "open, all views", "all get_tensor()", VIEWS_LIMIT, get_ours, get_theirs
+    assert len(get_ours()) == len(get_by_name()) == len(get_theirs()) == n
+    yield "TensorFile.open(), all get_view()", "all get_tensor()", VIEWS_LIMIT, get_ours, get_theirs
+    yield "load(), all file[name]", "all get_tensor()", None, get_by_name, get_theirs
 
 
 def rows_of_parsing(header, n, size, c):
@@ -176,7 +188,7 @@ def main(build):
     c = load_functions(build)
     print(f"Python {sys.version.split()[0]}, safetensors {safetensors.__version__}, "
           f"PyTorch {torch.__version__}")
-    print(f"{'tensors':>8}  {'':34}{'ms':>9}  {'peer':24}{'ms':>9}{'ratio':>7}{'at most':>9}")
+    print(f"{'tensors':>8}  {'':36}{'ms':>9}  {'peer':24}{'ms':>9}{'ratio':>7}{'at most':>9}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         path = folder / "model.safetensors"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files of tensors written through the builder from Python, beside safetensors'
-save_file() of NumPy's and of torch's: seconds, the least of several rounds taken in turn,
-the ratio to the peer, the most that it may be, and how much more memory there was at the
-most, in MiB.
+"""Files of tensors written from Python, by the builder of views that are there and by
+Mtl.save() of NumPy's arrays, beside safetensors' save_file() of NumPy's and of torch's:
+seconds, the least of several rounds taken in turn, the ratio to the peer, the most that it
+may be, where something is asked for, and how much more memory there was at the most, in MiB.
 
-What the builder wrote is on the disk when it returns, so save_file() is followed by
+What was written here is on the disk when it returns, so save_file() is followed by
 fsync() here. It alone, which leaves that to the system, is measured too, without a limit.
 
 usage: bench_files_write.py [FOLDER]: where to write, a new temporary folder otherwise.
@@ -49,6 +49,10 @@ def write(views, path):
     for name, view in views.items():
         builder.add(name, view)
     builder.write(Gio.File.new_for_path(str(path)), None, None)
+
+
+def save(arrays, path):
+    Mtl.save(path, arrays)
 
 
 def save_numpy(arrays, path):
@@ -116,27 +120,31 @@ def rows(folder):
     for what, arrays, limit in cases():
         views = {name: Mtl.asview(array) for name, array in arrays.items()}
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        best, extra = measure([(write, views), (flushed(save_numpy), arrays),
-                               (flushed(save_torch), tensors), (save_numpy, arrays)], path)
-        peers = "NumPy's save_file, fsync", "torch's save_file, fsync", "NumPy's save_file"
-        for peer, their_time, their_extra, most in zip(peers, best[1:], extra[1:],
-                                                       (limit, limit, None)):
-            yield what, best[0], extra[0], peer, their_time, their_extra, most
+        calls = {"builder": (write, views), "save()": (save, arrays),
+                 "NumPy's save_file, fsync": (flushed(save_numpy), arrays),
+                 "torch's save_file, fsync": (flushed(save_torch), tensors),
+                 "NumPy's save_file": (save_numpy, arrays)}
+        costs = dict(zip(calls, zip(*measure(list(calls.values()), path))))
+        for ours, peer, most in (("builder", "NumPy's save_file, fsync", limit),
+                                 ("builder", "torch's save_file, fsync", limit),
+                                 ("builder", "NumPy's save_file", None),
+                                 ("save()", "NumPy's save_file, fsync", None)):
+            yield what, ours, *costs[ours], peer, *costs[peer], most
 
 
 def main(folder=None):
     print(f"Python {sys.version.split()[0]}, safetensors {safetensors.__version__}, "
           f"NumPy {np.__version__}, torch {torch.__version__}")
-    print(f"{'tensors':22}{'s':>7}{'MiB':>8}  {'peer':26}{'s':>7}{'MiB':>8}{'ratio':>7}"
+    print(f"{'tensors':22}{'by':8}{'s':>7}{'MiB':>8}  {'peer':26}{'s':>7}{'MiB':>8}{'ratio':>7}"
           f"{'at most':>9}")
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        for what, our_time, our_extra, peer, their_time, their_extra, most in rows(temporary):
+        for what, ours, our_time, our_extra, peer, their_time, their_extra, most in rows(temporary):
             ratio = our_time / their_time
             missed = ((most is not None and ratio > most)
                       or (our_extra is not None and our_extra > MEMORY_LIMIT
                           and not what.startswith(str(N_SMALL))))
-            print(f"{what:22}{our_time:7.3f} {mebibytes(our_extra)}  {peer:26}{their_time:7.3f} "
-                  f"{mebibytes(their_extra)}{ratio:7.2f}"
+            print(f"{what:22}{ours:8}{our_time:7.3f} {mebibytes(our_extra)}  "
+                  f"{peer:26}{their_time:7.3f} {mebibytes(their_extra)}{ratio:7.2f}"
                   f"{'' if most is None else format(most, '9.2f')}{'  missed' if missed else ''}",
                   flush=True)
 
