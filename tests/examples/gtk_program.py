@@ -17,7 +17,6 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import time
@@ -29,20 +28,20 @@ gi.require_version('GdkPixbuf', '2.0')
 from gi.repository import GdkPixbuf  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent / 'python'))
+
+import tensor_files  # noqa: E402
+
 LIMIT = 30                  # seconds, for what should take milliseconds
 WIDTH, HEIGHT = 1280, 800
 
 
 def write_safetensors(path, tensors):
     """tensors: {name: (dtype, array)}; bytes of types that NumPy lacks as integers."""
-    header, parts, offset = {}, [], 0
-    for name, (dtype, array) in tensors.items():
-        parts.append(np.ascontiguousarray(array).tobytes())
-        header[name] = {'dtype': dtype, 'shape': list(array.shape),
-                        'data_offsets': [offset, offset + len(parts[-1])]}
-        offset += len(parts[-1])
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack('<Q', len(text)) + text + b''.join(parts))
+    entries, data = tensor_files.lay_out(
+        {name: (dtype, array.shape, np.ascontiguousarray(array).tobytes())
+         for name, (dtype, array) in tensors.items()})
+    tensor_files.write_safetensors(path, entries, data)
 
 
 def load_picture(path):

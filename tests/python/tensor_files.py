@@ -5,9 +5,24 @@ import json
 import struct
 
 
-def write_safetensors(path, entries, data):
-    header = json.dumps(entries).encode()
+def write_with_header(path, header, data=b""):
+    """Of any bytes as the header."""
     path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+
+
+def write_safetensors(path, entries, data):
+    write_with_header(path, json.dumps(entries).encode(), data)
+
+
+def lay_out(tensors):
+    """The entries and the data of (code, shape, bytes) by name, one after the other."""
+    entries, pieces, end = {}, [], 0
+    for name, (code, shape, content) in tensors.items():
+        entries[name] = {"dtype": code, "shape": list(shape),
+                         "data_offsets": [end, end + len(content)]}
+        pieces.append(content)
+        end += len(content)
+    return entries, b"".join(pieces)
 
 
 def write_two_tensors(path):

@@ -5,8 +5,14 @@ import json
 import os
 import struct
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
+
+from tensor_files import lay_out, write_with_header  # noqa: E402
 
 MTLDL = os.environ["MTLDL_COMMAND"]
 
@@ -46,25 +52,23 @@ def ls_json(*arguments):
     return json.loads(mtldl("ls", "--json", *arguments))
 
 
+def describe(tensor):
+    if isinstance(tensor, np.ndarray):
+        return CODES[tensor.dtype.name], tensor.shape, tensor.tobytes()
+    return tensor
+
+
 def save(path, tensors, metadata=None):
     """Of arrays, or of (code, shape, bytes)."""
-    header, pieces, end = {}, [], 0
+    entries, data = lay_out({name: describe(tensor) for name, tensor in tensors.items()})
     if metadata is not None:
-        header["__metadata__"] = metadata
-    for name, tensor in tensors.items():
-        if isinstance(tensor, np.ndarray):
-            tensor = (CODES[tensor.dtype.name], tensor.shape, tensor.tobytes())
-        code, shape, content = tensor
-        header[name] = {"dtype": code, "shape": list(shape),
-                        "data_offsets": [end, end + len(content)]}
-        pieces.append(content)
-        end += len(content)
-    text = json.dumps(header).encode()
-    return write(path, text + b" " * (-len(text) % 8), b"".join(pieces))
+        entries = {"__metadata__": metadata, **entries}
+    text = json.dumps(entries).encode()
+    return write(path, text + b" " * (-len(text) % 8), data)
 
 
 def write(path, header, data=b""):
-    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+    write_with_header(path, header, data)
     return path
 
 
