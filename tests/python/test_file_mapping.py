@@ -4,7 +4,9 @@
 import collections.abc
 import errno
 import os
+import pathlib
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -186,14 +188,26 @@ def test_errors_of_files(tmp_path, path):
         assert isinstance(caught.value.__cause__, GLib.Error)
 
 
-def test_no_permission(path):
-    path.chmod(0)
+@pytest.fixture
+def public_folder():
+    """Into which every user may look; pytest's are for their owner."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield pathlib.Path(folder)
+
+
+def test_no_permission(public_folder):
+    closed, readable = public_folder / "closed", public_folder / "readable"
+    for path, mode in ((closed, 0), (readable, 0o444)):
+        write_two_tensors(path)
+        path.chmod(mode)
     is_root = os.geteuid() == 0
     if is_root:  # who may read everything
         os.seteuid(65534)
     try:
+        assert len(Mtl.load(readable)) == 2
         with pytest.raises(PermissionError):
-            Mtl.load(path)
+            Mtl.load(closed)
     finally:
         if is_root:
             os.seteuid(0)
