@@ -7,7 +7,7 @@ import pytest
 from gi.repository import Gio, GLib, Mtl
 
 from conftest import NUMERIC
-from tensor_files import write_safetensors, write_two_tensors
+from tensor_files import lay_out, write_safetensors, write_two_tensors
 
 MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
 
@@ -150,20 +150,24 @@ def check(tensors, checks=ALL_CHECKS, cancellable=None, progress=None):
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_check_knows_all_patterns(tmp_path, dtype):
     size = 1 if "8" in dtype else 2
-    patterns = np.arange(256**size).astype(f"<u{size}").tobytes()
-    write_safetensors(tmp_path / "file", {f"{i:05}": {
-        "dtype": dtype, "shape": [], "data_offsets": [i * size, (i + 1) * size]}
-        for i in range(256**size)}, patterns)
+    patterns = np.arange(256**size, dtype=f"<u{size}")
 
-    tensors = open_path(tmp_path / "file")
-    for entry in map(tensors.get_entry, tensors):
-        is_nan = np.isnan(entry.get_view().get_double([]))
-        try:
-            right = entry.check(Mtl.TensorChecks.NAN, None)
-        except ValueError as error:
-            assert str(error) == f"Tensor “{entry.get_name()}”: Element () is NaN"
-            right = False
-        assert right == (not is_nan), entry.get_name()
+    def open_tensors(tensors):
+        write_safetensors(tmp_path / "file", *lay_out({
+            name: (dtype, values.shape, values.tobytes()) for name, values in tensors.items()}))
+        return open_path(tmp_path / "file")
+
+    is_nan = np.isnan(open_tensors({"all": patterns}).get_view("all").to_dtype(
+        Mtl.DType.FLOAT64))
+    assert 0 < is_nan.sum() < len(patterns)
+    assert open_tensors({"numbers": patterns[~is_nan]}).check(Mtl.TensorChecks.NAN, None, None)
+
+    tensors = open_tensors({f"{pattern:05}": pattern for pattern in patterns[is_nan]})
+    assert len(tensors) == is_nan.sum()
+    for i, name in enumerate(tensors):
+        with pytest.raises(ValueError) as caught:
+            tensors.get_item(i).check(Mtl.TensorChecks.NAN, None)
+        assert str(caught.value) == f"Tensor “{name}”: Element () is NaN"
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<f8", ">f8", "<c8", ">c8", "<c16", ">c16", "<f2"])
