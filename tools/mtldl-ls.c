@@ -49,9 +49,9 @@ static gboolean
 is_misaligned (MtlTensorFileEntry *entry)
 {
   MtlElementType type = mtl_element_type_new (mtl_tensor_file_entry_get_dtype (entry));
-  guint size = MAX (type.bits / (type.code == MTL_TYPE_CODE_COMPLEX ? 16 : 8), 1);
 
-  return mtl_tensor_file_entry_get_byte_offset (entry) % size != 0;
+  return mtl_tensor_file_entry_get_byte_offset (entry) % mtl_element_type_get_number_size (type)
+         != 0;
 }
 
 static int
