@@ -25,10 +25,10 @@ def split(arguments):
 
 
 def why_skipped(outcome):
-    """Of a program that speaks TAP it is in what it printed."""
+    """Of a program that speaks TAP it is in what it printed, of one of its cases alone there."""
     output = outcome["system-out"].text or "" if "system-out" in outcome else ""
     return (outcome["skipped"].get("message") or outcome["skipped"].text
-            or output.partition("# SKIP")[2].partition("\n")[0]).strip()
+            or output.rpartition("# SKIP")[2].partition("\n")[0]).strip()
 
 
 def main(*arguments):
