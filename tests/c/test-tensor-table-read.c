@@ -124,7 +124,7 @@ test_safetensors (TestFolder    *folder,
 
 static GFile *
 write_many_members (TestFolder *folder,
-               gboolean    deflated)
+                    gboolean    deflated)
 {
   TestMember members[N_MEMBERS];
   char names[N_MEMBERS][20];
