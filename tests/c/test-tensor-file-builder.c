@@ -459,6 +459,7 @@ static void
 test_refused (TestFolder    *folder,
               gconstpointer  data)
 {
+  Producer producer;
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
   g_autoptr (MtlTensorFileBuilder) odd = mtl_tensor_file_builder_new ();
@@ -470,7 +471,6 @@ test_refused (TestFolder    *folder,
   g_autoptr (MtlStridedView) repeated =
     mtl_strided_view_broadcast_to (one, DIMS (POW2 (30), POW2 (27)), NULL);
   g_autoptr (MtlStridedView) foreign = NULL;
-  Producer producer;
 
   add (builder, "a complex one\n", complex);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,

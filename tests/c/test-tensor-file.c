@@ -445,11 +445,11 @@ test_foreign_device (TestFolder    *folder,
     [MTL_FILE_MODE_MAP] = MTL_ERROR_NEEDS_COPY,
     [MTL_FILE_MODE_READ] = MTL_ERROR_NOT_SUPPORTED,
   };
+  Producer producer;
   g_autoptr (GFile) file = write_three (folder, "file");
   g_autoptr (MtlStridedView) foreign = NULL;
   g_autoptr (GError) local_error = NULL;
   MtlDevice *device;
-  Producer producer;
 
   producer_init (&producer);
   producer.versioned.dl_tensor.device = (DLDevice) { 7, 1 };
