@@ -39,23 +39,6 @@ static GParamSpec *props[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (MtlTensorFileEntry, mtl_tensor_file_entry, G_TYPE_OBJECT)
 
-/* Another thread may have got it meanwhile, and keeps it then. */
-static void
-mtl_tensor_file_entry_dispose (GObject *object)
-{
-  MtlTensorFileEntry *self = MTL_TENSOR_FILE_ENTRY (object);
-
-  if (self->file != NULL)
-    {
-      g_mutex_lock (&self->file->mutex);
-      if (g_hash_table_lookup (self->file->given, self->entry) == self)
-        g_hash_table_remove (self->file->given, self->entry);
-      g_mutex_unlock (&self->file->mutex);
-    }
-
-  G_OBJECT_CLASS (mtl_tensor_file_entry_parent_class)->dispose (object);
-}
-
 static void
 mtl_tensor_file_entry_finalize (GObject *object)
 {
@@ -99,7 +82,6 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
-  object_class->dispose = mtl_tensor_file_entry_dispose;
   object_class->finalize = mtl_tensor_file_entry_finalize;
   object_class->get_property = mtl_tensor_file_entry_get_property;
 
@@ -153,7 +135,6 @@ mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
   self->entry = &nothing;
 }
 
-/* With the file's mutex. */
 static MtlTensorFileEntry *
 entry_new (MtlTensorFile        *file,
            const MtlTensorEntry *entry)
@@ -162,7 +143,6 @@ entry_new (MtlTensorFile        *file,
 
   self->file = g_object_ref (file);
   self->entry = entry;
-  g_hash_table_insert (file->given, (gpointer) entry, self);
   return self;
 }
 
@@ -170,11 +150,20 @@ MtlTensorFileEntry *
 mtl_tensor_file_give_entry (MtlTensorFile        *self,
                             const MtlTensorEntry *entry)
 {
+  const gsize position = entry - self->table->entries;
   MtlTensorFileEntry *given;
 
+  /* Another thread may let go of the last reference at this moment: GObject's own weak
+   * references alone know whether it is too late. */
   g_mutex_lock (&self->mutex);
-  given = g_hash_table_lookup (self->given, entry);
-  given = given != NULL ? g_object_ref (given) : entry_new (self, entry);
+  if (self->given == NULL)
+    self->given = g_new0 (GWeakRef, self->table->n_entries);
+  given = g_weak_ref_get (&self->given[position]);
+  if (given == NULL)
+    {
+      given = entry_new (self, entry);
+      g_weak_ref_set (&self->given[position], given);
+    }
   g_mutex_unlock (&self->mutex);
 
   return given;

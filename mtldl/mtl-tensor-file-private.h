@@ -31,7 +31,7 @@ struct _MtlTensorFile
   MtlTensorFilePart *parts;
   gsize n_parts;
   gboolean closed;
-  GHashTable *given; /* entries of the table to objects that somebody has */
+  GWeakRef *given; /* for each entry of the table; NULL before the first is asked for */
   GMutex mutex; /* of these, and of the memory and the descriptors of the parts */
 };
 

@@ -91,6 +91,11 @@ mtl_tensor_file_finalize (GObject *object)
 {
   MtlTensorFile *self = MTL_TENSOR_FILE (object);
 
+  if (self->given != NULL)
+    for (gsize i = 0; i < self->table->n_entries; i++)
+      g_weak_ref_clear (&self->given[i]);
+  g_free (self->given);
+
   /* That of a single part is the part's. */
   if (self->n_parts == 0 || self->table != self->parts[0].table)
     mtl_tensor_table_free (self->table);
@@ -99,7 +104,6 @@ mtl_tensor_file_finalize (GObject *object)
   g_free (self->parts);
   g_clear_object (&self->file);
   g_clear_object (&self->device);
-  g_hash_table_unref (self->given);
   g_mutex_clear (&self->mutex);
 
   G_OBJECT_CLASS (mtl_tensor_file_parent_class)->finalize (object);
@@ -186,7 +190,6 @@ static void
 mtl_tensor_file_init (MtlTensorFile *self)
 {
   g_mutex_init (&self->mutex);
-  self->given = g_hash_table_new (NULL, NULL);
   self->table = mtl_tensor_table_new ();
   self->device = g_object_ref (mtl_device_get_host ());
 }
