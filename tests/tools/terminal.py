@@ -11,6 +11,12 @@ import subprocess
 import termios
 
 
+def undo_ignored_signals():
+    """In a new program: nohup, and a shell's `&`, have it begin with some ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Terminal:
     """A program whose input and output is a terminal; what is in pipes is not."""
 
@@ -21,7 +27,7 @@ class Terminal:
         self.seen = b""
         self.process = subprocess.Popen(list(map(os.fspath, command)), start_new_session=True,
                                         env={**os.environ, "TERM": "xterm", **(env or {})},
-                                        cwd=cwd, **ends)
+                                        cwd=cwd, preexec_fn=undo_ignored_signals, **ends)
         os.close(slave)
 
     def __enter__(self):

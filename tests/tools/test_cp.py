@@ -12,6 +12,7 @@ import pytest
 
 from tensors import (CODES, EVIL, MTLDL, complaint, load, ls_json, mtldl, save, save_shards,
                      save_sparse)
+from terminal import undo_ignored_signals
 
 
 @pytest.fixture
@@ -264,7 +265,8 @@ def test_signals(tmp_path, number):
     source = save_sparse(tmp_path / "in.safetensors", 2**29)
     target = tmp_path / "out.safetensors"
     target.write_text("old")
-    command = subprocess.Popen([MTLDL, "cp", source, target], stderr=subprocess.PIPE)
+    command = subprocess.Popen([MTLDL, "cp", source, target], stderr=subprocess.PIPE,
+                               preexec_fn=undo_ignored_signals)
     try:
         while not has_begun(tmp_path):
             assert command.poll() is None, command.stderr.read()
