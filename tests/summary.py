@@ -5,6 +5,7 @@ Says what failed and with which words, the steps that failed, and what was
 skipped and why. A step that failed without a failing case counts as one.
 """
 
+import collections
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -33,7 +34,8 @@ def why_skipped(outcome):
 
 def main(*arguments):
     failed_steps, paths = split(arguments)
-    passed, failed, skipped = 0, 0, 0
+    passed, failed = 0, 0
+    skipped = collections.defaultdict(list)  # by report and reason
     for path in paths:
         for case in ElementTree.parse(path).getroot().iter("testcase"):
             name = f"{Path(path).stem}: {case.get('classname')} {case.get('name')}"
@@ -43,15 +45,19 @@ def main(*arguments):
                 print("FAILED", name)
                 print(*last_lines(outcome.get("failure", outcome.get("error"))), sep="\n")
             elif "skipped" in outcome:
-                skipped += 1
-                print("skipped", name, "-", why_skipped(outcome))
+                report, _, name = name.partition(": ")
+                skipped[report, why_skipped(outcome)].append(name)
             else:
                 passed += 1
+    for (report, reason), names in skipped.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        print(f"skipped {report}: {names[0]}{more} - {reason}")
     for step in failed_steps:
         print("FAILED step:", step)
     if failed == 0:
         failed = len(failed_steps)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    n_skipped = sum(map(len, skipped.values()))
+    print(f"{passed} passed, {failed} failed, {n_skipped} skipped")
     return failed > 0
 
 
