@@ -1,25 +1,87 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# All tests, one step after the other; `./run test` reads this file. A step
-# that fails does not stop the others. Each leaves a JUnit file, and the end
-# adds them up.
+# The tests, in three tiers, as CONTRIBUTING.md lists them; `./run test` reads this file.
+# Steps are planned first, then those that are wanted run one after the other. A step
+# that fails does not stop the others. Each leaves a JUnit file, and the end adds them up.
 
 reports=$build/reports
-failed_steps=()
-rm -rf "$reports"
-mkdir -p "$reports"
+metal=$build-metal
 
-# step NAME COMMAND…
-step () {
-  local name=$1 begin=$SECONDS
-  shift
+# --- The plan
 
-  say "$name"
-  if ! "$@"; then
-    failed_steps+=("$name")
-  fi
-  echo "$((SECONDS - begin)) s"
+tier=quick
+areas=()    # that are asked for; none: all
+requests=() # single tests and folders that are asked for
+
+step_tiers=()
+step_areas=()
+step_names=()
+step_commands=()
+
+# plan TIER AREAS NAME COMMAND: a tier includes the steps of those before it. AREAS and
+# COMMAND are words.
+plan () {
+  step_tiers+=("$1")
+  step_areas+=("$2")
+  step_names+=("$3")
+  step_commands+=("$4")
 }
+
+rank_of () {
+  case $1 in
+    quick) echo 1 ;;
+    all) echo 2 ;;
+    deep) echo 3 ;;
+  esac
+}
+
+# has_word WORDS WORD
+has_word () {
+  [[ " $1 " == *" $2 "* ]]
+}
+
+known_areas () {
+  printf '%s\n' "${step_areas[@]}" | tr ' ' '\n' | grep -v -x build | sort -u | tr '\n' ' '
+}
+
+# The first tier that has a step of the area.
+first_rank_of () {
+  local area=$1 i rank first=3
+
+  for i in "${!step_names[@]}"; do
+    rank=$(rank_of "${step_tiers[i]}")
+    if has_word "${step_areas[i]}" "$area" && (( rank < first )); then
+      first=$rank
+    fi
+  done
+  echo "$first"
+}
+
+# is_wanted STEP: of the tier, or of an area that is asked for and has no step before it.
+is_wanted () {
+  local rank tier_rank area first
+
+  rank=$(rank_of "${step_tiers[$1]}")
+  tier_rank=$(rank_of "$tier")
+  if (( ${#areas[@]} == 0 )); then
+    (( rank <= tier_rank ))
+    return
+  fi
+  if [[ ${step_areas[$1]} == build ]]; then
+    return 0
+  fi
+  for area in "${areas[@]}"; do
+    if has_word "${step_areas[$1]}" "$area"; then
+      first=$(first_rank_of "$area")
+      if (( rank <= (first > tier_rank ? first : tier_rank) )); then
+        return 0
+      fi
+    fi
+  done
+  return 1
+}
+
+# --- What steps are made of
 
 run_meson () {
   local folder=$1 report=$2
@@ -27,38 +89,125 @@ run_meson () {
 
   local status=0
   rm -f "$folder"/meson-logs/testlog*.junit.xml
-  meson test -C "$folder" --no-rebuild --num-processes "$jobs" --print-errorlogs "$@" \
-    | grep -v -E '^(Entering|ninja:|Full log|Ok:|Expected|Fail: +0|Unexpected|Skipped: +0|Timeout: +0|$)' || status=${PIPESTATUS[0]}
-  cp "$folder"/meson-logs/testlog*.junit.xml "$reports/$report.xml"
+  meson test -C "$folder" --num-processes "$jobs" --print-errorlogs "$@" \
+    | grep -v -E '^(Entering|ninja:|\[[0-9]+/[0-9]+\]|Full log|Ok:|Expected|Fail: +0|Unexpected|Skipped: +0|Timeout: +0|$)' \
+    || status=${PIPESTATUS[0]}
+  cp "$folder"/meson-logs/testlog*.junit.xml "$reports/$report.xml" || status=1
   return "$status"
 }
 
+# run_pytest PYTHON REPORT ARGUMENT…: side by side, on all processors.
 run_pytest () {
   local with=$1 report=$2
   shift 2
 
-  "$with" -m pytest -q -rs -p no:cacheprovider --junitxml "$reports/$report.xml" "$@"
+  "$with" -m pytest -q -rs -p no:cacheprovider -n "$jobs" --junitxml "$reports/$report.xml" "$@"
 }
 
-# A million random layouts, copies and conversions each, as far as a minute goes.
+# tests_in_suites FOLDER EXCEPT SUITE…: but for those whose name matches.
+tests_in_suites () {
+  local folder=$1 except=$2
+  shift 2
+
+  meson test -C "$folder" --no-rebuild --list "${@/#/--suite=}" \
+    | sed -n -E "s|.* / ||; ${except:+/$except/d;} p"
+}
+
+# tests_named FOLDER PATTERN [EXCEPT]: those whose name matches.
+tests_named () {
+  meson test -C "$1" --no-rebuild --list \
+    | sed -n -E "s|.* / ||; ${3:+/$3/d;} /$2/p"
+}
+
+# in_build FOLDER COMMAND…
+in_build () {
+  local folder=$1
+  shift
+
+  (enter_build "$folder" && "$@")
+}
+
+# What pytest runs against.
+build_for_pytest () {
+  compile "$1" && compile "$1" for-pytest
+}
+
+# A million random cases, as far as the tier's seconds go.
+many_cases () {
+  MTL_TEST_CASES=1000000 "$@"
+}
+
+# --- The library, as GCC and this machine have it
+
+# Each area's suites of meson.
+run_languages () {
+  local suites=(c native gjs vala pixbuf examples readme) pairs pair area
+  local arguments=()
+
+  if (( ${#areas[@]} > 0 )); then
+    suites=()
+    for pair in c:c c:native gjs:gjs vala:vala pixbuf:pixbuf examples:examples docs:readme; do
+      for area in "${areas[@]}"; do
+        if [[ ${pair%:*} == "$area" ]]; then
+          suites+=("${pair#*:}")
+        fi
+      done
+    done
+  fi
+  for pair in "${suites[@]}"; do
+    arguments+=(--suite "$pair")
+  done
+  run_meson "$build" languages "${arguments[@]}"
+}
+
+run_install () {
+  run_meson "$build" install --suite install
+}
+
+# Linux has a Python with NumPy of its own, which is not the pinned.
+run_python () {
+  build_for_pytest "$build" || return
+  if [[ $(uname) == Linux ]]; then
+    run_pytest "$python" python-system tests/python \
+      --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
+      --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py \
+      --ignore tests/python/test_convert.py --ignore tests/python/test_random_conversions.py
+  else
+    run_python_peers
+  fi
+}
+
 run_python_peers () {
-  MTL_TEST_CASES=1000000 run_pytest "$venv/bin/python" python-venv tests/python
+  make_venv && build_for_pytest "$build" \
+    && many_cases run_pytest "$venv/bin/python" python-venv tests/python
 }
 
 # Copies and conversions with kernels other than this machine's best.
 run_python_kernels () {
-  MTL_KERNELS=$1 MTL_TEST_CASES=200000 run_pytest "$venv/bin/python" "python-$1" \
-    tests/python/test_{convert,random_copies,random_conversions}.py
+  make_venv && build_for_pytest "$build" || return
+  MTL_KERNELS=$1 many_cases run_pytest "$venv/bin/python" "python-$1" \
+    tests/python/test_{random_copies,random_conversions}.py \
+    $([[ $tier == deep ]] && echo tests/python/test_convert.py)
 }
 
 # What files say of their tensors, against safetensors, NumPy and Python's own readers.
 run_files () {
-  run_pytest "$venv/bin/python" files tests/files
+  make_venv && build_for_pytest "$build" \
+    && run_pytest "$venv/bin/python" files tests/files
 }
 
-# The command, against the same.
+# The command: with the system's Python all but what safetensors has to say.
 run_tools () {
-  run_pytest "$venv/bin/python" tools tests/tools
+  build_for_pytest "$build" \
+    && run_pytest "$python" tools tests/tools --ignore tests/tools/test_peers.py
+}
+
+run_tools_peers () {
+  make_venv && run_pytest "$venv/bin/python" tools-peers tests/tools/test_peers.py
+}
+
+run_peers_of_table () {
+  make_venv && build_for_pytest "$build" && run_peers
 }
 
 check_compatibility () {
@@ -71,15 +220,7 @@ check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
 
-# in_build FOLDER COMMAND…
-in_build () {
-  local folder=$1
-  shift
-
-  (enter_build "$folder" && "$@")
-}
-
-metal=$build-metal
+# --- The Metal device, over the double
 
 build_metal () {
   configure_metal && compile "$metal"
@@ -89,53 +230,70 @@ run_metal () {
   build_metal && run_meson "$metal" metal --suite metal --suite c-on-device
 }
 
-# All but what chooses its own device, or an installation, where the double is not.
+# Everything again on memory of a device: what can be another thing there.
 run_on_device () {
-  METAL_DOUBLE=$1 run_meson "$metal" "on-$1" --no-suite metal --no-suite c-on-device \
-    --no-suite python --no-suite install
+  local suites=(--suite any-device --suite gjs --suite vala --suite pixbuf --suite readme)
+
+  if [[ $1 == unified || $tier == deep ]]; then
+    suites+=(--suite examples)
+  fi
+  if [[ $tier == deep ]]; then
+    suites+=(--suite c --suite native)
+  fi
+  build_metal && METAL_DOUBLE=$1 run_meson "$metal" "on-$1" --no-suite metal "${suites[@]}"
 }
 
+# Those of tests/python that make tensors of the host's memory whatever the default is.
+python_on_host=(convert hints mpi random_copies random_conversions small_floats)
+
 run_python_on_device () {
-  METAL_DOUBLE=$1 in_build "$metal" run_pytest "$2" "python-on-$1" "${@:3}" \
-    --ignore tests/python/test_hints.py --ignore tests/python/test_mpi.py
+  local ignored=(--ignore tests/python/test_hints.py --ignore tests/python/test_mpi.py) name
+
+  if [[ $tier != deep ]]; then
+    for name in "${python_on_host[@]}"; do
+      ignored+=(--ignore "tests/python/test_$name.py")
+    done
+  fi
+  make_venv && build_metal && build_for_pytest "$metal" || return
+  METAL_DOUBLE=$1 in_build "$metal" run_pytest "$venv/bin/python" "python-on-$1" tests/python \
+    "${ignored[@]}"
 }
 
 run_on_private () {
-  MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete run_meson "$metal" on-private \
+  build_metal && MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete run_meson "$metal" on-private \
     --suite any-memory --no-suite python
 }
 
 run_python_on_private () {
+  make_venv && build_metal && build_for_pytest "$metal" || return
   MTL_TEST_STORAGE_MODE=private METAL_DOUBLE=discrete in_build "$metal" \
     run_pytest "$venv/bin/python" python-on-private tests/python
 }
 
-# configure_sanitized FOLDER SANITIZERS: one compiler for C and Objective-C. GLib
-# calls functions by other types than theirs.
-configure_sanitized () {
-  CC=$OBJC configure "$1" -Db_sanitize="$2" -Db_lundef=false -Dmetal=double \
-    -Dc_args=-fno-sanitize=function -Dobjc_args=-fno-sanitize=function "${c_alone[@]}" \
-    && compile "$1"
-}
+# --- Instruments
 
+# Of the devices and modes one that the host reaches, and one that takes the most steps.
 run_sanitized () {
-  local folder=$build-sanitize
+  local except='-(unified-(managed|private)|discrete-(shared|managed))$'
 
-  configure_sanitized "$folder" address,undefined \
-    && run_meson "$folder" sanitized --suite c --suite c-on-device --suite metal
+  if [[ $tier == deep ]]; then
+    except=
+  fi
+  configure_sanitized \
+    && run_meson "$build-sanitized" sanitized \
+      $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free)
 }
 
-# What runs threads, also those of files, in a build that looks for races.
+# What runs threads, also those of files, in a build that looks for races: on devices in
+# memory that takes the most steps to reach.
 run_races () {
-  local folder=$build-races
+  local folder=$build-races except='unified-|-(shared|managed)$|-free$'
 
-  configure_sanitized "$folder" thread \
-    && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file')
-}
-
-# tests_named FOLDER PATTERN: those whose name matches.
-tests_named () {
-  meson test -C "$1" --no-rebuild --list | sed -n -E "s|.* / ||; /$2/p"
+  if [[ $tier == deep ]]; then
+    except=
+  fi
+  configure_instrumented "$folder" thread portable \
+    && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file' "$except")
 }
 
 # run_valgrind FOLDER REPORT ARGUMENT…
@@ -143,6 +301,7 @@ run_valgrind () {
   local folder=$1 report=$2
   shift 2
 
+  install_packages 'to look for leaks' valgrind
   run_meson "$folder" "$report" --timeout-multiplier 20 --wrapper \
     "valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
      --errors-for-leak-kinds=definite --error-exitcode=9
@@ -150,71 +309,313 @@ run_valgrind () {
      --suppressions=$root/tests/metal-double/valgrind.supp" "$@"
 }
 
+# One set of kernels stands for all, and what takes minutes has other instruments.
+run_c_valgrind () {
+  local except='^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$'
+
+  if [[ $tier == deep ]]; then
+    except=
+  fi
+  run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
+}
+
+run_metal_valgrind () {
+  build_metal && run_valgrind "$metal" metal-valgrind --suite metal-free
+}
+
 run_python_valgrind () {
-  "$python" tests/python/run_valgrind.py
+  install_packages 'to look for leaks' valgrind
+  build_for_pytest "$build" && "$python" tests/python/run_valgrind.py "$reports"
+}
+
+run_coverage_step () {
+  install_clang_tools
+  install_packages 'for the coverage' gcovr
+  run_coverage $([[ $tier == deep ]] && echo none unified discrete || echo none)
+}
+
+run_mutants_step () {
+  build_metal && run_mutants "$reports/mutants.xml"
+}
+
+run_fuzz_step () {
+  run_fuzz "$([[ $tier == deep ]] && echo 300 || echo 10)"
 }
 
 . tests/emulated.sh
 
-# The reference has to build without a complaint.
-build_reference () {
-  local folder=$build-docs
+# --- The steps
 
-  configure "$folder" -Ddocs=enabled -Dtests=false -Dexamples=false \
-    && compile "$folder"
+# Nothing runs without the library.
+compile_or_end () {
+  compile "$build" || exit 1
 }
 
-step 'C, JavaScript, Vala, examples, README, installation' run_meson "$build" meson --no-suite python
-if [[ $(uname) == Linux ]]; then
-  step "Python with the system's NumPy" run_pytest "$python" python-system \
-    --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
-    --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py \
-    --ignore tests/python/test_convert.py --ignore tests/python/test_random_conversions.py \
-    tests/python
-fi
-step 'Python with the pinned peers' run_python_peers
-for set in plain baseline avx2; do
-  step "Copies and conversions with $set kernels" run_python_kernels "$set"
-done
-step 'Files' run_files
-step 'The peers' run_peers
-step 'Every function from C and Python' check_reach
-if [[ $(uname) == Linux ]]; then
-  step 'The command' run_tools
-  step 'The table of what works with which peer' check_compatibility
-  step 'The Metal device, over the double' run_metal
-  for device in unified discrete; do
-    step "C, JavaScript, Vala, examples, README on a $device device" run_on_device "$device"
-    step "Python with the pinned peers on a $device device" run_python_on_device "$device" \
-      "$venv/bin/python" tests/python
-  done
-  step 'JavaScript and Vala on Private memory' run_on_private
-  step 'Python on Private memory' run_python_on_private
-  step 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
-  step 'C under ThreadSanitizer' run_races
-  step 'C under valgrind' run_valgrind "$build" valgrind --suite c
-  step 'The Metal device under valgrind' run_valgrind "$metal" metal-valgrind \
-    $(tests_named "$metal" '^metal-.*-free$')
-  step 'Python under valgrind' run_python_valgrind
-  step 'Mutants' run_mutants "$reports/mutants.xml"
-  step 'Coverage' run_coverage
-  step 'Fuzzing, a minute each' run_fuzz 60
-else
-  say 'Left out: the command, the double of Metal, sanitizers over it, mutants, coverage,' \
-    'fuzzing, valgrind'
-  echo 'They are for Linux. What is above ran with the Metal device of this machine.'
-fi
-if can_emulate; then
-  install_packages 'for other processors' "${emulation_packages[@]}"
-  step 'C on arm64, from clang' run_arm64_clang
-  step 'Copies and conversions on arm64, from GCC' run_arm64_gcc
-  step 'Copies and conversions on older processors' run_older_processors
-else
-  say 'Left out: arm64 and older processors, which qemu plays on Debian, on x86-64'
-fi
-step 'The reference' build_reference
+linux=$([[ $(uname) == Linux ]] && echo yes || echo no)
 
-say 'All together'
+plan_steps () {
+  plan quick build 'Build' compile_or_end
+  plan all 'python peers docs install' 'The pinned Python peers' make_venv
+  plan quick 'c gjs vala pixbuf examples docs' \
+    'C, JavaScript, Vala, pictures, examples, the code in the guides' run_languages
+  plan quick python "Python with the system's NumPy" run_python
+  if [[ $linux == yes ]]; then
+    plan quick tools 'The command' run_tools
+    plan quick metal 'The Metal device, over the double' run_metal
+  fi
+
+  plan all install 'An installation' run_install
+  plan all 'python c' 'Every function from C and Python' check_reach
+  if [[ $linux == yes ]]; then
+    plan all python 'Python with the pinned peers' run_python_peers
+  fi
+  for set in plain baseline avx2; do
+    plan all kernels "Copies and conversions with $set kernels" "run_python_kernels $set"
+  done
+  plan all files 'Files' run_files
+  plan all peers 'The peers' run_peers_of_table
+  if [[ $linux == yes ]]; then
+    plan all peers 'The table of what works with which peer' check_compatibility
+    plan all 'tools peers' 'The command and safetensors' run_tools_peers
+    for device in unified discrete; do
+      plan all devices "C, JavaScript, Vala, examples, guides on a $device device" \
+        "run_on_device $device"
+      plan all devices "Python on a $device device" "run_python_on_device $device"
+    done
+    plan all devices 'JavaScript and Vala on Private memory' run_on_private
+    plan all devices 'Python on Private memory' run_python_on_private
+    plan all sanitizers 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
+    plan all fuzz 'Fuzzing' run_fuzz_step
+    plan all sanitizers 'C under ThreadSanitizer' run_races
+    plan all valgrind 'C under valgrind' run_c_valgrind
+    plan all valgrind 'The Metal device under valgrind' run_metal_valgrind
+    plan all valgrind 'Python under valgrind' run_python_valgrind
+    plan all mutants 'Mutants' run_mutants_step
+    plan all coverage 'Coverage' run_coverage_step
+  fi
+  if can_emulate; then
+    plan all processors 'C on arm64, from clang' run_arm64_clang
+    plan all processors 'Copies and conversions on arm64, from GCC' run_arm64_gcc
+    plan all processors 'Copies and conversions on older processors' run_older_processors
+  fi
+  plan all docs 'The reference' build_reference
+}
+
+say_what_is_left_out () {
+  if [[ $linux == no ]]; then
+    echo 'Left out: the command, the double of Metal, sanitizers over it, mutants, coverage,' \
+      'fuzzing, valgrind. They are for Linux. What is above ran with the Metal device of this' \
+      'machine.'
+  fi
+  if ! can_emulate; then
+    echo 'Left out: arm64 and older processors, which qemu plays on Debian, on x86-64'
+  fi
+}
+
+# --- Single tests
+
+# The area of a folder of tests/ that is not an area by its own name.
+area_of_folder () {
+  case $1 in
+    faults) echo c ;;
+    metal-double) echo metal ;;
+    readme) echo docs ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# The name that meson has for the test in a file: tests/gjs/test-view.js is gjs-view.
+meson_name_of () {
+  local folder name
+
+  folder=$(basename "$(dirname "$1")")
+  name=$(basename "$1")
+  name=${name#test-}
+  name=${name%.*}
+  case $1 in
+    tests/gjs/* | tests/vala/*) echo "$folder-$name" ;;
+    tests/metal-double/*) echo "metal-$name" ;;
+    *) echo "$name" ;;
+  esac
+}
+
+# Files of pytest's that have a test, or a name, like that.
+pytest_files_with () {
+  (
+    cd tests
+    ls {python,files,tools,peers}/"$1".py 2>/dev/null
+    grep -l -E "^def $1 ?\(" {python,files,tools,peers}/test_*.py
+  ) | sed 's|^|tests/|'
+}
+
+# has_test FOLDER NAME: also as the first part of several tests' names.
+has_test () {
+  [[ -n $(tests_named "$1" "^$2(-|\$)") ]]
+}
+
+request_commands=()
+
+# plan_request NAME COMMAND…
+plan_request () {
+  plan quick request "$1" "run_request ${#request_commands[@]}"
+  shift
+  request_commands+=("$(printf '%q ' "$@")")
+}
+
+run_request () {
+  eval "${request_commands[$1]}"
+}
+
+run_tests_named () {
+  local folder=$1 name=$2 names
+
+  names=$(tests_named "$folder" "^$name\$")
+  run_meson "$folder" requested-"$name" ${names:-$(tests_named "$folder" "^$name-")}
+}
+
+run_metal_named () {
+  build_metal && run_tests_named "$metal" "$1"
+}
+
+run_pytest_named () {
+  local with=$python
+
+  if [[ -x $venv/bin/python || $1 == tests/peers* ]]; then
+    make_venv
+    with=$venv/bin/python
+  fi
+  build_for_pytest "$build" && run_pytest "$with" requested-python "$@"
+}
+
+# Says what a folder, a file or a test is run by; fails if there is no such thing.
+request () {
+  local word=${1%/} file=${1%%::*} name files
+
+  case $word in
+    tests/python/* | tests/files/* | tests/tools/* | tests/peers/*)
+      if [[ -e $file ]]; then
+        plan_request "$word" run_pytest_named "$word"
+        return
+      fi
+      ;;
+    tests/*)
+      name=$(area_of_folder "${word#tests/}")
+      if has_word "$(known_areas)" "$name"; then
+        areas+=("$name")
+        return
+      fi
+      ;;
+  esac
+
+  name=$word
+  if [[ -f $word ]]; then
+    name=$(meson_name_of "$word")
+  fi
+  if has_test "$build" "$name"; then
+    plan_request "$name" run_tests_named "$build" "$name"
+    return
+  fi
+  files=$(pytest_files_with "$name")
+  if [[ $name == test_* && -n $files ]]; then
+    plan_request "$name" run_pytest_named $files \
+      $(grep -q -E "^def $name" $files && printf -- '-k %s' "$name")
+    return
+  fi
+  if [[ $linux == yes ]] && configure_metal && has_test "$metal" "$name"; then
+    plan_request "$name" run_metal_named "$name"
+    return
+  fi
+
+  echo "There is no area, folder, file or test “$1”" >&2
+  usage_of_test
+  return 1
+}
+
+# --- The run
+
+usage_of_test () {
+  cat >&2 <<EOF
+usage: ./run test [--all | --deep] [AREA | FOLDER | FILE | TEST]…
+
+Areas: $(known_areas)
+A folder is one below tests/, a TEST one of meson's or pytest's.
+EOF
+}
+
+parse_arguments () {
+  local word
+
+  for word in "$@"; do
+    case $word in
+      --all) tier=all ;;
+      --deep) tier=deep ;;
+      -h | --help)
+        usage_of_test
+        exit 0
+        ;;
+      *)
+        if has_word "$(known_areas)" "$word"; then
+          areas+=("$word")
+        else
+          requests+=("$word")
+        fi
+        ;;
+    esac
+  done
+}
+
+run_steps () {
+  local wanted=() seconds=() i n=0 begin whole=$SECONDS
+
+  for i in "${!step_names[@]}"; do
+    if is_wanted "$i"; then
+      wanted+=("$i")
+    fi
+  done
+
+  failed_steps=()
+  for i in "${wanted[@]}"; do
+    n=$((n + 1))
+    begin=$SECONDS
+    say "[$n/${#wanted[@]}] ${step_names[i]}"
+    if ! ${step_commands[i]}; then
+      failed_steps+=("${step_names[i]}")
+    fi
+    seconds+=("$((SECONDS - begin))")
+    echo "$((SECONDS - begin)) s"
+  done
+
+  say "All together, $(((SECONDS - whole) / 60)) min $(((SECONDS - whole) % 60)) s"
+  n=0
+  for i in "${wanted[@]}"; do
+    printf '%5d s  %s\n' "${seconds[n]}" "${step_names[i]}"
+    n=$((n + 1))
+  done
+}
+
+plan_steps
+parse_arguments "$@"
+if (( ${#requests[@]} > 0 )); then
+  for word in "${requests[@]}"; do
+    request "$word" || exit 2
+  done
+  areas+=(request)
+fi
+
+# Seconds for each test that draws cases as long as it may.
+case $tier in
+  quick) seconds=2 ;;
+  all) seconds=10 ;;
+  deep) seconds=60 ;;
+esac
+export MTL_TEST_SECONDS=${MTL_TEST_SECONDS:-$seconds}
+
+rm -rf "$reports"
+mkdir -p "$reports"
+run_steps
+if [[ $tier != quick ]]; then
+  say_what_is_left_out
+fi
 status=$(( ${#failed_steps[@]} > 0 ))
-"$python" tests/summary.py "${failed_steps[@]}" -- "$reports"/*.xml || status=1
+"$python" tests/summary.py ${failed_steps[@]+"${failed_steps[@]}"} -- "$reports"/*.xml || status=1
 exit "$status"

@@ -4,7 +4,8 @@
 import os
 import random
 
-SEED = int(os.environ.get("MTL_TEST_SEED", random.SystemRandom().randrange(2**32)))
+# Also that of the processes that pytest may share the tests out to.
+SEED = int(os.environ.setdefault("MTL_TEST_SEED", str(random.SystemRandom().randrange(2**32))))
 
 
 def pytest_terminal_summary(terminalreporter):

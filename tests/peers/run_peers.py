@@ -10,6 +10,7 @@ each in the folder REPORTS, and in RESULTS what compatibility.py reads.
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -19,19 +20,18 @@ LEFT_OUT = {"test_cuda_core.py", "test_mlx.py"} if sys.platform == "darwin" else
 
 
 def run(python, path, report, results):
-    """Whether all went well."""
-    print(report, flush=True)
+    """Whether all went well, and what was printed."""
     command = [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--junitxml",
                f"{report}.xml", path]
     try:
-        status = subprocess.run(command, timeout=TIME_LIMIT,
-                                env={**os.environ, "MTL_PEERS_RESULTS": results}).returncode
-    except subprocess.TimeoutExpired:
-        print(f"{path.name} has not ended after {TIME_LIMIT} seconds")
-        return False
-    if status != 0:
-        print(f"{path.name} ended with {status}")
-    return status == 0
+        done = subprocess.run(command, timeout=TIME_LIMIT, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "MTL_PEERS_RESULTS": results})
+    except subprocess.TimeoutExpired as late:
+        return False, f"{late.stdout}{path.name} has not ended after {TIME_LIMIT} seconds\n"
+    if done.returncode != 0:
+        return False, f"{done.stdout}{path.name} ended with {done.returncode}\n"
+    return True, done.stdout
 
 
 def main(reports, results, python, system_python=None):
@@ -44,7 +44,13 @@ def main(reports, results, python, system_python=None):
         runs.append((system_python, FOLDER / "test_numpy.py", f"{reports}/peers-numpy-system"))
     for name in sorted(LEFT_OUT):
         print(f"{name} is left out on this system")
-    return not all([run(*arguments, results) for arguments in runs])
+    went_well = True
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = pool.map(lambda arguments: run(*arguments, results), runs)
+        for (_, path, _), (is_well, text) in zip(runs, outcomes):
+            print(f"{path.name}\n{text}", flush=True)
+            went_well = went_well and is_well
+    return not went_well
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from gi.repository import GLib, Mtl  # noqa: E402
 NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64", "complex64", "complex128"]
 
-SEED = int(os.environ.get("MTL_TEST_SEED", random.SystemRandom().randrange(2**32)))
+# Also that of the processes that pytest may share the tests out to.
+SEED = int(os.environ.setdefault("MTL_TEST_SEED", str(random.SystemRandom().randrange(2**32))))
 CASES = int(os.environ.get("MTL_TEST_CASES", 50_000))
 SECONDS = float(os.environ.get("MTL_TEST_SECONDS", 60))
 NOTES = []
@@ -61,6 +62,16 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if item.get_closest_marker("any_memory") is None]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["notes"] = NOTES
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    NOTES.extend(getattr(node, "workeroutput", {}).get("notes", []))
 
 
 def pytest_terminal_summary(terminalreporter):

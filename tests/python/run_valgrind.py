@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the Python tests under valgrind, and fails on what mtldl leaks or does
+"""usage: run_valgrind.py REPORTS
+
+Runs the Python tests under valgrind, and fails on what mtldl leaks or does
 wrong. What the interpreter and its other modules leak is theirs.
 """
 
@@ -30,27 +32,35 @@ def describe(error):
     return "\n  ".join([what, *lines[:NEAREST_FRAMES]])
 
 
-def main():
+def run(files, folder, report):
+    """Starts pytest under valgrind; its errors are written into the folder."""
+    return subprocess.Popen(
+        ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
+         "--num-callers=24", "--xml=yes", f"--xml-file={folder}/%p.xml",
+         "--suppressions=/usr/share/glib-2.0/valgrind/glib.supp",
+         sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
+         "--junitxml", report, *files],
+        env={**os.environ, "PYTHONMALLOC": "malloc", "G_SLICE": "always-malloc",
+             "OPENBLAS_NUM_THREADS": "1", "MTL_TEST_CASES": "500"})
+
+
+def main(reports):
+    files = sorted(path for path in HERE.glob("test_*.py")
+                   if not path.name.startswith(("test_torch", "test_metal"))
+                   and path.name != "test_leaks.py")  # counts by itself, a million times
+    n_parts = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "valgrind.xml"
-        status = subprocess.run(
-            ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
-             "--num-callers=24", "--xml=yes", f"--xml-file={report}",
-             "--suppressions=/usr/share/glib-2.0/valgrind/glib.supp",
-             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x",
-             f"--ignore-glob={HERE}/test_torch*.py",
-             f"--ignore={HERE}/test_leaks.py",  # counts by itself, a million times
-             str(HERE)],
-            env={**os.environ, "PYTHONMALLOC": "malloc", "G_SLICE": "always-malloc",
-                 "OPENBLAS_NUM_THREADS": "1", "MTL_TEST_CASES": "500"},
-        ).returncode
-        errors = [error for error in ElementTree.parse(report).getroot().iter("error")
+        parts = [run(files[i::n_parts], folder, f"{reports}/python-valgrind-{i}.xml")
+                 for i in range(n_parts)]
+        statuses = [part.wait() for part in parts]
+        errors = [error for part in parts
+                  for error in ElementTree.parse(f"{folder}/{part.pid}.xml").iter("error")
                   if is_ours(error)]
     for error in errors:
         print(describe(error))
     print(f"{len(errors)} errors or leaks of ours under valgrind")
-    return status != 0 or len(errors) > 0
+    return any(statuses) or len(errors) > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: run-mutants.py FOLDER REPORT.xml [MUTANT…]: whether the tests over the
+"""usage: run-mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
 double of Metal tell wrong code from right code.
 
-Each patch beside this file makes one small mistake in a copy of the tree; the
-tests have to fail with it. Builds below FOLDER.
+Each patch beside this file makes one small mistake in one source of the library that
+BUILD has. That source is compiled and linked anew, and the tests have to fail with the
+library that comes out: first the one that the patch names as «Noticed by», then all.
 """
 
 import json
 import os
-import queue
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -20,11 +23,7 @@ from pathlib import Path
 
 PATCHES = Path(__file__).resolve().parent
 ROOT = PATCHES.parents[2]
-OPTIONS = [
-    "-Dmetal=double", "-Doptimization=0", "-Dintrospection=disabled", "-Dvapi=disabled",
-    "-Dpython=disabled", "-Dgjs=disabled", "-Dpixbuf=disabled", "-Dexamples=false",
-    f"-Dpython_interpreter={sys.executable}",
-]
+BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
 
 
 class Mistake(Exception):
@@ -45,10 +44,11 @@ class Test:
         self.environment = description["env"]
         self.seconds = 0
 
-    def failure(self, timeout):
-        """What went wrong, or None."""
-        process = subprocess.Popen(self.command, env=os.environ | self.environment, text=True,
-                                   errors="replace", stdout=subprocess.PIPE,
+    def failure(self, timeout, library):
+        """What went wrong with the library in place of the build's, or None."""
+        process = subprocess.Popen(self.command,
+                                   env=os.environ | self.environment | {"LD_PRELOAD": library},
+                                   text=True, errors="replace", stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         try:
             output, _ = process.communicate(timeout=timeout)
@@ -65,89 +65,113 @@ class Test:
         return f"exit status {process.returncode} after {lines[-1] if lines else 'nothing'}"
 
 
-class Tree:
-    """A copy of the tree with a build of its own."""
+class Build:
+    """The build over the double, and how it makes its library."""
 
     def __init__(self, folder):
-        self.source = folder / "source"
-        self.build = folder / "build"
-        # Else git would take the patches to be for the repository around it.
-        self.git_environment = os.environ | {"GIT_CEILING_DIRECTORIES": str(folder)}
-        self.copy()
-        run(["meson", "setup", self.build, self.source, *OPTIONS], folder,
-            env=os.environ | {"OBJC": os.environ.get("OBJC", "clang")})
-        tests = json.loads(run(["meson", "introspect", "--tests", self.build], folder))
-        self.tests = [Test(test) for test in tests
-                      if test["cmd"][0].startswith(f"{self.build}/tests/metal/")]
-        self.compile()
-        self.run_unchanged()
-
-    def copy(self):
-        names = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT)
-        for name in names.split("\0"):
-            if name and (ROOT / name).is_file():
-                (self.source / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.source / name)
-
-    def compile(self):
-        programs = {os.path.relpath(test.command[0], self.build) for test in self.tests}
-        run(["ninja", "-j1", "-C", self.build, *sorted(programs)], self.build)
-
-    def run_unchanged(self):
-        """The shortest tests come first after this."""
+        self.folder = folder
+        tests = json.loads(run(["meson", "introspect", "--tests", folder], folder))
+        self.tests = {test["name"]: Test(test) for test in tests
+                      if test["suite"] == ["mtldl:metal"]
+                      and test["cmd"][0].startswith(f"{folder}/tests/metal/")}
         if not self.tests:
             raise Mistake("there are no tests over the double")
-        for test in self.tests:
-            begin = time.monotonic()
-            failure = test.failure(120)
-            if failure:
-                raise Mistake(f"{test.name} fails without a mutant: {failure}")
-            test.seconds = time.monotonic() - begin
-        self.tests.sort(key=lambda test: test.seconds)
+        programs = {os.path.relpath(test.command[0], folder) for test in self.tests.values()}
+        run(["ninja", *sorted(programs)], folder)
+        entries = json.loads((folder / "compile_commands.json").read_text())
+        self.compilations = {os.path.relpath(folder / entry["file"], ROOT): entry
+                             for entry in entries
+                             if re.match(r"mtldl/(libmtldl-1\.so|libmetal-bridge)",
+                                         entry["output"])}
+        library = "mtldl/libmtldl-1.so.0.0.0"
+        commands = run(["ninja", "-t", "commands", library], folder).splitlines()
+        [link] = [command for command in commands if f"-o {library} " in command]
+        self.link = shlex.split(link)
+        self.library = library
 
-    def apply(self, patch, *options):
-        run(["git", "apply", "-p1", *options, patch], self.source, env=self.git_environment)
+    def make_library(self, texts, folder):
+        """With other texts of some of its sources."""
+        library = folder / "libmtldl-1.so.0"
+        link = list(self.link)
+        for number, (source, text) in enumerate(texts.items()):
+            if source not in self.compilations:
+                raise Mistake(f"{source} is no source of the library")
+            entry = self.compilations[source]
+            path, object_path = folder / Path(source).name, folder / f"{number}.o"
+            path.write_text(text)
+            words = shlex.split(entry["command"])
+            for option in ("-MF", "-MQ", "-MD"):  # what ninja reads
+                place = words.index(option)
+                del words[place:place + (1 if option == "-MD" else 2)]
+            run([{entry["file"]: path, entry["output"]: object_path}.get(word, word)
+                 for word in words], self.folder)
+            link[link.index(BRIDGE if source.endswith(".m") else entry["output"])] = object_path
+        link[link.index(self.library)] = library
+        run(link, self.folder)
+        return library
 
-    def killer(self, patch):
+    def failure_without(self, source, names):
+        """What goes wrong with a library that is made as a mutant is, but of right code."""
+        with tempfile.TemporaryDirectory() as folder:
+            library = self.make_library({source: (ROOT / source).read_text()}, Path(folder))
+            for name in names:
+                begin = time.monotonic()
+                failure = self.tests[name].failure(120, library)
+                if failure:
+                    raise Mistake(f"{name} fails without a mutant: {failure}")
+                self.tests[name].seconds = time.monotonic() - begin
+
+    def killer(self, mutant):
         """The test that fails with the mutant and how, or None."""
-        self.apply(patch)
-        try:
-            self.compile()
-            for test in self.tests:
-                failure = test.failure(5 + 5 * test.seconds)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            library = self.make_library(mutant.texts(folder), folder)
+            tests = sorted(self.tests.values(),
+                           key=lambda test: (test.name != mutant.noticed_by, test.seconds))
+            for test in tests:
+                failure = test.failure(5 + 5 * test.seconds, library)
                 if failure:
                     return f"{test.name}: {failure}"
-            return None
-        finally:
-            self.apply(patch, "--reverse")
+        return None
 
 
-def touched_file(patch):
-    return [line for line in patch.read_text().splitlines() if line.startswith("+++ ")]
+class Mutant:
+    def __init__(self, patch):
+        text = patch.read_text()
+        noticed_by = re.search(r"^Noticed by: (.*)$", text, re.MULTILINE)
+        self.patch = patch
+        self.name = patch.stem
+        self.noticed_by = noticed_by and noticed_by[1]
+        self.sources = re.findall(r"^\+\+\+ b/(.*)$", text, re.MULTILINE)
+
+    def texts(self, folder):
+        """Those of the sources, with the mistake."""
+        tree = folder / "tree"
+        for source in self.sources:
+            (tree / source).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / source, tree / source)
+        # Else git would take the patch to be for the repository around it.
+        run(["git", "apply", "-p1", self.patch], tree,
+            env=os.environ | {"GIT_CEILING_DIRECTORIES": str(folder)})
+        return {source: (tree / source).read_text() for source in self.sources}
 
 
-def try_mutants(patches, folder):
-    """Yields patches, what killed each, and the mistake in each."""
-    n_trees = min(os.cpu_count() or 1, len(patches))
-    trees = queue.SimpleQueue()
+def try_mutants(mutants, build):
+    """Yields mutants, what killed each, and the mistake in each."""
+    sources = sorted({source for mutant in mutants for source in mutant.sources})
+    names = sorted(build.tests)
 
-    def one(patch):
-        tree = trees.get()
+    def one(mutant):
         try:
-            return patch, tree.killer(patch), None
+            return mutant, build.killer(mutant), None
         except Mistake as mistake:
-            return patch, None, mistake
-        finally:
-            trees.put(tree)
+            return mutant, None, mistake
 
-    with ThreadPoolExecutor(n_trees) as pool:
-        shutil.rmtree(folder, ignore_errors=True)
-        for path in (folder / str(i) for i in range(n_trees)):
-            path.mkdir(parents=True)
-        for tree in pool.map(Tree, [folder / str(i) for i in range(n_trees)]):
-            trees.put(tree)
-        # Neighbours change the same file, so that little is compiled anew.
-        yield from pool.map(one, sorted(patches, key=touched_file))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        # Every test with one of the sources, and every source with one of the tests.
+        list(pool.map(build.failure_without, sources[:1] * len(names) + sources[1:],
+                      [[name] for name in names] + [names[:1]] * (len(sources) - 1)))
+        yield from pool.map(one, mutants)
 
 
 def main(folder, report, *names):
@@ -156,15 +180,17 @@ def main(folder, report, *names):
         patches = [PATCHES / f"{name.removesuffix('.patch')}.patch" for name in names]
     suite = ElementTree.Element("testsuite", name="mutants")
     n_killed = 0
-    for patch, killer, mistake in try_mutants(patches, Path(folder).resolve()):
-        case = ElementTree.SubElement(suite, "testcase", classname="mutants", name=patch.stem)
+    mutants = [Mutant(patch) for patch in patches]
+    for mutant, killer, mistake in try_mutants(mutants, Build(Path(folder).resolve())):
+        case = ElementTree.SubElement(suite, "testcase", classname="mutants", name=mutant.name)
         if killer:
             n_killed += 1
             ElementTree.SubElement(case, "system-out").text = f"killed by {killer}"
             if names:
-                print(f"killed    {patch.stem}: by {killer}", flush=True)
+                print(f"killed    {mutant.name}: by {killer}", flush=True)
         else:
-            problem = f"ERROR     {patch.stem}: {mistake}" if mistake else f"SURVIVED  {patch.stem}"
+            problem = (f"ERROR     {mutant.name}: {mistake}" if mistake
+                       else f"SURVIVED  {mutant.name}")
             ElementTree.SubElement(case, "failure", message=problem)
             print(problem, flush=True)
     ElementTree.ElementTree(suite).write(report)
