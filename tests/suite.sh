@@ -11,28 +11,25 @@ metal=$build-metal
 
 tier=quick
 areas=()    # that are asked for; none: all
-requests=() # single tests and folders that are asked for
+requests=() # single tests, files and folders that are asked for
+
+quick=1
+all=2
+deep=3
 
 step_tiers=()
 step_areas=()
 step_names=()
 step_commands=()
+wanted=() # steps
 
 # plan TIER AREAS NAME COMMAND: a tier includes the steps of those before it. AREAS and
 # COMMAND are words.
 plan () {
-  step_tiers+=("$1")
+  step_tiers+=("${!1}")
   step_areas+=("$2")
   step_names+=("$3")
   step_commands+=("$4")
-}
-
-rank_of () {
-  case $1 in
-    quick) echo 1 ;;
-    all) echo 2 ;;
-    deep) echo 3 ;;
-  esac
 }
 
 # has_word WORDS WORD
@@ -44,41 +41,35 @@ known_areas () {
   printf '%s\n' "${step_areas[@]}" | tr ' ' '\n' | grep -v -x build | sort -u | tr '\n' ' '
 }
 
-# The first tier that has a step of the area.
-first_rank_of () {
-  local area=$1 i rank first=3
+# The steps of an area up to the tier, or if it has none there those of the next tier.
+areas_steps () {
+  local area=$1 i last=${!tier} first=$deep
 
   for i in "${!step_names[@]}"; do
-    rank=$(rank_of "${step_tiers[i]}")
-    if has_word "${step_areas[i]}" "$area" && (( rank < first )); then
-      first=$rank
+    if has_word "${step_areas[i]}" "$area" && (( step_tiers[i] < first )); then
+      first=${step_tiers[i]}
     fi
   done
-  echo "$first"
+  for i in "${!step_names[@]}"; do
+    if has_word "${step_areas[i]}" "$area" \
+        && (( step_tiers[i] <= (first > last ? first : last) )); then
+      echo "$i"
+    fi
+  done
 }
 
-# is_wanted STEP: of the tier, or of an area that is asked for and has no step before it.
-is_wanted () {
-  local rank tier_rank area first
+choose_steps () {
+  local area i
 
-  rank=$(rank_of "${step_tiers[$1]}")
-  tier_rank=$(rank_of "$tier")
   if (( ${#areas[@]} == 0 )); then
-    (( rank <= tier_rank ))
-    return
-  fi
-  if [[ ${step_areas[$1]} == build ]]; then
-    return 0
-  fi
-  for area in "${areas[@]}"; do
-    if has_word "${step_areas[$1]}" "$area"; then
-      first=$(first_rank_of "$area")
-      if (( rank <= (first > tier_rank ? first : tier_rank) )); then
-        return 0
+    for i in "${!step_names[@]}"; do
+      if (( step_tiers[i] <= ${!tier} )); then
+        wanted+=("$i")
       fi
-    fi
-  done
-  return 1
+    done
+  else
+    wanted=($(for area in build "${areas[@]}"; do areas_steps "$area"; done | sort -n -u))
+  fi
 }
 
 # --- What steps are made of
@@ -141,7 +132,7 @@ many_cases () {
 
 # Each area's suites of meson.
 run_languages () {
-  local suites=(c native gjs vala pixbuf examples readme) pairs pair area
+  local suites=(c native gjs vala pixbuf examples readme) suite pair area
   local arguments=()
 
   if (( ${#areas[@]} > 0 )); then
@@ -154,8 +145,8 @@ run_languages () {
       done
     done
   fi
-  for pair in "${suites[@]}"; do
-    arguments+=(--suite "$pair")
+  for suite in "${suites[@]}"; do
+    arguments+=(--suite "$suite")
   done
   run_meson "$build" languages "${arguments[@]}"
 }
@@ -164,17 +155,13 @@ run_install () {
   run_meson "$build" install --suite install
 }
 
-# Linux has a Python with NumPy of its own, which is not the pinned.
-run_python () {
-  build_for_pytest "$build" || return
-  if [[ $(uname) == Linux ]]; then
-    run_pytest "$python" python-system tests/python \
+# What needs none of the pinned peers.
+run_python_system () {
+  build_for_pytest "$build" \
+    && run_pytest "$python" python-system tests/python \
       --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
       --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py \
       --ignore tests/python/test_convert.py --ignore tests/python/test_random_conversions.py
-  else
-    run_python_peers
-  fi
 }
 
 run_python_peers () {
@@ -358,10 +345,12 @@ plan_steps () {
   plan all 'python peers docs install' 'The pinned Python peers' make_venv
   plan quick 'c gjs vala pixbuf examples docs' \
     'C, JavaScript, Vala, pictures, examples, the code in the guides' run_languages
-  plan quick python "Python with the system's NumPy" run_python
   if [[ $linux == yes ]]; then
+    plan quick python "Python with the system's NumPy" run_python_system
     plan quick tools 'The command' run_tools
     plan quick metal 'The Metal device, over the double' run_metal
+  else
+    plan quick python 'Python with the pinned peers' run_python_peers
   fi
 
   plan all install 'An installation' run_install
@@ -565,13 +554,7 @@ parse_arguments () {
 }
 
 run_steps () {
-  local wanted=() seconds=() i n=0 begin whole=$SECONDS
-
-  for i in "${!step_names[@]}"; do
-    if is_wanted "$i"; then
-      wanted+=("$i")
-    fi
-  done
+  local took=() i n=0 begin whole=$SECONDS
 
   failed_steps=()
   for i in "${wanted[@]}"; do
@@ -581,14 +564,14 @@ run_steps () {
     if ! ${step_commands[i]}; then
       failed_steps+=("${step_names[i]}")
     fi
-    seconds+=("$((SECONDS - begin))")
-    echo "$((SECONDS - begin)) s"
+    took+=("$((SECONDS - begin))")
+    echo "${took[n - 1]} s"
   done
 
   say "All together, $(((SECONDS - whole) / 60)) min $(((SECONDS - whole) % 60)) s"
   n=0
   for i in "${wanted[@]}"; do
-    printf '%5d s  %s\n' "${seconds[n]}" "${step_names[i]}"
+    printf '%5d s  %s\n' "${took[n]}" "${step_names[i]}"
     n=$((n + 1))
   done
 }
@@ -612,6 +595,7 @@ export MTL_TEST_SECONDS=${MTL_TEST_SECONDS:-$seconds}
 
 rm -rf "$reports"
 mkdir -p "$reports"
+choose_steps
 run_steps
 if [[ $tier != quick ]]; then
   say_what_is_left_out

@@ -53,6 +53,7 @@ def main(reports):
         parts = [run(files[i::n_parts], folder, f"{reports}/python-valgrind-{i}.xml")
                  for i in range(n_parts)]
         statuses = [part.wait() for part in parts]
+        print("pytest under valgrind ended with", *statuses)
         errors = [error for part in parts
                   for error in ElementTree.parse(f"{folder}/{part.pid}.xml").iter("error")
                   if is_ours(error)]

@@ -2,9 +2,9 @@
 """usage: run-mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
 double of Metal tell wrong code from right code.
 
-Each patch beside this file makes one small mistake in one source of the library that
-BUILD has. That source is compiled and linked anew, and the tests have to fail with the
-library that comes out: first the one that the patch names as «Noticed by», then all.
+Each patch beside this file makes one small mistake in the library that BUILD has. The
+sources that it changes are compiled and linked anew, and the tests have to fail with the
+library that comes out: first the one that the patch is “Noticed by”, then all.
 """
 
 import json
@@ -123,6 +123,9 @@ class Build:
 
     def killer(self, mutant):
         """The test that fails with the mutant and how, or None."""
+        if mutant.noticed_by not in self.tests:
+            raise Mistake(f"{mutant.patch.name} is to be noticed by {mutant.noticed_by}, which is "
+                          f"none of {', '.join(sorted(self.tests))}")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             library = self.make_library(mutant.texts(folder), folder)
