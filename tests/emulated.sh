@@ -80,11 +80,9 @@ configure_arm64 () {
 # Macs have clang, other machines GCC. qemu's threads tell nothing of a processor's, and
 # files that fail fail alike.
 run_arm64_clang () {
-  local folder=$build-arm64-clang except='^(async|random)-threads$|-faults$'
+  local folder=$build-arm64-clang except
 
-  if [[ $tier == deep ]]; then
-    except=
-  fi
+  except=$(unless_deep '^(async|random)-threads$|-faults$')
   configure_arm64 "$folder" "$OBJC" --target=aarch64-linux-gnu \
     && run_meson "$folder" arm64-clang $(tests_in_suites "$folder" "$except" c)
 }

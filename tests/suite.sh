@@ -95,6 +95,13 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider -n "$jobs" --junitxml "$reports/$report.xml" "$@"
 }
 
+# unless_deep PATTERN: of what a variant leaves out, which is nothing for a release.
+unless_deep () {
+  if [[ $tier != deep ]]; then
+    echo "$1"
+  fi
+}
+
 # tests_in_suites FOLDER EXCEPT SUITE…: but for those whose name matches.
 tests_in_suites () {
   local folder=$1 except=$2
@@ -261,24 +268,21 @@ run_python_on_private () {
 
 # Of the devices and modes one that the host reaches, and one that takes the most steps.
 run_sanitized () {
-  local except='-(unified-(managed|private)|discrete-(shared|managed))$'
+  local except
 
-  if [[ $tier == deep ]]; then
-    except=
-  fi
+  except=$(unless_deep '-(unified-(managed|private)|discrete-(shared|managed))$')
   configure_sanitized \
     && run_meson "$build-sanitized" sanitized \
-      $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free)
+      $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free metal-double \
+        $([[ $tier == deep ]] && echo metal))
 }
 
 # What runs threads, also those of files, in a build that looks for races: on devices in
 # memory that takes the most steps to reach.
 run_races () {
-  local folder=$build-races except='unified-|-(shared|managed)$|-free$'
+  local folder=$build-races except
 
-  if [[ $tier == deep ]]; then
-    except=
-  fi
+  except=$(unless_deep 'unified-|-(shared|managed)$|-free$')
   configure_instrumented "$folder" thread portable \
     && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file' "$except")
 }
@@ -298,11 +302,9 @@ run_valgrind () {
 
 # One set of kernels stands for all, and what takes minutes has other instruments.
 run_c_valgrind () {
-  local except='^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$'
+  local except
 
-  if [[ $tier == deep ]]; then
-    except=
-  fi
+  except=$(unless_deep '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
