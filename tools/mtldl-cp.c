@@ -7,8 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "mtl-element-type-private.h"
-
 /* PATTERN=TYPE, or TYPE alone, which is about floats. */
 typedef struct
 {
@@ -190,22 +188,6 @@ get_name (const Options      *self,
   return g_steal_pointer (&name);
 }
 
-static gboolean
-is_float (MtlDType dtype)
-{
-  switch (mtl_element_type_new (dtype).code)
-    {
-    case MTL_TYPE_CODE_INT: /* and what has no name here */
-    case MTL_TYPE_CODE_UINT:
-    case MTL_TYPE_CODE_OPAQUE_HANDLE:
-    case MTL_TYPE_CODE_COMPLEX:
-    case MTL_TYPE_CODE_BOOL:
-      return FALSE;
-    default: /* the floats of a byte and less have a code each */
-      return TRUE;
-    }
-}
-
 /* What the elements are to become: by the last rule that is about the tensor. */
 static MtlDType
 choose_dtype (const Options      *self,
@@ -219,7 +201,7 @@ choose_dtype (const Options      *self,
       const DtypeRule *rule = &g_array_index (self->dtype_rules, DtypeRule, i);
 
       if (rule->pattern != NULL ? g_pattern_spec_match_string (rule->pattern, name)
-                                : is_float (dtype))
+                                : tool_dtype_is_float (dtype))
         chosen = rule->dtype;
     }
 

@@ -4,8 +4,6 @@
 
 #include "mtldl-ls.h"
 
-#include "mtl-quoted-text-private.h"
-
 /* What a terminal does not show as it is comes as \u, so that it does no harm there. */
 static void
 append_character (GString  *string,
@@ -13,7 +11,7 @@ append_character (GString  *string,
 {
   if (character == '"' || character == '\\')
     g_string_append_printf (string, "\\%c", (char) character);
-  else if (mtl_is_printed (character))
+  else if (tool_is_printed (character))
     g_string_append_unichar (string, character);
   else if (character <= 0xffff)
     g_string_append_printf (string, "\\u%04x", character);

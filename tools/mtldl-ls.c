@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "mtl-element-type-private.h"
-
 /* The columns of text before the name; all but the shape are aligned to the right. */
 enum
 {
@@ -36,62 +34,13 @@ typedef struct
   gboolean metadata;
 } Options;
 
-/* The power of two that the offset is a multiple of; of more than a page nobody
- * makes use. */
-guint64
-tool_get_alignment (guint64 offset)
-{
-  return offset == 0 ? 16384 : MIN (offset & -offset, 16384);
-}
-
 /* Whether its elements lie where this machine's are not to be read at one go. */
 static gboolean
 is_misaligned (MtlTensorFileEntry *entry)
 {
-  MtlElementType type = mtl_element_type_new (mtl_tensor_file_entry_get_dtype (entry));
+  MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry);
 
-  return mtl_tensor_file_entry_get_byte_offset (entry) % mtl_element_type_get_number_size (type)
-         != 0;
-}
-
-static int
-compare_totals (gconstpointer a,
-                gconstpointer b)
-{
-  const ToolTotal *first = a, *second = b;
-
-  return first->n_bytes > second->n_bytes ? -1 : first->n_bytes < second->n_bytes;
-}
-
-static ToolTotal *
-get_total (GArray   *totals,
-           MtlDType  dtype)
-{
-  ToolTotal total = { .dtype = dtype };
-
-  for (guint i = 0; i < totals->len; i++)
-    if (g_array_index (totals, ToolTotal, i).dtype == dtype)
-      return &g_array_index (totals, ToolTotal, i);
-
-  g_array_append_val (totals, total);
-  return &g_array_index (totals, ToolTotal, totals->len - 1);
-}
-
-GArray *
-tool_count_totals (GPtrArray *entries)
-{
-  GArray *totals = g_array_new (FALSE, FALSE, sizeof (ToolTotal));
-
-  for (guint i = 0; i < entries->len; i++)
-    {
-      ToolTotal *total = get_total (totals, mtl_tensor_file_entry_get_dtype (entries->pdata[i]));
-
-      total->n_tensors++;
-      total->n_bytes += mtl_tensor_file_entry_get_n_bytes (entries->pdata[i]);
-    }
-
-  g_array_sort (totals, compare_totals);
-  return totals;
+  return mtl_tensor_file_entry_get_byte_offset (entry) % tool_dtype_get_number_size (dtype) != 0;
 }
 
 static char *

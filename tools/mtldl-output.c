@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mtl-quoted-text-private.h"
-
 void
 tool_print_text (const char *text)
 {
@@ -106,11 +104,53 @@ knows_unicode (void)
   return answer;
 }
 
+/* Line breaks of Unicode, and marks that turn the direction of writing, would let a
+ * name look like something else. */
+gboolean
+tool_is_printed (gunichar character)
+{
+  GUnicodeType type = g_unichar_type (character);
+
+  return g_unichar_isprint (character) && type != G_UNICODE_LINE_SEPARATOR
+         && type != G_UNICODE_PARAGRAPH_SEPARATOR;
+}
+
+static void
+append_escaped (GString  *string,
+                gunichar  character)
+{
+  if (character == '\\')
+    g_string_append (string, "\\\\");
+  else if (character == '\n')
+    g_string_append (string, "\\n");
+  else if (character == '\t')
+    g_string_append (string, "\\t");
+  else
+    g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
+}
+
 char *
 tool_escape (const char *text)
 {
-  return knows_unicode () ? mtl_escape_text (text, strlen (text))
-                          : mtl_escape_text_as_ascii (text, strlen (text));
+  GString *string = g_string_new (NULL);
+
+  while (*text != '\0')
+    {
+      gunichar character = g_utf8_get_char_validated (text, -1);
+      gboolean is_valid = character < 0x110000;
+      const char *next = is_valid ? g_utf8_next_char (text) : text + 1;
+
+      if (!is_valid)
+        g_string_append_printf (string, "\\x%02x", (guchar) *text);
+      else if (character != '\\' && tool_is_printed (character)
+               && (character < 0x80 || knows_unicode ()))
+        g_string_append_len (string, text, next - text);
+      else
+        append_escaped (string, character);
+      text = next;
+    }
+
+  return g_string_free (string, FALSE);
 }
 
 /* So many hexadecimal digits, or -1. */

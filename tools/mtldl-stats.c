@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "mtl-element-type-private.h"
-
 #define PIECE 65536 /* elements that are looked at together: they stay in the cache */
 
 typedef enum
@@ -47,24 +45,14 @@ typedef struct
 static Kind
 get_kind (MtlDType dtype)
 {
-  MtlElementType type = mtl_element_type_new (dtype);
-
-  if (type.code == MTL_TYPE_CODE_COMPLEX)
+  if (tool_dtype_is_complex (dtype))
     return KIND_COMPLEX;
-  if (type.code == MTL_TYPE_CODE_INT && type.bits == 64)
+  if (dtype == MTL_DTYPE_INT64)
     return KIND_INT64;
-  if (type.code == MTL_TYPE_CODE_UINT && type.bits == 64)
+  if (dtype == MTL_DTYPE_UINT64)
     return KIND_UINT64;
 
   return KIND_DOUBLE;
-}
-
-static gboolean
-is_integer (MtlDType dtype)
-{
-  guint code = mtl_element_type_new (dtype).code;
-
-  return code == MTL_TYPE_CODE_INT || code == MTL_TYPE_CODE_UINT || code == MTL_TYPE_CODE_BOOL;
 }
 
 static MtlDType
@@ -378,7 +366,7 @@ print_extremes (const Stats *self)
     case KIND_COMPLEX:
       return;
     default:
-      if (is_integer (self->dtype))
+      if (tool_dtype_is_integer (self->dtype))
         {
           tool_print ("min       %.0f\nmax       %.0f\n", self->min, self->max);
           return;

@@ -61,11 +61,17 @@ void            tool_complain_of     (const char          *path,
                                       const GError        *error);
 
 /* A stranger's text as it may stand on a terminal, and back. */
+gboolean        tool_is_printed      (gunichar             character);
 char           *tool_escape          (const char          *text);
 char           *tool_unescape        (const char          *text);
 char           *tool_shape_to_string (const gint64        *shape,
                                       gsize                n_dims);
 char           *tool_format_bytes    (guint64              n_bytes);
+
+gboolean        tool_dtype_is_integer      (MtlDType       dtype);
+gboolean        tool_dtype_is_complex      (MtlDType       dtype);
+gboolean        tool_dtype_is_float        (MtlDType       dtype);
+guint           tool_dtype_get_number_size (MtlDType       dtype);
 
 MtlTensorFile  *tool_open            (const char          *path);
 

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-#include "mtl-dlpack-abi-private.h"
-#include "mtl-element-type-private.h"
-
 /* The struct module's codes, by DLPack's codes and the number of bytes; what it
  * has none for cannot be said. */
 static const char *const formats[][17] = {

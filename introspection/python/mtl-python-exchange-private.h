@@ -4,8 +4,6 @@
 
 #include "mtl-python-private.h"
 
-#include "mtl-dlpack-abi-private.h"
-
 G_BEGIN_DECLS
 
 /* Names that both sides of an exchange know. */

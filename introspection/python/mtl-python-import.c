@@ -4,8 +4,6 @@
 
 #include "mtl-python-exchange-private.h"
 
-#include "mtl-element-type-private.h"
-
 /* Names and values that each import passes. */
 static struct
 {
@@ -275,7 +273,8 @@ view_from_exchange (PyObject *object)
 
   if (!says_all (managed))
     {
-      mtl_dl_managed_tensor_versioned_free (managed);
+      if (managed->deleter != NULL)
+        managed->deleter (managed);
       return NULL;
     }
 

@@ -10,6 +10,7 @@
 #endif
 #include <pygobject.h>
 
+#include <mtldl/mtl-bindings.h>
 #include <mtldl/mtldl.h>
 
 G_BEGIN_DECLS

@@ -8,13 +8,10 @@ G_BEGIN_DECLS
 
 /* Text of a stranger's, as it may stand in a message or on a terminal: what does not
  * print is escaped. The last is for messages, and cuts what is long. */
-gboolean mtl_is_printed           (gunichar    character);
-char    *mtl_escape_text          (const char *text,
-                                   gsize       size);
-char    *mtl_escape_text_as_ascii (const char *text,
-                                   gsize       size);
-char    *mtl_quote_text           (const char *text,
-                                   gsize       size);
+char    *mtl_escape_text        (const char  *text,
+                                 gsize        size);
+char    *mtl_quote_text         (const char  *text,
+                                 gsize        size);
 
 /* Says which tensor an error is of. Always FALSE. */
 gboolean mtl_prefix_tensor_name (GError     **error,

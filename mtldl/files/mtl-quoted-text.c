@@ -10,8 +10,8 @@
 
 /* Line breaks of Unicode, and marks that turn the direction of writing, would let a
  * name look like something else. */
-gboolean
-mtl_is_printed (gunichar character)
+static gboolean
+is_printed (gunichar character)
 {
   GUnicodeType type = g_unichar_type (character);
 
@@ -36,8 +36,7 @@ append_escaped (GString  *string,
 static char *
 escape (const char *text,
         gsize       size,
-        gsize       max_size,
-        gboolean    as_ascii)
+        gsize       max_size)
 {
   GString *string = g_string_new (NULL);
   const char *end = text + size, *next;
@@ -56,7 +55,7 @@ escape (const char *text,
 
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *at);
-      else if (character != '\\' && (character < 0x80 || !as_ascii) && mtl_is_printed (character))
+      else if (character != '\\' && is_printed (character))
         g_string_append_len (string, at, next - at);
       else
         append_escaped (string, character);
@@ -69,21 +68,14 @@ char *
 mtl_escape_text (const char *text,
                  gsize       size)
 {
-  return escape (text, size, G_MAXSIZE, FALSE);
-}
-
-char *
-mtl_escape_text_as_ascii (const char *text,
-                          gsize       size)
-{
-  return escape (text, size, G_MAXSIZE, TRUE);
+  return escape (text, size, G_MAXSIZE);
 }
 
 char *
 mtl_quote_text (const char *text,
                 gsize       size)
 {
-  g_autofree char *escaped = escape (text, size, MAX_QUOTED, FALSE);
+  g_autofree char *escaped = escape (text, size, MAX_QUOTED);
 
   return g_strconcat ("“", escaped, "”", NULL);
 }

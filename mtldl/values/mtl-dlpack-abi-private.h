@@ -2,78 +2,11 @@
 
 #pragma once
 
+#include "mtl-dlpack-abi.h"
 #include "mtl-element-type-private.h"
 #include "mtl-layout-private.h"
 
 G_BEGIN_DECLS
-
-/* The structs of DLPack 1.3. They are declared here and not taken from the
- * system's header, because what distributions ship is often older than 1.0. */
-
-#define DLPACK_MAJOR_VERSION 1
-#define DLPACK_MINOR_VERSION 3
-
-#define DLPACK_FLAG_BITMASK_READ_ONLY G_GUINT64_CONSTANT (1)
-#define DLPACK_FLAG_BITMASK_IS_COPIED G_GUINT64_CONSTANT (2)
-#define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED G_GUINT64_CONSTANT (4)
-
-typedef struct
-{
-  guint32 major;
-  guint32 minor;
-} DLPackVersion;
-
-typedef struct
-{
-  gint32 device_type;
-  gint32 device_id;
-} DLDevice;
-
-typedef struct
-{
-  guint8 code;
-  guint8 bits;
-  guint16 lanes;
-} DLDataType;
-
-typedef struct
-{
-  void *data;
-  DLDevice device;
-  gint32 ndim;
-  DLDataType dtype;
-  gint64 *shape;
-  gint64 *strides;
-  guint64 byte_offset;
-} DLTensor;
-
-typedef struct DLManagedTensor DLManagedTensor;
-struct DLManagedTensor
-{
-  DLTensor dl_tensor;
-  void *manager_ctx;
-  void (*deleter) (DLManagedTensor *self);
-};
-
-typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
-struct DLManagedTensorVersioned
-{
-  DLPackVersion version;
-  void *manager_ctx;
-  void (*deleter) (DLManagedTensorVersioned *self);
-  guint64 flags;
-  DLTensor dl_tensor;
-};
-
-#if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT (sizeof (DLTensor) == 48);
-G_STATIC_ASSERT (sizeof (DLManagedTensor) == 64);
-G_STATIC_ASSERT (sizeof (DLManagedTensorVersioned) == 80);
-G_STATIC_ASSERT (G_STRUCT_OFFSET (DLTensor, shape) == 24);
-G_STATIC_ASSERT (G_STRUCT_OFFSET (DLTensor, byte_offset) == 40);
-G_STATIC_ASSERT (G_STRUCT_OFFSET (DLManagedTensor, deleter) == 56);
-G_STATIC_ASSERT (G_STRUCT_OFFSET (DLManagedTensorVersioned, dl_tensor) == 32);
-#endif
 
 static inline void
 mtl_dl_managed_tensor_free (DLManagedTensor *self)

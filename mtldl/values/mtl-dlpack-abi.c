@@ -6,6 +6,16 @@
 
 #include "mtl-error.h"
 
+#if GLIB_SIZEOF_VOID_P == 8
+G_STATIC_ASSERT (sizeof (DLTensor) == 48);
+G_STATIC_ASSERT (sizeof (DLManagedTensor) == 64);
+G_STATIC_ASSERT (sizeof (DLManagedTensorVersioned) == 80);
+G_STATIC_ASSERT (G_STRUCT_OFFSET (DLTensor, shape) == 24);
+G_STATIC_ASSERT (G_STRUCT_OFFSET (DLTensor, byte_offset) == 40);
+G_STATIC_ASSERT (G_STRUCT_OFFSET (DLManagedTensor, deleter) == 56);
+G_STATIC_ASSERT (G_STRUCT_OFFSET (DLManagedTensorVersioned, dl_tensor) == 32);
+#endif
+
 gboolean
 mtl_dl_device_is_host_accessible (gint32 device_type)
 {

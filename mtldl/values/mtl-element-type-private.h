@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "mtl-dlpack-abi.h"
 #include "mtl-dtype.h"
 
 G_BEGIN_DECLS
@@ -15,17 +16,6 @@ typedef struct
   guint16 lanes;
   gboolean padded;
 } MtlElementType;
-
-enum
-{
-  MTL_TYPE_CODE_INT = 0,
-  MTL_TYPE_CODE_UINT = 1,
-  MTL_TYPE_CODE_FLOAT = 2,
-  MTL_TYPE_CODE_OPAQUE_HANDLE = 3,
-  MTL_TYPE_CODE_BFLOAT = 4,
-  MTL_TYPE_CODE_COMPLEX = 5,
-  MTL_TYPE_CODE_BOOL = 6,
-};
 
 const char *mtl_dtype_get_name (MtlDType   self);
 gboolean    mtl_dtype_check    (MtlDType   self,

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#define DLPACK_DLPACK_H_ /* the library leaves its own out */
+
 #include <stdint.h>
 
 /* What a peer of the library sees: the structs of DLPack 1.x, written down a

@@ -2,6 +2,8 @@
 
 #include "dlpack-producer.h"
 
+#include <mtldl/mtl-bindings.h>
+
 #define ANY_DEVICE MTL_DEVICE_TYPE_UNKNOWN, 0
 
 static MtlStridedView *

@@ -2,6 +2,8 @@
 
 #include "test-utils.h"
 
+#include <mtldl/mtl-bindings.h>
+
 static void
 test_new (void)
 {

@@ -2,6 +2,8 @@
 
 #include "test-utils.h"
 
+#include <mtldl/mtl-bindings.h>
+
 static MtlStridedView *
 new_counted (int *n_ended)
 {

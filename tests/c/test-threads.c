@@ -2,6 +2,8 @@
 
 #include "dlpack-producer.h"
 
+#include <mtldl/mtl-bindings.h>
+
 #define N_THREADS 4
 #define N_ROUNDS 2000
 

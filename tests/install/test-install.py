@@ -204,14 +204,19 @@ class InstallTest:
                          '-pedantic', '-fsyntax-only', *flags, source], **kwargs)
 
     def test_headers_c99(self):
-        """C: <mtldl/mtldl.h> brings every header, in pedantic C99."""
+        """C: <mtldl/mtldl.h> brings every header but that for bindings, in pedantic C99."""
         text = '#include <mtldl/mtldl.h>\nint main (void) { return MTL_MAJOR_VERSION != 1; }\n'
         self.compile([*self.cc, '-std=c99'], 'headers.c', text)
 
         flags = self.pkg_config('--cflags', 'mtldl-1')
         read = self.run([*self.cc, '-M', 'headers.c', *flags])
         unread = [name for name in self.headers() if f'/mtldl/{name}' not in read]
-        check_equal(unread, [])
+        check_equal(unread, ['mtl-bindings.h', 'mtl-dlpack-abi.h'])
+
+        text = '#include <mtldl/mtl-bindings.h>\nint main (void) { return sizeof (DLTensor) == 0; }\n'
+        self.compile([*self.cc, '-std=c99'], 'bindings.c', text)
+        self.compile([*self.cc, '-std=c99'], 'both.c', f'#include <mtldl/mtldl.h>\n{text}')
+        self.compile([*self.cxx, '-std=c++11'], 'bindings.cpp', text.replace('void', ''))
 
     def test_headers_cxx(self):
         """C++: <mtldl/mtldl.h> compiles, and the functions have C's names."""
@@ -223,9 +228,9 @@ class InstallTest:
         self.run(['./headers-cpp'])
 
     def test_single_headers(self):
-        """C: no header but <mtldl/mtldl.h> can be included by itself."""
+        """C: no header but <mtldl/mtldl.h> and that for bindings can be included by itself."""
         for name in self.headers():
-            if name in ('mtldl.h', 'mtl-version.h'):
+            if name in ('mtldl.h', 'mtl-version.h', 'mtl-bindings.h'):
                 continue
             message = self.compile(self.cc, 'single.c', f'#include <mtldl/{name}>\n', fails=True)
             if 'can be included directly' not in message:
@@ -281,7 +286,8 @@ class InstallTest:
         before = f'#include {header}\n#include <mtldl/mtldl.h>\n{use}'
         after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
         flags = ['-Wno-address', '-Wno-nonnull-compare']
-        for text in (before, after):
+        bindings = before.replace('mtldl.h>', 'mtl-bindings.h>')
+        for text in (before, after, bindings):
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
 

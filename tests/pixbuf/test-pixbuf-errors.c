@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mtl-dlpack-abi-private.h"
+#include <mtldl/mtl-bindings.h>
 #include "test-pixbuf-utils.h"
 
 static void

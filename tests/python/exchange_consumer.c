@@ -7,9 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <glib.h>
-
-#include "mtl-dlpack-abi-private.h"
+#include <mtldl/mtl-bindings.h>
 
 typedef void (* SetErrorFunc) (void       *context,
                                const char *kind,

@@ -4,8 +4,8 @@
 
 #include "mtl-strided-view-private.h"
 
+#include "mtl-bindings.h"
 #include "mtl-device-private.h"
-#include "mtl-dlpack-abi-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -366,11 +366,11 @@ mtl_strided_view_get_data (MtlStridedView *self)
  * @self: a view
  * @tensor: (type gpointer) (out caller-allocates): a DLPack `DLTensor`
  *
- * Says at once what [method@Mtl.StridedView.get_data],
+ * Gets at once what [method@Mtl.StridedView.get_data],
  * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
- * the getters of the device and the element type do. It is all @self's own, and
- * lasts as long: to give memory to somebody else, there is
- * [method@Mtl.StridedView.to_dlpack].
+ * the getters of the device and the element type return. All of it belongs to
+ * @self and lives as long as @self does; to hand memory to somebody else, use
+ * [method@Mtl.StridedView.to_dlpack]. Declared in `<mtldl/mtl-bindings.h>`.
  *
  * Returns: DLPack's flags: 1 for a read-only view, 4 for padded elements
  *
@@ -378,12 +378,12 @@ mtl_strided_view_get_data (MtlStridedView *self)
  */
 guint64
 mtl_strided_view_describe (MtlStridedView *self,
-                           gpointer        tensor)
+                           DLTensor       *tensor)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
   g_return_val_if_fail (tensor != NULL, 0);
 
-  *(DLTensor *) tensor = (DLTensor) {
+  *tensor = (DLTensor) {
     .data = find_first_element (self),
     .device = { self->memory->device_type, self->memory->device_ordinal },
     .ndim = self->layout.n_dims,

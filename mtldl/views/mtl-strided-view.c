@@ -4,6 +4,7 @@
 
 #include "mtl-strided-view-private.h"
 
+#include "mtl-bindings.h"
 #include "mtl-error.h"
 #include "mtl-spare-objects-private.h"
 #include "mtl-strided-layout-private.h"
@@ -63,21 +64,21 @@ static MtlSpareObjects spare_views;
 /**
  * mtl_strided_view_release: (skip)
  * @self: (transfer full): a view
- * @may_end_memory: whether to go on where the memory ends with the view, which
- *   runs what the owner of the memory has to be done then
+ * @may_run_others: whether to go on if that ends the memory or the object, which
+ *   runs functions of whoever owns the memory or watches the object
  *
  * Gives up a reference, as g_object_unref() does, but keeps the object for the
- * next view that is made, where nobody else has a use for it. For loops that
- * make many views, of which each lives for a moment.
+ * next view that is made, unless somebody else still uses it. For loops that make
+ * many short-lived views. Declared in `<mtldl/mtl-bindings.h>`.
  *
- * Returns: whether the reference was given up, which it always is where
- *   @may_end_memory is %TRUE
+ * Returns: whether the reference was given up, which is always the case if
+ *   @may_run_others is %TRUE
  *
  * Since: 1.0
  */
 gboolean
 mtl_strided_view_release (MtlStridedView *self,
-                          gboolean        may_end_memory)
+                          gboolean        may_run_others)
 {
   MtlMemory *memory;
 
@@ -85,18 +86,18 @@ mtl_strided_view_release (MtlStridedView *self,
 
   if (!mtl_object_is_unattached (self))
     {
-      if (may_end_memory)
+      if (may_run_others)
         g_object_unref (self);
-      return may_end_memory;
+      return may_run_others;
     }
 
-  if (!may_end_memory
+  if (!may_run_others
       && (self->buffer != NULL || !mtl_memory_unref_unless_last (self->memory)))
     return FALSE;
 
   memory = self->memory;
   self->memory = mtl_memory_get_empty ();
-  if (may_end_memory)
+  if (may_run_others)
     {
       g_clear_object (&self->buffer);
       mtl_memory_unref (memory);

@@ -212,9 +212,4 @@ MtlStridedLayout *mtl_strided_layout_to_dense           (MtlStridedLayout  *self
                                                          GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
-/* A faster g_object_unref(). */
-MTL_AVAILABLE_IN_1_0
-gboolean          mtl_strided_layout_release      (MtlStridedLayout  *self,
-                                                   gboolean           may_run_others);
-
 G_END_DECLS

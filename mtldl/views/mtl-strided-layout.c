@@ -4,6 +4,7 @@
 
 #include "mtl-strided-layout-private.h"
 
+#include "mtl-bindings.h"
 #include "mtl-error.h"
 #include "mtl-spare-objects-private.h"
 
@@ -54,14 +55,14 @@ static MtlSpareObjects spare_layouts;
 /**
  * mtl_strided_layout_release: (skip)
  * @self: (transfer full): a layout
- * @may_run_others: whether to go on where others have a use for the object,
- *   whose functions may run when it ends
+ * @may_run_others: whether to go on if that ends the object, which runs
+ *   functions of whoever watches it
  *
  * Gives up a reference, as g_object_unref() does, but keeps the object for the
- * next layout that is made, where nobody else has a use for it. For loops that
- * make many layouts, of which each lives for a moment.
+ * next layout that is made, unless somebody else still uses it. For loops that
+ * make many short-lived layouts. Declared in `<mtldl/mtl-bindings.h>`.
  *
- * Returns: whether the reference was given up, which it always is where
+ * Returns: whether the reference was given up, which is always the case if
  *   @may_run_others is %TRUE
  *
  * Since: 1.0

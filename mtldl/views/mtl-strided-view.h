@@ -335,16 +335,6 @@ char           *mtl_strided_view_format        (MtlStridedView *self,
 MTL_AVAILABLE_IN_1_0
 char           *mtl_strided_view_to_string     (MtlStridedView *self);
 
-/* In a DLTensor of DLPack's. */
-MTL_AVAILABLE_IN_1_0
-guint64         mtl_strided_view_describe     (MtlStridedView  *self,
-                                               gpointer         tensor);
-
-/* A faster g_object_unref(). */
-MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_release      (MtlStridedView  *self,
-                                               gboolean         may_end_memory);
-
 /* Those that work in the background, and tell how far they are. */
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_fill_async           (MtlStridedView         *self,

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+/* For the authors of language bindings, and not part of <mtldl/mtldl.h>: what a
+ * binding's hot paths need beyond it. */
+
+#ifndef MTLDL_COMPILATION
+#define MTLDL_INSIDE
+#endif
+
+#include "mtl-dlpack-abi.h"
+#include "mtl-strided-layout.h"
+#include "mtl-strided-view.h"
+
+G_BEGIN_DECLS
+
+MTL_AVAILABLE_IN_1_0
+guint64  mtl_strided_view_describe  (MtlStridedView   *self,
+                                     DLTensor         *tensor);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_strided_view_release   (MtlStridedView   *self,
+                                     gboolean          may_run_others);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_strided_layout_release (MtlStridedLayout *self,
+                                     gboolean          may_run_others);
+
+G_END_DECLS
+
+#ifndef MTLDL_COMPILATION
+#undef MTLDL_INSIDE
+#endif
