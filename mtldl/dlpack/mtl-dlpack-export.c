@@ -36,16 +36,6 @@ delete_legacy (DLManagedTensor *managed)
   g_free (managed);
 }
 
-static gboolean
-has_negative_strides (const MtlLayout *layout)
-{
-  for (guint32 i = 0; i < layout->n_dims; i++)
-    if (mtl_layout_strides (layout)[i] < 0 && mtl_layout_shape (layout)[i] > 1)
-      return !mtl_layout_is_empty (layout);
-
-  return FALSE;
-}
-
 /* What of a layout does not go out as it is, if anything. */
 static const char *
 find_obstacle (MtlStridedView *self,
@@ -54,7 +44,7 @@ find_obstacle (MtlStridedView *self,
   gint64 byte;
   guint bit;
 
-  if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES) && has_negative_strides (&self->layout))
+  if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES) && mtl_layout_has_negative_strides (&self->layout))
     return "has negative strides, which few consumers take";
 
   mtl_layout_get_first_byte (&self->layout, &byte, &bit);

@@ -214,6 +214,7 @@ gint64   *mtl_layout_dup_byte_strides (const MtlLayout  *self,
 gboolean  mtl_layout_is_contiguous    (const MtlLayout  *self,
                                        MtlOrder          order);
 gboolean  mtl_layout_is_dense         (const MtlLayout  *self);
+gboolean  mtl_layout_has_negative_strides (const MtlLayout *self);
 gboolean  mtl_layout_equal            (const MtlLayout  *a,
                                        const MtlLayout  *b);
 gboolean  mtl_layout_same_shape       (const MtlLayout  *a,

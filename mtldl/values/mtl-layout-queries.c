@@ -248,6 +248,17 @@ mtl_layout_is_contiguous (const MtlLayout *self,
   return is_packed (self, axes);
 }
 
+/* Those of axes that are never walked do not count. */
+gboolean
+mtl_layout_has_negative_strides (const MtlLayout *self)
+{
+  for (guint32 i = 0; i < self->n_dims; i++)
+    if (mtl_layout_strides (self)[i] < 0 && mtl_layout_shape (self)[i] > 1)
+      return !mtl_layout_is_empty (self);
+
+  return FALSE;
+}
+
 gboolean
 mtl_layout_is_dense (const MtlLayout *self)
 {

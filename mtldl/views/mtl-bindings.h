@@ -19,6 +19,9 @@ MTL_AVAILABLE_IN_1_0
 guint64  mtl_strided_view_describe  (MtlStridedView   *self,
                                      DLTensor         *tensor);
 MTL_AVAILABLE_IN_1_0
+gboolean mtl_strided_view_has_negative_strides
+                                    (MtlStridedView   *self);
+MTL_AVAILABLE_IN_1_0
 gboolean mtl_strided_view_release   (MtlStridedView   *self,
                                      gboolean          may_run_others);
 MTL_AVAILABLE_IN_1_0

@@ -397,6 +397,27 @@ mtl_strided_view_describe (MtlStridedView *self,
 }
 
 /**
+ * mtl_strided_view_has_negative_strides: (skip)
+ * @self: a view
+ *
+ * Checks whether the elements run backwards along an axis. Strides of axes with
+ * fewer than two indices are never used and do not count, nor do those of a view
+ * without elements. Few consumers of DLPack take negative strides; see
+ * %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. Declared in `<mtldl/mtl-bindings.h>`.
+ *
+ * Returns: %TRUE if they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_has_negative_strides (MtlStridedView *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+
+  return mtl_layout_has_negative_strides (&self->layout);
+}
+
+/**
  * mtl_strided_view_get_address:
  * @self: a view
  *

@@ -286,7 +286,7 @@ class InstallTest:
         before = f'#include {header}\n#include <mtldl/mtldl.h>\n{use}'
         after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
         flags = ['-Wno-address', '-Wno-nonnull-compare']
-        bindings = before.replace('mtldl.h>', 'mtl-bindings.h>')
+        bindings = f'#include {header}\n#include <mtldl/mtl-bindings.h>\n{after}'
         for text in (before, after, bindings):
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
