@@ -12,12 +12,6 @@
 
 G_BEGIN_DECLS
 
-/* Declared here, as a device copies between buffers; defined in mtl-buffer.h. */
-#define MTL_TYPE_BUFFER (mtl_buffer_get_type ())
-
-MTL_AVAILABLE_IN_1_0
-G_DECLARE_FINAL_TYPE (MtlBuffer, mtl_buffer, MTL, BUFFER, GObject)
-
 #define MTL_TYPE_DEVICE (mtl_device_get_type ())
 
 MTL_AVAILABLE_IN_1_0
@@ -39,10 +33,12 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
  * @free: gives back what one of the three above gave
  * @contents: the host's address of an allocation, or %NULL
  * @check_export: whether an allocation may be handed to another library
- * @copy: copies @size bytes between buffers, of which one at least is of this
- *   device; the ranges are checked, and may overlap. The host reaches the
- *   other one if that is of another device
- * @fill: repeats a pattern over a range, which is checked
+ * @copy: copies @size bytes between two allocations, at least one of which is
+ *   this device's. An allocation of another device, or of the host, is given by
+ *   its address and %MTL_STORAGE_MODE_HOST. The ranges are checked and may
+ *   overlap
+ * @fill: repeats a pattern over a range of an allocation; the range is checked
+ *   and holds a whole number of patterns
  * @synchronize: waits for all work that was given to the device through this
  *   library
  * @synchronize_memory: makes what the device wrote to an allocation readable
@@ -97,15 +93,18 @@ struct _MtlDeviceClass
                                       MtlStorageMode   mode,
                                       GError         **error);
   gboolean (* copy)                  (MtlDevice       *self,
-                                      MtlBuffer       *dest,
+                                      gpointer         dest,
+                                      MtlStorageMode   dest_mode,
                                       gsize            dest_offset,
-                                      MtlBuffer       *source,
+                                      gpointer         source,
+                                      MtlStorageMode   source_mode,
                                       gsize            source_offset,
                                       gsize            size,
                                       GCancellable    *cancellable,
                                       GError         **error);
   gboolean (* fill)                  (MtlDevice       *self,
-                                      MtlBuffer       *dest,
+                                      gpointer         handle,
+                                      MtlStorageMode   mode,
                                       gsize            offset,
                                       gsize            size,
                                       gconstpointer    pattern,

@@ -5,11 +5,9 @@
 #include "mtl-host-device-private.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mtl-buffer.h"
 #include "mtl-error.h"
 
 /* Wide enough for a cache line and for every vector register. */
@@ -96,45 +94,6 @@ mtl_host_device_contents (MtlDevice      *device,
   return handle;
 }
 
-static gboolean
-mtl_host_device_copy (MtlDevice     *device,
-                      MtlBuffer     *dest,
-                      gsize          dest_offset,
-                      MtlBuffer     *source,
-                      gsize          source_offset,
-                      gsize          size,
-                      GCancellable  *cancellable,
-                      GError       **error)
-{
-  memmove ((guint8 *) mtl_buffer_get_contents (dest) + dest_offset,
-           (guint8 *) mtl_buffer_get_contents (source) + source_offset, size);
-  return TRUE;
-}
-
-static gboolean
-mtl_host_device_fill (MtlDevice      *device,
-                      MtlBuffer      *dest,
-                      gsize           offset,
-                      gsize           size,
-                      gconstpointer   pattern,
-                      gsize           pattern_size,
-                      GError        **error)
-{
-  guint8 *data = (guint8 *) mtl_buffer_get_contents (dest) + offset;
-  gsize filled = MIN (size, pattern_size);
-
-  memmove (data, pattern, filled); /* which may lie in the buffer itself */
-  while (filled < size)
-    {
-      gsize chunk = MIN (filled, size - filled);
-
-      memcpy (data + filled, data, chunk);
-      filled += chunk;
-    }
-
-  return TRUE;
-}
-
 static void
 mtl_host_device_class_init (MtlHostDeviceClass *klass)
 {
@@ -144,8 +103,6 @@ mtl_host_device_class_init (MtlHostDeviceClass *klass)
   device_class->allocate = mtl_host_device_allocate;
   device_class->free = mtl_host_device_free;
   device_class->contents = mtl_host_device_contents;
-  device_class->copy = mtl_host_device_copy;
-  device_class->fill = mtl_host_device_fill;
 }
 
 static void

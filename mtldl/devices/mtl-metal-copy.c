@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-#include "mtl-buffer.h"
 #include "mtl-device-private.h"
 #include "mtl-error.h"
 #include "mtl-metal-bridge-private.h"
@@ -20,10 +19,11 @@
 #define WORD_SIZE MTL_METAL_WORD_SIZE
 #define STAGING_SIZE ((gsize) 16 << 20)
 
-/* Bytes of an id<MTLBuffer>. */
+/* Bytes of an id<MTLBuffer>; in storage mode HOST of what is at an address. */
 typedef struct
 {
   gpointer handle;
+  MtlStorageMode mode;
   gsize offset;
   gsize size;
 } Range;
@@ -54,7 +54,8 @@ staging_widen (const Staging *self,
   gsize n_before = range->offset % self->word_size;
   gsize n_words = (n_before + range->size + self->word_size - 1) / self->word_size;
 
-  return (Range) { range->handle, range->offset - n_before, n_words * self->word_size };
+  return (Range) { range->handle, range->mode, range->offset - n_before,
+                   n_words * self->word_size };
 }
 
 /* Before anything is written: an MTLBuffer may end within a word. */
@@ -169,21 +170,32 @@ staging_upload (const Staging  *self,
   return uploaded;
 }
 
-/* Where a buffer of ours is not reached by the host. */
 static gboolean
-is_private (MtlBuffer *buffer)
+is_private (const Range *range)
 {
-  return mtl_buffer_get_contents (buffer) == NULL;
+  return range->mode == MTL_STORAGE_MODE_PRIVATE;
+}
+
+/* Where the host reaches it. */
+static guint8 *
+get_contents (const Range *range)
+{
+  guint8 *contents = range->mode == MTL_STORAGE_MODE_HOST
+                       ? range->handle
+                       : mtl_metal_bridge_get_contents (range->handle);
+
+  return contents + range->offset;
 }
 
 static Range
-range_of_buffer (MtlBuffer *buffer,
-                 gsize      offset,
-                 gsize      size)
+get_part (const Range *range,
+          gsize        offset,
+          gsize        size)
 {
   return (Range) {
-    .handle = mtl_buffer_get_handle (buffer),
-    .offset = mtl_buffer_get_byte_offset (buffer) + offset,
+    .handle = range->handle,
+    .mode = range->mode,
+    .offset = range->offset + offset,
     .size = size,
   };
 }
@@ -205,20 +217,15 @@ blittable (MtlMetalDevice *self,
   gsize n_before = (word_size - range->offset % word_size) % word_size;
 
   if (n_before > range->size)
-    return (Range) { range->handle, range->offset, 0 };
+    return get_part (range, 0, 0);
 
-  return (Range) {
-    .handle = range->handle,
-    .offset = range->offset + n_before,
-    .size = (range->size - n_before) / word_size * word_size,
-  };
+  return get_part (range, n_before, (range->size - n_before) / word_size * word_size);
 }
 
 /* One blit between two buffers of the device; what lands in a managed one
  * lands in the host's copy too. */
 static gboolean
 blit (MtlMetalDevice  *self,
-      MtlBuffer       *dest_buffer,
       const Range     *dest,
       const Range     *source,
       GError         **error)
@@ -227,102 +234,97 @@ blit (MtlMetalDevice  *self,
     { MTL_METAL_COPY, dest->handle, dest->offset, source->handle, source->offset, dest->size },
     { MTL_METAL_SYNCHRONIZE, .dest = dest->handle },
   };
-  gboolean two_copies = mtl_buffer_get_storage_mode (dest_buffer) == MTL_STORAGE_MODE_MANAGED
+  gboolean two_copies = dest->mode == MTL_STORAGE_MODE_MANAGED
                         && !mtl_device_has_unified_memory (MTL_DEVICE (self));
   gpointer queue = mtl_metal_device_get_queue (self, error);
 
   return queue != NULL && mtl_metal_bridge_run (queue, commands, two_copies ? 2 : 1, error);
 }
 
-/* Through memory that the host reaches, in pieces; from the end where the
- * source would else be overwritten before it is read. */
+/* Through memory that the host reaches, in pieces; from the end if the source
+ * would otherwise be overwritten before it is read. */
 static gboolean
 copy_through_host (MtlMetalDevice  *self,
-                   MtlBuffer       *dest,
-                   gsize            dest_offset,
-                   MtlBuffer       *source,
-                   gsize            source_offset,
-                   gsize            size,
+                   const Range     *dest,
+                   const Range     *source,
                    GCancellable    *cancellable,
                    GError         **error)
 {
   g_auto (Staging) from = { NULL };
   g_auto (Staging) to = { NULL };
-  Range all_read = range_of_buffer (source, source_offset, size);
-  Range all_written = range_of_buffer (dest, dest_offset, size);
-  gboolean backwards = mtl_buffer_get_handle (dest) == mtl_buffer_get_handle (source)
-                       && mtl_buffer_get_byte_offset (dest) + dest_offset
-                            > mtl_buffer_get_byte_offset (source) + source_offset;
-  guint8 *dest_contents = mtl_buffer_get_contents (dest);
-  const guint8 *source_contents = mtl_buffer_get_contents (source);
+  gboolean backwards = dest->handle == source->handle && dest->offset > source->offset;
+  gsize size = dest->size;
 
   if (size == 0)
     return TRUE;
 
-  if ((is_private (source) && !staging_init (&from, self, &all_read, error))
-      || (is_private (dest) && !staging_init (&to, self, &all_written, error)))
+  if ((is_private (source) && !staging_init (&from, self, source, error))
+      || (is_private (dest) && !staging_init (&to, self, dest, error)))
     return FALSE;
 
   for (gsize done = 0; done < size;)
     {
       gsize chunk = MIN (size - done, STAGING_SIZE);
       gsize start = backwards ? size - done - chunk : done;
-      Range read = range_of_buffer (source, source_offset + start, chunk);
-      Range written = range_of_buffer (dest, dest_offset + start, chunk);
+      Range read = get_part (source, start, chunk);
+      Range written = get_part (dest, start, chunk);
       const guint8 *data;
 
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
 
-      data = is_private (source) ? staging_download (&from, &read, error)
-                                 : source_contents + source_offset + start;
+      data = is_private (source) ? staging_download (&from, &read, error) : get_contents (&read);
       if (data == NULL)
         return FALSE;
 
       if (!is_private (dest))
-        memcpy (dest_contents + dest_offset + start, data, chunk);
+        memcpy (get_contents (&written), data, chunk);
       else if (!staging_upload (&to, &written, data, error))
         return FALSE;
 
       done += chunk;
     }
 
-  if (!is_private (dest) && mtl_buffer_get_device (dest) == MTL_DEVICE (self))
-    mtl_buffer_did_modify (dest, dest_offset, size);
+  if (dest->mode != MTL_STORAGE_MODE_HOST)
+    MTL_DEVICE_GET_CLASS (self)->did_modify (MTL_DEVICE (self), dest->handle, dest->mode,
+                                             dest->offset, size);
 
   return TRUE;
 }
 
 gboolean
-mtl_metal_device_copy (MtlDevice     *device,
-                       MtlBuffer     *dest_buffer,
-                       gsize          dest_offset,
-                       MtlBuffer     *source_buffer,
-                       gsize          source_offset,
-                       gsize          size,
-                       GCancellable  *cancellable,
-                       GError       **error)
+mtl_metal_device_copy (MtlDevice       *device,
+                       gpointer         dest_handle,
+                       MtlStorageMode   dest_mode,
+                       gsize            dest_offset,
+                       gpointer         source_handle,
+                       MtlStorageMode   source_mode,
+                       gsize            source_offset,
+                       gsize            size,
+                       GCancellable    *cancellable,
+                       GError         **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
-  Range dest = range_of_buffer (dest_buffer, dest_offset, size);
-  Range source = range_of_buffer (source_buffer, source_offset, size);
+  Range dest = { dest_handle, dest_mode, dest_offset, size };
+  Range source = { source_handle, source_mode, source_offset, size };
   Range dest_words = blittable (self, &dest);
   Range source_words = blittable (self, &source);
   gsize n_before = dest_words.offset - dest.offset;
   gsize n_until = n_before + dest_words.size;
+  Range dest_start = get_part (&dest, 0, n_before);
+  Range source_start = get_part (&source, 0, n_before);
+  Range dest_end = get_part (&dest, n_until, size - n_until);
+  Range source_end = get_part (&source, n_until, size - n_until);
 
-  if (mtl_buffer_get_device (dest_buffer) != device
-      || mtl_buffer_get_device (source_buffer) != device || overlap (&dest, &source)
-      || dest_words.size == 0 || source_words.offset - source.offset != n_before)
-    return copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset, size,
-                              cancellable, error);
+  if (dest_mode == MTL_STORAGE_MODE_HOST || source_mode == MTL_STORAGE_MODE_HOST
+      || overlap (&dest, &source) || dest_words.size == 0
+      || source_words.offset - source.offset != n_before)
+    return copy_through_host (self, &dest, &source, cancellable, error);
 
   /* The end first: it may be out of reach, and then nothing is written. */
-  return copy_through_host (self, dest_buffer, dest_offset + n_until, source_buffer,
-                            source_offset + n_until, size - n_until, cancellable, error)
-         && copy_through_host (self, dest_buffer, dest_offset, source_buffer, source_offset,
-                               n_before, cancellable, error)
-         && blit (self, dest_buffer, &dest_words, &source_words, error);
+  return copy_through_host (self, &dest_end, &source_end, cancellable, error)
+         && copy_through_host (self, &dest_start, &source_start, cancellable, error)
+         && blit (self, &dest_words, &source_words, error);
 }
 
 static gboolean
@@ -369,7 +371,7 @@ fill_through_host (MtlMetalDevice  *self,
 
   for (gsize done = 0; done < dest->size; done += chunk)
     {
-      Range range = { dest->handle, dest->offset + done, MIN (dest->size - done, chunk) };
+      Range range = get_part (dest, done, MIN (dest->size - done, chunk));
 
       if (!staging_upload (&staging, &range, repeated, error))
         return FALSE;
@@ -380,7 +382,8 @@ fill_through_host (MtlMetalDevice  *self,
 
 gboolean
 mtl_metal_device_fill (MtlDevice      *device,
-                       MtlBuffer      *dest,
+                       gpointer        handle,
+                       MtlStorageMode  mode,
                        gsize           offset,
                        gsize           size,
                        gconstpointer   pattern,
@@ -388,11 +391,11 @@ mtl_metal_device_fill (MtlDevice      *device,
                        GError        **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
-  Range range = range_of_buffer (dest, offset, size);
+  Range range = { handle, mode, offset, size };
   Range words = blittable (self, &range);
-  Range before = { range.handle, range.offset, words.offset - range.offset };
-  Range after = { range.handle, words.offset + words.size,
-                  range.size - before.size - words.size };
+  gsize n_before = words.offset - offset;
+  Range before = get_part (&range, 0, n_before);
+  Range after = get_part (&range, n_before + words.size, size - n_before - words.size);
   MtlMetalCommand fill = { MTL_METAL_FILL, words.handle, words.offset, .size = words.size,
                            .value = *(const guint8 *) pattern };
   gpointer queue;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mtl-buffer.h"
-#include "mtl-file-mapping-private.h"
 #include "mtl-memory-private.h"
 
 G_BEGIN_DECLS
@@ -19,12 +18,5 @@ struct _MtlBuffer
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);
-gboolean   mtl_buffer_check_range    (MtlBuffer  *self,
-                                       gsize       offset,
-                                       gsize       size,
-                                       GError    **error);
-MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
-                                       MtlDevice       *device,
-                                       GError         **error);
 
 G_END_DECLS

@@ -4,8 +4,10 @@
 
 #include "mtl-buffer-private.h"
 
+#include "mtl-device-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
+#include "mtl-file-source-private.h"
 
 /**
  * MtlBuffer:
@@ -445,11 +447,90 @@ mtl_buffer_new_for_handle (MtlDevice       *device,
                                                                destroy, owner, error));
 }
 
-gboolean
-mtl_buffer_check_range (MtlBuffer  *self,
-                        gsize       offset,
-                        gsize       size,
-                        GError    **error)
+static MtlBuffer *
+new_empty (MtlDevice  *device,
+           GError    **error)
+{
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, NULL, 0,
+                                                            MTL_BUFFER_FLAGS_READ_ONLY, NULL,
+                                                            NULL, error));
+}
+
+/**
+ * mtl_buffer_new_mapped: (constructor)
+ * @file: a file of a disk
+ * @device: (nullable): a device, %NULL for the host
+ * @offset: where the range begins in the file, in bytes; any number
+ * @size: the size of the range in bytes; may be 0
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Makes a read-only buffer of a range of a file, without reading it: the system
+ * reads a page when its bytes are first used, and takes it back when memory is
+ * short. On Metal the GPU uses the same pages.
+ *
+ * The file is closed at once, and what it is called afterwards does not
+ * matter: it may be removed, and another one may take its place, as
+ * [method@Gio.File.replace_contents] and a rename do.
+ *
+ * **Nobody may cut the file or write to it** as long as the buffer, or
+ * anything made of it, is there. What is written is seen in the buffer. To
+ * read what was cut off ends the process with `SIGBUS`, and the library cannot
+ * prevent it. Where others may do that, and on network file systems, which
+ * answer each page fault late or never, read the file instead of mapping it.
+ *
+ * Fails with the codes of [error@Gio.IOErrorEnum] where @file cannot be opened
+ * or mapped, among them %G_IO_ERROR_IS_DIRECTORY, and
+ * %G_IO_ERROR_NOT_REGULAR_FILE for pipes, sockets, devices, and what has no
+ * size, as files in `/proc`, and %G_IO_ERROR_NOT_SUPPORTED where it has no path
+ * on this machine; with %MTL_ERROR_OUT_OF_BOUNDS where the range is not within
+ * it; with %MTL_ERROR_OVERFLOW where @size is more than there are addresses;
+ * with %MTL_ERROR_INVALID_DATA where it changes meanwhile; and with
+ * %MTL_ERROR_NEEDS_COPY where @device cannot use the pages in place, or not so
+ * many: see [method@Mtl.Device.get_max_buffer_size].
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+MtlBuffer *
+mtl_buffer_new_mapped (GFile      *file,
+                       MtlDevice  *device,
+                       guint64     offset,
+                       gsize       size,
+                       GError    **error)
+{
+  g_autoptr (MtlFileSource) source = NULL;
+  g_autoptr (MtlBuffer) all = NULL;
+  MtlFileMapping *mapping;
+  gsize begin;
+
+  g_return_val_if_fail (G_IS_FILE (file), NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+
+  if (device == NULL)
+    device = mtl_device_get_host ();
+
+  source = mtl_file_source_open (file, error);
+  if (source == NULL || !mtl_file_source_check_range (source, offset, size, error))
+    return NULL;
+
+  if (size == 0)
+    return new_empty (device, error);
+
+  mapping = mtl_file_mapping_new (source, offset, size, error);
+  if (mapping == NULL)
+    return NULL;
+
+  begin = mapping->begin;
+  all = mtl_buffer_new_for_memory (mtl_memory_new_for_mapping (mapping, device, error));
+  return all != NULL ? mtl_buffer_slice (all, begin, size, error) : NULL;
+}
+
+static gboolean
+check_range (MtlBuffer  *self,
+             gsize       offset,
+             gsize       size,
+             GError    **error)
 {
   if (offset <= self->size && size <= self->size - offset)
     return TRUE;
@@ -483,8 +564,548 @@ mtl_buffer_slice (MtlBuffer  *self,
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
 
-  if (!mtl_buffer_check_range (self, offset, size, error))
+  if (!check_range (self, offset, size, error))
     return NULL;
 
   return buffer_new_take_memory (mtl_memory_ref (self->memory), self->offset + offset, size);
+}
+
+/**
+ * mtl_buffer_get_device: (get-property device)
+ * @self: a buffer
+ *
+ * Gets the device that the memory is of.
+ *
+ * Returns: (transfer none): the device
+ *
+ * Since: 1.0
+ */
+MtlDevice *
+mtl_buffer_get_device (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+
+  return mtl_memory_get_device (self->memory);
+}
+
+/**
+ * mtl_buffer_get_device_type: (get-property device-type)
+ * @self: a buffer
+ *
+ * Gets the kind of the device that the memory is of.
+ *
+ * Returns: the kind
+ *
+ * Since: 1.0
+ */
+MtlDeviceType
+mtl_buffer_get_device_type (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), MTL_DEVICE_TYPE_UNKNOWN);
+
+  return mtl_device_type_from_number (self->memory->device_type);
+}
+
+/**
+ * mtl_buffer_get_device_ordinal: (get-property device-ordinal)
+ * @self: a buffer
+ *
+ * Gets the number of the device among those of its kind.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+int
+mtl_buffer_get_device_ordinal (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), 0);
+
+  return self->memory->device_ordinal;
+}
+
+/**
+ * mtl_buffer_get_size: (get-property size)
+ * @self: a buffer
+ *
+ * Gets the size; see [method@Mtl.Buffer.is_size_known].
+ *
+ * Returns: the size in bytes
+ *
+ * Since: 1.0
+ */
+gsize
+mtl_buffer_get_size (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), 0);
+
+  return self->size;
+}
+
+/**
+ * mtl_buffer_is_size_known: (get-property size-known)
+ * @self: a buffer
+ *
+ * Gets whether the size is that of the memory. Where it is not, as for a
+ * tensor on a foreign device, the size is what is known to be there.
+ *
+ * Returns: whether it is known
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_is_size_known (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  return self->size_known;
+}
+
+/**
+ * mtl_buffer_get_storage_mode: (get-property storage-mode)
+ * @self: a buffer
+ *
+ * Gets where the memory lives and who can reach it.
+ *
+ * Returns: the storage mode
+ *
+ * Since: 1.0
+ */
+MtlStorageMode
+mtl_buffer_get_storage_mode (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), MTL_STORAGE_MODE_HOST);
+
+  return self->memory->storage_mode;
+}
+
+/**
+ * mtl_buffer_is_host_accessible: (get-property host-accessible)
+ * @self: a buffer
+ *
+ * Gets whether the host can read the memory.
+ *
+ * Returns: whether it can
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_is_host_accessible (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  return mtl_memory_is_host_accessible (self->memory);
+}
+
+/**
+ * mtl_buffer_is_device_accessible: (get-property device-accessible)
+ * @self: a buffer
+ *
+ * Gets whether a device other than the host can read the memory.
+ *
+ * Returns: whether one can
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_is_device_accessible (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  return self->memory->storage_mode != MTL_STORAGE_MODE_HOST;
+}
+
+/**
+ * mtl_buffer_is_read_only: (get-property read-only)
+ * @self: a buffer
+ *
+ * Gets whether writes are refused.
+ *
+ * Returns: whether they are
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_is_read_only (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), TRUE);
+
+  return self->memory->read_only;
+}
+
+/**
+ * mtl_buffer_equal:
+ * @self: a buffer
+ * @other: another one
+ *
+ * Gets whether both describe the same bytes of the same memory. What is in
+ * the memory does not matter.
+ *
+ * Returns: whether they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_equal (MtlBuffer *self,
+                  MtlBuffer *other)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+  g_return_val_if_fail (MTL_IS_BUFFER (other), FALSE);
+
+  return self->memory == other->memory && self->offset == other->offset
+         && self->size == other->size;
+}
+
+/**
+ * mtl_buffer_hash:
+ * @self: a buffer
+ *
+ * Gets a number that is the same for buffers that are equal:
+ * [method@Mtl.Buffer.equal].
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+guint
+mtl_buffer_hash (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), 0);
+
+  return g_direct_hash (self->memory) ^ (guint) self->offset * 31 ^ (guint) self->size;
+}
+
+/**
+ * mtl_buffer_get_contents: (skip)
+ * @self: a buffer
+ *
+ * Gets the address of the first byte. It is valid as long as the buffer.
+ *
+ * Returns: (nullable): the address, %NULL where the host cannot reach it, and
+ *   possibly where the size is 0
+ *
+ * Since: 1.0
+ */
+gpointer
+mtl_buffer_get_contents (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+
+  return self->memory->contents != NULL ? self->memory->contents + self->offset : NULL;
+}
+
+/**
+ * mtl_buffer_get_handle: (skip)
+ * @self: a buffer
+ *
+ * Gets what the device calls the allocation that the buffer is a part of: an
+ * address on the host, an `id<MTLBuffer>` on Metal. The buffer begins at
+ * [method@Mtl.Buffer.get_byte_offset] within it.
+ *
+ * Returns: (nullable): the handle
+ *
+ * Since: 1.0
+ */
+gpointer
+mtl_buffer_get_handle (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+
+  return self->memory->handle;
+}
+
+/**
+ * mtl_buffer_get_byte_offset:
+ * @self: a buffer
+ *
+ * Gets where the buffer begins within the allocation that it is a part of.
+ *
+ * Returns: the offset in bytes
+ *
+ * Since: 1.0
+ */
+gsize
+mtl_buffer_get_byte_offset (MtlBuffer *self)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), 0);
+
+  return self->offset;
+}
+
+static gboolean
+check_writable (MtlBuffer  *self,
+                GError    **error)
+{
+  if (!self->memory->read_only)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
+               "The buffer of %" G_GSIZE_FORMAT " bytes is read-only", self->size);
+  return FALSE;
+}
+
+/**
+ * mtl_buffer_get_bytes:
+ * @self: a buffer
+ * @offset: where to begin, in bytes
+ * @size: how many bytes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets a part of the memory as [struct@GLib.Bytes], without a copy.
+ *
+ * The bytes keep the memory alive. Who receives them may take them to be
+ * constant, as bytes are: do not write to the memory while somebody relies on
+ * that. Use [method@Mtl.Buffer.dup_bytes] for bytes that stay as they are.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self, and
+ * with %MTL_ERROR_NOT_HOST_ACCESSIBLE where the host cannot read it.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_buffer_get_bytes (MtlBuffer  *self,
+                      gsize       offset,
+                      gsize       size,
+                      GError    **error)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+
+  if (!check_range (self, offset, size, error)
+      || !mtl_memory_check_host_accessible (self->memory, error))
+    return NULL;
+
+  if (size == 0)
+    return g_bytes_new_static (NULL, 0);
+
+  return g_bytes_new_with_free_func (self->memory->contents + self->offset + offset, size,
+                                     (GDestroyNotify) mtl_memory_unref,
+                                     mtl_memory_ref (self->memory));
+}
+
+/**
+ * mtl_buffer_dup_bytes:
+ * @self: a buffer
+ * @offset: where to begin, in bytes
+ * @size: how many bytes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Copies a part of the memory, wherever it is.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self, with
+ * %MTL_ERROR_NO_MEMORY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here
+ * can read it, with %MTL_ERROR_NOT_SUPPORTED where the device cannot move its
+ * last bytes, and with %MTL_ERROR_DEVICE.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_buffer_dup_bytes (MtlBuffer  *self,
+                      gsize       offset,
+                      gsize       size,
+                      GError    **error)
+{
+  g_autoptr (MtlBuffer) copy = NULL;
+
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+
+  if (!check_range (self, offset, size, error))
+    return NULL;
+
+  copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), size, MTL_STORAGE_MODE_HOST, error);
+  if (copy == NULL || !mtl_buffer_copy (copy, 0, self, offset, size, NULL, error))
+    return NULL;
+
+  return mtl_buffer_get_bytes (copy, 0, size, error);
+}
+
+/**
+ * mtl_buffer_set_bytes:
+ * @self: a buffer
+ * @offset: where to begin, in bytes
+ * @bytes: what to write there
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Writes to a part of the memory, wherever it is.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @bytes do not fit, with
+ * %MTL_ERROR_READ_ONLY, and as [method@Mtl.Buffer.copy] does.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_set_bytes (MtlBuffer  *self,
+                      gsize       offset,
+                      GBytes     *bytes,
+                      GError    **error)
+{
+  g_autoptr (MtlBuffer) source = NULL;
+
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+  g_return_val_if_fail (bytes != NULL, FALSE);
+
+  source = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
+  if (source == NULL)
+    return FALSE;
+
+  return mtl_buffer_copy (self, offset, source, 0, g_bytes_get_size (bytes), NULL, error);
+}
+
+/**
+ * mtl_buffer_copy:
+ * @self: the buffer to write to
+ * @dest_offset: where to write, in bytes
+ * @source: the buffer to read
+ * @source_offset: where to read, in bytes
+ * @size: how many bytes
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Copies bytes from one buffer to another or within one, where the two parts
+ * may overlap.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where a part is not within its buffer,
+ * with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
+ * here can reach one of the two, with %MTL_ERROR_NOT_SUPPORTED where the device
+ * cannot move the last bytes of one, and with %MTL_ERROR_NO_MEMORY where memory
+ * to pass them through cannot be had. After that nothing was written. After
+ * %MTL_ERROR_DEVICE and %G_IO_ERROR_CANCELLED a part may have been.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_copy (MtlBuffer     *self,
+                 gsize          dest_offset,
+                 MtlBuffer     *source,
+                 gsize          source_offset,
+                 gsize          size,
+                 GCancellable  *cancellable,
+                 GError       **error)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+  g_return_val_if_fail (MTL_IS_BUFFER (source), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  if (!check_range (self, dest_offset, size, error)
+      || !check_range (source, source_offset, size, error)
+      || !check_writable (self, error)
+      || g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  if (size == 0)
+    return TRUE;
+
+  return mtl_memory_copy (self->memory, self->offset + dest_offset, source->memory,
+                          source->offset + source_offset, size, cancellable, error);
+}
+
+/**
+ * mtl_buffer_fill:
+ * @self: a buffer
+ * @offset: where to begin, in bytes
+ * @size: how many bytes, a multiple of the pattern's
+ * @pattern: 1, 2, 4, 8 or 16 bytes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Repeats a pattern over a part of the memory.
+ *
+ * Fails with %MTL_ERROR_INVALID_ARGUMENT where the pattern is of another size
+ * or does not fit a whole number of times, with %MTL_ERROR_OUT_OF_BOUNDS where
+ * the part is not within @self, with %MTL_ERROR_READ_ONLY, with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach it, and as
+ * [method@Mtl.Buffer.copy] does.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_fill (MtlBuffer  *self,
+                 gsize       offset,
+                 gsize       size,
+                 GBytes     *pattern,
+                 GError    **error)
+{
+  gconstpointer data;
+  gsize pattern_size;
+
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+  g_return_val_if_fail (pattern != NULL, FALSE);
+
+  data = g_bytes_get_data (pattern, &pattern_size);
+  if (pattern_size == 0 || pattern_size > 16 || (pattern_size & (pattern_size - 1)) != 0
+      || size % pattern_size != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A pattern of %" G_GSIZE_FORMAT " bytes for %" G_GSIZE_FORMAT " bytes: it has"
+                   " to be of 1, 2, 4, 8 or 16 bytes, and to fit a whole number of times",
+                   pattern_size, size);
+      return FALSE;
+    }
+
+  if (!check_range (self, offset, size, error) || !check_writable (self, error))
+    return FALSE;
+
+  if (size == 0)
+    return TRUE;
+
+  return mtl_memory_fill (self->memory, self->offset + offset, size, data, pattern_size, error);
+}
+
+/**
+ * mtl_buffer_synchronize:
+ * @self: a buffer
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes what the device wrote readable by the host, after all work that was
+ * given to the device through this library. The work of a program's own command
+ * queues has to be done by then; see [class@Mtl.Event].
+ *
+ * Memory of storage mode %MTL_STORAGE_MODE_MANAGED is copied from the device
+ * where the device has a copy of its own. On the host there is nothing to do.
+ *
+ * Fails with %MTL_ERROR_DEVICE where the device failed, and with
+ * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
+ *
+ * Returns: whether it worked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_buffer_synchronize (MtlBuffer  *self,
+                        GError    **error)
+{
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  return mtl_memory_synchronize (self->memory, error);
+}
+
+/**
+ * mtl_buffer_did_modify:
+ * @self: a buffer
+ * @offset: where the change begins, in bytes
+ * @size: how many bytes changed
+ *
+ * Makes what the host wrote visible to the device: for memory of storage mode
+ * %MTL_STORAGE_MODE_MANAGED that was written through its address. What this
+ * library writes it reports itself. Elsewhere there is nothing to do.
+ *
+ * Since: 1.0
+ */
+void
+mtl_buffer_did_modify (MtlBuffer *self,
+                       gsize      offset,
+                       gsize      size)
+{
+  g_return_if_fail (MTL_IS_BUFFER (self));
+  g_return_if_fail (offset <= self->size && size <= self->size - offset);
+
+  mtl_memory_did_modify (self->memory, self->offset + offset, size);
 }

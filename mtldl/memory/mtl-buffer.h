@@ -10,6 +10,11 @@
 
 G_BEGIN_DECLS
 
+#define MTL_TYPE_BUFFER (mtl_buffer_get_type ())
+
+MTL_AVAILABLE_IN_1_0
+G_DECLARE_FINAL_TYPE (MtlBuffer, mtl_buffer, MTL, BUFFER, GObject)
+
 MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_new                  (MtlDevice       *device,
                                                  gsize            size,

@@ -4,6 +4,7 @@
 
 #include "mtl-device.h"
 #include "mtl-dlpack-abi-private.h"
+#include "mtl-file-mapping-private.h"
 
 G_BEGIN_DECLS
 
@@ -51,6 +52,9 @@ MtlMemory *mtl_memory_new_for_handle (MtlDevice       *device,
                                       GDestroyNotify   destroy,
                                       gpointer         owner,
                                       GError         **error);
+MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
+                                       MtlDevice       *device,
+                                       GError         **error);
 MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gint32           device_ordinal,
                                     gpointer         handle,
@@ -72,6 +76,21 @@ gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,
                                     GError         **error);
+
+/* The ranges are within the memory, which is not empty, and may overlap. */
+gboolean   mtl_memory_copy (MtlMemory     *self,
+                            gsize          offset,
+                            MtlMemory     *source,
+                            gsize          source_offset,
+                            gsize          size,
+                            GCancellable  *cancellable,
+                            GError       **error);
+gboolean   mtl_memory_fill (MtlMemory      *self,
+                            gsize           offset,
+                            gsize           size,
+                            gconstpointer   pattern,
+                            gsize           pattern_size,
+                            GError        **error);
 
 MtlStorageMode mtl_device_get_host_mode (MtlDevice *device);
 
@@ -96,6 +115,16 @@ mtl_memory_is_host_accessible (MtlMemory *self)
 {
   /* Memory of no bytes need not have an address. */
   return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
+}
+
+/* The address that the memory starts at, or 0 if it has only a handle. */
+static inline guint64
+mtl_memory_get_address (MtlMemory *self)
+{
+  if (self->contents != NULL)
+    return (guintptr) self->contents;
+
+  return mtl_dl_device_has_addresses (self->device_type) ? (guintptr) self->handle : 0;
 }
 
 /* Does nothing where the reference is the last one: what ends with the memory

@@ -293,6 +293,28 @@ mtl_memory_new_for_handle (MtlDevice       *device,
   return self;
 }
 
+/* Takes the mapping. The pages before its range are the device's too. */
+MtlMemory *
+mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
+                            MtlDevice       *device,
+                            GError         **error)
+{
+  MtlMemory *self = mtl_memory_new_wrapped (device, mapping->pages,
+                                            mapping->begin + mapping->size,
+                                            MTL_BUFFER_FLAGS_READ_ONLY
+                                            | MTL_BUFFER_FLAGS_NEVER_COPY,
+                                            (GDestroyNotify) mtl_file_mapping_free, mapping,
+                                            error);
+
+  if (self == NULL)
+    return NULL;
+
+  /* Also where the device's memory is what frees it. */
+  self->is_mapped_file = TRUE;
+  self->owner = mapping;
+  return self;
+}
+
 MtlMemory *
 mtl_memory_new_imported (gint32           device_type,
                          gint32           device_ordinal,
@@ -432,4 +454,151 @@ mtl_memory_get_device (MtlMemory *self)
 
   g_object_unref (made);
   return g_atomic_pointer_get (&self->device);
+}
+
+static gboolean
+check_has_copy (MtlMemory  *self,
+                GError    **error)
+{
+  return MTL_DEVICE_GET_CLASS (mtl_memory_get_device (self))->copy != NULL
+         || mtl_memory_check_host_accessible (self, error);
+}
+
+/* By the device of one of them: what that device does not know is an address. */
+static gboolean
+copy_by_device (MtlDevice     *device,
+                MtlMemory     *dest,
+                gsize          dest_offset,
+                MtlMemory     *source,
+                gsize          source_offset,
+                gsize          size,
+                GCancellable  *cancellable,
+                GError       **error)
+{
+  gboolean is_dest = mtl_memory_get_device (dest) == device;
+  gboolean is_source = mtl_memory_get_device (source) == device;
+
+  return MTL_DEVICE_GET_CLASS (device)->copy (device,
+                                              is_dest ? dest->handle : dest->contents,
+                                              is_dest ? dest->storage_mode
+                                                      : MTL_STORAGE_MODE_HOST,
+                                              dest_offset,
+                                              is_source ? source->handle : source->contents,
+                                              is_source ? source->storage_mode
+                                                        : MTL_STORAGE_MODE_HOST,
+                                              source_offset, size, cancellable, error);
+}
+
+/* Between two devices, neither of which reaches the other one's memory. */
+static gboolean
+copy_through_host (MtlMemory     *dest,
+                   gsize          dest_offset,
+                   MtlMemory     *source,
+                   gsize          source_offset,
+                   gsize          size,
+                   GCancellable  *cancellable,
+                   GError       **error)
+{
+  const gsize chunk_size = MIN (size, (gsize) 16 << 20);
+  g_autoptr (MtlMemory) host = mtl_memory_new (mtl_device_get_host (), chunk_size,
+                                               MTL_STORAGE_MODE_HOST, FALSE, error);
+
+  if (host == NULL)
+    return FALSE;
+
+  for (gsize done = 0; done < size; done += chunk_size)
+    {
+      gsize chunk = MIN (chunk_size, size - done);
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !copy_by_device (mtl_memory_get_device (source), host, 0, source,
+                              source_offset + done, chunk, cancellable, error)
+          || !copy_by_device (mtl_memory_get_device (dest), dest, dest_offset + done, host, 0,
+                              chunk, cancellable, error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_memory_copy (MtlMemory     *self,
+                 gsize          offset,
+                 MtlMemory     *source,
+                 gsize          source_offset,
+                 gsize          size,
+                 GCancellable  *cancellable,
+                 GError       **error)
+{
+  gboolean to_host = mtl_memory_is_host_accessible (self);
+  gboolean from_host = mtl_memory_is_host_accessible (source);
+
+  if (to_host && from_host)
+    {
+      memmove (self->contents + offset, source->contents + source_offset, size);
+      mtl_memory_did_modify (self, offset, size);
+      return TRUE;
+    }
+
+  if ((!to_host && !check_has_copy (self, error)) || (!from_host && !check_has_copy (source, error)))
+    return FALSE;
+
+  if (!to_host && !from_host && mtl_memory_get_device (self) != mtl_memory_get_device (source))
+    return copy_through_host (self, offset, source, source_offset, size, cancellable, error);
+
+  if (!to_host)
+    return copy_by_device (mtl_memory_get_device (self), self, offset, source, source_offset, size,
+                           cancellable, error);
+
+  if (!copy_by_device (mtl_memory_get_device (source), self, offset, source, source_offset, size,
+                       cancellable, error))
+    return FALSE;
+
+  /* Of its own memory the device knows. */
+  if (mtl_memory_get_device (self) != mtl_memory_get_device (source))
+    mtl_memory_did_modify (self, offset, size);
+  return TRUE;
+}
+
+static void
+fill_host (guint8        *data,
+           gsize          size,
+           gconstpointer  pattern,
+           gsize          pattern_size)
+{
+  gsize filled = pattern_size;
+
+  memmove (data, pattern, filled); /* which may lie in the memory itself */
+  while (filled < size)
+    {
+      gsize chunk = MIN (filled, size - filled);
+
+      memcpy (data + filled, data, chunk);
+      filled += chunk;
+    }
+}
+
+gboolean
+mtl_memory_fill (MtlMemory      *self,
+                 gsize           offset,
+                 gsize           size,
+                 gconstpointer   pattern,
+                 gsize           pattern_size,
+                 GError        **error)
+{
+  MtlDevice *device;
+
+  if (mtl_memory_is_host_accessible (self))
+    {
+      fill_host (self->contents + offset, size, pattern, pattern_size);
+      mtl_memory_did_modify (self, offset, size);
+      return TRUE;
+    }
+
+  device = mtl_memory_get_device (self);
+  if (MTL_DEVICE_GET_CLASS (device)->fill == NULL)
+    return mtl_memory_check_host_accessible (self, error);
+
+  return MTL_DEVICE_GET_CLASS (device)->fill (device, self->handle, self->storage_mode, offset,
+                                              size, pattern, pattern_size, error);
 }

@@ -52,27 +52,6 @@ void     mtl_part_reader_clear (MtlPartReader      *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlPartReader, mtl_part_reader_clear)
 
-/* A tensor and where it is in memory. */
-typedef struct
-{
-  const MtlTensorEntry *entry;
-  MtlMemory *memory;
-  gsize offset;
-} MtlPlacedTensor;
-
-/* Maps it, or makes the memory that it is to be read to. */
-gboolean mtl_tensor_file_place        (MtlTensorFile         *self,
-                                       MtlPlacedTensor       *tensor,
-                                       GError               **error);
-/* Whether it has to be read. */
-gboolean mtl_tensor_file_is_read      (MtlTensorFile         *self,
-                                       const MtlTensorEntry  *entry);
-/* Reads them, in an order of its own. */
-gboolean mtl_tensor_file_read         (MtlTensorFile         *self,
-                                       MtlPlacedTensor      **tensors,
-                                       gsize                  n_tensors,
-                                       const MtlMonitor      *monitor,
-                                       GError               **error);
 gboolean mtl_tensor_file_check_open   (MtlTensorFile         *self,
                                        GError               **error);
 gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
@@ -100,9 +79,6 @@ gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
 
 MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry);
-const MtlTensorEntry *mtl_tensor_file_find_entry (MtlTensorFile         *self,
-                                                  const char            *name,
-                                                  GError               **error);
 MtlStridedView       *mtl_tensor_file_view_of    (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry,
                                                   GError               **error);

@@ -4,11 +4,14 @@
 
 #include "mtl-tensor-file-private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
+#include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
+#include "mtl-strided-view-private.h"
 #include "mtl-tensor-table-read-private.h"
 
 /**
@@ -440,4 +443,402 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
   return self->device;
+}
+
+/**
+ * mtl_tensor_file_get_names:
+ * @self: a file of tensors
+ *
+ * Gets the names of all tensors, in the order of the list. They are a
+ * stranger's: any text, and no paths.
+ *
+ * Returns: (array zero-terminated=1) (transfer container): the names, owned by
+ *   @self
+ *
+ * Since: 1.0
+ */
+const char **
+mtl_tensor_file_get_names (MtlTensorFile *self)
+{
+  const char **names;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+
+  names = g_new0 (const char *, self->table->n_entries + 1);
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    names[i] = self->table->entries[i].name;
+  return names;
+}
+
+/**
+ * mtl_tensor_file_match_names:
+ * @self: a file of tensors
+ * @pattern: (nullable): what the names are to be like, %NULL for any
+ *
+ * Gets the names that match a pattern of [struct@GLib.PatternSpec], in the order
+ * of the list. In it a `*` stands for any text, also none, and a `?` for any one
+ * character; all else stands for itself.
+ *
+ * Returns: (array zero-terminated=1) (transfer container): the names, owned by
+ *   @self
+ *
+ * Since: 1.0
+ */
+const char **
+mtl_tensor_file_match_names (MtlTensorFile *self,
+                             const char    *pattern)
+{
+  g_autoptr (GPatternSpec) spec = NULL;
+  const char **names;
+  gsize n_names = 0;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+
+  spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
+  names = mtl_tensor_file_get_names (self);
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    if (g_pattern_spec_match_string (spec, names[i]))
+      names[n_names++] = names[i];
+  names[n_names] = NULL;
+  return names;
+}
+
+/* Of several files the first one's. */
+static const MtlTensorTable *
+get_metadata_table (MtlTensorFile *self)
+{
+  return self->n_parts > 0 ? self->parts[0].table : self->table;
+}
+
+/**
+ * mtl_tensor_file_get_metadata_keys:
+ * @self: a file of tensors
+ *
+ * Gets the keys of the file's metadata, in its order; see
+ * [method@Mtl.TensorFile.get_metadata].
+ *
+ * Returns: (array zero-terminated=1) (transfer container): the keys, owned by
+ *   @self
+ *
+ * Since: 1.0
+ */
+const char **
+mtl_tensor_file_get_metadata_keys (MtlTensorFile *self)
+{
+  const MtlTensorTable *table;
+  const char **keys;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+
+  table = get_metadata_table (self);
+  keys = g_new0 (const char *, table->n_metadata + 1);
+  for (gsize i = 0; i < table->n_metadata; i++)
+    keys[i] = table->metadata[i].key;
+  return keys;
+}
+
+/**
+ * mtl_tensor_file_get_metadata:
+ * @self: a file of tensors
+ * @key: a key
+ *
+ * Gets what the file's metadata have by that key. Only safetensors has
+ * metadata; of several files that an index names they are the first one's.
+ *
+ * Returns: (transfer none) (nullable): the text, owned by @self, %NULL where
+ *   there is no such key
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_tensor_file_get_metadata (MtlTensorFile *self,
+                              const char    *key)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (key != NULL, NULL);
+
+  return mtl_tensor_table_lookup_metadata (get_metadata_table (self), key);
+}
+
+static const MtlTensorEntry *
+find_entry (MtlTensorFile  *self,
+            const char     *name,
+            GError        **error)
+{
+  const MtlTensorEntry *entry = mtl_tensor_table_lookup (self->table, name);
+  g_autofree char *quoted = NULL;
+
+  if (entry != NULL)
+    return entry;
+
+  quoted = mtl_quote_text (name, strlen (name));
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "There is no tensor %s among the %" G_GSIZE_FORMAT " of the file", quoted,
+               self->table->n_entries);
+  return NULL;
+}
+
+/**
+ * mtl_tensor_file_get_entry:
+ * @self: a file of tensors
+ * @name: a tensor's name
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets what the file says of one tensor, without reading its bytes.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name.
+ *
+ * Returns: (transfer full): the entry
+ *
+ * Since: 1.0
+ */
+MtlTensorFileEntry *
+mtl_tensor_file_get_entry (MtlTensorFile  *self,
+                           const char     *name,
+                           GError        **error)
+{
+  const MtlTensorEntry *entry;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+
+  entry = find_entry (self, name, error);
+  return entry != NULL ? mtl_tensor_file_give_entry (self, entry) : NULL;
+}
+
+/**
+ * mtl_tensor_file_get_view:
+ * @self: a file of tensors
+ * @name: a tensor's name
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Gets a view of one tensor, which keeps its memory.
+ *
+ * The file is mapped when the first view is asked for, as one buffer of the
+ * device. Where the device takes none so large, each view has one of its own.
+ * Compressed arrays, and those in another order of bytes, are read.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name, with
+ * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
+ * was opened, with %MTL_ERROR_NEEDS_COPY where it is mapped and the device
+ * cannot use its pages, with %MTL_ERROR_NO_MEMORY, with %G_IO_ERROR_CLOSED, with
+ * %MTL_ERROR_NOT_SUPPORTED where it is to be read and the device has no memory
+ * that the host reaches, and with the codes of [error@Gio.IOErrorEnum].
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_tensor_file_get_view (MtlTensorFile  *self,
+                          const char     *name,
+                          GError        **error)
+{
+  const MtlTensorEntry *entry;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+
+  entry = find_entry (self, name, error);
+  return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
+}
+
+/**
+ * mtl_tensor_file_get_views:
+ * @self: a file of tensors
+ * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
+ *   takes it, %NULL for all
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
+ *   are read of how many
+ * @progress_data: data for @progress
+ * @n_views: (out): return location for the number of views
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Gets views of several tensors, in the order of
+ * [method@Mtl.TensorFile.match_names].
+ *
+ * They are as those of [method@Mtl.TensorFile.get_view]. What has to be read is
+ * read in the order of the file by several threads, as
+ * [func@Mtl.get_max_threads] says, which takes less time than one after the
+ * other. It can be cancelled between pieces of 8 MiB, or of 1 MiB of what is
+ * compressed. Where nothing has to be read, @progress is not called.
+ *
+ * Fails as [method@Mtl.TensorFile.get_view] does, and where it is cancelled;
+ * then there are no views at all. No match is no failure.
+ *
+ * Returns: (array length=n_views) (transfer full): the views
+ *
+ * Since: 1.0
+ */
+MtlStridedView **
+mtl_tensor_file_get_views (MtlTensorFile          *self,
+                           const char             *pattern,
+                           GCancellable           *cancellable,
+                           GFileProgressCallback   progress,
+                           gpointer                progress_data,
+                           gsize                  *n_views,
+                           GError                **error)
+{
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+  g_return_val_if_fail (n_views != NULL, NULL);
+
+  return mtl_tensor_file_get_views_monitored (self, pattern, &monitor, n_views, error);
+}
+
+/* Of a view, in the host's memory. */
+typedef struct
+{
+  const guint8 *bytes;
+  gsize size;
+} ByteRange;
+
+static int
+compare_ranges (gconstpointer a,
+                gconstpointer b)
+{
+  const ByteRange *x = a, *y = b;
+
+  return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static gboolean
+get_mapped_range (MtlStridedView  *view,
+                  ByteRange       *range,
+                  GError         **error)
+{
+  gint64 first, end;
+
+  *range = (ByteRange) { NULL, 0 };
+  if (!view->memory->is_mapped_file || view->memory->contents == NULL
+      || mtl_layout_is_empty (&view->layout))
+    return TRUE;
+  if (!mtl_layout_get_byte_bounds (&view->layout, &first, &end, error))
+    return FALSE;
+
+  range->bytes = view->memory->contents + view->byte_offset + first;
+  range->size = end - first;
+  return TRUE;
+}
+
+/**
+ * mtl_tensor_file_prefetch:
+ * @self: a file of tensors
+ * @views: (array length=n_views): views of its tensors, or what was made of them
+ * @n_views: their number
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Asks the system to read what mapped views will need, in the order in which it
+ * lies in the file, and does not wait for it. That pays for tensors that will be
+ * used in another order, and on macOS, where little is read ahead otherwise.
+ *
+ * Views whose memory is not a mapped file have all they need.
+ *
+ * Fails with the codes of [error@Gio.IOErrorEnum] where the system refuses, and
+ * with %MTL_ERROR_OVERFLOW where a view has no bounds.
+ *
+ * Returns: whether it was asked
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_prefetch (MtlTensorFile   *self,
+                          MtlStridedView **views,
+                          gsize            n_views,
+                          GError         **error)
+{
+  g_autofree ByteRange *ranges = NULL;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (views != NULL || n_views == 0, FALSE);
+
+  ranges = g_new (ByteRange, n_views + 1);
+  for (gsize i = 0; i < n_views; i++)
+    if (!get_mapped_range (views[i], &ranges[i], error))
+      return FALSE;
+
+  qsort (ranges, n_views, sizeof *ranges, compare_ranges);
+  for (gsize i = 0; i < n_views; i++)
+    if (ranges[i].size > 0 && !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error))
+      return FALSE;
+
+  return TRUE;
+}
+
+/**
+ * mtl_tensor_file_check:
+ * @self: a file of tensors
+ * @checks: what else to look for
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
+ *   are checked of how many
+ * @progress_data: data for @progress
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Checks what opening left alone: that all bytes of all tensors can be read,
+ * that the checksums of an archive are theirs, and what @checks asks for. Where
+ * an index names several files, all that is in them is checked, also what the
+ * index does not name.
+ *
+ * It reads with several threads, as [func@Mtl.get_max_threads] says, whatever
+ * the mode, so that a file that was cut is an error, and no signal.
+ *
+ * It ends with the first fault, and names the tensor: in each file the first
+ * that is not aligned, where that was asked for, and then the first in the order
+ * of the bytes. To know of all of them see
+ * [method@Mtl.TensorFileEntry.check]. Fails with %MTL_ERROR_INVALID_DATA, or
+ * with the codes of [error@Gio.IOErrorEnum], as where it cannot be read, or was
+ * cancelled, or is closed.
+ *
+ * Returns: whether nothing is wrong
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_check (MtlTensorFile          *self,
+                       MtlTensorChecks         checks,
+                       GCancellable           *cancellable,
+                       GFileProgressCallback   progress,
+                       gpointer                progress_data,
+                       GError                **error)
+{
+  MtlProgressCallback callback = { progress, progress_data };
+  MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  return mtl_tensor_file_check_monitored (self, checks, &monitor, error);
+}
+
+/**
+ * mtl_tensor_file_close:
+ * @self: a file of tensors
+ *
+ * Lets the file go: its descriptors at once, and its memory as soon as no view
+ * needs it. Views that were made before live on, and what the file says of its
+ * tensors can still be asked. What would use the file from now on fails with
+ * %G_IO_ERROR_CLOSED, and what uses it meanwhile in another thread goes on.
+ *
+ * The end of the object does the same. To close a file twice does nothing.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_close (MtlTensorFile *self)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE (self));
+
+  g_mutex_lock (&self->mutex);
+  self->closed = TRUE;
+  for (gsize i = 0; i < self->n_parts; i++)
+    {
+      g_clear_pointer (&self->parts[i].memory, mtl_memory_unref);
+      mtl_tensor_file_close_unless_needed (self, &self->parts[i]);
+    }
+  g_mutex_unlock (&self->mutex);
 }

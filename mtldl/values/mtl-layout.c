@@ -135,6 +135,24 @@ mtl_layout_new (const gint64  *shape,
   return TRUE;
 }
 
+/* Any stride is right for an extent of 1. Several importers take only the one
+ * that a dense layout would have, so it is that one where it fits. */
+gint64
+mtl_layout_stride_before (const MtlLayout *self,
+                          guint32          axis)
+{
+  gint64 stride;
+
+  if (axis + 1 >= self->n_dims)
+    return 1;
+
+  if (__builtin_mul_overflow (mtl_layout_strides (self)[axis + 1],
+                              MAX (mtl_layout_shape (self)[axis + 1], 1), &stride))
+    return 1;
+
+  return stride;
+}
+
 gboolean
 mtl_layout_new_for_bytes (const gint64  *shape,
                           const gint64  *byte_strides,

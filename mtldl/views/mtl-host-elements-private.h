@@ -13,8 +13,7 @@ typedef struct
   MtlStrided strided;
   MtlStridedView *view;
   MtlLayout *layout;  /* NULL, or another one than the view has */
-  MtlBuffer *memory;  /* the view's, which the copy is of */
-  MtlBuffer *copy;    /* NULL where the elements are in place */
+  MtlMemory *copy;    /* NULL if the elements are in place */
   MtlDevice *updated; /* so that no other thread writes between the elements */
   gsize offset;       /* of the bytes that were copied */
   gsize size;
@@ -68,8 +67,7 @@ mtl_host_elements_init_write (MtlHostElements  *self,
 static inline void
 mtl_host_elements_clear (MtlHostElements *self)
 {
-  /* Where a copy could not be had, what it was to be of is there. */
-  if (self->memory != NULL || self->layout != NULL)
+  if (self->copy != NULL || self->updated != NULL || self->layout != NULL)
     mtl_host_elements_release (self);
 }
 

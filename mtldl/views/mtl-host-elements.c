@@ -26,27 +26,25 @@ mtl_host_elements_init_copy (MtlHostElements  *self,
              || (gsize) packed_size != self->size;
   updates = for_writing && has_gaps;
 
-  self->memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->view->memory));
   if (updates)
     {
-      self->updated = mtl_buffer_get_device (self->memory);
+      self->updated = mtl_memory_get_device (self->view->memory);
       mtl_device_begin_update (self->updated);
     }
 
   /* An element of part of a byte is written together with its neighbours. */
-  self->copy = mtl_buffer_new_for_memory (mtl_memory_new (mtl_device_get_host (), self->size,
-                                                          MTL_STORAGE_MODE_HOST,
-                                                          layout->item_bits % 8 != 0, error));
+  self->copy = mtl_memory_new (mtl_device_get_host (), self->size, MTL_STORAGE_MODE_HOST,
+                               layout->item_bits % 8 != 0, error);
   if (self->copy == NULL
       || ((!for_writing || has_gaps)
-          && !mtl_buffer_copy (self->copy, 0, self->memory, self->offset, self->size, NULL,
+          && !mtl_memory_copy (self->copy, 0, self->view->memory, self->offset, self->size, NULL,
                                error)))
     return FALSE;
 
   self->strided = (MtlStrided) {
     .type = self->view->type,
     .layout = layout,
-    .data = (guint8 *) ((guintptr) mtl_buffer_get_contents (self->copy) - first),
+    .data = (guint8 *) ((guintptr) self->copy->contents - first),
   };
   return TRUE;
 }
@@ -147,7 +145,8 @@ mtl_host_elements_write_back (MtlHostElements  *self,
                               GError          **error)
 {
   if (self->copy != NULL)
-    return mtl_buffer_copy (self->memory, self->offset, self->copy, 0, self->size, NULL, error);
+    return mtl_memory_copy (self->view->memory, self->offset, self->copy, 0, self->size, NULL,
+                            error);
 
   return self->view->memory->storage_mode != MTL_STORAGE_MODE_MANAGED || report (self, error);
 }
@@ -158,8 +157,7 @@ mtl_host_elements_release (MtlHostElements *self)
   if (self->updated != NULL)
     mtl_device_end_update (self->updated);
   self->updated = NULL;
-  g_clear_object (&self->copy);
-  g_clear_object (&self->memory);
+  g_clear_pointer (&self->copy, mtl_memory_unref);
   if (self->layout != NULL)
     mtl_layout_clear (self->layout);
   g_clear_pointer (&self->layout, g_free);

@@ -268,7 +268,496 @@ mtl_strided_layout_new_dense_like (MtlStridedLayout  *other,
                                    MtlOrder           order,
                                    GError           **error)
 {
+  MtlLayout layout;
+
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (other), NULL);
 
-  return mtl_strided_layout_to_dense (other, order, error);
+  if (!mtl_layout_new_dense_like (&other->layout, order, &layout, error))
+    return NULL;
+
+  return mtl_strided_layout_new_take (&layout);
+}
+
+/**
+ * mtl_strided_layout_get_n_dims:
+ * @self: a layout
+ *
+ * Gets the number of dimensions, 0 to 64.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_layout_get_n_dims (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return self->layout.n_dims;
+}
+
+/**
+ * mtl_strided_layout_get_item_bits:
+ * @self: a layout
+ *
+ * Gets what one element takes in memory, in bits.
+ *
+ * Returns: the number of bits
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_layout_get_item_bits (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return self->layout.item_bits;
+}
+
+/**
+ * mtl_strided_layout_get_offset:
+ * @self: a layout
+ *
+ * Gets where the element whose indices are all 0 lies.
+ *
+ * Returns: the offset in elements
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_layout_get_offset (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return self->layout.offset;
+}
+
+/**
+ * mtl_strided_layout_get_volume:
+ * @self: a layout
+ *
+ * Gets the number of elements: 1 where there are no dimensions.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_layout_get_volume (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return mtl_layout_get_volume (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_get_flatten_mask:
+ * @self: a layout
+ *
+ * Gets which axes can be merged into the one before them without a copy: bit i
+ * is set where axis i goes on where axis i - 1 ends.
+ *
+ * Returns: the mask
+ *
+ * Since: 1.0
+ */
+guint64
+mtl_strided_layout_get_flatten_mask (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return mtl_layout_get_flatten_mask (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_is_dense:
+ * @self: a layout
+ *
+ * Gets whether the elements fill one stretch of memory from its start, without
+ * holes and in some order of the axes.
+ *
+ * Returns: whether they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_is_dense (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+
+  return mtl_layout_is_dense (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_is_unique:
+ * @self: a layout
+ *
+ * Gets whether no two indices lead to one element. It never says yes wrongly.
+ * Where many axes are interleaved so that telling would take longer than about
+ * a millisecond, it says no.
+ *
+ * Returns: whether it is so
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_is_unique (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+
+  return mtl_layout_is_unique (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_is_empty:
+ * @self: a layout
+ *
+ * Gets whether there is no element at all.
+ *
+ * Returns: whether there is none
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_is_empty (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+
+  return mtl_layout_is_empty (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_get_shape:
+ * @self: a layout
+ * @n_dims: (out) (optional): return location for the number of dimensions
+ *
+ * Gets the extents, outermost axis first.
+ *
+ * Returns: (array length=n_dims) (transfer none): the shape, owned by @self
+ *
+ * Since: 1.0
+ */
+const gint64 *
+mtl_strided_layout_get_shape (MtlStridedLayout *self,
+                              gsize            *n_dims)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
+  return mtl_layout_shape (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_get_strides:
+ * @self: a layout
+ * @n_dims: (out) (optional): return location for the number of dimensions
+ *
+ * Gets how far the next element lies along each axis, in elements.
+ *
+ * Returns: (array length=n_dims) (transfer none): the strides, owned by @self
+ *
+ * Since: 1.0
+ */
+const gint64 *
+mtl_strided_layout_get_strides (MtlStridedLayout *self,
+                                gsize            *n_dims)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+
+  if (n_dims != NULL)
+    *n_dims = self->layout.n_dims;
+
+  return mtl_layout_strides (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_dup_byte_strides:
+ * @self: a layout
+ * @n_dims: (out): return location for the number of dimensions
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets how far the next element lies along each axis, in bytes.
+ *
+ * Fails with %MTL_ERROR_NOT_SUPPORTED where a stride is not of whole bytes, and
+ * with %MTL_ERROR_OVERFLOW where one does not fit 63 bits.
+ *
+ * Returns: (array length=n_dims) (transfer full): the strides
+ *
+ * Since: 1.0
+ */
+gint64 *
+mtl_strided_layout_dup_byte_strides (MtlStridedLayout  *self,
+                                     gsize             *n_dims,
+                                     GError           **error)
+{
+  gint64 *byte_strides;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+  g_return_val_if_fail (n_dims != NULL, NULL);
+
+  byte_strides = mtl_layout_dup_byte_strides (&self->layout, error);
+  if (byte_strides != NULL)
+    *n_dims = self->layout.n_dims;
+
+  return byte_strides;
+}
+
+/**
+ * mtl_strided_layout_get_stride_order:
+ * @self: a layout
+ * @n_dims: (out): return location for the number of dimensions
+ *
+ * Gets the axes in the order in which they lie in memory, outermost first: by
+ * falling magnitude of the stride. Axes with equal strides keep their order.
+ *
+ * Returns: (array length=n_dims) (transfer full): the axes
+ *
+ * Since: 1.0
+ */
+int *
+mtl_strided_layout_get_stride_order (MtlStridedLayout *self,
+                                     gsize            *n_dims)
+{
+  int *axes;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+  g_return_val_if_fail (n_dims != NULL, NULL);
+
+  *n_dims = self->layout.n_dims;
+  axes = g_new (int, MAX (*n_dims, 1));
+  mtl_layout_get_stride_order (&self->layout, axes);
+  return axes;
+}
+
+/**
+ * mtl_strided_layout_get_extent:
+ * @self: a layout
+ * @axis: an axis; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the number of indices of an axis.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: the extent, -1 on failure
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_layout_get_extent (MtlStridedLayout  *self,
+                               int                axis,
+                               GError           **error)
+{
+  guint resolved;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), -1);
+
+  if (!mtl_axis_resolve (axis, self->layout.n_dims, &resolved, error))
+    return -1;
+
+  return mtl_layout_shape (&self->layout)[resolved];
+}
+
+/**
+ * mtl_strided_layout_get_stride:
+ * @self: a layout
+ * @axis: an axis; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets how far the next element lies along an axis.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: the stride in elements, 0 on failure
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_layout_get_stride (MtlStridedLayout  *self,
+                               int                axis,
+                               GError           **error)
+{
+  guint resolved;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  if (!mtl_axis_resolve (axis, self->layout.n_dims, &resolved, error))
+    return 0;
+
+  return mtl_layout_strides (&self->layout)[resolved];
+}
+
+/**
+ * mtl_strided_layout_get_offset_bounds:
+ * @self: a layout
+ * @min: (out) (optional): return location for the least offset, in elements
+ * @max: (out) (optional): return location for the greatest one, in elements
+ *
+ * Gets between which offsets the elements lie: 0 and -1 where there is none.
+ *
+ * Source: each axis adds stride × (extent − 1) to one of the two.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_layout_get_offset_bounds (MtlStridedLayout *self,
+                                      gint64           *min,
+                                      gint64           *max)
+{
+  gint64 low, high;
+
+  g_return_if_fail (MTL_IS_STRIDED_LAYOUT (self));
+
+  mtl_layout_get_offset_bounds (&self->layout, &low, &high);
+  if (min != NULL)
+    *min = low;
+  if (max != NULL)
+    *max = high;
+}
+
+/**
+ * mtl_strided_layout_get_required_size:
+ * @self: a layout
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets how much memory the elements need, from element offset 0 on.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before that, and with
+ * %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
+ *
+ * Returns: the size in bytes, -1 on failure
+ *
+ * Since: 1.0
+ */
+gint64
+mtl_strided_layout_get_required_size (MtlStridedLayout  *self,
+                                      GError           **error)
+{
+  gint64 size;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), -1);
+
+  if (!mtl_layout_get_required_size (&self->layout, &size, error))
+    return -1;
+
+  return size;
+}
+
+/**
+ * mtl_strided_layout_get_max_compatible_item_bits:
+ * @self: a layout
+ * @max_item_bits: what one item may take at most, in bits
+ * @address: where element offset 0 lies in memory, in bytes; 0 for anywhere
+ * @axis: the axis to repack; negative ones count from the end
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the largest items that the elements can be seen as without a copy, for
+ * kernels that move several elements at a time. @max_item_bits is a multiple of
+ * them, [method@Mtl.StridedLayout.repack] takes them, and they are aligned.
+ * Where there are none, they are the elements themselves.
+ *
+ * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ *
+ * Returns: what one item takes, in bits: a multiple of
+ *   [method@Mtl.StridedLayout.get_item_bits]; 0 on failure
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_layout_get_max_compatible_item_bits (MtlStridedLayout  *self,
+                                                 guint              max_item_bits,
+                                                 guint64            address,
+                                                 int                axis,
+                                                 GError           **error)
+{
+  guint32 item_bits;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  if (!mtl_layout_get_max_compatible_item_bits (&self->layout, max_item_bits, address, axis,
+                                                &item_bits, error))
+    return 0;
+
+  return item_bits;
+}
+
+/**
+ * mtl_strided_layout_is_contiguous:
+ * @self: a layout
+ * @order: C or F order, %MTL_ORDER_ANY for either, %MTL_ORDER_K for any order
+ *   of the axes
+ *
+ * Gets whether the elements lie side by side in that order. Axes of extent 1 do
+ * not matter, and where there is no element, it is so.
+ *
+ * Returns: whether they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_is_contiguous (MtlStridedLayout *self,
+                                  MtlOrder          order)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+
+  return mtl_layout_is_contiguous (&self->layout, order);
+}
+
+/**
+ * mtl_strided_layout_equal:
+ * @self: a layout
+ * @other: another one
+ *
+ * Gets whether both have the same shape, strides, offset and item size.
+ *
+ * Returns: whether they do
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_layout_equal (MtlStridedLayout *self,
+                          MtlStridedLayout *other)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (other), FALSE);
+
+  return mtl_layout_equal (&self->layout, &other->layout);
+}
+
+/**
+ * mtl_strided_layout_hash:
+ * @self: a layout
+ *
+ * Gets a number that is the same for layouts that are equal.
+ *
+ * Returns: the number
+ *
+ * Since: 1.0
+ */
+guint
+mtl_strided_layout_hash (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), 0);
+
+  return mtl_layout_hash (&self->layout);
+}
+
+/**
+ * mtl_strided_layout_to_string:
+ * @self: a layout
+ *
+ * Describes the layout for people.
+ *
+ * Returns: (transfer full): the description
+ *
+ * Since: 1.0
+ */
+char *
+mtl_strided_layout_to_string (MtlStridedLayout *self)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+
+  return mtl_layout_to_string (&self->layout);
 }

@@ -29,12 +29,10 @@ copy_bytes (MtlStridedView    *dest,
             const MtlMonitor  *monitor,
             GError           **error)
 {
-  g_autoptr (MtlBuffer) to = mtl_buffer_new_for_memory (mtl_memory_ref (dest->memory));
-  g_autoptr (MtlBuffer) from = mtl_buffer_new_for_memory (mtl_memory_ref (source->memory));
-
-  if (!mtl_buffer_copy (to, dest->byte_offset + bytes->dest_first, from,
-                        source->byte_offset + bytes->source_first, bytes->size,
-                        get_cancellable (monitor), error))
+  if (!mtl_monitor_check (monitor, error)
+      || !mtl_memory_copy (dest->memory, dest->byte_offset + bytes->dest_first, source->memory,
+                           source->byte_offset + bytes->source_first, bytes->size,
+                           get_cancellable (monitor), error))
     return FALSE;
 
   mtl_monitor_report (monitor, 1, 1, bytes->size);
@@ -43,9 +41,9 @@ copy_bytes (MtlStridedView    *dest,
 
 /* Whether a device can copy the elements as they lie. */
 static gboolean
-goes_by_bytes (MtlStridedView *dest,
-               MtlStridedView *source,
-               Bytes          *bytes)
+can_copy_bytes (MtlStridedView *dest,
+                MtlStridedView *source,
+                Bytes          *bytes)
 {
   return !(mtl_memory_is_host_accessible (dest->memory)
            && mtl_memory_is_host_accessible (source->memory))
@@ -77,7 +75,7 @@ copy_elements (MtlStridedView    *dest,
   gboolean overlap;
   Bytes bytes;
 
-  if (goes_by_bytes (dest, source, &bytes))
+  if (can_copy_bytes (dest, source, &bytes))
     return copy_bytes (dest, source, &bytes, monitor, error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
@@ -367,4 +365,80 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
     return g_object_ref (self);
 
   return mtl_strided_view_copy_to (self, device, storage_mode, self->type, monitor, error);
+}
+
+/**
+ * mtl_strided_view_get_bytes:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the elements as [struct@GLib.Bytes], without a copy. The contract is
+ * that of [method@Mtl.Buffer.get_bytes].
+ *
+ * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
+ * order or, being of part of a byte, begin or end within one, and with
+ * %MTL_ERROR_NOT_HOST_ACCESSIBLE.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_strided_view_get_bytes (MtlStridedView  *self,
+                            GError         **error)
+{
+  gint64 start, size;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (!mtl_memory_check_host_accessible (self->memory, error))
+    return NULL;
+
+  if (!mtl_layout_get_packed_bytes (&self->layout, &start, &size))
+    {
+      g_autofree char *string = mtl_layout_to_string (&self->layout);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                   "A layout of %s gives bytes only with a copy", string);
+      return NULL;
+    }
+
+  if (size == 0)
+    return g_bytes_new_static (NULL, 0);
+
+  return g_bytes_new_with_free_func (mtl_strided_view_get_data (self), size,
+                                     (GDestroyNotify) mtl_memory_unref,
+                                     mtl_memory_ref (self->memory));
+}
+
+/**
+ * mtl_strided_view_dup_bytes:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Copies the elements, in C order whatever the layout. Bits that are left in
+ * the last byte, after elements of part of a byte, are 0.
+ *
+ * Fails as [method@Mtl.StridedView.copy] does.
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_strided_view_dup_bytes (MtlStridedView  *self,
+                            GError         **error)
+{
+  g_autoptr (MtlStridedView) copy = NULL;
+  MtlBuffer *memory;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
+                                   NULL, error);
+  if (copy == NULL)
+    return NULL;
+
+  memory = mtl_strided_view_get_buffer (copy);
+  return mtl_buffer_get_bytes (memory, 0, mtl_buffer_get_size (memory), error);
 }

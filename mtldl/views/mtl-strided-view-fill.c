@@ -29,13 +29,13 @@ fill_by_device (MtlStridedView    *self,
                 const MtlMonitor  *monitor,
                 GError           **error)
 {
-  g_autoptr (MtlBuffer) memory = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
-  g_autoptr (GBytes) pattern = g_bytes_new (item, item_size);
   gint64 first, end;
 
   if (!mtl_monitor_check (monitor, error)
       || !mtl_layout_get_byte_bounds (&self->layout, &first, &end, error)
-      || !mtl_buffer_fill (memory, self->byte_offset + first, end - first, pattern, error))
+      || (end > first
+          && !mtl_memory_fill (self->memory, self->byte_offset + first, end - first, item,
+                               item_size, error)))
     return FALSE;
 
   mtl_monitor_report (monitor, 1, 1, end - first);
@@ -166,4 +166,42 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 
   mtl_number_store (number, self->type, item, 0);
   return fill_items (self, item, TRUE, monitor, error);
+}
+
+/**
+ * mtl_strided_view_new_full: (constructor)
+ * @device: (nullable): a device, %NULL for the default one
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @value: what each element is to be
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Allocates a tensor whose elements all have the same value.
+ *
+ * Fails as [ctor@Mtl.StridedView.new_zeros] and
+ * [method@Mtl.StridedView.fill_double] do.
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_full (MtlDevice     *device,
+                           MtlDType       dtype,
+                           const gint64  *shape,
+                           gsize          n_dims,
+                           double         value,
+                           GError       **error)
+{
+  g_autoptr (MtlStridedView) self = NULL;
+
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+
+  self = mtl_strided_view_new_empty (device, dtype, shape, n_dims, error);
+  if (self == NULL || !mtl_strided_view_fill_double (self, value, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
 }

@@ -365,44 +365,6 @@ mtl_strided_view_new_empty (MtlDevice     *device,
 }
 
 /**
- * mtl_strided_view_new_full: (constructor)
- * @device: (nullable): a device, %NULL for the default one
- * @dtype: the element type
- * @shape: (array length=n_dims): the extents
- * @n_dims: the number of dimensions
- * @value: what each element is to be
- * @error: return location for a [error@Mtl.Error]
- *
- * Allocates a tensor whose elements all have the same value.
- *
- * Fails as [ctor@Mtl.StridedView.new_zeros] and
- * [method@Mtl.StridedView.fill_double] do.
- *
- * Returns: (transfer full): the new view
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_new_full (MtlDevice     *device,
-                           MtlDType       dtype,
-                           const gint64  *shape,
-                           gsize          n_dims,
-                           double         value,
-                           GError       **error)
-{
-  g_autoptr (MtlStridedView) self = NULL;
-
-  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
-  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
-
-  self = view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
-  if (self == NULL || !mtl_strided_view_fill_double (self, value, error))
-    return NULL;
-
-  return g_steal_pointer (&self);
-}
-
-/**
  * mtl_strided_view_new_from_bytes: (constructor)
  * @bytes: the memory
  * @dtype: the element type
@@ -485,7 +447,7 @@ mtl_strided_view_new_like (MtlStridedView  *other,
   if (!mtl_layout_new_dense_like (&other->layout, MTL_ORDER_K, &layout, error))
     return NULL;
 
-  return mtl_strided_view_new_dense (mtl_strided_view_get_device (other),
+  return mtl_strided_view_new_dense (mtl_memory_get_device (other->memory),
                                      other->memory->storage_mode, other->type, &layout, TRUE,
                                      error);
 }

@@ -69,43 +69,44 @@ test_private_device_contents (MtlDevice      *device,
   return NULL;
 }
 
-static guint8 *
-get_address (MtlBuffer *buffer,
-             gsize      offset)
-{
-  if (mtl_buffer_is_host_accessible (buffer))
-    return (guint8 *) mtl_buffer_get_contents (buffer) + offset;
-
-  return (guint8 *) mtl_buffer_get_handle (buffer) + mtl_buffer_get_byte_offset (buffer) + offset;
-}
-
 static gboolean
-test_private_device_copy (MtlDevice     *device,
-                          MtlBuffer     *dest,
-                          gsize          dest_offset,
-                          MtlBuffer     *source,
-                          gsize          source_offset,
-                          gsize          size,
-                          GCancellable  *cancellable,
-                          GError       **error)
+test_private_device_copy (MtlDevice       *device,
+                          gpointer         dest,
+                          MtlStorageMode   dest_mode,
+                          gsize            dest_offset,
+                          gpointer         source,
+                          MtlStorageMode   source_mode,
+                          gsize            source_offset,
+                          gsize            size,
+                          GCancellable    *cancellable,
+                          GError         **error)
 {
+  g_assert_true (dest_mode == MTL_STORAGE_MODE_PRIVATE || source_mode == MTL_STORAGE_MODE_PRIVATE);
+  g_assert_true (dest_mode == MTL_STORAGE_MODE_PRIVATE || dest_mode == MTL_STORAGE_MODE_HOST);
+  g_assert_true (source_mode == MTL_STORAGE_MODE_PRIVATE || source_mode == MTL_STORAGE_MODE_HOST);
+  g_assert_cmpuint (size, >, 0);
+
   TEST_PRIVATE_DEVICE (device)->n_copies++;
-  memmove (get_address (dest, dest_offset), get_address (source, source_offset), size);
+  memmove ((guint8 *) dest + dest_offset, (guint8 *) source + source_offset, size);
   return TRUE;
 }
 
 static gboolean
 test_private_device_fill (MtlDevice      *device,
-                          MtlBuffer      *dest,
+                          gpointer        handle,
+                          MtlStorageMode  mode,
                           gsize           offset,
                           gsize           size,
                           gconstpointer   pattern,
                           gsize           pattern_size,
                           GError        **error)
 {
+  g_assert_cmpint (mode, ==, MTL_STORAGE_MODE_PRIVATE);
+  g_assert_cmpuint (size % pattern_size, ==, 0);
+
   TEST_PRIVATE_DEVICE (device)->n_fills++;
   for (gsize i = 0; i < size; i += pattern_size)
-    memcpy (get_address (dest, offset + i), pattern, pattern_size);
+    memcpy ((guint8 *) handle + offset + i, pattern, pattern_size);
   return TRUE;
 }
 

@@ -2,26 +2,11 @@
 
 #include "config.h"
 
-/* What a view is of, beyond its layout: the same bytes as other elements, or
- * in another view. */
+/* The same bytes as elements of another type. */
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
-
-/* The address that the memory starts at, or 0 where it has only a name. */
-static guint64
-get_base (MtlMemory *memory)
-{
-  if (memory->contents != NULL)
-    return (guintptr) memory->contents;
-
-  if (mtl_dl_device_has_addresses (memory->device_type))
-    return (guintptr) memory->handle;
-
-  return 0;
-}
 
 /* Puts the first element at offset 0, so that it does not matter what it is a
  * multiple of. Within a byte it has to stay. */
@@ -59,7 +44,7 @@ check_alignment (MtlStridedView  *self,
                  gsize            byte_offset,
                  GError         **error)
 {
-  guint64 address = get_base (self->memory) + byte_offset;
+  guint64 address = mtl_memory_get_address (self->memory) + byte_offset;
   guint alignment = get_alignment (type);
   g_autofree char *name = NULL;
 
@@ -176,63 +161,9 @@ mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
 
   move_to_first_element (self, &layout, &byte_offset);
   if (!mtl_layout_get_max_compatible_item_bits (&layout, max_item_bits,
-                                                get_base (self->memory) + byte_offset, axis,
+                                                mtl_memory_get_address (self->memory) + byte_offset, axis,
                                                 &item_bits, error))
     return 0;
 
   return item_bits;
-}
-
-/* Gets how far apart two places in memory are: those of element offset 0. */
-static gboolean
-share_addresses (MtlStridedView *self,
-                 MtlStridedView *other,
-                 gint64         *distance)
-{
-  MtlMemory *a = self->memory, *b = other->memory;
-  gboolean on_host = a->contents != NULL && b->contents != NULL;
-  gboolean on_one_device = a->device_type == b->device_type
-                           && a->device_ordinal == b->device_ordinal;
-
-  if (!on_host && !on_one_device)
-    return FALSE;
-
-  *distance = (get_base (b) + other->byte_offset) - (get_base (a) + self->byte_offset);
-  return on_host || mtl_dl_device_has_addresses (a->device_type) || a->handle == b->handle;
-}
-
-/**
- * mtl_strided_view_overlaps:
- * @self: a view
- * @other: another one
- *
- * Gets whether both have elements in the same bytes. It never says no wrongly
- * of memory that the host or the same device reaches. Where many axes are
- * interleaved so that telling would take longer than about a millisecond, it
- * says yes.
- *
- * It also says yes where elements smaller than a byte and memory of 2^60 bytes or
- * more are compared.
- *
- * Bytes between the elements do not count: every other column does not overlap
- * the columns between. Elements smaller than a byte that share one do overlap.
- *
- * Memory of a device without addresses is known by its handle: that two of them
- * are made of the same heap is not noticed.
- *
- * Returns: whether they do
- *
- * Since: 1.0
- */
-gboolean
-mtl_strided_view_overlaps (MtlStridedView *self,
-                           MtlStridedView *other)
-{
-  gint64 distance;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
-
-  return share_addresses (self, other, &distance)
-         && mtl_layout_overlaps (&self->layout, &other->layout, distance);
 }

@@ -2,14 +2,13 @@
 
 #include "config.h"
 
-/* What is in a view: comparisons, bytes, text. */
+/* Two views: whether their elements are equal, close, or the same bytes. */
 
 #include "mtl-strided-view-private.h"
 
 #include "mtl-error.h"
 #include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
-#include "mtl-strided-format-private.h"
 
 typedef struct
 {
@@ -133,138 +132,56 @@ mtl_strided_view_all_close (MtlStridedView  *self,
   return compare (self, other, rtol, atol, error);
 }
 
-/**
- * mtl_strided_view_get_bytes:
- * @self: a view
- * @error: return location for a [error@Mtl.Error]
- *
- * Gets the elements as [struct@GLib.Bytes], without a copy. The contract is
- * that of [method@Mtl.Buffer.get_bytes].
- *
- * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
- * order or, being of part of a byte, begin or end within one, and with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE.
- *
- * Returns: (transfer full): the bytes
- *
- * Since: 1.0
- */
-GBytes *
-mtl_strided_view_get_bytes (MtlStridedView  *self,
-                            GError         **error)
-{
-  gint64 start, size;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-
-  if (!mtl_memory_check_host_accessible (self->memory, error))
-    return NULL;
-
-  if (!mtl_layout_get_packed_bytes (&self->layout, &start, &size))
-    {
-      g_autofree char *string = mtl_layout_to_string (&self->layout);
-
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "A layout of %s gives bytes only with a copy", string);
-      return NULL;
-    }
-
-  if (size == 0)
-    return g_bytes_new_static (NULL, 0);
-
-  return g_bytes_new_with_free_func (mtl_strided_view_get_data (self), size,
-                                     (GDestroyNotify) mtl_memory_unref,
-                                     mtl_memory_ref (self->memory));
-}
-
-/**
- * mtl_strided_view_dup_bytes:
- * @self: a view
- * @error: return location for a [error@Mtl.Error]
- *
- * Copies the elements, in C order whatever the layout. Bits that are left in
- * the last byte, after elements of part of a byte, are 0.
- *
- * Fails as [method@Mtl.StridedView.copy] does.
- *
- * Returns: (transfer full): the bytes
- *
- * Since: 1.0
- */
-GBytes *
-mtl_strided_view_dup_bytes (MtlStridedView  *self,
-                            GError         **error)
-{
-  g_autoptr (MtlStridedView) copy = NULL;
-  MtlBuffer *memory;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-
-  copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
-                                   NULL, error);
-  if (copy == NULL)
-    return NULL;
-
-  memory = mtl_strided_view_get_buffer (copy);
-  return mtl_buffer_get_bytes (memory, 0, mtl_buffer_get_size (memory), error);
-}
-
-/* Few enough to fetch, where they are not in reach. */
+/* Gets how far apart two places in memory are: those of element offset 0. */
 static gboolean
-is_worth_showing (MtlStridedView *self,
-                  gsize           max_items)
+share_addresses (MtlStridedView *self,
+                 MtlStridedView *other,
+                 gint64         *distance)
 {
-  return mtl_element_type_is_numeric (self->type)
-         && (mtl_memory_is_host_accessible (self->memory)
-             || (guint64) mtl_layout_get_volume (&self->layout) <= max_items);
+  MtlMemory *a = self->memory, *b = other->memory;
+  gboolean on_host = a->contents != NULL && b->contents != NULL;
+  gboolean on_one_device = a->device_type == b->device_type
+                           && a->device_ordinal == b->device_ordinal;
+
+  if (!on_host && !on_one_device)
+    return FALSE;
+
+  *distance = (mtl_memory_get_address (b) + other->byte_offset) - (mtl_memory_get_address (a) + self->byte_offset);
+  return on_host || mtl_dl_device_has_addresses (a->device_type) || a->handle == b->handle;
 }
 
 /**
- * mtl_strided_view_format:
+ * mtl_strided_view_overlaps:
  * @self: a view
- * @max_items: how many elements to show, 100,000 at most; of more, only the
- *   first and the last three of each axis are
+ * @other: another one
  *
- * Writes the elements as NumPy prints an array, the lanes of elements of
- * several as one more axis. Elements that cannot be read are described, and so
- * are more than @max_items that the host does not reach.
+ * Gets whether both have elements in the same bytes. It never says no wrongly
+ * of memory that the host or the same device reaches. Where many axes are
+ * interleaved so that telling would take longer than about a millisecond, it
+ * says yes.
  *
- * Returns: (transfer full): the text
+ * It also says yes where elements smaller than a byte and memory of 2^60 bytes or
+ * more are compared.
+ *
+ * Bytes between the elements do not count: every other column does not overlap
+ * the columns between. Elements smaller than a byte that share one do overlap.
+ *
+ * Memory of a device without addresses is known by its handle: that two of them
+ * are made of the same heap is not noticed.
+ *
+ * Returns: whether they do
  *
  * Since: 1.0
  */
-char *
-mtl_strided_view_format (MtlStridedView *self,
-                         gsize           max_items)
+gboolean
+mtl_strided_view_overlaps (MtlStridedView *self,
+                           MtlStridedView *other)
 {
-  g_auto (MtlHostElements) elements = { .layout = NULL };
-  g_autofree char *shape = NULL;
-  g_autofree char *type = NULL;
+  gint64 distance;
 
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
-      && mtl_host_elements_spread_lanes (&elements, NULL))
-    return mtl_strided_format (&elements.strided, max_items);
-
-  shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);
-  type = mtl_element_type_to_string (self->type);
-  return g_strdup_printf ("<%s %s on device (%d, %d)>", type, shape,
-                          self->memory->device_type, self->memory->device_ordinal);
-}
-
-/**
- * mtl_strided_view_to_string:
- * @self: a view
- *
- * Writes the elements as [method@Mtl.StridedView.format] does, at most 1000.
- *
- * Returns: (transfer full): the text
- *
- * Since: 1.0
- */
-char *
-mtl_strided_view_to_string (MtlStridedView *self)
-{
-  return mtl_strided_view_format (self, 1000);
+  return share_addresses (self, other, &distance)
+         && mtl_layout_overlaps (&self->layout, &other->layout, distance);
 }

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* How the tensors of a file come into memory. */
+/* How the tensors of a file come into memory, and become views. */
 
 #include "mtl-tensor-file-private.h"
 
@@ -12,11 +12,21 @@
 #include "mtl-error.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-quoted-text-private.h"
+#include "mtl-strided-view-private.h"
 #include "mtl-tensor-pieces-private.h"
 #include "mtl-tensor-values-private.h"
 
 /* What is inflated between two looks at the cancellable. */
 #define INFLATED_SIZE (1024 * 1024)
+
+/* A tensor and where it is in memory. */
+typedef struct
+{
+  const MtlTensorEntry *entry;
+  MtlMemory *memory;
+  gsize offset;
+  gboolean is_read; /* to memory of its own */
+} PlacedTensor;
 
 static guint
 get_swapped_size (const MtlTensorEntry *entry)
@@ -24,9 +34,10 @@ get_swapped_size (const MtlTensorEntry *entry)
   return mtl_get_swapped_size (mtl_element_type_new (entry->dtype), entry->is_big_endian);
 }
 
-gboolean
-mtl_tensor_file_is_read (MtlTensorFile        *self,
-                         const MtlTensorEntry *entry)
+/* Whether it has to be read, rather than mapped. */
+static gboolean
+is_read (MtlTensorFile        *self,
+         const MtlTensorEntry *entry)
 {
   return entry->begin < entry->end
          && (self->mode == MTL_FILE_MODE_READ
@@ -70,7 +81,7 @@ has_tensors_to_read (MtlTensorFile           *self,
                      const MtlTensorFilePart *part)
 {
   for (gsize i = 0; i < part->table->n_entries; i++)
-    if (mtl_tensor_file_is_read (self, &part->table->entries[i]))
+    if (is_read (self, &part->table->entries[i]))
       return TRUE;
 
   return FALSE;
@@ -156,16 +167,18 @@ allocate (MtlTensorFile         *self,
   return g_steal_pointer (&memory);
 }
 
-gboolean
-mtl_tensor_file_place (MtlTensorFile    *self,
-                       MtlPlacedTensor  *tensor,
-                       GError          **error)
+/* Maps it, or makes the memory that it is to be read to. */
+static gboolean
+place (MtlTensorFile    *self,
+       PlacedTensor     *tensor,
+       GError          **error)
 {
   const MtlTensorEntry *entry = tensor->entry;
 
+  tensor->is_read = is_read (self, entry);
   if (check_size (entry, error))
     {
-      if (entry->begin < entry->end && !mtl_tensor_file_is_read (self, entry))
+      if (entry->begin < entry->end && !tensor->is_read)
         tensor->memory = map_entry (self, &self->parts[entry->file], entry, &tensor->offset,
                                     error);
       else if (mtl_tensor_file_check_open (self, error))
@@ -181,7 +194,7 @@ mtl_tensor_file_place (MtlTensorFile    *self,
 typedef struct
 {
   const MtlFileSource *source;
-  MtlPlacedTensor **tensors;
+  PlacedTensor **tensors;
 } Reading;
 
 static gboolean
@@ -193,7 +206,7 @@ read_piece (gpointer           data,
             GError           **error)
 {
   const Reading *reading = data;
-  const MtlPlacedTensor *tensor = reading->tensors[index];
+  const PlacedTensor *tensor = reading->tensors[index];
   guint8 *bytes = tensor->memory->contents + begin;
 
   if (!mtl_file_source_read_at (reading->source, tensor->entry->begin + begin, bytes, end - begin,
@@ -238,7 +251,7 @@ inflate_tensor (gpointer           data,
                 GError           **error)
 {
   const Reading *reading = data;
-  const MtlPlacedTensor *tensor = reading->tensors[index];
+  const PlacedTensor *tensor = reading->tensors[index];
   const MtlArchiveMember *member = tensor->entry->member;
   g_auto (MtlFileStream) stream = { 0 };
 
@@ -258,7 +271,7 @@ inflate_tensor (gpointer           data,
 /* Those of one part that are read in the same way. */
 static gboolean
 read_group (MtlTensorFile    *self,
-            MtlPlacedTensor **tensors,
+            PlacedTensor **tensors,
             gsize             n_tensors,
             MtlPieceCount    *count,
             GError          **error)
@@ -293,8 +306,8 @@ static int
 compare_reading (gconstpointer a,
                  gconstpointer b)
 {
-  const MtlTensorEntry *x = (*(MtlPlacedTensor *const *) a)->entry;
-  const MtlTensorEntry *y = (*(MtlPlacedTensor *const *) b)->entry;
+  const MtlTensorEntry *x = (*(PlacedTensor *const *) a)->entry;
+  const MtlTensorEntry *y = (*(PlacedTensor *const *) b)->entry;
 
   if (x->file != y->file)
     return x->file < y->file ? -1 : 1;
@@ -312,12 +325,13 @@ is_read_alike (const MtlTensorEntry *a,
          && mtl_tensor_entry_is_deflated (a) == mtl_tensor_entry_is_deflated (b);
 }
 
-gboolean
-mtl_tensor_file_read (MtlTensorFile     *self,
-                      MtlPlacedTensor  **tensors,
-                      gsize              n_tensors,
-                      const MtlMonitor  *monitor,
-                      GError           **error)
+/* In an order of its own. */
+static gboolean
+read_tensors (MtlTensorFile     *self,
+              PlacedTensor     **tensors,
+              gsize              n_tensors,
+              const MtlMonitor  *monitor,
+              GError           **error)
 {
   MtlPieceCount count = { .monitor = monitor };
   gsize end;
@@ -336,4 +350,125 @@ mtl_tensor_file_read (MtlTensorFile     *self,
     }
 
   return TRUE;
+}
+
+static MtlStridedView *
+new_view (PlacedTensor  *tensor,
+          GError          **error)
+{
+  const MtlTensorEntry *entry = tensor->entry;
+  MtlElementType type = mtl_element_type_new (entry->dtype);
+  MtlLayout layout;
+
+  if (!mtl_layout_new_dense (entry->shape, entry->n_dims, entry->order, type.bits, &layout, error))
+    return NULL;
+
+  return mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
+                                    &layout);
+}
+
+MtlStridedView *
+mtl_tensor_file_view_of (MtlTensorFile         *self,
+                         const MtlTensorEntry  *entry,
+                         GError               **error)
+{
+  PlacedTensor tensor = { .entry = entry }, *tensors = &tensor;
+  MtlStridedView *view = NULL;
+
+  if (place (self, &tensor, error)
+      && (!tensor.is_read || read_tensors (self, &tensors, 1, NULL, error)))
+    view = new_view (&tensor, error);
+
+  g_clear_pointer (&tensor.memory, mtl_memory_unref);
+  return view;
+}
+
+void
+mtl_tensor_file_free_views (MtlStridedView **views,
+                            gsize            n_views)
+{
+  for (gsize i = 0; i < n_views; i++)
+    g_clear_object (&views[i]);
+  g_free (views);
+}
+
+static PlacedTensor *
+find_matches (MtlTensorFile *self,
+              const char    *pattern,
+              gsize         *n_matches)
+{
+  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
+  PlacedTensor *tensors = g_new0 (PlacedTensor, self->table->n_entries + 1);
+  gsize n = 0;
+
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    if (g_pattern_spec_match_string (spec, self->table->entries[i].name))
+      tensors[n++].entry = &self->table->entries[i];
+
+  *n_matches = n;
+  return tensors;
+}
+
+static gboolean
+place_all (MtlTensorFile     *self,
+           PlacedTensor   *tensors,
+           gsize              n_tensors,
+           const MtlMonitor  *monitor,
+           GError           **error)
+{
+  g_autofree PlacedTensor **to_read = g_new (PlacedTensor *, n_tensors + 1);
+  gsize n_to_read = 0;
+
+  for (gsize i = 0; i < n_tensors; i++)
+    {
+      if (!mtl_monitor_check (monitor, error)
+          || !place (self, &tensors[i], error))
+        return FALSE;
+      if (tensors[i].is_read)
+        to_read[n_to_read++] = &tensors[i];
+    }
+
+  return read_tensors (self, to_read, n_to_read, monitor, error);
+}
+
+static MtlStridedView **
+new_views (PlacedTensor  *tensors,
+           gsize             n_tensors,
+           GError          **error)
+{
+  MtlStridedView **views = g_new0 (MtlStridedView *, n_tensors + 1);
+
+  for (gsize i = 0; i < n_tensors; i++)
+    {
+      views[i] = new_view (&tensors[i], error);
+      if (views[i] == NULL)
+        {
+          mtl_tensor_file_free_views (views, i);
+          return NULL;
+        }
+    }
+
+  return views;
+}
+
+MtlStridedView **
+mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
+                                     const char        *pattern,
+                                     const MtlMonitor  *monitor,
+                                     gsize             *n_views,
+                                     GError           **error)
+{
+  g_autofree PlacedTensor *tensors = find_matches (self, pattern, n_views);
+  MtlStridedView **views = NULL;
+  gsize n_tensors = *n_views;
+
+  if (mtl_tensor_file_check_open (self, error)
+      && place_all (self, tensors, n_tensors, monitor, error))
+    views = new_views (tensors, n_tensors, error);
+
+  for (gsize i = 0; i < n_tensors; i++)
+    g_clear_pointer (&tensors[i].memory, mtl_memory_unref);
+  if (views == NULL)
+    *n_views = 0;
+  return views;
 }

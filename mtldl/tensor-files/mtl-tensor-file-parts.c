@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* How long the parts of a file are open. */
+
+#include "mtl-tensor-file-private.h"
+
+void
+mtl_tensor_file_part_clear (MtlTensorFilePart *self)
+{
+  g_clear_pointer (&self->memory, mtl_memory_unref);
+  g_clear_pointer (&self->table, mtl_tensor_table_free);
+  g_clear_pointer (&self->source, mtl_file_source_free);
+  g_clear_object (&self->file);
+}
+
+/* Always FALSE. */
+gboolean
+mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
+                               GError        **error)
+{
+  g_autofree char *name = self->file != NULL ? mtl_quote_file_name (self->file) : g_strdup ("“”");
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "%s was closed", name);
+  return FALSE;
+}
+
+gboolean
+mtl_tensor_file_check_open (MtlTensorFile  *self,
+                            GError        **error)
+{
+  gboolean closed;
+
+  g_mutex_lock (&self->mutex);
+  closed = self->closed;
+  g_mutex_unlock (&self->mutex);
+  return !closed || mtl_tensor_file_refuse_closed (self, error);
+}
+
+/* With the mutex. */
+void
+mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
+                                     MtlTensorFilePart *part)
+{
+  if (part->n_readers == 0 && (self->closed || (part->memory != NULL && !part->is_read_too)))
+    mtl_file_source_close (part->source);
+}
+
+/* That of a file which stands alone is open from the beginning: another one may have
+ * taken its place since. */
+gboolean
+mtl_part_reader_init (MtlPartReader      *self,
+                      MtlTensorFile      *file,
+                      MtlTensorFilePart  *part,
+                      GError            **error)
+{
+  gboolean closed;
+
+  g_mutex_lock (&file->mutex);
+  closed = file->closed;
+  if (!closed && part->source->fd >= 0)
+    {
+      part->n_readers++;
+      *self = (MtlPartReader) { file, part, NULL, part->source };
+    }
+  g_mutex_unlock (&file->mutex);
+
+  if (closed)
+    return mtl_tensor_file_refuse_closed (file, error);
+  if (self->source == NULL)
+    self->source = self->opened = mtl_file_source_open_again (part->source, error);
+  return self->source != NULL;
+}
+
+void
+mtl_part_reader_clear (MtlPartReader *self)
+{
+  g_clear_pointer (&self->opened, mtl_file_source_free);
+  if (self->file == NULL)
+    return;
+
+  g_mutex_lock (&self->file->mutex);
+  self->part->n_readers--;
+  mtl_tensor_file_close_unless_needed (self->file, self->part);
+  g_mutex_unlock (&self->file->mutex);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Elements as text. */
+
+#include "mtl-strided-view-private.h"
+
+#include "mtl-host-elements-private.h"
+#include "mtl-number-private.h"
+#include "mtl-strided-format-private.h"
+
+/* Few enough to fetch, where they are not in reach. */
+static gboolean
+is_worth_showing (MtlStridedView *self,
+                  gsize           max_items)
+{
+  return mtl_element_type_is_numeric (self->type)
+         && (mtl_memory_is_host_accessible (self->memory)
+             || (guint64) mtl_layout_get_volume (&self->layout) <= max_items);
+}
+
+/**
+ * mtl_strided_view_format:
+ * @self: a view
+ * @max_items: how many elements to show, 100,000 at most; of more, only the
+ *   first and the last three of each axis are
+ *
+ * Writes the elements as NumPy prints an array, the lanes of elements of
+ * several as one more axis. Elements that cannot be read are described, and so
+ * are more than @max_items that the host does not reach.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
+char *
+mtl_strided_view_format (MtlStridedView *self,
+                         gsize           max_items)
+{
+  g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_autofree char *shape = NULL;
+  g_autofree char *type = NULL;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
+      && mtl_host_elements_spread_lanes (&elements, NULL))
+    return mtl_strided_format (&elements.strided, max_items);
+
+  shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);
+  type = mtl_element_type_to_string (self->type);
+  return g_strdup_printf ("<%s %s on device (%d, %d)>", type, shape,
+                          self->memory->device_type, self->memory->device_ordinal);
+}
+
+/**
+ * mtl_strided_view_to_string:
+ * @self: a view
+ *
+ * Writes the elements as [method@Mtl.StridedView.format] does, at most 1000.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
+char *
+mtl_strided_view_to_string (MtlStridedView *self)
+{
+  return mtl_strided_view_format (self, 1000);
+}
