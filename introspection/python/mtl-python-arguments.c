@@ -122,6 +122,34 @@ axes_from_args (PyObject *const *args,
   return n;
 }
 
+/* (type, ordinal), (major, minor): what is not a pair is a TypeError. */
+int
+parse_pair (PyObject   *object,
+            const char *what,
+            int        *first,
+            int        *second)
+{
+  long a, b;
+
+  if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2)
+    {
+      PyErr_Format (PyExc_TypeError, "%s has to be a tuple of two integers, not %R", what, object);
+      return -1;
+    }
+
+  a = PyLong_AsLong (PyTuple_GET_ITEM (object, 0));
+  if (a == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  b = PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
+  if (b == -1 && PyErr_Occurred () != NULL)
+    return -1;
+
+  *first = CLAMP (a, G_MININT, G_MAXINT);
+  *second = CLAMP (b, G_MININT, G_MAXINT);
+  return 0;
+}
+
 static int
 find_argument (const Signature *signature,
                PyObject        *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Copies of a view in an order and an element type, as NumPy's arrays have
- * them. Python's lock is given up where there is much to copy. */
+ * them. Python's lock is given up if there is much to copy. */
 
 #include "mtl-python-private.h"
 
@@ -250,7 +250,7 @@ view_astype (PyObject        *self,
 #define WITH_NAMES(function) \
   (PyCFunction) (void *) function, METH_FASTCALL | METH_KEYWORDS
 
-PyMethodDef copy_methods[] = {
+static PyMethodDef copy_methods[] = {
   { "copy", WITH_NAMES (view_copy),
     "copy($self, /, order='C')\n--\n\n"
     "The elements in memory of their own, in C order, in Fortran's ('F'), in that\n"
@@ -261,3 +261,9 @@ PyMethodDef copy_methods[] = {
     "or be NumPy's. With copy=False it is the view itself where that fits already." },
   { NULL }
 };
+
+int
+install_copy (PyTypeObject *type)
+{
+  return install_methods (type, copy_methods);
+}

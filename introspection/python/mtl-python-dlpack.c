@@ -94,34 +94,6 @@ typedef struct
   int device_ordinal;
 } Request;
 
-/* (type, ordinal), (major, minor): what is not a pair is a TypeError. */
-int
-parse_pair (PyObject   *object,
-            const char *what,
-            int        *first,
-            int        *second)
-{
-  long a, b;
-
-  if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2)
-    {
-      PyErr_Format (PyExc_TypeError, "%s has to be a tuple of two integers, not %R", what, object);
-      return -1;
-    }
-
-  a = PyLong_AsLong (PyTuple_GET_ITEM (object, 0));
-  if (a == -1 && PyErr_Occurred () != NULL)
-    return -1;
-
-  b = PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
-  if (b == -1 && PyErr_Occurred () != NULL)
-    return -1;
-
-  *first = CLAMP (a, G_MININT, G_MAXINT);
-  *second = CLAMP (b, G_MININT, G_MAXINT);
-  return 0;
-}
-
 static int
 parse_stream (PyObject *value,
               Request  *request)
@@ -263,7 +235,7 @@ capsule_for_managed (gpointer       managed,
 }
 
 /* Memory of the host needs only to be described, nearly always. NULL without an
- * exception where it has to be copied, without Python's lock. */
+ * exception if it has to be copied, without Python's lock. */
 static PyObject *
 export_in_place (MtlStridedView *view,
                  const Request  *request)
@@ -365,7 +337,7 @@ exporter_dlpack_device (PyObject *self,
   return names.host;
 }
 
-PyMethodDef exporter_methods[] = {
+static PyMethodDef exporter_methods[] = {
   { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
     "The memory as a DLPack capsule, without a copy unless one is asked for or needed." },
@@ -373,3 +345,9 @@ PyMethodDef exporter_methods[] = {
     "__dlpack_device__($self, /)\n--\n\nThe DLPack device: its type and its number." },
   { NULL }
 };
+
+int
+install_export (PyTypeObject *type)
+{
+  return install_methods (type, exporter_methods);
+}

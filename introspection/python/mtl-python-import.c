@@ -123,7 +123,7 @@ ask_for_capsule (PyObject *object,
 /* What ends here may run Python code, to which a pending exception does not
  * belong. */
 static void
-drop (PyObject *object)
+decref_keeping_exception (PyObject *object)
 {
   PyObject *type, *value, *traceback;
 
@@ -180,7 +180,7 @@ check_device (PyObject *wrapper,
                     mtl_strided_view_get_device_ordinal (view), type, ordinal);
     }
 
-  drop (wrapper);
+  decref_keeping_exception (wrapper);
   return NULL;
 }
 
@@ -215,7 +215,7 @@ get_capsule (PyObject *object,
 
   PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
                 Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
-  drop (capsule);
+  decref_keeping_exception (capsule);
   return NULL;
 }
 
@@ -244,14 +244,14 @@ find_exchange_api (PyTypeObject *type)
  * that complex numbers are not to be conjugated first, as PyTorch has it. Of
  * another version nothing may be looked at. */
 static gboolean
-says_all (const DLManagedTensorVersioned *managed)
+needs_dlpack_method (const DLManagedTensorVersioned *managed)
 {
-  return managed->version.major != DLPACK_MAJOR_VERSION
-         || (managed->dl_tensor.device.device_type == MTL_DEVICE_TYPE_CPU
-             && managed->dl_tensor.dtype.code != MTL_TYPE_CODE_COMPLEX);
+  return managed->version.major == DLPACK_MAJOR_VERSION
+         && (managed->dl_tensor.device.device_type != MTL_DEVICE_TYPE_CPU
+             || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX);
 }
 
-/* NULL without an exception where it is for __dlpack__() to say what it is: that
+/* NULL without an exception if it is for __dlpack__() to say what it is: that
  * refuses in words for Python. */
 static PyObject *
 view_from_exchange (PyObject *object)
@@ -271,7 +271,7 @@ view_from_exchange (PyObject *object)
       return NULL;
     }
 
-  if (!says_all (managed))
+  if (needs_dlpack_method (managed))
     {
       if (managed->deleter != NULL)
         managed->deleter (managed);
@@ -316,11 +316,11 @@ view_from_dlpack (PyObject *object,
   if (wrapper != NULL && copy == Py_False && is_copied)
     {
       PyErr_SetString (PyExc_BufferError, "The producer gave a copy, which copy=False forbids");
-      drop (wrapper);
+      decref_keeping_exception (wrapper);
       wrapper = NULL;
     }
 
-  drop (capsule);
+  decref_keeping_exception (capsule);
   Py_DECREF (pair);
   return wrapper;
 }

@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#ifndef MTL_PYTHON_MODULE
+#ifndef MTL_PYTHON_PYGOBJECT
 #define NO_IMPORT_PYGOBJECT
 #endif
 #include <pygobject.h>
@@ -25,7 +25,73 @@ typedef enum
   PEER,
 } Audience;
 
-/* What PyGObject made of the library's types. */
+/* mtl-python-pygobject.c */
+int       import_pygobject (void);
+
+/* Errors: mtl-python-errors.c. Each but the first returns NULL or -1 for the
+ * caller to return. */
+PyObject *exception_for_code (int       code,
+                              Audience  audience);
+PyObject *raise_error     (GError     *error,
+                           Audience    audience);
+int       raise_error_int (GError     *error,
+                           Audience    audience);
+
+/* Arguments: mtl-python-arguments.c */
+int       int64_from_object (PyObject     *object,
+                             gint64       *value,
+                             PyObject     *exception);
+int       uint_from_object  (PyObject     *object,
+                             unsigned int *value);
+int       int_from_object   (PyObject     *object,
+                             int          *value);
+Py_ssize_t ints_from_args   (PyObject *const *args,
+                             Py_ssize_t       n_args,
+                             gint64          *values,
+                             const char      *what);
+Py_ssize_t axes_from_args   (PyObject *const *args,
+                             Py_ssize_t       n_args,
+                             int             *axes);
+int       parse_pair        (PyObject     *object,
+                             const char   *what,
+                             int          *first,
+                             int          *second);
+
+#define MAX_NAMES 3
+
+typedef struct
+{
+  const char *function;
+  const char *names[MAX_NAMES];
+  int n_names;
+  int n_needed;
+} Signature;
+
+/* By place or by name. The values are borrowed, NULL if not given. */
+int       parse_arguments   (const Signature  *signature,
+                             PyObject *const  *args,
+                             Py_ssize_t        n_args,
+                             PyObject         *names,
+                             PyObject        **values);
+int       parse_tuple_and_dict (const Signature  *signature,
+                             PyObject         *args,
+                             PyObject         *keywords,
+                             PyObject        **values);
+
+/* Results: mtl-python-results.c */
+int       install_bounds    (void);
+PyObject *tuple_from_ints   (const gint64 *values,
+                             gsize         n);
+PyObject *bounds_from_ints  (gint64        min,
+                             gint64        max);
+
+/* What is put on classes: mtl-python-install.c */
+int       install_methods   (PyTypeObject *type,
+                             PyMethodDef  *methods);
+int       install_getters   (PyTypeObject *type,
+                             PyGetSetDef  *getters);
+
+/* What PyGObject made of the library's types: mtl-python-wrapper.c */
 typedef struct
 {
   PyTypeObject *view;
@@ -41,22 +107,15 @@ typedef struct
 
 extern Classes classes;
 
-PyObject *exception_for_code (int       code,
-                              Audience  audience);
+int       install_classes (PyTypeObject *view,
+                           PyTypeObject *buffer,
+                           PyTypeObject *device,
+                           PyTypeObject *layout);
+int       install_dealloc (PyTypeObject *type);
 
-/* Errors: each returns NULL or -1 for the caller to return. */
-PyObject *raise_error     (GError     *error,
-                           Audience    audience);
-int       raise_error_int (GError     *error,
-                           Audience    audience);
-
-/* Wraps an object that was made just now; of NULL and an error it makes an
+/* Wraps an object that was made just now; of NULL and an error these make an
  * exception. The error is passed by address, as the call that gives both is an
  * argument itself. */
-PyObject *wrap_new        (PyTypeObject   *type,
-                           gpointer        object,
-                           GError        **error,
-                           Audience        audience);
 PyObject *wrap_view       (MtlStridedView *view,
                            GError        **error,
                            Audience        audience);
@@ -79,8 +138,8 @@ holds (PyObject *object,
   return held != NULL && G_OBJECT_TYPE (held) == type;
 }
 
-/* Where __new__() alone was called, the object holds nothing: then it is an
- * empty view, as a bare object in C is. */
+/* If only __new__() was called, the object holds nothing: then it is an empty
+ * view, as a bare object in C is. */
 static inline MtlStridedView *
 get_view (PyObject *object)
 {
@@ -159,56 +218,14 @@ int       number_set      (MtlStridedView *view,
                            PyObject       *value);
 gboolean  is_number       (PyObject       *object);
 
-/* Arguments: mtl-python-arguments.c */
-int       int64_from_object (PyObject     *object,
-                             gint64       *value,
-                             PyObject     *exception);
-int       uint_from_object  (PyObject     *object,
-                             unsigned int *value);
-int       int_from_object   (PyObject     *object,
-                             int          *value);
-Py_ssize_t ints_from_args   (PyObject *const *args,
-                             Py_ssize_t       n_args,
-                             gint64          *values,
-                             const char      *what);
-Py_ssize_t axes_from_args   (PyObject *const *args,
-                             Py_ssize_t       n_args,
-                             int             *axes);
-
-#define MAX_NAMES 3
-
-typedef struct
-{
-  const char *function;
-  const char *names[MAX_NAMES];
-  int n_names;
-  int n_needed;
-} Signature;
-
-/* By place or by name. The values are borrowed, NULL where there is none. */
-int       parse_arguments   (const Signature  *signature,
-                             PyObject *const  *args,
-                             Py_ssize_t        n_args,
-                             PyObject         *names,
-                             PyObject        **values);
-int       parse_tuple_and_dict (const Signature  *signature,
-                             PyObject         *args,
-                             PyObject         *keywords,
-                             PyObject        **values);
-
-/* Results: mtl-python-view.c */
-PyObject *tuple_from_ints   (const gint64 *values,
-                             gsize         n);
-PyObject *bounds_from_ints  (gint64        min,
-                             gint64        max);
-
-/* mtl-python-dlpack.c */
-int       parse_pair        (PyObject     *object,
-                             const char   *what,
-                             int          *first,
-                             int          *second);
+/* Exports: mtl-python-dlpack.c, mtl-python-exchange.c, mtl-python-buffer.c */
+int       prepare_export   (void);
+int       install_export   (PyTypeObject *type);
+int       install_exchange (PyTypeObject *type);
+int       install_buffer   (PyTypeObject *type);
 
 /* Imports: mtl-python-import.c, mtl-python-buffer.c */
+int       prepare_import   (void);
 PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,
                               Py_ssize_t        n_args,
@@ -218,27 +235,11 @@ PyObject *module_from_buffer (PyObject *module,
 PyObject *module_prepare_end (PyObject *module,
                               PyObject *unused);
 
-/* What is put on the classes. */
-extern PyMethodDef exporter_methods[];
-extern PyMethodDef view_methods[];
-extern PyMethodDef copy_methods[];
-extern PyGetSetDef view_getters[];
-extern PyMethodDef layout_methods[];
-extern PyGetSetDef layout_getters[];
-extern PyMethodDef layout_query_methods[];
-
-int       install_methods  (PyTypeObject *type,
-                            PyMethodDef  *methods);
+/* The rest of what is put on the classes, each in the file of that name. */
+int       install_view     (PyTypeObject *type);
+int       install_copy     (PyTypeObject *type);
 int       install_index    (PyTypeObject *type);
+int       install_layout   (PyTypeObject *type);
 int       install_layout_index (PyTypeObject *type);
-int       install_layout_constructor (PyTypeObject *type);
-int       install_layout_comparison (PyTypeObject *type);
-int       install_buffer   (PyTypeObject *type);
-int       install_dealloc  (PyTypeObject *type);
-int       install_exchange (PyTypeObject *type);
-int       install_dtypes   (void);
-int       install_bounds   (void);
-int       prepare_export   (void);
-int       prepare_import   (void);
 
 G_END_DECLS

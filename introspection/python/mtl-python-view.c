@@ -5,61 +5,6 @@
 
 #include "mtl-python-private.h"
 
-PyObject *
-tuple_from_ints (const gint64 *values,
-                 gsize         n)
-{
-  PyObject *tuple = PyTuple_New (n);
-
-  for (gsize i = 0; tuple != NULL && i < n; i++)
-    {
-      PyObject *value = PyLong_FromLongLong (values[i]);
-
-      if (value == NULL)
-        Py_CLEAR (tuple);
-      else
-        PyTuple_SET_ITEM (tuple, i, value);
-    }
-
-  return tuple;
-}
-
-static PyTypeObject *bounds_type;
-
-int
-install_bounds (void)
-{
-  PyStructSequence_Field fields[] = {
-    { "min", "The least offset." },
-    { "max", "The greatest one." },
-    { NULL }
-  };
-  PyStructSequence_Desc bounds = {
-    "Mtl.OffsetBounds", "Between which offsets elements lie.", fields, 2,
-  };
-
-  bounds_type = PyStructSequence_NewType (&bounds);
-  return bounds_type != NULL ? 0 : -1;
-}
-
-/* A tuple with names, as PyGObject makes of several results. */
-PyObject *
-bounds_from_ints (gint64 min,
-                  gint64 max)
-{
-  PyObject *bounds = PyStructSequence_New (bounds_type);
-
-  if (bounds == NULL)
-    return NULL;
-
-  PyStructSequence_SET_ITEM (bounds, 0, PyLong_FromLongLong (min));
-  PyStructSequence_SET_ITEM (bounds, 1, PyLong_FromLongLong (max));
-  if (PyErr_Occurred () != NULL)
-    Py_CLEAR (bounds);
-
-  return bounds;
-}
-
 static PyObject *
 view_get_shape (PyObject *self,
                 void     *closure)
@@ -134,8 +79,8 @@ view_get_nbytes (PyObject *self,
 static PyObject *dtypes[N_CODES][129];
 static PyObject *other_dtype;
 
-int
-install_dtypes (void)
+static int
+keep_dtypes (void)
 {
   GEnumClass *klass = g_type_class_ref (MTL_TYPE_DTYPE);
 
@@ -174,7 +119,7 @@ view_get_transposed (PyObject *self,
   return wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
 }
 
-PyGetSetDef view_getters[] = {
+static PyGetSetDef view_getters[] = {
   { "shape", view_get_shape, NULL, "The extents, a tuple.", NULL },
   { "strides", view_get_strides, NULL, "The strides in elements, a tuple.", NULL },
   { "ndim", view_get_ndim, NULL, "The number of dimensions.", NULL },
@@ -424,7 +369,7 @@ view_int (PyObject *self,
 
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
 
-PyMethodDef view_methods[] = {
+static PyMethodDef view_methods[] = {
   { "permute", FAST (view_permute),
     "permute($self, /, *axes)\n--\n\nThe view with its axes in another order." },
   { "transpose", FAST (view_transpose),
@@ -455,3 +400,12 @@ PyMethodDef view_methods[] = {
     "last may be that of a lane. Without it, several lanes are a list." },
   { NULL }
 };
+
+int
+install_view (PyTypeObject *type)
+{
+  if (keep_dtypes () < 0 || install_methods (type, view_methods) < 0)
+    return -1;
+
+  return install_getters (type, view_getters);
+}

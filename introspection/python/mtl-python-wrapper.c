@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The life of the Python object of a view or a layout: PyGObject's own way of
- * making and ending one takes several times what an operation computes. */
+/* The classes, and the life of the Python object of a view or a layout:
+ * PyGObject's own way of making and ending one takes several times what an
+ * operation computes. */
 
 #include "mtl-python-private.h"
+
+Classes classes;
 
 /* PyGObject finds the wrapper of an object by it. */
 static GQuark wrapper_key;
@@ -11,9 +14,57 @@ static GQuark wrapper_key;
 /* How PyGObject ends its objects, which leaves their class to who called it. */
 static destructor dealloc_by_pygobject;
 
+static gboolean
+is_class_of (PyTypeObject *type,
+             GType         gtype)
+{
+  PyTypeObject *expected = pygobject_lookup_class (gtype);
+
+  if (type == expected)
+    return TRUE;
+
+  PyErr_Format (PyExc_TypeError, "%.100s is not the class of %.100s", type->tp_name,
+                g_type_name (gtype));
+  return FALSE;
+}
+
+int
+install_classes (PyTypeObject *view,
+                 PyTypeObject *buffer,
+                 PyTypeObject *device,
+                 PyTypeObject *layout)
+{
+  if (!is_class_of (view, MTL_TYPE_STRIDED_VIEW) || !is_class_of (buffer, MTL_TYPE_BUFFER)
+      || !is_class_of (device, MTL_TYPE_DEVICE) || !is_class_of (layout, MTL_TYPE_STRIDED_LAYOUT))
+    return -1;
+
+  /* They live as long as the process, and so does what is installed on them. */
+  Py_INCREF (view);
+  Py_INCREF (buffer);
+  Py_INCREF (device);
+  Py_INCREF (layout);
+  if (classes.empty_view == NULL)
+    {
+      classes.empty_view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
+      classes.empty_layout = g_object_new (MTL_TYPE_STRIDED_LAYOUT, NULL);
+    }
+  classes = (Classes) {
+    .view = view,
+    .buffer = buffer,
+    .device = device,
+    .layout = layout,
+    .view_gtype = MTL_TYPE_STRIDED_VIEW,
+    .buffer_gtype = MTL_TYPE_BUFFER,
+    .layout_gtype = MTL_TYPE_STRIDED_LAYOUT,
+    .empty_view = classes.empty_view,
+    .empty_layout = classes.empty_layout,
+  };
+  return 0;
+}
+
 /* A new object has no wrapper yet, so that PyGObject need not look for one, nor
  * for the class. The wrapper takes the reference. */
-PyObject *
+static PyObject *
 wrap_new (PyTypeObject *type,
           gpointer      object,
           GError      **error,
@@ -51,6 +102,36 @@ wrap_layout (MtlStridedLayout *layout,
   return wrap_new (classes.layout, layout, error, CALLER);
 }
 
+MtlStridedView *
+view_for_exporter (PyObject *object)
+{
+  GError *error = NULL;
+  MtlStridedLayout *layout;
+  MtlStridedView *view;
+  MtlBuffer *buffer;
+  gint64 size;
+
+  if (is_view (object))
+    return g_object_ref (get_view (object));
+
+  if (!Py_IS_TYPE (object, classes.buffer))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is neither a view nor a buffer",
+                    Py_TYPE (object)->tp_name);
+      return NULL;
+    }
+
+  buffer = get_buffer (object);
+  size = mtl_buffer_get_size (buffer);
+  layout = mtl_strided_layout_new_dense (&size, 1, MTL_ORDER_C, 8, &error);
+  view = layout != NULL ? mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error) : NULL;
+  g_clear_object (&layout);
+  if (view == NULL)
+    raise_error (error, PEER);
+
+  return view;
+}
+
 /* Whether there is nothing to it but the object that it holds. */
 static gboolean
 is_bare (PyGObject *wrapper)
@@ -62,8 +143,8 @@ is_bare (PyGObject *wrapper)
 }
 
 static gboolean
-release (GObject  *object,
-         gboolean  may_run_others)
+try_to_unref (GObject  *object,
+              gboolean  may_run_others)
 {
   if (G_OBJECT_TYPE (object) == classes.layout_gtype)
     return mtl_strided_layout_release ((MtlStridedLayout *) object, may_run_others);
@@ -75,28 +156,28 @@ release (GObject  *object,
  * thread that waits for Python's lock, or run Python code, to which a pending
  * exception does not belong. So may what others attached to the object. */
 static void
-release_outside_python (GObject *object)
+unref_outside_python (GObject *object)
 {
   PyObject *type, *value, *traceback;
 
   PyErr_Fetch (&type, &value, &traceback);
   Py_BEGIN_ALLOW_THREADS
-  release (object, TRUE);
+  try_to_unref (object, TRUE);
   Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
 }
 
 static void
-give_up (GObject *object)
+unref_object (GObject *object)
 {
-  if (!release (object, FALSE))
-    release_outside_python (object);
+  if (!try_to_unref (object, FALSE))
+    unref_outside_python (object);
 }
 
 void
 unref_view (MtlStridedView *view)
 {
-  give_up (G_OBJECT (view));
+  unref_object (G_OBJECT (view));
 }
 
 static void
@@ -124,7 +205,7 @@ wrapper_dealloc (PyObject *self)
   Py_TRASHCAN_BEGIN (self, wrapper_dealloc)
   wrapper->obj = NULL;
   g_object_set_qdata (object, wrapper_key, NULL);
-  give_up (object);
+  unref_object (object);
   type->tp_free (self);
   Py_DECREF (type);
   Py_TRASHCAN_END

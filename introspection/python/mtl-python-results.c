@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What callers get: tuples of integers. */
+
+#include "mtl-python-private.h"
+
+PyObject *
+tuple_from_ints (const gint64 *values,
+                 gsize         n)
+{
+  PyObject *tuple = PyTuple_New (n);
+
+  for (gsize i = 0; tuple != NULL && i < n; i++)
+    {
+      PyObject *value = PyLong_FromLongLong (values[i]);
+
+      if (value == NULL)
+        Py_CLEAR (tuple);
+      else
+        PyTuple_SET_ITEM (tuple, i, value);
+    }
+
+  return tuple;
+}
+
+static PyTypeObject *bounds_type;
+
+int
+install_bounds (void)
+{
+  PyStructSequence_Field fields[] = {
+    { "min", "The least offset." },
+    { "max", "The greatest one." },
+    { NULL }
+  };
+  PyStructSequence_Desc bounds = {
+    "Mtl.OffsetBounds", "Between which offsets elements lie.", fields, 2,
+  };
+
+  bounds_type = PyStructSequence_NewType (&bounds);
+  return bounds_type != NULL ? 0 : -1;
+}
+
+/* A tuple with names, as PyGObject makes of several results. */
+PyObject *
+bounds_from_ints (gint64 min,
+                  gint64 max)
+{
+  PyObject *bounds = PyStructSequence_New (bounds_type);
+
+  if (bounds == NULL)
+    return NULL;
+
+  PyStructSequence_SET_ITEM (bounds, 0, PyLong_FromLongLong (min));
+  PyStructSequence_SET_ITEM (bounds, 1, PyLong_FromLongLong (max));
+  if (PyErr_Occurred () != NULL)
+    Py_CLEAR (bounds);
+
+  return bounds;
+}
