@@ -49,7 +49,7 @@ static gboolean
 goes_out_in_place (MtlStridedView *view)
 {
   return mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
-         && !has_negative_strides (view) && !begins_within_byte (view);
+         && !mtl_strided_view_has_negative_strides (view) && !begins_within_byte (view);
 }
 
 static int
@@ -82,11 +82,25 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   return *out_py_object != NULL ? 0 : -1;
 }
 
+/* Borrowers see the view's own strides, and may look at those that are never walked. */
+static gboolean
+has_any_negative_stride (MtlStridedView *view)
+{
+  gsize n_dims;
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
+
+  for (gsize i = 0; i < n_dims; i++)
+    if (strides[i] < 0)
+      return TRUE;
+
+  return FALSE;
+}
+
 /* What a bare DLTensor cannot say, or a consumer would take for the host's. */
 static const char *
 find_reason_against_lending (MtlStridedView *view)
 {
-  if (has_negative_strides (view))
+  if (has_any_negative_stride (view))
     return "A view with negative strides cannot be lent";
   if (mtl_strided_view_is_read_only (view))
     return "A read-only view cannot be lent";

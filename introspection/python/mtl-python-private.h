@@ -170,20 +170,6 @@ is_view (PyObject *object)
   return Py_IS_TYPE (object, classes.view);
 }
 
-/* Few consumers take negative strides, so that such a view goes out as a copy. */
-static inline gboolean
-has_negative_strides (MtlStridedView *view)
-{
-  gsize n_dims;
-  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
-
-  for (gsize i = 0; i < n_dims; i++)
-    if (strides[i] < 0)
-      return TRUE;
-
-  return FALSE;
-}
-
 /* To give up Python's lock costs 15 ns, and a turn of every other thread's where
  * they want it: with what moves fewer bytes than these it is done before. */
 #define BYTES_WORTH_A_TURN 16384

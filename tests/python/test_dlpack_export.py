@@ -176,6 +176,40 @@ def test_case_12_negative_strides_on_request():
     assert other.strides == (-4, 1) and other.tolist() == view.tolist()
 
 
+def goes_out(export, exception):
+    try:
+        export()
+    except exception as error:
+        assert "negative strides" in str(error)
+        return False
+    return True
+
+
+@pytest.mark.any_memory
+def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
+    unknown, never_copy = Mtl.DeviceType.UNKNOWN, Mtl.DlpackFlags.NEVER_COPY
+    seen = set()
+
+    for _ in range(500):
+        shape = [rng.choice((0, 1, 2, 2, 3, 3)) for _ in range(rng.randrange(5))]
+        index = tuple(slice(rng.choice((None, -2, 1)), None, rng.choice((1, 2, -1)))
+                      for _ in shape)
+        view = zeros("int16", shape)[(*index, ...)]
+        # Where in memory each element lies, from NumPy.
+        places = np.arange(np.prod(shape, dtype=int)).reshape(shape)[(*index, ...)]
+        forwards = all((np.diff(places, axis=axis) > 0).all() for axis in range(places.ndim))
+
+        assert view.shape == places.shape
+        assert forwards == goes_out(
+            lambda: view.export_dlpack(never_copy, unknown, 0, None, 0, None), ValueError)
+        for keywords in ({}, V1):
+            assert forwards == goes_out(lambda: view.__dlpack__(copy=False, **keywords),
+                                        BufferError)
+        seen.add((forwards, min(view.strides, default=0) < 0))
+    # With and without negative strides; with ones that are never walked, too.
+    assert seen == {(True, False), (True, True), (False, True)}
+
+
 def test_numpy_takes_negative_strides_by_the_buffer_protocol():
     view = iota(3, 4).flip(0)
     array = np.asarray(view)

@@ -79,6 +79,15 @@ def test_negative_strides_go_out_as_a_copy():
     assert result.tolist() == [2, 1, 0] and result.get_address() != view.get_address()
 
 
+def test_strides_that_are_never_walked_count_only_if_they_are_lent():
+    one = host_view(3, 4)[:1].flip(0)
+
+    assert one.strides == (-4, 1)
+    assert consumer.round_trip(one, 1).get_address() == one.get_address()
+    with pytest.raises(BufferError, match="negative"):
+        consumer.borrow(View, one)
+
+
 @pytest.mark.parametrize("major", [0, 2, 4_000_000_000])
 def test_another_version_is_deleted_unread(major):
     n_deleted, error = consumer.import_version(View, major)
