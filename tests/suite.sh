@@ -139,12 +139,12 @@ many_cases () {
 
 # Each area's suites of meson.
 run_languages () {
-  local suites=(c native gjs vala pixbuf examples readme) suite pair area
+  local suites=(structure c native gjs vala pixbuf examples readme) suite pair area
   local arguments=()
 
   if (( ${#areas[@]} > 0 )); then
     suites=()
-    for pair in c:c c:native gjs:gjs vala:vala pixbuf:pixbuf examples:examples docs:readme; do
+    for pair in c:structure c:c c:native gjs:gjs vala:vala pixbuf:pixbuf examples:examples docs:readme; do
       for area in "${areas[@]}"; do
         if [[ ${pair%:*} == "$area" ]]; then
           suites+=("${pair#*:}")
@@ -221,7 +221,7 @@ build_metal () {
 }
 
 run_metal () {
-  build_metal && run_meson "$metal" metal --suite metal --suite c-on-device
+  build_metal && run_meson "$metal" metal --suite structure --suite metal --suite c-on-device
 }
 
 # Everything again on memory of a device: what can be another thing there.
@@ -408,7 +408,7 @@ say_what_is_left_out () {
 # The area of a folder of tests/ that is not an area by its own name.
 area_of_folder () {
   case $1 in
-    faults) echo c ;;
+    faults | structure) echo c ;;
     metal-double) echo metal ;;
     readme) echo docs ;;
     *) echo "$1" ;;

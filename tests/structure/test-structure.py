@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Holds the layers: test-structure.py BUILD
+
+The symbols of the object files in BUILD say which file uses which. No files may use each
+other in a circle, no file of the library may use one of a higher folder, and only the
+library may include its private headers.
+"""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+# Lowest first: each folder of mtldl/ uses itself and those before it.
+LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'dlpack',
+          'tensor-files']
+
+# What is built of C, by folders that share no symbols but the exported ones.
+PARTS = ['mtldl', 'mtldl-pixbuf', 'introspection', 'tools']
+
+
+def layer_of(path):
+    """The place of a file of mtldl/ among the layers; what lies beside them is above all."""
+    folder = path.split('/')[1]
+    return LAYERS.index(folder) if folder in LAYERS else len(LAYERS)
+
+
+def objects_by_source(build):
+    """The object files of each source: one, or one for each instruction set."""
+    commands = json.loads((build / 'compile_commands.json').read_text())
+    objects = collections.defaultdict(list)
+    for command in commands:
+        folder = Path(command['directory'])
+        source = (folder / command['file']).resolve()
+        if source.is_relative_to(ROOT):
+            name = source.relative_to(ROOT).as_posix()
+            if name.split('/')[0] in PARTS:
+                objects[name].append(folder / command['output'])
+    return objects
+
+
+def symbols_of(objects):
+    """What the object files of one source define and use beyond themselves."""
+    listing = subprocess.run(['nm', '-g', '-P', *objects], check=True, capture_output=True,
+                             text=True).stdout
+    defined, used = set(), set()
+    for line in listing.splitlines():
+        name, *kind = line.split()[:2]
+        if kind:
+            (used if kind[0] in 'Uw' else defined).add(name)
+    return defined, used
+
+
+def uses_between(symbols):
+    """{source: {other: names}} of {source: (defined, used)}."""
+    homes = {name: source for source, (defined, _) in symbols.items() for name in defined}
+    uses = {}
+    for source, (_, used) in symbols.items():
+        uses[source] = collections.defaultdict(list)
+        for name in sorted(used):
+            if homes.get(name, source) != source:
+                uses[source][homes[name]].append(name)
+    return uses
+
+
+def find_circles(uses):
+    """The sets of files that reach each other, by Tarjan's algorithm."""
+    index, low, stack, circles = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in uses[node]:
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            begin = stack.index(node)
+            if len(stack) - begin > 1:
+                circles.append(sorted(stack[begin:]))
+            del stack[begin:]
+
+    for node in uses:
+        if node not in index:
+            visit(node)
+    return circles
+
+
+def find_upward_uses(uses):
+    return [f'{source} uses {other}: {", ".join(names[:3])}'
+            for source, others in uses.items() for other, names in others.items()
+            if layer_of(other) > layer_of(source)]
+
+
+def sources_in(folder):
+    return sorted(path for path in (ROOT / folder).rglob('*') if path.suffix in ('.c', '.h', '.m'))
+
+
+def included_by(path):
+    return re.findall(r'^\s*#\s*(?:include|import) [<"]([^">]+)[">]', path.read_text(),
+                      re.MULTILINE)
+
+
+def find_upward_includes():
+    homes = {path.name: path.relative_to(ROOT).as_posix() for path in sources_in('mtldl')}
+    for path in sources_in('mtldl'):
+        name = path.relative_to(ROOT).as_posix()
+        for header in included_by(path):
+            home = homes.get(Path(header).name)
+            if home and layer_of(home) > layer_of(name):
+                yield f'{name} includes {home}'
+
+
+def find_private_includes(folder):
+    private = {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
+    return [f'{path.relative_to(ROOT)} includes {header}' for path in sources_in(folder)
+            for header in included_by(path) if Path(header).name in private]
+
+
+class Report:
+    """In TAP."""
+
+    def __init__(self):
+        self.n = self.n_failed = 0
+
+    def add(self, name, complaints):
+        complaints = list(complaints)
+        self.n += 1
+        self.n_failed += bool(complaints)
+        print(f'{"not ok" if complaints else "ok"} {self.n} - {name}')
+        for complaint in complaints:
+            print(f'# {complaint}')
+
+
+def check_checks(report):
+    """That what is looked for would be found."""
+    low, high, apart = 'mtldl/base/low.c', 'mtldl/views/high.c', 'mtldl/files/apart.c'
+    symbols = {low: ({'low'}, {'high'}), high: ({'high'}, {'low'}), apart: (set(), {'low'})}
+    uses = uses_between(symbols)
+    report.add('a circle would be found',
+               [] if find_circles(uses) == [[low, high]] else ['it was not'])
+    report.add('an upward use would be found',
+               [] if find_upward_uses(uses) == [f'{low} uses {high}: high'] else ['it was not'])
+
+
+def main(build):
+    report = Report()
+    objects = objects_by_source(Path(build))
+    sources = [source for source in objects if source.startswith('mtldl/')]
+    n_files = n_uses = 0
+
+    check_checks(report)
+    report.add('each layer has object files',
+               {layer for layer in LAYERS
+                if not any(source.split('/')[1] == layer for source in sources)})
+    report.add('all objects are built', [str(path) for paths in objects.values() for path in paths
+                                         if not path.exists()])
+    if report.n_failed:
+        print('Bail out! There is nothing to look at')
+        return 1
+
+    for part in PARTS:
+        symbols = {source: symbols_of(paths) for source, paths in objects.items()
+                   if source.split('/')[0] == part}
+        uses = uses_between(symbols)
+        n_files += len(uses)
+        n_uses += sum(map(len, uses.values()))
+        report.add(f'no circles of files in {part}/', map(', '.join, find_circles(uses)))
+        if part == 'mtldl':
+            report.add('no file uses one of a higher folder', find_upward_uses(uses))
+            report.add('no file includes one of a higher folder', find_upward_includes())
+        else:
+            report.add(f"no private header of the library in {part}/", find_private_includes(part))
+
+    print(f'# {n_files} files, {n_uses} uses of one by another')
+    print(f'1..{report.n}')
+    return report.n_failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))
