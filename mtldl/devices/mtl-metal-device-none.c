@@ -22,6 +22,7 @@ mtl_metal_device_get_default (void)
 
 gboolean
 mtl_metal_device_inspect_buffer (gpointer          handle,
+                                 MtlError          wrong_object,
                                  MtlMetalBuffer   *buffer,
                                  GError          **error)
 {

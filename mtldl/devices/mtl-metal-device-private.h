@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-device.h"
+#include "mtl-error.h"
 
 G_BEGIN_DECLS
 
@@ -28,6 +29,7 @@ typedef struct
 GPtrArray *mtl_metal_device_get_all     (void);
 MtlDevice *mtl_metal_device_get_default (void);
 gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,
+                                            MtlError          wrong_object,
                                             MtlMetalBuffer   *buffer,
                                             GError          **error);
 

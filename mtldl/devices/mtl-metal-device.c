@@ -139,7 +139,7 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
 {
   MtlMetalBuffer buffer;
 
-  if (!mtl_metal_device_inspect_buffer (handle, &buffer, error))
+  if (!mtl_metal_device_inspect_buffer (handle, MTL_ERROR_INVALID_ARGUMENT, &buffer, error))
     return NULL;
 
   if (buffer.device != device)
@@ -463,10 +463,11 @@ find_handle (MtlMetalDevices *all,
   return find_device (all->devices, mtl_metal_bridge_get_registry_id (handle));
 }
 
-/* What an id<MTLBuffer> that somebody else made says of itself, if it is one
- * and may be used. */
+/* What an id<MTLBuffer> that somebody else made says of itself, if it may be
+ * used. If it is no such object, the error has the code of the caller's. */
 gboolean
 mtl_metal_device_inspect_buffer (gpointer          handle,
+                                 MtlError          wrong_object,
                                  MtlMetalBuffer   *buffer,
                                  GError          **error)
 {
@@ -476,8 +477,7 @@ mtl_metal_device_inspect_buffer (gpointer          handle,
 
   if (!mtl_metal_bridge_inspect_buffer (handle, &info))
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The object %p is no MTLBuffer", handle);
+      g_set_error (error, MTL_ERROR, wrong_object, "The object %p is not an MTLBuffer", handle);
       return FALSE;
     }
 

@@ -44,7 +44,8 @@ find_obstacle (MtlStridedView *self,
   gint64 byte;
   guint bit;
 
-  if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES) && mtl_layout_has_negative_strides (&self->layout))
+  if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
+      && mtl_layout_has_negative_strides (&self->layout))
     return "has negative strides, which few consumers take";
 
   mtl_layout_get_first_byte (&self->layout, &byte, &bit);
@@ -204,7 +205,8 @@ prepare (MtlStridedView   *self,
       && !check_legacy (self, error))
     return FALSE;
 
-  /* A copy is made through the host. */
+  /* A copy is made through the host; of memory that may vanish it would be of
+   * anything. */
   if (!prepare_memory (self, MTL_DEVICE_TYPE_CPU, error))
     return FALSE;
 

@@ -9,8 +9,8 @@
 
 #include "mtl-convert-instructions-private.h"
 #include "mtl-convert-numbers-private.h"
-#include "mtl-convert-odd-private.h"
-#include "mtl-convert-six-private.h"
+#include "mtl-convert-round-to-odd-private.h"
+#include "mtl-convert-packed-6-private.h"
 
 /* One number x after the other; memcpy() as nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \

@@ -180,7 +180,7 @@ power_to_float32 (guint8 pattern)
 /* Cut towards zero, the magnitude is made odd where bits were lost: infinity, too,
  * is one more than the largest. */
 static inline guint32
-double_to_odd_float32 (double x)
+round_double_to_odd (double x)
 {
   float nearest = (float) x;
   double back = nearest;
@@ -202,13 +202,13 @@ magnitude_for_double (guint64 magnitude)
 }
 
 static inline double
-uint64_to_odd_double (guint64 x)
+round_uint64_to_odd (guint64 x)
 {
   return (double) magnitude_for_double (x);
 }
 
 static inline double
-int64_to_odd_double (gint64 x)
+round_int64_to_odd (gint64 x)
 {
   guint64 magnitude = magnitude_for_double (x < 0 ? -(guint64) x : (guint64) x);
 
@@ -216,22 +216,22 @@ int64_to_odd_double (gint64 x)
 }
 
 static inline guint32
-uint64_to_odd_float32 (guint64 x)
+round_uint64_to_odd_float32 (guint64 x)
 {
-  return double_to_odd_float32 (uint64_to_odd_double (x));
+  return round_double_to_odd (round_uint64_to_odd (x));
 }
 
 static inline guint32
-int64_to_odd_float32 (gint64 x)
+round_int64_to_odd_float32 (gint64 x)
 {
-  return double_to_odd_float32 (int64_to_odd_double (x));
+  return round_double_to_odd (round_int64_to_odd (x));
 }
 
 /* For arm64, clang before 21 makes vectors of doubles first, and so rounds twice:
  * from odd ones that does no harm. */
 #if defined(__clang__) && defined(__aarch64__)
-#define UINT64_TO_FLOAT32(x) uint64_to_odd_double (x)
-#define INT64_TO_FLOAT32(x) int64_to_odd_double (x)
+#define UINT64_TO_FLOAT32(x) round_uint64_to_odd (x)
+#define INT64_TO_FLOAT32(x) round_int64_to_odd (x)
 #else
 #define UINT64_TO_FLOAT32(x) (x)
 #define INT64_TO_FLOAT32(x) (x)

@@ -78,7 +78,7 @@ fill_row (guint8       *dest,
 /* Elements of any size: so many bytes of them are whole lines, too, which are
  * copied as often as the row has room for. */
 static void
-fill_odd_row (guint8       *dest,
+fill_row_by_lines (guint8       *dest,
               const guint8 *item,
               gsize         size,
               gsize         n,
@@ -120,6 +120,6 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
         fill_row (dest, source, size, n, job->streams);
 #endif
       else
-        fill_odd_row (dest, source, size, n, job->streams);
+        fill_row_by_lines (dest, source, size, n, job->streams);
     }
 }

@@ -5,8 +5,9 @@
 #include "mtl-copy-set-private.h"
 
 /* Rows whose elements keep near each other: backwards, pixels whose channels
- * change ends (BGR to RGB), three bytes of four (RGB of RGBA), and elements of
- * odd sizes that are packed. Shuffles of 16 bytes, which keep up with the memory. */
+ * change ends (BGR to RGB), three bytes of four (RGB of RGBA), and elements
+ * whose size is not a power of two, packed. Shuffles of 16 bytes, which keep up
+ * with the memory. */
 
 #if MTL_COPY_WIDTH > 0
 

@@ -234,8 +234,8 @@ gsize MTL_KERNEL (pack)    (guint8       *dest,
                             gsize         size,
                             gboolean      is_followed);
 
-/* Blocks of elements of odd sizes: mtl-copy-thirds.c */
-gboolean MTL_KERNEL (transpose_thirds) (guint8       *dest,
+/* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c */
+gboolean MTL_KERNEL (transpose_triples) (guint8       *dest,
                                         gssize        dest_step,
                                         const guint8 *source,
                                         gssize        source_step,

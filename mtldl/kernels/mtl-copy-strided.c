@@ -126,7 +126,7 @@ get_gathered_step (const Grid *self)
 }
 
 static gboolean
-is_odd (const Grid *self)
+can_pack (const Grid *self)
 {
   gsize size = self->item_size;
 
@@ -148,7 +148,7 @@ copy_packed (const Grid *row)
 {
   const MtlCopyAxis *items = &row->items;
 
-  if (is_odd (row))
+  if (can_pack (row))
     return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,
                               row->item_size, row->is_followed);
 
@@ -171,7 +171,7 @@ copy_grid (const Grid *self)
       return;
     }
 
-  if (is_odd (self) || is_backwards (self))
+  if (can_pack (self) || is_backwards (self))
     {
       for (gsize j = 0; j < self->rows.extent; j++)
         {
@@ -292,7 +292,7 @@ fill_buffer (const Grid *block)
 {
 #if MTL_COPY_WIDTH > 0
   if (block->is_followed
-      && MTL_KERNEL (transpose_thirds) (block->dest, block->rows.dest_step, block->source,
+      && MTL_KERNEL (transpose_triples) (block->dest, block->rows.dest_step, block->source,
                                         block->items.source_step, block->rows.extent,
                                         block->items.extent, block->item_size))
     return;

@@ -364,12 +364,8 @@ mtl_memory_new_imported_metal (gpointer         handle,
   MtlMetalBuffer buffer;
   MtlMemory *self;
 
-  if (!mtl_metal_device_inspect_buffer (handle, &buffer, error))
-    {
-      if (error != NULL && g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT))
-        (*error)->code = MTL_ERROR_INVALID_DATA;
-      return NULL;
-    }
+  if (!mtl_metal_device_inspect_buffer (handle, MTL_ERROR_INVALID_DATA, &buffer, error))
+    return NULL;
 
   if (needed_size > buffer.size)
     {
@@ -540,7 +536,8 @@ mtl_memory_copy (MtlMemory     *self,
       return TRUE;
     }
 
-  if ((!to_host && !check_has_copy (self, error)) || (!from_host && !check_has_copy (source, error)))
+  if ((!to_host && !check_has_copy (self, error))
+      || (!from_host && !check_has_copy (source, error)))
     return FALSE;
 
   if (!to_host && !from_host && mtl_memory_get_device (self) != mtl_memory_get_device (source))

@@ -20,7 +20,8 @@ gboolean
 mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
                                GError        **error)
 {
-  g_autofree char *name = self->file != NULL ? mtl_quote_file_name (self->file) : g_strdup ("“”");
+  g_autofree char *name = self->file != NULL ? mtl_quote_file_name (self->file)
+                                             : g_strdup ("“”");
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "%s was closed", name);
   return FALSE;

@@ -110,6 +110,15 @@ mtl_dl_tensor_describe (const DLTensor        *self,
       return FALSE;
     }
 
+  for (gint32 i = 0; i < self->ndim; i++)
+    if (self->shape[i] < 0)
+      {
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                     "The extent %" G_GINT64_FORMAT " of axis %d is negative: the least is 0",
+                     self->shape[i], i);
+        return FALSE;
+      }
+
   if (self->dtype.bits == 0 || self->dtype.lanes == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
@@ -128,11 +137,7 @@ mtl_dl_tensor_describe (const DLTensor        *self,
 
   if (!mtl_layout_new (self->shape, self->strides, self->ndim, 0,
                        mtl_element_type_get_item_bits (*type), layout, error))
-    {
-      if (error != NULL && g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT))
-        (*error)->code = MTL_ERROR_INVALID_DATA;
-      return FALSE;
-    }
+    return FALSE;
 
   if (!mtl_layout_get_byte_bounds (layout, &description->first, &description->end, error)
       || !check_memory (self, description, error))

@@ -146,7 +146,8 @@ share_addresses (MtlStridedView *self,
   if (!on_host && !on_one_device)
     return FALSE;
 
-  *distance = (mtl_memory_get_address (b) + other->byte_offset) - (mtl_memory_get_address (a) + self->byte_offset);
+  *distance = (mtl_memory_get_address (b) + other->byte_offset)
+              - (mtl_memory_get_address (a) + self->byte_offset);
   return on_host || mtl_dl_device_has_addresses (a->device_type) || a->handle == b->handle;
 }
 

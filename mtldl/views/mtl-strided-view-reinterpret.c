@@ -156,13 +156,14 @@ mtl_strided_view_get_max_compatible_item_bits (MtlStridedView  *self,
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   guint32 item_bits;
   gsize byte_offset;
+  guint64 address;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
 
   move_to_first_element (self, &layout, &byte_offset);
-  if (!mtl_layout_get_max_compatible_item_bits (&layout, max_item_bits,
-                                                mtl_memory_get_address (self->memory) + byte_offset, axis,
-                                                &item_bits, error))
+  address = mtl_memory_get_address (self->memory) + byte_offset;
+  if (!mtl_layout_get_max_compatible_item_bits (&layout, max_item_bits, address, axis, &item_bits,
+                                                error))
     return 0;
 
   return item_bits;

@@ -186,7 +186,7 @@ test_no_buffer (void)
 
   produce (&producer, NULL);
   producer.versioned.dl_tensor.data = event;
-  check_refused (&producer, MTL_ERROR_INVALID_DATA, "is no MTLBuffer");
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "is not an MTLBuffer");
   metal_fixture_release (event);
 
   produce (&producer, NULL);

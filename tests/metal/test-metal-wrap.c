@@ -108,7 +108,7 @@ test_handle_refused (void)
   check_refused (DISCRETE, handle, 13, MTL_ERROR_OUT_OF_BOUNDS,
                  "13 bytes are more than the 12 of the MTLBuffer");
   check_refused (DISCRETE, handle, G_MAXSIZE, MTL_ERROR_OVERFLOW, "18446744073709551615");
-  check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "is no MTLBuffer");
+  check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "is not an MTLBuffer");
 
   metal_fixture_release (handle);
   metal_fixture_release (event);

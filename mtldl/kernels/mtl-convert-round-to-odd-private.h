@@ -50,7 +50,7 @@ DEFINE_ODD_VECTOR (mtl_odd_of_8_double, __m512d, _mm512_loadu_pd, __m256,
 
 #elif defined(__AVX2__)
 
-/* As double_to_odd_float32(), of 4. */
+/* As round_double_to_odd(), of 4. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_odd_of_doubles (__m256d x)
 {
@@ -171,9 +171,9 @@ DEFINE_ODD_BY_4 (mtl_odd_of_8_double, 8, MTL_LOAD_DOUBLES, MTL_AS_THEY_ARE)
 #define MTL_ODD_OF(n, name) MTL_PASTE (mtl_odd_of_, n, name)
 
 DEFINE_ODD (mtl_convert_int32_to_odd, gint32, MTL_INT32_AT_ONCE,
-            MTL_ODD_OF (MTL_INT32_AT_ONCE, _int32), int64_to_odd_float32)
+            MTL_ODD_OF (MTL_INT32_AT_ONCE, _int32), round_int64_to_odd_float32)
 DEFINE_ODD (mtl_convert_uint32_to_odd, guint32, MTL_INT32_AT_ONCE,
-            MTL_ODD_OF (MTL_INT32_AT_ONCE, _uint32), uint64_to_odd_float32)
-DEFINE_ODD (mtl_convert_int64_to_odd, gint64, 8, mtl_odd_of_8_int64, int64_to_odd_float32)
-DEFINE_ODD (mtl_convert_uint64_to_odd, guint64, 8, mtl_odd_of_8_uint64, uint64_to_odd_float32)
-DEFINE_ODD (mtl_convert_double_to_odd, double, 8, mtl_odd_of_8_double, double_to_odd_float32)
+            MTL_ODD_OF (MTL_INT32_AT_ONCE, _uint32), round_uint64_to_odd_float32)
+DEFINE_ODD (mtl_convert_int64_to_odd, gint64, 8, mtl_odd_of_8_int64, round_int64_to_odd_float32)
+DEFINE_ODD (mtl_convert_uint64_to_odd, guint64, 8, mtl_odd_of_8_uint64, round_uint64_to_odd_float32)
+DEFINE_ODD (mtl_convert_double_to_odd, double, 8, mtl_odd_of_8_double, round_double_to_odd)

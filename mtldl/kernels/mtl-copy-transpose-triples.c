@@ -119,7 +119,7 @@ transpose_of (guint8       *dest,
 /* Returns whether it did. Reads 4 bytes after the last row of each item, and
  * writes as many after each row of the destination. */
 gboolean
-MTL_KERNEL (transpose_thirds) (guint8       *dest,
+MTL_KERNEL (transpose_triples) (guint8       *dest,
                                gssize        dest_step,
                                const guint8 *source,
                                gssize        source_step,
