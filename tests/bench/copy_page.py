@@ -20,10 +20,10 @@ Title: Speed of copies
 
 # Speed of copies
 
-How fast [method@Mtl.StridedView.copy_from] moves elements from one layout to another, measured on
-one machine by `./run bench copy --page docs/{page}`, which writes this page anew. Ratios
-vary from machine to machine, and by a tenth or two from run to run. Conversions are compared by
-`./run bench convert`.
+This page shows how fast [method@Mtl.StridedView.copy_from] moves elements from one layout to
+another. It was measured on one machine and written by
+`./run bench copy --page docs/{page}`. Ratios vary from machine to machine, and by 10 or
+20 percent from run to run. `./run bench convert` compares conversions.
 
 - {processor}, {threads} cores, {system}
 - `{kernels}` kernels, compiled by {compiler}
@@ -31,19 +31,20 @@ vary from machine to machine, and by a tenth or two from run to run. Conversions
 
 ## One thread
 
-Speeds relative to `memcpy()` of as many bytes between two places that are contiguous: at 1 a
-transposition takes no longer than that. Large copies can be faster, as they go around the caches.
-In geometric mean over all cases this is {memcpy:.2f} of `memcpy()`, {numpy:.1f} times NumPy and
-{torch:.1f} times PyTorch.
+Speeds are relative to `memcpy()` of the same number of bytes between two contiguous places: at 1, a
+transposition takes no longer than that. Large copies can be faster because they bypass the caches.
+In the geometric mean over all cases, mtldl reaches {memcpy:.2f} times the speed of `memcpy()`,
+{numpy:.1f} times that of NumPy and {torch:.1f} times that of PyTorch.
 
-![Bars of the table's first columns: the speed of mtldl, NumPy and PyTorch relative to memcpy(), on
-a logarithmic scale]({picture})
+![Bar chart of the table's first columns: the speed of mtldl, NumPy and PyTorch relative to
+memcpy(), on a logarithmic scale]({picture})
 
 ## All threads
 
-The last columns are of {threads} threads, by the clock: how many times as fast they are as one, how
-many times as fast `memcpy()` is that is split over as many, and how many times as fast this is as
-PyTorch with as many. Where memory is the limit, more threads do not help.
+The last columns compare wall-clock times with {threads} threads: the speed of mtldl relative to its
+own with one thread, the speed of a `memcpy()` split over the threads relative to one thread, and
+the speed of mtldl relative to PyTorch with the same number of threads. If memory bandwidth is the
+limit, more threads do not help.
 
 {table}
 """
