@@ -16,8 +16,8 @@ from client import (ABSENT, COPIES, DTYPES, HOST, IGNORED, PACKED, PARTS, WORKS,
                     matrix, part_of_view)
 from dlpack_structs import LEGACY, VERSIONED, Producer, capsule_name, floats
 
-OUT, INTO = "Views to the client", "The client's arrays to views"
-ASKS = "What the client asks with"
+OUT, INTO = "From views to the client", "From the client's arrays to views"
+ASKS = "How the client asks"
 DTYPES_OUT, DTYPES_INTO = "Element types of views", "Element types of the client's arrays"
 
 CAPSULES = {"a legacy capsule": {}, "a versioned capsule": {"max_version": (1, 3)}}
@@ -265,7 +265,7 @@ def test_writes_are_seen_on_both_sides(client, record):
         client.write(array, 80)
         assert view[0, 0] == (80 if shared else 70)
     record(client, OUT, "writes are seen", "both ways" if shared and client.writable
-           else "by the client" if shared else "not: a copy")
+           else "by the client" if shared else "no: a copy")
 
 
 @only_for(lambda client: has_arrays(client) and not client.constant)
@@ -280,7 +280,7 @@ def test_writes_to_its_arrays(client, record):
     view[0, 0] = 60
     assert client.values(array)[0][0] == (60 if shared else 90 if client.writable else 0)
     record(client, INTO, "writes are seen", "both ways" if shared and client.writable
-           else "by the client" if shared else "not: a copy")
+           else "by the client" if shared else "no: a copy")
 
 
 def delete_in_order(holders, order, expected, values):

@@ -14,7 +14,7 @@ from pathlib import Path
 ORDER = ["NumPy", "PyTorch", "JAX", "MLX", "tvm-ffi", "nanobind", "cuda.core", "mpi4py",
          "safetensors", "ml_dtypes"]
 ABSENT = "–"
-ASKS = "What the client asks with"
+ASKS = "How the client asks"
 
 INTRODUCTION = """\
 Title: What works with which client
@@ -22,25 +22,26 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 # What works with which client
 
-The tests of `tests/peers` hold each of these clients to this table, in these versions, with
-memory of the host on Linux. `./run compatibility` writes it anew; `./run test` fails where it is
-no longer true.
+The tests in `tests/peers` check these tables against each client in the versions shown, with host
+memory on Linux. `./run compatibility` rewrites the page; `./run test` fails if the page is out of
+date.
 
 - **works**: the same memory, no copy
-- **copies**: the right elements, in memory of its own; **copies as** another element type
-- **ignores**: the same memory, although read-only memory or a copy was asked for: take care
-- **refuses**: with that exception, and nothing else happens
-- **–**: the client has no such thing
+- **copies**: the right elements, in separate memory; **copies as** another element type
+- **ignores**: the same memory, even though read-only memory or a copy was requested: take care
+- **refuses**: raises that exception and does nothing else
+- **–**: the client has no such feature
 
-`nb::ro` marks an argument of nanobind's that is only read. ml_dtypes adds element types to NumPy,
-whose arrays of them pass neither DLPack nor the buffer protocol: `Mtl.asview()` and `asarray()`
-know them where ml_dtypes is installed, which is so with the newer NumPy here. Those of 4 and 6 bits
-take a byte there. safetensors saves what it is given as if it were contiguous, NumPy's arrays too.
-cuda.core is tried without a GPU, mpi4py on one rank.
+`nb::ro` marks a nanobind argument that is only read. ml_dtypes adds element types to NumPy. Arrays
+of these types support neither DLPack nor the buffer protocol; `Mtl.asview()` and `asarray()` know
+them if ml_dtypes is installed, which it is for the newer NumPy here. Types of 4 and 6 bits take one
+byte per element there. safetensors saves whatever it is given as if it were contiguous, including
+NumPy arrays. cuda.core is tested without a GPU, mpi4py on one rank.
 
-PyTorch up to 2.13 ends the process when it is given negative strides by DLPack, a NumPy array's
-for example. Views go out to it as copies then. mpi4py takes elements of 4 and 6 bits for bytes, and
-would reach beyond the end of the memory: they are refused to who asks for DLPack before 1.1.
+PyTorch up to 2.13 aborts the process if DLPack passes it negative strides, for example those of a
+NumPy array. Views with negative strides are therefore exported to it as copies. mpi4py treats
+elements of 4 and 6 bits as bytes and would read beyond the end of the memory: mtldl refuses them to
+any consumer that asks for a DLPack version before 1.1.
 """
 
 

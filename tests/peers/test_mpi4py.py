@@ -73,7 +73,7 @@ def test_read_only_views_are_sent_and_not_received(record):
                  lambda: MPI.buffer.frombuffer(view.as_read_only())):
         with pytest.raises(BufferError, match="not writable"):
             call()
-    record(CLIENTS[0], OUT, READ_ONLY, "works, to be sent")
+    record(CLIENTS[0], OUT, READ_ONLY, "works, for sending")
 
 
 def test_transposed_views_go_in_the_order_of_memory(record):
