@@ -180,13 +180,13 @@ tool_check (const ToolCommand *command,
 {
   Options options = { FALSE };
   const GOptionEntry entries[] = {
-    { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, "NaN is a fault", NULL },
+    { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, "Report NaNs as faults", NULL },
     { "bool", 0, 0, G_OPTION_ARG_NONE, &options.booleans,
-      "A truth value other than 0 and 1 is a fault", NULL },
+      "Report truth values other than 0 and 1 as faults", NULL },
     { "alignment", 0, 0, G_OPTION_ARG_NONE, &options.alignment,
-      "Numbers that are not at a multiple of their size are a fault", NULL },
+      "Report tensors that are not aligned to their elements as faults", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet,
-      "Tell neither what is well nor how far it is", NULL },
+      "Do not report files without faults, or progress", NULL },
     { NULL },
   };
   int status;

@@ -98,7 +98,7 @@ check_rules (Options  *self,
       if (!is_right)
         {
           *wrong = g_strdup_printf ("--rename=%s is not FROM=TO with at most one * in FROM, and "
-                                    "in TO where there is one in FROM", self->renames[i]);
+                                    "one in TO only if FROM has one", self->renames[i]);
           return FALSE;
         }
     }
@@ -145,16 +145,16 @@ check_options (Options     *self,
 
   if (self->alignment < 0 || self->alignment > most_alignment
       || (self->alignment & (self->alignment - 1)) != 0)
-    *wrong = g_strdup_printf ("--align=%d is no power of two up to %d", self->alignment,
+    *wrong = g_strdup_printf ("--align=%d is not a power of two up to %d", self->alignment,
                               most_alignment);
   else if (self->shard_size != NULL && !parse_size (self->shard_size, &self->max_shard))
-    *wrong = g_strdup_printf ("--shard-size=%s is no size as 500M or 5G", self->shard_size);
+    *wrong = g_strdup_printf ("--shard-size=%s is not a size such as 500M or 5G", self->shard_size);
   else if (self->shard_size != NULL && !g_str_has_suffix (destination, ".safetensors.index.json"))
     *wrong = g_strdup_printf ("with --shard-size the destination is the index, named "
                               "NAME.safetensors.index.json, not %s", destination);
   else if (self->shard_size == NULL && g_str_has_suffix (destination, ".index.json"))
-    *wrong = g_strdup_printf ("%s would be the index of several files, which --shard-size=SIZE "
-                              "makes", destination);
+    *wrong = g_strdup_printf ("%s would be the index of several files, which needs "
+                              "--shard-size=SIZE", destination);
   else if (g_str_has_suffix (destination, ".npz"))
     *wrong = g_strdup ("files are written as .safetensors and .npy, not as .npz");
 
@@ -395,20 +395,20 @@ tool_cp (const ToolCommand *command,
   g_auto (Options) options = { NULL };
   const GOptionEntry entries[] = {
     { "select", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.select,
-      "Only the tensors that match; may be given again for others", "PATTERN" },
+      "Copy only the tensors that match; can be repeated", "PATTERN" },
     { "rename", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.renames,
-      "Names like FROM become like TO; of several rules the first that fits", "FROM=TO" },
+      "Rename tensors that match FROM to TO; the first match applies", "FROM=TO" },
     { "dtype", 'd', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.dtypes,
       "Convert all floats, or the tensors that match", "[PATTERN=]TYPE" },
     { "align", 'a', 0, G_OPTION_ARG_INT, &options.alignment,
-      "Begin the first tensor at a multiple of that many bytes", "BYTES" },
+      "Start the first tensor at a multiple of this many bytes", "BYTES" },
     { "keep-order", 'k', 0, G_OPTION_ARG_NONE, &options.keep_order,
-      "Leave the tensors in their order, aligned or not", NULL },
+      "Keep the tensors in their order, aligned or not", NULL },
     { "shard-size", 'S', 0, G_OPTION_ARG_STRING, &options.shard_size,
-      "Into several files with at most that much of tensors each, as 500M or 5G", "SIZE" },
+      "Write several files with at most this many bytes of tensors, such as 5G", "SIZE" },
     { "metadata", 'm', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.metadata,
-      "Add to the metadata; without a VALUE take KEY out", "KEY=VALUE" },
-    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Do not tell how far it is", NULL },
+      "Add to the metadata; without a VALUE remove KEY", "KEY=VALUE" },
+    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Do not report progress", NULL },
     { NULL },
   };
   int status;

@@ -190,7 +190,7 @@ print_alignment (GPtrArray *entries)
   if (least > 0)
     tool_print ("aligned to       %8" G_GUINT64_FORMAT " byte%s", least, least == 1 ? "" : "s");
   if (n_misaligned > 0)
-    tool_print (", %" G_GSIZE_FORMAT " of them not as their elements want it", n_misaligned);
+    tool_print (", %" G_GSIZE_FORMAT " of them not aligned to their elements", n_misaligned);
   if (least > 0)
     tool_print_text ("\n");
 }
@@ -318,13 +318,16 @@ tool_ls (const ToolCommand *command,
 {
   Options options = { FALSE };
   const GOptionEntry entries[] = {
-    { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "A line for each tensor, none folded", NULL },
+    { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "Print one line for each tensor", NULL },
     { "long", 'l', 0, G_OPTION_ARG_NONE, &options.is_long,
-      "As --all, with the offset, the alignment and the file", NULL },
-    { "names", '1', 0, G_OPTION_ARG_NONE, &options.names, "The names alone, one a line", NULL },
-    { "human-readable", 'H', 0, G_OPTION_ARG_NONE, &options.is_human, "Sizes as 13.5 GiB", NULL },
-    { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata, "The file's metadata, too", NULL },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "All of it as JSON", NULL },
+      "Like --all, with the offset, the alignment and the file", NULL },
+    { "names", '1', 0, G_OPTION_ARG_NONE, &options.names,
+      "Print only the names, one per line", NULL },
+    { "human-readable", 'H', 0, G_OPTION_ARG_NONE, &options.is_human,
+      "Print sizes as 13.5 GiB", NULL },
+    { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata,
+      "Also print the file's metadata", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print everything as JSON", NULL },
     { NULL },
   };
   int status;

@@ -20,7 +20,7 @@ context_new (const ToolCommand   *command,
              char              ***arguments)
 {
   const GOptionEntry common[] = {
-    { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, arguments, NULL,
       command->arguments },
     { NULL },
@@ -62,7 +62,7 @@ tool_parse (const ToolCommand  *command,
   n = arguments != NULL ? g_strv_length (arguments) : 0;
   if (n < command->min_arguments || (command->max_arguments >= 0 && n > command->max_arguments))
     {
-      *status = tool_wrong_usage (command, "the arguments are %s, and %d were given",
+      *status = tool_wrong_usage (command, "the arguments are %s, but %d were given",
                                   command->arguments, n);
       return NULL;
     }
@@ -83,7 +83,7 @@ tool_wrong_usage (const ToolCommand *command,
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   escaped = tool_escape (text);
-  tool_complain ("%s; “mtldl help %s” tells more", escaped, command->name);
+  tool_complain ("%s; see “mtldl help %s”", escaped, command->name);
   return TOOL_WRONG_USAGE;
 }
 

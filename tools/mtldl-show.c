@@ -139,9 +139,9 @@ tool_show (const ToolCommand *command,
   int max_items = 1000;
   const GOptionEntry entries[] = {
     { "stats", 's', 0, G_OPTION_ARG_NONE, &stats,
-      "Tell of the elements, instead of printing them", NULL },
+      "Print statistics instead of the elements", NULL },
     { "max-items", 'n', 0, G_OPTION_ARG_INT, &max_items,
-      "Print that many of them at most, of more only the edges; 1000 by default", "N" },
+      "Print at most N elements, or only the edges if there are more; 1000 by default", "N" },
     { NULL },
   };
   int status;

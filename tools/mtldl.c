@@ -13,7 +13,7 @@
 static const ToolCommand commands[] = {
   { "ls", "FILE [PATTERN…]", "list the tensors of a file", tool_ls, 1, -1 },
   { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 2 },
-  { "check", "FILE…", "tell what is wrong with files", tool_check, 1, -1 },
+  { "check", "FILE…", "report what is wrong with files", tool_check, 1, -1 },
   { "cp", "SOURCE DESTINATION", "copy tensors into another file", tool_cp, 2, 2 },
 };
 
@@ -44,9 +44,9 @@ append_commands (GString *text)
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     g_string_append_printf (text, "  %-6s %s\n", commands[i].name, commands[i].summary);
   g_string_append (text,
-                   "\nFiles are safetensors, several of them by their index, .npy and .npz.\n"
-                   "The exit status is 0, or 1 where a file is bad or something failed, or 2\n"
-                   "where the command was not understood.\n");
+                   "\nFiles are safetensors, several of them with an index, .npy and .npz.\n"
+                   "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
+                   "and 2 if the command line is invalid.\n");
 }
 
 static int
@@ -65,7 +65,7 @@ refuse_command (const char *name)
 {
   g_autofree char *escaped = tool_escape (name);
 
-  tool_complain ("there is no command “%s”; “mtldl help” lists those that there are", escaped);
+  tool_complain ("there is no command “%s”; “mtldl help” lists all commands", escaped);
   return TOOL_WRONG_USAGE;
 }
 

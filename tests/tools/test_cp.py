@@ -198,8 +198,8 @@ def test_from_shards(tmp_path, target):
 
 @pytest.mark.parametrize("size", ["0", "x", "5Q", "5GB", "-1", "", "99999999999T"])
 def test_wrong_shard_size(source, tmp_path, size):
-    assert "is no size" in complaint("cp", source, tmp_path / "x.safetensors.index.json",
-                                     f"--shard-size={size}", status=2)
+    assert "is not a size" in complaint("cp", source, tmp_path / "x.safetensors.index.json",
+                                        f"--shard-size={size}", status=2)
 
 
 def test_wrong_names_of_indices(source, tmp_path):

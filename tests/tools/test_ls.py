@@ -256,7 +256,7 @@ def test_misaligned(tmp_path):
     header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     header += b" " * ((5 - len(header)) % 8)
     path = write(tmp_path / "a", header, bytes(4))
-    assert "aligned to              1 byte, 1 of them not as their elements want it" in mtldl(
+    assert "aligned to              1 byte, 1 of them not aligned to their elements" in mtldl(
         "ls", path)
 
 
