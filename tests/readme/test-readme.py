@@ -3,7 +3,8 @@
 """Runs the programs of README.md and compares what they print.
 
 test-readme.py README LANGUAGE…: the environment has to lead to the library, as
-that of the build tree or of an installation does.
+that of the build tree or of an installation does. "opening" is the program at
+the top, in Python.
 """
 
 import os
@@ -16,6 +17,12 @@ import tempfile
 from blocks import get_block, read_blocks
 
 SECTION = 'The same in four languages'
+OPENING = 'opening'
+OPENING_CHECK = """
+offset = 90 * picture.get_rowstride() + 120 * picture.get_n_channels()
+assert crop.props.pixels == picture.props.pixels + offset
+assert crop.get_pixels()[-3:] == bytes([0, 128, 255])
+"""
 
 
 def run(command, folder):
@@ -56,20 +63,29 @@ RUNNERS = {
     'python': ('tensor.py', run_python),
     'js': ('tensor.js', run_js),
     'vala': ('tensor.vala', run_vala),
+    OPENING: ('opening.py', run_python),
 }
+
+
+def get_program(blocks, language):
+    """The text of a program, and what it has to print."""
+    if language == OPENING:
+        return get_block(blocks, '', 'python') + OPENING_CHECK, ''
+
+    return get_block(blocks, SECTION, language), get_block(blocks, SECTION, 'text')
 
 
 def main(readme, languages):
     blocks = read_blocks(pathlib.Path(readme))
-    expected = get_block(blocks, SECTION, 'text')
     failed = 0
 
     print(f'1..{len(languages)}', flush=True)
     for number, language in enumerate(languages, 1):
         name, runner = RUNNERS[language]
+        program, expected = get_program(blocks, language)
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / name
-            source.write_text(get_block(blocks, SECTION, language), encoding='utf-8')
+            source.write_text(program, encoding='utf-8')
             try:
                 printed = runner(source, folder)
             except RuntimeError as error:
@@ -77,7 +93,7 @@ def main(readme, languages):
 
         passed = printed == expected
         failed += not passed
-        print(f'{"ok" if passed else "not ok"} {number} README.md: the program in {language}')
+        print(f'{"ok" if passed else "not ok"} {number} README.md: {language}')
         if not passed:
             for line in f'expected:\n{expected}printed:\n{printed}'.splitlines():
                 print(f'# {line}')
