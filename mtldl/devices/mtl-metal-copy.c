@@ -8,7 +8,7 @@
  * of whole words. What is not so goes through a staging buffer, which the host
  * reaches, together with the rest of the first and the last word. */
 
-#include "mtl-metal-device-private.h"
+#include "mtl-metal-copy-private.h"
 
 #include <string.h>
 
@@ -30,12 +30,10 @@ typedef struct
 
 typedef struct
 {
-  MtlMetalDevice *device;
-  gpointer queue;
+  const MtlMetalBlitter *blitter;
   gpointer handle;  /* the staging buffer */
   guint8 *contents;
   gsize chunk_size; /* the most that goes through it at once */
-  gsize word_size;
 } Staging;
 
 static void
@@ -51,11 +49,12 @@ static Range
 staging_widen (const Staging *self,
                const Range   *range)
 {
-  gsize n_before = range->offset % self->word_size;
-  gsize n_words = (n_before + range->size + self->word_size - 1) / self->word_size;
+  gsize word_size = self->blitter->word_size;
+  gsize n_before = range->offset % word_size;
+  gsize n_words = (n_before + range->size + word_size - 1) / word_size;
 
   return (Range) { range->handle, range->mode, range->offset - n_before,
-                   n_words * self->word_size };
+                   n_words * word_size };
 }
 
 /* Before anything is written: an MTLBuffer may end within a word. */
@@ -73,31 +72,26 @@ staging_check (const Staging  *self,
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "The last %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of an MTLBuffer"
                " cannot be reached: “%s” copies whole words of %" G_GSIZE_FORMAT " bytes",
-               length % self->word_size, length,
-               mtl_device_get_name (MTL_DEVICE (self->device)), self->word_size);
+               length % self->blitter->word_size, length,
+               mtl_device_get_name (self->blitter->device), self->blitter->word_size);
   return FALSE;
 }
 
 /* For a range that goes through it in pieces. */
 static gboolean
-staging_init (Staging         *self,
-              MtlMetalDevice  *device,
-              const Range     *range,
-              GError         **error)
+staging_init (Staging                *self,
+              const MtlMetalBlitter  *blitter,
+              const Range            *range,
+              GError                **error)
 {
+  MtlDevice *device = blitter->device;
   gsize chunk_size = MIN (range->size, STAGING_SIZE);
 
-  *self = (Staging) {
-    .device = device,
-    .queue = mtl_metal_device_get_queue (device, error),
-    .chunk_size = chunk_size,
-    .word_size = mtl_metal_device_blits_bytes (device) ? 1 : WORD_SIZE,
-  };
-  if (self->queue == NULL || !staging_check (self, range, error))
+  *self = (Staging) { .blitter = blitter, .chunk_size = chunk_size };
+  if (!staging_check (self, range, error))
     return FALSE;
 
-  self->handle = MTL_DEVICE_GET_CLASS (device)->allocate (MTL_DEVICE (device),
-                                                          chunk_size + 2 * WORD_SIZE,
+  self->handle = MTL_DEVICE_GET_CLASS (device)->allocate (device, chunk_size + 2 * WORD_SIZE,
                                                           MTL_STORAGE_MODE_SHARED, FALSE, error);
   if (self->handle == NULL)
     return FALSE;
@@ -118,7 +112,7 @@ staging_download (const Staging  *self,
   copy.source = words.handle;
   copy.source_offset = words.offset;
   copy.size = words.size;
-  if (!mtl_metal_bridge_run (self->queue, &copy, 1, error))
+  if (!mtl_metal_bridge_run (self->blitter->queue, &copy, 1, error))
     return NULL;
 
   return self->contents + (source->offset - words.offset);
@@ -131,18 +125,19 @@ staging_fetch_ends (const Staging  *self,
                     const Range    *words,
                     GError        **error)
 {
-  gsize last = words->size - self->word_size;
+  gsize word_size = self->blitter->word_size;
+  gsize last = words->size - word_size;
   MtlMetalCommand ends[2];
   gsize n = 0;
 
   if (words->offset < dest->offset)
     ends[n++] = (MtlMetalCommand) { MTL_METAL_COPY, self->handle, 0, words->handle, words->offset,
-                                    self->word_size };
+                                    word_size };
   if (words->offset + words->size > dest->offset + dest->size && (n == 0 || last > 0))
     ends[n++] = (MtlMetalCommand) { MTL_METAL_COPY, self->handle, last, words->handle,
-                                    words->offset + last, self->word_size };
+                                    words->offset + last, word_size };
 
-  return n == 0 || mtl_metal_bridge_run (self->queue, ends, n, error);
+  return n == 0 || mtl_metal_bridge_run (self->blitter->queue, ends, n, error);
 }
 
 static gboolean
@@ -156,16 +151,16 @@ staging_upload (const Staging  *self,
   gboolean uploaded = FALSE;
 
   /* Another thread may write to the rest of a word. */
-  mtl_device_begin_update (MTL_DEVICE (self->device));
+  mtl_device_begin_update (self->blitter->device);
   if (staging_fetch_ends (self, dest, &words, error))
     {
       memcpy (self->contents + (dest->offset - words.offset), data, dest->size);
       copy.dest = words.handle;
       copy.dest_offset = words.offset;
       copy.size = words.size;
-      uploaded = mtl_metal_bridge_run (self->queue, &copy, 1, error);
+      uploaded = mtl_metal_bridge_run (self->blitter->queue, &copy, 1, error);
     }
-  mtl_device_end_update (MTL_DEVICE (self->device));
+  mtl_device_end_update (self->blitter->device);
 
   return uploaded;
 }
@@ -210,10 +205,10 @@ overlap (const Range *a,
 
 /* The part that a blit can move: all, or the whole words. */
 static Range
-blittable (MtlMetalDevice *self,
-           const Range    *range)
+blittable (const MtlMetalBlitter *self,
+           const Range           *range)
 {
-  gsize word_size = mtl_metal_device_blits_bytes (self) ? 1 : WORD_SIZE;
+  gsize word_size = self->word_size;
   gsize n_before = (word_size - range->offset % word_size) % word_size;
 
   if (n_before > range->size)
@@ -225,30 +220,29 @@ blittable (MtlMetalDevice *self,
 /* One blit between two buffers of the device; what lands in a managed one
  * lands in the host's copy too. */
 static gboolean
-blit (MtlMetalDevice  *self,
-      const Range     *dest,
-      const Range     *source,
-      GError         **error)
+blit (const MtlMetalBlitter  *self,
+      const Range            *dest,
+      const Range            *source,
+      GError                **error)
 {
   const MtlMetalCommand commands[] = {
     { MTL_METAL_COPY, dest->handle, dest->offset, source->handle, source->offset, dest->size },
     { MTL_METAL_SYNCHRONIZE, .dest = dest->handle },
   };
   gboolean two_copies = dest->mode == MTL_STORAGE_MODE_MANAGED
-                        && !mtl_device_has_unified_memory (MTL_DEVICE (self));
-  gpointer queue = mtl_metal_device_get_queue (self, error);
+                        && !mtl_device_has_unified_memory (self->device);
 
-  return queue != NULL && mtl_metal_bridge_run (queue, commands, two_copies ? 2 : 1, error);
+  return mtl_metal_bridge_run (self->queue, commands, two_copies ? 2 : 1, error);
 }
 
 /* Through memory that the host reaches, in pieces; from the end if the source
  * would otherwise be overwritten before it is read. */
 static gboolean
-copy_through_host (MtlMetalDevice  *self,
-                   const Range     *dest,
-                   const Range     *source,
-                   GCancellable    *cancellable,
-                   GError         **error)
+copy_through_host (const MtlMetalBlitter  *self,
+                   const Range            *dest,
+                   const Range            *source,
+                   GCancellable           *cancellable,
+                   GError                **error)
 {
   g_auto (Staging) from = { NULL };
   g_auto (Staging) to = { NULL };
@@ -286,25 +280,24 @@ copy_through_host (MtlMetalDevice  *self,
     }
 
   if (dest->mode != MTL_STORAGE_MODE_HOST)
-    MTL_DEVICE_GET_CLASS (self)->did_modify (MTL_DEVICE (self), dest->handle, dest->mode,
-                                             dest->offset, size);
+    MTL_DEVICE_GET_CLASS (self->device)->did_modify (self->device, dest->handle, dest->mode,
+                                                     dest->offset, size);
 
   return TRUE;
 }
 
 gboolean
-mtl_metal_device_copy (MtlDevice       *device,
-                       gpointer         dest_handle,
-                       MtlStorageMode   dest_mode,
-                       gsize            dest_offset,
-                       gpointer         source_handle,
-                       MtlStorageMode   source_mode,
-                       gsize            source_offset,
-                       gsize            size,
-                       GCancellable    *cancellable,
-                       GError         **error)
+mtl_metal_blitter_copy (const MtlMetalBlitter  *self,
+                        gpointer                dest_handle,
+                        MtlStorageMode          dest_mode,
+                        gsize                   dest_offset,
+                        gpointer                source_handle,
+                        MtlStorageMode          source_mode,
+                        gsize                   source_offset,
+                        gsize                   size,
+                        GCancellable           *cancellable,
+                        GError                **error)
 {
-  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   Range dest = { dest_handle, dest_mode, dest_offset, size };
   Range source = { source_handle, source_mode, source_offset, size };
   Range dest_words = blittable (self, &dest);
@@ -341,11 +334,11 @@ is_one_byte_repeated (const guint8 *pattern,
 /* The pattern is repeated in host memory, from where it goes up in pieces,
  * each of whole repetitions. */
 static gboolean
-fill_through_host (MtlMetalDevice  *self,
-                   const Range     *dest,
-                   const guint8    *pattern,
-                   gsize            pattern_size,
-                   GError         **error)
+fill_through_host (const MtlMetalBlitter  *self,
+                   const Range            *dest,
+                   const guint8           *pattern,
+                   gsize                   pattern_size,
+                   GError                **error)
 {
   g_auto (Staging) staging = { NULL };
   g_autofree guint8 *repeated = NULL;
@@ -381,16 +374,15 @@ fill_through_host (MtlMetalDevice  *self,
 }
 
 gboolean
-mtl_metal_device_fill (MtlDevice      *device,
-                       gpointer        handle,
-                       MtlStorageMode  mode,
-                       gsize           offset,
-                       gsize           size,
-                       gconstpointer   pattern,
-                       gsize           pattern_size,
-                       GError        **error)
+mtl_metal_blitter_fill (const MtlMetalBlitter  *self,
+                        gpointer                handle,
+                        MtlStorageMode          mode,
+                        gsize                   offset,
+                        gsize                   size,
+                        gconstpointer           pattern,
+                        gsize                   pattern_size,
+                        GError                **error)
 {
-  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   Range range = { handle, mode, offset, size };
   Range words = blittable (self, &range);
   gsize n_before = words.offset - offset;
@@ -398,13 +390,11 @@ mtl_metal_device_fill (MtlDevice      *device,
   Range after = get_part (&range, n_before + words.size, size - n_before - words.size);
   MtlMetalCommand fill = { MTL_METAL_FILL, words.handle, words.offset, .size = words.size,
                            .value = *(const guint8 *) pattern };
-  gpointer queue;
 
   if (!is_one_byte_repeated (pattern, pattern_size) || words.size == 0)
     return fill_through_host (self, &range, pattern, pattern_size, error);
 
-  queue = mtl_metal_device_get_queue (self, error);
-  return queue != NULL && fill_through_host (self, &after, pattern, 1, error)
+  return fill_through_host (self, &after, pattern, 1, error)
          && fill_through_host (self, &before, pattern, 1, error)
-         && mtl_metal_bridge_run (queue, &fill, 1, error);
+         && mtl_metal_bridge_run (self->queue, &fill, 1, error);
 }

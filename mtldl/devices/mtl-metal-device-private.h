@@ -11,9 +11,6 @@ G_BEGIN_DECLS
 
 G_DECLARE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL, METAL_DEVICE, MtlDevice)
 
-/* Blits may have to move whole words of so many bytes. */
-#define MTL_METAL_WORD_SIZE 4
-
 /* An existing id<MTLBuffer>, and what it says of itself. */
 typedef struct
 {
@@ -32,27 +29,5 @@ gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,
                                             MtlError          wrong_object,
                                             MtlMetalBuffer   *buffer,
                                             GError          **error);
-
-gpointer   mtl_metal_device_get_queue   (MtlMetalDevice   *self,
-                                         GError          **error);
-gboolean   mtl_metal_device_blits_bytes (MtlMetalDevice   *self);
-gboolean   mtl_metal_device_copy        (MtlDevice        *device,
-                                         gpointer          dest_handle,
-                                         MtlStorageMode    dest_mode,
-                                         gsize             dest_offset,
-                                         gpointer          source_handle,
-                                         MtlStorageMode    source_mode,
-                                         gsize             source_offset,
-                                         gsize             size,
-                                         GCancellable     *cancellable,
-                                         GError          **error);
-gboolean   mtl_metal_device_fill        (MtlDevice        *device,
-                                         gpointer          handle,
-                                         MtlStorageMode    mode,
-                                         gsize             offset,
-                                         gsize             size,
-                                         gconstpointer     pattern,
-                                         gsize             pattern_size,
-                                         GError          **error);
 
 G_END_DECLS

@@ -8,6 +8,7 @@
 
 #include "mtl-error.h"
 #include "mtl-metal-bridge-private.h"
+#include "mtl-metal-copy-private.h"
 
 struct _MtlMetalDevice
 {
@@ -47,6 +48,31 @@ has_two_copies (MtlDevice      *device,
   return mode == MTL_STORAGE_MODE_MANAGED && !mtl_device_has_unified_memory (device);
 }
 
+/* The queue for this library's own work. */
+static gpointer
+get_queue (MtlMetalDevice  *self,
+           GError         **error)
+{
+  gpointer queue = g_atomic_pointer_get (&self->queue);
+
+  if (queue != NULL)
+    return queue;
+
+  queue = mtl_metal_bridge_new_queue (self->handle);
+  if (queue == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no command queue",
+                   mtl_device_get_name (MTL_DEVICE (self)));
+      return NULL;
+    }
+
+  if (g_atomic_pointer_compare_and_exchange (&self->queue, NULL, queue))
+    return queue;
+
+  mtl_metal_bridge_release (queue);
+  return g_atomic_pointer_get (&self->queue);
+}
+
 static gboolean
 clear_buffer (MtlMetalDevice  *self,
               gpointer         buffer,
@@ -64,7 +90,7 @@ clear_buffer (MtlMetalDevice  *self,
       return TRUE;
     }
 
-  queue = mtl_metal_device_get_queue (self, error);
+  queue = get_queue (self, error);
   return queue != NULL && mtl_metal_bridge_run (queue, &fill, 1, error);
 }
 
@@ -201,11 +227,62 @@ mtl_metal_device_check_export (MtlDevice       *device,
 }
 
 static gboolean
+blitter_init (MtlMetalBlitter  *blitter,
+              MtlDevice        *device,
+              GError          **error)
+{
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
+
+  *blitter = (MtlMetalBlitter) {
+    .device = device,
+    .queue = get_queue (self, error),
+    .word_size = self->blits_bytes ? 1 : MTL_METAL_WORD_SIZE,
+  };
+  return blitter->queue != NULL;
+}
+
+static gboolean
+mtl_metal_device_copy (MtlDevice       *device,
+                       gpointer         dest,
+                       MtlStorageMode   dest_mode,
+                       gsize            dest_offset,
+                       gpointer         source,
+                       MtlStorageMode   source_mode,
+                       gsize            source_offset,
+                       gsize            size,
+                       GCancellable    *cancellable,
+                       GError         **error)
+{
+  MtlMetalBlitter blitter;
+
+  return blitter_init (&blitter, device, error)
+         && mtl_metal_blitter_copy (&blitter, dest, dest_mode, dest_offset, source, source_mode,
+                                    source_offset, size, cancellable, error);
+}
+
+static gboolean
+mtl_metal_device_fill (MtlDevice       *device,
+                       gpointer         handle,
+                       MtlStorageMode   mode,
+                       gsize            offset,
+                       gsize            size,
+                       gconstpointer    pattern,
+                       gsize            pattern_size,
+                       GError         **error)
+{
+  MtlMetalBlitter blitter;
+
+  return blitter_init (&blitter, device, error)
+         && mtl_metal_blitter_fill (&blitter, handle, mode, offset, size, pattern, pattern_size,
+                                    error);
+}
+
+static gboolean
 mtl_metal_device_synchronize (MtlDevice     *device,
                               GCancellable  *cancellable,
                               GError       **error)
 {
-  gpointer queue = mtl_metal_device_get_queue (MTL_METAL_DEVICE (device), error);
+  gpointer queue = get_queue (MTL_METAL_DEVICE (device), error);
 
   return queue != NULL && mtl_metal_bridge_run (queue, NULL, 0, error);
 }
@@ -217,7 +294,7 @@ mtl_metal_device_synchronize_memory (MtlDevice       *device,
                                      GError         **error)
 {
   const MtlMetalCommand command = { MTL_METAL_SYNCHRONIZE, .dest = handle };
-  gpointer queue = mtl_metal_device_get_queue (MTL_METAL_DEVICE (device), error);
+  gpointer queue = get_queue (MTL_METAL_DEVICE (device), error);
 
   return queue != NULL
          && mtl_metal_bridge_run (queue, &command, has_two_copies (device, mode) ? 1 : 0, error);
@@ -345,38 +422,6 @@ mtl_metal_device_new (gpointer handle,
   self->blits_bytes = info.blits_bytes;
   g_free (info.name);
   return MTL_DEVICE (self);
-}
-
-/* Whether a blit may begin and end at any byte. */
-gboolean
-mtl_metal_device_blits_bytes (MtlMetalDevice *self)
-{
-  return self->blits_bytes;
-}
-
-/* The queue for this library's own work. */
-gpointer
-mtl_metal_device_get_queue (MtlMetalDevice  *self,
-                            GError         **error)
-{
-  gpointer queue = g_atomic_pointer_get (&self->queue);
-
-  if (queue != NULL)
-    return queue;
-
-  queue = mtl_metal_bridge_new_queue (self->handle);
-  if (queue == NULL)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no command queue",
-                   mtl_device_get_name (MTL_DEVICE (self)));
-      return NULL;
-    }
-
-  if (g_atomic_pointer_compare_and_exchange (&self->queue, NULL, queue))
-    return queue;
-
-  mtl_metal_bridge_release (queue);
-  return g_atomic_pointer_get (&self->queue);
 }
 
 /* Metal's own order, in which PyTorch, MLX and TVM count too; and the default

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-device.h"
+
+G_BEGIN_DECLS
+
+/* What a GPU of another maker than Apple blits: words of so many bytes. */
+#define MTL_METAL_WORD_SIZE 4
+
+/* What moves bytes on a device. */
+typedef struct
+{
+  MtlDevice *device;
+  gpointer queue;  /* id<MTLCommandQueue> */
+  gsize word_size; /* of which a blit moves whole ones; 1 if it may begin at any byte */
+} MtlMetalBlitter;
+
+gboolean mtl_metal_blitter_copy (const MtlMetalBlitter  *self,
+                                 gpointer                dest_handle,
+                                 MtlStorageMode          dest_mode,
+                                 gsize                   dest_offset,
+                                 gpointer                source_handle,
+                                 MtlStorageMode          source_mode,
+                                 gsize                   source_offset,
+                                 gsize                   size,
+                                 GCancellable           *cancellable,
+                                 GError                **error);
+gboolean mtl_metal_blitter_fill (const MtlMetalBlitter  *self,
+                                 gpointer                handle,
+                                 MtlStorageMode          mode,
+                                 gsize                   offset,
+                                 gsize                   size,
+                                 gconstpointer           pattern,
+                                 gsize                   pattern_size,
+                                 GError                **error);
+
+G_END_DECLS
