@@ -25,7 +25,7 @@ picture_size (gsize height,
 }
 
 /**
- * mtl_pixbuf_get_view:
+ * mtl_pixbuf_to_view:
  * @pixbuf: a picture of 8 bits per sample
  * @error: return location for a [error@Mtl.Error]
  *
@@ -49,8 +49,8 @@ picture_size (gsize height,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_pixbuf_get_view (GdkPixbuf  *pixbuf,
-                     GError    **error)
+mtl_pixbuf_to_view (GdkPixbuf  *pixbuf,
+                    GError    **error)
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
@@ -81,7 +81,8 @@ mtl_pixbuf_get_view (GdkPixbuf  *pixbuf,
 
   size = picture_size (shape[0], strides[0], shape[1] * shape[2]);
   buffer = mtl_buffer_new_for_data (mtl_device_get_host (), gdk_pixbuf_get_pixels (pixbuf), size,
-                                    MTL_BUFFER_FLAGS_NONE, g_object_unref, g_object_ref (pixbuf), error);
+                                    MTL_BUFFER_FLAGS_NONE, g_object_ref (pixbuf), g_object_unref,
+                                    error);
   if (buffer == NULL)
     return NULL;
 

@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_pixbuf_get_view      (GdkPixbuf       *pixbuf,
+MtlStridedView *mtl_pixbuf_to_view       (GdkPixbuf       *pixbuf,
                                           GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 GdkPixbuf      *mtl_pixbuf_new_from_view (MtlStridedView  *view,

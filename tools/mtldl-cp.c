@@ -216,7 +216,7 @@ add_tensor (const Options         *self,
             GError               **error)
 {
   g_autofree char *name = get_name (self, source, entry);
-  g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_get_view (entry, error);
+  g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_load_view (entry, NULL, error);
   MtlDType dtype = choose_dtype (self, entry);
 
   if (view == NULL)
@@ -232,7 +232,7 @@ copy_metadata (MtlTensorFile         *source,
                MtlTensorFileBuilder  *builder,
                GError               **error)
 {
-  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (source);
+  g_autofree const char **keys = mtl_tensor_file_list_metadata_keys (source);
 
   for (gsize i = 0; keys[i] != NULL; i++)
     if (!mtl_tensor_file_builder_set_metadata (builder, keys[i],

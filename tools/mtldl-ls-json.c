@@ -46,7 +46,7 @@ print_format (MtlTensorFile *file)
 static void
 print_metadata (MtlTensorFile *file)
 {
-  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (file);
+  g_autofree const char **keys = mtl_tensor_file_list_metadata_keys (file);
 
   tool_print_text ("  \"metadata\": {");
   for (gsize i = 0; keys[i] != NULL; i++)

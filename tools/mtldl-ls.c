@@ -221,7 +221,7 @@ print_totals (MtlTensorFile *file,
 static void
 print_metadata (MtlTensorFile *file)
 {
-  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (file);
+  g_autofree const char **keys = mtl_tensor_file_list_metadata_keys (file);
 
   tool_print ("\n%smetadata%s\n", tool_strong (), tool_plain ());
   for (gsize i = 0; keys[i] != NULL; i++)

@@ -93,7 +93,7 @@ tool_open (const char *path)
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GError) error = NULL;
   /* Never read: cp has all tensors in its hands at once, and show wants a part of one. */
-  MtlTensorFile *self = mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &error);
+  MtlTensorFile *self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
 
   if (self == NULL) /* the message names the file, or that of several which is wrong */
     tool_complain ("%s", error->message);
@@ -149,7 +149,7 @@ const char **
 tool_select_names (MtlTensorFile  *file,
                    char          **patterns)
 {
-  g_autofree const char **names = mtl_tensor_file_get_names (file);
+  g_autofree const char **names = mtl_tensor_file_list_names (file);
   g_autofree gboolean *matches = match_all (names, patterns);
   gsize n_selected = 0;
 
@@ -167,7 +167,7 @@ GPtrArray *
 tool_select_entries (MtlTensorFile  *file,
                      char          **patterns)
 {
-  g_autofree const char **names = mtl_tensor_file_get_names (file);
+  g_autofree const char **names = mtl_tensor_file_list_names (file);
   g_autofree gboolean *matches = match_all (names, patterns);
   GPtrArray *entries;
 

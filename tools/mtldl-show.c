@@ -14,7 +14,7 @@ find_entry (MtlTensorFile  *file,
             const char     *name,
             GError        **error)
 {
-  MtlTensorFileEntry *entry = mtl_tensor_file_get_entry (file, name, error);
+  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (file, name, error);
   g_autofree char *unescaped = NULL;
 
   if (entry == NULL)
@@ -22,7 +22,7 @@ find_entry (MtlTensorFile  *file,
   if (unescaped == NULL || g_str_equal (unescaped, name))
     return entry;
 
-  entry = mtl_tensor_file_get_entry (file, unescaped, NULL);
+  entry = mtl_tensor_file_lookup_entry (file, unescaped, NULL);
   if (entry != NULL)
     g_clear_error (error);
   return entry;
@@ -66,7 +66,7 @@ get_view (MtlTensorFileEntry  *entry,
           const char          *slice,
           GError             **error)
 {
-  g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_get_view (entry, error);
+  g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_load_view (entry, NULL, error);
 
   if (view == NULL || slice == NULL)
     return g_steal_pointer (&view);

@@ -331,7 +331,7 @@ sort_axes (MtlStridedView  *view,
            GError         **error)
 {
   gsize n_axes;
-  g_autofree int *axes = mtl_strided_view_get_stride_order (view, &n_axes);
+  g_autofree int *axes = mtl_strided_view_dup_stride_order (view, &n_axes);
 
   return mtl_strided_view_permute (view, axes, n_axes, error);
 }

@@ -63,7 +63,7 @@ texture_new_for_view (MtlStridedView  *view,
                       GError         **error)
 {
   MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
-  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, mtl_buffer_get_size (buffer), error);
+  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 0, mtl_buffer_get_size (buffer), error);
 
   return bytes != NULL ? texture_new_for_bytes (view, bytes) : NULL;
 }
@@ -85,7 +85,7 @@ run (const char  *in,
 
   /* A view [height, width, channels] of the picture's own pixels, which keeps
    * the picture alive. */
-  view = mtl_pixbuf_get_view (pixbuf, error);
+  view = mtl_pixbuf_to_view (pixbuf, error);
   if (view == NULL || !change (view, error))
     return FALSE;
 
@@ -130,7 +130,7 @@ main (int   argc,
 static gpointer
 view_of_pixbuf (gpointer pixbuf)
 {
-  return mtl_pixbuf_get_view (pixbuf, NULL);
+  return mtl_pixbuf_to_view (pixbuf, NULL);
 }
 
 static gpointer

@@ -52,8 +52,7 @@ produce (MtlDevice  *device,
   if (shared == NULL)
     return NULL;
 
-  return mtl_strided_view_to_dlpack (shared, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                     error);
+  return mtl_strided_view_to_dlpack (shared, error);
 }
 
 /* Nil where this Metal compiles no kernels, as the double of the tests. */
@@ -185,8 +184,8 @@ read_result (MtlStridedView  *view,
              GError         **error)
 {
   g_autoptr (MtlDlpackTensor) tensor =
-    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY, MTL_DEVICE_TYPE_CPU, 0,
-                                    event, KERNEL_DONE, cancellable, error);
+    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY, MTL_DEVICE_TYPE_CPU, 0,
+                                         event, KERNEL_DONE, cancellable, error);
 
   return tensor != NULL ? mtl_strided_view_new_from_dlpack (tensor, error) : NULL;
 }
@@ -194,7 +193,7 @@ read_result (MtlStridedView  *view,
 static gboolean
 run (GError **error)
 {
-  g_autoptr (MtlDevice) device = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, error);
+  MtlDevice *device = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, error);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedView) part = NULL;

@@ -247,7 +247,7 @@ exporter_bytes (PyObject *self,
   if (mtl_strided_view_is_host_accessible (view)
       && mtl_strided_view_get_item_bits (view) % 8 == 0
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
-    bytes = mtl_strided_view_get_bytes (view, &error);
+    bytes = mtl_strided_view_ref_bytes (view, &error);
   else
     bytes = mtl_strided_view_dup_bytes (view, &error);
   enter_python (state);
@@ -434,12 +434,11 @@ view_for_buffer (Released  *owner,
 
   mtl_strided_layout_get_offset_bounds (layout, &min, &max);
   itemsize = buffer->itemsize; /* the owner may have ended when the memory is made */
-  memory = mtl_buffer_new_for_data (mtl_device_get_host (),
-                                    (guint8 *) buffer->buf + min * itemsize,
+  memory = mtl_buffer_new_for_data (mtl_device_get_host (), (guint8 *) buffer->buf + min * itemsize,
                                     (max - min + 1) * itemsize,
                                     buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
                                                      : MTL_BUFFER_FLAGS_NONE,
-                                    release_anywhere, owner, error);
+                                    owner, release_anywhere, error);
   if (memory == NULL)
     return NULL;
 

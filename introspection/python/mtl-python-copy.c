@@ -127,7 +127,7 @@ order_axes (MtlStridedView *view,
     axes[i] = is_reversed ? n_dims - 1 - i : i;
   if (order == MTL_ORDER_K)
     {
-      g_autofree int *by_stride = mtl_strided_view_get_stride_order (view, &n_dims);
+      g_autofree int *by_stride = mtl_strided_view_dup_stride_order (view, &n_dims);
 
       memcpy (axes, by_stride, n_dims * sizeof *axes);
     }

@@ -205,11 +205,11 @@ export_managed (MtlStridedView  *view,
                 GError         **error)
 {
   if (request->versioned)
-    return mtl_strided_view_to_dlpack (view, request->flags, request->device_type,
-                                       request->device_ordinal, error);
-
-  return mtl_strided_view_to_dlpack_legacy (view, request->flags, request->device_type,
+    return mtl_strided_view_to_dlpack_full (view, request->flags, request->device_type,
                                             request->device_ordinal, error);
+
+  return mtl_strided_view_to_dlpack_legacy_full (view, request->flags, request->device_type,
+                                                 request->device_ordinal, error);
 }
 
 /* Elements of less than a byte came with DLPack 1.1. Who asks for an older version

@@ -12,8 +12,8 @@ allocate_tensor (DLTensor                  *prototype,
                  SetErrorFunc               set_error)
 {
   g_autoptr (MtlStridedView) view = NULL;
-  g_autoptr (MtlDevice) device = NULL;
   g_autoptr (GError) error = NULL;
+  MtlDevice *device;
 
   if (prototype->dtype.lanes != 1)
     {
@@ -26,8 +26,7 @@ allocate_tensor (DLTensor                  *prototype,
     view = mtl_strided_view_new_empty (device, prototype->dtype.code << 8 | prototype->dtype.bits,
                                        prototype->shape, prototype->ndim, &error);
   if (view != NULL)
-    *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                       &error);
+    *out = mtl_strided_view_to_dlpack (view, &error);
   if (error == NULL)
     return 0;
 
@@ -64,8 +63,7 @@ managed_from_object (void                      *py_object,
     return -1;
 
   state = goes_out_in_place (view) ? NULL : leave_python (view);
-  *out = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                     &error);
+  *out = mtl_strided_view_to_dlpack (view, &error);
   enter_python (state);
   g_object_unref (view);
   return *out != NULL ? 0 : raise_error_int (error, PEER);
@@ -124,8 +122,8 @@ check_lending (MtlStridedView *view)
   if (mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_METAL)
     return TRUE;
 
-  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                        MTL_DEVICE_TYPE_UNKNOWN, 0, &error);
+  managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                             MTL_DEVICE_TYPE_UNKNOWN, 0, &error);
   if (managed == NULL)
     {
       raise_error (error, PEER);

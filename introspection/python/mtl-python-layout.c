@@ -255,7 +255,7 @@ layout_get_stride_order (PyObject *self,
                          PyObject *unused)
 {
   gsize n;
-  g_autofree int *axes = mtl_strided_layout_get_stride_order (get_layout (self), &n);
+  g_autofree int *axes = mtl_strided_layout_dup_stride_order (get_layout (self), &n);
   PyObject *list = PyList_New (n);
 
   for (gsize i = 0; list != NULL && i < n; i++)

@@ -183,7 +183,7 @@ view_view_as (PyObject *self,
   if (uint_from_object (dtype, &number) < 0)
     return NULL;
 
-  return wrap_view (mtl_strided_view_view_as (get_view (self), number, &error), &error, CALLER);
+  return wrap_view (mtl_strided_view_reinterpret (get_view (self), number, &error), &error, CALLER);
 }
 
 static PyObject *

@@ -44,7 +44,7 @@ namespace Mtl {
 		public (unowned string)[] names { owned get; }
 
 		/* file["name"] */
-		[CCode (cname = "mtl_tensor_file_get_view")]
+		[CCode (cname = "mtl_tensor_file_load_view")]
 		public Mtl.StridedView @get (string name) throws Mtl.Error, GLib.IOError;
 
 		/* Introspection does not tell of what type the number of views is that

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 /* Gives what the caller gets, or TRUE as a pointer where that is whether it worked;
  * NULL where it fails. */
-typedef gpointer (* MtlAsyncFunc) (gpointer           self,
+typedef gpointer                  (* MtlAsyncFunc) (gpointer           self,
                                    gpointer           call,
                                    const MtlMonitor  *monitor,
                                    GError           **error);
@@ -21,6 +21,7 @@ typedef struct
   GDestroyNotify free_result; /* NULL: it is TRUE */
   GDestroyNotify clear;       /* what it is given; NULL for nothing to clear */
   MtlProgress *progress;
+  int io_priority;            /* of the thread and of the callback */
   gboolean is_lasting; /* what was done counts, cancelled meanwhile or not */
 } MtlAsyncCall;
 

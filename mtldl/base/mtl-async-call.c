@@ -50,6 +50,7 @@ mtl_async_call_start (gpointer             call,
 
   g_task_set_check_cancellable (task, !((MtlAsyncCall *) call)->is_lasting);
   g_task_set_source_tag (task, source_tag);
+  g_task_set_priority (task, ((MtlAsyncCall *) call)->io_priority);
   g_task_set_task_data (task, call, (GDestroyNotify) call_free);
   g_task_run_in_thread (task, run_thread);
 }

@@ -24,10 +24,12 @@ MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
  * made, whichever thread reports. */
 typedef struct _MtlProgress MtlProgress;
 
-/* NULL where there is no callback. */
+/* NULL if there is no callback. The priority is that of the operation's task, so
+ * that its callback comes after the last report. */
 MtlProgress *mtl_progress_new    (GFileProgressCallback  callback,
                                   gpointer               data,
-                                  GDestroyNotify         destroy);
+                                  GDestroyNotify         destroy,
+                                  int                    priority);
 void         mtl_progress_report (guint64                done,
                                   guint64                total,
                                   gpointer               self);

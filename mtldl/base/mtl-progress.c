@@ -31,6 +31,7 @@ struct _MtlProgress
   GFileProgressCallback callback;
   gpointer data;
   GDestroyNotify destroy;
+  int priority;
 
   GMutex mutex;
   guint64 done;
@@ -45,7 +46,8 @@ struct _MtlProgress
 MtlProgress *
 mtl_progress_new (GFileProgressCallback callback,
                   gpointer              data,
-                  GDestroyNotify        destroy)
+                  GDestroyNotify        destroy,
+                  int                   priority)
 {
   MtlProgress *self;
 
@@ -61,6 +63,7 @@ mtl_progress_new (GFileProgressCallback callback,
   self->callback = callback;
   self->data = data;
   self->destroy = destroy;
+  self->priority = priority;
   g_mutex_init (&self->mutex);
   return self;
 }
@@ -117,7 +120,7 @@ call_later (MtlProgress *self,
 {
   g_autoptr (GSource) source = g_idle_source_new ();
 
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_priority (source, self->priority);
   g_source_set_callback (source, func, self, NULL);
   g_source_set_static_name (source, "[mtldl] progress");
   g_source_attach (source, self->context);

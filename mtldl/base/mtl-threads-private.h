@@ -29,7 +29,7 @@ void     mtl_monitor_report (const MtlMonitor  *self,
                              guint64            n_bytes);
 
 /* Does the items begin, …, end - 1. */
-typedef void (* MtlThreadsFunc) (gpointer data,
+typedef void                    (* MtlThreadsFunc) (gpointer data,
                                  gsize    begin,
                                  gsize    end);
 

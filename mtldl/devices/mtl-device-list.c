@@ -76,11 +76,14 @@ mtl_device_list (void)
  * @ordinal: its number among those of its kind
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets a device that buffers can be allocated on.
+ * Gets a device that buffers can be allocated on. It lives as long as the
+ * process.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where there is no such device.
+ * Errors:
  *
- * Returns: (transfer full): the device
+ * - %MTL_ERROR_NOT_SUPPORTED: there is no such device
+ *
+ * Returns: (transfer none): the device
  *
  * Since: 1.0
  */
@@ -94,7 +97,7 @@ mtl_device_get (MtlDeviceType   device_type,
   for (GList *l = devices; l != NULL; l = l->next)
     if (mtl_device_get_device_type (l->data) == device_type
         && mtl_device_get_device_ordinal (l->data) == ordinal)
-      return g_object_ref (l->data);
+      return l->data;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "There is no device (%d, %d) here%s",
                device_type, ordinal,

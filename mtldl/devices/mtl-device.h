@@ -74,8 +74,8 @@ struct _MtlDeviceClass
   gpointer (* wrap_memory)           (MtlDevice       *self,
                                       gpointer         data,
                                       gsize            size,
-                                      GDestroyNotify   destroy,
                                       gpointer         owner,
+                                      GDestroyNotify   destroy,
                                       GError         **error);
   gpointer (* wrap_handle)           (MtlDevice       *self,
                                       gpointer         handle,

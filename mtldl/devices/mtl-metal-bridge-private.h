@@ -65,8 +65,8 @@ gpointer   mtl_metal_bridge_new_buffer         (gpointer                 device,
 gpointer   mtl_metal_bridge_new_buffer_no_copy (gpointer                 device,
                                                 gpointer                 data,
                                                 gsize                    size,
-                                                GDestroyNotify           destroy,
-                                                gpointer                 owner);
+                                                gpointer                 owner,
+                                                GDestroyNotify           destroy);
 gboolean   mtl_metal_bridge_inspect_buffer     (gpointer                 object,
                                                 MtlMetalBufferInfo      *info);
 gboolean   mtl_metal_bridge_is_purgeable       (gpointer                 buffer);

@@ -186,8 +186,8 @@ gpointer
 mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
                                      gpointer       data,
                                      gsize          size,
-                                     GDestroyNotify destroy,
-                                     gpointer       owner)
+                                     gpointer       owner,
+                                     GDestroyNotify destroy)
 {
   @autoreleasepool
     {

@@ -129,8 +129,8 @@ static gpointer
 mtl_metal_device_wrap_memory (MtlDevice       *device,
                               gpointer         data,
                               gsize            size,
-                              GDestroyNotify   destroy,
                               gpointer         owner,
+                              GDestroyNotify   destroy,
                               GError         **error)
 {
   gsize page_size = mtl_metal_bridge_get_page_size ();
@@ -147,7 +147,7 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
   size += (page_size - size % page_size) % page_size;
   if (size <= mtl_device_get_max_buffer_size (device))
     buffer = mtl_metal_bridge_new_buffer_no_copy (MTL_METAL_DEVICE (device)->handle, data, size,
-                                                  destroy, owner);
+                                                  owner, destroy);
   if (buffer == NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  "“%s” does not take the %" G_GSIZE_FORMAT " bytes at %p in place",

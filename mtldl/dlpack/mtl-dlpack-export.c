@@ -176,7 +176,7 @@ prepare (MtlStridedView   *self,
          GError          **error)
 {
   const char *obstacle = find_obstacle (self, flags);
-  g_autoptr (MtlDevice) device = NULL;
+  MtlDevice *device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
     {
@@ -290,7 +290,7 @@ write_tensor (MtlStridedView *self,
 }
 
 /**
- * mtl_strided_view_to_dlpack: (skip)
+ * mtl_strided_view_to_dlpack_full: (skip)
  * @self: a view
  * @flags: how it is to go out; %MTL_DLPACK_FLAGS_LEGACY is not among them
  * @device_type: the device that the consumer wants, or
@@ -319,11 +319,11 @@ write_tensor (MtlStridedView *self,
  * Since: 1.0
  */
 struct DLManagedTensorVersioned *
-mtl_strided_view_to_dlpack (MtlStridedView  *self,
-                            MtlDlpackFlags   flags,
-                            MtlDeviceType    device_type,
-                            int              device_ordinal,
-                            GError         **error)
+mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
+                                 MtlDlpackFlags   flags,
+                                 MtlDeviceType    device_type,
+                                 int              device_ordinal,
+                                 GError         **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
   g_autofree VersionedExport *export = NULL;
@@ -348,7 +348,29 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_to_dlpack_legacy: (skip)
+ * mtl_strided_view_to_dlpack: (skip)
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Exports the view in the form of DLPack 1.0 and later, on its own device,
+ * copied only if there is no other way. This is
+ * [method@Mtl.StridedView.to_dlpack_full] with %MTL_DLPACK_FLAGS_NONE and
+ * %MTL_DEVICE_TYPE_UNKNOWN, and fails as that does.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensorVersioned *
+mtl_strided_view_to_dlpack (MtlStridedView  *self,
+                            GError         **error)
+{
+  return mtl_strided_view_to_dlpack_full (self, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
+                                          error);
+}
+
+/**
+ * mtl_strided_view_to_dlpack_legacy_full: (skip)
  * @self: a view
  * @flags: how it is to go out
  * @device_type: the device that the consumer wants, or
@@ -361,18 +383,18 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
  *
  * Fails with %MTL_ERROR_READ_ONLY where @self is read-only and
  * %MTL_DLPACK_FLAGS_COPY is not set, and as
- * [method@Mtl.StridedView.to_dlpack] does.
+ * [method@Mtl.StridedView.to_dlpack_full] does.
  *
  * Returns: (transfer full): the managed tensor
  *
  * Since: 1.0
  */
 struct DLManagedTensor *
-mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
-                                   MtlDlpackFlags   flags,
-                                   MtlDeviceType    device_type,
-                                   int              device_ordinal,
-                                   GError         **error)
+mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
+                                        MtlDlpackFlags   flags,
+                                        MtlDeviceType    device_type,
+                                        int              device_ordinal,
+                                        GError         **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
   g_autofree LegacyExport *export = NULL;
@@ -395,7 +417,29 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_export_dlpack:
+ * mtl_strided_view_to_dlpack_legacy: (skip)
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Exports the view in the form from before DLPack 1.0, on its own device, copied
+ * only if there is no other way. This is
+ * [method@Mtl.StridedView.to_dlpack_legacy_full] with %MTL_DLPACK_FLAGS_NONE and
+ * %MTL_DEVICE_TYPE_UNKNOWN, and fails as that does.
+ *
+ * Returns: (transfer full): the managed tensor
+ *
+ * Since: 1.0
+ */
+struct DLManagedTensor *
+mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
+                                   GError         **error)
+{
+  return mtl_strided_view_to_dlpack_legacy_full (self, MTL_DLPACK_FLAGS_NONE,
+                                                 MTL_DEVICE_TYPE_UNKNOWN, 0, error);
+}
+
+/**
+ * mtl_strided_view_export_dlpack_full:
  * @self: a view
  * @flags: how it is to go out
  * @device_type: the device that the consumer wants, or
@@ -429,14 +473,14 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  * Since: 1.0
  */
 MtlDlpackTensor *
-mtl_strided_view_export_dlpack (MtlStridedView  *self,
-                                MtlDlpackFlags   flags,
-                                MtlDeviceType    device_type,
-                                int              device_ordinal,
-                                MtlEvent        *event,
-                                guint64          event_value,
-                                GCancellable    *cancellable,
-                                GError         **error)
+mtl_strided_view_export_dlpack_full (MtlStridedView  *self,
+                                     MtlDlpackFlags   flags,
+                                     MtlDeviceType    device_type,
+                                     int              device_ordinal,
+                                     MtlEvent        *event,
+                                     guint64          event_value,
+                                     GCancellable    *cancellable,
+                                     GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (event == NULL || MTL_IS_EVENT (event), NULL);
@@ -447,15 +491,37 @@ mtl_strided_view_export_dlpack (MtlStridedView  *self,
   if (flags & MTL_DLPACK_FLAGS_LEGACY)
     {
       DLManagedTensor *managed =
-        mtl_strided_view_to_dlpack_legacy (self, flags, device_type, device_ordinal, error);
+        mtl_strided_view_to_dlpack_legacy_full (self, flags, device_type, device_ordinal, error);
 
       return managed != NULL ? mtl_dlpack_tensor_new_take_legacy (managed) : NULL;
     }
   else
     {
       DLManagedTensorVersioned *managed =
-        mtl_strided_view_to_dlpack (self, flags, device_type, device_ordinal, error);
+        mtl_strided_view_to_dlpack_full (self, flags, device_type, device_ordinal, error);
 
       return managed != NULL ? mtl_dlpack_tensor_new_take (managed, error) : NULL;
     }
+}
+
+/**
+ * mtl_strided_view_export_dlpack:
+ * @self: a view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Exports the view to another library, on its own device, copied only if there
+ * is no other way. This is [method@Mtl.StridedView.export_dlpack_full] with
+ * %MTL_DLPACK_FLAGS_NONE, %MTL_DEVICE_TYPE_UNKNOWN and no event, and fails as
+ * that does.
+ *
+ * Returns: (transfer full): the tensor in transit
+ *
+ * Since: 1.0
+ */
+MtlDlpackTensor *
+mtl_strided_view_export_dlpack (MtlStridedView  *self,
+                                GError         **error)
+{
+  return mtl_strided_view_export_dlpack_full (self, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN,
+                                              0, NULL, 0, NULL, error);
 }

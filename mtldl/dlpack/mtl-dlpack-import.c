@@ -13,12 +13,12 @@ static MtlStridedView *
 import_metal (const DLTensor        *tensor,
               MtlTensorDescription  *description,
               gboolean               read_only,
-              GDestroyNotify         destroy,
               gpointer               owner,
+              GDestroyNotify         destroy,
               GError               **error)
 {
   gsize end = tensor->byte_offset + description->end;
-  MtlMemory *memory = mtl_memory_new_imported_metal (tensor->data, end, read_only, destroy, owner,
+  MtlMemory *memory = mtl_memory_new_imported_metal (tensor->data, end, read_only, owner, destroy,
                                                      error);
 
   if (memory == NULL)
@@ -34,8 +34,8 @@ import_metal (const DLTensor        *tensor,
 static MtlStridedView *
 import_tensor (const DLTensor  *tensor,
                guint64          flags,
-               GDestroyNotify   destroy,
                gpointer         owner,
+               GDestroyNotify   destroy,
                GError         **error)
 {
   const DLDevice *device = &tensor->device;
@@ -52,7 +52,7 @@ import_tensor (const DLTensor  *tensor,
   first = description.first;
   end = description.end;
   if (first < end && device->device_type == MTL_DEVICE_TYPE_METAL && mtl_memory_imports_metal ())
-    return import_metal (tensor, &description, read_only, destroy, owner, error);
+    return import_metal (tensor, &description, read_only, owner, destroy, error);
 
   /* A peer does not say how large its memory is. On the host it is what the
    * elements touch; a device's handle is kept as it came, unless elements lie
@@ -62,7 +62,7 @@ import_tensor (const DLTensor  *tensor,
       data = first < end ? data + tensor->byte_offset + first : NULL;
       byte_offset = -(guint64) first;
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data, end - first,
-                                        TRUE, read_only, destroy, owner);
+                                        TRUE, read_only, owner, destroy);
     }
   else
     {
@@ -73,7 +73,7 @@ import_tensor (const DLTensor  *tensor,
           byte_offset = -(guint64) first;
         }
       memory = mtl_memory_new_imported (device->device_type, device->device_id, data,
-                                        byte_offset + end, FALSE, read_only, destroy, owner);
+                                        byte_offset + end, FALSE, read_only, owner, destroy);
     }
 
   return mtl_strided_view_new_take (memory, byte_offset, description.type, &description.layout);
@@ -86,14 +86,14 @@ import_managed (MtlManaged   managed,
 {
   if (managed.legacy != NULL)
     return import_tensor (&managed.legacy->dl_tensor, 0,
-                          (GDestroyNotify) mtl_dl_managed_tensor_free, managed.legacy, error);
+                          managed.legacy, (GDestroyNotify) mtl_dl_managed_tensor_free, error);
 
   if (!mtl_dlpack_check_version (managed.versioned, error))
     return NULL;
 
   return import_tensor (&managed.versioned->dl_tensor, managed.versioned->flags,
-                        (GDestroyNotify) mtl_dl_managed_tensor_versioned_free,
-                        managed.versioned, error);
+                        managed.versioned,
+                        (GDestroyNotify) mtl_dl_managed_tensor_versioned_free, error);
 }
 
 /**

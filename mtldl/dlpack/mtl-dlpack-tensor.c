@@ -5,6 +5,7 @@
 #include "mtl-dlpack-private.h"
 
 #include "mtl-device-private.h"
+#include "mtl-enum-types.h"
 #include "mtl-error.h"
 
 /**
@@ -27,6 +28,18 @@ struct _MtlDlpackTensor
   DLPackVersion version;
   guint64 flags;
 };
+
+enum
+{
+  PROP_0,
+  PROP_DEVICE_TYPE,
+  PROP_DEVICE_ORDINAL,
+  PROP_FLAGS,
+  PROP_CONSUMED,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (MtlDlpackTensor, mtl_dlpack_tensor, G_TYPE_OBJECT)
 
@@ -56,11 +69,81 @@ mtl_dlpack_tensor_finalize (GObject *object)
 }
 
 static void
+mtl_dlpack_tensor_get_property (GObject    *object,
+                                guint       prop_id,
+                                GValue     *value,
+                                GParamSpec *pspec)
+{
+  MtlDlpackTensor *self = MTL_DLPACK_TENSOR (object);
+
+  switch (prop_id)
+    {
+    case PROP_DEVICE_TYPE:
+      g_value_set_enum (value, mtl_dlpack_tensor_get_device_type (self));
+      break;
+    case PROP_DEVICE_ORDINAL:
+      g_value_set_int (value, mtl_dlpack_tensor_get_device_ordinal (self));
+      break;
+    case PROP_FLAGS:
+      g_value_set_uint64 (value, mtl_dlpack_tensor_get_flags (self));
+      break;
+    case PROP_CONSUMED:
+      g_value_set_boolean (value, mtl_dlpack_tensor_is_consumed (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
 mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
   object_class->finalize = mtl_dlpack_tensor_finalize;
+  object_class->get_property = mtl_dlpack_tensor_get_property;
+
+  /**
+   * MtlDlpackTensor:device-type: (getter get_device_type)
+   *
+   * The kind of device that the memory is of.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_TYPE] =
+    g_param_spec_enum ("device-type", NULL, NULL, MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN,
+                       flags);
+
+  /**
+   * MtlDlpackTensor:device-ordinal: (getter get_device_ordinal)
+   *
+   * The number of that device among those of its kind.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_ORDINAL] =
+    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
+
+  /**
+   * MtlDlpackTensor:flags: (getter get_flags)
+   *
+   * DLPack's flags; 0 in the legacy form.
+   *
+   * Since: 1.0
+   */
+  props[PROP_FLAGS] = g_param_spec_uint64 ("flags", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * MtlDlpackTensor:consumed: (getter is_consumed)
+   *
+   * Whether the tensor was consumed.
+   *
+   * Since: 1.0
+   */
+  props[PROP_CONSUMED] = g_param_spec_boolean ("consumed", NULL, NULL, FALSE, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
 static void
@@ -231,7 +314,7 @@ mtl_dlpack_tensor_steal_legacy (MtlDlpackTensor  *self,
 }
 
 /**
- * mtl_dlpack_tensor_get_device_type:
+ * mtl_dlpack_tensor_get_device_type: (get-property device-type)
  * @self: a tensor in transit
  *
  * Gets the kind of the device that the memory is of.
@@ -249,7 +332,7 @@ mtl_dlpack_tensor_get_device_type (MtlDlpackTensor *self)
 }
 
 /**
- * mtl_dlpack_tensor_get_device_ordinal:
+ * mtl_dlpack_tensor_get_device_ordinal: (get-property device-ordinal)
  * @self: a tensor in transit
  *
  * Gets the number of the device among those of its kind.
@@ -291,7 +374,7 @@ mtl_dlpack_tensor_get_version (MtlDlpackTensor *self,
 }
 
 /**
- * mtl_dlpack_tensor_get_flags:
+ * mtl_dlpack_tensor_get_flags: (get-property flags)
  * @self: a tensor in transit
  *
  * Gets DLPack's flags: 1 for read-only, 2 for copied, 4 for elements of fewer
@@ -310,7 +393,7 @@ mtl_dlpack_tensor_get_flags (MtlDlpackTensor *self)
 }
 
 /**
- * mtl_dlpack_tensor_is_consumed:
+ * mtl_dlpack_tensor_is_consumed: (get-property consumed)
  * @self: a tensor in transit
  *
  * Gets whether somebody took the tensor.

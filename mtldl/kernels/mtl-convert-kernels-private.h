@@ -38,7 +38,7 @@ typedef enum
 } MtlConvertType;
 
 /* n numbers, one beside the other, of any alignment; the two do not overlap. */
-typedef void (* MtlConvertFunc) (guint8       *dest,
+typedef void                    (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 

@@ -16,7 +16,7 @@ typedef struct
 
 /* Converts n elements, of the sizes that the request names. The data of neither
  * is aligned. */
-typedef void (* MtlCopyConvert) (guint8       *dest,
+typedef void                    (* MtlCopyConvert) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n,
                                  gssize        dest_step,

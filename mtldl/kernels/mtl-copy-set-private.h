@@ -217,17 +217,17 @@ mtl_copy_item (guint8       *dest,
 #if MTL_COPY_WIDTH > 0
 /* Parts of a row, side by side in the destination: mtl-copy-channels.c and
  * mtl-copy-pixels.c */
-void  MTL_KERNEL (gather)  (guint8       *dest,
+void  MTL_KERNEL           (gather)  (guint8       *dest,
                             const guint8 *source,
                             gsize         n_items,
                             int           n,
                             gsize         size,
                             gboolean      streams);
-gsize MTL_KERNEL (reverse) (guint8       *dest,
+gsize MTL_KERNEL           (reverse) (guint8       *dest,
                             const guint8 *source,
                             gsize         n,
                             gsize         size);
-gsize MTL_KERNEL (pack)    (guint8       *dest,
+gsize MTL_KERNEL           (pack)    (guint8       *dest,
                             const guint8 *source,
                             gsize         n,
                             gssize        source_step,
@@ -235,7 +235,7 @@ gsize MTL_KERNEL (pack)    (guint8       *dest,
                             gboolean      is_followed);
 
 /* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c */
-gboolean MTL_KERNEL (transpose_triples) (guint8       *dest,
+gboolean MTL_KERNEL                    (transpose_triples) (guint8       *dest,
                                         gssize        dest_step,
                                         const guint8 *source,
                                         gssize        source_step,

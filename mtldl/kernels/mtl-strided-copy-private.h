@@ -38,7 +38,7 @@ mtl_strided_row_locate (const MtlStridedRow *self,
 }
 
 /* Returns whether to go on. */
-typedef gboolean (* MtlStridedRowFunc) (const MtlStridedRow *a,
+typedef gboolean                       (* MtlStridedRowFunc) (const MtlStridedRow *a,
                                         const MtlStridedRow *b,
                                         gint64               n,
                                         gpointer             user_data);

@@ -322,11 +322,11 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
                            GBytes     *bytes,
                            GError    **error)
 {
-  return mtl_buffer_new_from_bytes_with_flags (device, bytes, MTL_BUFFER_FLAGS_NONE, error);
+  return mtl_buffer_new_from_bytes_full (device, bytes, MTL_BUFFER_FLAGS_NONE, error);
 }
 
 /**
- * mtl_buffer_new_from_bytes_with_flags: (constructor)
+ * mtl_buffer_new_from_bytes_full: (constructor)
  * @device: (nullable): a device, %NULL for the host
  * @bytes: the contents
  * @flags: whether a copy may be made; the buffer is read-only in any case
@@ -343,10 +343,10 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
  * Since: 1.0
  */
 MtlBuffer *
-mtl_buffer_new_from_bytes_with_flags (MtlDevice       *device,
-                                      GBytes          *bytes,
-                                      MtlBufferFlags   flags,
-                                      GError         **error)
+mtl_buffer_new_from_bytes_full (MtlDevice       *device,
+                                GBytes          *bytes,
+                                MtlBufferFlags   flags,
+                                GError         **error)
 {
   gconstpointer data;
   gsize size;
@@ -358,8 +358,9 @@ mtl_buffer_new_from_bytes_with_flags (MtlDevice       *device,
   device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
   return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, (gpointer) data, size,
                                                             flags | MTL_BUFFER_FLAGS_READ_ONLY,
+                                                            g_bytes_ref (bytes),
                                                             (GDestroyNotify) g_bytes_unref,
-                                                            g_bytes_ref (bytes), error));
+                                                            error));
 }
 
 /**
@@ -368,9 +369,9 @@ mtl_buffer_new_from_bytes_with_flags (MtlDevice       *device,
  * @data: (nullable): memory of the host; %NULL only if @size is 0
  * @size: the size in bytes
  * @flags: whether writes are to be refused, and whether a copy may be made
- * @destroy: (nullable): called with @user_data when the memory is no longer
- *   used, from any thread
- * @user_data: what owns @data
+ * @user_data: (nullable): passed to @destroy
+ * @destroy: (nullable): called when the memory is no longer used, from any
+ *   thread
  * @error: return location for a [error@Mtl.Error]
  *
  * Makes a buffer of memory that somebody else owns: without a copy where the
@@ -395,16 +396,16 @@ mtl_buffer_new_for_data (MtlDevice       *device,
                          gpointer         data,
                          gsize            size,
                          MtlBufferFlags   flags,
-                         GDestroyNotify   destroy,
                          gpointer         user_data,
+                         GDestroyNotify   destroy,
                          GError         **error)
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (data != NULL || size == 0, NULL);
 
   device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, data, size, flags, destroy,
-                                                            user_data, error));
+  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, data, size, flags, user_data,
+                                                            destroy, error));
 }
 
 /**
@@ -413,7 +414,7 @@ mtl_buffer_new_for_data (MtlDevice       *device,
  * @handle: what the device calls an allocation: an address on the host, an
  *   `id<MTLBuffer>` on Metal
  * @size: the size in bytes
- * @owner: (nullable): passed to @destroy
+ * @user_data: (nullable): passed to @destroy
  * @destroy: (nullable): called when the memory is no longer used, from any
  *   thread
  * @error: return location for a [error@Mtl.Error]
@@ -436,7 +437,7 @@ MtlBuffer *
 mtl_buffer_new_for_handle (MtlDevice       *device,
                            gpointer         handle,
                            gsize            size,
-                           gpointer         owner,
+                           gpointer         user_data,
                            GDestroyNotify   destroy,
                            GError         **error)
 {
@@ -444,7 +445,7 @@ mtl_buffer_new_for_handle (MtlDevice       *device,
   g_return_val_if_fail (handle != NULL, NULL);
 
   return mtl_buffer_new_for_memory (mtl_memory_new_for_handle (device, handle, size,
-                                                               destroy, owner, error));
+                                                               user_data, destroy, error));
 }
 
 static MtlBuffer *
@@ -462,6 +463,7 @@ new_empty (MtlDevice  *device,
  * @device: (nullable): a device, %NULL for the host
  * @offset: where the range begins in the file, in bytes; any number
  * @size: the size of the range in bytes; may be 0
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Makes a read-only buffer of a range of a file, without reading it: the system
@@ -493,11 +495,12 @@ new_empty (MtlDevice  *device,
  * Since: 1.0
  */
 MtlBuffer *
-mtl_buffer_new_mapped (GFile      *file,
-                       MtlDevice  *device,
-                       guint64     offset,
-                       gsize       size,
-                       GError    **error)
+mtl_buffer_new_mapped (GFile         *file,
+                       MtlDevice     *device,
+                       guint64        offset,
+                       gsize          size,
+                       GCancellable  *cancellable,
+                       GError       **error)
 {
   g_autoptr (MtlFileSource) source = NULL;
   g_autoptr (MtlBuffer) all = NULL;
@@ -506,6 +509,10 @@ mtl_buffer_new_mapped (GFile      *file,
 
   g_return_val_if_fail (G_IS_FILE (file), NULL);
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
 
   if (device == NULL)
     device = mtl_device_get_host ();
@@ -845,7 +852,7 @@ check_writable (MtlBuffer  *self,
 }
 
 /**
- * mtl_buffer_get_bytes:
+ * mtl_buffer_ref_bytes:
  * @self: a buffer
  * @offset: where to begin, in bytes
  * @size: how many bytes
@@ -865,7 +872,7 @@ check_writable (MtlBuffer  *self,
  * Since: 1.0
  */
 GBytes *
-mtl_buffer_get_bytes (MtlBuffer  *self,
+mtl_buffer_ref_bytes (MtlBuffer  *self,
                       gsize       offset,
                       gsize       size,
                       GError    **error)
@@ -916,10 +923,10 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
     return NULL;
 
   copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), size, MTL_STORAGE_MODE_HOST, error);
-  if (copy == NULL || !mtl_buffer_copy (copy, 0, self, offset, size, NULL, error))
+  if (copy == NULL || !mtl_buffer_copy_from (copy, 0, self, offset, size, NULL, error))
     return NULL;
 
-  return mtl_buffer_get_bytes (copy, 0, size, error);
+  return mtl_buffer_ref_bytes (copy, 0, size, error);
 }
 
 /**
@@ -932,7 +939,7 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
  * Writes to a part of the memory, wherever it is.
  *
  * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @bytes do not fit, with
- * %MTL_ERROR_READ_ONLY, and as [method@Mtl.Buffer.copy] does.
+ * %MTL_ERROR_READ_ONLY, and as [method@Mtl.Buffer.copy_from] does.
  *
  * Returns: whether it worked
  *
@@ -953,47 +960,96 @@ mtl_buffer_set_bytes (MtlBuffer  *self,
   if (source == NULL)
     return FALSE;
 
-  return mtl_buffer_copy (self, offset, source, 0, g_bytes_get_size (bytes), NULL, error);
+  return mtl_buffer_copy_from (self, offset, source, 0, g_bytes_get_size (bytes), NULL, error);
 }
 
 /**
  * mtl_buffer_copy:
+ * @self: a buffer
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Copies all bytes into a new buffer: on the same device in the same storage
+ * mode, or on the host if the device has no backend here. Writes to the copy do
+ * not affect @self.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: nothing here can read @self
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot move the last bytes of @self
+ * - %MTL_ERROR_DEVICE: the device failed
+ * - %G_IO_ERROR_CANCELLED: the copy was cancelled
+ *
+ * Returns: (transfer full): a writable buffer
+ *
+ * Since: 1.0
+ */
+MtlBuffer *
+mtl_buffer_copy (MtlBuffer     *self,
+                 GCancellable  *cancellable,
+                 GError       **error)
+{
+  g_autoptr (MtlBuffer) copy = NULL;
+  MtlStorageMode mode;
+  MtlDevice *device;
+
+  g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+
+  device = mtl_memory_get_copy_device (self->memory, &mode);
+  copy = mtl_buffer_new_uninitialized (device, self->size, mode, error);
+  if (copy == NULL
+      || !mtl_buffer_copy_from (copy, 0, self, 0, self->size, cancellable, error))
+    return NULL;
+
+  return g_steal_pointer (&copy);
+}
+
+/**
+ * mtl_buffer_copy_from:
  * @self: the buffer to write to
- * @dest_offset: where to write, in bytes
+ * @offset: where to write, in bytes
  * @source: the buffer to read
  * @source_offset: where to read, in bytes
  * @size: how many bytes
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Copies bytes from one buffer to another or within one, where the two parts
- * may overlap.
+ * Copies bytes from @source into @self. Both may be the same buffer, and the two
+ * ranges may overlap.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where a part is not within its buffer,
- * with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
- * here can reach one of the two, with %MTL_ERROR_NOT_SUPPORTED where the device
- * cannot move the last bytes of one, and with %MTL_ERROR_NO_MEMORY where memory
- * to pass them through cannot be had. After that nothing was written. After
- * %MTL_ERROR_DEVICE and %G_IO_ERROR_CANCELLED a part may have been.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: a range is not within its buffer
+ * - %MTL_ERROR_READ_ONLY: @self is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: nothing here can reach one of the two
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot move the last bytes of one
+ * - %MTL_ERROR_NO_MEMORY: memory to pass the bytes through cannot be allocated
+ * - %MTL_ERROR_DEVICE: the device failed; part of the range may be written
+ * - %G_IO_ERROR_CANCELLED: the copy was cancelled; part of the range may be
+ *   written
+ *
+ * After any other error nothing was written.
  *
  * Returns: whether it worked
  *
  * Since: 1.0
  */
 gboolean
-mtl_buffer_copy (MtlBuffer     *self,
-                 gsize          dest_offset,
-                 MtlBuffer     *source,
-                 gsize          source_offset,
-                 gsize          size,
-                 GCancellable  *cancellable,
-                 GError       **error)
+mtl_buffer_copy_from (MtlBuffer     *self,
+                      gsize          offset,
+                      MtlBuffer     *source,
+                      gsize          source_offset,
+                      gsize          size,
+                      GCancellable  *cancellable,
+                      GError       **error)
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
   g_return_val_if_fail (MTL_IS_BUFFER (source), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
-  if (!check_range (self, dest_offset, size, error)
+  if (!check_range (self, offset, size, error)
       || !check_range (source, source_offset, size, error)
       || !check_writable (self, error)
       || g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -1002,7 +1058,7 @@ mtl_buffer_copy (MtlBuffer     *self,
   if (size == 0)
     return TRUE;
 
-  return mtl_memory_copy (self->memory, self->offset + dest_offset, source->memory,
+  return mtl_memory_copy (self->memory, self->offset + offset, source->memory,
                           source->offset + source_offset, size, cancellable, error);
 }
 
@@ -1020,7 +1076,7 @@ mtl_buffer_copy (MtlBuffer     *self,
  * or does not fit a whole number of times, with %MTL_ERROR_OUT_OF_BOUNDS where
  * the part is not within @self, with %MTL_ERROR_READ_ONLY, with
  * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach it, and as
- * [method@Mtl.Buffer.copy] does.
+ * [method@Mtl.Buffer.copy_from] does.
  *
  * Returns: whether it worked
  *
@@ -1062,7 +1118,8 @@ mtl_buffer_fill (MtlBuffer  *self,
 /**
  * mtl_buffer_synchronize:
  * @self: a buffer
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Makes what the device wrote readable by the host, after all work that was
  * given to the device through this library. The work of a program's own command
@@ -1079,10 +1136,15 @@ mtl_buffer_fill (MtlBuffer  *self,
  * Since: 1.0
  */
 gboolean
-mtl_buffer_synchronize (MtlBuffer  *self,
-                        GError    **error)
+mtl_buffer_synchronize (MtlBuffer     *self,
+                        GCancellable  *cancellable,
+                        GError       **error)
 {
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
 
   return mtl_memory_synchronize (self->memory, error);
 }

@@ -30,7 +30,7 @@ MtlBuffer      *mtl_buffer_new_from_bytes       (MtlDevice       *device,
                                                  GBytes          *bytes,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_from_bytes_with_flags
+MtlBuffer      *mtl_buffer_new_from_bytes_full
                                                 (MtlDevice       *device,
                                                  GBytes          *bytes,
                                                  MtlBufferFlags   flags,
@@ -40,14 +40,14 @@ MtlBuffer      *mtl_buffer_new_for_data         (MtlDevice       *device,
                                                  gpointer         data,
                                                  gsize            size,
                                                  MtlBufferFlags   flags,
-                                                 GDestroyNotify   destroy,
                                                  gpointer         user_data,
+                                                 GDestroyNotify   destroy,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_new_for_handle       (MtlDevice       *device,
                                                  gpointer         handle,
                                                  gsize            size,
-                                                 gpointer         owner,
+                                                 gpointer         user_data,
                                                  GDestroyNotify   destroy,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -55,6 +55,7 @@ MtlBuffer      *mtl_buffer_new_mapped           (GFile           *file,
                                                  MtlDevice       *device,
                                                  guint64          offset,
                                                  gsize            size,
+                                                 GCancellable    *cancellable,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_slice                (MtlBuffer       *self,
@@ -93,7 +94,7 @@ MTL_AVAILABLE_IN_1_0
 gsize           mtl_buffer_get_byte_offset      (MtlBuffer       *self);
 
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_buffer_get_bytes            (MtlBuffer       *self,
+GBytes         *mtl_buffer_ref_bytes            (MtlBuffer       *self,
                                                  gsize            offset,
                                                  gsize            size,
                                                  GError         **error);
@@ -108,8 +109,12 @@ gboolean        mtl_buffer_set_bytes            (MtlBuffer       *self,
                                                  GBytes          *bytes,
                                                  GError         **error);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_copy                 (MtlBuffer       *self,
-                                                 gsize            dest_offset,
+MtlBuffer      *mtl_buffer_copy                 (MtlBuffer       *self,
+                                                 GCancellable    *cancellable,
+                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_buffer_copy_from            (MtlBuffer       *self,
+                                                 gsize            offset,
                                                  MtlBuffer       *source,
                                                  gsize            source_offset,
                                                  gsize            size,
@@ -123,6 +128,7 @@ gboolean        mtl_buffer_fill                 (MtlBuffer       *self,
                                                  GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_buffer_synchronize          (MtlBuffer       *self,
+                                                 GCancellable    *cancellable,
                                                  GError         **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_buffer_did_modify           (MtlBuffer       *self,

@@ -43,14 +43,14 @@ MtlMemory *mtl_memory_new_wrapped (MtlDevice       *device,
                                    gpointer         data,
                                    gsize            size,
                                    MtlBufferFlags   flags,
-                                   GDestroyNotify   destroy,
                                    gpointer         owner,
+                                   GDestroyNotify   destroy,
                                    GError         **error);
 MtlMemory *mtl_memory_new_for_handle (MtlDevice       *device,
                                       gpointer         handle,
                                       gsize            size,
-                                      GDestroyNotify   destroy,
                                       gpointer         owner,
+                                      GDestroyNotify   destroy,
                                       GError         **error);
 MtlMemory *mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                                        MtlDevice       *device,
@@ -61,17 +61,21 @@ MtlMemory *mtl_memory_new_imported (gint32           device_type,
                                     gsize            size,
                                     gboolean         size_known,
                                     gboolean         read_only,
-                                    GDestroyNotify   destroy,
-                                    gpointer         owner);
+                                    gpointer         owner,
+                                    GDestroyNotify   destroy);
 gboolean   mtl_memory_imports_metal      (void);
 MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
                                           gsize            needed_size,
                                           gboolean         read_only,
-                                          GDestroyNotify   destroy,
                                           gpointer         owner,
+                                          GDestroyNotify   destroy,
                                           GError         **error);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
+/* Where copies go: to the same device and mode, or to the host if nothing can be
+ * allocated there. */
+MtlDevice *mtl_memory_get_copy_device (MtlMemory       *self,
+                                       MtlStorageMode  *mode);
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
                                              GError    **error);
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,

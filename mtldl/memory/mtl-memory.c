@@ -105,8 +105,8 @@ memory_new_for_owner (MtlDevice      *device,
                       gpointer        handle,
                       gsize           size,
                       MtlStorageMode  mode,
-                      GDestroyNotify  destroy,
-                      gpointer        owner)
+                      gpointer        owner,
+                      GDestroyNotify  destroy)
 {
   MtlMemory *self = memory_alloc (device);
 
@@ -164,8 +164,8 @@ static MtlMemory *
 memory_new_in_place (MtlDevice       *device,
                      gpointer         data,
                      gsize            size,
-                     GDestroyNotify   destroy,
                      gpointer         owner,
+                     GDestroyNotify   destroy,
                      GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
@@ -174,7 +174,7 @@ memory_new_in_place (MtlDevice       *device,
   MtlMemory *self;
 
   if (klass->wrap_memory == NULL && mode == MTL_STORAGE_MODE_HOST)
-    return memory_new_for_owner (device, data, size, mode, destroy, owner);
+    return memory_new_for_owner (device, data, size, mode, owner, destroy);
 
   if (klass->wrap_memory == NULL)
     {
@@ -183,7 +183,7 @@ memory_new_in_place (MtlDevice       *device,
       return NULL;
     }
 
-  handle = klass->wrap_memory (device, data, size, destroy, owner, error);
+  handle = klass->wrap_memory (device, data, size, owner, destroy, error);
   if (handle == NULL)
     return NULL;
 
@@ -198,8 +198,8 @@ memory_new_for_data (MtlDevice       *device,
                      gpointer         data,
                      gsize            size,
                      MtlBufferFlags   flags,
-                     GDestroyNotify   destroy,
                      gpointer         owner,
+                     GDestroyNotify   destroy,
                      gboolean        *taken,
                      GError         **error)
 {
@@ -212,7 +212,7 @@ memory_new_for_data (MtlDevice       *device,
 
   if (size > 0)
     {
-      self = memory_new_in_place (device, data, size, destroy, owner, &local_error);
+      self = memory_new_in_place (device, data, size, owner, destroy, &local_error);
       *taken = self != NULL;
       if (self != NULL)
         return self;
@@ -240,12 +240,12 @@ mtl_memory_new_wrapped (MtlDevice       *device,
                         gpointer         data,
                         gsize            size,
                         MtlBufferFlags   flags,
-                        GDestroyNotify   destroy,
                         gpointer         owner,
+                        GDestroyNotify   destroy,
                         GError         **error)
 {
   gboolean taken;
-  MtlMemory *self = memory_new_for_data (device, data, size, flags, destroy, owner, &taken, error);
+  MtlMemory *self = memory_new_for_data (device, data, size, flags, owner, destroy, &taken, error);
 
   if (self != NULL)
     self->read_only = (flags & MTL_BUFFER_FLAGS_READ_ONLY) != 0;
@@ -260,8 +260,8 @@ MtlMemory *
 mtl_memory_new_for_handle (MtlDevice       *device,
                            gpointer         handle,
                            gsize            size,
-                           GDestroyNotify   destroy,
                            gpointer         owner,
+                           GDestroyNotify   destroy,
                            GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
@@ -288,7 +288,7 @@ mtl_memory_new_for_handle (MtlDevice       *device,
       return NULL;
     }
 
-  self = memory_new_for_owner (device, kept, size, mode, destroy, owner);
+  self = memory_new_for_owner (device, kept, size, mode, owner, destroy);
   self->allocated = klass->wrap_handle != NULL;
   return self;
 }
@@ -303,7 +303,7 @@ mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                                             mapping->begin + mapping->size,
                                             MTL_BUFFER_FLAGS_READ_ONLY
                                             | MTL_BUFFER_FLAGS_NEVER_COPY,
-                                            (GDestroyNotify) mtl_file_mapping_free, mapping,
+                                            mapping, (GDestroyNotify) mtl_file_mapping_free,
                                             error);
 
   if (self == NULL)
@@ -322,8 +322,8 @@ mtl_memory_new_imported (gint32           device_type,
                          gsize            size,
                          gboolean         size_known,
                          gboolean         read_only,
-                         GDestroyNotify   destroy,
-                         gpointer         owner)
+                         gpointer         owner,
+                         GDestroyNotify   destroy)
 {
   gboolean is_host = device_type == MTL_DEVICE_TYPE_CPU;
   MtlMemory *self = g_new0 (MtlMemory, 1);
@@ -357,8 +357,8 @@ MtlMemory *
 mtl_memory_new_imported_metal (gpointer         handle,
                                gsize            needed_size,
                                gboolean         read_only,
-                               GDestroyNotify   destroy,
                                gpointer         owner,
+                               GDestroyNotify   destroy,
                                GError         **error)
 {
   MtlMetalBuffer buffer;
@@ -440,16 +440,30 @@ mtl_memory_get_device (MtlMemory *self)
   if (device != NULL)
     return device;
 
-  made = self->storage_mode == MTL_STORAGE_MODE_HOST
-           ? g_object_ref (mtl_device_get_host ())
-           : mtl_device_get (self->device_type, self->device_ordinal, NULL);
-  if (made == NULL)
-    made = mtl_foreign_device_new (self->device_type, self->device_ordinal);
+  device = self->storage_mode == MTL_STORAGE_MODE_HOST
+             ? mtl_device_get_host ()
+             : mtl_device_get (self->device_type, self->device_ordinal, NULL);
+  made = device != NULL ? g_object_ref (device)
+                        : mtl_foreign_device_new (self->device_type, self->device_ordinal);
   if (g_atomic_pointer_compare_and_exchange (&self->device, NULL, made))
     return made;
 
   g_object_unref (made);
   return g_atomic_pointer_get (&self->device);
+}
+
+MtlDevice *
+mtl_memory_get_copy_device (MtlMemory      *self,
+                            MtlStorageMode *mode)
+{
+  MtlDevice *device = mtl_memory_get_device (self);
+
+  *mode = self->storage_mode;
+  if (mtl_device_supports_storage_mode (device, *mode))
+    return device;
+
+  *mode = MTL_STORAGE_MODE_HOST;
+  return mtl_device_get_host ();
 }
 
 static gboolean

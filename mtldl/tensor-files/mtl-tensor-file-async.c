@@ -34,29 +34,32 @@ run_open (gpointer           source_object,
 {
   OpenCall *call = data;
 
-  return mtl_tensor_file_open (call->file, call->mode, call->device, monitor->cancellable, error);
+  return mtl_tensor_file_open_full (call->file, call->device, call->mode, monitor->cancellable,
+                                    error);
 }
 
 /**
  * mtl_tensor_file_open_async:
  * @file: a file of tensors on a disk
- * @mode: how the tensors come into memory
  * @device: (nullable): the device whose memory the views are to be of, %NULL for
  *   the host
+ * @mode: how the tensors come into memory
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called when it is done, in the main context that is
  *   the thread's default
  * @user_data: data for @callback
  *
- * Opens a file as [ctor@Mtl.TensorFile.open] does, without blocking the caller:
+ * Opens a file as [ctor@Mtl.TensorFile.open_full] does, without blocking the caller:
  * disks may be asleep, and networks slow.
  *
  * Since: 1.0
  */
 void
 mtl_tensor_file_open_async (GFile               *file,
-                            MtlFileMode          mode,
                             MtlDevice           *device,
+                            MtlFileMode          mode,
+                            int                  io_priority,
                             GCancellable        *cancellable,
                             GAsyncReadyCallback  callback,
                             gpointer             user_data)
@@ -71,6 +74,7 @@ mtl_tensor_file_open_async (GFile               *file,
   call->parent.run = run_open;
   call->parent.free_result = g_object_unref;
   call->parent.clear = open_call_clear;
+  call->parent.io_priority = io_priority;
   call->file = g_object_ref (file);
   call->mode = mode;
   g_set_object (&call->device, device);
@@ -84,7 +88,7 @@ mtl_tensor_file_open_async (GFile               *file,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Ends what [func@Mtl.TensorFile.open_async] began, and fails as
- * [ctor@Mtl.TensorFile.open] does.
+ * [ctor@Mtl.TensorFile.open_full] does.
  *
  * Returns: (transfer full): the file
  *
@@ -126,26 +130,27 @@ views_call_clear (gpointer data)
 }
 
 static gpointer
-run_get_views (gpointer           self,
-               gpointer           data,
-               const MtlMonitor  *monitor,
-               GError           **error)
+run_load_views (gpointer           self,
+                gpointer           data,
+                const MtlMonitor  *monitor,
+                GError           **error)
 {
   ViewsCall *call = data;
   Views *views = g_new0 (Views, 1);
 
-  views->views = mtl_tensor_file_get_views_monitored (self, call->pattern, monitor,
-                                                      &views->n_views, error);
+  views->views = mtl_tensor_file_load_views_monitored (self, call->pattern, monitor,
+                                                       &views->n_views, error);
   if (views->views == NULL)
     g_clear_pointer (&views, views_free);
   return views;
 }
 
 /**
- * mtl_tensor_file_get_views_async:
+ * mtl_tensor_file_load_views_async:
  * @self: a file of tensors
  * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
  *   takes it, %NULL for all
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   told how many bytes are read of how many
@@ -154,7 +159,7 @@ run_get_views (gpointer           self,
  * @callback: (scope async): called when it is done
  * @user_data: data for @callback
  *
- * Gets views as [method@Mtl.TensorFile.get_views] does, without blocking the
+ * Gets views as [method@Mtl.TensorFile.load_views] does, without blocking the
  * caller.
  *
  * Both callbacks come in the main context that is the thread's default;
@@ -163,14 +168,15 @@ run_get_views (gpointer           self,
  * Since: 1.0
  */
 void
-mtl_tensor_file_get_views_async (MtlTensorFile         *self,
-                                 const char            *pattern,
-                                 GCancellable          *cancellable,
-                                 GFileProgressCallback  progress,
-                                 gpointer               progress_data,
-                                 GDestroyNotify         progress_destroy,
-                                 GAsyncReadyCallback    callback,
-                                 gpointer               user_data)
+mtl_tensor_file_load_views_async (MtlTensorFile         *self,
+                                  const char            *pattern,
+                                  int                    io_priority,
+                                  GCancellable          *cancellable,
+                                  GFileProgressCallback  progress,
+                                  gpointer               progress_data,
+                                  GDestroyNotify         progress_destroy,
+                                  GAsyncReadyCallback    callback,
+                                  gpointer               user_data)
 {
   ViewsCall *call;
 
@@ -178,40 +184,42 @@ mtl_tensor_file_get_views_async (MtlTensorFile         *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   call = g_new0 (ViewsCall, 1);
-  call->parent.run = run_get_views;
+  call->parent.run = run_load_views;
   call->parent.free_result = (GDestroyNotify) views_free;
   call->parent.clear = views_call_clear;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.io_priority = io_priority;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
+                                            io_priority);
   call->pattern = g_strdup (pattern);
-  mtl_async_call_start (call, self, mtl_tensor_file_get_views_async, cancellable, callback,
+  mtl_async_call_start (call, self, mtl_tensor_file_load_views_async, cancellable, callback,
                         user_data);
 }
 
 /**
- * mtl_tensor_file_get_views_finish:
+ * mtl_tensor_file_load_views_finish:
  * @self: a file of tensors
  * @result: what the callback was given
  * @n_views: (out): return location for the number of views
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [method@Mtl.TensorFile.get_views_async] began, and fails as
- * [method@Mtl.TensorFile.get_views] does.
+ * Ends what [method@Mtl.TensorFile.load_views_async] began, and fails as
+ * [method@Mtl.TensorFile.load_views] does.
  *
  * Returns: (array length=n_views) (transfer full): the views
  *
  * Since: 1.0
  */
 MtlStridedView **
-mtl_tensor_file_get_views_finish (MtlTensorFile  *self,
-                                  GAsyncResult   *result,
-                                  gsize          *n_views,
-                                  GError        **error)
+mtl_tensor_file_load_views_finish (MtlTensorFile  *self,
+                                   GAsyncResult   *result,
+                                   gsize          *n_views,
+                                   GError        **error)
 {
   g_autofree Views *all = NULL;
 
   g_return_val_if_fail (n_views != NULL, NULL);
 
-  all = mtl_async_call_take_result (self, result, mtl_tensor_file_get_views_async, error);
+  all = mtl_async_call_take_result (self, result, mtl_tensor_file_load_views_async, error);
   *n_views = all != NULL ? all->n_views : 0;
   return all != NULL ? all->views : NULL;
 }
@@ -238,6 +246,7 @@ run_check (gpointer           self,
  * mtl_tensor_file_check_async:
  * @self: a file of tensors
  * @checks: what else to look for
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   told how many bytes are checked of how many
@@ -248,13 +257,14 @@ run_check (gpointer           self,
  *
  * Checks the file as [method@Mtl.TensorFile.check] does, without blocking the
  * caller. The callbacks come as those of
- * [method@Mtl.TensorFile.get_views_async] do.
+ * [method@Mtl.TensorFile.load_views_async] do.
  *
  * Since: 1.0
  */
 void
 mtl_tensor_file_check_async (MtlTensorFile         *self,
                              MtlTensorChecks        checks,
+                             int                    io_priority,
                              GCancellable          *cancellable,
                              GFileProgressCallback  progress,
                              gpointer               progress_data,
@@ -269,7 +279,9 @@ mtl_tensor_file_check_async (MtlTensorFile         *self,
 
   call = g_new0 (CheckCall, 1);
   call->parent.run = run_check;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.io_priority = io_priority;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
+                                            io_priority);
   call->checks = checks;
   mtl_async_call_start (call, self, mtl_tensor_file_check_async, cancellable, callback, user_data);
 }

@@ -28,6 +28,7 @@ call_clear (gpointer data)
 static Call *
 call_new (MtlTensorFileBuilder  *self,
           GFile                 *file,
+          int                    io_priority,
           GFileProgressCallback  progress,
           gpointer               progress_data,
           GDestroyNotify         progress_destroy)
@@ -35,7 +36,9 @@ call_new (MtlTensorFileBuilder  *self,
   Call *call = g_new0 (Call, 1);
 
   call->parent.clear = call_clear;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.io_priority = io_priority;
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
+                                            io_priority);
   call->parent.is_lasting = TRUE;
   call->builder = mtl_tensor_file_builder_copy (self);
   call->file = g_object_ref (file);
@@ -58,6 +61,7 @@ run_write (gpointer           self,
  * mtl_tensor_file_builder_write_async:
  * @self: a builder
  * @file: the file to write, which need not be there
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   told how many bytes are written of how many
@@ -79,6 +83,7 @@ run_write (gpointer           self,
 void
 mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
                                      GFile                 *file,
+                                     int                    io_priority,
                                      GCancellable          *cancellable,
                                      GFileProgressCallback  progress,
                                      gpointer               progress_data,
@@ -92,7 +97,7 @@ mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (G_IS_FILE (file));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (self, file, progress, progress_data, progress_destroy);
+  call = call_new (self, file, io_priority, progress, progress_data, progress_destroy);
   call->parent.run = run_write;
   mtl_async_call_start (call, self, mtl_tensor_file_builder_write_async, cancellable, callback,
                         user_data);
@@ -137,6 +142,7 @@ run_write_shards (gpointer           self,
  * @self: a builder
  * @index: the index to write, which need not be there
  * @max_size: how many bytes of tensors a file may have
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   told how many bytes are written of how many, in all files
@@ -154,6 +160,7 @@ void
 mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
                                             GFile                 *index,
                                             guint64                max_size,
+                                            int                    io_priority,
                                             GCancellable          *cancellable,
                                             GFileProgressCallback  progress,
                                             gpointer               progress_data,
@@ -167,7 +174,7 @@ mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
   g_return_if_fail (G_IS_FILE (index));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  call = call_new (self, index, progress, progress_data, progress_destroy);
+  call = call_new (self, index, io_priority, progress, progress_data, progress_destroy);
   call->parent.run = run_write_shards;
   call->max_size = max_size;
   mtl_async_call_start (call, self, mtl_tensor_file_builder_write_shards_async, cancellable,

@@ -291,7 +291,7 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Writes all tensors into several safetensors files, and an index of them, which
- * [ctor@Mtl.TensorFile.open] opens as one.
+ * [ctor@Mtl.TensorFile.open_full] opens as one.
  *
  * The files lie beside the index, and are called as
  * `model-00001-of-00003.safetensors` is. They are filled in the order in which

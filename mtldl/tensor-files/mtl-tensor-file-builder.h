@@ -63,6 +63,7 @@ gboolean mtl_tensor_file_builder_write               (MtlTensorFileBuilder   *se
 MTL_AVAILABLE_IN_1_0
 void     mtl_tensor_file_builder_write_async         (MtlTensorFileBuilder   *self,
                                                       GFile                  *file,
+                                                      int                     io_priority,
                                                       GCancellable           *cancellable,
                                                       GFileProgressCallback   progress,
                                                       gpointer                progress_data,
@@ -86,6 +87,7 @@ MTL_AVAILABLE_IN_1_0
 void     mtl_tensor_file_builder_write_shards_async  (MtlTensorFileBuilder   *self,
                                                       GFile                  *index,
                                                       guint64                 max_size,
+                                                      int                     io_priority,
                                                       GCancellable           *cancellable,
                                                       GFileProgressCallback   progress,
                                                       gpointer                progress_data,

@@ -286,11 +286,12 @@ mtl_tensor_file_entry_get_file (MtlTensorFileEntry *self)
 }
 
 /**
- * mtl_tensor_file_entry_get_view:
+ * mtl_tensor_file_entry_load_view:
  * @self: an entry
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Gets a view of the tensor, as [method@Mtl.TensorFile.get_view] does, and
+ * Gets a view of the tensor, as [method@Mtl.TensorFile.load_view] does, and
  * fails as that does.
  *
  * Returns: (transfer full): the view
@@ -298,13 +299,17 @@ mtl_tensor_file_entry_get_file (MtlTensorFileEntry *self)
  * Since: 1.0
  */
 MtlStridedView *
-mtl_tensor_file_entry_get_view (MtlTensorFileEntry  *self,
-                                GError             **error)
+mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
+                                 GCancellable        *cancellable,
+                                 GError             **error)
 {
+  const MtlMonitor monitor = { .cancellable = cancellable };
+
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
   g_return_val_if_fail (self->file != NULL, NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
-  return mtl_tensor_file_view_of (self->file, self->entry, error);
+  return mtl_tensor_file_view_of (self->file, self->entry, &monitor, error);
 }
 
 /**

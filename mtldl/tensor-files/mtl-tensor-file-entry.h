@@ -29,7 +29,8 @@ guint64          mtl_tensor_file_entry_get_n_bytes     (MtlTensorFileEntry  *sel
 MTL_AVAILABLE_IN_1_0
 GFile           *mtl_tensor_file_entry_get_file        (MtlTensorFileEntry  *self);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView  *mtl_tensor_file_entry_get_view        (MtlTensorFileEntry  *self,
+MtlStridedView  *mtl_tensor_file_entry_load_view       (MtlTensorFileEntry  *self,
+                                                        GCancellable        *cancellable,
                                                         GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0

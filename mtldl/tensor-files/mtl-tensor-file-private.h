@@ -59,11 +59,11 @@ gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
 void     mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                               MtlTensorFilePart *part);
 
-MtlStridedView **mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
-                                                      const char        *pattern,
-                                                      const MtlMonitor  *monitor,
-                                                      gsize             *n_views,
-                                                      GError           **error);
+MtlStridedView **mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
+                                                       const char        *pattern,
+                                                       const MtlMonitor  *monitor,
+                                                       gsize             *n_views,
+                                                       GError           **error);
 void mtl_tensor_file_free_views (MtlStridedView **views,
                                  gsize            n_views);
 
@@ -81,6 +81,7 @@ MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry);
 MtlStridedView       *mtl_tensor_file_view_of    (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry,
+                                                  const MtlMonitor      *monitor,
                                                   GError               **error);
 void                  mtl_tensor_file_part_clear (MtlTensorFilePart     *self);
 

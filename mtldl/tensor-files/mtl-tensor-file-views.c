@@ -370,13 +370,14 @@ new_view (PlacedTensor  *tensor,
 MtlStridedView *
 mtl_tensor_file_view_of (MtlTensorFile         *self,
                          const MtlTensorEntry  *entry,
+                         const MtlMonitor      *monitor,
                          GError               **error)
 {
   PlacedTensor tensor = { .entry = entry }, *tensors = &tensor;
   MtlStridedView *view = NULL;
 
-  if (place (self, &tensor, error)
-      && (!tensor.is_read || read_tensors (self, &tensors, 1, NULL, error)))
+  if (mtl_monitor_check (monitor, error) && place (self, &tensor, error)
+      && (!tensor.is_read || read_tensors (self, &tensors, 1, monitor, error)))
     view = new_view (&tensor, error);
 
   g_clear_pointer (&tensor.memory, mtl_memory_unref);
@@ -452,11 +453,11 @@ new_views (PlacedTensor  *tensors,
 }
 
 MtlStridedView **
-mtl_tensor_file_get_views_monitored (MtlTensorFile     *self,
-                                     const char        *pattern,
-                                     const MtlMonitor  *monitor,
-                                     gsize             *n_views,
-                                     GError           **error)
+mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
+                                      const char        *pattern,
+                                      const MtlMonitor  *monitor,
+                                      gsize             *n_views,
+                                      GError           **error)
 {
   g_autofree PlacedTensor *tensors = find_matches (self, pattern, n_views);
   MtlStridedView **views = NULL;

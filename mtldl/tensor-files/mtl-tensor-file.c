@@ -311,11 +311,11 @@ choose_mode (MtlFileMode          mode,
 }
 
 /**
- * mtl_tensor_file_open: (constructor)
+ * mtl_tensor_file_open_full: (constructor)
  * @file: a file of tensors on a disk
- * @mode: how the tensors come into memory
  * @device: (nullable): the device whose memory the views are to be of, %NULL for
  *   the host
+ * @mode: how the tensors come into memory
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
@@ -334,11 +334,11 @@ choose_mode (MtlFileMode          mode,
  * Since: 1.0
  */
 MtlTensorFile *
-mtl_tensor_file_open (GFile         *file,
-                      MtlFileMode    mode,
-                      MtlDevice     *device,
-                      GCancellable  *cancellable,
-                      GError       **error)
+mtl_tensor_file_open_full (GFile         *file,
+                           MtlDevice     *device,
+                           MtlFileMode    mode,
+                           GCancellable  *cancellable,
+                           GError       **error)
 {
   g_autoptr (MtlTensorFile) self = NULL;
   MtlTensorFilePart first = { 0 };
@@ -371,6 +371,28 @@ mtl_tensor_file_open (GFile         *file,
   first.table = NULL;
   mtl_tensor_file_part_clear (&first);
   return open_members (self, cancellable, error) ? g_steal_pointer (&self) : NULL;
+}
+
+/**
+ * mtl_tensor_file_open: (constructor)
+ * @file: a file of tensors on a disk
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Opens a file for the host, mapped if it is on a disk of this machine. This is
+ * [ctor@Mtl.TensorFile.open_full] without a device and with
+ * %MTL_FILE_MODE_AUTO, and fails as that does.
+ *
+ * Returns: (transfer full): the file
+ *
+ * Since: 1.0
+ */
+MtlTensorFile *
+mtl_tensor_file_open (GFile         *file,
+                      GCancellable  *cancellable,
+                      GError       **error)
+{
+  return mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_AUTO, cancellable, error);
 }
 
 /**
@@ -446,7 +468,7 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
 }
 
 /**
- * mtl_tensor_file_get_names:
+ * mtl_tensor_file_list_names:
  * @self: a file of tensors
  *
  * Gets the names of all tensors, in the order of the list. They are a
@@ -458,7 +480,7 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
  * Since: 1.0
  */
 const char **
-mtl_tensor_file_get_names (MtlTensorFile *self)
+mtl_tensor_file_list_names (MtlTensorFile *self)
 {
   const char **names;
 
@@ -495,7 +517,7 @@ mtl_tensor_file_match_names (MtlTensorFile *self,
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
   spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
-  names = mtl_tensor_file_get_names (self);
+  names = mtl_tensor_file_list_names (self);
   for (gsize i = 0; i < self->table->n_entries; i++)
     if (g_pattern_spec_match_string (spec, names[i]))
       names[n_names++] = names[i];
@@ -511,7 +533,7 @@ get_metadata_table (MtlTensorFile *self)
 }
 
 /**
- * mtl_tensor_file_get_metadata_keys:
+ * mtl_tensor_file_list_metadata_keys:
  * @self: a file of tensors
  *
  * Gets the keys of the file's metadata, in its order; see
@@ -523,7 +545,7 @@ get_metadata_table (MtlTensorFile *self)
  * Since: 1.0
  */
 const char **
-mtl_tensor_file_get_metadata_keys (MtlTensorFile *self)
+mtl_tensor_file_list_metadata_keys (MtlTensorFile *self)
 {
   const MtlTensorTable *table;
   const char **keys;
@@ -579,7 +601,7 @@ find_entry (MtlTensorFile  *self,
 }
 
 /**
- * mtl_tensor_file_get_entry:
+ * mtl_tensor_file_lookup_entry:
  * @self: a file of tensors
  * @name: a tensor's name
  * @error: return location for a [error@Mtl.Error]
@@ -593,9 +615,9 @@ find_entry (MtlTensorFile  *self,
  * Since: 1.0
  */
 MtlTensorFileEntry *
-mtl_tensor_file_get_entry (MtlTensorFile  *self,
-                           const char     *name,
-                           GError        **error)
+mtl_tensor_file_lookup_entry (MtlTensorFile  *self,
+                              const char     *name,
+                              GError        **error)
 {
   const MtlTensorEntry *entry;
 
@@ -607,9 +629,10 @@ mtl_tensor_file_get_entry (MtlTensorFile  *self,
 }
 
 /**
- * mtl_tensor_file_get_view:
+ * mtl_tensor_file_load_view:
  * @self: a file of tensors
  * @name: a tensor's name
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Gets a view of one tensor, which keeps its memory.
@@ -630,21 +653,24 @@ mtl_tensor_file_get_entry (MtlTensorFile  *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_tensor_file_get_view (MtlTensorFile  *self,
-                          const char     *name,
-                          GError        **error)
+mtl_tensor_file_load_view (MtlTensorFile  *self,
+                           const char     *name,
+                           GCancellable   *cancellable,
+                           GError        **error)
 {
+  const MtlMonitor monitor = { .cancellable = cancellable };
   const MtlTensorEntry *entry;
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
   g_return_val_if_fail (name != NULL, NULL);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
   entry = find_entry (self, name, error);
-  return entry != NULL ? mtl_tensor_file_view_of (self, entry, error) : NULL;
+  return entry != NULL ? mtl_tensor_file_view_of (self, entry, &monitor, error) : NULL;
 }
 
 /**
- * mtl_tensor_file_get_views:
+ * mtl_tensor_file_load_views:
  * @self: a file of tensors
  * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
  *   takes it, %NULL for all
@@ -658,13 +684,13 @@ mtl_tensor_file_get_view (MtlTensorFile  *self,
  * Gets views of several tensors, in the order of
  * [method@Mtl.TensorFile.match_names].
  *
- * They are as those of [method@Mtl.TensorFile.get_view]. What has to be read is
+ * They are as those of [method@Mtl.TensorFile.load_view]. What has to be read is
  * read in the order of the file by several threads, as
  * [func@Mtl.get_max_threads] says, which takes less time than one after the
  * other. It can be cancelled between pieces of 8 MiB, or of 1 MiB of what is
  * compressed. Where nothing has to be read, @progress is not called.
  *
- * Fails as [method@Mtl.TensorFile.get_view] does, and where it is cancelled;
+ * Fails as [method@Mtl.TensorFile.load_view] does, and where it is cancelled;
  * then there are no views at all. No match is no failure.
  *
  * Returns: (array length=n_views) (transfer full): the views
@@ -672,13 +698,13 @@ mtl_tensor_file_get_view (MtlTensorFile  *self,
  * Since: 1.0
  */
 MtlStridedView **
-mtl_tensor_file_get_views (MtlTensorFile          *self,
-                           const char             *pattern,
-                           GCancellable           *cancellable,
-                           GFileProgressCallback   progress,
-                           gpointer                progress_data,
-                           gsize                  *n_views,
-                           GError                **error)
+mtl_tensor_file_load_views (MtlTensorFile          *self,
+                            const char             *pattern,
+                            GCancellable           *cancellable,
+                            GFileProgressCallback   progress,
+                            gpointer                progress_data,
+                            gsize                  *n_views,
+                            GError                **error)
 {
   MtlProgressCallback callback = { progress, progress_data };
   MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
@@ -687,7 +713,7 @@ mtl_tensor_file_get_views (MtlTensorFile          *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
   g_return_val_if_fail (n_views != NULL, NULL);
 
-  return mtl_tensor_file_get_views_monitored (self, pattern, &monitor, n_views, error);
+  return mtl_tensor_file_load_views_monitored (self, pattern, &monitor, n_views, error);
 }
 
 /* Of a view, in the host's memory. */
@@ -730,6 +756,7 @@ get_mapped_range (MtlStridedView  *view,
  * @self: a file of tensors
  * @views: (array length=n_views): views of its tensors, or what was made of them
  * @n_views: their number
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Asks the system to read what mapped views will need, in the order in which it
@@ -749,12 +776,14 @@ gboolean
 mtl_tensor_file_prefetch (MtlTensorFile   *self,
                           MtlStridedView **views,
                           gsize            n_views,
+                          GCancellable    *cancellable,
                           GError         **error)
 {
   g_autofree ByteRange *ranges = NULL;
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
   g_return_val_if_fail (views != NULL || n_views == 0, FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
   ranges = g_new (ByteRange, n_views + 1);
   for (gsize i = 0; i < n_views; i++)
@@ -763,7 +792,9 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
 
   qsort (ranges, n_views, sizeof *ranges, compare_ranges);
   for (gsize i = 0; i < n_views; i++)
-    if (ranges[i].size > 0 && !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error))
+    if (ranges[i].size > 0
+        && (g_cancellable_set_error_if_cancelled (cancellable, error)
+            || !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error)))
       return FALSE;
 
   return TRUE;

@@ -17,16 +17,21 @@ G_DECLARE_FINAL_TYPE (MtlTensorFile, mtl_tensor_file, MTL, TENSOR_FILE, GObject)
 
 MTL_AVAILABLE_IN_1_0
 MtlTensorFile       *mtl_tensor_file_open              (GFile          *file,
-                                                        MtlFileMode     mode,
-                                                        MtlDevice      *device,
                                                         GCancellable   *cancellable,
                                                         GError        **error)
   G_GNUC_WARN_UNUSED_RESULT;
-
+MTL_AVAILABLE_IN_1_0
+MtlTensorFile       *mtl_tensor_file_open_full         (GFile          *file,
+                                                        MtlDevice      *device,
+                                                        MtlFileMode     mode,
+                                                        GCancellable   *cancellable,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 void                 mtl_tensor_file_open_async        (GFile                *file,
-                                                        MtlFileMode           mode,
                                                         MtlDevice            *device,
+                                                        MtlFileMode           mode,
+                                                        int                   io_priority,
                                                         GCancellable         *cancellable,
                                                         GAsyncReadyCallback   callback,
                                                         gpointer              user_data);
@@ -46,31 +51,32 @@ MtlTensorFileFormat  mtl_tensor_file_get_format        (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
 MtlDevice           *mtl_tensor_file_get_device        (MtlTensorFile  *self);
 MTL_AVAILABLE_IN_1_0
-const char         **mtl_tensor_file_get_names         (MtlTensorFile  *self)
+const char         **mtl_tensor_file_list_names         (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_match_names       (MtlTensorFile  *self,
                                                         const char     *pattern)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-const char         **mtl_tensor_file_get_metadata_keys (MtlTensorFile  *self)
+const char         **mtl_tensor_file_list_metadata_keys (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char          *mtl_tensor_file_get_metadata      (MtlTensorFile  *self,
                                                         const char     *key);
 MTL_AVAILABLE_IN_1_0
-MtlTensorFileEntry  *mtl_tensor_file_get_entry         (MtlTensorFile  *self,
+MtlTensorFileEntry  *mtl_tensor_file_lookup_entry      (MtlTensorFile  *self,
                                                         const char     *name,
                                                         GError        **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView      *mtl_tensor_file_get_view          (MtlTensorFile  *self,
+MtlStridedView      *mtl_tensor_file_load_view         (MtlTensorFile  *self,
                                                         const char     *name,
+                                                        GCancellable   *cancellable,
                                                         GError        **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedView     **mtl_tensor_file_get_views         (MtlTensorFile          *self,
+MtlStridedView     **mtl_tensor_file_load_views        (MtlTensorFile          *self,
                                                         const char             *pattern,
                                                         GCancellable           *cancellable,
                                                         GFileProgressCallback   progress,
@@ -79,8 +85,9 @@ MtlStridedView     **mtl_tensor_file_get_views         (MtlTensorFile          *
                                                         GError                **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-void                 mtl_tensor_file_get_views_async   (MtlTensorFile          *self,
+void                 mtl_tensor_file_load_views_async  (MtlTensorFile          *self,
                                                         const char             *pattern,
+                                                        int                     io_priority,
                                                         GCancellable           *cancellable,
                                                         GFileProgressCallback   progress,
                                                         gpointer                progress_data,
@@ -88,7 +95,7 @@ void                 mtl_tensor_file_get_views_async   (MtlTensorFile          *
                                                         GAsyncReadyCallback     callback,
                                                         gpointer                user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView     **mtl_tensor_file_get_views_finish  (MtlTensorFile  *self,
+MtlStridedView     **mtl_tensor_file_load_views_finish (MtlTensorFile  *self,
                                                         GAsyncResult   *result,
                                                         gsize          *n_views,
                                                         GError        **error)
@@ -98,6 +105,7 @@ MTL_AVAILABLE_IN_1_0
 gboolean             mtl_tensor_file_prefetch          (MtlTensorFile    *self,
                                                         MtlStridedView  **views,
                                                         gsize             n_views,
+                                                        GCancellable     *cancellable,
                                                         GError          **error);
 
 MTL_AVAILABLE_IN_1_0
@@ -110,6 +118,7 @@ gboolean             mtl_tensor_file_check             (MtlTensorFile          *
 MTL_AVAILABLE_IN_1_0
 void                 mtl_tensor_file_check_async       (MtlTensorFile          *self,
                                                         MtlTensorChecks         checks,
+                                                        int                     io_priority,
                                                         GCancellable           *cancellable,
                                                         GFileProgressCallback   progress,
                                                         gpointer                progress_data,

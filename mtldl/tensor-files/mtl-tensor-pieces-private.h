@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 #define MTL_PIECE_ALIGNMENT 16
 
 /* Does the bytes from begin to end of one of them. */
-typedef gboolean (* MtlPieceFunc) (gpointer             data,
+typedef gboolean                  (* MtlPieceFunc) (gpointer             data,
                                    gsize                index,
                                    guint64              begin,
                                    guint64              end,

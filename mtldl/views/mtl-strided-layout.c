@@ -24,6 +24,18 @@
  * Since: 1.0
  */
 
+enum
+{
+  PROP_0,
+  PROP_N_DIMS,
+  PROP_ITEM_BITS,
+  PROP_OFFSET,
+  PROP_VOLUME,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
+
 G_DEFINE_FINAL_TYPE (MtlStridedLayout, mtl_strided_layout, G_TYPE_OBJECT)
 
 static void
@@ -37,11 +49,80 @@ mtl_strided_layout_finalize (GObject *object)
 }
 
 static void
+mtl_strided_layout_get_property (GObject    *object,
+                                 guint       prop_id,
+                                 GValue     *value,
+                                 GParamSpec *pspec)
+{
+  MtlStridedLayout *self = MTL_STRIDED_LAYOUT (object);
+
+  switch (prop_id)
+    {
+    case PROP_N_DIMS:
+      g_value_set_uint (value, self->layout.n_dims);
+      break;
+    case PROP_ITEM_BITS:
+      g_value_set_uint (value, self->layout.item_bits);
+      break;
+    case PROP_OFFSET:
+      g_value_set_int64 (value, self->layout.offset);
+      break;
+    case PROP_VOLUME:
+      g_value_set_int64 (value, mtl_layout_get_volume (&self->layout));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
 mtl_strided_layout_class_init (MtlStridedLayoutClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
   object_class->finalize = mtl_strided_layout_finalize;
+  object_class->get_property = mtl_strided_layout_get_property;
+
+  /**
+   * MtlStridedLayout:n-dims: (getter get_n_dims)
+   *
+   * The number of dimensions, 0 to 64.
+   *
+   * Since: 1.0
+   */
+  props[PROP_N_DIMS] = g_param_spec_uint ("n-dims", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedLayout:item-bits: (getter get_item_bits)
+   *
+   * The size of one element, in bits.
+   *
+   * Since: 1.0
+   */
+  props[PROP_ITEM_BITS] = g_param_spec_uint ("item-bits", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedLayout:offset: (getter get_offset)
+   *
+   * The place of the element whose indices are all 0, in elements.
+   *
+   * Since: 1.0
+   */
+  props[PROP_OFFSET] =
+    g_param_spec_int64 ("offset", NULL, NULL, G_MININT64, G_MAXINT64, 0, flags);
+
+  /**
+   * MtlStridedLayout:volume: (getter get_volume)
+   *
+   * The number of elements.
+   *
+   * Since: 1.0
+   */
+  props[PROP_VOLUME] =
+    g_param_spec_int64 ("volume", NULL, NULL, G_MININT64, G_MAXINT64, 0, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
 static void
@@ -279,7 +360,7 @@ mtl_strided_layout_new_dense_like (MtlStridedLayout  *other,
 }
 
 /**
- * mtl_strided_layout_get_n_dims:
+ * mtl_strided_layout_get_n_dims: (get-property n-dims)
  * @self: a layout
  *
  * Gets the number of dimensions, 0 to 64.
@@ -297,7 +378,7 @@ mtl_strided_layout_get_n_dims (MtlStridedLayout *self)
 }
 
 /**
- * mtl_strided_layout_get_item_bits:
+ * mtl_strided_layout_get_item_bits: (get-property item-bits)
  * @self: a layout
  *
  * Gets what one element takes in memory, in bits.
@@ -315,7 +396,7 @@ mtl_strided_layout_get_item_bits (MtlStridedLayout *self)
 }
 
 /**
- * mtl_strided_layout_get_offset:
+ * mtl_strided_layout_get_offset: (get-property offset)
  * @self: a layout
  *
  * Gets where the element whose indices are all 0 lies.
@@ -333,7 +414,7 @@ mtl_strided_layout_get_offset (MtlStridedLayout *self)
 }
 
 /**
- * mtl_strided_layout_get_volume:
+ * mtl_strided_layout_get_volume: (get-property volume)
  * @self: a layout
  *
  * Gets the number of elements: 1 where there are no dimensions.
@@ -505,7 +586,7 @@ mtl_strided_layout_dup_byte_strides (MtlStridedLayout  *self,
 }
 
 /**
- * mtl_strided_layout_get_stride_order:
+ * mtl_strided_layout_dup_stride_order:
  * @self: a layout
  * @n_dims: (out): return location for the number of dimensions
  *
@@ -517,7 +598,7 @@ mtl_strided_layout_dup_byte_strides (MtlStridedLayout  *self,
  * Since: 1.0
  */
 int *
-mtl_strided_layout_get_stride_order (MtlStridedLayout *self,
+mtl_strided_layout_dup_stride_order (MtlStridedLayout *self,
                                      gsize            *n_dims)
 {
   int *axes;

@@ -82,7 +82,7 @@ gint64       *mtl_strided_layout_dup_byte_strides  (MtlStridedLayout  *self,
                                                     gsize             *n_dims,
                                                     GError           **error);
 MTL_AVAILABLE_IN_1_0
-int          *mtl_strided_layout_get_stride_order  (MtlStridedLayout *self,
+int          *mtl_strided_layout_dup_stride_order  (MtlStridedLayout *self,
                                                     gsize            *n_dims);
 MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_layout_get_extent        (MtlStridedLayout  *self,

@@ -41,7 +41,8 @@ call_new (MtlAsyncFunc          run,
   call->parent.run = run;
   call->parent.free_result = free_result;
   call->parent.clear = call_clear;
-  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy);
+  call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
+                                            G_PRIORITY_DEFAULT);
   return call;
 }
 

@@ -71,7 +71,7 @@ compare (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_equal:
+ * mtl_strided_view_array_equal:
  * @self: a view
  * @other: another one
  * @error: return location for a [error@Mtl.Error]
@@ -92,9 +92,9 @@ compare (MtlStridedView  *self,
  * Since: 1.0
  */
 gboolean
-mtl_strided_view_equal (MtlStridedView  *self,
-                        MtlStridedView  *other,
-                        GError         **error)
+mtl_strided_view_array_equal (MtlStridedView  *self,
+                              MtlStridedView  *other,
+                              GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
@@ -113,7 +113,7 @@ mtl_strided_view_equal (MtlStridedView  *self,
  * Gets whether both have the same shape and elements of about the same values:
  * |a - b| <= @atol + @rtol * |b|, as NumPy's `allclose` has it.
  *
- * Fails as [method@Mtl.StridedView.equal] does.
+ * Fails as [method@Mtl.StridedView.array_equal] does.
  *
  * Returns: whether they are close; %FALSE without an error if not
  *

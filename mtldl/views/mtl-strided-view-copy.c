@@ -141,22 +141,14 @@ mtl_strided_view_copy_to (MtlStridedView    *self,
   return g_steal_pointer (&copy);
 }
 
-/* On the same device in the same storage mode, or else, where nothing can be
- * allocated there, on the host. */
 static MtlStridedView *
 copy_to_type (MtlStridedView    *self,
               MtlElementType     type,
               const MtlMonitor  *monitor,
               GError           **error)
 {
-  MtlDevice *device = mtl_strided_view_get_device (self);
-  MtlStorageMode mode = self->memory->storage_mode;
-
-  if (!mtl_device_supports_storage_mode (device, mode))
-    {
-      device = mtl_device_get_host ();
-      mode = MTL_STORAGE_MODE_HOST;
-    }
+  MtlStorageMode mode;
+  MtlDevice *device = mtl_memory_get_copy_device (self->memory, &mode);
 
   return mtl_strided_view_copy_to (self, device, mode, type, monitor, error);
 }
@@ -368,12 +360,12 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
 }
 
 /**
- * mtl_strided_view_get_bytes:
+ * mtl_strided_view_ref_bytes:
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets the elements as [struct@GLib.Bytes], without a copy. The contract is
- * that of [method@Mtl.Buffer.get_bytes].
+ * that of [method@Mtl.Buffer.ref_bytes].
  *
  * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
  * order or, being of part of a byte, begin or end within one, and with
@@ -384,7 +376,7 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
  * Since: 1.0
  */
 GBytes *
-mtl_strided_view_get_bytes (MtlStridedView  *self,
+mtl_strided_view_ref_bytes (MtlStridedView  *self,
                             GError         **error)
 {
   gint64 start, size;
@@ -440,5 +432,5 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
     return NULL;
 
   memory = mtl_strided_view_get_buffer (copy);
-  return mtl_buffer_get_bytes (memory, 0, mtl_buffer_get_size (memory), error);
+  return mtl_buffer_ref_bytes (memory, 0, mtl_buffer_get_size (memory), error);
 }

@@ -69,6 +69,11 @@ MtlStridedView *mtl_strided_view_to_device_monitored     (MtlStridedView    *sel
                                                           const MtlMonitor  *monitor,
                                                           GError           **error);
 
+/* What the getters and the properties give. */
+MtlBuffer        *mtl_strided_view_ensure_buffer        (MtlStridedView *self);
+gsize             mtl_strided_view_get_offset_in_buffer (MtlStridedView *self);
+MtlStridedLayout *mtl_strided_view_copy_layout          (MtlStridedView *self);
+
 gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
                                           GError         **error);
 

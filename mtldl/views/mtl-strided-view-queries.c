@@ -9,7 +9,7 @@
 #include "mtl-strided-layout-private.h"
 
 /**
- * mtl_strided_view_get_layout:
+ * mtl_strided_view_dup_layout: (get-property layout)
  * @self: a view
  *
  * Gets the layout. The view answers all its questions as well, so that it is
@@ -20,18 +20,15 @@
  * Since: 1.0
  */
 MtlStridedLayout *
-mtl_strided_view_get_layout (MtlStridedView *self)
+mtl_strided_view_dup_layout (MtlStridedView *self)
 {
-  MtlLayout layout;
-
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  mtl_layout_copy (&self->layout, &layout);
-  return mtl_strided_layout_new_take (&layout);
+  return mtl_strided_view_copy_layout (self);
 }
 
 /**
- * mtl_strided_view_get_buffer:
+ * mtl_strided_view_get_buffer: (get-property buffer)
  * @self: a view
  *
  * Gets the memory. For a view that was made of a buffer it is that one; for
@@ -44,24 +41,13 @@ mtl_strided_view_get_layout (MtlStridedView *self)
 MtlBuffer *
 mtl_strided_view_get_buffer (MtlStridedView *self)
 {
-  MtlBuffer *buffer, *made;
-
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  buffer = g_atomic_pointer_get (&self->buffer);
-  if (buffer != NULL)
-    return buffer;
-
-  made = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
-  if (g_atomic_pointer_compare_and_exchange (&self->buffer, NULL, made))
-    return made;
-
-  g_object_unref (made);
-  return g_atomic_pointer_get (&self->buffer);
+  return mtl_strided_view_ensure_buffer (self);
 }
 
 /**
- * mtl_strided_view_get_byte_offset:
+ * mtl_strided_view_get_byte_offset: (get-property byte-offset)
  * @self: a view
  *
  * Gets where element offset 0 of the layout lies in the buffer. The first
@@ -74,16 +60,13 @@ mtl_strided_view_get_buffer (MtlStridedView *self)
 gsize
 mtl_strided_view_get_byte_offset (MtlStridedView *self)
 {
-  MtlBuffer *buffer;
-
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
 
-  buffer = g_atomic_pointer_get (&self->buffer);
-  return self->byte_offset - (buffer != NULL ? buffer->offset : 0);
+  return mtl_strided_view_get_offset_in_buffer (self);
 }
 
 /**
- * mtl_strided_view_get_dtype:
+ * mtl_strided_view_get_dtype: (get-property dtype)
  * @self: a view
  *
  * Gets the element type: %MTL_DTYPE_OTHER where it has no name here.
@@ -101,7 +84,7 @@ mtl_strided_view_get_dtype (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_dtype_code:
+ * mtl_strided_view_get_dtype_code: (get-property dtype-code)
  * @self: a view
  *
  * Gets DLPack's code of the element type, named here or not.
@@ -119,7 +102,7 @@ mtl_strided_view_get_dtype_code (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_dtype_bits:
+ * mtl_strided_view_get_dtype_bits: (get-property dtype-bits)
  * @self: a view
  *
  * Gets the bits of one lane of an element, named here or not. What an element
@@ -138,7 +121,7 @@ mtl_strided_view_get_dtype_bits (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_lanes:
+ * mtl_strided_view_get_lanes: (get-property lanes)
  * @self: a view
  *
  * Gets how many values of its type an element is made of: 1 unless it is a
@@ -157,7 +140,7 @@ mtl_strided_view_get_lanes (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_is_padded:
+ * mtl_strided_view_is_padded: (get-property padded)
  * @self: a view
  *
  * Gets whether an element of fewer than 8 bits has a byte to itself.
@@ -175,7 +158,7 @@ mtl_strided_view_is_padded (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_device:
+ * mtl_strided_view_get_device: (get-property device)
  * @self: a view
  *
  * Gets the device that the memory is of.
@@ -193,7 +176,7 @@ mtl_strided_view_get_device (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_device_type:
+ * mtl_strided_view_get_device_type: (get-property device-type)
  * @self: a view
  *
  * Gets the kind of the device that the memory is of.
@@ -211,7 +194,7 @@ mtl_strided_view_get_device_type (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_device_type_code:
+ * mtl_strided_view_get_device_type_code: (get-property device-type-code)
  * @self: a view
  *
  * Gets DLPack's number of the kind of device, named here or not.
@@ -229,7 +212,7 @@ mtl_strided_view_get_device_type_code (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_device_ordinal:
+ * mtl_strided_view_get_device_ordinal: (get-property device-ordinal)
  * @self: a view
  *
  * Gets the number of the device among those of its kind.
@@ -247,7 +230,7 @@ mtl_strided_view_get_device_ordinal (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_is_host_accessible:
+ * mtl_strided_view_is_host_accessible: (get-property host-accessible)
  * @self: a view
  *
  * Gets whether the host can reach the elements.
@@ -265,7 +248,7 @@ mtl_strided_view_is_host_accessible (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_is_read_only:
+ * mtl_strided_view_is_read_only: (get-property read-only)
  * @self: a view
  *
  * Gets whether writes through this view are refused.
@@ -283,21 +266,21 @@ mtl_strided_view_is_read_only (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_is_identical:
+ * mtl_strided_view_equal:
  * @self: a view
  * @other: another one
  *
  * Gets whether both describe the same elements of the same memory in the same
  * way. Whether elements have the same values is asked with
- * [method@Mtl.StridedView.equal].
+ * [method@Mtl.StridedView.array_equal].
  *
  * Returns: whether they do
  *
  * Since: 1.0
  */
 gboolean
-mtl_strided_view_is_identical (MtlStridedView *self,
-                               MtlStridedView *other)
+mtl_strided_view_equal (MtlStridedView *self,
+                        MtlStridedView *other)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
@@ -313,7 +296,7 @@ mtl_strided_view_is_identical (MtlStridedView *self,
  * @self: a view
  *
  * Gets a number that is the same for views that are identical:
- * [method@Mtl.StridedView.is_identical].
+ * [method@Mtl.StridedView.equal].
  *
  * Returns: the number
  *
@@ -370,7 +353,7 @@ mtl_strided_view_get_data (MtlStridedView *self)
  * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
  * the getters of the device and the element type return. All of it belongs to
  * @self and lives as long as @self does; to hand memory to somebody else, use
- * [method@Mtl.StridedView.to_dlpack]. Declared in `<mtldl/mtl-bindings.h>`.
+ * [method@Mtl.StridedView.to_dlpack_full]. Declared in `<mtldl/mtl-bindings.h>`.
  *
  * Returns: DLPack's flags: 1 for a read-only view, 4 for padded elements
  *
@@ -436,7 +419,7 @@ mtl_strided_view_get_address (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_n_dims:
+ * mtl_strided_view_get_n_dims: (get-property n-dims)
  * @self: a view
  *
  * Gets the number of dimensions, 0 to 64.
@@ -454,7 +437,7 @@ mtl_strided_view_get_n_dims (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_item_bits:
+ * mtl_strided_view_get_item_bits: (get-property item-bits)
  * @self: a view
  *
  * Gets what one element takes in memory, in bits.
@@ -472,7 +455,7 @@ mtl_strided_view_get_item_bits (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_offset:
+ * mtl_strided_view_get_offset: (get-property offset)
  * @self: a view
  *
  * Gets where the element whose indices are all 0 lies.
@@ -490,7 +473,7 @@ mtl_strided_view_get_offset (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_volume:
+ * mtl_strided_view_get_volume: (get-property volume)
  * @self: a view
  *
  * Gets the number of elements: 1 where there are no dimensions.
@@ -662,7 +645,7 @@ mtl_strided_view_dup_byte_strides (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_get_stride_order:
+ * mtl_strided_view_dup_stride_order:
  * @self: a view
  * @n_dims: (out): return location for the number of dimensions
  *
@@ -674,7 +657,7 @@ mtl_strided_view_dup_byte_strides (MtlStridedView  *self,
  * Since: 1.0
  */
 int *
-mtl_strided_view_get_stride_order (MtlStridedView *self,
+mtl_strided_view_dup_stride_order (MtlStridedView *self,
                                    gsize          *n_dims)
 {
   int *axes;

@@ -61,7 +61,7 @@ check_alignment (MtlStridedView  *self,
 }
 
 /**
- * mtl_strided_view_view_as:
+ * mtl_strided_view_reinterpret:
  * @self: a view
  * @dtype: the element type
  * @error: return location for a [error@Mtl.Error]
@@ -92,9 +92,9 @@ check_alignment (MtlStridedView  *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_view_as (MtlStridedView  *self,
-                          MtlDType         dtype,
-                          GError         **error)
+mtl_strided_view_reinterpret (MtlStridedView  *self,
+                              MtlDType         dtype,
+                              GError         **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   MtlLayout repacked;

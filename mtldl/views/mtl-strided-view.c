@@ -5,6 +5,8 @@
 #include "mtl-strided-view-private.h"
 
 #include "mtl-bindings.h"
+#include "mtl-device-private.h"
+#include "mtl-enum-types.h"
 #include "mtl-error.h"
 #include "mtl-spare-objects-private.h"
 #include "mtl-strided-layout-private.h"
@@ -26,6 +28,32 @@
  * Since: 1.0
  */
 
+enum
+{
+  PROP_0,
+  PROP_BUFFER,
+  PROP_BYTE_OFFSET,
+  PROP_LAYOUT,
+  PROP_DTYPE,
+  PROP_DTYPE_CODE,
+  PROP_DTYPE_BITS,
+  PROP_LANES,
+  PROP_PADDED,
+  PROP_DEVICE,
+  PROP_DEVICE_TYPE,
+  PROP_DEVICE_TYPE_CODE,
+  PROP_DEVICE_ORDINAL,
+  PROP_HOST_ACCESSIBLE,
+  PROP_READ_ONLY,
+  PROP_N_DIMS,
+  PROP_ITEM_BITS,
+  PROP_OFFSET,
+  PROP_VOLUME,
+  N_PROPS
+};
+
+static GParamSpec *props[N_PROPS];
+
 G_DEFINE_FINAL_TYPE (MtlStridedView, mtl_strided_view, G_TYPE_OBJECT)
 
 static void
@@ -40,12 +68,292 @@ mtl_strided_view_finalize (GObject *object)
   G_OBJECT_CLASS (mtl_strided_view_parent_class)->finalize (object);
 }
 
+/* What the view was made of, or else a buffer of all the memory, made once. */
+MtlBuffer *
+mtl_strided_view_ensure_buffer (MtlStridedView *self)
+{
+  MtlBuffer *buffer = g_atomic_pointer_get (&self->buffer);
+  MtlBuffer *made;
+
+  if (buffer != NULL)
+    return buffer;
+
+  made = mtl_buffer_new_for_memory (mtl_memory_ref (self->memory));
+  if (g_atomic_pointer_compare_and_exchange (&self->buffer, NULL, made))
+    return made;
+
+  g_object_unref (made);
+  return g_atomic_pointer_get (&self->buffer);
+}
+
+gsize
+mtl_strided_view_get_offset_in_buffer (MtlStridedView *self)
+{
+  MtlBuffer *buffer = g_atomic_pointer_get (&self->buffer);
+
+  return self->byte_offset - (buffer != NULL ? buffer->offset : 0);
+}
+
+MtlStridedLayout *
+mtl_strided_view_copy_layout (MtlStridedView *self)
+{
+  MtlLayout layout;
+
+  mtl_layout_copy (&self->layout, &layout);
+  return mtl_strided_layout_new_take (&layout);
+}
+
+static void
+mtl_strided_view_get_property (GObject    *object,
+                               guint       prop_id,
+                               GValue     *value,
+                               GParamSpec *pspec)
+{
+  MtlStridedView *self = MTL_STRIDED_VIEW (object);
+
+  switch (prop_id)
+    {
+    case PROP_BUFFER:
+      g_value_set_object (value, mtl_strided_view_ensure_buffer (self));
+      break;
+    case PROP_BYTE_OFFSET:
+      g_value_set_uint64 (value, mtl_strided_view_get_offset_in_buffer (self));
+      break;
+    case PROP_LAYOUT:
+      g_value_take_object (value, mtl_strided_view_copy_layout (self));
+      break;
+    case PROP_DTYPE:
+      g_value_set_enum (value, mtl_element_type_get_dtype (self->type));
+      break;
+    case PROP_DTYPE_CODE:
+      g_value_set_uint (value, self->type.code);
+      break;
+    case PROP_DTYPE_BITS:
+      g_value_set_uint (value, self->type.bits);
+      break;
+    case PROP_LANES:
+      g_value_set_uint (value, self->type.lanes);
+      break;
+    case PROP_PADDED:
+      g_value_set_boolean (value, self->type.padded);
+      break;
+    case PROP_DEVICE:
+      g_value_set_object (value, mtl_memory_get_device (self->memory));
+      break;
+    case PROP_DEVICE_TYPE:
+      g_value_set_enum (value, mtl_device_type_from_number (self->memory->device_type));
+      break;
+    case PROP_DEVICE_TYPE_CODE:
+      g_value_set_int (value, self->memory->device_type);
+      break;
+    case PROP_DEVICE_ORDINAL:
+      g_value_set_int (value, self->memory->device_ordinal);
+      break;
+    case PROP_HOST_ACCESSIBLE:
+      g_value_set_boolean (value, mtl_memory_is_host_accessible (self->memory));
+      break;
+    case PROP_READ_ONLY:
+      g_value_set_boolean (value, self->read_only);
+      break;
+    case PROP_N_DIMS:
+      g_value_set_uint (value, self->layout.n_dims);
+      break;
+    case PROP_ITEM_BITS:
+      g_value_set_uint (value, self->layout.item_bits);
+      break;
+    case PROP_OFFSET:
+      g_value_set_int64 (value, self->layout.offset);
+      break;
+    case PROP_VOLUME:
+      g_value_set_int64 (value, mtl_layout_get_volume (&self->layout));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
 static void
 mtl_strided_view_class_init (MtlStridedViewClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
   object_class->finalize = mtl_strided_view_finalize;
+  object_class->get_property = mtl_strided_view_get_property;
+
+  /**
+   * MtlStridedView:buffer: (getter get_buffer)
+   *
+   * The memory.
+   *
+   * Since: 1.0
+   */
+  props[PROP_BUFFER] = g_param_spec_object ("buffer", NULL, NULL, MTL_TYPE_BUFFER, flags);
+
+  /**
+   * MtlStridedView:byte-offset: (getter get_byte_offset)
+   *
+   * The place of element offset 0 in the buffer, in bytes.
+   *
+   * Since: 1.0
+   */
+  props[PROP_BYTE_OFFSET] =
+    g_param_spec_uint64 ("byte-offset", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+
+  /**
+   * MtlStridedView:layout: (getter dup_layout)
+   *
+   * The layout.
+   *
+   * Since: 1.0
+   */
+  props[PROP_LAYOUT] =
+    g_param_spec_object ("layout", NULL, NULL, MTL_TYPE_STRIDED_LAYOUT, flags);
+
+  /**
+   * MtlStridedView:dtype: (getter get_dtype)
+   *
+   * The element type, %MTL_DTYPE_OTHER if it has no name here.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DTYPE] =
+    g_param_spec_enum ("dtype", NULL, NULL, MTL_TYPE_DTYPE, MTL_DTYPE_OTHER, flags);
+
+  /**
+   * MtlStridedView:dtype-code: (getter get_dtype_code)
+   *
+   * DLPack's code of the element type.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DTYPE_CODE] = g_param_spec_uint ("dtype-code", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedView:dtype-bits: (getter get_dtype_bits)
+   *
+   * The size of one lane of an element, in bits.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DTYPE_BITS] = g_param_spec_uint ("dtype-bits", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedView:lanes: (getter get_lanes)
+   *
+   * The number of lanes of an element.
+   *
+   * Since: 1.0
+   */
+  props[PROP_LANES] = g_param_spec_uint ("lanes", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedView:padded: (getter is_padded)
+   *
+   * Whether each element of fewer than 8 bits has a byte to itself.
+   *
+   * Since: 1.0
+   */
+  props[PROP_PADDED] = g_param_spec_boolean ("padded", NULL, NULL, FALSE, flags);
+
+  /**
+   * MtlStridedView:device: (getter get_device)
+   *
+   * The device that the memory is of.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
+
+  /**
+   * MtlStridedView:device-type: (getter get_device_type)
+   *
+   * The kind of that device.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_TYPE] =
+    g_param_spec_enum ("device-type", NULL, NULL, MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN,
+                       flags);
+
+  /**
+   * MtlStridedView:device-type-code: (getter get_device_type_code)
+   *
+   * DLPack's number of that kind.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_TYPE_CODE] =
+    g_param_spec_int ("device-type-code", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
+
+  /**
+   * MtlStridedView:device-ordinal: (getter get_device_ordinal)
+   *
+   * The number of that device among those of its kind.
+   *
+   * Since: 1.0
+   */
+  props[PROP_DEVICE_ORDINAL] =
+    g_param_spec_int ("device-ordinal", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
+
+  /**
+   * MtlStridedView:host-accessible: (getter is_host_accessible)
+   *
+   * Whether the host can read the memory.
+   *
+   * Since: 1.0
+   */
+  props[PROP_HOST_ACCESSIBLE] =
+    g_param_spec_boolean ("host-accessible", NULL, NULL, FALSE, flags);
+
+  /**
+   * MtlStridedView:read-only: (getter is_read_only)
+   *
+   * Whether writes are refused.
+   *
+   * Since: 1.0
+   */
+  props[PROP_READ_ONLY] = g_param_spec_boolean ("read-only", NULL, NULL, FALSE, flags);
+
+  /**
+   * MtlStridedView:n-dims: (getter get_n_dims)
+   *
+   * The number of dimensions, 0 to 64.
+   *
+   * Since: 1.0
+   */
+  props[PROP_N_DIMS] = g_param_spec_uint ("n-dims", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedView:item-bits: (getter get_item_bits)
+   *
+   * The size of one element, in bits.
+   *
+   * Since: 1.0
+   */
+  props[PROP_ITEM_BITS] = g_param_spec_uint ("item-bits", NULL, NULL, 0, G_MAXUINT, 0, flags);
+
+  /**
+   * MtlStridedView:offset: (getter get_offset)
+   *
+   * The place of the element whose indices are all 0, in elements.
+   *
+   * Since: 1.0
+   */
+  props[PROP_OFFSET] =
+    g_param_spec_int64 ("offset", NULL, NULL, G_MININT64, G_MAXINT64, 0, flags);
+
+  /**
+   * MtlStridedView:volume: (getter get_volume)
+   *
+   * The number of elements.
+   *
+   * Since: 1.0
+   */
+  props[PROP_VOLUME] =
+    g_param_spec_int64 ("volume", NULL, NULL, G_MININT64, G_MAXINT64, 0, flags);
+
+  g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
 static void

@@ -70,7 +70,7 @@ MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_view_get_layout           (MtlStridedView *self)
+MtlStridedLayout *mtl_strided_view_dup_layout           (MtlStridedView *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer        *mtl_strided_view_get_buffer           (MtlStridedView *self);
@@ -99,7 +99,7 @@ gboolean          mtl_strided_view_is_host_accessible   (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_is_read_only         (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
-gboolean          mtl_strided_view_is_identical         (MtlStridedView *self,
+gboolean          mtl_strided_view_equal                (MtlStridedView *self,
                                                          MtlStridedView *other);
 MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_overlaps             (MtlStridedView *self,
@@ -138,7 +138,7 @@ gint64       *mtl_strided_view_dup_byte_strides  (MtlStridedView  *self,
                                                   gsize           *n_dims,
                                                   GError         **error);
 MTL_AVAILABLE_IN_1_0
-int          *mtl_strided_view_get_stride_order  (MtlStridedView *self,
+int          *mtl_strided_view_dup_stride_order  (MtlStridedView *self,
                                                   gsize          *n_dims);
 MTL_AVAILABLE_IN_1_0
 gint64        mtl_strided_view_get_extent        (MtlStridedView  *self,
@@ -232,7 +232,7 @@ MtlStridedView *mtl_strided_view_slice_string (MtlStridedView  *self,
                                                const char      *string,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_view_as      (MtlStridedView  *self,
+MtlStridedView *mtl_strided_view_reinterpret  (MtlStridedView  *self,
                                                MtlDType         dtype,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -314,7 +314,7 @@ MtlStridedView *mtl_strided_view_to_device     (MtlStridedView  *self,
                                                 MtlStorageMode   storage_mode,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_equal         (MtlStridedView  *self,
+gboolean        mtl_strided_view_array_equal   (MtlStridedView  *self,
                                                 MtlStridedView  *other,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
@@ -324,7 +324,7 @@ gboolean        mtl_strided_view_all_close     (MtlStridedView  *self,
                                                 double           atol,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_strided_view_get_bytes     (MtlStridedView  *self,
+GBytes         *mtl_strided_view_ref_bytes     (MtlStridedView  *self,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_dup_bytes     (MtlStridedView  *self,

@@ -8,8 +8,7 @@ static void
 export_legacy_and_delete (gpointer data)
 {
   DLManagedTensor *managed =
-    mtl_strided_view_to_dlpack_legacy (data, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_UNKNOWN, 0,
-                                       NULL);
+    mtl_strided_view_to_dlpack_legacy (data, NULL);
 
   managed->deleter (managed);
 }

@@ -50,14 +50,14 @@ open_mapped (const char *path)
 {
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
-  return mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, NULL);
+  return mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, NULL);
 }
 
 gsize
 list_tensors (const char *path)
 {
   g_autoptr (MtlTensorFile) tensors = open_mapped (path);
-  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+  g_autofree const char **names = mtl_tensor_file_list_names (tensors);
 
   return g_strv_length ((char **) names);
 }
@@ -89,12 +89,12 @@ guint64
 touch_tensors (const char *path)
 {
   g_autoptr (MtlTensorFile) tensors = open_mapped (path);
-  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+  g_autofree const char **names = mtl_tensor_file_list_names (tensors);
   guint64 sum = 0;
 
   for (gsize i = 0; names[i] != NULL; i++)
     {
-      g_autoptr (MtlStridedView) view = mtl_tensor_file_get_view (tensors, names[i], NULL);
+      g_autoptr (MtlStridedView) view = mtl_tensor_file_load_view (tensors, names[i], NULL, NULL);
 
       sum += touch (GSIZE_TO_POINTER (mtl_strided_view_get_address (view)), get_n_bytes (view));
     }

@@ -50,7 +50,7 @@ int
 main (void)
 {
   const gint64 shape[] = { 2, 3, 4 };
-  g_autoptr (MtlDevice) metal = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, NULL);
+  MtlDevice *metal = mtl_device_get (MTL_DEVICE_TYPE_METAL, 0, NULL);
   g_autoptr (MtlStridedView) host_view =
     mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_FLOAT32, shape, 3, NULL);
   g_autoptr (MtlStridedView) view = NULL;

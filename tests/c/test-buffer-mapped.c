@@ -10,7 +10,7 @@ map_file (GFile   *file,
           gsize    size)
 {
   g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new_mapped (file, NULL, offset, size, &error);
+  MtlBuffer *buffer = mtl_buffer_new_mapped (file, NULL, offset, size, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, size);
@@ -50,7 +50,7 @@ test_empty_file (TestFolder    *folder,
   g_autoptr (GFile) file = write_file (folder, "file", "", 0);
 
   assert_maps (file, 0, 0);
-  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "file” of 0 bytes");
 }
 
@@ -60,21 +60,34 @@ test_out_of_bounds (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
 
-  assert_fails (mtl_buffer_new_mapped (file, NULL, 1, 5000, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 1, 5000, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "5000 bytes at offset 1 leave “/");
-  assert_fails (mtl_buffer_new_mapped (file, NULL, 5001, 0, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 5001, 0, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "0 bytes at offset 5001");
-  assert_fails (mtl_buffer_new_mapped (file, NULL, G_MAXUINT64, 2, &error),
+  assert_fails (mtl_buffer_new_mapped (file, NULL, G_MAXUINT64, 2, NULL, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
-  assert_fails (mtl_buffer_new_mapped (file, NULL, 2, G_MAXSIZE, &error),
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 2, G_MAXSIZE, NULL, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
+}
+
+static void
+test_cancelled (TestFolder    *folder,
+                gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 10);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_assert_null (mtl_buffer_new_mapped (file, NULL, 0, 10, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
 static gpointer
 open_mapped (GFile   *file,
              GError **error)
 {
-  return mtl_buffer_new_mapped (file, NULL, 0, 1, error);
+  return mtl_buffer_new_mapped (file, NULL, 0, 1, NULL, error);
 }
 
 static void
@@ -93,7 +106,7 @@ test_file_is_closed (TestFolder    *folder,
   g_autoptr (MtlBuffer) buffer = map_file (file, 100, 4900);
 
   g_assert_cmpuint (count_descriptors (), ==, n_before);
-  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 5001, &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 5001, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "5001");
   g_assert_cmpuint (count_descriptors (), ==, n_before);
 }
@@ -136,7 +149,7 @@ test_keeps_pages (TestFolder    *folder,
   g_autoptr (GError) error = NULL;
   MtlBuffer *buffer = map_file (file, 20000, 20000);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 1000, 2000, &error);
-  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 3000, 4000, &error);
+  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 3000, 4000, &error);
 
   g_assert_no_error (error);
   g_assert_finalize_object (buffer);
@@ -171,6 +184,7 @@ main (int   argc,
   add_folder_test ("/Buffer/mapped/ranges", test_ranges);
   add_folder_test ("/Buffer/mapped/empty-file", test_empty_file);
   add_folder_test ("/Buffer/mapped/out-of-bounds", test_out_of_bounds);
+  add_folder_test ("/Buffer/mapped/cancelled", test_cancelled);
   add_folder_test ("/Buffer/mapped/kinds", test_kinds);
   add_folder_test ("/Buffer/mapped/file-is-closed", test_file_is_closed);
   add_folder_test ("/Buffer/mapped/replaced-and-removed", test_replaced_and_removed);

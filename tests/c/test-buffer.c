@@ -134,20 +134,20 @@ test_new_empty (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) nothing = g_bytes_new_static (NULL, 0);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
-  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 0, 0, &local_error);
   g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, &local_error);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
   g_assert_true (mtl_buffer_set_bytes (buffer, 0, nothing, &local_error));
   g_assert_true (mtl_buffer_fill (buffer, 0, 0, pattern, &local_error));
-  g_assert_true (mtl_buffer_copy (buffer, 0, buffer, 0, 0, NULL, &local_error));
+  g_assert_true (mtl_buffer_copy_from (buffer, 0, buffer, 0, 0, NULL, &local_error));
   g_assert_no_error (local_error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_cmpuint (g_bytes_get_size (copy), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (slice), ==, 0);
 
-  assert_fails (mtl_buffer_get_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1 bytes");
+  assert_fails (mtl_buffer_ref_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1 bytes");
 }
 
 static void
@@ -199,7 +199,7 @@ test_read_only (void)
 
   assert_refuses (mtl_buffer_set_bytes (buffer, 0, pattern, &error), MTL_ERROR_READ_ONLY, "8");
   assert_refuses (mtl_buffer_fill (buffer, 0, 8, pattern, &error), MTL_ERROR_READ_ONLY, "8");
-  assert_refuses (mtl_buffer_copy (buffer, 0, buffer, 4, 4, NULL, &error),
+  assert_refuses (mtl_buffer_copy_from (buffer, 0, buffer, 4, 4, NULL, &error),
                   MTL_ERROR_READ_ONLY, "8");
   assert_refuses (mtl_buffer_fill (slice, 0, 4, pattern, &error), MTL_ERROR_READ_ONLY, "4");
   assert_contents (buffer, "constant");
@@ -211,8 +211,8 @@ test_for_data (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[8] = "writable";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
-                                               &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
+                                               count_call, &error);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("-", 1);
 
   g_assert_no_error (error);
@@ -230,8 +230,8 @@ test_for_data_read_only (void)
 {
   g_autoptr (GError) local_error = NULL;
   char data[4] = "abcd";
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_READ_ONLY, NULL, NULL,
-                                                          &local_error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_READ_ONLY,
+                                                          NULL, NULL, &local_error);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
 
   g_assert_no_error (local_error);
@@ -244,8 +244,8 @@ test_for_data_empty (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, NULL, 0, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
-                                               &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, NULL, 0, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
+                                               count_call, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
@@ -260,13 +260,13 @@ test_destroyed_once (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[8] = "abcdefgh";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
-                                               &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
+                                               count_call, &error);
   MtlBuffer *slice = mtl_buffer_slice (buffer, 2, 4, &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
   MtlStridedView *view = mtl_strided_view_new (slice, layout, MTL_DTYPE_UINT8, 0, &error);
-  GBytes *bytes = mtl_buffer_get_bytes (slice, 1, 2, &error);
-  GBytes *view_bytes = mtl_strided_view_get_bytes (view, &error);
+  GBytes *bytes = mtl_buffer_ref_bytes (slice, 1, 2, &error);
+  GBytes *view_bytes = mtl_strided_view_ref_bytes (view, &error);
 
   g_assert_no_error (error);
   g_assert_finalize_object (buffer);
@@ -380,15 +380,15 @@ test_out_of_bounds (void)
 
       assert_fails (mtl_buffer_slice (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_fails (mtl_buffer_get_bytes (buffer, offset, size, &error),
+      assert_fails (mtl_buffer_ref_bytes (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_fails (mtl_buffer_dup_bytes (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_refuses (mtl_buffer_fill (buffer, offset, size, pattern, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_refuses (mtl_buffer_copy (buffer, offset, buffer, 0, size, NULL, &error),
+      assert_refuses (mtl_buffer_copy_from (buffer, offset, buffer, 0, size, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_refuses (mtl_buffer_copy (other, 0, buffer, offset, size, NULL, &error),
+      assert_refuses (mtl_buffer_copy_from (other, 0, buffer, offset, size, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "leave the buffer of 100");
     }
 
@@ -405,7 +405,7 @@ test_bytes (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("0123456789");
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abc", 3);
-  g_autoptr (GBytes) shared = mtl_buffer_get_bytes (buffer, 3, 4, &error);
+  g_autoptr (GBytes) shared = mtl_buffer_ref_bytes (buffer, 3, 4, &error);
   g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 3, 4, &error);
 
   g_assert_true (mtl_buffer_set_bytes (buffer, 4, bytes, &error));
@@ -422,9 +422,36 @@ test_copy (void)
   g_autoptr (MtlBuffer) dest = new_buffer_of ("..........");
   g_autoptr (MtlBuffer) source = new_buffer_of ("abcdef");
 
-  g_assert_true (mtl_buffer_copy (dest, 3, source, 2, 4, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (dest, 3, source, 2, 4, NULL, &error));
   g_assert_no_error (error);
   assert_contents (dest, "...cdef...");
+}
+
+static void
+test_copy_whole (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = new_buffer_of ("0123456789");
+  g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 3, 4, &error);
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("abc", 3);
+  g_autoptr (MtlBuffer) read_only = mtl_buffer_new_from_bytes (NULL, bytes, &error);
+  g_autoptr (MtlBuffer) copy = mtl_buffer_copy (slice, NULL, &error);
+  g_autoptr (MtlBuffer) of_read_only = mtl_buffer_copy (read_only, NULL, &error);
+  g_autoptr (MtlBuffer) empty = mtl_buffer_slice (buffer, 10, 0, &error);
+  g_autoptr (MtlBuffer) of_empty = mtl_buffer_copy (empty, NULL, &error);
+
+  g_assert_no_error (error);
+  assert_contents (copy, "3456");
+  assert_contents (of_read_only, "abc");
+  g_assert_false (mtl_buffer_is_read_only (of_read_only));
+  g_assert_cmpuint (mtl_buffer_get_size (of_empty), ==, 0);
+  g_assert_true (mtl_buffer_get_device (copy) == mtl_buffer_get_device (buffer));
+  g_assert_cmpint (mtl_buffer_get_storage_mode (copy), ==, mtl_buffer_get_storage_mode (buffer));
+
+  g_assert_true (mtl_buffer_set_bytes (copy, 1, bytes, &error));
+  g_assert_no_error (error);
+  assert_contents (copy, "3abc");
+  assert_contents (buffer, "0123456789");
 }
 
 static void
@@ -435,8 +462,8 @@ test_copy_overlapping (void)
   g_autoptr (MtlBuffer) backwards = new_buffer_of ("0123456789");
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (backwards, 2, 8, &error);
 
-  g_assert_true (mtl_buffer_copy (forwards, 2, forwards, 0, 8, NULL, &error));
-  g_assert_true (mtl_buffer_copy (backwards, 0, slice, 0, 8, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (forwards, 2, forwards, 0, 8, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (backwards, 0, slice, 0, 8, NULL, &error));
   g_assert_no_error (error);
   assert_contents (forwards, "0101234567");
   assert_contents (backwards, "2345678989");
@@ -450,9 +477,15 @@ test_copy_cancelled (void)
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("abcd");
 
   g_cancellable_cancel (cancellable);
-  g_assert_false (mtl_buffer_copy (buffer, 0, buffer, 2, 2, cancellable, &error));
+  g_assert_false (mtl_buffer_copy_from (buffer, 0, buffer, 2, 2, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   assert_contents (buffer, "abcd");
+  g_clear_error (&error);
+  g_assert_null (mtl_buffer_copy (buffer, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_false (mtl_buffer_synchronize (buffer, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
 static void
@@ -528,7 +561,7 @@ test_synchronize (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("same");
 
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   mtl_buffer_did_modify (buffer, 0, 4);
   mtl_buffer_did_modify (buffer, 4, 0);
@@ -551,7 +584,7 @@ test_bare (void)
   g_assert_true (mtl_buffer_get_device (buffer) == mtl_device_get_host ());
   g_assert_true (mtl_buffer_is_host_accessible (buffer));
   g_assert_null (mtl_buffer_get_contents (buffer));
-  g_assert_true (mtl_buffer_synchronize (buffer, &local_error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &local_error));
   assert_fails (mtl_buffer_slice (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "of 0 bytes");
   g_assert_finalize_object (buffer);
 }
@@ -580,6 +613,7 @@ main (int   argc,
   add_reachable_test ("/Buffer/slice", test_slice);
   add_reachable_test ("/Buffer/out-of-bounds", test_out_of_bounds);
   add_reachable_test ("/Buffer/copy", test_copy);
+  add_reachable_test ("/Buffer/copy/whole", test_copy_whole);
   add_reachable_test ("/Buffer/copy/overlapping", test_copy_overlapping);
   add_reachable_test ("/Buffer/copy/cancelled", test_copy_cancelled);
   add_reachable_test ("/Buffer/fill", test_fill);

@@ -24,7 +24,8 @@ export (MtlStridedView *view,
         MtlDlpackFlags  flags)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack (view, flags, ANY_DEVICE, &error);
+  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, flags, ANY_DEVICE,
+                                                                       &error);
 
   g_assert_no_error (error);
   return managed;
@@ -61,8 +62,7 @@ test_legacy (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
-  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE,
-                                                                ANY_DEVICE, &error);
+  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy (view, &error);
 
   g_assert_no_error (error);
   g_assert_true (managed->dl_tensor.data == mtl_strided_view_get_data (view));
@@ -79,9 +79,10 @@ test_tensor (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
   g_autoptr (MtlDlpackTensor) versioned =
-    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE, NO_EVENT, &error);
+    mtl_strided_view_export_dlpack (view, &error);
   g_autoptr (MtlDlpackTensor) legacy =
-    mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE, NO_EVENT, &error);
+    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE, NO_EVENT,
+                                         &error);
   g_autoptr (MtlStridedView) back = NULL;
   guint major;
 
@@ -174,11 +175,11 @@ test_negative_strides (void)
   DLManagedTensorVersioned *managed;
   const float expected[] = { 3, 4, 5, 0, 1, 2 };
 
-  assert_fails (mtl_strided_view_to_dlpack (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                            &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                                 &error),
                 MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
-  assert_fails (mtl_strided_view_to_dlpack_legacy (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
-                                                   ANY_DEVICE, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                        ANY_DEVICE, &error),
                 MTL_ERROR_NEEDS_COPY, "strides (-3, 1)");
 
   managed = export (reversed, MTL_DLPACK_FLAGS_NONE);
@@ -229,11 +230,10 @@ test_read_only (void)
   DLManagedTensorVersioned *managed;
   DLManagedTensor *legacy;
 
-  assert_fails (mtl_strided_view_to_dlpack_legacy (locked, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE,
-                                                   &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy (locked, &error),
                 MTL_ERROR_READ_ONLY, "legacy");
-  assert_fails (mtl_strided_view_export_dlpack (locked, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE,
-                                                NO_EVENT, &error),
+  assert_fails (mtl_strided_view_export_dlpack_full (locked, MTL_DLPACK_FLAGS_LEGACY, ANY_DEVICE,
+                                                     NO_EVENT, &error),
                 MTL_ERROR_READ_ONLY, "legacy");
 
   managed = export (locked, MTL_DLPACK_FLAGS_NONE);
@@ -245,8 +245,8 @@ test_read_only (void)
   managed = export (locked, MTL_DLPACK_FLAGS_COPY);
   g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
   managed->deleter (managed);
-  legacy = mtl_strided_view_to_dlpack_legacy (locked, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
-                                              &local_error);
+  legacy = mtl_strided_view_to_dlpack_legacy_full (locked, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
+                                                   &local_error);
   g_assert_no_error (local_error);
   g_assert_true (legacy->dl_tensor.data != mtl_strided_view_get_data (view));
   legacy->deleter (legacy);
@@ -279,9 +279,10 @@ test_copy (void)
   assert_elements (view, 0, 1, 2, 3, 4, 5);
   managed->deleter (managed);
 
-  assert_fails (mtl_strided_view_to_dlpack (view,
-                                            MTL_DLPACK_FLAGS_COPY | MTL_DLPACK_FLAGS_NEVER_COPY,
-                                            ANY_DEVICE, &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view,
+                                                 MTL_DLPACK_FLAGS_COPY
+                                                   | MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                 ANY_DEVICE, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x6");
 }
 
@@ -291,20 +292,21 @@ test_device_request (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
   DLManagedTensorVersioned *managed =
-    mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0, &local_error);
+    mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0,
+                                     &local_error);
 
   g_assert_no_error (local_error);
   g_assert_true (managed->dl_tensor.data == mtl_strided_view_get_data (view));
   managed->deleter (managed);
 
-  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CUDA, 2,
-                                            &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CUDA,
+                                                 2, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(2, 2)");
-  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU, 1,
-                                            &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU,
+                                                 1, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(1, 1)");
-  assert_fails (mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE,
-                                                   MTL_DEVICE_TYPE_VULKAN, 0, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy_full (view, MTL_DLPACK_FLAGS_NONE,
+                                                        MTL_DEVICE_TYPE_VULKAN, 0, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(7, 0)");
 }
 
@@ -337,8 +339,7 @@ test_element_types (void)
       managed->deleter (managed);
 
       if (cases[i].flags & DL_PADDED)
-        assert_fails (mtl_strided_view_to_dlpack_legacy (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE,
-                                                         &error),
+        assert_fails (mtl_strided_view_to_dlpack_legacy (view, &error),
                       MTL_ERROR_NOT_SUPPORTED, "4 bits");
     }
 }
@@ -361,7 +362,8 @@ test_within_a_byte (void)
   g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
   g_assert_cmpmem (managed->dl_tensor.data, 2, "\x32\x04", 2);
   managed->deleter (managed);
-  assert_fails (mtl_strided_view_to_dlpack (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE, &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (odd, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                                 &error),
                 MTL_ERROR_NEEDS_COPY, "begins within a byte");
 }
 
@@ -405,8 +407,8 @@ test_deleted_on_thread (void)
   int n_destroyed = 0;
   guint8 data[4] = { 0 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
-                                               &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
+                                               count_call, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   DLManagedTensorVersioned *managed = export (view, MTL_DLPACK_FLAGS_NONE);
   GThread *thread;
@@ -458,10 +460,11 @@ test_foreign (void)
       g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, cases[i].is_address ? 0 : 76);
       managed->deleter (managed);
 
-      assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE, &error),
+      assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, ANY_DEVICE,
+                                                     &error),
                     MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
-      assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU,
-                                                0, &error),
+      assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE,
+                                                     MTL_DEVICE_TYPE_CPU, 0, &error),
                     MTL_ERROR_NOT_SUPPORTED, named);
       g_assert_cmpint (producer.n_deleted, ==, 0);
       g_clear_object (&row);
@@ -486,16 +489,16 @@ test_pinned (void)
   g_assert_cmpint (managed->dl_tensor.device.device_type, ==, 3);
   managed->deleter (managed);
 
-  managed = mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0,
-                                        &local_error);
+  managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_CPU, 0,
+                                             &local_error);
   g_assert_no_error (local_error);
   g_assert_cmpint (managed->dl_tensor.device.device_type, ==, 1);
   g_assert_true (managed->dl_tensor.data == producer.data);
   managed->deleter (managed);
 
   /* A copy is the host's own, and does not pass for pinned memory. */
-  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CUDA_HOST,
-                                            0, &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_COPY,
+                                                 MTL_DEVICE_TYPE_CUDA_HOST, 0, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(3, 0)");
 }
 

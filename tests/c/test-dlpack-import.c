@@ -303,7 +303,7 @@ test_foreign (void)
       g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 100);
 
       assert_fails (mtl_strided_view_copy (view, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
-      assert_fails (mtl_strided_view_get_bytes (view, &error),
+      assert_fails (mtl_strided_view_ref_bytes (view, &error),
                     MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
       assert_fails (mtl_strided_view_new_like (view, &error), MTL_ERROR_NOT_SUPPORTED, named);
       assert_fails (mtl_buffer_dup_bytes (buffer, 0, 8, &error),
@@ -436,7 +436,7 @@ test_deleted_last (void)
   view = import (&producer);
   row = mtl_strided_view_select (view, 0, 1, NULL);
   buffer = g_object_ref (mtl_strided_view_get_buffer (view));
-  bytes = mtl_strided_view_get_bytes (row, NULL);
+  bytes = mtl_strided_view_ref_bytes (row, NULL);
   g_object_unref (view);
   g_clear_object (&row);
   g_clear_object (&buffer);

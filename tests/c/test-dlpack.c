@@ -43,6 +43,10 @@ test_getters (void)
   g_assert_cmpuint (minor, ==, 7);
   mtl_dlpack_tensor_get_version (tensor, NULL, NULL);
   g_assert_false (mtl_dlpack_tensor_is_consumed (tensor));
+  assert_property (tensor, "device-type", MtlDeviceType, mtl_dlpack_tensor_get_device_type);
+  assert_property (tensor, "device-ordinal", int, mtl_dlpack_tensor_get_device_ordinal);
+  assert_property (tensor, "flags", guint64, mtl_dlpack_tensor_get_flags);
+  assert_property (tensor, "consumed", gboolean, mtl_dlpack_tensor_is_consumed);
 }
 
 static void

@@ -142,8 +142,9 @@ new_view (const Case   *self,
           gsize         offset)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (
-    mtl_device_get_host (), data, size, MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (mtl_device_get_host (), data, size,
+                                                          MTL_BUFFER_FLAGS_NONE, NULL, NULL,
+                                                          &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (
     self->shape, self->n_dims, lies->strides, self->n_dims, 8 * get_size (dtype), &error);
   MtlStridedView *view = mtl_strided_view_new (
@@ -225,7 +226,7 @@ test_packed (void)
   g_assert_no_error (error);
   from = mtl_strided_view_get_data (source);
   to = mtl_strided_view_get_data (dest);
-  for (gsize i = 0; i < n_rows * n_columns / 2; i++)
+  for (gint64 i = 0; i < n_rows * n_columns / 2; i++)
     from[i] = (state = state * 1664525 + 1013904223) >> 24;
 
   mtl_set_max_threads (4);

@@ -358,7 +358,7 @@ test_stride_order (void)
                                                                     cases[i].strides, 3, 8,
                                                                     &error);
       gsize n;
-      g_autofree int *order = mtl_strided_layout_get_stride_order (layout, &n);
+      g_autofree int *order = mtl_strided_layout_dup_stride_order (layout, &n);
 
       g_assert_no_error (error);
       g_assert_cmpmem (order, n * sizeof (int), cases[i].order, sizeof cases[i].order);
@@ -510,6 +510,24 @@ test_release_of_what_others_hold (void)
   g_assert_cmpint (n_ended, ==, 1);
 }
 
+static void
+test_properties (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) whole = mtl_strided_layout_new (DIMS (4, 6), NULL, 0, 12, &error);
+  g_autoptr (MtlStridedLayout) part = mtl_strided_layout_slice_string (whole, "1:, ::-2", &error);
+  MtlStridedLayout *layouts[] = { whole, part };
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < G_N_ELEMENTS (layouts); i++)
+    {
+      assert_property (layouts[i], "n-dims", guint, mtl_strided_layout_get_n_dims);
+      assert_property (layouts[i], "item-bits", guint, mtl_strided_layout_get_item_bits);
+      assert_property (layouts[i], "offset", gint64, mtl_strided_layout_get_offset);
+      assert_property (layouts[i], "volume", gint64, mtl_strided_layout_get_volume);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -534,6 +552,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/stride-order", test_stride_order);
   g_test_add_func ("/StridedLayout/equal", test_equal);
   g_test_add_func ("/StridedLayout/to-string", test_to_string);
+  g_test_add_func ("/StridedLayout/properties", test_properties);
   g_test_add_func ("/StridedLayout/release", test_release);
   g_test_add_func ("/StridedLayout/release/held", test_release_of_what_others_hold);
 

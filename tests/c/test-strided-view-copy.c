@@ -169,7 +169,7 @@ test_overlap (void)
 
       g_assert_true (mtl_strided_view_copy_from (expected_dest, temporary, &error));
       g_assert_true (mtl_strided_view_copy_from (dest, turned, &error));
-      g_assert_true (mtl_strided_view_equal (view, expected, &error));
+      g_assert_true (mtl_strided_view_array_equal (view, expected, &error));
       g_assert_no_error (error);
     }
 }
@@ -214,7 +214,7 @@ test_refused (void)
                 MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
   assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_refuses (mtl_strided_view_equal (view, handles, &error),
+  assert_refuses (mtl_strided_view_array_equal (view, handles, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
   assert_elements (view, 0, 1, 2, 3);
 }
@@ -301,7 +301,7 @@ test_copy_too_large (void)
 
   assert_fails (mtl_strided_view_copy (wide, &error), MTL_ERROR_NO_MEMORY, "288230376151711744");
   assert_fails (mtl_strided_view_copy (wider, &error), MTL_ERROR_OVERFLOW, "4611686018427387903");
-  assert_fails (mtl_strided_view_get_bytes (wider, &error),
+  assert_fails (mtl_strided_view_ref_bytes (wider, &error),
                 MTL_ERROR_NEEDS_COPY, "4611686018427387904");
   assert_fails (mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_MANAGED,
                                             &error),
@@ -321,15 +321,15 @@ test_equal (void)
   g_autoptr (MtlStridedView) zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
   g_autoptr (MtlStridedView) minus_zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (-0.0));
 
-  g_assert_true (mtl_strided_view_equal (a, a, &error));
-  g_assert_true (mtl_strided_view_equal (a, turned, &error));
-  g_assert_false (mtl_strided_view_equal (a, b, &error));
-  g_assert_false (mtl_strided_view_equal (a, flat, &error));
-  g_assert_true (mtl_strided_view_equal (a, complex, &error));
-  g_assert_false (mtl_strided_view_equal (nan, nan, &error));
-  g_assert_true (mtl_strided_view_equal (zero, minus_zero, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, a, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, turned, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, b, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, flat, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, complex, &error));
+  g_assert_false (mtl_strided_view_array_equal (nan, nan, &error));
+  g_assert_true (mtl_strided_view_array_equal (zero, minus_zero, &error));
   g_assert_true (mtl_strided_view_set_complex (complex, DIMS (0, 0), 1, 1, &error));
-  g_assert_false (mtl_strided_view_equal (complex, a, &error));
+  g_assert_false (mtl_strided_view_array_equal (complex, a, &error));
   g_assert_no_error (error);
 }
 
@@ -362,8 +362,8 @@ test_equal_exact (void)
         mtl_strided_view_new_from_variant (cases[i].b_type, NO_DIMS,
                                            g_variant_new_parsed (cases[i].b), &error);
 
-      g_assert_true (mtl_strided_view_equal (a, b, &error) == cases[i].equal);
-      g_assert_true (mtl_strided_view_equal (b, a, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (a, b, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (b, a, &error) == cases[i].equal);
       g_assert_no_error (error);
     }
 }
@@ -403,7 +403,7 @@ test_bytes (void)
   g_autoptr (MtlStridedView) view = new_range (6, DIMS (2, 3));
   g_autoptr (MtlStridedView) row = slice (view, "1");
   g_autoptr (MtlStridedView) column = slice (view, ":, 1");
-  g_autoptr (GBytes) shared = mtl_strided_view_get_bytes (row, &local_error);
+  g_autoptr (GBytes) shared = mtl_strided_view_ref_bytes (row, &local_error);
   g_autoptr (GBytes) copied = mtl_strided_view_dup_bytes (column, &local_error);
   const gint32 row_values[] = { 3, 4, 5 }, column_values[] = { 1, 4 };
 
@@ -413,7 +413,7 @@ test_bytes (void)
                    row_values, sizeof row_values);
   g_assert_cmpmem (g_bytes_get_data (copied, NULL), g_bytes_get_size (copied),
                    column_values, sizeof column_values);
-  assert_fails (mtl_strided_view_get_bytes (column, &error), MTL_ERROR_NEEDS_COPY, "strides (3,)");
+  assert_fails (mtl_strided_view_ref_bytes (column, &error), MTL_ERROR_NEEDS_COPY, "strides (3,)");
 
   g_clear_object (&view);
   g_clear_object (&row);
@@ -438,12 +438,12 @@ test_empty_far_away (void)
   g_autoptr (GBytes) bytes = NULL;
 
   g_assert_no_error (error);
-  bytes = mtl_strided_view_get_bytes (view, &error);
+  bytes = mtl_strided_view_ref_bytes (view, &error);
   copy = mtl_strided_view_copy (view, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_true (mtl_strided_view_is_empty (copy));
-  g_assert_true (mtl_strided_view_equal (view, copy, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, copy, &error));
   g_assert_true (mtl_strided_view_copy_from (view, copy, &error));
   g_assert_no_error (error);
 }
@@ -464,7 +464,7 @@ test_packed (void)
   g_autoptr (GBytes) odd_bytes = mtl_strided_view_dup_bytes (odd, &local_error);
   g_autoptr (GBytes) reversed_bytes = mtl_strided_view_dup_bytes (reversed, &local_error);
   g_autoptr (GBytes) tail_bytes = mtl_strided_view_dup_bytes (tail, &local_error);
-  g_autoptr (GBytes) copy_bytes = mtl_strided_view_get_bytes (copy, &local_error);
+  g_autoptr (GBytes) copy_bytes = mtl_strided_view_ref_bytes (copy, &local_error);
 
   g_assert_no_error (local_error);
   g_assert_true (g_bytes_equal (copy_bytes, bytes));
@@ -474,7 +474,7 @@ test_packed (void)
                    "\x32\x04", 2);
   g_assert_cmpmem (g_bytes_get_data (reversed_bytes, NULL), g_bytes_get_size (reversed_bytes),
                    "\x56\x34\x12", 3);
-  assert_fails (mtl_strided_view_get_bytes (odd, &error), MTL_ERROR_NEEDS_COPY, "offset 1");
+  assert_fails (mtl_strided_view_ref_bytes (odd, &error), MTL_ERROR_NEEDS_COPY, "offset 1");
   g_assert_null (mtl_strided_view_get_data (odd));
 }
 

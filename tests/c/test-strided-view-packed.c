@@ -125,8 +125,8 @@ test_slices (void)
             assert_value (copy, j, expected);
             assert_value (floats, j, expected);
           }
-        g_assert_true (mtl_strided_view_equal (part, copy, &error));
-        g_assert_true (mtl_strided_view_equal (floats, part, &error));
+        g_assert_true (mtl_strided_view_array_equal (part, copy, &error));
+        g_assert_true (mtl_strided_view_array_equal (floats, part, &error));
         g_assert_true (mtl_strided_view_all_close (copy, floats, 0, 0, &error));
         g_assert_no_error (error);
       }
@@ -253,7 +253,7 @@ test_at_the_start (void)
   assert_elements (view, -6, 1);
   copy = mtl_strided_view_copy (view, &error);
   assert_elements (copy, -6, 1);
-  g_assert_true (mtl_strided_view_equal (view, numbers, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, numbers, &error));
   text = mtl_strided_view_to_string (view);
   g_assert_cmpstr (text, ==, "[-6.  1.]");
 
@@ -310,7 +310,7 @@ test_padded (void)
   g_assert_cmpuint (mtl_strided_view_get_item_bits (packed), ==, 4);
   assert_elements (packed, 0, 0.5, -6);
   assert_elements (copy, 0, 0.5, -6);
-  g_assert_true (mtl_strided_view_equal (view, packed, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, packed, &error));
 
   g_assert_true (mtl_strided_view_fill_double (view, 1.5, &error));
   g_assert_cmpmem (bytes, 4, "\x03\x03\x03\xa0", 4);
@@ -366,19 +366,19 @@ test_lanes (void)
   assert_view_shape (floats, 3, 2);
   assert_elements (floats, 0.5, 1, -0.5, 2, -3, 6);
   assert_elements (reversed, -3, 6, 0.5, 1);
-  g_assert_true (mtl_strided_view_equal (view, floats, &local_error));
-  g_assert_false (mtl_strided_view_equal (view, numbers, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, floats, &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, numbers, &local_error));
   single = mtl_strided_view_to_dtype (numbers, MTL_DTYPE_FLOAT4_E2M1FN, &local_error);
-  g_assert_false (mtl_strided_view_equal (view, single, &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, single, &local_error));
   g_assert_true (mtl_strided_view_copy_from (single, view, &local_error));
-  g_assert_true (mtl_strided_view_equal (view, single, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, single, &local_error));
   text = mtl_strided_view_to_string (view);
   g_assert_cmpstr (text, ==, "[[ 0.5  1. ]\n [-0.5  2. ]\n [-3.   6. ]]");
 
   copy = mtl_strided_view_copy (reversed, &local_error);
   g_assert_cmpuint (mtl_strided_view_get_lanes (copy), ==, 2);
   assert_view_shape (copy, 2);
-  g_assert_true (mtl_strided_view_equal (copy, reversed, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (copy, reversed, &local_error));
 
   g_assert_true (mtl_strided_view_fill_double (reversed, 6, &local_error));
   g_assert_cmpmem (producer.data, 4, "\x77\x49\x77\x00", 4);
@@ -417,7 +417,7 @@ test_other_lanes (void)
         g_assert_cmpfloat (mtl_strided_view_get_double (copy, DIMS (j / types[i].lanes,
                                                                     j % types[i].lanes), &error),
                            ==, (j + types[i].lanes) % 5);
-      g_assert_true (mtl_strided_view_equal (copy, tail, &error));
+      g_assert_true (mtl_strided_view_array_equal (copy, tail, &error));
       g_assert_no_error (error);
     }
 }
@@ -471,12 +471,12 @@ test_lanes_of_all_axes (void)
   g_assert_cmpfloat (producer.data[6], ==, 0);
 
   producer.data[5] = -3;
-  g_assert_true (mtl_strided_view_equal (view, view, &local_error));
-  g_assert_false (mtl_strided_view_equal (view, narrow, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, narrow, &local_error));
   g_assert_true (mtl_strided_view_copy_from (narrow, view, &local_error));
-  g_assert_true (mtl_strided_view_equal (view, narrow, &local_error));
+  g_assert_true (mtl_strided_view_array_equal (view, narrow, &local_error));
   g_assert_true (mtl_strided_view_all_close (narrow, view, 0, 0, &local_error));
-  g_assert_false (mtl_strided_view_equal (view, pair, &local_error));
+  g_assert_false (mtl_strided_view_array_equal (view, pair, &local_error));
   g_assert_no_error (local_error);
   assert_elements (halves, 1.5, 1.5, 1.5, 1.5, 1.5, -3);
 
@@ -520,7 +520,8 @@ test_lanes_beyond (void)
       whole = mtl_strided_view_new_take_dlpack (&producer.versioned, &local_error);
       g_assert_no_error (local_error);
       view = slice (whole, cases[i].slices);
-      assert_refuses (mtl_strided_view_equal (view, view, &error), MTL_ERROR_OVERFLOW, "2^63");
+      assert_refuses (mtl_strided_view_array_equal (view, view, &error), MTL_ERROR_OVERFLOW,
+                      "2^63");
     }
 }
 

@@ -12,8 +12,8 @@ new_counted (int *n_ended)
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (DIMS (2, 3), MTL_ORDER_C, 32, &error);
   g_autoptr (MtlBuffer) buffer =
-    mtl_buffer_new_for_data (mtl_device_get_host (), numbers, sizeof numbers,
-                             MTL_BUFFER_FLAGS_NONE, count_call, n_ended, &error);
+    mtl_buffer_new_for_data (mtl_device_get_host (), numbers, sizeof numbers, MTL_BUFFER_FLAGS_NONE,
+                             n_ended, count_call, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
 
   g_assert_no_error (error);

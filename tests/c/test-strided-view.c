@@ -45,10 +45,10 @@ test_new (void)
   gsize n;
 
   g_assert_no_error (error);
-  same_layout = mtl_strided_view_get_layout (view);
+  same_layout = mtl_strided_view_dup_layout (view);
   byte_strides = mtl_strided_view_dup_byte_strides (view, &n, &error);
   assert_dims (byte_strides, n, -8, 2);
-  order = mtl_strided_view_get_stride_order (view, &n);
+  order = mtl_strided_view_dup_stride_order (view, &n);
   g_assert_cmpint (order[0], ==, 0);
 
   g_assert_true (mtl_strided_view_get_buffer (view) == buffer);
@@ -475,8 +475,8 @@ test_keeps_memory (void)
   int n_destroyed = 0;
   guint8 data[6] = { 0, 1, 2, 3, 4, 5 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 3), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, MTL_BUFFER_FLAGS_NONE, count_call, &n_destroyed,
-                                               &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
+                                               count_call, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   MtlStridedView *row = mtl_strided_view_select (view, 0, 1, &error);
 
@@ -510,8 +510,9 @@ test_lazy_buffer (void)
 }
 
 static void
-test_identical (void)
+test_equal (void)
 {
+  g_autoptr (GHashTable) table = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_range (MTL_DTYPE_INT32, DIMS (2, 3));
   g_autoptr (MtlStridedView) other = new_range (MTL_DTYPE_INT32, DIMS (2, 3));
@@ -520,11 +521,60 @@ test_identical (void)
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (view);
 
   g_assert_no_error (error);
-  g_assert_true (mtl_strided_view_is_identical (view, again));
+  g_assert_true (mtl_strided_view_equal (view, again));
   g_assert_cmpuint (mtl_strided_view_hash (view), ==, mtl_strided_view_hash (again));
-  g_assert_false (mtl_strided_view_is_identical (view, other));
-  g_assert_false (mtl_strided_view_is_identical (view, part));
-  g_assert_false (mtl_strided_view_is_identical (view, locked));
+  g_assert_false (mtl_strided_view_equal (view, other));
+  g_assert_false (mtl_strided_view_equal (view, part));
+  g_assert_false (mtl_strided_view_equal (view, locked));
+
+  table = g_hash_table_new ((GHashFunc) mtl_strided_view_hash, (GEqualFunc) mtl_strided_view_equal);
+  g_hash_table_add (table, view);
+  g_hash_table_add (table, part);
+  g_assert_true (g_hash_table_contains (table, again));
+  g_assert_false (g_hash_table_contains (table, other));
+  g_assert_cmpuint (g_hash_table_size (table), ==, 2);
+}
+
+static void
+test_properties (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) whole = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16,
+                                                                 DIMS (4, 6), &error);
+  g_autoptr (MtlStridedView) part = mtl_strided_view_slice_string (whole, "1:, ::-2", &error);
+  g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (part);
+  MtlStridedView *views[] = { whole, part, read_only };
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < G_N_ELEMENTS (views); i++)
+    {
+      g_autoptr (MtlStridedLayout) layout = NULL;
+      g_autoptr (MtlStridedLayout) expected = mtl_strided_view_dup_layout (views[i]);
+      g_autoptr (MtlBuffer) buffer = NULL;
+      g_autoptr (MtlDevice) device = NULL;
+
+      assert_property (views[i], "n-dims", guint, mtl_strided_view_get_n_dims);
+      assert_property (views[i], "item-bits", guint, mtl_strided_view_get_item_bits);
+      assert_property (views[i], "offset", gint64, mtl_strided_view_get_offset);
+      assert_property (views[i], "volume", gint64, mtl_strided_view_get_volume);
+      assert_property (views[i], "byte-offset", guint64, mtl_strided_view_get_byte_offset);
+      assert_property (views[i], "dtype", MtlDType, mtl_strided_view_get_dtype);
+      assert_property (views[i], "dtype-code", guint, mtl_strided_view_get_dtype_code);
+      assert_property (views[i], "dtype-bits", guint, mtl_strided_view_get_dtype_bits);
+      assert_property (views[i], "lanes", guint, mtl_strided_view_get_lanes);
+      assert_property (views[i], "padded", gboolean, mtl_strided_view_is_padded);
+      assert_property (views[i], "device-type", MtlDeviceType, mtl_strided_view_get_device_type);
+      assert_property (views[i], "device-type-code", int, mtl_strided_view_get_device_type_code);
+      assert_property (views[i], "device-ordinal", int, mtl_strided_view_get_device_ordinal);
+      assert_property (views[i], "host-accessible", gboolean,
+                       mtl_strided_view_is_host_accessible);
+      assert_property (views[i], "read-only", gboolean, mtl_strided_view_is_read_only);
+
+      g_object_get (views[i], "layout", &layout, "buffer", &buffer, "device", &device, NULL);
+      g_assert_true (mtl_strided_layout_equal (layout, expected));
+      g_assert_true (buffer == mtl_strided_view_get_buffer (views[i]));
+      g_assert_true (device == mtl_strided_view_get_device (views[i]));
+    }
 }
 
 static void
@@ -572,7 +622,8 @@ main (int   argc,
   g_test_add_func ("/StridedView/operations/errors", test_operation_errors);
   g_test_add_func ("/StridedView/keeps-memory", test_keeps_memory);
   g_test_add_func ("/StridedView/lazy-buffer", test_lazy_buffer);
-  g_test_add_func ("/StridedView/identical", test_identical);
+  g_test_add_func ("/StridedView/equal", test_equal);
+  g_test_add_func ("/StridedView/properties", test_properties);
 
   return g_test_run ();
 }

@@ -14,7 +14,7 @@ test_archive (TestFolder    *folder,
     {
       g_autoptr (GFile) file = write_archive (folder, 3000000);
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
-      g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+      g_autofree const char **names = mtl_tensor_file_list_names (tensors);
       MtlStridedView **views = get_views (tensors, NULL, 4);
       const guint8 *zeros = mtl_strided_view_get_data (views[0]);
 
@@ -62,8 +62,8 @@ test_archive_cancelled (TestFolder    *folder,
   gsize n_views;
 
   /* What is stored comes first, and is reported. */
-  g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, outcome_on_progress,
-                                            &outcome, &n_views, &error));
+  g_assert_null (mtl_tensor_file_load_views (tensors, NULL, cancellable, outcome_on_progress,
+                                             &outcome, &n_views, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_cmpint (outcome.done, ==, 4);
   g_assert_cmpint (outcome.total, ==, 10000000 + 4 + 8);
@@ -90,9 +90,9 @@ test_archive_damaged (TestFolder    *folder,
       gsize n_views = 0;
 
       g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 0x55 }, 1, i), ==, 1);
-      tensors = mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &error);
+      tensors = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
       if (tensors != NULL)
-        views = mtl_tensor_file_get_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error);
+        views = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error);
       if (views == NULL)
         {
           g_assert_nonnull (strstr (error->message, "file”"));
@@ -123,9 +123,9 @@ test_archive_wrong (TestFolder    *folder,
     pattern[i] = get_pattern_byte (i) ^ i >> 11;
   file = write_npz (folder, "file", &member, 1);
   tensors = open_file (file, MTL_FILE_MODE_MAP);
-  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+  assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "Tensor “a\\n”: What is deflated before byte");
-  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+  assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "file” ends 1000 bytes too early");
 
   g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
@@ -134,7 +134,7 @@ test_archive_wrong (TestFolder    *folder,
   g_object_unref (file);
   file = write_file (folder, "file", bytes, size);
   tensors = open_file (file, MTL_FILE_MODE_READ);
-  assert_fails (mtl_tensor_file_get_view (tensors, "a\n", &error), MTL_ERROR_INVALID_DATA,
+  assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "Tensor “a\\n”: ");
 }
 
@@ -156,7 +156,7 @@ test_archive_crc (TestFolder    *folder,
   g_object_unref (file);
   file = write_file (folder, "file", bytes, size);
   tensors = open_file (file, MTL_FILE_MODE_MAP);
-  assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_INVALID_DATA,
+  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "file” are damaged: their CRC is ");
 }
 

@@ -44,7 +44,7 @@ get_place (MtlTensorFile *tensors,
            const char    *name)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, name, &error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name, &error);
 
   g_assert_no_error (error);
   return mtl_tensor_file_entry_get_byte_offset (entry);

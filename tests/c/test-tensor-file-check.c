@@ -18,7 +18,7 @@ check_one (MtlTensorFile    *tensors,
            MtlTensorChecks   checks,
            GError          **error)
 {
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, name, error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name, error);
 
   g_assert_nonnull (entry);
   return mtl_tensor_file_entry_check (entry, checks, NULL, error);
@@ -207,7 +207,7 @@ test_archive_damaged (TestFolder    *folder,
         i += 30 + strlen ("second.npy");
 
       g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 1 << i % 8 }, 1, i), ==, 1);
-      tensors = mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &error);
+      tensors = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
       if (tensors != NULL && check (tensors, MTL_TENSOR_CHECKS_NONE, &error))
         {
           assert_undamaged (tensors);
@@ -257,8 +257,9 @@ check_in_background (MtlTensorFile    *tensors,
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_check_async (tensors, checks, cancellable, outcome_on_progress, outcome,
-                               outcome_on_freed, outcome_on_ready, outcome);
+  mtl_tensor_file_check_async (tensors, checks, G_PRIORITY_DEFAULT, cancellable,
+                               outcome_on_progress, outcome, outcome_on_freed, outcome_on_ready,
+                               outcome);
   result = outcome_wait (outcome);
   return mtl_tensor_file_check_finish (tensors, result, error);
 }
@@ -286,7 +287,7 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "bytes", &error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "bytes", &error);
   Outcome outcome = outcome_new (NULL);
 
   g_assert_no_error (error);

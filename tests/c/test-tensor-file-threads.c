@@ -78,8 +78,8 @@ race (gpointer data)
     {
       GError *error = NULL;
       gsize n_views = 0;
-      MtlStridedView **views = mtl_tensor_file_get_views (self->tensors, NULL, NULL, NULL, NULL,
-                                                          &n_views, &error);
+      MtlStridedView **views = mtl_tensor_file_load_views (self->tensors, NULL, NULL, NULL, NULL,
+                                                           &n_views, &error);
 
       assert_only_closed (views, error);
       free_views (views, n_views);
@@ -88,7 +88,7 @@ race (gpointer data)
           g_autoptr (MtlStridedView) view = NULL;
 
           error = NULL;
-          view = mtl_tensor_file_get_view (self->tensors, self->names[j], &error);
+          view = mtl_tensor_file_load_view (self->tensors, self->names[j], NULL, &error);
           assert_only_closed (view, error);
         }
     }

@@ -22,7 +22,7 @@ test_order (TestFolder    *folder,
       assert_elements (all[0], 1, 2, 3);
       assert_elements (all[1], 4, 5, 6, -1);
       assert_elements (all[2]);
-      g_assert_cmpint (mtl_strided_view_is_identical (all[1], some[1]), ==,
+      g_assert_cmpint (mtl_strided_view_equal (all[1], some[1]), ==,
                        mode == MTL_FILE_MODE_MAP);
       free_views (get_views (tensors, "x*", 0), 0);
       free_views (all, 3);
@@ -44,9 +44,9 @@ test_progress (TestFolder    *folder,
       g_autoptr (GError) error = NULL;
       Outcome outcome = outcome_new (NULL);
       gsize n_views;
-      MtlStridedView **views = mtl_tensor_file_get_views (tensors, NULL, NULL,
-                                                          outcome_on_progress, &outcome,
-                                                          &n_views, &error);
+      MtlStridedView **views = mtl_tensor_file_load_views (tensors, NULL, NULL,
+                                                           outcome_on_progress, &outcome,
+                                                           &n_views, &error);
 
       g_assert_no_error (error);
       assert_large (views);
@@ -81,8 +81,8 @@ test_cancelled (TestFolder    *folder,
 
       if (mode == MTL_FILE_MODE_MAP)
         g_cancellable_cancel (cancellable);
-      g_assert_null (mtl_tensor_file_get_views (tensors, NULL, cancellable, outcome_on_progress,
-                                                &outcome, &n_views, &error));
+      g_assert_null (mtl_tensor_file_load_views (tensors, NULL, cancellable, outcome_on_progress,
+                                                 &outcome, &n_views, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
       g_assert_cmpuint (n_views, ==, 0);
       if (mode == MTL_FILE_MODE_READ)
@@ -103,11 +103,11 @@ test_changed (TestFolder    *folder,
       gsize n_views = 77;
 
       g_assert_cmpint (truncate (g_file_peek_path (file), 10000000), ==, 0);
-      assert_fails (mtl_tensor_file_get_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
+      assert_fails (mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
                     MTL_ERROR_INVALID_DATA, "file” was changed");
       g_assert_cmpuint (n_views, ==, 0);
       mtl_tensor_file_close (tensors);
-      assert_closed (mtl_tensor_file_get_views (tensors, "x", NULL, NULL, NULL, &n_views, &error));
+      assert_closed (mtl_tensor_file_load_views (tensors, "x", NULL, NULL, NULL, &n_views, &error));
     }
 }
 
@@ -132,7 +132,7 @@ test_cut_meanwhile (TestFolder    *folder,
       gsize n_views;
 
       mtl_set_max_threads (n_threads);
-      g_assert_null (mtl_tensor_file_get_views (tensors, NULL, NULL, cut, file, &n_views, &error));
+      g_assert_null (mtl_tensor_file_load_views (tensors, NULL, NULL, cut, file, &n_views, &error));
       g_assert_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA);
     }
 
@@ -148,10 +148,11 @@ get_views_in_background (MtlTensorFile  *tensors,
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_get_views_async (tensors, NULL, cancellable, outcome_on_progress, outcome,
-                                   outcome_on_freed, outcome_on_ready, outcome);
+  mtl_tensor_file_load_views_async (tensors, NULL, G_PRIORITY_DEFAULT, cancellable,
+                                    outcome_on_progress, outcome, outcome_on_freed,
+                                    outcome_on_ready, outcome);
   result = outcome_wait (outcome);
-  return mtl_tensor_file_get_views_finish (tensors, result, n_views, error);
+  return mtl_tensor_file_load_views_finish (tensors, result, n_views, error);
 }
 
 static void
@@ -197,10 +198,10 @@ test_prefetch (TestFolder    *folder,
       MtlStridedView **views = get_views (tensors, NULL, N_LARGE);
       MtlStridedView *turned[3];
 
-      g_assert_true (mtl_tensor_file_prefetch (tensors, views, N_LARGE, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, views, N_LARGE, NULL, &error));
       g_assert_no_error (error);
       assert_large (views);
-      g_assert_true (mtl_tensor_file_prefetch (tensors, NULL, 0, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, NULL, 0, NULL, &error));
 
       /* Any views, also of nothing, and of what a closed file had. */
       mtl_tensor_file_close (tensors);
@@ -208,7 +209,7 @@ test_prefetch (TestFolder    *folder,
       turned[1] = mtl_strided_view_narrow (views[0], 0, 1, 0, 1, &error);
       turned[2] = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8, DIMS (5), &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_tensor_file_prefetch (tensors, turned, 3, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, turned, 3, NULL, &error));
       g_assert_no_error (error);
       free_views (views, N_LARGE);
       for (gsize i = 0; i < G_N_ELEMENTS (turned); i++)
@@ -260,7 +261,7 @@ test_prefetch_reads (TestFolder    *folder,
       return;
     }
 
-  g_assert_true (mtl_tensor_file_prefetch (tensors, &view, 1, &error));
+  g_assert_true (mtl_tensor_file_prefetch (tensors, &view, 1, NULL, &error));
   g_assert_no_error (error);
   for (int i = 0; i < 1000 && count_resident_pages (bytes, large_sizes[2]) <= n_before; i++)
     g_usleep (1000);
@@ -294,8 +295,8 @@ test_async_forgotten (TestFolder    *folder,
   g_autoptr (GAsyncResult) result = NULL;
   GWeakRef weak;
 
-  mtl_tensor_file_get_views_async (tensors, NULL, NULL, NULL, &outcome, outcome_on_freed,
-                                   outcome_on_ready, &outcome);
+  mtl_tensor_file_load_views_async (tensors, NULL, G_PRIORITY_DEFAULT, NULL, NULL, &outcome,
+                                    outcome_on_freed, outcome_on_ready, &outcome);
   result = outcome_wait (&outcome);
   g_weak_ref_init (&weak, tensors);
   g_clear_object (&result);

@@ -120,8 +120,9 @@ test_cancelled (TestFolder    *folder,
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
 
   outcome = outcome_new (NULL);
-  mtl_tensor_file_builder_write_shards_async (builder, index, 1, cancellable, on_progress, &outcome,
-                                              outcome_on_freed, outcome_on_ready, &outcome);
+  mtl_tensor_file_builder_write_shards_async (builder, index, 1, G_PRIORITY_DEFAULT, cancellable,
+                                              on_progress, &outcome, outcome_on_freed,
+                                              outcome_on_ready, &outcome);
   result = outcome_wait (&outcome);
   g_assert_false (mtl_tensor_file_builder_write_shards_finish (builder, result, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
@@ -145,8 +146,8 @@ test_async (TestFolder    *folder,
   Outcome outcome = outcome_new (NULL);
 
   set_metadata (builder, "format", "pt");
-  mtl_tensor_file_builder_write_async (builder, file, NULL, on_progress, &outcome,
-                                       outcome_on_freed, outcome_on_ready, &outcome);
+  mtl_tensor_file_builder_write_async (builder, file, G_PRIORITY_DEFAULT, NULL, on_progress,
+                                       &outcome, outcome_on_freed, outcome_on_ready, &outcome);
   /* It is written as it was. */
   add (builder, "later", later);
   result = outcome_wait (&outcome);
@@ -161,8 +162,8 @@ test_async (TestFolder    *folder,
   g_cancellable_cancel (cancellable);
   g_clear_object (&result);
   outcome = outcome_new (NULL);
-  mtl_tensor_file_builder_write_async (builder, file, cancellable, on_progress, &outcome,
-                                       outcome_on_freed, outcome_on_ready, &outcome);
+  mtl_tensor_file_builder_write_async (builder, file, G_PRIORITY_DEFAULT, cancellable, on_progress,
+                                       &outcome, outcome_on_freed, outcome_on_ready, &outcome);
   result = outcome_wait (&outcome);
   g_assert_false (mtl_tensor_file_builder_write_finish (builder, result, &error));
   assert_system_failed (error, G_IO_ERROR_CANCELLED, "ancelled");
@@ -232,13 +233,13 @@ test_shards (TestFolder    *folder,
   g_assert_cmpuint (count_names (folder), ==, 6);
   assert_series (index, 10);
   tensors = open_file (last, MTL_FILE_MODE_READ);
-  names = mtl_tensor_file_get_names (tensors);
+  names = mtl_tensor_file_list_names (tensors);
   g_assert_cmpstrv ((char **) names, (char **) expected);
 
   outcome = outcome_new (NULL);
-  mtl_tensor_file_builder_write_shards_async (builder, other, G_MAXUINT64, NULL, on_progress,
-                                              &outcome, outcome_on_freed, outcome_on_ready,
-                                              &outcome);
+  mtl_tensor_file_builder_write_shards_async (builder, other, G_MAXUINT64, G_PRIORITY_DEFAULT, NULL,
+                                              on_progress, &outcome, outcome_on_freed,
+                                              outcome_on_ready, &outcome);
   result = outcome_wait (&outcome);
   g_assert_true (mtl_tensor_file_builder_write_shards_finish (builder, result, &error));
   g_assert_no_error (error);
@@ -428,7 +429,7 @@ add_in_way (MtlTensorFileBuilder *builder,
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (view);
   g_autoptr (MtlStridedView) packed =
-    mtl_strided_view_view_as (view, MTL_DTYPE_FLOAT4_E2M1FN, &error);
+    mtl_strided_view_reinterpret (view, MTL_DTYPE_FLOAT4_E2M1FN, &error);
   g_autoptr (MtlStridedView) rows =
     mtl_strided_view_reshape (packed, DIMS (N_ELEMENTS * 8 / 5, 5), &error);
 

@@ -30,10 +30,10 @@ test_description (TestFolder    *folder,
   static const char *const keys[] = { "format", "who", NULL };
   g_autoptr (GFile) file = write_three (folder, "any.name");
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_AUTO);
-  g_autofree const char **all = mtl_tensor_file_get_names (tensors);
-  g_autofree const char **all_keys = mtl_tensor_file_get_metadata_keys (tensors);
+  g_autofree const char **all = mtl_tensor_file_list_names (tensors);
+  g_autofree const char **all_keys = mtl_tensor_file_list_metadata_keys (tensors);
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "b", &error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "b", &error);
   const gint64 *shape;
   gsize n_dims;
 
@@ -90,7 +90,7 @@ test_list (TestFolder    *folder,
   same = g_list_model_get_item (list, 1);
   g_assert_true (same == entry);
   g_clear_object (&same);
-  same = mtl_tensor_file_get_entry (tensors, "b", &error);
+  same = mtl_tensor_file_lookup_entry (tensors, "b", &error);
   g_assert_true (same == entry);
   other = g_list_model_get_item (list, 2);
   g_assert_true (other != entry);
@@ -101,7 +101,7 @@ test_list (TestFolder    *folder,
 
   /* The entry keeps the file. */
   g_object_unref (tensors);
-  view = mtl_tensor_file_entry_get_view (entry, &error);
+  view = mtl_tensor_file_entry_load_view (entry, NULL, &error);
   g_assert_no_error (error);
   assert_elements (view, 4, 5, 6, -1);
 }
@@ -125,7 +125,7 @@ test_mapped (TestFolder    *folder,
   assert_view_shape (b, 2, 2);
   g_assert_cmpint (mtl_strided_view_get_dtype (b), ==, MTL_DTYPE_INT16);
   g_assert_true (mtl_strided_view_is_read_only (a));
-  g_assert_true (mtl_strided_view_is_identical (a, again));
+  g_assert_true (mtl_strided_view_equal (a, again));
   g_assert_cmpuint (mtl_strided_view_get_address (b), ==, mtl_strided_view_get_address (a) + 3);
 
   g_assert_finalize_object (tensors);
@@ -220,7 +220,7 @@ test_sharded (TestFolder    *folder,
       guint n_open = count_descriptors ();
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_get_entry (tensors, "y", &error);
+      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "y", &error);
       g_autofree char *name = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
 
       g_assert_cmpstr (name, ==, "2");
@@ -234,7 +234,7 @@ test_sharded (TestFolder    *folder,
 }
 
 #define assert_open_refuses(file, code, value) \
-  assert_fails (mtl_tensor_file_open ((file), MTL_FILE_MODE_AUTO, NULL, NULL, &error), code, value)
+  assert_fails (mtl_tensor_file_open ((file), NULL, &error), code, value)
 
 static void
 write_archive_of_bytes (TestFolder *folder,
@@ -259,7 +259,7 @@ test_sharded_wrong (TestFolder    *folder,
 
   /* Another file, before a view was made. */
   second = write_three (folder, "2");
-  assert_fails (mtl_tensor_file_get_view (tensors, "y", &error), MTL_ERROR_INVALID_DATA,
+  assert_fails (mtl_tensor_file_load_view (tensors, "y", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "2” was replaced");
   assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "Tensor “y” is not in “");
 
@@ -268,7 +268,7 @@ test_sharded_wrong (TestFolder    *folder,
   write_archive_of_bytes (folder, "2");
   assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is of NumPy's");
   g_assert_cmpint (g_unlink (g_file_peek_path (itself)), ==, 0);
-  g_assert_null (mtl_tensor_file_open (file, MTL_FILE_MODE_MAP, NULL, NULL, &local_error));
+  g_assert_null (mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &local_error));
   assert_system_failed (local_error, G_IO_ERROR_NOT_FOUND, "2” cannot be opened");
 }
 
@@ -276,7 +276,7 @@ static gpointer
 open_any (GFile   *file,
           GError **error)
 {
-  return mtl_tensor_file_open (file, MTL_FILE_MODE_AUTO, NULL, NULL, error);
+  return mtl_tensor_file_open (file, NULL, error);
 }
 
 static void
@@ -323,9 +323,9 @@ test_missing_tensor (TestFolder    *folder,
   g_autoptr (GFile) file = write_three (folder, "file");
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
 
-  assert_fails (mtl_tensor_file_get_view (tensors, "c\n", &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_tensor_file_load_view (tensors, "c\n", NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "no tensor “c\\n” among the 3");
-  assert_fails (mtl_tensor_file_get_entry (tensors, "", &error), MTL_ERROR_OUT_OF_BOUNDS,
+  assert_fails (mtl_tensor_file_lookup_entry (tensors, "", &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "no tensor “”");
 }
 
@@ -339,7 +339,7 @@ test_changed (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
 
       g_assert_cmpint (truncate (g_file_peek_path (file), 100), ==, 0);
-      assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_INVALID_DATA,
+      assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
                     "file” was changed");
     }
 }
@@ -369,8 +369,57 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (GError) error = NULL;
 
   g_cancellable_cancel (cancellable);
-  g_assert_null (mtl_tensor_file_open (file, MTL_FILE_MODE_AUTO, NULL, cancellable, &error));
+  g_assert_null (mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_AUTO, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_null (mtl_tensor_file_open (file, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+/* Whether the file is mapped or read. */
+static void
+test_views_cancelled (TestFolder    *folder,
+                      gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+
+  g_cancellable_cancel (cancellable);
+  for (MtlFileMode mode = MTL_FILE_MODE_MAP; mode <= MTL_FILE_MODE_READ; mode++)
+    {
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "a", &error);
+      g_autoptr (MtlStridedView) view = mtl_tensor_file_load_view (tensors, "a", NULL, &error);
+
+      g_assert_no_error (error);
+      g_assert_null (mtl_tensor_file_load_view (tensors, "a", cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+      g_assert_null (mtl_tensor_file_entry_load_view (entry, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+
+      /* What was read needs nothing of the system. */
+      g_assert_cmpint (mtl_tensor_file_prefetch (tensors, &view, 1, cancellable, &error), ==,
+                       mode == MTL_FILE_MODE_READ);
+      if (mode == MTL_FILE_MODE_MAP)
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
+}
+
+static void
+test_open_short (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_three (folder, "file");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_tensor_file_get_device (tensors) == mtl_device_get_host ());
+  g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_MAP);
+  assert_tensor (tensors, "a", 1, 2, 3);
 }
 
 static void
@@ -389,8 +438,8 @@ open_in_background (GFile         *file,
 {
   g_autoptr (GAsyncResult) result = NULL;
 
-  mtl_tensor_file_open_async (file, MTL_FILE_MODE_READ, mtl_device_get_host (), cancellable,
-                              keep_result, &result);
+  mtl_tensor_file_open_async (file, mtl_device_get_host (), MTL_FILE_MODE_READ, G_PRIORITY_DEFAULT,
+                              cancellable, keep_result, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
   return mtl_tensor_file_open_finish (result, error);
@@ -416,21 +465,45 @@ test_open_async (TestFolder    *folder,
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* The task has it, and with it its thread and its callback. */
+static void
+test_priority (TestFolder    *folder,
+               gconstpointer  data)
+{
+  static const int priorities[] = { G_PRIORITY_HIGH, G_PRIORITY_DEFAULT, G_PRIORITY_LOW };
+  g_autoptr (GFile) file = write_three (folder, "file");
+
+  for (gsize i = 0; i < G_N_ELEMENTS (priorities); i++)
+    {
+      g_autoptr (GAsyncResult) result = NULL;
+      g_autoptr (MtlTensorFile) tensors = NULL;
+
+      mtl_tensor_file_open_async (file, NULL, MTL_FILE_MODE_AUTO, priorities[i], NULL, keep_result,
+                                  &result);
+      while (result == NULL)
+        g_main_context_iteration (NULL, TRUE);
+      g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, priorities[i]);
+      tensors = mtl_tensor_file_open_finish (result, NULL);
+      g_assert_nonnull (tensors);
+    }
+}
+
 /* Bindings can make them this way: they are of no file. */
 static void
 test_bare (void)
 {
   g_autoptr (MtlTensorFile) tensors = g_object_new (MTL_TYPE_TENSOR_FILE, NULL);
   g_autoptr (MtlTensorFileEntry) entry = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
-  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
-  g_autofree const char **keys = mtl_tensor_file_get_metadata_keys (tensors);
+  g_autofree const char **names = mtl_tensor_file_list_names (tensors);
+  g_autofree const char **keys = mtl_tensor_file_list_metadata_keys (tensors);
 
   g_assert_null (names[0]);
   g_assert_null (keys[0]);
   g_assert_null (mtl_tensor_file_get_file (tensors));
   g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 0);
-  assert_fails (mtl_tensor_file_get_view (tensors, "a", &error), MTL_ERROR_OUT_OF_BOUNDS, "“a”");
+  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "“a”");
   assert_properties (tensors);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
@@ -462,8 +535,9 @@ test_foreign_device (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = open_on_device (file, mode, device);
       gsize n_views;
 
-      assert_fails (mtl_tensor_file_get_view (tensors, "b", &error), codes[mode], "“b”: ");
-      assert_fails (mtl_tensor_file_get_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
+      assert_fails (mtl_tensor_file_load_view (tensors, "b", NULL, &error), codes[mode],
+                    "“b”: ");
+      assert_fails (mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
                     codes[mode], "“a”: ");
     }
 }
@@ -488,10 +562,10 @@ test_close (TestFolder    *folder,
       g_assert_cmpuint (count_descriptors (), ==, n_open);
       assert_elements (view, 4, 5, 6, -1);
       g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "b");
-      assert_closed (mtl_tensor_file_entry_get_view (entry, &error));
-      assert_closed (mtl_tensor_file_get_view (tensors, "a", &error));
-      assert_closed (mtl_tensor_file_get_view (tensors, "none", &error));
-      assert_closed (mtl_tensor_file_get_view (untouched, "a", &error));
+      assert_closed (mtl_tensor_file_entry_load_view (entry, NULL, &error));
+      assert_closed (mtl_tensor_file_load_view (tensors, "a", NULL, &error));
+      assert_closed (mtl_tensor_file_load_view (tensors, "none", NULL, &error));
+      assert_closed (mtl_tensor_file_load_view (untouched, "a", NULL, &error));
     }
 }
 
@@ -538,12 +612,12 @@ test_written (TestFolder    *folder,
 
       g_assert_cmpint (pwrite (fd, "x", 1, 8 + strlen (three_header)), ==, 1);
       g_assert_cmpint (utimensat (AT_FDCWD, path, times, 0), ==, 0);
-      assert_fails (mtl_tensor_file_get_view (written, "a", &error), MTL_ERROR_INVALID_DATA,
+      assert_fails (mtl_tensor_file_load_view (written, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
                     "file” was changed");
 
       grown = open_file (file, mode);
       g_assert_cmpint (ftruncate (fd, 1000), ==, 0);
-      assert_fails (mtl_tensor_file_get_view (grown, "a", &error), MTL_ERROR_INVALID_DATA,
+      assert_fails (mtl_tensor_file_load_view (grown, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
                     "and has 1000");
       close (fd);
     }
@@ -590,6 +664,9 @@ main (int   argc,
   add_folder_test ("/TensorFile/changed", test_changed);
   add_folder_test ("/TensorFile/replaced", test_replaced);
   add_folder_test ("/TensorFile/cancelled", test_cancelled);
+  add_folder_test ("/TensorFile/cancelled/views", test_views_cancelled);
+  add_folder_test ("/TensorFile/open/short", test_open_short);
+  add_folder_test ("/TensorFile/open/priority", test_priority);
   add_folder_test ("/TensorFile/open-async", test_open_async);
   add_folder_test ("/TensorFile/foreign-device", test_foreign_device);
   add_folder_test ("/TensorFile/close", test_close);

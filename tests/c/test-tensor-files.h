@@ -44,7 +44,7 @@ open_on_device (GFile       *file,
                 MtlDevice   *device)
 {
   g_autoptr (GError) error = NULL;
-  MtlTensorFile *tensors = mtl_tensor_file_open (file, mode, device, NULL, &error);
+  MtlTensorFile *tensors = mtl_tensor_file_open_full (file, device, mode, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_tensor_file_get_device (tensors)
@@ -64,7 +64,7 @@ get_view (MtlTensorFile *tensors,
           const char    *name)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_tensor_file_get_view (tensors, name, &error);
+  MtlStridedView *view = mtl_tensor_file_load_view (tensors, name, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_get_device (view) == mtl_tensor_file_get_device (tensors));
@@ -229,8 +229,8 @@ get_views (MtlTensorFile *tensors,
 {
   g_autoptr (GError) error = NULL;
   gsize n_views = 77;
-  MtlStridedView **views = mtl_tensor_file_get_views (tensors, pattern, NULL, NULL, NULL, &n_views,
-                                                      &error);
+  MtlStridedView **views = mtl_tensor_file_load_views (tensors, pattern, NULL, NULL, NULL, &n_views,
+                                                       &error);
 
   g_assert_no_error (error);
   g_assert_nonnull (views);

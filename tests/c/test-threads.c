@@ -102,10 +102,10 @@ exchange (gpointer data)
   for (int i = 0; i < N_ROUNDS; i++)
     {
       g_autoptr (MtlDlpackTensor) tensor =
-        mtl_strided_view_export_dlpack (self->view,
-                                        i % 2 == 0 ? MTL_DLPACK_FLAGS_NONE
-                                                   : MTL_DLPACK_FLAGS_LEGACY,
-                                        MTL_DEVICE_TYPE_UNKNOWN, 0, NO_EVENT, NULL);
+        mtl_strided_view_export_dlpack_full (self->view,
+                                             i % 2 == 0 ? MTL_DLPACK_FLAGS_NONE
+                                                        : MTL_DLPACK_FLAGS_LEGACY,
+                                             MTL_DEVICE_TYPE_UNKNOWN, 0, NO_EVENT, NULL);
       g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_dlpack (tensor, NULL);
 
       g_assert_true (mtl_strided_view_get_data (view) == mtl_strided_view_get_data (self->view));
@@ -224,7 +224,7 @@ static gpointer
 make_and_release (gpointer data)
 {
   Shared *self = data;
-  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_get_layout (self->view);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (self->view);
   MtlStridedView *held[6];
   MtlStridedLayout *layouts[6];
 

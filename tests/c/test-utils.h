@@ -34,6 +34,20 @@
   G_STMT_END
 
 /* That a call which returns an object gives none, and why. */
+/* What a getter gives is what the property of that name has, which is read-only. */
+#define assert_property(object, name, type, getter) \
+  G_STMT_START \
+    { \
+      GParamSpec *spec_ = g_object_class_find_property (G_OBJECT_GET_CLASS (object), name); \
+      type property_; \
+      g_assert_nonnull (spec_); \
+      g_assert_cmpint (spec_->flags & (G_PARAM_READWRITE | G_PARAM_CONSTRUCT), ==, \
+                       G_PARAM_READABLE); \
+      g_object_get (object, name, &property_, NULL); \
+      g_assert_true (property_ == getter (object)); \
+    } \
+  G_STMT_END
+
 #define assert_fails(call, error_code, value) \
   G_STMT_START \
     { \
@@ -150,11 +164,11 @@ slice (MtlStridedView *view,
 }
 
 static inline MtlStridedView *
-view_as (MtlStridedView *view,
-         MtlDType        dtype)
+reinterpret (MtlStridedView *view,
+             MtlDType        dtype)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *other = mtl_strided_view_view_as (view, dtype, &error);
+  MtlStridedView *other = mtl_strided_view_reinterpret (view, dtype, &error);
 
   g_assert_no_error (error);
   g_assert_cmpint (mtl_strided_view_get_dtype (other), ==, dtype);

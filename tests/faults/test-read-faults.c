@@ -51,11 +51,11 @@ get_each (MtlTensorFile  *tensors,
           GChecksum      *sum,
           GError        **error)
 {
-  g_autofree const char **names = mtl_tensor_file_get_names (tensors);
+  g_autofree const char **names = mtl_tensor_file_list_names (tensors);
 
   for (gsize i = 0; names[i] != NULL; i++)
     {
-      g_autoptr (MtlStridedView) view = mtl_tensor_file_get_view (tensors, names[i], error);
+      g_autoptr (MtlStridedView) view = mtl_tensor_file_load_view (tensors, names[i], NULL, error);
 
       if (view == NULL)
         return FALSE;
@@ -73,14 +73,14 @@ get_all (MtlTensorFile  *tensors,
          GError        **error)
 {
   gsize n_views;
-  MtlStridedView **views = mtl_tensor_file_get_views (tensors, "*", NULL, NULL, NULL, &n_views,
-                                                      error);
+  MtlStridedView **views = mtl_tensor_file_load_views (tensors, "*", NULL, NULL, NULL, &n_views,
+                                                       error);
   gboolean done;
 
   if (views == NULL)
     return FALSE;
 
-  done = mtl_tensor_file_prefetch (tensors, views, n_views, error);
+  done = mtl_tensor_file_prefetch (tensors, views, n_views, NULL, error);
   for (gsize i = 0; i < n_views; i++)
     add_view (sum, views[i]);
   free_views (views, n_views);
@@ -93,8 +93,8 @@ run_read (gpointer   data,
           GError   **error)
 {
   ReadCase *self = data;
-  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (self->file, self->mode, NULL, NULL,
-                                                            error);
+  g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open_full (self->file, NULL, self->mode, NULL,
+                                                                 error);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
 
   if (tensors == NULL || !get_each (tensors, sum, error) || !get_all (tensors, sum, error)

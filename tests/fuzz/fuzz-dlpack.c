@@ -167,8 +167,8 @@ operate (MtlStridedView  *view,
     case 6:
       return mtl_strided_view_unsqueeze (view, &axis, 1, error);
     case 7:
-      return mtl_strided_view_view_as (view, dtypes[input_byte (input) % G_N_ELEMENTS (dtypes)],
-                                       error);
+      return mtl_strided_view_reinterpret (view, dtypes[input_byte (input) % G_N_ELEMENTS (dtypes)],
+                                           error);
     default:
       return mtl_strided_view_slice_string (view, slices[input_byte (input)
                                                          % G_N_ELEMENTS (slices)], error);
@@ -199,7 +199,7 @@ touch (MtlStridedView *view,
   doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error);
   if (check_result (doubles != NULL, &error))
     {
-      mtl_strided_view_equal (view, doubles, &error);
+      mtl_strided_view_array_equal (view, doubles, &error);
       g_assert_no_error (error);
       mtl_strided_view_all_close (doubles, view, 0.1, 0.1, &error);
       g_assert_no_error (error);
@@ -233,7 +233,7 @@ pass_on (MtlStridedView *view,
   if (!is_readable)
     flags = (flags & ~MTL_DLPACK_FLAGS_COPY) | MTL_DLPACK_FLAGS_NEVER_COPY;
 
-  managed = (gpointer) mtl_strided_view_to_dlpack (view, flags, device, 0, &error);
+  managed = (gpointer) mtl_strided_view_to_dlpack_full (view, flags, device, 0, &error);
   if (check_result (managed != NULL, &error))
     {
       const DLTensor *tensor = &managed->dl_tensor;
@@ -253,7 +253,7 @@ pass_on (MtlStridedView *view,
                         mtl_strided_view_get_item_bits (view));
     }
 
-  legacy = (gpointer) mtl_strided_view_to_dlpack_legacy (view, flags, device, 0, &error);
+  legacy = (gpointer) mtl_strided_view_to_dlpack_legacy_full (view, flags, device, 0, &error);
   if (check_result (legacy != NULL, &error))
     legacy->deleter (legacy);
 }

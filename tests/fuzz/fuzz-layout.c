@@ -306,7 +306,7 @@ check_layout (MtlStridedLayout *layout)
   g_assert_cmpint (mtl_strided_layout_get_volume (layout), ==, is_empty ? 0 : volume);
   g_assert_true (mtl_strided_layout_is_empty (layout) == is_empty);
 
-  order = mtl_strided_layout_get_stride_order (layout, &n_axes);
+  order = mtl_strided_layout_dup_stride_order (layout, &n_axes);
   g_assert_cmpuint (n_axes, ==, n_dims);
   for (gsize i = 0; i < n_axes; i++)
     {

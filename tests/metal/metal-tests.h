@@ -64,7 +64,7 @@ static inline MtlDevice *
 get_metal (int ordinal)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlDevice) device = mtl_device_get (MTL_DEVICE_TYPE_METAL, ordinal, &error);
+  MtlDevice *device = mtl_device_get (MTL_DEVICE_TYPE_METAL, ordinal, &error);
 
   g_assert_no_error (error);
   return device;

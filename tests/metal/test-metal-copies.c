@@ -84,7 +84,8 @@ check_copy (MtlBuffer *dest,
   write_everywhere (source, given, SIZE);
   memcpy (expected + dest_offset, given + source_offset, size);
 
-  g_assert_true (mtl_buffer_copy (dest, dest_offset, source, source_offset, size, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (dest, dest_offset, source, source_offset, size, NULL,
+                                       &error));
   g_assert_no_error (error);
   assert_everywhere (dest, expected, SIZE);
 }
@@ -118,7 +119,7 @@ check_overlap (MtlBuffer *buffer,
   write_everywhere (buffer, expected, SIZE);
   memmove (expected + to, expected + from, size);
 
-  g_assert_true (mtl_buffer_copy (buffer, to, buffer, from, size, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (buffer, to, buffer, from, size, NULL, &error));
   g_assert_no_error (error);
   assert_everywhere (buffer, expected, SIZE);
 }
@@ -153,11 +154,11 @@ test_overlap_of_slices (void)
 
       count_bytes (expected, SIZE, 1);
       write_everywhere (buffer, expected, SIZE);
-      g_assert_true (mtl_buffer_copy (second, 0, first, 0, 12, NULL, &error));
+      g_assert_true (mtl_buffer_copy_from (second, 0, first, 0, 12, NULL, &error));
       memmove (expected + 5, expected + 1, 12);
       assert_everywhere (buffer, expected, SIZE);
 
-      g_assert_true (mtl_buffer_copy (first, 2, second, 3, 9, NULL, &error));
+      g_assert_true (mtl_buffer_copy_from (first, 2, second, 3, 9, NULL, &error));
       g_assert_no_error (error);
       memmove (expected + 3, expected + 8, 9);
       assert_everywhere (buffer, expected, SIZE);
@@ -307,8 +308,8 @@ test_large_overlap (void)
 
         memcpy (expected, noise, LARGE + 8);
         memmove (expected + moves[j].to, expected + moves[j].from, LARGE);
-        g_assert_true (mtl_buffer_copy (buffer, moves[j].to, buffer, moves[j].from, LARGE, NULL,
-                                        &error));
+        g_assert_true (mtl_buffer_copy_from (buffer, moves[j].to, buffer, moves[j].from, LARGE,
+                                             NULL, &error));
         g_assert_no_error (error);
         assert_large (buffer, expected, LARGE + 8);
       }
@@ -324,7 +325,7 @@ test_large_across_devices (void)
 
   dest = mtl_buffer_new_uninitialized (get_metal (TWIN), LARGE, MTL_STORAGE_MODE_PRIVATE, &error);
   g_assert_no_error (error);
-  g_assert_true (mtl_buffer_copy (dest, 0, source, 0, LARGE, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (dest, 0, source, 0, LARGE, NULL, &error));
   g_assert_no_error (error);
   assert_large (dest, noise, LARGE);
 }
@@ -355,7 +356,7 @@ test_cancelled_before (void)
 
   memset (mtl_buffer_get_contents (source), 1, 8);
   g_cancellable_cancel (cancellable);
-  g_assert_false (mtl_buffer_copy (dest, 0, source, 0, 8, cancellable, &error));
+  g_assert_false (mtl_buffer_copy_from (dest, 0, source, 0, 8, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   assert_buffer_bytes (dest, 0, "\0\0\0\0\0\0\0\0", 8);
 }
@@ -394,7 +395,7 @@ test_cancelled_midway (void)
 
   metal_double_pause ();
   thread = g_thread_new ("cancel", cancel_and_resume, &cancelling);
-  g_assert_false (mtl_buffer_copy (dest, 0, source, 0, LARGE, cancellable, &error));
+  g_assert_false (mtl_buffer_copy_from (dest, 0, source, 0, LARGE, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_thread_join (thread);
   g_assert_true (memcmp (contents, noise, n_written) == 0);
@@ -442,10 +443,10 @@ test_odd_length_of_many (void)
   g_autofree guint8 *noise = new_noise (size);
 
   metal_fixture_poke (mtl_buffer_get_handle (dest), 0, noise, size);
-  assert_refuses (mtl_buffer_copy (dest, 0, source, 0, size, NULL, &error),
+  assert_refuses (mtl_buffer_copy_from (dest, 0, source, 0, size, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
   assert_large (dest, noise, size);
-  assert_refuses (mtl_buffer_copy (dest, 0, beside, 0, size, NULL, &error),
+  assert_refuses (mtl_buffer_copy_from (dest, 0, beside, 0, size, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
   assert_large (dest, noise, size);
   assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, &error),
@@ -491,9 +492,9 @@ test_one_blit (void)
       unsigned n_buffers = metal_double_calls ("newBufferWithLength:options:");
       g_autoptr (GError) error = NULL;
 
-      g_assert_true (mtl_buffer_copy (dest, 4, source, 8, 12, NULL, &error));
+      g_assert_true (mtl_buffer_copy_from (dest, 4, source, 8, 12, NULL, &error));
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 1);
-      g_assert_true (mtl_buffer_copy (dest, 32, dest, 0, 16, NULL, &error));
+      g_assert_true (mtl_buffer_copy_from (dest, 32, dest, 0, 16, NULL, &error));
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 2);
       g_assert_true (mtl_buffer_fill (dest, 8, 40, pattern, &error));
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 3);

@@ -21,7 +21,7 @@ new_range (int            ordinal,
 
   g_assert_no_error (error);
   write_as_gpu (buffer, 4, range, sizeof range);
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   return view;
 }
 
@@ -32,8 +32,8 @@ export (MtlStridedView *view,
         int             ordinal)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack (view, flags, device_type, ordinal,
-                                                                  &error);
+  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, flags, device_type,
+                                                                       ordinal, &error);
 
   g_assert_no_error (error);
   return managed;
@@ -89,8 +89,8 @@ test_negative_strides (void)
       g_autoptr (MtlStridedView) copy = NULL;
       g_autoptr (GError) local_error = NULL;
 
-      assert_fails (mtl_strided_view_to_dlpack (reversed, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
-                                                &error),
+      assert_fails (mtl_strided_view_to_dlpack_full (reversed, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                     ANY_DEVICE, &error),
                     MTL_ERROR_NEEDS_COPY, "strides (4, -1)");
 
       managed = export (reversed,
@@ -242,7 +242,7 @@ test_synchronize_fails (void)
   g_autoptr (MtlStridedView) view = new_range (DISCRETE, MTL_STORAGE_MODE_MANAGED);
 
   metal_double_fail_next_command_buffer (2);
-  assert_fails (mtl_strided_view_to_dlpack (view, MTL_DLPACK_FLAGS_NONE, HOST, &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, HOST, &error),
                 MTL_ERROR_DEVICE, "code 2");
 }
 
@@ -275,7 +275,7 @@ check_waits (MtlStridedView *view,
   g_autoptr (MtlDlpackTensor) tensor = NULL;
   g_autoptr (MtlStridedView) back = NULL;
 
-  tensor = mtl_strided_view_export_dlpack (view, flags, HOST, event, 5, NULL, &error);
+  tensor = mtl_strided_view_export_dlpack_full (view, flags, HOST, event, 5, NULL, &error);
   g_assert_no_error (error);
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   g_assert_no_error (error);
@@ -317,8 +317,8 @@ test_waits_for_gpu (void)
   run = metal_fixture_submit (METAL_FIXTURE_FILL, handle, 4, 12, 9, NULL, 0,
                               mtl_event_get_handle (event), 1);
   metal_fixture_go (run);
-  tensor = mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, HOST, event, 1, NULL,
-                                           &error);
+  tensor = mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, HOST, event, 1, NULL,
+                                                &error);
   g_assert_no_error (error);
   back = mtl_strided_view_new_from_dlpack (tensor, &error);
   assert_elements (back, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9);
@@ -344,8 +344,8 @@ test_wait_is_cancelled (void)
   GThread *thread = g_thread_new ("cancel", cancel_later, &order);
 
   g_assert_no_error (error);
-  g_assert_null (mtl_strided_view_export_dlpack (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE, event, 1,
-                                                 cancellable, &error));
+  g_assert_null (mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE,
+                                                      event, 1, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_thread_join (thread);
 }

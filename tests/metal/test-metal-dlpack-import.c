@@ -70,7 +70,7 @@ check_import (int            ordinal,
   g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 4);
   assert_view_shape (view, 2, 3);
 
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   assert_elements (view, 2, 3, 4, 5, 6, 7);
 
@@ -355,7 +355,7 @@ test_writes (void)
 
       produce (&producer, handle);
       view = take (&producer, FALSE);
-      g_assert_true (mtl_buffer_synchronize (mtl_strided_view_get_buffer (view), &error));
+      g_assert_true (mtl_buffer_synchronize (mtl_strided_view_get_buffer (view), NULL, &error));
       column = mtl_strided_view_select (view, 1, 1, &error);
       g_assert_true (mtl_strided_view_fill_double (column, 9, &error));
       g_assert_no_error (error);

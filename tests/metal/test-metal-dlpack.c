@@ -280,9 +280,9 @@ check_versioned (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) back = NULL;
-  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack (view, copy_flags[copy],
-                                                                  target.device_type,
-                                                                  target.device_id, &error);
+  DLManagedTensorVersioned *managed = mtl_strided_view_to_dlpack_full (view, copy_flags[copy],
+                                                                       target.device_type,
+                                                                       target.device_id, &error);
 
   if (outcome >= NEEDS_COPY)
     {
@@ -309,9 +309,9 @@ check_legacy (MtlStridedView *view,
               int             other)
 {
   g_autoptr (GError) error = NULL;
-  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy (view, copy_flags[copy],
-                                                                target.device_type,
-                                                                target.device_id, &error);
+  DLManagedTensor *managed = mtl_strided_view_to_dlpack_legacy_full (view, copy_flags[copy],
+                                                                     target.device_type,
+                                                                     target.device_id, &error);
 
   if (outcome >= NEEDS_COPY)
     {
@@ -357,21 +357,23 @@ test_read_only (void)
       DLManagedTensor *legacy;
       g_autoptr (GError) local_error = NULL;
 
-      managed = mtl_strided_view_to_dlpack (read_only, MTL_DLPACK_FLAGS_NONE, 0, 0, &local_error);
+      managed = mtl_strided_view_to_dlpack_full (read_only, MTL_DLPACK_FLAGS_NONE, 0, 0,
+                                                 &local_error);
       g_assert_no_error (local_error);
       g_assert_cmphex (managed->flags, ==, DL_READ_ONLY);
       managed->deleter (managed);
 
-      managed = mtl_strided_view_to_dlpack (read_only, MTL_DLPACK_FLAGS_COPY, 0, 0, &local_error);
+      managed = mtl_strided_view_to_dlpack_full (read_only, MTL_DLPACK_FLAGS_COPY, 0, 0,
+                                                 &local_error);
       g_assert_no_error (local_error);
       g_assert_cmphex (managed->flags, ==, DL_IS_COPIED);
       managed->deleter (managed);
 
-      assert_fails (mtl_strided_view_to_dlpack_legacy (read_only, MTL_DLPACK_FLAGS_NONE, 0, 0,
-                                                       &error),
+      assert_fails (mtl_strided_view_to_dlpack_legacy_full (read_only, MTL_DLPACK_FLAGS_NONE, 0, 0,
+                                                            &error),
                     MTL_ERROR_READ_ONLY, "read-only view");
-      legacy = mtl_strided_view_to_dlpack_legacy (read_only, MTL_DLPACK_FLAGS_COPY, 0, 0,
-                                                  &local_error);
+      legacy = mtl_strided_view_to_dlpack_legacy_full (read_only, MTL_DLPACK_FLAGS_COPY, 0, 0,
+                                                       &local_error);
       g_assert_no_error (local_error);
       legacy->deleter (legacy);
     }
@@ -383,9 +385,9 @@ check_purgeable (MtlStridedView *view,
                  int             device_type,
                  int             ordinal)
 {
-  assert_fails (mtl_strided_view_to_dlpack (view, flags, device_type, ordinal, &error),
+  assert_fails (mtl_strided_view_to_dlpack_full (view, flags, device_type, ordinal, &error),
                 MTL_ERROR_NOT_SUPPORTED, "purgeable");
-  assert_fails (mtl_strided_view_to_dlpack_legacy (view, flags, device_type, ordinal, &error),
+  assert_fails (mtl_strided_view_to_dlpack_legacy_full (view, flags, device_type, ordinal, &error),
                 MTL_ERROR_NOT_SUPPORTED, "purgeable");
 }
 

@@ -36,7 +36,7 @@ export (Stage           *stage,
 {
   g_autoptr (MtlStridedView) view = view_buffer (stage, name);
 
-  stage->tensor = mtl_strided_view_to_dlpack (view, flags, device_type, 0, error);
+  stage->tensor = mtl_strided_view_to_dlpack_full (view, flags, device_type, 0, error);
   return stage->tensor != NULL;
 }
 
@@ -165,7 +165,7 @@ view_equal (Stage   *stage,
   g_autoptr (MtlStridedView) view = view_buffer (stage, PRIVATE);
   g_autoptr (MtlStridedView) same = view_buffer (stage, PRIVATE);
 
-  return mtl_strided_view_equal (view, same, error);
+  return mtl_strided_view_array_equal (view, same, error);
 }
 
 static gboolean

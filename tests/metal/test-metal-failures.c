@@ -105,8 +105,8 @@ copy (Stage       *stage,
       GError     **error)
 {
   stage_expect (stage, to, dest_offset, stage->before[from] + source_offset, size);
-  return mtl_buffer_copy (stage->buffers[to], dest_offset, stage->buffers[from], source_offset,
-                          size, NULL, error);
+  return mtl_buffer_copy_from (stage->buffers[to], dest_offset, stage->buffers[from], source_offset,
+                               size, NULL, error);
 }
 
 static gboolean
@@ -207,7 +207,7 @@ wrap (Stage           *stage,
   stage->n_owners = 1;
   return stage_made (stage,
                      mtl_buffer_new_for_data (stage->device, stage->memory + offset, 6, flags,
-                                              count_call, &stage->n_ended, error),
+                                              &stage->n_ended, count_call, error),
                      "abcdef", 6);
 }
 
@@ -243,7 +243,7 @@ static gboolean
 synchronize_managed (Stage   *stage,
                      GError **error)
 {
-  return mtl_buffer_synchronize (stage->buffers[MANAGED], error);
+  return mtl_buffer_synchronize (stage->buffers[MANAGED], NULL, error);
 }
 
 static gboolean
@@ -292,7 +292,7 @@ test_fresh_queue (void)
   assert_refuses (mtl_device_synchronize (get_metal (TWIN), NULL, &error),
                   MTL_ERROR_DEVICE, "“Test Discrete” gives no command queue");
   metal_double_fail_at (1);
-  assert_refuses (mtl_buffer_synchronize (buffer, &error),
+  assert_refuses (mtl_buffer_synchronize (buffer, NULL, &error),
                   MTL_ERROR_DEVICE, "“Test Discrete” gives no command queue");
   metal_double_fail_at (2);
   assert_fails (mtl_buffer_new (get_metal (TWIN), 8, MTL_STORAGE_MODE_PRIVATE, &error),
@@ -317,7 +317,7 @@ test_reasons (void)
       g_autofree char *message = g_strdup_printf ("(code %d)", code);
 
       metal_double_fail_next_command_buffer (code);
-      assert_refuses (mtl_buffer_synchronize (buffer, &error),
+      assert_refuses (mtl_buffer_synchronize (buffer, NULL, &error),
                       code == out_of_memory ? MTL_ERROR_NO_MEMORY : MTL_ERROR_DEVICE, message);
     }
 }

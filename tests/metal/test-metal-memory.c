@@ -79,7 +79,7 @@ test_private_has_no_bytes (void)
 {
   g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (UNIFIED), 8, MTL_STORAGE_MODE_PRIVATE);
 
-  assert_fails (mtl_buffer_get_bytes (buffer, 0, 8, &error),
+  assert_fails (mtl_buffer_ref_bytes (buffer, 0, 8, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, 0)");
 }
 
@@ -172,7 +172,7 @@ test_synchronize_managed (void)
   run_on_gpu (METAL_FIXTURE_FILL, buffer, 2, 3, 7);
   g_assert_cmpmem (contents, 8, "\0\0\0\0\0\0\0\0", 8);
 
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpmem (contents, 8, "\0\0\7\7\7\0\0\0", 8);
 }
@@ -185,7 +185,7 @@ test_synchronize_slice (void)
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 3, 2, &error);
 
   run_on_gpu (METAL_FIXTURE_FILL, slice, 0, 2, 9);
-  g_assert_true (mtl_buffer_synchronize (slice, &error));
+  g_assert_true (mtl_buffer_synchronize (slice, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpmem (mtl_buffer_get_contents (buffer), 8, "\0\0\0\11\11\0\0\0", 8);
 }
@@ -200,7 +200,7 @@ test_synchronize_others (void)
         g_autoptr (GError) error = NULL;
 
         run_on_gpu (METAL_FIXTURE_FILL, buffer, 0, 4, 5);
-        g_assert_true (mtl_buffer_synchronize (buffer, &error));
+        g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
         g_assert_no_error (error);
         assert_buffer_bytes (buffer, 0, "\5\5\5\5", 4);
       }
@@ -226,7 +226,7 @@ test_synchronize_waits (void)
 
   metal_double_pause ();
   thread = g_thread_new ("resume", resume_later, &resumed);
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   g_assert_true (g_atomic_int_get (&resumed));
   g_thread_join (thread);
@@ -296,7 +296,7 @@ test_own_writes_are_seen (void)
   assert_gpu_reads (buffer, 0, "\0xyz\0-+-+\0\0\0", 12);
 
   memcpy (mtl_buffer_get_contents (source), "abcd", 4);
-  g_assert_true (mtl_buffer_copy (buffer, 9, source, 1, 3, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (buffer, 9, source, 1, 3, NULL, &error));
   assert_gpu_reads (buffer, 0, "\0xyz\0-+-+bcd", 12);
   g_assert_no_error (error);
 }

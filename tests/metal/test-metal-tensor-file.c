@@ -86,7 +86,7 @@ test_larger_than_a_buffer (void)
   g_assert_true (get_handle (a) != get_handle (b));
   assert_elements (a, 1, 2, 3, 4);
   assert_gpu_copies (b, 5, -2);
-  assert_fails (mtl_tensor_file_get_view (tensors, "between", &error), MTL_ERROR_NEEDS_COPY,
+  assert_fails (mtl_tensor_file_load_view (tensors, "between", NULL, &error), MTL_ERROR_NEEDS_COPY,
                 "“Test Discrete” does not take");
   g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
 }
@@ -121,7 +121,7 @@ test_views (void)
         g_autoptr (GError) error = NULL;
         MtlStridedView **views = get_views (tensors, "?", 2);
 
-        g_assert_true (mtl_tensor_file_prefetch (tensors, views, 2, &error));
+        g_assert_true (mtl_tensor_file_prefetch (tensors, views, 2, NULL, &error));
         g_assert_no_error (error);
         mtl_tensor_file_close (tensors);
         assert_elements (views[0], 1, 2, 3, 4);

@@ -99,7 +99,7 @@ allocate (Worker *self,
   g_autoptr (GError) error = NULL;
 
   g_assert_true (mtl_buffer_fill (buffer, 3, 4, pattern, &error));
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   assert_buffer_bytes (buffer, 0, "\0\0\0xyxy\0\0\0", 10);
 }
@@ -113,9 +113,9 @@ exchange (Worker *self,
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
-  DLManagedTensorVersioned *tensor = mtl_strided_view_to_dlpack (self->crew->view,
-                                                                 MTL_DLPACK_FLAGS_NONE,
-                                                                 device_type, 0, &error);
+  DLManagedTensorVersioned *tensor = mtl_strided_view_to_dlpack_full (self->crew->view,
+                                                                      MTL_DLPACK_FLAGS_NONE,
+                                                                      device_type, 0, &error);
 
   g_assert_no_error (error);
   view = mtl_strided_view_new_take_dlpack (tensor, &error);
@@ -157,8 +157,8 @@ copy (Worker *self,
   g_autoptr (GError) error = NULL;
 
   g_assert_true (mtl_buffer_set_bytes (first, 1, bytes, &error));
-  g_assert_true (mtl_buffer_copy (second, 3, first, 1, 8, NULL, &error));
-  g_assert_true (mtl_buffer_copy (second, 5, second, 3, 8, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (second, 3, first, 1, 8, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (second, 5, second, 3, 8, NULL, &error));
   g_assert_no_error (error);
   assert_buffer_bytes (second, 5, text, 8);
 }
@@ -175,8 +175,8 @@ wrap (Worker *self,
 
   g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
   memset (memory, self->number, 8);
-  buffer = mtl_buffer_new_for_data (self->device, memory, 8, MTL_BUFFER_FLAGS_NEVER_COPY,
-                                    count_call, &n_ended, &error);
+  buffer = mtl_buffer_new_for_data (self->device, memory, 8, MTL_BUFFER_FLAGS_NEVER_COPY, &n_ended,
+                                    count_call, &error);
   g_assert_no_error (error);
   run_on_gpu (METAL_FIXTURE_ADD, buffer, 0, 8, 1);
   g_assert_cmpint (((guint8 *) memory)[7], ==, self->number + 1);
@@ -192,7 +192,8 @@ synchronize (Worker *self,
   g_autoptr (GError) error = NULL;
 
   g_assert_true (mtl_device_synchronize (self->device, NULL, &error));
-  g_assert_true (mtl_buffer_synchronize (mtl_strided_view_get_buffer (self->crew->view), &error));
+  g_assert_true (mtl_buffer_synchronize (mtl_strided_view_get_buffer (self->crew->view), NULL,
+                                         &error));
   g_assert_no_error (error);
 }
 

@@ -150,9 +150,9 @@ check_comparisons (MtlStridedView *view,
 
   assert_same_elements (view, expected);
   g_assert_cmpstr (text, ==, expected_text);
-  g_assert_true (mtl_strided_view_equal (view, expected, &error));
-  g_assert_true (mtl_strided_view_equal (expected, view, &error));
-  g_assert_true (mtl_strided_view_equal (view, view, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, expected, &error));
+  g_assert_true (mtl_strided_view_array_equal (expected, view, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, &error));
   g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, &error));
   g_assert_no_error (error);
 }
@@ -176,7 +176,7 @@ check_copies (MtlStridedView *view,
   g_assert_true (mtl_strided_view_is_contiguous (contiguous, MTL_ORDER_C));
   assert_same_elements (copy, expected);
   assert_same_elements (contiguous, expected);
-  g_assert_true (mtl_strided_view_equal (complex_numbers, expected, &error));
+  g_assert_true (mtl_strided_view_array_equal (complex_numbers, expected, &error));
   g_assert_no_error (error);
 }
 
@@ -440,7 +440,7 @@ test_unequal (Living        *living,
   twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_FLOAT32);
   changed = mtl_strided_view_copy (twins.views[0], &error);
   g_assert_true (mtl_strided_view_set_double (changed, DIMS (3, 5), 100, &error));
-  g_assert_false (mtl_strided_view_equal (twins.views[1], changed, &error));
+  g_assert_false (mtl_strided_view_array_equal (twins.views[1], changed, &error));
   g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1, &error));
   g_assert_no_error (error);
 }
@@ -459,7 +459,7 @@ test_elements (Living        *living,
   g_assert_false (mtl_strided_view_set_int64 (twins.views[1], DIMS (0, 0), 1, &error));
   assert_failed (error, MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, ");
   g_assert_null (mtl_strided_view_get_data (twins.views[1]));
-  g_assert_null (mtl_strided_view_get_bytes (twins.views[1], &error));
+  g_assert_null (mtl_strided_view_ref_bytes (twins.views[1], &error));
   assert_failed (error, MTL_ERROR_NOT_HOST_ACCESSIBLE, "(8, ");
   twins_check (&twins);
 }
@@ -503,7 +503,7 @@ test_writes_between (Living        *living,
   assert_gpu_reads (buffer, 0, "\11\5\11\5\11\11\11\5\11\5\11\11", 12);
   g_assert_true (mtl_strided_view_copy_from (view, source, &error));
   assert_gpu_reads (buffer, 0, "\0\0\0\0\11\11\0\0\0\0\11\11", 12);
-  g_assert_true (mtl_buffer_synchronize (buffer, &error));
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpmem (mtl_buffer_get_contents (buffer), 12, "\0\0\0\0\11\11\0\0\0\0\11\11", 12);
 }

@@ -38,7 +38,7 @@ test_handle (void)
                          kinds[j].mode != MTL_STORAGE_MODE_PRIVATE);
 
         metal_fixture_poke (handle, 0, "abcdefghijkl", 12);
-        g_assert_true (mtl_buffer_synchronize (buffer, &error));
+        g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
         g_assert_no_error (error);
         assert_buffer_bytes (buffer, 1, "bcdefghij", 9);
 
@@ -190,8 +190,8 @@ wrap_memory (int             ordinal,
              int            *n_ended)
 {
   g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (get_metal (ordinal), data, size, flags, count_call,
-                                               n_ended, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (get_metal (ordinal), data, size, flags, n_ended,
+                                               count_call, &error);
 
   g_assert_no_error (error);
   return buffer;
@@ -282,7 +282,7 @@ assert_gpu_copies (MtlBuffer    *buffer,
                                            MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_buffer_copy (copy, 0, buffer, 0, size, NULL, &error));
+  g_assert_true (mtl_buffer_copy_from (copy, 0, buffer, 0, size, NULL, &error));
   g_assert_no_error (error);
   assert_buffer_bytes (copy, 0, expected, size);
 }
@@ -306,7 +306,7 @@ test_file_mapped (void)
 
   for (int i = 0; i < N_METAL_DEVICES; i++)
     {
-      MtlBuffer *buffer = mtl_buffer_new_mapped (file, get_metal (i), offset, size - offset,
+      MtlBuffer *buffer = mtl_buffer_new_mapped (file, get_metal (i), offset, size - offset, NULL,
                                                  &error);
 
       g_assert_no_error (error);
@@ -333,13 +333,13 @@ test_file_mapped_refused (void)
 
   g_assert_no_error (local_error);
   g_assert_cmpint (truncate (g_file_peek_path (file), MAX_BUFFER_SIZE + 1), ==, 0);
-  assert_fails (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE + 1,
+  assert_fails (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE + 1, NULL,
                                        &error),
                 MTL_ERROR_NEEDS_COPY, "“Test Discrete” does not take");
-  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE,
+  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE, NULL,
                                          &local_error));
   g_assert_no_error (local_error);
-  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 5, 0, &local_error));
+  g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 5, 0, NULL, &local_error));
   g_assert_no_error (local_error);
 
   g_file_delete (file, NULL, &local_error);
@@ -429,7 +429,7 @@ check_needs_copy (guint8     *data,
   int n_ended = 0;
 
   assert_fails (mtl_buffer_new_for_data (get_metal (DISCRETE), data, size,
-                                         MTL_BUFFER_FLAGS_NEVER_COPY, count_call, &n_ended, &error),
+                                         MTL_BUFFER_FLAGS_NEVER_COPY, &n_ended, count_call, &error),
                 MTL_ERROR_NEEDS_COPY, message);
   g_assert_cmpint (n_ended, ==, 1);
 }
@@ -475,7 +475,7 @@ test_memory_too_large (void)
 
   g_assert_true (room != MAP_FAILED);
   assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), data, size, MTL_BUFFER_FLAGS_NONE,
-                                         count_call, &n_ended, &error),
+                                         &n_ended, count_call, &error),
                 MTL_ERROR_NO_MEMORY, "67108865 bytes");
   g_assert_cmpint (n_ended, ==, 1);
   check_needs_copy (data, size, "“Test Discrete” does not take");
@@ -490,7 +490,7 @@ test_memory_copy_fails (void)
 
   metal_double_fail_at (1);
   assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), data + 64, 36, MTL_BUFFER_FLAGS_NONE,
-                                         count_call, &n_ended, &error),
+                                         &n_ended, count_call, &error),
                 MTL_ERROR_NO_MEMORY, "36 bytes cannot be had on “Test Unified”");
   g_assert_cmpint (n_ended, ==, 1);
 }
@@ -533,8 +533,8 @@ test_bytes (void)
   g_autoptr (MtlBuffer) in_place = NULL;
   g_autoptr (MtlBuffer) copied = NULL;
 
-  in_place = mtl_buffer_new_from_bytes_with_flags (get_metal (UNIFIED), bytes,
-                                                   MTL_BUFFER_FLAGS_NEVER_COPY, &local_error);
+  in_place = mtl_buffer_new_from_bytes_full (get_metal (UNIFIED), bytes,
+                                             MTL_BUFFER_FLAGS_NEVER_COPY, &local_error);
   copied = mtl_buffer_new_from_bytes (get_metal (UNIFIED), part, &local_error);
   g_assert_no_error (local_error);
   g_assert_true (mtl_buffer_get_contents (in_place) == data);
@@ -542,8 +542,8 @@ test_bytes (void)
   g_assert_true (mtl_buffer_is_read_only (copied));
   g_assert_true (mtl_buffer_get_contents (copied) != data + 4);
   assert_buffer_bytes (copied, 0, "pppppppp", 8);
-  assert_fails (mtl_buffer_new_from_bytes_with_flags (get_metal (UNIFIED), part,
-                                                      MTL_BUFFER_FLAGS_NEVER_COPY, &error),
+  assert_fails (mtl_buffer_new_from_bytes_full (get_metal (UNIFIED), part,
+                                                MTL_BUFFER_FLAGS_NEVER_COPY, &error),
                 MTL_ERROR_NEEDS_COPY, "whole pages");
 
   /* The buffer alone keeps the bytes. */

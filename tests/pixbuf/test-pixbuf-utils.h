@@ -12,7 +12,7 @@ static inline MtlStridedView *
 get_view (GdkPixbuf *pixbuf)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_pixbuf_get_view (pixbuf, &error);
+  MtlStridedView *view = mtl_pixbuf_to_view (pixbuf, &error);
 
   g_assert_no_error (error);
   g_assert_true (MTL_IS_STRIDED_VIEW (view));

@@ -5,23 +5,23 @@
 #include "test-utils.h"
 
 static void
-test_view_as (void)
+test_reinterpret (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) floats =
     mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 4),
                                        DOUBLES (1, 2, 3, 4, 5, 6, 7, 8), &error);
-  g_autoptr (MtlStridedView) complex = view_as (floats, MTL_DTYPE_COMPLEX64);
-  g_autoptr (MtlStridedView) back = view_as (complex, MTL_DTYPE_FLOAT32);
-  g_autoptr (MtlStridedView) words = view_as (floats, MTL_DTYPE_UINT32);
-  g_autoptr (MtlStridedView) bytes = view_as (floats, MTL_DTYPE_UINT8);
+  g_autoptr (MtlStridedView) complex = reinterpret (floats, MTL_DTYPE_COMPLEX64);
+  g_autoptr (MtlStridedView) back = reinterpret (complex, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) words = reinterpret (floats, MTL_DTYPE_UINT32);
+  g_autoptr (MtlStridedView) bytes = reinterpret (floats, MTL_DTYPE_UINT8);
   double re, im;
 
   assert_view_shape (complex, 2, 2);
   g_assert_true (mtl_strided_view_get_complex (complex, DIMS (1, 0), &re, &im, &error));
   g_assert_cmpfloat (re, ==, 5);
   g_assert_cmpfloat (im, ==, 6);
-  g_assert_true (mtl_strided_view_is_identical (back, floats));
+  g_assert_true (mtl_strided_view_equal (back, floats));
   g_assert_cmpuint (mtl_strided_view_get_uint64 (words, DIMS (0, 0), &error), ==, 0x3f800000);
   g_assert_no_error (error);
 
@@ -34,21 +34,21 @@ test_view_as (void)
 /* A first element that lies anywhere but within a byte is in no way, and what is
  * read-only stays so. */
 static void
-test_view_as_slices (void)
+test_reinterpret_slices (void)
 {
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) bytes = new_bytes (24);
   g_autoptr (MtlStridedView) rows = mtl_strided_view_reshape (bytes, DIMS (3, 8), &local_error);
   g_autoptr (MtlStridedView) part = slice (rows, "::-1, 2:6");
-  g_autoptr (MtlStridedView) words = view_as (part, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) words = reinterpret (part, MTL_DTYPE_UINT16);
   g_autoptr (MtlStridedView) columns = mtl_strided_view_transpose (part);
-  g_autoptr (MtlStridedView) column_words = view_as (columns, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) column_words = reinterpret (columns, MTL_DTYPE_UINT16);
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (part);
-  g_autoptr (MtlStridedView) locked_words = view_as (locked, MTL_DTYPE_UINT16);
-  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) locked_words = reinterpret (locked, MTL_DTYPE_UINT16);
+  g_autoptr (MtlStridedView) nibbles = reinterpret (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
   g_autoptr (MtlStridedView) odd_nibbles = slice (nibbles, "1:47");
   g_autoptr (MtlStridedView) even_nibbles = slice (nibbles, "2:46");
-  g_autoptr (MtlStridedView) nibble_bytes = view_as (even_nibbles, MTL_DTYPE_UINT8);
+  g_autoptr (MtlStridedView) nibble_bytes = reinterpret (even_nibbles, MTL_DTYPE_UINT8);
 
   assert_view_shape (words, 3, 2);
   assert_elements (words, 0x1312, 0x1514, 0x0b0a, 0x0d0c, 0x0302, 0x0504);
@@ -63,24 +63,24 @@ test_view_as_slices (void)
   assert_view_shape (nibbles, 48);
   assert_view_shape (nibble_bytes, 22);
   g_assert_cmpint (mtl_strided_view_get_int64 (nibble_bytes, DIMS (0), &local_error), ==, 1);
-  assert_fails (mtl_strided_view_view_as (odd_nibbles, MTL_DTYPE_UINT8, &error),
+  assert_fails (mtl_strided_view_reinterpret (odd_nibbles, MTL_DTYPE_UINT8, &error),
                 MTL_ERROR_NEEDS_COPY, "offset 1");
   g_assert_no_error (local_error);
 }
 
 static void
-test_view_as_same_size (void)
+test_reinterpret_same_size (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
                                                                  1, &error);
-  g_autoptr (MtlStridedView) word = view_as (scalar, MTL_DTYPE_INT32);
+  g_autoptr (MtlStridedView) word = reinterpret (scalar, MTL_DTYPE_INT32);
   g_autoptr (MtlStridedView) bytes = new_bytes (9);
   g_autoptr (MtlStridedView) spread = slice (bytes, "::-3");
-  g_autoptr (MtlStridedView) signs = view_as (spread, MTL_DTYPE_INT8);
+  g_autoptr (MtlStridedView) signs = reinterpret (spread, MTL_DTYPE_INT8);
   g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8,
                                                                  DIMS (3, 0), &error);
-  g_autoptr (MtlStridedView) empty_words = view_as (empty, MTL_DTYPE_FLOAT64);
+  g_autoptr (MtlStridedView) empty_words = reinterpret (empty, MTL_DTYPE_FLOAT64);
 
   g_assert_no_error (error);
   assert_elements (word, 0x3f800000);
@@ -89,7 +89,7 @@ test_view_as_same_size (void)
 }
 
 static void
-test_bad_view_as (void)
+test_bad_reinterpret (void)
 {
   g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
                                                                  1, NULL);
@@ -97,32 +97,32 @@ test_bad_view_as (void)
   g_autoptr (MtlStridedView) spread = slice (bytes, "::2");
   g_autoptr (MtlStridedView) shifted = slice (bytes, "1:17");
   g_autoptr (MtlStridedView) aligned = slice (bytes, "8:24");
-  g_autoptr (MtlStridedView) words = view_as (aligned, MTL_DTYPE_FLOAT64);
+  g_autoptr (MtlStridedView) words = reinterpret (aligned, MTL_DTYPE_FLOAT64);
   g_autoptr (MtlStridedView) far = slice (bytes, "4:20");
-  g_autoptr (MtlStridedView) complex = view_as (far, MTL_DTYPE_COMPLEX64);
+  g_autoptr (MtlStridedView) complex = reinterpret (far, MTL_DTYPE_COMPLEX64);
 
   assert_view_shape (words, 2);
   assert_view_shape (complex, 2); /* of parts of 4 bytes */
-  assert_fails (mtl_strided_view_view_as (scalar, MTL_DTYPE_UINT8, &error),
+  assert_fails (mtl_strided_view_reinterpret (scalar, MTL_DTYPE_UINT8, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "0 dimensions");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_UINT16, &error),
+  assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_UINT16, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "extent 25");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_FLOAT6_E2M3FN, &error),
+  assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_FLOAT6_E2M3FN, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "6 bits");
-  assert_fails (mtl_strided_view_view_as (bytes, MTL_DTYPE_OTHER, &error),
+  assert_fails (mtl_strided_view_reinterpret (bytes, MTL_DTYPE_OTHER, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_fails (mtl_strided_view_view_as (spread, MTL_DTYPE_UINT16, &error),
+  assert_fails (mtl_strided_view_reinterpret (spread, MTL_DTYPE_UINT16, &error),
                 MTL_ERROR_NEEDS_COPY, "side by side");
-  assert_fails (mtl_strided_view_view_as (shifted, MTL_DTYPE_UINT16, &error),
+  assert_fails (mtl_strided_view_reinterpret (shifted, MTL_DTYPE_UINT16, &error),
                 MTL_ERROR_NEEDS_COPY, "multiple of 2 bytes");
-  assert_fails (mtl_strided_view_view_as (far, MTL_DTYPE_FLOAT64, &error),
+  assert_fails (mtl_strided_view_reinterpret (far, MTL_DTYPE_FLOAT64, &error),
                 MTL_ERROR_NEEDS_COPY, "multiple of 8 bytes");
 }
 
 /* A view of rows or columns of which there is one sees as much in it as one of
  * several does, and is refused where that is. */
 static void
-test_view_as_single (void)
+test_reinterpret_single (void)
 {
   for (gint64 n = 1; n <= 3; n++)
     {
@@ -134,28 +134,28 @@ test_view_as_single (void)
       g_autoptr (MtlStridedView) rows_down = mtl_strided_view_transpose (rows);
       g_autoptr (MtlStridedView) columns_across = mtl_strided_view_transpose (columns);
       g_autoptr (MtlStridedView) backwards = slice (rows, ":, ::-1");
-      g_autoptr (MtlStridedView) row_floats = view_as (rows, MTL_DTYPE_FLOAT32);
-      g_autoptr (MtlStridedView) column_floats = view_as (columns, MTL_DTYPE_FLOAT32);
-      g_autoptr (MtlStridedView) down_floats = view_as (rows_down, MTL_DTYPE_FLOAT32);
-      g_autoptr (MtlStridedView) across_floats = view_as (columns_across, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) row_floats = reinterpret (rows, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) column_floats = reinterpret (columns, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) down_floats = reinterpret (rows_down, MTL_DTYPE_FLOAT32);
+      g_autoptr (MtlStridedView) across_floats = reinterpret (columns_across, MTL_DTYPE_FLOAT32);
 
       g_assert_no_error (local_error);
       assert_view_shape (row_floats, n, 8);
       assert_view_shape (column_floats, 4, 2 * n);
       assert_view_shape (down_floats, 8, n);
       assert_view_shape (across_floats, 2 * n, 4);
-      assert_fails (mtl_strided_view_view_as (backwards, MTL_DTYPE_FLOAT32, &error),
+      assert_fails (mtl_strided_view_reinterpret (backwards, MTL_DTYPE_FLOAT32, &error),
                     MTL_ERROR_NEEDS_COPY, "side by side");
     }
 }
 
 static void
-test_view_as_only_one (void)
+test_reinterpret_only_one (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) one =
     mtl_strided_view_new_zeros (NULL, MTL_DTYPE_COMPLEX64, DIMS (1, 1), &error);
-  g_autoptr (MtlStridedView) floats = view_as (one, MTL_DTYPE_FLOAT32);
+  g_autoptr (MtlStridedView) floats = reinterpret (one, MTL_DTYPE_FLOAT32);
 
   g_assert_no_error (error);
   assert_view_shape (floats, 1, 2);
@@ -163,14 +163,14 @@ test_view_as_only_one (void)
 
 /* The same bytes, in which padded elements are two packed ones. */
 static void
-test_view_as_padded (void)
+test_reinterpret_padded (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 4, MTL_STORAGE_MODE_HOST, &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
   g_autoptr (MtlStridedView) padded = mtl_strided_view_new (buffer, layout,
                                                             MTL_DTYPE_FLOAT4_E2M1FN, 0, &error);
-  g_autoptr (MtlStridedView) packed = view_as (padded, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) packed = reinterpret (padded, MTL_DTYPE_FLOAT4_E2M1FN);
 
   g_assert_true (mtl_strided_view_fill_double (padded, -2, &error));
   g_assert_no_error (error);
@@ -186,7 +186,7 @@ test_max_compatible (void)
   g_autoptr (MtlStridedView) bytes = new_bytes (64);
   g_autoptr (MtlStridedView) shifted = slice (bytes, "4:52");
   g_autoptr (MtlStridedView) odd = slice (bytes, "1:33");
-  g_autoptr (MtlStridedView) nibbles = view_as (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
+  g_autoptr (MtlStridedView) nibbles = reinterpret (bytes, MTL_DTYPE_FLOAT4_E2M1FN);
   g_autoptr (MtlStridedView) half = slice (nibbles, "1:17");
   const guint max = 128;
 
@@ -208,13 +208,13 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_func ("/StridedView/view-as", test_view_as);
-  g_test_add_func ("/StridedView/view-as/slices", test_view_as_slices);
-  g_test_add_func ("/StridedView/view-as/same-size", test_view_as_same_size);
-  g_test_add_func ("/StridedView/view-as/bad", test_bad_view_as);
-  g_test_add_func ("/StridedView/view-as/single", test_view_as_single);
-  g_test_add_func ("/StridedView/view-as/only-one", test_view_as_only_one);
-  g_test_add_func ("/StridedView/view-as/padded", test_view_as_padded);
+  g_test_add_func ("/StridedView/reinterpret", test_reinterpret);
+  g_test_add_func ("/StridedView/reinterpret/slices", test_reinterpret_slices);
+  g_test_add_func ("/StridedView/reinterpret/same-size", test_reinterpret_same_size);
+  g_test_add_func ("/StridedView/reinterpret/bad", test_bad_reinterpret);
+  g_test_add_func ("/StridedView/reinterpret/single", test_reinterpret_single);
+  g_test_add_func ("/StridedView/reinterpret/only-one", test_reinterpret_only_one);
+  g_test_add_func ("/StridedView/reinterpret/padded", test_reinterpret_padded);
   g_test_add_func ("/StridedView/max-compatible", test_max_compatible);
 
   return g_test_run ();
