@@ -15,11 +15,11 @@
  * an offset.
  *
  * The element at indices (i, j, …) lies at `offset + i * strides[0] + j *
- * strides[1] + …`, in elements. A layout knows what an element takes, in bits,
- * but neither its type nor any memory: a [class@Mtl.StridedView] has those.
+ * strides[1] + …`, in elements. A layout knows the size of an element in bits,
+ * but neither its type nor its memory: a [class@Mtl.StridedView] adds both.
  *
- * Layouts do not change. Operations give a new layout that leads to some or
- * all of the same elements, and never move any.
+ * Layouts are immutable. Operations return a new layout of some or all of the
+ * same elements, and never move an element.
  *
  * Since: 1.0
  */
@@ -105,7 +105,7 @@ mtl_strided_layout_class_init (MtlStridedLayoutClass *klass)
   /**
    * MtlStridedLayout:offset: (getter get_offset)
    *
-   * The place of the element whose indices are all 0, in elements.
+   * The offset of the element whose indices are all 0, in elements.
    *
    * Since: 1.0
    */
@@ -136,14 +136,14 @@ static MtlSpareObjects spare_layouts;
 /**
  * mtl_strided_layout_release: (skip)
  * @self: (transfer full): a layout
- * @may_run_others: whether to go on if that ends the object, which runs
- *   functions of whoever watches it
+ * @may_run_others: whether to proceed even if that ends the object, which runs
+ *   the functions of anyone watching it
  *
- * Gives up a reference, as g_object_unref() does, but keeps the object for the
- * next layout that is made, unless somebody else still uses it. For loops that
- * make many short-lived layouts. Declared in `<mtldl/mtl-bindings.h>`.
+ * Releases a reference like g_object_unref(), but keeps the object for the next
+ * new layout unless it is still in use elsewhere. Useful in loops that create
+ * many short-lived layouts. Declared in `<mtldl/mtl-bindings.h>`.
  *
- * Returns: whether the reference was given up, which is always the case if
+ * Returns: whether the reference was released, which is always the case if
  *   @may_run_others is %TRUE
  *
  * Since: 1.0
@@ -179,18 +179,20 @@ mtl_strided_layout_new_take (MtlLayout *layout)
  * mtl_strided_layout_new: (constructor)
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
- * @strides: (array length=n_strides) (nullable): the strides in elements, %NULL
- *   for C order
+ * @strides: (array length=n_strides) (nullable): the strides in elements, or
+ *   %NULL for C order
  * @n_strides: the number of @strides
- * @item_bits: what one element takes, in bits
+ * @item_bits: the size of one element, in bits
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout.
+ * Creates a layout whose offset is 0.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where an extent is negative, there are
- * too many dimensions, or another number of strides, or @item_bits is 0, and
- * with %MTL_ERROR_OVERFLOW where the number of elements or their offsets do not
- * fit 63 bits.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: an extent is negative, there are more than 64
+ *   dimensions, @n_strides differs from @n_dims, or @item_bits is 0
+ * - %MTL_ERROR_OVERFLOW: the number of elements or one of their offsets does
+ *   not fit in 63 bits
  *
  * Returns: (transfer full): the new layout
  *
@@ -219,17 +221,19 @@ mtl_strided_layout_new (const gint64  *shape,
  * mtl_strided_layout_new_for_bytes: (constructor)
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
- * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, %NULL
- *   for C order
+ * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, or
+ *   %NULL for C order
  * @n_strides: the number of @byte_strides
- * @item_bits: what one element takes, in bits
+ * @item_bits: the size of one element, in bits
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout of strides in bytes, which have to be multiples of an element
- * on axes of more than one index.
+ * Creates a layout from strides in bytes. On axes with more than one index they
+ * must be multiples of the element size.
  *
- * Fails as [ctor@Mtl.StridedLayout.new] does, and with
- * %MTL_ERROR_INVALID_ARGUMENT where a stride is not a multiple.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: a stride is not a multiple of the element size
+ * - the errors of [ctor@Mtl.StridedLayout.new]
  *
  * Returns: (transfer full): the new layout
  *
@@ -259,13 +263,15 @@ mtl_strided_layout_new_for_bytes (const gint64  *shape,
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
  * @order: C or F order
- * @item_bits: what one element takes, in bits
+ * @item_bits: the size of one element, in bits
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout whose elements lie side by side.
+ * Creates a layout of elements that lie side by side in memory.
  *
- * Fails as [ctor@Mtl.StridedLayout.new] does, and with
- * %MTL_ERROR_INVALID_ARGUMENT where @order is another one.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @order is neither C nor F order
+ * - the errors of [ctor@Mtl.StridedLayout.new]
  *
  * Returns: (transfer full): the new layout
  *
@@ -292,18 +298,20 @@ mtl_strided_layout_new_dense (const gint64  *shape,
  * mtl_strided_layout_new_dense_for_axes: (constructor)
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
- * @axes: (array length=n_axes): each axis once, outermost first; negative ones
- *   count from the end
+ * @axes: (array length=n_axes): each axis exactly once, outermost first;
+ *   negative values count from the end
  * @n_axes: the number of @axes
- * @item_bits: what one element takes, in bits
+ * @item_bits: the size of one element, in bits
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout whose elements lie side by side, the last one of @axes being
- * the densest.
+ * Creates a layout of elements that lie side by side in memory. The last of
+ * @axes is the densest.
  *
- * Fails as [ctor@Mtl.StridedLayout.new] does, with %MTL_ERROR_OUT_OF_BOUNDS
- * where there is no such axis, and with %MTL_ERROR_INVALID_ARGUMENT where one
- * is missing or named twice.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: an axis is missing or named twice
+ * - the errors of [ctor@Mtl.StridedLayout.new]
  *
  * Returns: (transfer full): the new layout
  *
@@ -331,14 +339,16 @@ mtl_strided_layout_new_dense_for_axes (const gint64  *shape,
 /**
  * mtl_strided_layout_new_dense_like: (constructor)
  * @other: a layout
- * @order: the order, where %MTL_ORDER_K keeps that of @other
+ * @order: the order; %MTL_ORDER_K keeps the order of @other
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a layout of the shape of @other whose elements lie side by side.
- * Repeated elements get a place of their own each, and reversed axes run
+ * Creates a layout with the shape of @other whose elements lie side by side in
+ * memory. Repeated elements each get a separate place, and reversed axes run
  * forwards.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there is no such order.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @order is not a valid order
  *
  * Returns: (transfer full): the new layout
  *
@@ -365,7 +375,7 @@ mtl_strided_layout_new_dense_like (MtlStridedLayout  *other,
  *
  * Gets the number of dimensions, 0 to 64.
  *
- * Returns: the number
+ * Returns: the number of dimensions
  *
  * Since: 1.0
  */
@@ -381,9 +391,9 @@ mtl_strided_layout_get_n_dims (MtlStridedLayout *self)
  * mtl_strided_layout_get_item_bits: (get-property item-bits)
  * @self: a layout
  *
- * Gets what one element takes in memory, in bits.
+ * Gets the size of one element in memory, in bits.
  *
- * Returns: the number of bits
+ * Returns: the size in bits
  *
  * Since: 1.0
  */
@@ -399,7 +409,7 @@ mtl_strided_layout_get_item_bits (MtlStridedLayout *self)
  * mtl_strided_layout_get_offset: (get-property offset)
  * @self: a layout
  *
- * Gets where the element whose indices are all 0 lies.
+ * Gets the offset of the element whose indices are all 0.
  *
  * Returns: the offset in elements
  *
@@ -417,9 +427,9 @@ mtl_strided_layout_get_offset (MtlStridedLayout *self)
  * mtl_strided_layout_get_volume: (get-property volume)
  * @self: a layout
  *
- * Gets the number of elements: 1 where there are no dimensions.
+ * Gets the number of elements, which is 1 if there are no dimensions.
  *
- * Returns: the number
+ * Returns: the number of elements
  *
  * Since: 1.0
  */
@@ -435,8 +445,8 @@ mtl_strided_layout_get_volume (MtlStridedLayout *self)
  * mtl_strided_layout_get_flatten_mask:
  * @self: a layout
  *
- * Gets which axes can be merged into the one before them without a copy: bit i
- * is set where axis i goes on where axis i - 1 ends.
+ * Gets a mask of the axes that can be merged without a copy: bit i is set if
+ * axis i can be merged into axis i - 1.
  *
  * Returns: the mask
  *
@@ -454,10 +464,10 @@ mtl_strided_layout_get_flatten_mask (MtlStridedLayout *self)
  * mtl_strided_layout_is_dense:
  * @self: a layout
  *
- * Gets whether the elements fill one stretch of memory from its start, without
- * holes and in some order of the axes.
+ * Checks whether the elements fill memory from element offset 0 without gaps,
+ * in any order of the axes.
  *
- * Returns: whether they do
+ * Returns: whether the elements are dense
  *
  * Since: 1.0
  */
@@ -473,11 +483,11 @@ mtl_strided_layout_is_dense (MtlStridedLayout *self)
  * mtl_strided_layout_is_unique:
  * @self: a layout
  *
- * Gets whether no two indices lead to one element. It never says yes wrongly.
- * Where many axes are interleaved so that telling would take longer than about
- * a millisecond, it says no.
+ * Checks whether no two indices lead to the same element. A result of %TRUE is
+ * always correct. If axes are interleaved in such a way that an exact answer
+ * would take longer than about a millisecond, the result is %FALSE.
  *
- * Returns: whether it is so
+ * Returns: whether no element is repeated
  *
  * Since: 1.0
  */
@@ -493,9 +503,9 @@ mtl_strided_layout_is_unique (MtlStridedLayout *self)
  * mtl_strided_layout_is_empty:
  * @self: a layout
  *
- * Gets whether there is no element at all.
+ * Checks whether there are no elements.
  *
- * Returns: whether there is none
+ * Returns: whether the layout is empty
  *
  * Since: 1.0
  */
@@ -535,7 +545,7 @@ mtl_strided_layout_get_shape (MtlStridedLayout *self,
  * @self: a layout
  * @n_dims: (out) (optional): return location for the number of dimensions
  *
- * Gets how far the next element lies along each axis, in elements.
+ * Gets the distance to the next element along each axis, in elements.
  *
  * Returns: (array length=n_dims) (transfer none): the strides, owned by @self
  *
@@ -559,12 +569,14 @@ mtl_strided_layout_get_strides (MtlStridedLayout *self,
  * @n_dims: (out): return location for the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how far the next element lies along each axis, in bytes.
+ * Gets the distance to the next element along each axis, in bytes.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where a stride is not of whole bytes, and
- * with %MTL_ERROR_OVERFLOW where one does not fit 63 bits.
+ * Errors:
  *
- * Returns: (array length=n_dims) (transfer full): the strides
+ * - %MTL_ERROR_NOT_SUPPORTED: a stride is not a whole number of bytes
+ * - %MTL_ERROR_OVERFLOW: a stride does not fit in 63 bits
+ *
+ * Returns: (array length=n_dims) (transfer full): the strides in bytes
  *
  * Since: 1.0
  */
@@ -590,8 +602,9 @@ mtl_strided_layout_dup_byte_strides (MtlStridedLayout  *self,
  * @self: a layout
  * @n_dims: (out): return location for the number of dimensions
  *
- * Gets the axes in the order in which they lie in memory, outermost first: by
- * falling magnitude of the stride. Axes with equal strides keep their order.
+ * Gets the axes in the order in which they lie in memory, outermost first: from
+ * the largest magnitude of the stride to the smallest. Axes with equal strides
+ * keep their order.
  *
  * Returns: (array length=n_dims) (transfer full): the axes
  *
@@ -615,14 +628,16 @@ mtl_strided_layout_dup_stride_order (MtlStridedLayout *self,
 /**
  * mtl_strided_layout_get_extent:
  * @self: a layout
- * @axis: an axis; negative ones count from the end
+ * @axis: an axis; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the number of indices of an axis.
+ * Gets the extent of an axis: the number of its indices.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: the extent, -1 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the extent, or -1 on error
  *
  * Since: 1.0
  */
@@ -644,14 +659,16 @@ mtl_strided_layout_get_extent (MtlStridedLayout  *self,
 /**
  * mtl_strided_layout_get_stride:
  * @self: a layout
- * @axis: an axis; negative ones count from the end
+ * @axis: an axis; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how far the next element lies along an axis.
+ * Gets the distance to the next element along an axis, in elements.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: the stride in elements, 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the stride in elements, or 0 on error
  *
  * Since: 1.0
  */
@@ -673,12 +690,13 @@ mtl_strided_layout_get_stride (MtlStridedLayout  *self,
 /**
  * mtl_strided_layout_get_offset_bounds:
  * @self: a layout
- * @min: (out) (optional): return location for the least offset, in elements
- * @max: (out) (optional): return location for the greatest one, in elements
+ * @min: (out) (optional): return location for the lowest offset, in elements
+ * @max: (out) (optional): return location for the highest offset, in elements
  *
- * Gets between which offsets the elements lie: 0 and -1 where there is none.
+ * Gets the lowest and the highest offset of the elements, or 0 and -1 if there
+ * are none.
  *
- * Source: each axis adds stride × (extent − 1) to one of the two.
+ * Each axis adds stride × (extent − 1) to one of the two.
  *
  * Since: 1.0
  */
@@ -703,12 +721,14 @@ mtl_strided_layout_get_offset_bounds (MtlStridedLayout *self,
  * @self: a layout
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how much memory the elements need, from element offset 0 on.
+ * Gets the size of the memory that the elements need, from element offset 0 on.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where elements lie before that, and with
- * %MTL_ERROR_OVERFLOW where the size does not fit 63 bits.
+ * Errors:
  *
- * Returns: the size in bytes, -1 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an element lies before element offset 0
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ *
+ * Returns: the size in bytes, or -1 on error
  *
  * Since: 1.0
  */
@@ -729,20 +749,24 @@ mtl_strided_layout_get_required_size (MtlStridedLayout  *self,
 /**
  * mtl_strided_layout_get_max_compatible_item_bits:
  * @self: a layout
- * @max_item_bits: what one item may take at most, in bits
- * @address: where element offset 0 lies in memory, in bytes; 0 for anywhere
- * @axis: the axis to repack; negative ones count from the end
+ * @max_item_bits: the maximum size of one item, in bits
+ * @address: the address of element offset 0, in bytes, or 0 to ignore the
+ *   alignment
+ * @axis: the axis to repack; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the largest items that the elements can be seen as without a copy, for
- * kernels that move several elements at a time. @max_item_bits is a multiple of
- * them, [method@Mtl.StridedLayout.repack] takes them, and they are aligned.
- * Where there are none, they are the elements themselves.
+ * Gets the size of the largest items that the elements can be viewed as without
+ * a copy, for kernels that move several elements at a time. The items are
+ * aligned, their size divides @max_item_bits, and
+ * [method@Mtl.StridedLayout.repack] can create them. If there are no larger
+ * items, the size is that of the elements.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: what one item takes, in bits: a multiple of
- *   [method@Mtl.StridedLayout.get_item_bits]; 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the size of one item in bits, a multiple of
+ *   [method@Mtl.StridedLayout.get_item_bits], or 0 on error
  *
  * Since: 1.0
  */
@@ -770,10 +794,10 @@ mtl_strided_layout_get_max_compatible_item_bits (MtlStridedLayout  *self,
  * @order: C or F order, %MTL_ORDER_ANY for either, %MTL_ORDER_K for any order
  *   of the axes
  *
- * Gets whether the elements lie side by side in that order. Axes of extent 1 do
- * not matter, and where there is no element, it is so.
+ * Checks whether the elements lie side by side in the given order. Axes of
+ * extent 1 do not matter. The result is %TRUE if there are no elements.
  *
- * Returns: whether they do
+ * Returns: whether the elements are contiguous
  *
  * Since: 1.0
  */
@@ -789,11 +813,12 @@ mtl_strided_layout_is_contiguous (MtlStridedLayout *self,
 /**
  * mtl_strided_layout_equal:
  * @self: a layout
- * @other: another one
+ * @other: another layout
  *
- * Gets whether both have the same shape, strides, offset and item size.
+ * Checks whether both layouts have the same shape, strides, offset and item
+ * size.
  *
- * Returns: whether they do
+ * Returns: whether the layouts are equal
  *
  * Since: 1.0
  */
@@ -811,9 +836,9 @@ mtl_strided_layout_equal (MtlStridedLayout *self,
  * mtl_strided_layout_hash:
  * @self: a layout
  *
- * Gets a number that is the same for layouts that are equal.
+ * Computes a hash value. Equal layouts have the same one.
  *
- * Returns: the number
+ * Returns: the hash value
  *
  * Since: 1.0
  */
@@ -829,7 +854,7 @@ mtl_strided_layout_hash (MtlStridedLayout *self)
  * mtl_strided_layout_to_string:
  * @self: a layout
  *
- * Describes the layout for people.
+ * Describes the layout in human-readable form.
  *
  * Returns: (transfer full): the description
  *

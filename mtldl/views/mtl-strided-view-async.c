@@ -60,21 +60,21 @@ run_fill (gpointer           self,
 /**
  * mtl_strided_view_fill_async:
  * @self: a view
- * @element: one element of its type, as many bytes as that takes
+ * @element: the bytes of one element
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Fills the elements as [method@Mtl.StridedView.fill] does, without blocking
- * the caller. Nobody else is to write to them meanwhile.
+ * Fills the elements like [method@Mtl.StridedView.fill], without blocking the
+ * caller. Nothing else may write to them until the operation is done.
  *
- * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
- * do. Where it is cancelled, some elements have the value, and the others what
- * they had.
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * some elements have the new value and the others are unchanged.
  *
  * Since: 1.0
  */
@@ -102,13 +102,17 @@ mtl_strided_view_fill_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_fill_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.fill_async] began, and fails as
- * [method@Mtl.StridedView.fill] does, or where it was cancelled.
+ * Finishes an operation started with [method@Mtl.StridedView.fill_async].
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.fill]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -135,23 +139,27 @@ run_fill_double (gpointer           self,
 /**
  * mtl_strided_view_fill_double_async:
  * @self: a view
- * @value: what each element is to be
+ * @value: the value of each element
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Fills the elements as [method@Mtl.StridedView.fill_double] does, without
- * blocking the caller. Nobody else is to write to them meanwhile.
+ * Fills the elements like [method@Mtl.StridedView.fill_double], without
+ * blocking the caller. Nothing else may write to them until the operation is
+ * done.
  *
- * Both callbacks come in the main context that is the thread's default.
- * @progress comes as often as the main context has time for it, and not after
- * @callback. Work that is cancelled stops within some milliseconds, unless a
- * device does it by itself, which ends what it began; @callback comes after that.
- * Some elements have the value then, and the others what they had.
+ * Both callbacks are called in the thread-default main context of the caller.
+ * @progress is called as often as the main context has time for it, and never
+ * after @callback.
+ *
+ * If the operation is cancelled, it stops within a few milliseconds, unless a
+ * device is performing it: the device completes the work it has started.
+ * @callback is called after that. Some elements then have the new value and the
+ * others are unchanged.
  *
  * Since: 1.0
  */
@@ -179,13 +187,18 @@ mtl_strided_view_fill_double_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_fill_double_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.fill_double_async] began, and fails as
- * [method@Mtl.StridedView.fill_double] does, or where it was cancelled.
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.fill_double_async].
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.fill_double]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -215,18 +228,19 @@ run_copy_from (gpointer           self,
  * @source: the view to read
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Copies the elements as [method@Mtl.StridedView.copy_from] does, without
- * blocking the caller. Nobody else is to write to either view meanwhile.
+ * Copies the elements like [method@Mtl.StridedView.copy_from], without blocking
+ * the caller. Nothing else may write to either view until the operation is
+ * done.
  *
- * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
- * do. Where it is cancelled, some elements are copied, and the others have what
- * they had.
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * some elements are copied and the others are unchanged.
  *
  * Since: 1.0
  */
@@ -255,13 +269,17 @@ mtl_strided_view_copy_from_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_copy_from_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.copy_from_async] began, and fails as
- * [method@Mtl.StridedView.copy_from] does, or where it was cancelled.
+ * Finishes an operation started with [method@Mtl.StridedView.copy_from_async].
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.copy_from]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -287,17 +305,18 @@ run_to_contiguous (gpointer           self,
  * @self: a view
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Does what [method@Mtl.StridedView.to_contiguous] does, without blocking the
- * caller. Nobody else is to write to the elements meanwhile.
+ * Works like [method@Mtl.StridedView.to_contiguous], without blocking the
+ * caller. Nothing may write to the elements until the operation is done.
  *
- * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
- * do. Where it is cancelled there is no view.
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * there is no new view.
  *
  * Since: 1.0
  */
@@ -323,11 +342,16 @@ mtl_strided_view_to_contiguous_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_to_contiguous_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.to_contiguous_async] began, and fails as
- * [method@Mtl.StridedView.to_contiguous] does, or where it was cancelled.
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.to_contiguous_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.to_contiguous]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *
@@ -358,17 +382,18 @@ run_to_dtype (gpointer           self,
  * @dtype: the element type
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Does what [method@Mtl.StridedView.to_dtype] does, without blocking the
- * caller. Nobody else is to write to the elements meanwhile.
+ * Works like [method@Mtl.StridedView.to_dtype], without blocking the caller.
+ * Nothing may write to the elements until the operation is done.
  *
- * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
- * do. Where it is cancelled there is no view.
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * there is no new view.
  *
  * Since: 1.0
  */
@@ -396,11 +421,15 @@ mtl_strided_view_to_dtype_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_to_dtype_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.to_dtype_async] began, and fails as
- * [method@Mtl.StridedView.to_dtype] does, or where it was cancelled.
+ * Finishes an operation started with [method@Mtl.StridedView.to_dtype_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.to_dtype]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *
@@ -430,20 +459,21 @@ run_to_device (gpointer           self,
  * mtl_strided_view_to_device_async:
  * @self: a view
  * @device: a device
- * @storage_mode: where the memory is to live
+ * @storage_mode: the storage mode of the memory
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes written so far and in total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Does what [method@Mtl.StridedView.to_device] does, without blocking the
- * caller. Nobody else is to write to the elements meanwhile.
+ * Works like [method@Mtl.StridedView.to_device], without blocking the caller.
+ * Nothing may write to the elements until the operation is done.
  *
- * The callbacks come as those of [method@Mtl.StridedView.fill_double_async]
- * do. Where it is cancelled there is no view.
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * there is no new view.
  *
  * Since: 1.0
  */
@@ -474,11 +504,15 @@ mtl_strided_view_to_device_async (MtlStridedView        *self,
 /**
  * mtl_strided_view_to_device_finish:
  * @self: a view
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.StridedView.to_device_async] began, and fails as
- * [method@Mtl.StridedView.to_device] does, or where it was cancelled.
+ * Finishes an operation started with [method@Mtl.StridedView.to_device_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.to_device]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *

@@ -73,21 +73,25 @@ compare (MtlStridedView  *self,
 /**
  * mtl_strided_view_array_equal:
  * @self: a view
- * @other: another one
+ * @other: another view
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets whether both have the same shape and elements of the same values,
- * compared as numbers whatever their types. NaN is not equal to itself. The
- * lanes of elements of several are one more axis, the last.
+ * Checks whether both views have the same shape and equal elements. Elements
+ * are compared as numbers, whatever their types, and NaN is not equal to
+ * itself. The lanes of vectors count as one more axis, the last.
  *
- * Fails with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can read the
- * elements, with %MTL_ERROR_NOT_SUPPORTED where they are no numbers, with
- * %MTL_ERROR_OVERFLOW where the number of all lanes or their offsets do not fit
- * 63 bits, with %MTL_ERROR_NO_MEMORY where elements that the host does not reach
- * cannot be fetched for want of memory, and with %MTL_ERROR_DEVICE where a device
- * failed.
+ * Errors:
  *
- * Returns: whether they are equal; %FALSE without an error if not
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_OVERFLOW: the number of all lanes or one of their offsets does
+ *   not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
+ *   be allocated
+ * - %MTL_ERROR_DEVICE: the device failed
+ *
+ * Returns: whether the views are equal; if they are not, %FALSE without an
+ *   error
  *
  * Since: 1.0
  */
@@ -105,17 +109,20 @@ mtl_strided_view_array_equal (MtlStridedView  *self,
 /**
  * mtl_strided_view_all_close:
  * @self: a view
- * @other: another one
- * @rtol: how far apart two elements may be, relative to that of @other
- * @atol: how far apart they may be besides
+ * @other: another view
+ * @rtol: the tolerance relative to the element of @other
+ * @atol: the absolute tolerance, which is added to the relative one
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets whether both have the same shape and elements of about the same values:
- * |a - b| <= @atol + @rtol * |b|, as NumPy's `allclose` has it.
+ * Checks whether both views have the same shape and close elements: |a - b| <=
+ * @atol + @rtol * |b|, like NumPy's `allclose`.
  *
- * Fails as [method@Mtl.StridedView.array_equal] does.
+ * Errors:
  *
- * Returns: whether they are close; %FALSE without an error if not
+ * - the errors of [method@Mtl.StridedView.array_equal]
+ *
+ * Returns: whether the views are close; if they are not, %FALSE without an
+ *   error
  *
  * Since: 1.0
  */
@@ -154,23 +161,21 @@ share_addresses (MtlStridedView *self,
 /**
  * mtl_strided_view_overlaps:
  * @self: a view
- * @other: another one
+ * @other: another view
  *
- * Gets whether both have elements in the same bytes. It never says no wrongly
- * of memory that the host or the same device reaches. Where many axes are
- * interleaved so that telling would take longer than about a millisecond, it
- * says yes.
+ * Checks whether both views have elements in the same bytes. For memory that
+ * the host or the same device can access, a result of %FALSE is always correct.
+ * If axes are interleaved in such a way that an exact answer would take longer
+ * than about a millisecond, the result is %TRUE. It is also %TRUE if elements
+ * are smaller than a byte and the memory has 2^60 bytes or more.
  *
- * It also says yes where elements smaller than a byte and memory of 2^60 bytes or
- * more are compared.
+ * Bytes between the elements do not count: the even columns of a matrix do not
+ * overlap the odd ones. Elements smaller than a byte overlap if they share one.
  *
- * Bytes between the elements do not count: every other column does not overlap
- * the columns between. Elements smaller than a byte that share one do overlap.
+ * On a device without addresses, memory is identified by its handle, so an
+ * overlap between two allocations in the same heap is not detected.
  *
- * Memory of a device without addresses is known by its handle: that two of them
- * are made of the same heap is not noticed.
- *
- * Returns: whether they do
+ * Returns: whether the views overlap
  *
  * Since: 1.0
  */

@@ -159,29 +159,34 @@ copy_to_type (MtlStridedView    *self,
  * @source: the view to read
  * @error: return location for a [error@Mtl.Error]
  *
- * Copies all elements of @source into @self, converted to its element type.
- * @source is broadcast to the shape of @self. Where the two share memory, the
- * result is that of a copy through a temporary.
+ * Copies all elements of @source into @self, and converts them to its element
+ * type. @source is broadcast to the shape of @self. If the two share memory,
+ * the result is the same as with a temporary copy of @source.
  *
- * Integers that do not fit wrap around. Floats become integers by cutting
- * towards zero; what the integer cannot hold becomes the nearest that it can,
- * and NaN becomes 0. Of complex numbers real elements take the real part.
- * Floats round to the nearest value, ties to even; what is beyond the largest
- * becomes infinity or NaN, whichever the type has, or else the largest.
+ * Integers that do not fit wrap around. Floats are truncated towards zero to
+ * become integers; values out of range become the nearest integer in range, and
+ * NaN becomes 0. Real elements take the real part of complex numbers. Floats
+ * are rounded to the nearest value, ties to even; values beyond the largest
+ * become infinity or NaN, whichever the type has, or else the largest value.
  *
- * Where the types differ, the lanes of elements of several are one more axis,
- * the last.
+ * If the element types differ, the lanes of vectors count as one more axis, the
+ * last.
  *
- * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_INVALID_ARGUMENT where the
- * shapes do not go together, or where lanes that only one of the two has would
- * be one axis more than 64, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
- * here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where the element
- * types cannot be converted, with %MTL_ERROR_OVERFLOW where the number of all
- * lanes or their offsets do not fit 63 bits, and with %MTL_ERROR_NO_MEMORY where
- * a temporary cannot be had. Nothing is written then. It also fails with
- * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_READ_ONLY: @self is read-only
+ * - %MTL_ERROR_INVALID_ARGUMENT: the shapes are not compatible, or the lanes of
+ *   one view would become a 65th axis
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the element types cannot be converted
+ * - %MTL_ERROR_OVERFLOW: the number of all lanes or one of their offsets does
+ *   not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: a temporary copy cannot be allocated
+ * - %MTL_ERROR_DEVICE: a device failed; some of the elements may be written
+ *
+ * After any other error nothing was written.
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -211,14 +216,17 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Copies all elements into memory of their own, in C order: on the same device
- * in the same storage mode, or on the host where the device has no backend
- * here.
+ * Copies all elements into new memory, in C order: on the same device in the
+ * same storage mode, or on the host if the library has no backend for the
+ * device.
  *
- * Fails with %MTL_ERROR_NO_MEMORY where it cannot be had, with
- * %MTL_ERROR_OVERFLOW where its size does not fit 63 bits, as that of elements
- * that are repeated may not, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing
- * here can read the elements, and with %MTL_ERROR_DEVICE where a device failed.
+ * Errors:
+ *
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, which can happen if
+ *   elements are repeated
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
+ * - %MTL_ERROR_DEVICE: the device failed
  *
  * Returns: (transfer full): a writable view of the copy
  *
@@ -238,10 +246,12 @@ mtl_strided_view_copy (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives @self where its elements lie side by side in C order, and a copy that
- * does where not.
+ * Gets a view whose elements lie side by side in C order: @self if they already
+ * do, or else a copy.
  *
- * Fails as [method@Mtl.StridedView.copy] does.
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the view
  *
@@ -273,13 +283,17 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
  * @dtype: the element type
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives @self where it has that element type, and else a copy whose elements
- * are converted as [method@Mtl.StridedView.copy_from] does. The lanes of
- * elements of several become one more axis, the last.
+ * Gets a view with the given element type: @self if it already has that type,
+ * or else a copy whose elements are converted by the rules of
+ * [method@Mtl.StridedView.copy_from]. The lanes of vectors become one more
+ * axis, the last.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name or the lanes
- * would be one axis more than 64, and as that and [method@Mtl.StridedView.copy]
- * do.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, or the
+ *   lanes would become a 65th axis
+ * - the errors of [method@Mtl.StridedView.copy_from] and
+ *   [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the view
  *
@@ -321,14 +335,16 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
  * mtl_strided_view_to_device:
  * @self: a view
  * @device: a device
- * @storage_mode: where the memory is to live
+ * @storage_mode: the storage mode of the memory
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives @self where it is on that device in that storage mode, and else a copy
- * there, in C order.
+ * Gets a view on the given device in the given storage mode: @self if it
+ * already is there, or else a copy in C order.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where the device has no such storage
- * mode, and as [method@Mtl.StridedView.copy] does.
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode
+ * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the view
  *
@@ -364,12 +380,14 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the elements as [struct@GLib.Bytes], without a copy. The contract is
- * that of [method@Mtl.Buffer.ref_bytes].
+ * Gets the elements as [struct@GLib.Bytes], without a copy. The rules of
+ * [method@Mtl.Buffer.ref_bytes] apply.
  *
- * Fails with %MTL_ERROR_NEEDS_COPY where they do not lie side by side in C
- * order or, being of part of a byte, begin or end within one, and with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE.
+ * Errors:
+ *
+ * - %MTL_ERROR_NEEDS_COPY: the elements do not lie side by side in C order, or
+ *   they are smaller than a byte and begin or end within one
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements
  *
  * Returns: (transfer full): the bytes
  *
@@ -408,10 +426,12 @@ mtl_strided_view_ref_bytes (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Copies the elements, in C order whatever the layout. Bits that are left in
- * the last byte, after elements of part of a byte, are 0.
+ * Copies the elements, in C order whatever the layout. If elements are smaller
+ * than a byte, unused bits in the last byte are 0.
  *
- * Fails as [method@Mtl.StridedView.copy] does.
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the bytes
  *

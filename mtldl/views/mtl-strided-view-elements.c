@@ -108,19 +108,23 @@ store (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_double:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
- * Reads an element. Integers beyond 2^53 are rounded to the nearest double.
+ * Reads an element as a double. Integers beyond 2^53 are rounded to the nearest
+ * double.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers.
+ * Errors:
  *
- * Returns: the value, 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
+ *
+ * Returns: the value, or 0 on error
  *
  * Since: 1.0
  */
@@ -144,20 +148,24 @@ mtl_strided_view_get_double (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_int64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
- * Reads an element, exactly. Floats are cut towards zero.
+ * Reads an element as a 64-bit integer. Integers are exact; floats are
+ * truncated towards zero.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no such numbers, and with
- * %MTL_ERROR_OVERFLOW where the value does not fit int64.
+ * Errors:
  *
- * Returns: the value, 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
+ * - %MTL_ERROR_OVERFLOW: the value does not fit in an int64
+ *
+ * Returns: the value, or 0 on error
  *
  * Since: 1.0
  */
@@ -183,20 +191,24 @@ mtl_strided_view_get_int64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_uint64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @error: return location for a [error@Mtl.Error]
  *
- * Reads an element, exactly. Floats are cut towards zero.
+ * Reads an element as an unsigned 64-bit integer. Integers are exact; floats
+ * are truncated towards zero.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no such numbers, and with
- * %MTL_ERROR_OVERFLOW where the value does not fit uint64.
+ * Errors:
  *
- * Returns: the value, 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not real numbers
+ * - %MTL_ERROR_OVERFLOW: the value does not fit in a uint64
+ *
+ * Returns: the value, or 0 on error
  *
  * Since: 1.0
  */
@@ -222,21 +234,25 @@ mtl_strided_view_get_uint64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_complex:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @re: (out) (optional): return location for the real part
  * @im: (out) (optional): return location for the imaginary part
  * @error: return location for a [error@Mtl.Error]
  *
- * Reads an element as a complex number; the imaginary part of a real one is 0.
+ * Reads an element as a complex number. The imaginary part of a real element is
+ * 0.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -266,24 +282,27 @@ mtl_strided_view_get_complex (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_double:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes an element. Floats round to the nearest value, ties to even, as
- * [method@Mtl.StridedView.copy_from] does; for integers the value is cut towards
- * zero.
+ * Writes an element. A float element takes the nearest value, ties to even, by
+ * the rules of [method@Mtl.StridedView.copy_from]. For an integer element the
+ * value is truncated towards zero.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
- * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
- * cannot hold the value.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -303,22 +322,25 @@ mtl_strided_view_set_double (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_int64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes an element, exactly where it is an integer.
+ * Writes an element. The value is exact if the element is an integer.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
- * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
- * cannot hold the value.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -338,22 +360,25 @@ mtl_strided_view_set_int64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_uint64:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @value: the value
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes an element, exactly where it is an integer.
+ * Writes an element. The value is exact if the element is an integer.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
- * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
- * cannot hold the value.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -373,23 +398,26 @@ mtl_strided_view_set_uint64 (MtlStridedView  *self,
 /**
  * mtl_strided_view_set_complex:
  * @self: a view
- * @indices: (array length=n_indices): an index for each axis, and where elements
- *   have several lanes that of the lane; negative ones count from the end
+ * @indices: (array length=n_indices): an index for each axis, and for vectors
+ *   one more for the lane; negative values count from the end
  * @n_indices: the number of @indices
  * @re: the real part
  * @im: the imaginary part
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes a complex number to an element; a real element takes the real part.
+ * Writes a complex number to an element. A real element takes the real part.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such element, with
- * %MTL_ERROR_INVALID_ARGUMENT where the number of indices is not that of the
- * dimensions, with %MTL_ERROR_NOT_HOST_ACCESSIBLE, and with
- * %MTL_ERROR_NOT_SUPPORTED where the elements are no numbers, with
- * %MTL_ERROR_READ_ONLY, and with %MTL_ERROR_OVERFLOW where an integer element
- * cannot hold the value.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such element
+ * - %MTL_ERROR_INVALID_ARGUMENT: @n_indices does not match the number of
+ *   dimensions
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the element
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */

@@ -68,20 +68,26 @@ fill_items (MtlStridedView    *self,
 /**
  * mtl_strided_view_fill:
  * @self: a view
- * @element: one element of its type, as many bytes as that takes
+ * @element: the bytes of one element
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives all elements the same value, whatever their type: that which has these
- * bytes in memory. Of elements that do not fill whole bytes, as those of 4 bits
- * do not, it is in the low bits. An element of several lanes is all of them.
+ * Sets all elements to the value that has the given bytes in memory. This works
+ * for any element type. If the size of an element is not a whole number of
+ * bytes, as with elements of 4 bits, the value is in the low bits. For vectors,
+ * @element holds all lanes.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @element is of another size, with
- * %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here
- * can reach the elements, and with %MTL_ERROR_NO_MEMORY where a temporary for
- * elements that the host does not reach cannot be had. Nothing is written then.
- * It also fails with %MTL_ERROR_DEVICE where a device failed, in the midst of it.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_INVALID_ARGUMENT: @element has the wrong size
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
+ * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
+ *   be allocated
+ * - %MTL_ERROR_DEVICE: the device failed; some of the elements may be written
+ *
+ * After any other error nothing was written.
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -122,21 +128,26 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
 /**
  * mtl_strided_view_fill_double:
  * @self: a view
- * @value: what each element is to be
+ * @value: the value of each element
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives all elements the same value, rounded as
- * [method@Mtl.StridedView.set_double] does.
+ * Sets all elements to the same value, rounded by the rules of
+ * [method@Mtl.StridedView.set_double].
  *
- * Fails with %MTL_ERROR_READ_ONLY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where
- * nothing here can reach the elements, with %MTL_ERROR_NOT_SUPPORTED where they
- * are no numbers, with %MTL_ERROR_OVERFLOW where an integer element cannot hold
- * the value, or the number of all lanes or their offsets do not fit 63 bits, and
- * with %MTL_ERROR_NO_MEMORY where a temporary for elements that the host does not
- * reach cannot be had. Nothing is written then. It also fails with
- * %MTL_ERROR_DEVICE where a device failed, in the midst of it.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_READ_ONLY: the view is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value, or the
+ *   number of all lanes or one of their offsets does not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
+ *   be allocated
+ * - %MTL_ERROR_DEVICE: the device failed; some of the elements may be written
+ *
+ * After any other error nothing was written.
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -170,17 +181,19 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 
 /**
  * mtl_strided_view_new_full: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default one
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @value: what each element is to be
+ * @value: the value of each element
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates a tensor whose elements all have the same value.
+ * Creates a tensor whose elements all have the same value.
  *
- * Fails as [ctor@Mtl.StridedView.new_zeros] and
- * [method@Mtl.StridedView.fill_double] do.
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.StridedView.new_zeros] and
+ *   [method@Mtl.StridedView.fill_double]
  *
  * Returns: (transfer full): the new view
  *

@@ -23,12 +23,12 @@ is_worth_showing (MtlStridedView *self,
 /**
  * mtl_strided_view_format:
  * @self: a view
- * @max_items: how many elements to show, 100,000 at most; of more, only the
- *   first and the last three of each axis are
+ * @max_items: the number of elements to show, at most 100,000; if there are
+ *   more, only the first and last three along each axis are shown
  *
- * Writes the elements as NumPy prints an array, the lanes of elements of
- * several as one more axis. Elements that cannot be read are described, and so
- * are more than @max_items that the host does not reach.
+ * Formats the elements like NumPy prints an array, with the lanes of vectors as
+ * one more axis. The result is only a description if the elements cannot be
+ * read, or if there are more than @max_items and the host cannot access them.
  *
  * Returns: (transfer full): the text
  *
@@ -58,7 +58,8 @@ mtl_strided_view_format (MtlStridedView *self,
  * mtl_strided_view_to_string:
  * @self: a view
  *
- * Writes the elements as [method@Mtl.StridedView.format] does, at most 1000.
+ * Formats the elements like [method@Mtl.StridedView.format], with at most 1000
+ * of them.
  *
  * Returns: (transfer full): the text
  *

@@ -74,12 +74,15 @@ store_nth (MtlStridedView *self,
  * @n_values: the number of @values
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a tensor of values, in the host's memory.
+ * Creates a tensor with the given values, in host memory.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
- * than elements, with %MTL_ERROR_OVERFLOW where one does not fit @dtype, with
- * %MTL_ERROR_NOT_SUPPORTED where that is not of numbers, and as
- * [ctor@Mtl.StridedView.new_zeros] does.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the number of values is not the number of
+ *   elements
+ * - %MTL_ERROR_OVERFLOW: a value does not fit @dtype
+ * - %MTL_ERROR_NOT_SUPPORTED: elements of type @dtype are not numbers
+ * - the errors of [ctor@Mtl.StridedView.new_zeros]
  *
  * Returns: (transfer full): the new view
  *
@@ -198,17 +201,20 @@ read_variant (VariantReader  *self,
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @values: numbers and truth values in C order, nested in arrays and tuples as
- *   one likes
+ * @values: numbers and booleans in C order, nested in arrays and tuples in any
+ *   way
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a tensor of values, in the host's memory. Integers are exact in all
- * their 64 bits.
+ * Creates a tensor with the given values, in host memory. 64-bit integers are
+ * exact.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there are more or fewer values
- * than elements or one is not a number, with %MTL_ERROR_OVERFLOW where one
- * does not fit @dtype, with %MTL_ERROR_NOT_SUPPORTED where that is not of
- * numbers, and as [ctor@Mtl.StridedView.new_zeros] does.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the number of values is not the number of
+ *   elements, or a value is not a number
+ * - %MTL_ERROR_OVERFLOW: a value does not fit @dtype
+ * - %MTL_ERROR_NOT_SUPPORTED: elements of type @dtype are not numbers
+ * - the errors of [ctor@Mtl.StridedView.new_zeros]
  *
  * Returns: (transfer full): the new view
  *

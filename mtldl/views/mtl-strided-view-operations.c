@@ -7,16 +7,18 @@
 /**
  * mtl_strided_view_reshape:
  * @self: a view
- * @shape: (array length=n_dims): the new extents, of which one may be -1 for
- *   whatever is left
+ * @shape: (array length=n_dims): the new extents; one of them may be -1, to be
+ *   derived from the others
  * @n_dims: the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives the same elements another shape, in C order, without a copy.
+ * Reshapes the elements in C order, without a copy.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the number of elements differs or
- * @shape has more than 64 dimensions, and with %MTL_ERROR_NEEDS_COPY where only a
- * copy can have that shape.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the number of elements differs, an extent
+ *   other than a single -1 is negative, or @shape has more than 64 dimensions
+ * - %MTL_ERROR_NEEDS_COPY: only a copy can have that shape
  *
  * Returns: (transfer full): the new view
  *
@@ -42,17 +44,19 @@ mtl_strided_view_reshape (MtlStridedView  *self,
 /**
  * mtl_strided_view_flatten:
  * @self: a view
- * @first: the first axis to merge
- * @last: the last one
+ * @first: the first axis to merge; negative values count from the end
+ * @last: the last axis to merge; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Merges neighbouring axes into one, without a copy: 0 and -1 for all of them.
- * Where there is no axis, the result has one, of extent 1.
+ * Merges adjacent axes into one, without a copy. Pass 0 and -1 to merge all
+ * axes. If there are no axes, the result has one, of extent 1.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, with
- * %MTL_ERROR_INVALID_ARGUMENT where @first comes after @last, with
- * %MTL_ERROR_NEEDS_COPY where the axes do not step evenly through memory, and
- * with %MTL_ERROR_OVERFLOW where the merged extent does not fit 63 bits.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: @first comes after @last
+ * - %MTL_ERROR_NEEDS_COPY: the axes do not step evenly through memory
+ * - %MTL_ERROR_OVERFLOW: the merged extent does not fit in 63 bits
  *
  * Returns: (transfer full): the new view
  *
@@ -77,15 +81,18 @@ mtl_strided_view_flatten (MtlStridedView  *self,
 /**
  * mtl_strided_view_flatten_mask:
  * @self: a view
- * @mask: bit i set: merge axis i into axis i - 1
+ * @mask: the axes to merge: bit i merges axis i into axis i - 1
  * @error: return location for a [error@Mtl.Error]
  *
- * Merges the axes that @mask names, each into the one before.
+ * Merges each axis in @mask into the axis before it, without a copy. See
+ * [method@Mtl.StridedView.get_flatten_mask].
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @mask has bits that are no such
- * axes, with %MTL_ERROR_NEEDS_COPY where one does not go on where the one
- * before ends, and with %MTL_ERROR_OVERFLOW where a merged extent does not fit
- * 63 bits. See [method@Mtl.StridedView.get_flatten_mask].
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: @mask has the bit of axis 0 or of an axis that
+ *   does not exist
+ * - %MTL_ERROR_NEEDS_COPY: axes to merge do not step evenly through memory
+ * - %MTL_ERROR_OVERFLOW: a merged extent does not fit in 63 bits
  *
  * Returns: (transfer full): the new view
  *
@@ -109,15 +116,17 @@ mtl_strided_view_flatten_mask (MtlStridedView  *self,
 /**
  * mtl_strided_view_permute:
  * @self: a view
- * @axes: (array length=n_axes): each axis once, in the new order; negative ones
- *   count from the end
+ * @axes: (array length=n_axes): each axis exactly once, in the new order;
+ *   negative values count from the end
  * @n_axes: the number of @axes
  * @error: return location for a [error@Mtl.Error]
  *
- * Puts the axes into another order.
+ * Puts the axes into a different order.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
- * %MTL_ERROR_INVALID_ARGUMENT where one is missing or named twice.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: an axis is missing or named twice
  *
  * Returns: (transfer full): the new view
  *
@@ -164,13 +173,15 @@ mtl_strided_view_transpose (MtlStridedView *self)
 /**
  * mtl_strided_view_swap_axes:
  * @self: a view
- * @axis_a: an axis; negative ones count from the end
+ * @axis_a: an axis; negative values count from the end
  * @axis_b: the axis to swap it with
  * @error: return location for a [error@Mtl.Error]
  *
  * Swaps two axes.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
  *
  * Returns: (transfer full): the new view
  *
@@ -196,7 +207,7 @@ mtl_strided_view_swap_axes (MtlStridedView  *self,
  * mtl_strided_view_squeeze:
  * @self: a view
  *
- * Drops all axes of extent 1.
+ * Removes all axes of extent 1.
  *
  * Returns: (transfer full): the new view
  *
@@ -216,16 +227,18 @@ mtl_strided_view_squeeze (MtlStridedView *self)
 /**
  * mtl_strided_view_squeeze_axes:
  * @self: a view
- * @axes: (array length=n_axes): axes of extent 1; negative ones count from the
- *   end
+ * @axes: (array length=n_axes): axes of extent 1; negative values count from
+ *   the end
  * @n_axes: the number of @axes
  * @error: return location for a [error@Mtl.Error]
  *
- * Drops the given axes.
+ * Removes the given axes.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
- * %MTL_ERROR_INVALID_ARGUMENT where one has another extent than 1 or is named
- * twice.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: the extent of an axis is not 1, or an axis is
+ *   named twice
  *
  * Returns: (transfer full): the new view
  *
@@ -251,16 +264,18 @@ mtl_strided_view_squeeze_axes (MtlStridedView  *self,
 /**
  * mtl_strided_view_unsqueeze:
  * @self: a view
- * @axes: (array length=n_axes): where the new axes are in the result; negative
- *   ones count from its end
+ * @axes: (array length=n_axes): the places of the new axes in the result;
+ *   negative values count from its end
  * @n_axes: the number of @axes
  * @error: return location for a [error@Mtl.Error]
  *
  * Adds axes of extent 1.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the result has no such axis, and
- * with %MTL_ERROR_INVALID_ARGUMENT where one is named twice or where there
- * would be more than 64 dimensions.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the result has no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: an axis is named twice, or the result would
+ *   have more than 64 dimensions
  *
  * Returns: (transfer full): the new view
  *
@@ -290,12 +305,14 @@ mtl_strided_view_unsqueeze (MtlStridedView  *self,
  * @n_dims: the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Repeats axes of extent 1, and adds axes at the front, with a stride of 0: by
- * NumPy's rules.
+ * Broadcasts the elements to another shape by NumPy's rules: repeats axes of
+ * extent 1, and adds axes at the front, with a stride of 0.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the shapes do not go together or
- * @shape has more than 64 dimensions, and with %MTL_ERROR_OVERFLOW where the
- * volume does not fit 63 bits.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the shapes are not compatible, or @shape has
+ *   more than 64 dimensions
+ * - %MTL_ERROR_OVERFLOW: the number of elements does not fit in 63 bits
  *
  * Returns: (transfer full): the new view
  *
@@ -321,18 +338,20 @@ mtl_strided_view_broadcast_to (MtlStridedView  *self,
 /**
  * mtl_strided_view_narrow:
  * @self: a view
- * @axis: an axis; negative ones count from the end
- * @start: where to begin
- * @stop: where to end, exclusive
+ * @axis: an axis; negative values count from the end
+ * @start: the index to start at
+ * @stop: the index to stop before
  * @step: the step, not 0
  * @error: return location for a [error@Mtl.Error]
  *
- * Keeps a part of one axis, as `start:stop:step` does in Python: negative
- * values count from the end, and all are clamped. To go down to the first
- * element with a negative step, @stop is %G_MININT64.
+ * Keeps part of one axis, like `start:stop:step` in Python: negative indices
+ * count from the end, and indices out of range are clamped. To include the
+ * first element with a negative step, set @stop to %G_MININT64.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis, and with
- * %MTL_ERROR_INVALID_ARGUMENT where @step is 0.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ * - %MTL_ERROR_INVALID_ARGUMENT: @step is 0
  *
  * Returns: (transfer full): the new view
  *
@@ -359,13 +378,15 @@ mtl_strided_view_narrow (MtlStridedView  *self,
 /**
  * mtl_strided_view_select:
  * @self: a view
- * @axis: an axis; negative ones count from the end
- * @index: an index; negative ones count from the end
+ * @axis: an axis; negative values count from the end
+ * @index: an index; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Keeps one index of an axis, and drops the axis.
+ * Keeps one index of an axis, and removes the axis.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis or index.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis or index
  *
  * Returns: (transfer full): the new view
  *
@@ -390,12 +411,14 @@ mtl_strided_view_select (MtlStridedView  *self,
 /**
  * mtl_strided_view_flip:
  * @self: a view
- * @axis: an axis; negative ones count from the end
+ * @axis: an axis; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
  * Reverses an axis.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
  *
  * Returns: (transfer full): the new view
  *
@@ -423,12 +446,15 @@ mtl_strided_view_flip (MtlStridedView  *self,
  * @n_slices: the number of @slices
  * @error: return location for a [error@Mtl.Error]
  *
- * Keeps what an index names, as `[...]` does in Python. Axes that no part names
- * stay whole.
+ * Selects elements by an index, like `[...]` in Python. Axes that the index
+ * leaves out stay whole.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
- * and with %MTL_ERROR_INVALID_ARGUMENT where a part is of no known kind, a step
- * is 0, or there would be more than one ellipsis or more than 64 dimensions.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an index or an axis does not exist
+ * - %MTL_ERROR_INVALID_ARGUMENT: a part is of an unknown kind, a step is 0,
+ *   there is more than one ellipsis, or the result would have more than 64
+ *   dimensions
  *
  * Returns: (transfer full): the new view
  *
@@ -454,15 +480,18 @@ mtl_strided_view_slice (MtlStridedView  *self,
 /**
  * mtl_strided_view_slice_string: (rename-to mtl_strided_view_slice)
  * @self: a view
- * @string: the parts of an index, as in `"2:4, ..., ::-1, newaxis, 3"`
+ * @string: an index, such as `"2:4, ..., ::-1, newaxis, 3"`
  * @error: return location for a [error@Mtl.Error]
  *
- * Keeps what an index names, written as in Python: numbers, ranges, `...` for
- * all the axes between, and `newaxis`. Axes that no part names stay whole.
+ * Selects elements by an index written as in Python: numbers, ranges, `...` for
+ * all the axes between, and `newaxis`. Axes that the index leaves out stay
+ * whole.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where an index or an axis does not exist,
- * and with %MTL_ERROR_INVALID_ARGUMENT where @string cannot be read, a step is 0,
- * or there would be more than one ellipsis or more than 64 dimensions.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an index or an axis does not exist
+ * - %MTL_ERROR_INVALID_ARGUMENT: @string cannot be parsed, a step is 0, there
+ *   is more than one ellipsis, or the result would have more than 64 dimensions
  *
  * Returns: (transfer full): the new view
  *
@@ -488,8 +517,8 @@ mtl_strided_view_slice_string (MtlStridedView  *self,
  * mtl_strided_view_as_read_only:
  * @self: a view
  *
- * Gives the same elements in a view that refuses writes. Others may still
- * write to the memory.
+ * Gets a view of the same elements that refuses writes. The memory itself may
+ * still change.
  *
  * Returns: (transfer full): the new view
  *

@@ -12,8 +12,8 @@
  * mtl_strided_view_dup_layout: (get-property layout)
  * @self: a view
  *
- * Gets the layout. The view answers all its questions as well, so that it is
- * needed only to make another view with it.
+ * Gets the layout. It is needed only to create another view: a view has all the
+ * methods of its layout.
  *
  * Returns: (transfer full): the layout
  *
@@ -31,8 +31,8 @@ mtl_strided_view_dup_layout (MtlStridedView *self)
  * mtl_strided_view_get_buffer: (get-property buffer)
  * @self: a view
  *
- * Gets the memory. For a view that was made of a buffer it is that one; for
- * others it is all the memory that is known of.
+ * Gets the buffer that holds the elements. If the view was not created from a
+ * buffer, this is a buffer of all the memory that the library knows about.
  *
  * Returns: (transfer none): the buffer
  *
@@ -50,7 +50,7 @@ mtl_strided_view_get_buffer (MtlStridedView *self)
  * mtl_strided_view_get_byte_offset: (get-property byte-offset)
  * @self: a view
  *
- * Gets where element offset 0 of the layout lies in the buffer. The first
+ * Gets the position of element offset 0 of the layout in the buffer. The first
  * element lies [method@Mtl.StridedView.get_offset] elements further on.
  *
  * Returns: the offset in bytes
@@ -69,9 +69,10 @@ mtl_strided_view_get_byte_offset (MtlStridedView *self)
  * mtl_strided_view_get_dtype: (get-property dtype)
  * @self: a view
  *
- * Gets the element type: %MTL_DTYPE_OTHER where it has no name here.
+ * Gets the element type.
  *
- * Returns: the element type
+ * Returns: the element type, or %MTL_DTYPE_OTHER if the library has no name for
+ *   it
  *
  * Since: 1.0
  */
@@ -87,7 +88,8 @@ mtl_strided_view_get_dtype (MtlStridedView *self)
  * mtl_strided_view_get_dtype_code: (get-property dtype-code)
  * @self: a view
  *
- * Gets DLPack's code of the element type, named here or not.
+ * Gets the DLPack code of the element type, even if the library has no name for
+ * the type.
  *
  * Returns: the code
  *
@@ -105,10 +107,11 @@ mtl_strided_view_get_dtype_code (MtlStridedView *self)
  * mtl_strided_view_get_dtype_bits: (get-property dtype-bits)
  * @self: a view
  *
- * Gets the bits of one lane of an element, named here or not. What an element
- * takes in memory is told by [method@Mtl.StridedView.get_item_bits].
+ * Gets the size of one lane of an element, even if the library has no name for
+ * its type. For the size of an element in memory, use
+ * [method@Mtl.StridedView.get_item_bits].
  *
- * Returns: the number of bits
+ * Returns: the size in bits
  *
  * Since: 1.0
  */
@@ -124,8 +127,7 @@ mtl_strided_view_get_dtype_bits (MtlStridedView *self)
  * mtl_strided_view_get_lanes: (get-property lanes)
  * @self: a view
  *
- * Gets how many values of its type an element is made of: 1 unless it is a
- * vector.
+ * Gets the number of lanes in an element, which is 1 unless it is a vector.
  *
  * Returns: the number of lanes
  *
@@ -143,9 +145,9 @@ mtl_strided_view_get_lanes (MtlStridedView *self)
  * mtl_strided_view_is_padded: (get-property padded)
  * @self: a view
  *
- * Gets whether an element of fewer than 8 bits has a byte to itself.
+ * Checks whether each element of fewer than 8 bits takes a whole byte.
  *
- * Returns: whether it has
+ * Returns: whether the elements are padded
  *
  * Since: 1.0
  */
@@ -161,7 +163,7 @@ mtl_strided_view_is_padded (MtlStridedView *self)
  * mtl_strided_view_get_device: (get-property device)
  * @self: a view
  *
- * Gets the device that the memory is of.
+ * Gets the device that the memory belongs to.
  *
  * Returns: (transfer none): the device
  *
@@ -179,9 +181,9 @@ mtl_strided_view_get_device (MtlStridedView *self)
  * mtl_strided_view_get_device_type: (get-property device-type)
  * @self: a view
  *
- * Gets the kind of the device that the memory is of.
+ * Gets the kind of the device that the memory belongs to.
  *
- * Returns: the kind
+ * Returns: the kind of device
  *
  * Since: 1.0
  */
@@ -197,7 +199,8 @@ mtl_strided_view_get_device_type (MtlStridedView *self)
  * mtl_strided_view_get_device_type_code: (get-property device-type-code)
  * @self: a view
  *
- * Gets DLPack's number of the kind of device, named here or not.
+ * Gets the DLPack number of the kind of device, even if the library has no name
+ * for it.
  *
  * Returns: the number
  *
@@ -233,9 +236,9 @@ mtl_strided_view_get_device_ordinal (MtlStridedView *self)
  * mtl_strided_view_is_host_accessible: (get-property host-accessible)
  * @self: a view
  *
- * Gets whether the host can reach the elements.
+ * Checks whether the host can access the elements.
  *
- * Returns: whether it can
+ * Returns: whether the elements are host-accessible
  *
  * Since: 1.0
  */
@@ -251,9 +254,9 @@ mtl_strided_view_is_host_accessible (MtlStridedView *self)
  * mtl_strided_view_is_read_only: (get-property read-only)
  * @self: a view
  *
- * Gets whether writes through this view are refused.
+ * Checks whether writes through this view are refused.
  *
- * Returns: whether they are
+ * Returns: whether the view is read-only
  *
  * Since: 1.0
  */
@@ -268,13 +271,13 @@ mtl_strided_view_is_read_only (MtlStridedView *self)
 /**
  * mtl_strided_view_equal:
  * @self: a view
- * @other: another one
+ * @other: another view
  *
- * Gets whether both describe the same elements of the same memory in the same
- * way. Whether elements have the same values is asked with
+ * Checks whether both views describe the same elements of the same memory in
+ * the same way. To compare the values of elements, use
  * [method@Mtl.StridedView.array_equal].
  *
- * Returns: whether they do
+ * Returns: whether the views are equal
  *
  * Since: 1.0
  */
@@ -295,10 +298,10 @@ mtl_strided_view_equal (MtlStridedView *self,
  * mtl_strided_view_hash:
  * @self: a view
  *
- * Gets a number that is the same for views that are identical:
- * [method@Mtl.StridedView.equal].
+ * Computes a hash value. Views that are equal by [method@Mtl.StridedView.equal]
+ * have the same one.
  *
- * Returns: the number
+ * Returns: the hash value
  *
  * Since: 1.0
  */
@@ -329,10 +332,12 @@ find_first_element (MtlStridedView *self)
  * mtl_strided_view_get_data: (skip)
  * @self: a view
  *
- * Gets the address of the first element. It is valid as long as the view.
+ * Gets the address of the first element. It is valid as long as the view
+ * exists.
  *
- * Returns: (nullable): the address, %NULL where the host cannot reach it,
- *   where there is no element, and where the first bit is not that of a byte
+ * Returns: (nullable): the address, or %NULL if the host cannot access the
+ *   element, there are no elements, or the first one does not begin on a byte
+ *   boundary
  *
  * Since: 1.0
  */
@@ -349,13 +354,14 @@ mtl_strided_view_get_data (MtlStridedView *self)
  * @self: a view
  * @tensor: (type gpointer) (out caller-allocates): a DLPack `DLTensor`
  *
- * Gets at once what [method@Mtl.StridedView.get_data],
+ * Gets the results of [method@Mtl.StridedView.get_data],
  * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
- * the getters of the device and the element type return. All of it belongs to
- * @self and lives as long as @self does; to hand memory to somebody else, use
- * [method@Mtl.StridedView.to_dlpack_full]. Declared in `<mtldl/mtl-bindings.h>`.
+ * the getters of the device and the element type in one call. They belong to
+ * @self and are valid as long as it exists. To pass memory to another library,
+ * use [method@Mtl.StridedView.to_dlpack_full]. Declared in
+ * `<mtldl/mtl-bindings.h>`.
  *
- * Returns: DLPack's flags: 1 for a read-only view, 4 for padded elements
+ * Returns: the DLPack flags: 1 for a read-only view, 4 for padded elements
  *
  * Since: 1.0
  */
@@ -383,12 +389,12 @@ mtl_strided_view_describe (MtlStridedView *self,
  * mtl_strided_view_has_negative_strides: (skip)
  * @self: a view
  *
- * Checks whether the elements run backwards along an axis. Strides of axes with
- * fewer than two indices are never used and do not count, nor do those of a view
- * without elements. Few consumers of DLPack take negative strides; see
+ * Checks whether the elements run backwards along an axis. Axes with fewer than
+ * two indices do not count, and the result is %FALSE if there are no elements.
+ * Few consumers of DLPack accept negative strides; see
  * %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. Declared in `<mtldl/mtl-bindings.h>`.
  *
- * Returns: %TRUE if they do
+ * Returns: whether a stride is negative
  *
  * Since: 1.0
  */
@@ -404,11 +410,10 @@ mtl_strided_view_has_negative_strides (MtlStridedView *self)
  * mtl_strided_view_get_address:
  * @self: a view
  *
- * Gets the address of the first element as a number, to tell whether two views
+ * Gets the address of the first element as a number, to check whether two views
  * share memory.
  *
- * Returns: the address, 0 where the host cannot reach it and where there is no
- *   element
+ * Returns: the address, or 0 if [method@Mtl.StridedView.get_data] returns %NULL
  *
  * Since: 1.0
  */
@@ -424,7 +429,7 @@ mtl_strided_view_get_address (MtlStridedView *self)
  *
  * Gets the number of dimensions, 0 to 64.
  *
- * Returns: the number
+ * Returns: the number of dimensions
  *
  * Since: 1.0
  */
@@ -440,9 +445,9 @@ mtl_strided_view_get_n_dims (MtlStridedView *self)
  * mtl_strided_view_get_item_bits: (get-property item-bits)
  * @self: a view
  *
- * Gets what one element takes in memory, in bits.
+ * Gets the size of one element in memory, in bits.
  *
- * Returns: the number of bits
+ * Returns: the size in bits
  *
  * Since: 1.0
  */
@@ -458,7 +463,7 @@ mtl_strided_view_get_item_bits (MtlStridedView *self)
  * mtl_strided_view_get_offset: (get-property offset)
  * @self: a view
  *
- * Gets where the element whose indices are all 0 lies.
+ * Gets the offset of the element whose indices are all 0.
  *
  * Returns: the offset in elements
  *
@@ -476,9 +481,9 @@ mtl_strided_view_get_offset (MtlStridedView *self)
  * mtl_strided_view_get_volume: (get-property volume)
  * @self: a view
  *
- * Gets the number of elements: 1 where there are no dimensions.
+ * Gets the number of elements, which is 1 if there are no dimensions.
  *
- * Returns: the number
+ * Returns: the number of elements
  *
  * Since: 1.0
  */
@@ -494,8 +499,8 @@ mtl_strided_view_get_volume (MtlStridedView *self)
  * mtl_strided_view_get_flatten_mask:
  * @self: a view
  *
- * Gets which axes can be merged into the one before them without a copy: bit i
- * is set where axis i goes on where axis i - 1 ends.
+ * Gets a mask of the axes that can be merged without a copy: bit i is set if
+ * axis i can be merged into axis i - 1.
  *
  * Returns: the mask
  *
@@ -513,10 +518,10 @@ mtl_strided_view_get_flatten_mask (MtlStridedView *self)
  * mtl_strided_view_is_dense:
  * @self: a view
  *
- * Gets whether the elements fill one stretch of memory from its start, without
- * holes and in some order of the axes.
+ * Checks whether the elements fill memory from element offset 0 without gaps,
+ * in any order of the axes.
  *
- * Returns: whether they do
+ * Returns: whether the elements are dense
  *
  * Since: 1.0
  */
@@ -532,11 +537,11 @@ mtl_strided_view_is_dense (MtlStridedView *self)
  * mtl_strided_view_is_unique:
  * @self: a view
  *
- * Gets whether no two indices lead to one element. It never says yes wrongly.
- * Where many axes are interleaved so that telling would take longer than about
- * a millisecond, it says no.
+ * Checks whether no two indices lead to the same element. A result of %TRUE is
+ * always correct. If axes are interleaved in such a way that an exact answer
+ * would take longer than about a millisecond, the result is %FALSE.
  *
- * Returns: whether it is so
+ * Returns: whether no element is repeated
  *
  * Since: 1.0
  */
@@ -552,9 +557,9 @@ mtl_strided_view_is_unique (MtlStridedView *self)
  * mtl_strided_view_is_empty:
  * @self: a view
  *
- * Gets whether there is no element at all.
+ * Checks whether there are no elements.
  *
- * Returns: whether there is none
+ * Returns: whether the view is empty
  *
  * Since: 1.0
  */
@@ -594,7 +599,7 @@ mtl_strided_view_get_shape (MtlStridedView *self,
  * @self: a view
  * @n_dims: (out) (optional): return location for the number of dimensions
  *
- * Gets how far the next element lies along each axis, in elements.
+ * Gets the distance to the next element along each axis, in elements.
  *
  * Returns: (array length=n_dims) (transfer none): the strides, owned by @self
  *
@@ -618,12 +623,14 @@ mtl_strided_view_get_strides (MtlStridedView *self,
  * @n_dims: (out): return location for the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how far the next element lies along each axis, in bytes.
+ * Gets the distance to the next element along each axis, in bytes.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where a stride is not of whole bytes, and
- * with %MTL_ERROR_OVERFLOW where one does not fit 63 bits.
+ * Errors:
  *
- * Returns: (array length=n_dims) (transfer full): the strides
+ * - %MTL_ERROR_NOT_SUPPORTED: a stride is not a whole number of bytes
+ * - %MTL_ERROR_OVERFLOW: a stride does not fit in 63 bits
+ *
+ * Returns: (array length=n_dims) (transfer full): the strides in bytes
  *
  * Since: 1.0
  */
@@ -649,8 +656,9 @@ mtl_strided_view_dup_byte_strides (MtlStridedView  *self,
  * @self: a view
  * @n_dims: (out): return location for the number of dimensions
  *
- * Gets the axes in the order in which they lie in memory, outermost first: by
- * falling magnitude of the stride. Axes with equal strides keep their order.
+ * Gets the axes in the order in which they lie in memory, outermost first: from
+ * the largest magnitude of the stride to the smallest. Axes with equal strides
+ * keep their order.
  *
  * Returns: (array length=n_dims) (transfer full): the axes
  *
@@ -674,14 +682,16 @@ mtl_strided_view_dup_stride_order (MtlStridedView *self,
 /**
  * mtl_strided_view_get_extent:
  * @self: a view
- * @axis: an axis; negative ones count from the end
+ * @axis: an axis; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the number of indices of an axis.
+ * Gets the extent of an axis: the number of its indices.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: the extent, -1 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the extent, or -1 on error
  *
  * Since: 1.0
  */
@@ -703,14 +713,16 @@ mtl_strided_view_get_extent (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_stride:
  * @self: a view
- * @axis: an axis; negative ones count from the end
+ * @axis: an axis; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets how far the next element lies along an axis.
+ * Gets the distance to the next element along an axis, in elements.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: the stride in elements, 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the stride in elements, or 0 on error
  *
  * Since: 1.0
  */
@@ -732,12 +744,13 @@ mtl_strided_view_get_stride (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_offset_bounds:
  * @self: a view
- * @min: (out) (optional): return location for the least offset, in elements
- * @max: (out) (optional): return location for the greatest one, in elements
+ * @min: (out) (optional): return location for the lowest offset, in elements
+ * @max: (out) (optional): return location for the highest offset, in elements
  *
- * Gets between which offsets the elements lie: 0 and -1 where there is none.
+ * Gets the lowest and the highest offset of the elements, or 0 and -1 if there
+ * are none.
  *
- * Source: each axis adds stride × (extent − 1) to one of the two.
+ * Each axis adds stride × (extent − 1) to one of the two.
  *
  * Since: 1.0
  */
@@ -761,11 +774,11 @@ mtl_strided_view_get_offset_bounds (MtlStridedView *self,
  * mtl_strided_view_get_required_size:
  * @self: a view
  *
- * Gets how much of the buffer the elements need, from its start on: the
- * [method@Mtl.StridedView.get_byte_offset] is in it, unlike in what
- * [method@Mtl.StridedLayout.get_required_size] gives.
+ * Gets the size of the part of the buffer that the elements need, from the
+ * start of the buffer. Unlike [method@Mtl.StridedLayout.get_required_size], it
+ * includes [method@Mtl.StridedView.get_byte_offset].
  *
- * Returns: the size in bytes, 0 where there is no element
+ * Returns: the size in bytes, or 0 if there are no elements
  *
  * Since: 1.0
  */
@@ -790,10 +803,10 @@ mtl_strided_view_get_required_size (MtlStridedView *self)
  * @order: C or F order, %MTL_ORDER_ANY for either, %MTL_ORDER_K for any order
  *   of the axes
  *
- * Gets whether the elements lie side by side in that order. Axes of extent 1 do
- * not matter, and where there is no element, it is so.
+ * Checks whether the elements lie side by side in the given order. Axes of
+ * extent 1 do not matter. The result is %TRUE if there are no elements.
  *
- * Returns: whether they do
+ * Returns: whether the elements are contiguous
  *
  * Since: 1.0
  */

@@ -66,26 +66,31 @@ check_alignment (MtlStridedView  *self,
  * @dtype: the element type
  * @error: return location for a [error@Mtl.Error]
  *
- * Sees the same bytes as elements of another type, without a copy: pairs of
- * floats as complex numbers, words as bytes. Values are not converted:
- * [method@Mtl.StridedView.to_dtype] does that.
+ * Reinterprets the same bytes as elements of another type, without a copy:
+ * pairs of floats as complex numbers, or words as bytes. Values are not
+ * converted; to convert them, use [method@Mtl.StridedView.to_dtype].
  *
- * Where the new elements are of another size, the extent of one axis changes:
- * that whose stride is 1, in C order the last. It is the same one whatever the
- * extents, as axes of extent 1 have a stride too: of several whose stride is 1,
- * it is the last of extent 1, or else the last. Where none has a stride of 1,
- * only a last axis of extent 1 will do.
+ * If the new elements have a different size, the extent of one axis changes:
+ * the axis with a stride of 1, which is the last one in C order. If several
+ * axes have a stride of 1, it is the last one of extent 1, or else the last
+ * one. The choice does not depend on the extents, since axes of extent 1 have a
+ * stride too. If no axis has a stride of 1, the last axis must have an extent
+ * of 1.
  *
- * New elements of fewer than 8 bits are packed: a padded one of 4 bits is seen as
- * two.
+ * New elements of fewer than 8 bits are packed: a padded element of 4 bits
+ * becomes two elements.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, neither size
- * is a multiple of the other or the extent does not make whole elements, with
- * %MTL_ERROR_OUT_OF_BOUNDS where there are no dimensions and the size is another,
- * with %MTL_ERROR_NEEDS_COPY where no elements lie side by side, a stride is not
- * of whole new elements, or the first one is not aligned as its type needs, and
- * with %MTL_ERROR_OVERFLOW where the number of elements does not fit 63 bits, or
- * that of the bits of elements smaller than a byte.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, neither
+ *   element size is a multiple of the other, or the extent is not a whole
+ *   number of new elements
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there are no dimensions and the size differs
+ * - %MTL_ERROR_NEEDS_COPY: the elements do not lie side by side along any axis,
+ *   a stride is not a whole number of new elements, or the first element is not
+ *   aligned for its type
+ * - %MTL_ERROR_OVERFLOW: the number of elements, or of their bits if they are
+ *   smaller than a byte, does not fit in 63 bits
  *
  * Returns: (transfer full): the new view
  *
@@ -132,18 +137,20 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
 /**
  * mtl_strided_view_get_max_compatible_item_bits:
  * @self: a view
- * @max_item_bits: what one item may take at most, in bits
- * @axis: the axis to repack; negative ones count from the end
+ * @max_item_bits: the maximum size of one item, in bits
+ * @axis: the axis to repack; negative values count from the end
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the largest items that the elements can be seen as without a copy, as
- * [method@Mtl.StridedLayout.get_max_compatible_item_bits] does, aligned where
- * the elements lie.
+ * Gets the size of the largest items that the elements can be viewed as without
+ * a copy, like [method@Mtl.StridedLayout.get_max_compatible_item_bits]. The
+ * items are aligned in memory.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is no such axis.
+ * Errors:
  *
- * Returns: what one item takes, in bits: a multiple of
- *   [method@Mtl.StridedView.get_item_bits]; 0 on failure
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such axis
+ *
+ * Returns: the size of one item in bits, a multiple of
+ *   [method@Mtl.StridedView.get_item_bits], or 0 on error
  *
  * Since: 1.0
  */

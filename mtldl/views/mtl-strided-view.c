@@ -14,16 +14,17 @@
 /**
  * MtlStridedView:
  *
- * A tensor: memory, a layout that leads to its elements, and their type.
+ * A tensor: memory, the layout of its elements, and their type.
  *
- * A view describes memory and does not change; what is in the memory may. All
- * operations that give another view share the memory with it, and keep it
- * alive: nothing is copied unless the name says so, as in
+ * A view describes memory and is immutable; the contents of the memory may
+ * change. Operations that return another view share the memory and keep it
+ * alive. Only functions that say so copy elements, such as
  * [method@Mtl.StridedView.copy].
  *
- * Views of one memory may be used from any threads. Who writes while another
- * one reads has to see to the order, as with any memory. Elements of part of a
- * byte share it: to write one is to write its neighbours again.
+ * Views of the same memory may be used from any thread. If one thread writes
+ * while another reads, the program must synchronize them, as with any memory.
+ * Elements smaller than a byte share it with their neighbors, so writing one of
+ * them rewrites the others.
  *
  * Since: 1.0
  */
@@ -184,7 +185,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:buffer: (getter get_buffer)
    *
-   * The memory.
+   * The buffer that holds the elements.
    *
    * Since: 1.0
    */
@@ -193,7 +194,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:byte-offset: (getter get_byte_offset)
    *
-   * The place of element offset 0 in the buffer, in bytes.
+   * The position of element offset 0 in the buffer, in bytes.
    *
    * Since: 1.0
    */
@@ -203,7 +204,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:layout: (getter dup_layout)
    *
-   * The layout.
+   * The layout of the elements.
    *
    * Since: 1.0
    */
@@ -213,7 +214,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:dtype: (getter get_dtype)
    *
-   * The element type, %MTL_DTYPE_OTHER if it has no name here.
+   * The element type, or %MTL_DTYPE_OTHER if the library has no name for it.
    *
    * Since: 1.0
    */
@@ -223,7 +224,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:dtype-code: (getter get_dtype_code)
    *
-   * DLPack's code of the element type.
+   * The DLPack code of the element type.
    *
    * Since: 1.0
    */
@@ -241,7 +242,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:lanes: (getter get_lanes)
    *
-   * The number of lanes of an element.
+   * The number of lanes in an element, which is 1 unless it is a vector.
    *
    * Since: 1.0
    */
@@ -250,7 +251,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:padded: (getter is_padded)
    *
-   * Whether each element of fewer than 8 bits has a byte to itself.
+   * Whether each element of fewer than 8 bits takes a whole byte.
    *
    * Since: 1.0
    */
@@ -259,7 +260,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:device: (getter get_device)
    *
-   * The device that the memory is of.
+   * The device that the memory belongs to.
    *
    * Since: 1.0
    */
@@ -268,7 +269,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:device-type: (getter get_device_type)
    *
-   * The kind of that device.
+   * The kind of the device.
    *
    * Since: 1.0
    */
@@ -279,7 +280,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:device-type-code: (getter get_device_type_code)
    *
-   * DLPack's number of that kind.
+   * The DLPack number of the kind of device.
    *
    * Since: 1.0
    */
@@ -289,7 +290,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:device-ordinal: (getter get_device_ordinal)
    *
-   * The number of that device among those of its kind.
+   * The number of the device among those of its kind.
    *
    * Since: 1.0
    */
@@ -299,7 +300,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:host-accessible: (getter is_host_accessible)
    *
-   * Whether the host can read the memory.
+   * Whether the host can access the memory.
    *
    * Since: 1.0
    */
@@ -309,7 +310,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:read-only: (getter is_read_only)
    *
-   * Whether writes are refused.
+   * Whether writes through this view are refused.
    *
    * Since: 1.0
    */
@@ -336,7 +337,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   /**
    * MtlStridedView:offset: (getter get_offset)
    *
-   * The place of the element whose indices are all 0, in elements.
+   * The offset of the element whose indices are all 0, in elements.
    *
    * Since: 1.0
    */
@@ -372,14 +373,15 @@ static MtlSpareObjects spare_views;
 /**
  * mtl_strided_view_release: (skip)
  * @self: (transfer full): a view
- * @may_run_others: whether to go on if that ends the memory or the object, which
- *   runs functions of whoever owns the memory or watches the object
+ * @may_run_others: whether to proceed even if that ends the memory or the
+ *   object, which runs the functions of the memory's owner or of anyone
+ *   watching the object
  *
- * Gives up a reference, as g_object_unref() does, but keeps the object for the
- * next view that is made, unless somebody else still uses it. For loops that make
+ * Releases a reference like g_object_unref(), but keeps the object for the next
+ * new view unless it is still in use elsewhere. Useful in loops that create
  * many short-lived views. Declared in `<mtldl/mtl-bindings.h>`.
  *
- * Returns: whether the reference was given up, which is always the case if
+ * Returns: whether the reference was released, which is always the case if
  *   @may_run_others is %TRUE
  *
  * Since: 1.0
@@ -514,17 +516,23 @@ find_element_type (const MtlLayout  *layout,
  * @buffer: the memory
  * @layout: the layout
  * @dtype: the element type
- * @byte_offset: where element offset 0 of @layout lies in @buffer, in bytes
+ * @byte_offset: the position of element offset 0 of @layout in @buffer, in
+ *   bytes
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a view of a buffer, which it keeps alive. Elements of fewer than 8 bits
- * are packed where the items of @layout have as many bits, and padded where
- * they have 8: [method@Mtl.StridedView.is_padded].
+ * Creates a view of a buffer and keeps the buffer alive.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name or @layout
- * has items of another size, with %MTL_ERROR_OUT_OF_BOUNDS where an element is
- * not within @buffer, and with %MTL_ERROR_OVERFLOW where the bytes that the
- * elements reach do not fit 63 bits.
+ * Elements of fewer than 8 bits are packed if the items of @layout have the
+ * same number of bits, and padded if the items have 8 bits: see
+ * [method@Mtl.StridedView.is_padded].
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, or the
+ *   items of @layout are not of its size
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an element is not within @buffer
+ * - %MTL_ERROR_OVERFLOW: the byte positions of the elements do not fit in 63
+ *   bits
  *
  * Returns: (transfer full): the new view
  *
@@ -611,19 +619,21 @@ view_new_for_shape (MtlDevice     *device,
 
 /**
  * mtl_strided_view_new_zeros: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default one
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates a tensor of zeros, in C order.
+ * Creates a tensor of zeros, in C order.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, an extent is
- * negative or there are more than 64 dimensions, with %MTL_ERROR_OVERFLOW where
- * the size does not fit 63 bits, with %MTL_ERROR_NO_MEMORY where the memory
- * cannot be had, and with %MTL_ERROR_NOT_SUPPORTED where the device has no
- * backend here.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, an extent
+ *   is negative, or there are more than 64 dimensions
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_NOT_SUPPORTED: the library has no backend for the device
  *
  * Returns: (transfer full): the new view
  *
@@ -644,16 +654,18 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
 
 /**
  * mtl_strided_view_new_empty: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default one
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates a tensor as [ctor@Mtl.StridedView.new_zeros] does, but leaves in
- * it whatever was there: for callers who write all of it first.
+ * Creates a tensor like [ctor@Mtl.StridedView.new_zeros], but does not
+ * initialize the elements. Write all of them before you read any.
  *
- * Fails as [ctor@Mtl.StridedView.new_zeros] does.
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.StridedView.new_zeros]
  *
  * Returns: (transfer full): the new view
  *
@@ -674,21 +686,23 @@ mtl_strided_view_new_empty (MtlDevice     *device,
 
 /**
  * mtl_strided_view_new_from_bytes: (constructor)
- * @bytes: the memory
+ * @bytes: the memory of the elements
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, %NULL
- *   for C order
+ * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, or
+ *   %NULL for C order
  * @n_strides: the number of @byte_strides
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a read-only view of @bytes in the host's memory, without a copy. The
- * pixels of a picture fit, with the length of a row as the first stride.
+ * Creates a read-only view of @bytes in host memory, without a copy. For the
+ * pixels of an image, pass the length of a row in bytes as the first stride.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name, with
- * %MTL_ERROR_OUT_OF_BOUNDS where an element is not within @bytes, and as
- * [ctor@Mtl.StridedLayout.new_for_bytes] does.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an element is not within @bytes
+ * - the errors of [ctor@Mtl.StridedLayout.new_for_bytes]
  *
  * Returns: (transfer full): the new view
  *
@@ -733,12 +747,14 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
  * @other: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates a tensor of zeros with the shape, the element type, the device and
- * the order of axes of @other.
+ * Creates a tensor of zeros with the shape, element type, device, storage mode
+ * and order of axes of @other.
  *
- * Fails with %MTL_ERROR_OVERFLOW where the size does not fit 63 bits, with
- * %MTL_ERROR_NO_MEMORY where the memory cannot be had, and with
- * %MTL_ERROR_NOT_SUPPORTED where the device has no backend here.
+ * Errors:
+ *
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_NOT_SUPPORTED: the library has no backend for the device
  *
  * Returns: (transfer full): the new view
  *
