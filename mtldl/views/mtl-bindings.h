@@ -2,8 +2,8 @@
 
 #pragma once
 
-/* For the authors of language bindings, and not part of <mtldl/mtldl.h>: what a
- * binding's hot paths need beyond it. */
+/* Functions for the hot paths of language bindings. Not part of
+ * <mtldl/mtldl.h>. */
 
 #ifndef MTLDL_COMPILATION
 #define MTLDL_INSIDE

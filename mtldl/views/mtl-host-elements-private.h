@@ -6,16 +6,16 @@
 
 G_BEGIN_DECLS
 
-/* The elements of a view where the host reaches them: in place, or in a copy
- * of the bytes that they touch. All zeros before it is initialised. */
+/* The elements of a view in host memory: in place, or in a copy of the bytes
+ * that they touch. Set to zeros before one of the init functions is called. */
 typedef struct
 {
   MtlStrided strided;
   MtlStridedView *view;
-  MtlLayout *layout;  /* NULL, or another one than the view has */
+  MtlLayout *layout;  /* NULL if it is the layout of the view */
   MtlMemory *copy;    /* NULL if the elements are in place */
-  MtlDevice *updated; /* so that no other thread writes between the elements */
-  gsize offset;       /* of the bytes that were copied */
+  MtlDevice *updated; /* locked against writes between the elements, or NULL */
+  gsize offset;       /* of the copied bytes in the memory */
   gsize size;
 } MtlHostElements;
 
@@ -45,7 +45,8 @@ mtl_host_elements_init (MtlHostElements  *self,
   return TRUE;
 }
 
-/* Fails with NOT_HOST_ACCESSIBLE where nothing here reaches the elements. */
+/* Fails with NOT_HOST_ACCESSIBLE if neither host nor device can read the
+ * elements. */
 static inline gboolean
 mtl_host_elements_init_read (MtlHostElements  *self,
                              MtlStridedView   *view,
@@ -54,8 +55,8 @@ mtl_host_elements_init_read (MtlHostElements  *self,
   return mtl_host_elements_init (self, view, FALSE, error);
 }
 
-/* For writing all elements: what is in a copy before is arbitrary, but for the
- * bytes between the elements, which are written back as they were. */
+/* For writing all elements. A copy has undefined contents at first, except for
+ * the bytes between the elements, which are written back unchanged. */
 static inline gboolean
 mtl_host_elements_init_write (MtlHostElements  *self,
                               MtlStridedView   *view,

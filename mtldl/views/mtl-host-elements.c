@@ -6,8 +6,8 @@
 
 #include "mtl-device-private.h"
 
-/* A copy of the bytes from the first element to the last. Where element offset
- * 0 would lie may be outside of it, as it may be outside of the view's memory. */
+/* Copies the bytes from the first element to the last. Element offset 0 may lie
+ * outside the copy, as it may lie outside the memory of the view. */
 gboolean
 mtl_host_elements_init_copy (MtlHostElements  *self,
                              gboolean          for_writing,
@@ -32,7 +32,8 @@ mtl_host_elements_init_copy (MtlHostElements  *self,
       mtl_device_begin_update (self->updated);
     }
 
-  /* An element of part of a byte is written together with its neighbours. */
+  /* Writing an element smaller than a byte reads its neighbors first, so they
+   * must be initialized. */
   self->copy = mtl_memory_new (mtl_device_get_host (), self->size, MTL_STORAGE_MODE_HOST,
                                layout->item_bits % 8 != 0, error);
   if (self->copy == NULL
@@ -63,8 +64,8 @@ take_layout (MtlHostElements *self,
   self->strided.layout = own;
 }
 
-/* Numbers are one lane each: those of vectors become an axis of their own, the
- * last one, also where there are as many as a layout may have. */
+/* Turns the lanes of vectors into one more axis, the last, so that each element
+ * is one number. The result may have one axis more than other layouts. */
 gboolean
 mtl_host_elements_spread_lanes (MtlHostElements  *self,
                                 GError          **error)
@@ -82,7 +83,6 @@ mtl_host_elements_spread_lanes (MtlHostElements  *self,
   return TRUE;
 }
 
-/* Repeated along axes of the shape of another. */
 gboolean
 mtl_host_elements_broadcast_to (MtlHostElements  *self,
                                 const MtlLayout  *other,
@@ -98,7 +98,7 @@ mtl_host_elements_broadcast_to (MtlHostElements  *self,
   return TRUE;
 }
 
-/* Only what was written: between the elements the device may have written. */
+/* Reports only the elements: the device may have written between them. */
 static gboolean
 report_row (const MtlStridedRow *row,
             const MtlStridedRow *same,

@@ -6,7 +6,7 @@
 
 #include "mtl-async-call-private.h"
 
-/* What one of the operations is given. */
+/* The arguments of an operation. */
 typedef struct
 {
   MtlAsyncCall parent;

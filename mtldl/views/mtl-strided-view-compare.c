@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Two views: whether their elements are equal, close, or the same bytes. */
+/* Comparisons of two views. */
 
 #include "mtl-strided-view-private.h"
 
@@ -139,7 +139,8 @@ mtl_strided_view_all_close (MtlStridedView  *self,
   return compare (self, other, rtol, atol, error);
 }
 
-/* Gets how far apart two places in memory are: those of element offset 0. */
+/* Gets the distance between the element offsets 0, in bytes, if both views are
+ * in the same address space. */
 static gboolean
 share_addresses (MtlStridedView *self,
                  MtlStridedView *other,

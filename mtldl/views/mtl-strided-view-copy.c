@@ -14,10 +14,10 @@ get_cancellable (const MtlMonitor *monitor)
   return monitor != NULL ? monitor->cancellable : NULL;
 }
 
-/* What a device can copy as it lies. */
+/* The bytes of two views with the same contiguous layout. */
 typedef struct
 {
-  gint64 dest_first; /* from element offset 0 on */
+  gint64 dest_first; /* relative to element offset 0 */
   gint64 source_first;
   gint64 size;
 } Bytes;
@@ -39,7 +39,7 @@ copy_bytes (MtlStridedView    *dest,
   return TRUE;
 }
 
-/* Whether a device can copy the elements as they lie. */
+/* Checks whether a device can copy the elements as plain bytes. */
 static gboolean
 can_copy_bytes (MtlStridedView *dest,
                 MtlStridedView *source,
@@ -63,7 +63,7 @@ spread_lanes (MtlHostElements  *from,
          && mtl_host_elements_spread_lanes (to, error);
 }
 
-/* All elements of source, broadcast to the shape of dest. */
+/* Broadcasts source to the shape of dest. */
 static gboolean
 copy_elements (MtlStridedView    *dest,
                MtlStridedView    *source,
@@ -84,7 +84,7 @@ copy_elements (MtlStridedView    *dest,
 
   overlap = mtl_strided_may_overlap (&to.strided, &from.strided);
 
-  /* Lanes that only one of them has go with an axis of the other. */
+  /* Lanes of only one of the two match an axis of the other. */
   if (dest->type.lanes != source->type.lanes && !spread_lanes (&from, &to, error))
     return FALSE;
 
@@ -94,7 +94,7 @@ copy_elements (MtlStridedView    *dest,
 
   if (overlap)
     {
-      /* What is told is how much of dest is written. */
+      /* Progress counts the bytes written to dest only. */
       MtlMonitor silent = { get_cancellable (monitor), NULL, NULL };
       g_autoptr (MtlStridedView) temporary =
         mtl_strided_view_copy_to (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
@@ -103,7 +103,7 @@ copy_elements (MtlStridedView    *dest,
       return temporary != NULL && copy_elements (dest, temporary, monitor, error);
     }
 
-  /* What is converted is one number after the other. */
+  /* Conversions work on single numbers. */
   if (!mtl_element_type_equal (dest->type, source->type) && !spread_lanes (&from, &to, error))
     return FALSE;
 
@@ -111,8 +111,8 @@ copy_elements (MtlStridedView    *dest,
          && mtl_host_elements_write_back (&to, error);
 }
 
-/* A copy in C order. Where its type has no lanes, those that there are become
- * its last axis. */
+/* Copies in C order. If type has no lanes, the lanes of self become the last
+ * axis. */
 MtlStridedView *
 mtl_strided_view_copy_to (MtlStridedView    *self,
                           MtlDevice         *device,

@@ -7,14 +7,14 @@
 #include "mtl-error.h"
 #include "mtl-number-private.h"
 
-/* Where a number lies in memory that the host reaches. */
+/* The position of a number in host memory. */
 typedef struct
 {
   guint8 *data;
   guint bit;
 } Place;
 
-/* The index of the lane, where elements have several, comes last. */
+/* If elements have several lanes, the last index is that of the lane. */
 static gboolean
 locate_number (MtlStridedView  *self,
                const gint64    *indices,
@@ -64,7 +64,7 @@ load (MtlStridedView  *self,
   return TRUE;
 }
 
-/* A complex number is refused rather than cut. */
+/* Refuses complex numbers rather than drop their imaginary part. */
 static gboolean
 load_real (MtlStridedView  *self,
            const gint64    *indices,

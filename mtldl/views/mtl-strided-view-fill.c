@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* The same value for all elements of a view. */
+/* Setting all elements of a view to the same value. */
 
 #include "mtl-strided-view-private.h"
 
@@ -10,8 +10,8 @@
 #include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
 
-/* Items of so many bits that lie side by side, where the host does not reach
- * them; of the sizes that a device repeats. */
+/* Checks whether a device fills the view: the host cannot access the items, they
+ * lie side by side, and their size is one that devices can repeat. */
 static gboolean
 is_filled_by_device (MtlStridedView *self,
                      guint           item_bits)
@@ -21,7 +21,7 @@ is_filled_by_device (MtlStridedView *self,
          && mtl_layout_is_contiguous (&self->layout, MTL_ORDER_ANY);
 }
 
-/* It does the whole of it at once. */
+/* A device fills everything at once, so there is only one report. */
 static gboolean
 fill_by_device (MtlStridedView    *self,
                 gconstpointer      item,
@@ -42,7 +42,7 @@ fill_by_device (MtlStridedView    *self,
   return TRUE;
 }
 
-/* An item is a whole element, or one of its lanes. */
+/* The item is a whole element or one of its lanes. */
 static gboolean
 fill_items (MtlStridedView    *self,
             gconstpointer      item,

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Elements as text. */
+/* Formatting elements as text. */
 
 #include "mtl-strided-view-private.h"
 
@@ -10,7 +10,7 @@
 #include "mtl-number-private.h"
 #include "mtl-strided-format-private.h"
 
-/* Few enough to fetch, where they are not in reach. */
+/* Device memory is copied to the host only if there are few elements. */
 static gboolean
 is_worth_showing (MtlStridedView *self,
                   gsize           max_items)

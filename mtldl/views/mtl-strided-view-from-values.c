@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Tensors made of values. */
+/* Creating tensors from values. */
 
 #include "mtl-strided-view-private.h"
 
@@ -28,7 +28,7 @@ check_n_values (const gint64  *shape,
   return FALSE;
 }
 
-/* A host tensor for so many values, which the caller writes. */
+/* Creates a host tensor that the caller fills with values. */
 static MtlStridedView *
 view_new_for_values (MtlDType       dtype,
                      const gint64  *shape,
@@ -49,12 +49,12 @@ view_new_for_values (MtlDType       dtype,
       return NULL;
     }
 
-  /* Bits that are left in the last byte are 0. */
+  /* Unused bits in the last byte must be 0. */
   return mtl_strided_view_new_dense (mtl_device_get_host (), MTL_STORAGE_MODE_HOST, type, &layout,
                                      type.bits % 8 != 0, error);
 }
 
-/* Of a tensor in C order. */
+/* The tensor must be in C order. */
 static void
 store_nth (MtlStridedView *self,
            gsize           n,

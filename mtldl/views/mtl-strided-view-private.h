@@ -15,14 +15,15 @@ struct _MtlStridedView
   GObject parent_instance;
 
   MtlMemory *memory;
-  MtlBuffer *buffer;   /* what the view was made of, or made on demand */
-  gsize byte_offset;   /* of element offset 0, in the memory */
+  MtlBuffer *buffer;   /* given by the caller, or created on demand */
+  gsize byte_offset;   /* of element offset 0 in the memory */
   MtlElementType type;
   gboolean read_only;
   MtlLayout layout;
 };
 
-/* Both take the memory and the layout; the second one shares all but those. */
+/* All three take the layout, the last one on failure too; the first one also
+ * takes the memory. The second one shares everything else with self. */
 MtlStridedView *mtl_strided_view_new_take (MtlMemory       *memory,
                                            gsize            byte_offset,
                                            MtlElementType   type,
@@ -43,7 +44,8 @@ MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
                                           const MtlMonitor  *monitor,
                                           GError           **error);
 
-/* What the functions without the word do, watched by a monitor. */
+/* The public functions of these names, with a monitor for cancellation and
+ * progress. */
 gboolean mtl_strided_view_fill_monitored        (MtlStridedView    *self,
                                                  GBytes            *element,
                                                  const MtlMonitor  *monitor,
@@ -69,7 +71,7 @@ MtlStridedView *mtl_strided_view_to_device_monitored     (MtlStridedView    *sel
                                                           const MtlMonitor  *monitor,
                                                           GError           **error);
 
-/* What the getters and the properties give. */
+/* Shared by getters and properties. */
 MtlBuffer        *mtl_strided_view_ensure_buffer        (MtlStridedView *self);
 gsize             mtl_strided_view_get_offset_in_buffer (MtlStridedView *self);
 MtlStridedLayout *mtl_strided_view_copy_layout          (MtlStridedView *self);
@@ -77,7 +79,7 @@ MtlStridedLayout *mtl_strided_view_copy_layout          (MtlStridedView *self);
 gboolean mtl_strided_view_check_writable (MtlStridedView  *self,
                                           GError         **error);
 
-/* The elements of a view that the host can reach. */
+/* The data is NULL if the host cannot access the memory. */
 static inline MtlStrided
 mtl_strided_view_get_strided (MtlStridedView *self)
 {

@@ -792,7 +792,7 @@ mtl_strided_view_get_required_size (MtlStridedView *self)
   if (mtl_layout_is_empty (&self->layout))
     return 0;
 
-  /* No view is made whose bytes do not fit. */
+  /* This cannot fail: the bytes of every view fit. */
   mtl_layout_get_byte_bounds (&self->layout, &first, &end, NULL);
   return mtl_strided_view_get_byte_offset (self) + end;
 }

@@ -2,14 +2,15 @@
 
 #include "config.h"
 
-/* The same bytes as elements of another type. */
+/* Viewing the same bytes as elements of another type. */
 
 #include "mtl-strided-view-private.h"
 
 #include "mtl-error.h"
 
-/* Puts the first element at offset 0, so that it does not matter what it is a
- * multiple of. Within a byte it has to stay. */
+/* Moves element offset 0 to the first element, so that the old offset need not
+ * be a multiple of the new element size. An element that begins within a byte
+ * cannot be moved. */
 static void
 move_to_first_element (MtlStridedView *self,
                        MtlLayout      *layout,
@@ -28,8 +29,8 @@ move_to_first_element (MtlStridedView *self,
   layout->offset = 0;
 }
 
-/* What the host's machine instructions expect: that of the parts of a complex
- * number. */
+/* Gets the alignment that the instructions of the host expect, in bytes. For a
+ * complex number, that is the alignment of its parts. */
 static guint
 get_alignment (MtlElementType type)
 {
@@ -48,7 +49,7 @@ check_alignment (MtlStridedView  *self,
   guint alignment = get_alignment (type);
   g_autofree char *name = NULL;
 
-  /* What is not aligned for its own type either does not get worse. */
+  /* Elements may stay as badly aligned as they are for their current type. */
   if (address % alignment == 0 || alignment <= get_alignment (self->type)
       || mtl_layout_is_empty (&self->layout))
     return TRUE;
@@ -120,7 +121,7 @@ mtl_strided_view_reinterpret (MtlStridedView  *self,
                              mtl_layout_find_dense_axis (&layout), TRUE, &repacked, error))
     return NULL;
 
-  /* Bytes that fit 63 bits may have bits that do not. */
+  /* The number of bytes fits in 63 bits, but the number of bits may not. */
   if (repacked.item_bits % 8 != 0
       && !mtl_layout_get_byte_bounds (&repacked, &first, &end, error))
     {

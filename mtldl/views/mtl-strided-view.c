@@ -69,7 +69,7 @@ mtl_strided_view_finalize (GObject *object)
   G_OBJECT_CLASS (mtl_strided_view_parent_class)->finalize (object);
 }
 
-/* What the view was made of, or else a buffer of all the memory, made once. */
+/* Gets the buffer of the view, or creates one for all the memory. */
 MtlBuffer *
 mtl_strided_view_ensure_buffer (MtlStridedView *self)
 {
@@ -360,7 +360,7 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
 static void
 mtl_strided_view_init (MtlStridedView *self)
 {
-  /* No element until somebody gives it some: the shape is (0,). */
+  /* Empty until it is initialized: the shape is (0,). */
   self->memory = mtl_memory_get_empty ();
   self->type = mtl_element_type_new (MTL_DTYPE_UINT8);
   mtl_layout_init (&self->layout, 1, self->type.bits, 0);
@@ -490,7 +490,7 @@ check_bounds (const MtlLayout  *layout,
   return FALSE;
 }
 
-/* Items that an element fills, or bytes that pad one of fewer bits. */
+/* Items have the size of an element, or are bytes with one padded element. */
 static gboolean
 find_element_type (const MtlLayout  *layout,
                    MtlDType          dtype,
@@ -556,7 +556,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
   if (!find_element_type (&layout->layout, dtype, &type, error))
     return NULL;
 
-  /* What is not known to end still has addresses, which may not wrap. */
+  /* If the size is unknown, addresses still must not wrap around. */
   size = mtl_buffer_is_size_known (buffer) ? buffer->size : G_MAXSSIZE - buffer->offset;
   if (!check_bounds (&layout->layout, byte_offset, size, error))
     return NULL;
@@ -568,7 +568,7 @@ mtl_strided_view_new (MtlBuffer         *buffer,
   return self;
 }
 
-/* Takes the layout, on failure too. */
+/* Takes the layout, even on failure. */
 MtlStridedView *
 mtl_strided_view_new_dense (MtlDevice       *device,
                             MtlStorageMode   mode,
@@ -585,7 +585,8 @@ mtl_strided_view_new_dense (MtlDevice       *device,
   if (!mtl_layout_get_required_size (&taken, &size, error))
     return NULL;
 
-  /* An element of part of a byte is written together with its neighbours. */
+  /* Writing an element smaller than a byte reads its neighbors first, so they
+   * must be initialized. */
   memory = mtl_memory_new (device, size, mode, zeroed || taken.item_bits % 8 != 0, error);
   if (memory == NULL)
     return NULL;

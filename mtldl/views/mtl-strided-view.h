@@ -335,7 +335,7 @@ char           *mtl_strided_view_format        (MtlStridedView *self,
 MTL_AVAILABLE_IN_1_0
 char           *mtl_strided_view_to_string     (MtlStridedView *self);
 
-/* Those that work in the background, and tell how far they are. */
+/* Asynchronous operations with progress. */
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_fill_async           (MtlStridedView         *self,
                                                        GBytes                 *element,
