@@ -32,7 +32,8 @@ locate_number (MtlStridedView  *self,
   if (has_lanes && n_indices != self->layout.n_dims + 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " indices given for %u dimensions and the lane, of %u",
+                   "%" G_GSIZE_FORMAT " indices given for %u dimensions and one of %u lanes:"
+                   " the lane needs an index too",
                    n_indices, self->layout.n_dims, self->type.lanes);
       return FALSE;
     }

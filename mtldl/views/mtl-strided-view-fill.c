@@ -116,7 +116,7 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
       g_autofree char *name = mtl_element_type_to_string (self->type);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " bytes for an element of type %s, which takes %"
+                   "%" G_GSIZE_FORMAT " bytes given for an element of type %s, which takes %"
                    G_GSIZE_FORMAT, size, name, needed);
       return FALSE;
     }

@@ -56,8 +56,8 @@ check_alignment (MtlStridedView  *self,
 
   name = mtl_element_type_to_string (type);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "The address 0x%" G_GINT64_MODIFIER "x gives elements of type %s only with a copy:"
-               " it is not a multiple of %u bytes", address, name, alignment);
+               "The address 0x%" G_GINT64_MODIFIER "x cannot hold elements of type %s without a"
+               " copy: it is not a multiple of %u bytes", address, name, alignment);
   return FALSE;
 }
 

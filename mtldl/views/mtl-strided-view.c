@@ -485,7 +485,7 @@ check_bounds (const MtlLayout  *layout,
   string = mtl_layout_to_string (layout);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                "A layout of %s at byte offset %" G_GSIZE_FORMAT " reaches bytes %" G_GINT64_FORMAT
-               " to %" G_GINT64_FORMAT " from there, and leaves the buffer of %" G_GSIZE_FORMAT
+               " to %" G_GINT64_FORMAT " from there, outside the buffer of %" G_GSIZE_FORMAT
                " bytes", string, byte_offset, first, end, size);
   return FALSE;
 }
@@ -506,7 +506,7 @@ find_element_type (const MtlLayout  *layout,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "A layout of items of %u bits for elements of type %s of %u bits",
+               "The layout has items of %u bits, but elements of type %s have %u bits",
                layout->item_bits, mtl_dtype_get_name (dtype), mtl_dtype_get_bits (dtype));
   return FALSE;
 }

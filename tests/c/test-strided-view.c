@@ -167,7 +167,7 @@ test_bad_dtype (void)
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
 
   assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_INT16, 0, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "32 bits for elements of type int16 of 16 bits");
+                MTL_ERROR_INVALID_ARGUMENT, "32 bits, but elements of type int16 have 16 bits");
   assert_fails (mtl_strided_view_new (buffer, layout, MTL_DTYPE_OTHER, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
   assert_fails (mtl_strided_view_new (buffer, layout, (MtlDType) 0x0720, 0, &error),
