@@ -44,14 +44,14 @@ function makeTexture(view, bytes) {
 function getTexture(view) {
     const buffer = view.get_buffer();
 
-    return makeTexture(view, buffer.get_bytes(0, buffer.get_size()));
+    return makeTexture(view, buffer.ref_bytes(0, buffer.get_size()));
 }
 
 function run(inPath, outPath, showHops) {
     const pixbuf = GdkPixbuf.Pixbuf.new_from_file(inPath);
 
     // A view [height, width, channels] of the picture's own pixels.
-    const view = MtlPixbuf.get_view(pixbuf);
+    const view = MtlPixbuf.to_view(pixbuf);
     change(view);
 
     // And back. Each object keeps the memory alive.
@@ -102,7 +102,7 @@ function isTextureOf(texture, view) {
     const saved = pixel.copy();
     const follows = [0, 255].every(value => {
         pixel.fill_double(value);
-        const shown = MtlPixbuf.get_view(Gdk.pixbuf_get_from_texture(texture));
+        const shown = MtlPixbuf.to_view(Gdk.pixbuf_get_from_texture(texture));
         return shown.get_int64([0, 0, 0]) === value;
     });
 
@@ -118,12 +118,12 @@ function printHops(pixbuf, view, texture) {
     const pixbufOfView = MtlPixbuf.new_from_view(view);
 
     printHop('GdkPixbuf -> view',
-        address, MtlPixbuf.get_view(pixbuf).get_address(),
-        () => MtlPixbuf.get_view(pixbuf),
+        address, MtlPixbuf.to_view(pixbuf).get_address(),
+        () => MtlPixbuf.to_view(pixbuf),
         () => Mtl.StridedView.new_from_bytes(pixbuf.read_pixel_bytes(),
             Mtl.DType.UINT8, view.get_shape(), view.get_strides()));
     printHop('view -> GdkPixbuf',
-        address, MtlPixbuf.get_view(pixbufOfView).get_address(),
+        address, MtlPixbuf.to_view(pixbufOfView).get_address(),
         () => MtlPixbuf.new_from_view(view),
         () => MtlPixbuf.new_from_view(view.copy()));
     printHop('view -> Gdk.MemoryTexture',

@@ -439,19 +439,21 @@ class Window extends Gtk.ApplicationWindow {
         this.chooser.show();
     }
 
-    open(file) {
-        Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, null, null, (_, result) => {
-            this.set_title(printable(file.get_basename()));
-            try {
-                const tensors = Mtl.TensorFile.open_finish(result);
-                this.filtered.set_model(tensors);
-                if (tensors.get_n_items() === 0)
-                    this.heatMap.showMessage('There are no tensors in this file.');
-            } catch (error) {
-                this.filtered.set_model(null);
-                this.heatMap.showMessage(printable(error.message));
-            }
-        });
+    async open(file) {
+        let tensors = null;
+        let message = '';
+        try {
+            tensors = await Mtl.TensorFile.open_async(file, null, Mtl.FileMode.MAP);
+            if (tensors.get_n_items() === 0)
+                message = 'There are no tensors in this file.';
+        } catch (error) {
+            message = printable(error.message);
+        }
+
+        this.set_title(printable(file.get_basename()));
+        this.filtered.set_model(tensors);
+        if (message !== '')
+            this.heatMap.showMessage(message);
     }
 
     // One axis or two are the picture's; each of the others has an index.
@@ -469,7 +471,7 @@ class Window extends Gtk.ApplicationWindow {
         this.heading.set_text(`${printable(entry.get_name())}  ${describeDType(entry)}, ` +
             describeShape(entry));
         try {
-            this.tensor = entry.get_view();
+            this.tensor = entry.load_view();
         } catch (error) {
             this.heatMap.showMessage(printable(error.message));
             return;

@@ -32,9 +32,9 @@ Gdk.Texture make_texture (Mtl.StridedView view, Bytes bytes) {
 /* A texture for GTK, without a copy. GTK takes the pixels to be constant: do
  * not write to them as long as the texture may be drawn. */
 Gdk.Texture get_texture (Mtl.StridedView view) throws Mtl.Error {
-	unowned var buffer = view.get_buffer ();
+	var buffer = view.buffer;
 
-	return make_texture (view, buffer.get_bytes (0, buffer.get_size ()));
+	return make_texture (view, buffer.ref_bytes (0, buffer.get_size ()));
 }
 
 int main (string[] args) {
@@ -49,7 +49,7 @@ int main (string[] args) {
 		var pixbuf = new Gdk.Pixbuf.from_file (args[1]);
 
 		/* A view [height, width, channels] of the picture's own pixels. */
-		var view = MtlPixbuf.get_view (pixbuf);
+		var view = MtlPixbuf.to_view (pixbuf);
 		change (view);
 
 		/* And back. Nothing has to be kept or freed by hand. */
@@ -125,14 +125,14 @@ bool is_texture_of (Gdk.Texture texture, Mtl.StridedView view) throws Error {
 }
 
 void print_hops (Gdk.Pixbuf pixbuf, Mtl.StridedView view, Gdk.Texture texture) throws Error {
-	unowned var buffer = view.get_buffer ();
+	var buffer = view.buffer;
 	unowned var shape = view.get_shape ();
 	unowned var strides = view.get_strides ();
 	uint64 address = view.get_address ();
 
 	print_hop ("GdkPixbuf -> view",
-	           get_address (pixbuf), MtlPixbuf.get_view (pixbuf).get_address (),
-	           () => MtlPixbuf.get_view (pixbuf),
+	           get_address (pixbuf), MtlPixbuf.to_view (pixbuf).get_address (),
+	           () => MtlPixbuf.to_view (pixbuf),
 	           () => new Mtl.StridedView.from_bytes (pixbuf.read_pixel_bytes (), Mtl.DType.UINT8,
 	                                                 shape, strides));
 	print_hop ("view -> GdkPixbuf",

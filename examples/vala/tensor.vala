@@ -6,7 +6,7 @@ void run () throws Mtl.Error {
 	/* The elements are given in C order, row by row. */
 	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { 2, 3 }, { 1, 2, 3, 4, 5, 6 });
 	unowned var shape = view.get_shape ();
-	print (@"shape $(shape[0]) x $(shape[1]), $(view.get_dtype ()):\n$view\n");
+	print (@"shape $(shape[0]) x $(shape[1]), $(view.dtype):\n$view\n");
 
 	/* A slice, written as in Python, is another view of the same memory: what
 	 * is written to it shows in the first one. A negative index counts from the

@@ -6,6 +6,17 @@ namespace Mtl {
 		/* The address of the first byte, null where the host cannot reach it;
 		 * valid as long as the buffer. */
 		public void* get_contents ();
+
+		/* vapigen finds no getters but get_…, and would read the others through
+		 * GValues. */
+		public bool device_accessible { [CCode (cname = "mtl_buffer_is_device_accessible")] get; }
+		public bool host_accessible { [CCode (cname = "mtl_buffer_is_host_accessible")] get; }
+		public bool read_only { [CCode (cname = "mtl_buffer_is_read_only")] get; }
+		public bool size_known { [CCode (cname = "mtl_buffer_is_size_known")] get; }
+	}
+
+	public sealed class DlpackTensor : GLib.Object {
+		public bool consumed { [CCode (cname = "mtl_dlpack_tensor_is_consumed")] get; }
 	}
 
 	public sealed class StridedView : GLib.Object {
@@ -36,20 +47,28 @@ namespace Mtl {
 		/* view.@set ({ i, j }, value) */
 		[CCode (cname = "mtl_strided_view_set_double")]
 		public bool @set ([CCode (array_length_pos = 1.5, array_length_type = "gsize")] int64[] indices, double value) throws Mtl.Error;
+
+		public bool host_accessible { [CCode (cname = "mtl_strided_view_is_host_accessible")] get; }
+		public Mtl.StridedLayout layout { [CCode (cname = "mtl_strided_view_dup_layout")] owned get; }
+		public bool padded { [CCode (cname = "mtl_strided_view_is_padded")] get; }
+		public bool read_only { [CCode (cname = "mtl_strided_view_is_read_only")] get; }
 	}
 
 	public sealed class TensorFile : GLib.Object {
 		/* foreach (var name in file.names) */
 		[CCode (array_length = false, array_null_terminated = true)]
-		public (unowned string)[] names { owned get; }
+		public (unowned string)[] names { [CCode (cname = "mtl_tensor_file_list_names")] owned get; }
 
-		/* file["name"] */
-		[CCode (cname = "mtl_tensor_file_load_view")]
-		public Mtl.StridedView @get (string name) throws Mtl.Error, GLib.IOError;
+		/* file["name"]; file.load_view () can be cancelled. */
+		[CCode (cname = "_vala_mtl_tensor_file_get")]
+		public Mtl.StridedView @get (string name) throws Mtl.Error, GLib.IOError {
+			Mtl.StridedView view = this.load_view (name, null);
+			return view;
+		}
 
 		/* Introspection does not tell of what type the number of views is that
 		 * an async method gives. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
-		public async Mtl.StridedView[] get_views_async (string? pattern = null, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
+		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = GLib.Priority.DEFAULT, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
 	}
 }

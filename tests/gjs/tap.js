@@ -4,6 +4,7 @@
 // functions of a class they called.
 
 import Gio from 'gi://Gio';
+import GObject from 'gi://GObject';
 import Mtl from 'gi://Mtl?version=1';
 import GIRepository from 'gi://GIRepository?version=2.0';
 import System from 'system';
@@ -123,6 +124,29 @@ function functionsOf(className) {
         const flags = GIRepository.function_info_get_flags(method);
         return [method.get_name(), (flags & GIRepository.FunctionInfoFlags.IS_METHOD) !== 0];
     });
+}
+
+// Each property of the object's class is what its getter returns, by any of its
+// names in JavaScript.
+export function checkProperties(object) {
+    const pspecs = GObject.Object.list_properties.call(object.constructor);
+
+    ok(pspecs.length > 0, `${object} has no properties`);
+    for (const {name, flags} of pspecs) {
+        const snakeName = name.replaceAll('-', '_');
+        const camelName = name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+        const getter = ['get', 'is', 'dup'].map(verb => `${verb}_${snakeName}`)
+            .find(method => method in object);
+        const expected = object[getter]();
+
+        equal([name, flags & GObject.ParamFlags.WRITABLE], [name, 0]);
+        for (const value of [object[name], object[snakeName], object[camelName]]) {
+            if (expected instanceof Mtl.StridedLayout)
+                ok(value.equal(expected), `${name} is ${value}, not ${expected}`);
+            else
+                ok(value === expected, `${name} is ${value}, not ${expected}`);
+        }
+    }
 }
 
 // From here on, calls of the functions of a class are recorded; the test at the

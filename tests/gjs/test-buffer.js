@@ -101,11 +101,11 @@ test('a buffer of bytes reads them in place, and refuses writes', () => {
 test('a copy of bytes can be forbidden', () => {
     const bytes = bytesOf(1, 2, 3, 4);
     const {NONE, NEVER_COPY} = Mtl.BufferFlags;
-    const inPlace = Mtl.Buffer.new_from_bytes_with_flags(null, bytes, NEVER_COPY);
+    const inPlace = Mtl.Buffer.new_from_bytes_full(null, bytes, NEVER_COPY);
 
     equal(addressOf(inPlace), addressOf(Mtl.Buffer.new_from_bytes(null, bytes)));
     equal(inPlace.is_read_only(), true);
-    const there = Mtl.Buffer.new_from_bytes_with_flags(defaultDevice, bytes, NONE);
+    const there = Mtl.Buffer.new_from_bytes_full(defaultDevice, bytes, NONE);
     equal(contentsOf(there), [1, 2, 3, 4]);
     ok(there.get_device() === defaultDevice);
 });
@@ -134,13 +134,13 @@ testAnyMemory('buffers are equal that describe the same memory', () => {
 
 test('bytes without a copy show later writes, copied ones do not', () => {
     const buffer = newBuffer(4);
-    const shared = buffer.get_bytes(1, 2);
+    const shared = buffer.ref_bytes(1, 2);
     const copied = buffer.dup_bytes(1, 2);
 
     buffer.set_bytes(1, bytesOf(5, 6));
     equal([...shared.toArray()], [5, 6]);
     equal([...copied.toArray()], [0, 0]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.get_bytes(3, 2));
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.ref_bytes(3, 2));
     throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.dup_bytes(5, 0));
 });
 
@@ -148,15 +148,36 @@ testAnyMemory('copies go between buffers and within one', () => {
     const source = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2, 3, 4));
     const buffer = newBuffer(6);
 
-    equal(buffer.copy(1, source, 0, 4, null), true);
+    equal(buffer.copy_from(1, source, 0, 4), true);
     equal(contentsOf(buffer), [0, 1, 2, 3, 4, 0]);
-    buffer.copy(2, buffer, 1, 4, null);
+    buffer.copy_from(2, buffer, 1, 4, null);
     equal(contentsOf(buffer), [0, 1, 1, 2, 3, 4]);
     const other = newBuffer(3);
-    other.copy(0, buffer, 3, 3, null);
+    other.copy_from(0, buffer, 3, 3);
     equal(contentsOf(other), [2, 3, 4]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.copy(3, source, 0, 4, null));
-    throwsMtl('READ_ONLY', /./, () => source.copy(0, buffer, 0, 1, null));
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.copy_from(3, source, 0, 4));
+    throwsMtl('READ_ONLY', /./, () => source.copy_from(0, buffer, 0, 1));
+});
+
+testAnyMemory('a copy of a buffer has its own memory', () => {
+    const buffer = newBuffer(4);
+
+    buffer.set_bytes(0, bytesOf(1, 2, 3, 4));
+    const copy = buffer.copy();
+    const part = buffer.slice(1, 2).copy(null);
+    buffer.fill(0, 4, bytesOf(9));
+    equal([copy, part].map(contentsOf), [[1, 2, 3, 4], [2, 3]]);
+    ok(copy.device === buffer.device);
+    equal([copy.storage_mode, copy.read_only, copy.equal(buffer)], [storageMode, false, false]);
+    equal(contentsOf(newBuffer(0).copy()), []);
+});
+
+test('a copy of a read-only buffer is writable', () => {
+    const buffer = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2));
+    const copy = buffer.copy();
+
+    copy.set_bytes(0, bytesOf(9));
+    equal([contentsOf(copy), contentsOf(buffer)], [[9, 2], [1, 2]]);
 });
 
 testAnyMemory('a cancelled copy changes nothing', async () => {
@@ -165,17 +186,22 @@ testAnyMemory('a cancelled copy changes nothing', async () => {
     const cancellable = new Gio.Cancellable();
 
     cancellable.cancel();
-    await throwsGio('CANCELLED', () => buffer.copy(0, source, 0, 2, cancellable));
+    await throwsGio('CANCELLED', () => buffer.copy_from(0, source, 0, 2, cancellable));
     equal(contentsOf(buffer), [0, 0]);
+    await throwsGio('CANCELLED', () => buffer.copy(cancellable));
+    await throwsGio('CANCELLED', () => buffer.synchronize(cancellable));
 });
 
-test('a range of a file is a buffer, which outlives the file', () => {
+test('a range of a file is a buffer, which outlives the file', async () => {
     const [file, stream] = Gio.File.new_tmp(null);
     stream.close(null);
     file.replace_contents(new Uint8Array([1, 2, 3, 4, 5]), null, false, Gio.FileCreateFlags.NONE,
         null);
     const buffer = Mtl.Buffer.new_mapped(file, null, 1, 3);
+    const cancellable = new Gio.Cancellable();
 
+    cancellable.cancel();
+    await throwsGio('CANCELLED', () => Mtl.Buffer.new_mapped(file, null, 1, 3, cancellable));
     throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 leave/,
         () => Mtl.Buffer.new_mapped(file, null, 1, 5));
     file.delete(null);
@@ -197,7 +223,7 @@ testAnyMemory('what is in a buffer stays when it is synchronized', () => {
     const buffer = newBuffer(2);
 
     buffer.set_bytes(0, bytesOf(1, 2));
-    equal(buffer.synchronize(), true);
+    equal([buffer.synchronize(), buffer.synchronize(null)], [true, true]);
     buffer.did_modify(0, 2);
     equal(contentsOf(buffer), [1, 2]);
 });

@@ -6,7 +6,7 @@ import System from 'system';
 
 import {defaultDevice, place} from './memory.js';
 import {
-    equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsMtl,
+    checkProperties, equal, ok, recordCalls, run, test, testAllReached, testAnyMemory, throwsMtl,
 } from './tap.js';
 
 const {CPU, CUDA, UNKNOWN} = Mtl.DeviceType;
@@ -29,7 +29,7 @@ function readOnlyView() {
 }
 
 testAnyMemory('a tensor in transit describes itself', () => {
-    const tensor = makeView().export_dlpack(NONE, UNKNOWN, 0);
+    const tensor = makeView().export_dlpack();
     const [major, minor] = tensor.get_version();
 
     equal(major, 1);
@@ -40,15 +40,39 @@ testAnyMemory('a tensor in transit describes itself', () => {
     equal(tensor.is_consumed(), false);
 });
 
+testAnyMemory('properties of tensors in transit are what their getters return', () => {
+    const tensor = makeView().export_dlpack();
+    const copied = makeView().export_dlpack_full(COPY, CPU);
+
+    equal([tensor.deviceType, tensor.device_ordinal, tensor.flags],
+        [defaultDevice.get_device_type(), defaultDevice.get_device_ordinal(), 0]);
+    equal([copied.device_type, copied.flags], [CPU, IS_COPIED]);
+    Mtl.StridedView.new_from_dlpack(copied);
+    equal([tensor.consumed, copied.consumed], [false, true]);
+    for (const other of [tensor, copied])
+        checkProperties(other);
+});
+
+testAnyMemory('what an export is to be like may be left out', () => {
+    const view = makeView();
+
+    for (const tensor of [view.export_dlpack(), view.export_dlpack_full(),
+        view.export_dlpack_full(NONE, UNKNOWN, 0, null, 0, null)]) {
+        equal([tensor.get_version()[0], tensor.flags], [1, 0]);
+        equal(Mtl.StridedView.new_from_dlpack(tensor).overlaps(view), true);
+    }
+    equal(view.export_dlpack_full(LEGACY).get_version(), [0, 0]);
+});
+
 testAnyMemory('memory goes out as the host’s', () => {
-    const tensor = makeView().export_dlpack(NONE, CPU, 0);
+    const tensor = makeView().export_dlpack_full(NONE, CPU, 0);
 
     equal([tensor.get_device_type(), tensor.get_device_ordinal()], [CPU, 0]);
     equal(Mtl.StridedView.new_from_dlpack(tensor).toArray(), [[1, 2, 3], [4, 5, 6]]);
 });
 
 testAnyMemory('a tensor is consumed once', () => {
-    const tensor = makeView().export_dlpack(NONE, CPU, 0);
+    const tensor = makeView().export_dlpack_full(NONE, CPU, 0);
 
     Mtl.StridedView.new_from_dlpack(tensor);
     equal(tensor.is_consumed(), true);
@@ -57,7 +81,7 @@ testAnyMemory('a tensor is consumed once', () => {
 
 testAnyMemory('the legacy form has no version', () => {
     const view = makeView();
-    const tensor = view.export_dlpack(LEGACY, UNKNOWN, 0);
+    const tensor = view.export_dlpack_full(LEGACY);
 
     equal(tensor.get_version(), [0, 0]);
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
@@ -67,44 +91,44 @@ testAnyMemory('the legacy form has no version', () => {
 });
 
 test('read-only views stay so, and do not go out in the legacy form', () => {
-    const tensor = readOnlyView().export_dlpack(NONE, UNKNOWN, 0);
+    const tensor = readOnlyView().export_dlpack();
 
     equal(tensor.get_flags(), READ_ONLY);
     equal(Mtl.StridedView.new_from_dlpack(tensor).is_read_only(), true);
-    throwsMtl('READ_ONLY', /./, () => readOnlyView().export_dlpack(LEGACY, UNKNOWN, 0));
+    throwsMtl('READ_ONLY', /./, () => readOnlyView().export_dlpack_full(LEGACY));
 });
 
 test('a copy is made where one is asked for', () => {
     const view = readOnlyView();
-    const tensor = view.export_dlpack(COPY, UNKNOWN, 0);
+    const tensor = view.export_dlpack_full(COPY);
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
 
     equal(tensor.get_flags(), IS_COPIED);
     ok(imported.get_address() !== view.get_address());
     equal(imported.is_read_only(), false);
-    equal(imported.equal(view), true);
+    equal(imported.array_equal(view), true);
 });
 
 testAnyMemory('negative strides go out on request, and else as a copy', () => {
     const flipped = makeView().flip(1);
-    const kept = flipped.export_dlpack(NEGATIVE_STRIDES, UNKNOWN, 0);
-    const copied = flipped.export_dlpack(NONE, UNKNOWN, 0);
+    const kept = flipped.export_dlpack_full(NEGATIVE_STRIDES);
+    const copied = flipped.export_dlpack();
 
     equal(Mtl.StridedView.new_from_dlpack(kept).get_strides(), [3, -1]);
     equal(copied.get_flags(), IS_COPIED);
     equal(Mtl.StridedView.new_from_dlpack(copied).to_string(), '[[3 2 1]\n [6 5 4]]');
-    throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack(NEVER_COPY, UNKNOWN, 0));
+    throwsMtl('NEEDS_COPY', /./, () => flipped.export_dlpack_full(NEVER_COPY));
 });
 
 testAnyMemory('what cannot go out is an error', () => {
-    throwsMtl('NOT_SUPPORTED', /2, 0/, () => makeView().export_dlpack(NONE, CUDA, 0));
+    throwsMtl('NOT_SUPPORTED', /2, 0/, () => makeView().export_dlpack_full(NONE, CUDA, 0));
     throwsMtl('INVALID_ARGUMENT', /./,
-        () => makeView().export_dlpack(COPY | NEVER_COPY, UNKNOWN, 0));
+        () => makeView().export_dlpack_full(COPY | NEVER_COPY, UNKNOWN, 0));
 });
 
 testAnyMemory('memory lives as long as somebody views it', () => {
     let view = makeView();
-    let tensor = view.export_dlpack(NONE, UNKNOWN, 0);
+    let tensor = view.export_dlpack();
     const imported = Mtl.StridedView.new_from_dlpack(tensor);
 
     view = tensor = null;

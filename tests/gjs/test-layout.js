@@ -2,7 +2,9 @@
 
 import Mtl from 'gi://Mtl?version=1';
 
-import {equal, ok, recordCalls, run, test, testAllReached, throwsMtl} from './tap.js';
+import {
+    checkProperties, equal, ok, recordCalls, run, test, testAllReached, throwsMtl,
+} from './tap.js';
 
 const {C, F, K, ANY} = Mtl.Order;
 
@@ -58,7 +60,7 @@ test('strides are given in elements or in bytes', () => {
 test('dense layouts come in any order of axes', () => {
     equal(Mtl.StridedLayout.new_dense([2, 3, 4], F, 8).get_strides(), [1, 2, 6]);
     equal(Mtl.StridedLayout.new_dense_for_axes([2, 3, 4], [1, 0, 2], 8).get_strides(), [4, 8, 1]);
-    equal(Mtl.StridedLayout.new_dense_for_axes([2, 3, 4], [1, 0, 2], 8).get_stride_order(),
+    equal(Mtl.StridedLayout.new_dense_for_axes([2, 3, 4], [1, 0, 2], 8).dup_stride_order(),
         [1, 0, 2]);
     throwsMtl('INVALID_ARGUMENT', /./,
         () => Mtl.StridedLayout.new_dense_for_axes([2, 3], [0, 0], 8));
@@ -188,6 +190,14 @@ test('slices are written as in Python', () => {
     equal(offsetsOf(layout.slice('2, 3, 4')), [2 * 30 + 3 * 6 + 4]);
     throwsMtl('OUT_OF_BOUNDS', /4/, () => layout.slice('4'));
     throwsMtl('INVALID_ARGUMENT', /nonsense/, () => layout.slice('nonsense'));
+});
+
+test('properties of layouts are what their getters return', () => {
+    const layout = dense(2, 3).transpose().slice('::-1');
+
+    equal([layout.n_dims, layout.itemBits, layout.offset, layout.volume], [2, 32, 2, 6]);
+    for (const other of [layout, dense(), dense(2, 3), dense(0), dense(1).broadcast_to([2])])
+        checkProperties(other);
 });
 
 test('a layout is shown with its shape and strides', () => {

@@ -38,7 +38,7 @@ function matrix(device, mode) {
 }
 
 function take(view, flags, deviceType) {
-    const tensor = view.export_dlpack(flags, deviceType, 0);
+    const tensor = view.export_dlpack_full(flags, deviceType, 0);
     return [tensor.get_device_type(), tensor.get_flags(), Mtl.StridedView.new_from_dlpack(tensor)];
 }
 
@@ -81,7 +81,7 @@ testModes('what converts and copies stays there', (device, mode) => {
     converted.slice('1').fill_double(0.5);
     view.slice(':, 1:').copy_from(converted);
     equal(view.toArray(), [[1, 1, 3], [4, 0, 0]]);
-    equal(view.equal(view.copy()), true);
+    equal(view.array_equal(view.copy()), true);
 });
 
 testModes('bytes go in and out at any place', (device, mode) => {
@@ -89,15 +89,20 @@ testModes('bytes go in and out at any place', (device, mode) => {
 
     buffer.set_bytes(1, new GLib.Bytes(Uint8Array.of(1, 2, 3)));
     buffer.fill(5, 6, new GLib.Bytes(Uint8Array.of(8, 9)));
-    buffer.copy(4, buffer, 2, 3, null);
+    buffer.copy_from(4, buffer, 2, 3);
     equal(buffer.synchronize(), true);
     equal([...buffer.dup_bytes(0, 11).toArray()], [0, 1, 2, 3, 2, 3, 0, 8, 9, 8, 9]);
+
+    const copy = buffer.slice(1, 3).copy();
+    buffer.fill(0, 11, new GLib.Bytes(Uint8Array.of(0)));
+    ok(copy.device === device);
+    equal([copy.storage_mode, ...copy.dup_bytes(0, 3).toArray()], [mode, 1, 2, 3]);
 });
 
 testDevices('elements of Private memory are out of reach', device => {
     const view = matrix(device, PRIVATE);
 
-    for (const call of [() => view.get(0, 0), () => view.set(1, 0, 0), () => view.get_bytes()])
+    for (const call of [() => view.get(0, 0), () => view.set(1, 0, 0), () => view.ref_bytes()])
         throwsMtl('NOT_HOST_ACCESSIBLE', /cannot be reached/, call);
     equal(view.toArray(), MATRIX);
 });
@@ -134,7 +139,7 @@ testModes('DLPack carries it as the host’s memory', (device, mode) => {
 test('memory of the host goes to the default device as a copy', () => {
     const view = Mtl.StridedView.from(MATRIX);
     const device = Mtl.Device.get_default();
-    const tensor = view.export_dlpack(NONE, METAL, device.get_device_ordinal());
+    const tensor = view.export_dlpack_full(NONE, METAL, device.get_device_ordinal());
     const other = Mtl.StridedView.new_from_dlpack(tensor);
 
     equal([tensor.get_flags(), other.toArray()], [IS_COPIED, MATRIX]);
@@ -146,12 +151,12 @@ testDevices('bytes are used in place where they begin on a page', device => {
     const size = 2 * device.get_page_size();
     const shared = Mtl.Buffer.new(device, size, SHARED);
     const never = Mtl.BufferFlags.NEVER_COPY;
-    const inPlace = Mtl.Buffer.new_from_bytes_with_flags(device, shared.get_bytes(0, size), never);
+    const inPlace = Mtl.Buffer.new_from_bytes_full(device, shared.ref_bytes(0, size), never);
 
     shared.set_bytes(5, new GLib.Bytes(Uint8Array.of(9)));
     equal([...inPlace.dup_bytes(4, 3).toArray()], [0, 9, 0]);
     throwsMtl('NEEDS_COPY', /page/,
-        () => Mtl.Buffer.new_from_bytes_with_flags(device, shared.get_bytes(64, 100), never));
+        () => Mtl.Buffer.new_from_bytes_full(device, shared.ref_bytes(64, 100), never));
 });
 
 testDevices('work is put in order by events and promises', async device => {

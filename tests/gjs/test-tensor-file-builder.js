@@ -40,7 +40,7 @@ test('what is added is written', () => withFolder(folder => {
 
     ok(newBuilder().write(file));
     equal(readAll(file), WRITTEN);
-    equal(Mtl.TensorFile.open(file).get_view('b').dtype, DType.BFLOAT16);
+    equal(Mtl.TensorFile.open(file).load_view('b').dtype, DType.BFLOAT16);
     equal([...Mtl.TensorFile.open(file).metadata], [['format', 'pt']]);
 }));
 
@@ -49,7 +49,7 @@ test('a file is written in the background', () => withFolder(async folder => {
     let done = 0;
 
     ok(await newBuilder().write_async(file));
-    ok(await newBuilder().write_async(file, null, current => {
+    ok(await newBuilder().write_async(file, GLib.PRIORITY_LOW, null, current => {
         done = current;
     }));
     equal(readAll(file), WRITTEN);
@@ -63,6 +63,8 @@ test('a model is written in several files', () => withFolder(async folder => {
     equal(readAll(index), WRITTEN);
     index.delete(null);
     ok(await newBuilder().write_shards_async(index, 8));
+    equal(readAll(index), WRITTEN);
+    ok(await newBuilder().write_shards_async(index, 8, GLib.PRIORITY_HIGH, null));
     equal(readAll(index), WRITTEN);
 }));
 

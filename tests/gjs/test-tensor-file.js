@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 
 import {host} from './memory.js';
@@ -32,16 +33,16 @@ function writeFile() {
 function withFile(mode, callback) {
     const file = writeFile();
 
-    callback(Mtl.TensorFile.open(file, mode, null, null), file);
+    callback(Mtl.TensorFile.open_full(file, null, mode), file);
     file.delete(null);
 }
 
 test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, file) => {
-    const entry = tensors.get_entry('b');
+    const entry = tensors.lookup_entry('b');
 
-    equal(tensors.get_names(), ['a', 'b']);
+    equal(tensors.list_names(), ['a', 'b']);
     equal(tensors.get_n_items(), 2);
-    equal(tensors.get_metadata_keys(), ['format']);
+    equal(tensors.list_metadata_keys(), ['format']);
     equal([tensors.get_metadata('format'), tensors.get_metadata('x')], ['pt', null]);
     ok(tensors.get_file() === file && entry.get_file() === file);
     ok(tensors.get_device() === host);
@@ -55,10 +56,10 @@ test('a file tells of its tensors', () => withFile(Mtl.FileMode.AUTO, (tensors, 
 test('tensors are views', () => {
     for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
         withFile(mode, tensors => {
-            equal(tensors.get_view('a').toArray(), [5]);
-            equal(tensors.get_item(1).get_view().toArray(), [[-2], [513]]);
-            equal(tensors.get_view('a').is_read_only(), mode === Mtl.FileMode.MAP);
-            throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.get_view('c'));
+            equal(tensors.load_view('a').toArray(), [5]);
+            equal(tensors.get_item(1).load_view().toArray(), [[-2], [513]]);
+            equal(tensors.load_view('a').is_read_only(), mode === Mtl.FileMode.MAP);
+            throwsMtl('OUT_OF_BOUNDS', /“c”/, () => tensors.load_view('c'));
         });
     }
 });
@@ -79,9 +80,10 @@ function resultOf(start) {
 test('a file is opened in the background', async () => {
     const file = writeFile();
     const tensors = Mtl.TensorFile.open_finish(await resultOf(ready =>
-        Mtl.TensorFile.open_async(file, Mtl.FileMode.READ, null, null, ready)));
+        Mtl.TensorFile.open_async(
+            file, host, Mtl.FileMode.READ, GLib.PRIORITY_LOW, null, ready)));
 
-    equal(tensors.get_view('b').toArray(), [[-2], [513]]);
+    equal(tensors.load_view('b').toArray(), [[-2], [513]]);
     file.delete(null);
 });
 
@@ -89,12 +91,12 @@ test('views come together', () => {
     for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
         withFile(mode, tensors => {
             const told = [];
-            const views = tensors.get_views(null, null, (...numbers) => told.push(numbers));
+            const views = tensors.load_views(null, null, (...numbers) => told.push(numbers));
 
             equal(views.map(view => view.toArray()), [[5], [[-2], [513]]]);
             equal(told.at(-1), mode === Mtl.FileMode.MAP ? undefined : [5, 5]);
             ok(tensors.prefetch(views));
-            equal(tensors.get_views('x', null, null), []);
+            equal(tensors.load_views('x', null, null), []);
         });
     }
 });
@@ -105,16 +107,16 @@ test('what is wrong is found', () => withFile(Mtl.FileMode.MAP, tensors => {
 
     ok(tensors.check(NONE, null, (...numbers) => told.push(numbers)));
     equal(told.at(-1), [5, 5]);
-    ok(tensors.get_entry('a').check(NAN | ALIGNMENT, null));
-    throwsMtl('INVALID_DATA', /“b”/, () => tensors.get_entry('b').check(ALIGNMENT, null));
+    ok(tensors.lookup_entry('a').check(NAN | ALIGNMENT));
+    throwsMtl('INVALID_DATA', /“b”/, () => tensors.lookup_entry('b').check(ALIGNMENT));
     throwsMtl('INVALID_DATA', /“b”/, () => tensors.check(ALIGNMENT, null, null));
 }));
 
 test('what is wrong is found in the background', async () => {
     const file = writeFile();
-    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.READ, null, null);
+    const tensors = Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ);
     const check = async checks => tensors.check_finish(await resultOf(ready =>
-        tensors.check_async(checks, null, null, ready)));
+        tensors.check_async(checks, GLib.PRIORITY_LOW, null, null, ready)));
 
     ok(await check(Mtl.TensorChecks.NAN));
     await rejectsMtl('INVALID_DATA', /“b”/, check(Mtl.TensorChecks.ALIGNMENT));
@@ -123,10 +125,10 @@ test('what is wrong is found in the background', async () => {
 
 test('views come in the background', async () => {
     const file = writeFile();
-    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.READ, null, null);
+    const tensors = Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ);
     const told = [];
-    const views = tensors.get_views_finish(await resultOf(ready => tensors.get_views_async(
-        null, null, (...numbers) => told.push(numbers), ready)));
+    const views = tensors.load_views_finish(await resultOf(ready => tensors.load_views_async(
+        null, GLib.PRIORITY_HIGH, null, (...numbers) => told.push(numbers), ready)));
 
     equal(views.map(view => view.toArray()), [[5], [[-2], [513]]]);
     equal(told.at(-1), [5, 5]);
@@ -137,24 +139,54 @@ test('what is not needed may be left out', async () => {
     const file = writeFile();
     const tensors = Mtl.TensorFile.open(file);
 
-    equal(tensors.get_views().length, 2);
-    equal(tensors.get_views('b*').map(view => view.shape), [[2, 1]]);
-    equal((await tensors.get_views_async()).length, 2);
-    equal((await tensors.get_views_async('a')).map(view => view.shape), [[1]]);
+    equal(tensors.load_views().length, 2);
+    equal(tensors.load_views('b*').map(view => view.shape), [[2, 1]]);
+    equal((await tensors.load_views_async()).length, 2);
+    equal((await tensors.load_views_async('a')).map(view => view.shape), [[1]]);
+    equal((await tensors.load_views_async('a', GLib.PRIORITY_LOW)).length, 1);
     ok(tensors.check(Mtl.TensorChecks.NAN));
     ok(await tensors.check_async(Mtl.TensorChecks.NAN));
+    ok(await tensors.check_async(Mtl.TensorChecks.NAN, GLib.PRIORITY_HIGH, null));
+    file.delete(null);
+});
+
+test('what is cancelled gives nothing', async () => {
+    const file = writeFile();
+    const cancellable = new Gio.Cancellable();
+    const cancelled = callback => throwsGio('CANCELLED', callback);
+
+    cancellable.cancel();
+    await cancelled(() => Mtl.TensorFile.open(file, cancellable));
+    await cancelled(() => Mtl.TensorFile.open_full(file, null, Mtl.FileMode.READ, cancellable));
+    await cancelled(() => Mtl.TensorFile.open_async(
+        file, null, Mtl.FileMode.AUTO, GLib.PRIORITY_DEFAULT, cancellable));
+    for (const mode of [Mtl.FileMode.MAP, Mtl.FileMode.READ]) {
+        const tensors = Mtl.TensorFile.open_full(file, null, mode);
+        const entry = tensors.get_item(1);
+        await cancelled(() => tensors.load_view('b', cancellable));
+        await cancelled(() => entry.load_view(cancellable));
+        await cancelled(() => tensors.load_views('b', cancellable));
+        await cancelled(() => tensors.load_views_async('b', GLib.PRIORITY_DEFAULT, cancellable));
+        await cancelled(() => entry.check(Mtl.TensorChecks.NAN, cancellable));
+        await cancelled(() => tensors.check_async(
+            Mtl.TensorChecks.NAN, GLib.PRIORITY_DEFAULT, cancellable));
+        equal(tensors.load_view('b').toArray(), [[-2], [513]]);
+    }
+
+    const mapped = Mtl.TensorFile.open(file);
+    await cancelled(() => mapped.prefetch([mapped.load_view('b')], cancellable));
     file.delete(null);
 });
 
 test('a closed file has no more views', async () => {
     const file = writeFile();
-    const tensors = Mtl.TensorFile.open(file, Mtl.FileMode.AUTO, null, null);
-    const view = tensors.get_view('a');
+    const tensors = Mtl.TensorFile.open(file);
+    const view = tensors.load_view('a');
 
     tensors.close();
     equal(view.toArray(), [5]);
-    equal(tensors.get_names(), ['a', 'b']);
-    await throwsGio('CLOSED', () => tensors.get_view('a'));
+    equal(tensors.list_names(), ['a', 'b']);
+    await throwsGio('CLOSED', () => tensors.load_view('a'));
     file.delete(null);
 });
 
@@ -225,9 +257,11 @@ test('to open a file nothing is needed but the file', async () => {
     const file = writeFile();
 
     equal(Mtl.TensorFile.open(file).mode, Mtl.FileMode.MAP);
-    equal(Mtl.TensorFile.open(file, Mtl.FileMode.READ).mode, Mtl.FileMode.READ);
+    equal(Mtl.TensorFile.open_full(file).mode, Mtl.FileMode.MAP);
+    equal(Mtl.TensorFile.open_full(file, undefined, Mtl.FileMode.READ).mode, Mtl.FileMode.READ);
     equal((await Mtl.TensorFile.open_async(file)).mode, Mtl.FileMode.MAP);
-    equal((await Mtl.TensorFile.open_async(file, Mtl.FileMode.READ)).size, 2);
+    equal((await Mtl.TensorFile.open_async(file, host, Mtl.FileMode.READ)).mode,
+        Mtl.FileMode.READ);
     file.delete(null);
     await throwsGio('NOT_FOUND', () => Mtl.TensorFile.open_async(file));
 });

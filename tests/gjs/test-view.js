@@ -6,8 +6,8 @@ import MtlVectors from 'gi://MtlVectors?version=1';
 
 import {defaultDevice, fetch, host, newBuffer, place, storageMode} from './memory.js';
 import {
-    equal, isInBackground, ok, recordCalls, run, test, testAllReached, testAnyMemory, throws,
-    throwsMtl,
+    checkProperties, equal, isInBackground, ok, recordCalls, run, test, testAllReached,
+    testAnyMemory, throws, throwsMtl,
 } from './tap.js';
 
 const {C, F} = Mtl.Order;
@@ -61,7 +61,7 @@ testAnyMemory('a view of a buffer shares its memory', () => {
     view.slice('1:, 1').fill_double(0x0102);
     equal([...buffer.dup_bytes(0, 10).toArray()], [0, 0, 0, 0, 0, 0, 0, 0, 2, 1]);
     ok(view.get_buffer() === buffer);
-    equal(view.get_layout().equal(layout), true);
+    equal(view.dup_layout().equal(layout), true);
     equal(view.get_byte_offset(), 2);
     throwsMtl('OUT_OF_BOUNDS', /10/, () => Mtl.StridedView.new(buffer, layout, INT16, 4));
     throwsMtl('INVALID_ARGUMENT', /float32/,
@@ -96,12 +96,12 @@ testAnyMemory('a view answers what its layout knows', () => {
     equal(view.get_shape(), [2, 3, 2]);
     equal(view.get_strides(), [12, -4, 1]);
     equal(view.dup_byte_strides(), [48, -16, 4]);
-    equal(view.get_stride_order(), [0, 1, 2]);
+    equal(view.dup_stride_order(), [0, 1, 2]);
     equal([view.get_extent(1), view.get_stride(1)], [3, -4]);
     equal([view.get_item_bits(), view.get_offset(), view.get_volume()], [32, 8, 12]);
     equal(view.get_offset_bounds(), [0, 21]);
     equal(view.get_required_size(), 88);
-    equal(view.get_flatten_mask(), view.get_layout().get_flatten_mask());
+    equal(view.get_flatten_mask(), view.dup_layout().get_flatten_mask());
     equal([view.is_dense(), view.is_unique(), view.is_empty()], [false, true, false]);
     equal(view.is_contiguous(C), false);
     throwsMtl('OUT_OF_BOUNDS', /3/, () => view.get_extent(3));
@@ -222,13 +222,13 @@ testAnyMemory('a view is filled with the bytes of one element', () => {
 
 testAnyMemory('the same bytes are seen as other elements', () => {
     const view = counting(2, 4);
-    const bytes = view.view_as(UINT8);
+    const bytes = view.reinterpret(UINT8);
 
     equal(describe(bytes.select(0, 0)), [[8], [0, 0, 1, 0, 2, 0, 3, 0]]);
-    equal(describe(bytes.view_as(INT16)), describe(view));
+    equal(describe(bytes.reinterpret(INT16)), describe(view));
     equal(view.get_max_compatible_item_bits(128, -1), 64);
     throwsMtl('INVALID_ARGUMENT', /extent 3/,
-        () => view.slice(':, :3').view_as(Mtl.DType.INT32));
+        () => view.slice(':, :3').reinterpret(Mtl.DType.INT32));
 });
 
 testAnyMemory('views tell whether they share a byte', () => {
@@ -321,16 +321,38 @@ testAnyMemory('conversions give the view itself where nothing is to be done', ()
     throwsMtl('NOT_SUPPORTED', /./, () => view.to_device(host, Mtl.StorageMode.PRIVATE));
 });
 
-testAnyMemory('values and descriptions are compared', () => {
+testAnyMemory('values are compared', () => {
     const view = doubles([2], [1, 2]);
 
-    equal(view.equal(doubles([2], [1, 2], FLOAT32)), true);
-    equal(view.equal(doubles([2], [1, 2.001])), false);
+    equal(view.array_equal(doubles([2], [1, 2], FLOAT32)), true);
+    equal(view.array_equal(doubles([2], [1, 2.001])), false);
     equal(view.all_close(doubles([2], [1, 2.001]), 0, 0.01), true);
     equal(view.all_close(doubles([2], [1, 2.1]), 0, 0.01), false);
-    equal(view.is_identical(view.reshape([2])), true);
+    equal(view.array_equal(view.unsqueeze([0])), false);
+});
+
+testAnyMemory('views are equal that describe the same elements of the same memory', () => {
+    const view = doubles([2], [1, 2]);
+
+    equal(view.equal(view.reshape([2])), true);
     equal(view.hash(), view.reshape([2]).hash());
-    equal(view.is_identical(view.copy()), false);
+    for (const other of [view.copy(), view.flip(0), view.as_read_only(),
+        view.reinterpret(Mtl.DType.INT64), view.slice('1:')])
+        equal(view.equal(other), false);
+});
+
+testAnyMemory('properties of views are what their getters return', () => {
+    const view = counting(2, 3).slice(':, ::-2');
+
+    equal([view.nDims, view.offset, view.volume, view.item_bits], [2, 2, 4, 16]);
+    equal([view.dtype, view.dtypeBits, view.lanes], [INT16, 16, 1]);
+    ok(view.buffer === view.get_buffer() && view.device === defaultDevice);
+    equal(view.layout.shape, [2, 2]);
+    equal([view.readOnly, view.as_read_only().readOnly], [false, true]);
+    for (const other of [view, counting(2).as_read_only(), counting(3, 0), vectors(),
+        counting(1).broadcast_to([2]), zeros(Mtl.DType.FLOAT4_E2M1FN, [3]),
+        counting(4).slice('1:').reinterpret(UINT8)])
+        checkProperties(other);
 });
 
 testAnyMemory('elements go out as copied bytes', () => {
@@ -342,11 +364,11 @@ testAnyMemory('elements go out as copied bytes', () => {
 
 test('elements go out as shared bytes', () => {
     const view = doubles([2, 2], [1, 2, 3, 4], UINT8);
-    const shared = view.get_bytes();
+    const shared = view.ref_bytes();
 
     view.set_double([0, 0], 9);
     equal([...shared.toArray()], [9, 2, 3, 4]);
-    throwsMtl('NEEDS_COPY', /./, () => view.transpose().get_bytes());
+    throwsMtl('NEEDS_COPY', /./, () => view.transpose().ref_bytes());
 });
 
 testAnyMemory('elements are printed as by NumPy', () => {
@@ -363,13 +385,16 @@ test('of many elements the first and the last are printed', () => {
 
 testAnyMemory('DLPack carries a view without a copy', () => {
     const view = counting(2, 3);
-    const tensor = view.export_dlpack(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0);
-    const imported = Mtl.StridedView.new_from_dlpack(tensor);
+    const tensors = [view.export_dlpack(),
+        view.export_dlpack_full(Mtl.DlpackFlags.NEVER_COPY, Mtl.DeviceType.UNKNOWN, 0)];
 
-    equal(describe(imported), describe(view));
-    equal(imported.get_address(), view.get_address());
-    imported.slice('1, 2:').fill_double(77);
-    equal(valuesOf(view), [0, 1, 2, 3, 4, 77]);
+    for (const [i, tensor] of tensors.entries()) {
+        const imported = Mtl.StridedView.new_from_dlpack(tensor);
+        equal(describe(imported), describe(view));
+        equal(imported.get_address(), view.get_address());
+        imported.slice('1, 2:').fill_double(77 + i);
+        equal(valuesOf(view), [0, 1, 2, 3, 4, 77 + i]);
+    }
 });
 
 // Four floats each: 0 to 3, 4 to 7, 8 to 11.
@@ -394,11 +419,11 @@ testAnyMemory('elements of several lanes are copied, converted and seen as numbe
     const view = vectors();
     const copy = view.copy();
 
-    equal([copy.get_lanes(), copy.equal(view)], [4, true]);
+    equal([copy.get_lanes(), copy.array_equal(view)], [4, true]);
     copy.slice('1').fill_double(-1);
     equal(copy.toArray(), [[0, 1, 2, 3], [-1, -1, -1, -1], [8, 9, 10, 11]]);
     equal(describe(view.to_dtype(INT16)), describe(counting(3, 4)));
-    equal(describe(view.view_as(FLOAT32)), describe(counting(12)));
+    equal(describe(view.reinterpret(FLOAT32)), describe(counting(12)));
 });
 
 test('lanes are read and written by an index more', () => {

@@ -15,10 +15,10 @@ function assertEqual(actual, expected) {
 }
 
 const tests = {
-    getView() {
+    toView() {
         const pixbuf = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, false, 8, 5, 3);
         pixbuf.fill(0x0a141eff);
-        const view = MtlPixbuf.get_view(pixbuf);
+        const view = MtlPixbuf.to_view(pixbuf);
         assertEqual(view.get_shape(), [3, 5, 3]);
         assertEqual(view.get_strides(), [16, 3, 1]);
         assertEqual(view.get_int64([2, 4, 2]), 0x1e);
@@ -34,7 +34,7 @@ const tests = {
 
         pixbuf.fill(0x01020304);
         assertEqual([0, 1, 2, 3].map(i => view.get_int64([1, 2, i])), [1, 2, 3, 4]);
-        assertEqual(MtlPixbuf.get_view(pixbuf).get_address(), view.get_address());
+        assertEqual(MtlPixbuf.to_view(pixbuf).get_address(), view.get_address());
     },
 
     error() {

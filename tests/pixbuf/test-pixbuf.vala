@@ -2,12 +2,12 @@
 
 /* Both functions from Vala; test-pixbuf.c has the cases. */
 
-void test_get_view () {
+void test_to_view () {
 	try {
 		var pixbuf = new Gdk.Pixbuf (Gdk.Colorspace.RGB, false, 8, 5, 3);
 		pixbuf.fill (0x0a141eff);
-		var view = MtlPixbuf.get_view (pixbuf);
-		assert_cmpuint (view.get_n_dims (), CompareOperator.EQ, 3);
+		var view = MtlPixbuf.to_view (pixbuf);
+		assert_cmpuint (view.n_dims, CompareOperator.EQ, 3);
 		assert (view.get_extent (0) == 3 && view.get_extent (1) == 5 && view.get_extent (2) == 3);
 		assert (view.get_stride (0) == 16);
 		assert (view.get_address () == (uint64) (uintptr) pixbuf.read_pixels ());
@@ -54,7 +54,7 @@ void test_error () {
 
 int main (string[] args) {
 	Test.init (ref args);
-	Test.add_func ("/pixbuf/get-view", test_get_view);
+	Test.add_func ("/pixbuf/to-view", test_to_view);
 	Test.add_func ("/pixbuf/new-from-view", test_new_from_view);
 	Test.add_func ("/pixbuf/error", test_error);
 	return Test.run ();

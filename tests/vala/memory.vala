@@ -39,7 +39,7 @@ public Mtl.StridedView place (Mtl.StridedView view) throws Mtl.Error {
 
 /* The elements where the host reaches them. */
 public Mtl.StridedView fetch (Mtl.StridedView view) throws Mtl.Error {
-	return view.is_host_accessible ()
+	return view.host_accessible
 		? view
 		: view.to_device (Mtl.Device.get_host (), Mtl.StorageMode.HOST);
 }

@@ -81,11 +81,11 @@ async void copy_and_convert () throws GLib.Error {
 	assert_transposed (dense);
 
 	var wide = yield source.to_dtype_async (FLOAT64, null, new Told ().tell);
-	assert_true (wide.get_dtype () == FLOAT64);
+	assert_true (wide.dtype == FLOAT64);
 	assert_transposed (wide);
 
 	var moved = yield source.to_device_async (Mtl.Device.get_host (), HOST);
-	assert_true (moved.get_device () == Mtl.Device.get_host ());
+	assert_true (moved.device == Mtl.Device.get_host ());
 	assert_transposed (moved);
 
 	assert_true (yield view.fill_double_async (7));

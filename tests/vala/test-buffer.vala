@@ -9,29 +9,29 @@ void test_place () throws GLib.Error {
 	var buffer = new_buffer (3);
 	unowned var device = Mtl.Device.get_default ();
 
-	assert_true (buffer.get_device () == device);
-	assert_true (buffer.get_device_type () == device.get_device_type ());
-	assert_cmpint (buffer.get_device_ordinal (), EQ, device.get_device_ordinal ());
-	assert_true (buffer.get_size () == 3 && buffer.is_size_known ());
-	assert_true (buffer.get_storage_mode () == get_storage_mode ());
-	assert_true (buffer.is_host_accessible () == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
-	assert_true (buffer.is_device_accessible () == (get_storage_mode () != Mtl.StorageMode.HOST));
-	assert_false (buffer.is_read_only ());
+	assert_true (buffer.device == device);
+	assert_true (buffer.device_type == device.device_type);
+	assert_cmpint (buffer.device_ordinal, EQ, device.device_ordinal);
+	assert_true (buffer.get_size () == 3 && buffer.size_known);
+	assert_true (buffer.storage_mode == get_storage_mode ());
+	assert_true (buffer.host_accessible == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
+	assert_true (buffer.device_accessible == (get_storage_mode () != Mtl.StorageMode.HOST));
+	assert_false (buffer.read_only);
 }
 
 void test_host () throws GLib.Error {
 	var buffer = new Mtl.Buffer (null, 3, Mtl.StorageMode.HOST);
 
 	assert_contents (buffer, { 0, 0, 0 });
-	assert_true (buffer.get_device () == Mtl.Device.get_host ());
-	assert_true (buffer.get_device_type () == Mtl.DeviceType.CPU);
-	assert_cmpint (buffer.get_device_ordinal (), EQ, 0);
+	assert_true (buffer.device == Mtl.Device.get_host ());
+	assert_true (buffer.device_type == Mtl.DeviceType.CPU);
+	assert_cmpint (buffer.device_ordinal, EQ, 0);
 	assert_true (buffer.get_size () == 3);
-	assert_true (buffer.is_size_known ());
-	assert_true (buffer.get_storage_mode () == Mtl.StorageMode.HOST);
-	assert_true (buffer.is_host_accessible ());
-	assert_false (buffer.is_device_accessible ());
-	assert_false (buffer.is_read_only ());
+	assert_true (buffer.size_known);
+	assert_true (buffer.storage_mode == Mtl.StorageMode.HOST);
+	assert_true (buffer.host_accessible);
+	assert_false (buffer.device_accessible);
+	assert_false (buffer.read_only);
 	assert_true (buffer.get_byte_offset () == 0);
 	assert_true (buffer.size == 3 && buffer.size_known && !buffer.read_only);
 }
@@ -69,7 +69,7 @@ void test_from_bytes () throws GLib.Error {
 	var buffer = new Mtl.Buffer.from_bytes (null, bytes);
 
 	assert_true (buffer.get_contents () == (void*) bytes.get_data ());
-	assert_true (buffer.is_read_only ());
+	assert_true (buffer.read_only);
 	try {
 		buffer.set_bytes (0, new Bytes ({ 9 }));
 		assert_not_reached ();
@@ -114,7 +114,7 @@ void test_copied_bytes () throws GLib.Error {
 
 void test_shared_bytes () throws GLib.Error {
 	var buffer = new_buffer (3);
-	var shared = buffer.get_bytes (1, 2);
+	var shared = buffer.ref_bytes (1, 2);
 
 	buffer.set_bytes (1, new Bytes ({ 5, 6 }));
 	assert_true (shared.compare (new Bytes ({ 5, 6 })) == 0);
@@ -124,16 +124,39 @@ void test_copy () throws GLib.Error {
 	var buffer = new_buffer (4);
 	var source = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2, 3 }));
 
-	assert_true (buffer.copy (1, source, 0, 3));
+	assert_true (buffer.copy_from (1, source, 0, 3));
 	assert_contents (buffer, { 0, 1, 2, 3 });
-	buffer.copy (0, buffer, 1, 3);
+	buffer.copy_from (0, buffer, 1, 3);
 	assert_contents (buffer, { 1, 2, 3, 3 });
 	try {
-		buffer.copy (2, source, 0, 3);
+		buffer.copy_from (2, source, 0, 3);
 		assert_not_reached ();
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
 		assert_contents (buffer, { 1, 2, 3, 3 });
 	}
+}
+
+void test_whole_copy () throws GLib.Error {
+	var buffer = new_buffer (4);
+
+	buffer.set_bytes (0, new Bytes ({ 1, 2, 3, 4 }));
+	var copy = buffer.copy ();
+	var part = buffer.slice (1, 2).copy ();
+	buffer.fill (0, 4, new Bytes ({ 9 }));
+	assert_contents (copy, { 1, 2, 3, 4 });
+	assert_contents (part, { 2, 3 });
+	assert_true (copy.device == buffer.device && copy.storage_mode == get_storage_mode ());
+	assert_false (copy.equal (buffer));
+}
+
+void test_writable_copy () throws GLib.Error {
+	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+	var copy = buffer.copy ();
+
+	assert_true (buffer.read_only && !copy.read_only);
+	copy.set_bytes (0, new Bytes ({ 9 }));
+	assert_contents (copy, { 9, 2 });
+	assert_contents (buffer, { 1, 2 });
 }
 
 void test_cancelled_copy () throws GLib.Error {
@@ -142,11 +165,34 @@ void test_cancelled_copy () throws GLib.Error {
 
 	cancellable.cancel ();
 	try {
-		buffer.copy (0, new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 })), 0, 2, cancellable);
+		buffer.copy_from (0, new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 })), 0, 2, cancellable);
 		assert_not_reached ();
 	} catch (IOError.CANCELLED e) {
 		assert_contents (buffer, { 0, 0 });
 	}
+	try {
+		buffer.copy (cancellable);
+		assert_not_reached ();
+	} catch (IOError.CANCELLED e) {
+		assert_true (cancellable.is_cancelled ());
+	}
+	try {
+		buffer.synchronize (cancellable);
+		assert_not_reached ();
+	} catch (IOError.CANCELLED e) {
+		assert_true (cancellable.is_cancelled ());
+	}
+}
+
+void test_properties () throws GLib.Error {
+	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+
+	assert_true (buffer.size == buffer.get_size ());
+	assert_true (buffer.size_known == buffer.is_size_known ());
+	assert_true (buffer.read_only == buffer.is_read_only () && buffer.read_only);
+	assert_true (buffer.host_accessible == buffer.is_host_accessible ());
+	assert_true (buffer.device_accessible == buffer.is_device_accessible ());
+	assert_true (buffer.storage_mode == buffer.get_storage_mode ());
 }
 
 void test_mapped () throws GLib.Error {
@@ -156,6 +202,14 @@ void test_mapped () throws GLib.Error {
 	stream.output_stream.write_all ({ 1, 2, 3, 4, 5 }, null);
 	stream.close ();
 	var buffer = new Mtl.Buffer.mapped (file, null, 1, 3);
+	var cancellable = new Cancellable ();
+	cancellable.cancel ();
+	try {
+		new Mtl.Buffer.mapped (file, null, 1, 3, cancellable);
+		assert_not_reached ();
+	} catch (IOError.CANCELLED e) {
+		assert_contents (buffer, { 2, 3, 4 });
+	}
 	try {
 		new Mtl.Buffer.mapped (file, null, 1, 5);
 		assert_not_reached ();
@@ -171,7 +225,7 @@ void test_mapped () throws GLib.Error {
 		assert_true (e.message.contains (file.get_basename ()));
 	}
 	assert_contents (buffer, { 2, 3, 4 });
-	assert_true (buffer.is_read_only ());
+	assert_true (buffer.read_only);
 }
 
 void test_fill () throws GLib.Error {
@@ -210,7 +264,10 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/buffer/copied-bytes", test_copied_bytes);
 	add_test ("/vala/buffer/shared-bytes", test_shared_bytes);
 	add_any_memory_test ("/vala/buffer/copy", test_copy);
+	add_any_memory_test ("/vala/buffer/whole-copy", test_whole_copy);
+	add_test ("/vala/buffer/writable-copy", test_writable_copy);
 	add_any_memory_test ("/vala/buffer/cancelled-copy", test_cancelled_copy);
+	add_test ("/vala/buffer/properties", test_properties);
 	add_test ("/vala/buffer/mapped", test_mapped);
 	add_any_memory_test ("/vala/buffer/fill", test_fill);
 	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);

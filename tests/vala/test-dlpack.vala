@@ -5,23 +5,48 @@ Mtl.StridedView make_view () throws Mtl.Error {
 }
 
 void test_description () throws GLib.Error {
-	var tensor = make_view ().export_dlpack (NONE, UNKNOWN, 0);
+	var tensor = make_view ().export_dlpack ();
 	unowned var device = Mtl.Device.get_default ();
 	uint major, minor;
 
 	tensor.get_version (out major, out minor);
 	assert_cmpuint (major, EQ, 1);
-	assert_true (tensor.get_flags () == 0);
-	assert_true (tensor.get_device_type () == device.get_device_type ());
-	assert_cmpint (tensor.get_device_ordinal (), EQ, device.get_device_ordinal ());
-	assert_false (tensor.is_consumed ());
+	assert_true (tensor.flags == 0);
+	assert_true (tensor.device_type == device.device_type);
+	assert_cmpint (tensor.device_ordinal, EQ, device.device_ordinal);
+	assert_false (tensor.consumed);
+}
+
+void test_properties () throws GLib.Error {
+	var tensor = make_view ().export_dlpack_full (COPY, CPU);
+
+	assert_true (tensor.device_type == tensor.get_device_type () && tensor.device_type == CPU);
+	assert_cmpint (tensor.device_ordinal, EQ, tensor.get_device_ordinal ());
+	assert_true (tensor.flags == tensor.get_flags () && tensor.flags == 2);
+	assert_true (tensor.consumed == tensor.is_consumed () && !tensor.consumed);
+	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
+	assert_true (tensor.consumed);
+}
+
+/* What an export is to be like may be left out. */
+void test_defaults () throws GLib.Error {
+	var view = make_view ();
+	Mtl.DlpackTensor[] tensors = {
+		view.export_dlpack (), view.export_dlpack_full (),
+		view.export_dlpack_full (NONE, UNKNOWN, 0, null, 0, null)
+	};
+
+	foreach (var tensor in tensors) {
+		assert_true (tensor.flags == 0);
+		assert_true (new Mtl.StridedView.from_dlpack (tensor).overlaps (view));
+	}
 }
 
 void test_round_trip () throws GLib.Error {
 	var view = make_view ();
-	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack (NONE, UNKNOWN, 0));
+	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack ());
 
-	assert_true (imported.get_buffer ().get_storage_mode () == get_storage_mode ());
+	assert_true (imported.buffer.storage_mode == get_storage_mode ());
 	imported.slice ("1").fill_double (20);
 	assert_view (view, "[ 1 20  3]");
 	view = null;
@@ -29,17 +54,17 @@ void test_round_trip () throws GLib.Error {
 }
 
 void test_host () throws GLib.Error {
-	var tensor = make_view ().export_dlpack (NONE, CPU, 0);
+	var tensor = make_view ().export_dlpack_full (NONE, CPU);
 
-	assert_true (tensor.get_device_type () == Mtl.DeviceType.CPU);
-	assert_cmpint (tensor.get_device_ordinal (), EQ, 0);
+	assert_true (tensor.device_type == Mtl.DeviceType.CPU);
+	assert_cmpint (tensor.device_ordinal, EQ, 0);
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
 }
 
 void test_host_address () throws GLib.Error {
 	var view = make_view ();
 	var address = view.get_address ();
-	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack (NONE, CPU, 0));
+	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack_full (NONE, CPU, 0));
 
 	assert_true (imported.get_address () == address);
 	imported.@set ({ 1 }, 20);
@@ -47,10 +72,10 @@ void test_host_address () throws GLib.Error {
 }
 
 void test_consumed () throws GLib.Error {
-	var tensor = make_view ().export_dlpack (LEGACY, UNKNOWN, 0);
+	var tensor = make_view ().export_dlpack_full (LEGACY);
 
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[1 2 3]");
-	assert_true (tensor.is_consumed ());
+	assert_true (tensor.consumed);
 	try {
 		new Mtl.StridedView.from_dlpack (tensor);
 		assert_not_reached ();
@@ -61,11 +86,11 @@ void test_consumed () throws GLib.Error {
 
 void test_read_only () throws GLib.Error {
 	var reader = make_view ().as_read_only ();
-	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack (NONE, UNKNOWN, 0));
+	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack ());
 
-	assert_true (imported.is_read_only ());
+	assert_true (imported.read_only);
 	try {
-		reader.export_dlpack (LEGACY, UNKNOWN, 0);
+		reader.export_dlpack_full (LEGACY);
 		assert_not_reached ();
 	} catch (Mtl.Error.READ_ONLY e) {
 		assert_true (e.message.contains ("legacy"));
@@ -74,13 +99,13 @@ void test_read_only () throws GLib.Error {
 
 void test_needs_copy () throws GLib.Error {
 	var flipped = make_view ().flip (0);
-	var copied = new Mtl.StridedView.from_dlpack (flipped.export_dlpack (NONE, UNKNOWN, 0));
+	var copied = new Mtl.StridedView.from_dlpack (flipped.export_dlpack ());
 
 	assert_view (copied, "[3 2 1]");
 	copied.fill_double (0);
 	assert_view (flipped, "[3 2 1]");
 	try {
-		flipped.export_dlpack (NEVER_COPY, UNKNOWN, 0);
+		flipped.export_dlpack_full (NEVER_COPY);
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY e) {
 		assert_true (e.message.contains ("negative"));
@@ -90,6 +115,8 @@ void test_needs_copy () throws GLib.Error {
 int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/dlpack/description", test_description);
+	add_any_memory_test ("/vala/dlpack/properties", test_properties);
+	add_any_memory_test ("/vala/dlpack/defaults", test_defaults);
 	add_any_memory_test ("/vala/dlpack/round-trip", test_round_trip);
 	add_any_memory_test ("/vala/dlpack/host", test_host);
 	add_test ("/vala/dlpack/host-address", test_host_address);

@@ -4,11 +4,11 @@ void test_signal () {
 	try {
 		var event = new Mtl.Event (Mtl.Device.get_default ());
 
-		assert_true (event.get_device () == Mtl.Device.get_default ());
-		assert_cmpuint ((uint) event.get_signaled_value (), EQ, 0);
+		assert_true (event.device == Mtl.Device.get_default ());
+		assert_cmpuint ((uint) event.signaled_value, EQ, 0);
 		event.signal (5);
 		event.signal (3);
-		assert_cmpuint ((uint) event.get_signaled_value (), EQ, 5);
+		assert_cmpuint ((uint) event.signaled_value, EQ, 5);
 		assert_true (event.wait (5, 0));
 	} catch (GLib.Error e) {
 		assert_no_error (e);
@@ -17,7 +17,7 @@ void test_signal () {
 
 void test_timeout () {
 	try {
-		var event = new Mtl.Event (null);
+		var event = new Mtl.Event ();
 
 		event.wait (1, 1000);
 		assert_not_reached ();
@@ -34,11 +34,11 @@ async void wait_for_all () throws GLib.Error {
 		event.signal (2);
 		return Source.REMOVE;
 	});
-	assert_true (yield event.wait_async (2, -1, null));
-	assert_true (yield Mtl.Device.get_host ().synchronize_async (null));
+	assert_true (yield event.wait_async (2, -1));
+	assert_true (yield Mtl.Device.get_host ().synchronize_async ());
 
-	var tensor = view.export_dlpack (NONE, UNKNOWN, 0, event, 2);
-	assert_cmpuint ((uint) new Mtl.StridedView.from_dlpack (tensor).get_volume (), EQ, 2);
+	var tensor = view.export_dlpack_full (NONE, UNKNOWN, 0, event, 2);
+	assert_cmpuint ((uint) new Mtl.StridedView.from_dlpack (tensor).volume, EQ, 2);
 }
 
 void test_async () {
@@ -57,10 +57,10 @@ void test_async () {
 
 void test_bytes_without_a_copy () {
 	try {
-		var buffer = new Mtl.Buffer.from_bytes_with_flags (Mtl.Device.get_host (), new Bytes ({ 1, 2 }),
-		                                                   NEVER_COPY);
+		var buffer = new Mtl.Buffer.from_bytes_full (Mtl.Device.get_host (), new Bytes ({ 1, 2 }),
+		                                             NEVER_COPY);
 
-		assert_true (buffer.is_read_only ());
+		assert_true (buffer.read_only);
 		assert_true (Mtl.Device.get_host ().has_unified_memory ());
 	} catch (Mtl.Error e) {
 		assert_no_error (e);

@@ -7,16 +7,16 @@ Mtl.StridedLayout dense (int64[] shape) throws Mtl.Error {
 void assert_layout (Mtl.StridedLayout layout, int64[] shape, int64[] strides, int64 offset = 0) {
 	assert_int64s (layout.get_shape (), shape);
 	assert_int64s (layout.get_strides (), strides);
-	assert_true (layout.get_offset () == offset);
+	assert_true (layout.offset == offset);
 }
 
 void test_new () throws GLib.Error {
 	var layout = new Mtl.StridedLayout ({ 2, 3 }, null, 16);
 
 	assert_layout (layout, { 2, 3 }, { 3, 1 });
-	assert_cmpuint (layout.get_n_dims (), EQ, 2);
-	assert_cmpuint (layout.get_item_bits (), EQ, 16);
-	assert_true (layout.get_volume () == 6);
+	assert_cmpuint (layout.n_dims, EQ, 2);
+	assert_cmpuint (layout.item_bits, EQ, 16);
+	assert_true (layout.volume == 6);
 	assert_true (layout.get_required_size () == 12);
 	assert_true (layout.get_extent (-1) == 3 && layout.get_stride (0) == 3);
 	try {
@@ -44,7 +44,7 @@ void test_dense () throws GLib.Error {
 	var layout = new Mtl.StridedLayout.dense_for_axes ({ 2, 3, 4 }, { 1, 0, 2 }, 8);
 
 	assert_layout (layout, { 2, 3, 4 }, { 4, 8, 1 });
-	assert_ints (layout.get_stride_order (), { 1, 0, 2 });
+	assert_ints (layout.dup_stride_order (), { 1, 0, 2 });
 	assert_layout (new Mtl.StridedLayout.dense_like (layout, Mtl.Order.C), { 2, 3, 4 }, { 12, 4, 1 });
 	assert_layout (layout.to_dense (Mtl.Order.F), { 2, 3, 4 }, { 1, 2, 6 });
 	assert_true (layout.is_dense () && layout.is_unique () && !layout.is_empty ());
@@ -130,6 +130,20 @@ void test_parts () throws GLib.Error {
 	}
 }
 
+void test_properties () throws GLib.Error {
+	Mtl.StridedLayout[] layouts = {
+		dense ({ 2, 3 }).transpose ().slice ("::-1"), dense ({ 0 }), dense ({ 1 }).broadcast_to ({ 2 })
+	};
+
+	foreach (var layout in layouts) {
+		assert_cmpuint (layout.n_dims, EQ, layout.get_n_dims ());
+		assert_cmpuint (layout.item_bits, EQ, layout.get_item_bits ());
+		assert_true (layout.offset == layout.get_offset ());
+		assert_true (layout.volume == layout.get_volume ());
+	}
+	assert_true (layouts[0].offset == 2 && layouts[1].volume == 0 && layouts[2].n_dims == 1);
+}
+
 void test_to_string () throws GLib.Error {
 	var text = dense ({ 2, 3 }).to_string ();
 
@@ -147,6 +161,7 @@ int main (string[] args) {
 	add_test ("/vala/layout/reshape", test_reshape);
 	add_test ("/vala/layout/axes", test_axes);
 	add_test ("/vala/layout/parts", test_parts);
+	add_test ("/vala/layout/properties", test_properties);
 	add_test ("/vala/layout/to-string", test_to_string);
 	return Test.run ();
 }

@@ -13,7 +13,7 @@ List<weak Mtl.Device> list_devices () {
 	var devices = new List<weak Mtl.Device> ();
 
 	foreach (unowned var device in Mtl.Device.list ()) {
-		if (device.get_device_type () == Mtl.DeviceType.METAL) {
+		if (device.device_type == Mtl.DeviceType.METAL) {
 			devices.append (device);
 		}
 	}
@@ -22,7 +22,7 @@ List<weak Mtl.Device> list_devices () {
 
 void add_device_test (string path, DeviceTest test) {
 	foreach (unowned var device in list_devices ()) {
-		add_test (@"$path/$(device.get_device_ordinal ())", () => test (device));
+		add_test (@"$path/$(device.device_ordinal)", () => test (device));
 	}
 }
 
@@ -33,7 +33,7 @@ void add_test_for_modes (string path, Mtl.StorageMode[] modes, ModeTest test) {
 		foreach (var mode in modes) {
 			if (device.supports_storage_mode (mode)) {
 				unowned var nick = nicks.get_value (mode).value_nick;
-				add_test (@"$path/$(device.get_device_ordinal ())/$nick", () => test (device, mode));
+				add_test (@"$path/$(device.device_ordinal)/$nick", () => test (device, mode));
 			}
 		}
 	}
@@ -60,9 +60,9 @@ Mtl.StridedView matrix (Mtl.Device device, Mtl.StorageMode mode) throws Mtl.Erro
 }
 
 void assert_place (Mtl.StridedView view, Mtl.Device device, Mtl.StorageMode mode) {
-	assert_true (view.get_device () == device);
-	assert_true (view.get_buffer ().get_device () == device);
-	assert_true (view.get_buffer ().get_storage_mode () == mode);
+	assert_true (view.device == device);
+	assert_true (view.buffer.device == device);
+	assert_true (view.buffer.storage_mode == mode);
 }
 
 void assert_needs_copy (string pattern, ThrowingTest call) throws GLib.Error {
@@ -92,15 +92,15 @@ void test_default () throws GLib.Error {
 }
 
 void test_device (Mtl.Device device) throws GLib.Error {
-	assert_true (device.get_registry_id () != 0);
-	assert_true (device.get_max_buffer_size () >= 1 << 28);
-	assert_true (device.get_page_size () % 4096 == 0);
+	assert_true (device.registry_id != 0);
+	assert_true (device.max_buffer_size >= 1 << 28);
+	assert_true (device.page_size % 4096 == 0);
 	assert_true (device.unified_memory == device.has_unified_memory ());
 	assert_true (device.supports_storage_mode (Mtl.StorageMode.SHARED));
 	assert_true (device.supports_storage_mode (Mtl.StorageMode.PRIVATE));
 	assert_false (device.supports_storage_mode (Mtl.StorageMode.HOST));
 	assert_false (device.supports_storage_mode (Mtl.StorageMode.FOREIGN));
-	assert_true (Mtl.Device.@get (METAL, device.get_device_ordinal ()) == device);
+	assert_true (Mtl.Device.@get (METAL, device.device_ordinal) == device);
 }
 
 void test_moves (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
@@ -108,8 +108,8 @@ void test_moves (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var is_reached = mode != Mtl.StorageMode.PRIVATE;
 
 	assert_place (view, device, mode);
-	assert_true (view.get_buffer ().is_device_accessible ());
-	assert_true (view.is_host_accessible () == is_reached);
+	assert_true (view.buffer.device_accessible);
+	assert_true (view.host_accessible == is_reached);
 	assert_true ((view.get_address () != 0) == is_reached);
 	assert_true ((view.get_data () != null) == is_reached);
 	assert_view (view, MATRIX);
@@ -130,7 +130,7 @@ void test_private_round_trip (Mtl.Device device, Mtl.StorageMode mode) throws GL
 	assert_place (hidden, device, Mtl.StorageMode.PRIVATE);
 	assert_place (back, device, mode);
 	assert_view (back, "[[1 3]\n [4 6]]");
-	assert_true (back.equal (part));
+	assert_true (back.array_equal (part));
 }
 
 void test_copies (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
@@ -146,7 +146,7 @@ void test_copies (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 
 	var copy = view.copy ();
 	assert_place (copy, device, mode);
-	assert_true (copy.equal (view));
+	assert_true (copy.array_equal (view));
 	copy.fill_double (9);
 	assert_view (view, "[[1 1 3]\n [4 0 0]]");
 	assert_place (view.transpose ().to_contiguous (), device, mode);
@@ -159,10 +159,15 @@ void test_bytes (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	assert_true (buffer.set_bytes (1, new Bytes ({ 1, 2, 3 })));
 	assert_contents (buffer, { 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0 });
 	assert_true (buffer.fill (5, 6, new Bytes ({ 8, 9 })));
-	assert_true (buffer.copy (4, buffer, 2, 3));
+	assert_true (buffer.copy_from (4, buffer, 2, 3));
 	assert_true (buffer.synchronize ());
 	assert_contents (buffer, { 0, 1, 2, 3, 2, 3, 0, 8, 9, 8, 9 });
 	assert_true (buffer.dup_bytes (3, 2).compare (new Bytes ({ 3, 2 })) == 0);
+
+	var copy = buffer.slice (1, 3).copy ();
+	buffer.fill (0, 11, new Bytes ({ 0 }));
+	assert_true (copy.device == device && copy.storage_mode == mode);
+	assert_contents (copy, { 1, 2, 3 });
 }
 
 /* What the host wrote through an address is seen by the device, which has read
@@ -173,14 +178,14 @@ void test_did_modify (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error
 	var hidden = new Mtl.Buffer (device, 8, Mtl.StorageMode.PRIVATE);
 	unowned uint8[] contents = (uint8[]) buffer.get_contents ();
 
-	hidden.copy (0, buffer, 0, 8);
+	hidden.copy_from (0, buffer, 0, 8);
 	assert_contents (hidden, { 0, 0, 0, 0, 0, 0, 0, 0 });
 	contents[2] = 7;
 	contents[3] = 8;
 	buffer.did_modify (2, 2);
-	hidden.copy (0, buffer, 0, 8);
+	hidden.copy_from (0, buffer, 0, 8);
 	assert_contents (hidden, { 0, 0, 7, 8, 0, 0, 0, 0 });
-	buffer.copy (4, hidden, 2, 2);
+	buffer.copy_from (4, hidden, 2, 2);
 	buffer.synchronize ();
 	assert_cmpuint (contents[5], EQ, 8);
 }
@@ -191,8 +196,8 @@ void test_out_of_reach (Mtl.Device device) throws GLib.Error {
 
 	assert_out_of_reach (() => { view.@get (0, 0); });
 	assert_out_of_reach (() => { view.@set ({ 0, 0 }, 1); });
-	assert_out_of_reach (() => { view.get_bytes (); });
-	assert_out_of_reach (() => { view.get_buffer ().get_bytes (0, 4); });
+	assert_out_of_reach (() => { view.ref_bytes (); });
+	assert_out_of_reach (() => { view.buffer.ref_bytes (0, 4); });
 	assert_view (view, MATRIX);
 	assert_true (view.dup_bytes ().compare (make_matrix ().dup_bytes ()) == 0);
 	assert_true (many.to_string ().contains ("..."));
@@ -207,24 +212,24 @@ void test_dlpack (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	};
 
 	foreach (var request in requests) {
-		var tensor = view.slice ("1:, ::2").export_dlpack (request, UNKNOWN, 0);
-		assert_cmpint ((int) tensor.get_device_type (), EQ, 8);
-		assert_cmpint (tensor.get_device_ordinal (), EQ, device.get_device_ordinal ());
+		var tensor = view.slice ("1:, ::2").export_dlpack_full (request);
+		assert_cmpint ((int) tensor.device_type, EQ, 8);
+		assert_cmpint (tensor.device_ordinal, EQ, device.device_ordinal);
 
 		var part = new Mtl.StridedView.from_dlpack (tensor);
 		assert_place (part, device, mode);
 		assert_view (part, "[[4 6]]");
 	}
 
-	var other = new Mtl.StridedView.from_dlpack (view.export_dlpack (NONE, UNKNOWN, 0));
+	var other = new Mtl.StridedView.from_dlpack (view.export_dlpack ());
 	other.fill_double (7);
 	assert_view (view, "[[7 7 7]\n [7 7 7]]");
 }
 
 void test_dlpack_copy (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
-	var tensor = view.flip (1).export_dlpack (NONE, METAL, device.get_device_ordinal ());
-	assert_true (tensor.get_flags () == IS_COPIED);
+	var tensor = view.flip (1).export_dlpack_full (NONE, METAL, device.device_ordinal);
+	assert_true (tensor.flags == IS_COPIED);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_place (other, device, mode);
@@ -236,55 +241,55 @@ void test_dlpack_copy (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
 	var is_copied = mode == Mtl.StorageMode.PRIVATE;
-	var tensor = view.export_dlpack (NONE, CPU, 0);
+	var tensor = view.export_dlpack_full (NONE, CPU, 0);
 
-	assert_true (tensor.get_device_type () == Mtl.DeviceType.CPU);
-	assert_cmpint (tensor.get_device_ordinal (), EQ, 0);
-	assert_true (tensor.get_flags () == (is_copied ? IS_COPIED : 0));
+	assert_true (tensor.device_type == Mtl.DeviceType.CPU);
+	assert_cmpint (tensor.device_ordinal, EQ, 0);
+	assert_true (tensor.flags == (is_copied ? IS_COPIED : 0));
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
-	assert_true (other.get_device () == Mtl.Device.get_host ());
+	assert_true (other.device == Mtl.Device.get_host ());
 	assert_view (other, MATRIX);
 	assert_true ((other.get_address () == view.get_address ()) == !is_copied);
 	other.@set ({ 1, 2 }, 60);
 	assert_view (view, is_copied ? MATRIX : "[[ 1  2  3]\n [ 4  5 60]]");
 	if (is_copied) {
-		assert_needs_copy ("copy", () => { view.export_dlpack (NEVER_COPY, CPU, 0); });
+		assert_needs_copy ("copy", () => { view.export_dlpack_full (NEVER_COPY, CPU, 0); });
 	} else {
-		assert_true (view.export_dlpack (NEVER_COPY, CPU, 0).get_flags () == 0);
+		assert_true (view.export_dlpack_full (NEVER_COPY, CPU, 0).flags == 0);
 	}
-	assert_true (view.export_dlpack (COPY, CPU, 0).get_flags () == IS_COPIED);
+	assert_true (view.export_dlpack_full (COPY, CPU, 0).flags == IS_COPIED);
 }
 
 void test_dlpack_from_host (Mtl.Device device) throws GLib.Error {
 	var view = make_matrix ();
-	var ordinal = device.get_device_ordinal ();
-	var tensor = view.export_dlpack (NONE, METAL, ordinal);
-	assert_true (tensor.get_flags () == IS_COPIED);
+	var ordinal = device.device_ordinal;
+	var tensor = view.export_dlpack_full (NONE, METAL, ordinal);
+	assert_true (tensor.flags == IS_COPIED);
 
 	var other = new Mtl.StridedView.from_dlpack (tensor);
 	assert_place (other, device, Mtl.StorageMode.SHARED);
 	assert_view (other, MATRIX);
-	assert_needs_copy ("copy", () => { view.export_dlpack (NEVER_COPY, METAL, ordinal); });
+	assert_needs_copy ("copy", () => { view.export_dlpack_full (NEVER_COPY, METAL, ordinal); });
 }
 
 void test_bytes_in_place (Mtl.Device device) throws GLib.Error {
-	var size = (size_t) (2 * device.get_page_size ());
+	var size = (size_t) (2 * device.page_size);
 	var shared = new Mtl.Buffer (device, size, Mtl.StorageMode.SHARED);
-	var within_a_page = shared.get_bytes (64, 100);
-	var whole = shared.get_bytes (0, size);
-	var in_place = new Mtl.Buffer.from_bytes_with_flags (device, whole, NEVER_COPY);
+	var within_a_page = shared.ref_bytes (64, 100);
+	var whole = shared.ref_bytes (0, size);
+	var in_place = new Mtl.Buffer.from_bytes_full (device, whole, NEVER_COPY);
 
-	assert_true (in_place.get_device () == device && in_place.is_read_only ());
+	assert_true (in_place.device == device && in_place.read_only);
 	assert_true (in_place.get_contents () == shared.get_contents ());
 	shared.set_bytes (5, new Bytes ({ 9 }));
 	assert_true (in_place.dup_bytes (4, 3).compare (new Bytes ({ 0, 9, 0 })) == 0);
 
 	assert_needs_copy ("page", () => {
-		new Mtl.Buffer.from_bytes_with_flags (device, within_a_page, NEVER_COPY);
+		new Mtl.Buffer.from_bytes_full (device, within_a_page, NEVER_COPY);
 	});
-	var copied = new Mtl.Buffer.from_bytes_with_flags (device, within_a_page, NONE);
-	assert_true (copied.get_storage_mode () == Mtl.StorageMode.SHARED);
+	var copied = new Mtl.Buffer.from_bytes_full (device, within_a_page, NONE);
+	assert_true (copied.storage_mode == Mtl.StorageMode.SHARED);
 	shared.set_bytes (64, new Bytes ({ 9 }));
 	assert_true (copied.dup_bytes (0, 2).compare (new Bytes ({ 0, 0 })) == 0);
 }
@@ -299,7 +304,7 @@ async void work_in_order (Mtl.Device device) throws GLib.Error {
 	var event = new Mtl.Event (device);
 	var view = matrix (device, Mtl.StorageMode.PRIVATE);
 
-	assert_true (event.get_device () == device);
+	assert_true (event.device == device);
 	write_when_told.begin (event, view, (source, result) => {
 		try {
 			write_when_told.end (result);
@@ -313,16 +318,16 @@ async void work_in_order (Mtl.Device device) throws GLib.Error {
 	assert_true (yield event.wait_async (2, TIMEOUT, null));
 	assert_view (view, "[[5 5 5]\n [5 5 5]]");
 
-	var tensor = view.export_dlpack (NONE, CPU, 0, event, 2);
+	var tensor = view.export_dlpack_full (NONE, CPU, 0, event, 2);
 	assert_view (new Mtl.StridedView.from_dlpack (tensor), "[[5 5 5]\n [5 5 5]]");
 
 	var cancellable = new Cancellable ();
 	cancellable.cancel ();
 	try {
-		view.export_dlpack (NONE, CPU, 0, event, 3, cancellable);
+		view.export_dlpack_full (NONE, CPU, 0, event, 3, cancellable);
 		assert_not_reached ();
 	} catch (IOError.CANCELLED e) {
-		assert_cmpuint ((uint) event.get_signaled_value (), EQ, 2);
+		assert_cmpuint ((uint) event.signaled_value, EQ, 2);
 	}
 }
 

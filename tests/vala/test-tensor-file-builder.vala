@@ -13,11 +13,11 @@ Mtl.TensorFileBuilder new_builder () throws GLib.Error {
 }
 
 void assert_written (File file) throws GLib.Error {
-	var tensors = new Mtl.TensorFile.open (file, Mtl.FileMode.MAP, null);
+	var tensors = new Mtl.TensorFile.open (file);
 
 	assert_view (tensors["a"], "[[1 3]\n [2 4]]");
 	assert_view (tensors["b"], "[[1. 2.]\n [3. 4.]]");
-	assert_true (tensors["b"].get_dtype () == Mtl.DType.BFLOAT16);
+	assert_true (tensors["b"].dtype == Mtl.DType.BFLOAT16);
 }
 
 void test_write () throws GLib.Error {
@@ -28,7 +28,7 @@ void test_write () throws GLib.Error {
 	assert_true (new_builder ().write (file, null, (current, total) => done = current));
 	assert_written (file);
 	assert_true (done == file.query_info ("standard::size", NONE).get_size ());
-	assert_cmpstr (new Mtl.TensorFile.open (file, MAP, null).get_metadata ("format"), EQ, "pt");
+	assert_cmpstr (new Mtl.TensorFile.open (file).get_metadata ("format"), EQ, "pt");
 	file.delete ();
 }
 
@@ -46,7 +46,9 @@ async void write_in_background () throws GLib.Error {
 
 	assert_true (yield new_builder ().write_async (file));
 	assert_written (file);
-	assert_true (yield new_builder ().write_shards_async (index, 8));
+	assert_true (yield new_builder ().write_async (file, Priority.LOW, new Cancellable ()));
+	assert_written (file);
+	assert_true (yield new_builder ().write_shards_async (index, 8, Priority.HIGH));
 	assert_written (index);
 }
 
@@ -69,7 +71,7 @@ void test_options () throws GLib.Error {
 	var builder = new Mtl.TensorFileBuilder ();
 	var file = folder.get_child ("file");
 
-	assert_true (builder.get_format () == SAFETENSORS);
+	assert_true (builder.format == SAFETENSORS);
 	assert_true (builder.get_order () == ALIGNED);
 	assert_cmpuint (builder.get_alignment (), EQ, 0);
 	builder.set_format (NPY);
@@ -79,7 +81,7 @@ void test_options () throws GLib.Error {
 
 	builder.add ("x", new Mtl.StridedView.from_doubles (Mtl.DType.UINT8, { 2 }, { 1, 2 }));
 	builder.write (file);
-	assert_view (new Mtl.TensorFile.open (file, MAP, null)[""], "[1 2]");
+	assert_view (new Mtl.TensorFile.open (file)[""], "[1 2]");
 	file.delete ();
 }
 

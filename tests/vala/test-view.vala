@@ -24,7 +24,7 @@ Mtl.StridedView counting (int64[] shape) throws Mtl.Error {
 
 /* Where in its buffer the first element lies. */
 int64 first_byte (Mtl.StridedView view) {
-	return (int64) view.get_byte_offset () + view.get_offset () * view.get_item_bits () / 8;
+	return (int64) view.byte_offset + view.offset * view.item_bits / 8;
 }
 
 void test_buffer () throws GLib.Error {
@@ -34,9 +34,9 @@ void test_buffer () throws GLib.Error {
 
 	view.slice ("1:, 1").fill_double (0x0102);
 	assert_contents (buffer, { 0, 0, 0, 0, 0, 0, 0, 0, 2, 1 });
-	assert_true (view.get_buffer () == buffer);
-	assert_true (view.get_layout ().equal (layout));
-	assert_true (view.get_byte_offset () == 2);
+	assert_true (view.buffer == buffer);
+	assert_true (view.layout.equal (layout));
+	assert_true (view.byte_offset == 2);
 	try {
 		new Mtl.StridedView (buffer, layout, Mtl.DType.INT16, 4);
 		assert_not_reached ();
@@ -49,52 +49,52 @@ void test_description () throws GLib.Error {
 	var view = zeros (Mtl.DType.FLOAT32, { 2, 3 });
 	unowned var device = Mtl.Device.get_default ();
 
-	assert_true (view.get_dtype () == Mtl.DType.FLOAT32);
-	assert_cmpuint (view.get_dtype_code (), EQ, 2);
-	assert_cmpuint (view.get_dtype_bits (), EQ, 32);
-	assert_cmpuint (view.get_lanes (), EQ, 1);
-	assert_false (view.is_padded ());
-	assert_true (view.get_device () == device);
-	assert_true (view.get_device_type () == device.get_device_type ());
-	assert_cmpint (view.get_device_type_code (), EQ, (int) device.get_device_type ());
-	assert_cmpint (view.get_device_ordinal (), EQ, device.get_device_ordinal ());
-	assert_true (view.is_host_accessible () == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
-	assert_false (view.is_read_only ());
+	assert_true (view.dtype == Mtl.DType.FLOAT32);
+	assert_cmpuint (view.dtype_code, EQ, 2);
+	assert_cmpuint (view.dtype_bits, EQ, 32);
+	assert_cmpuint (view.lanes, EQ, 1);
+	assert_false (view.padded);
+	assert_true (view.device == device);
+	assert_true (view.device_type == device.device_type);
+	assert_cmpint (view.device_type_code, EQ, (int) device.device_type);
+	assert_cmpint (view.device_ordinal, EQ, device.device_ordinal);
+	assert_true (view.host_accessible == (get_storage_mode () != Mtl.StorageMode.PRIVATE));
+	assert_false (view.read_only);
 }
 
 void test_default_device () throws GLib.Error {
 	var view = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2 });
 
-	assert_true (view.get_device () == Mtl.Device.get_default ());
-	assert_true (view.get_buffer ().get_storage_mode () == get_default_mode ());
+	assert_true (view.device == Mtl.Device.get_default ());
+	assert_true (view.buffer.storage_mode == get_default_mode ());
 }
 
 void test_host () throws GLib.Error {
 	var view = new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, { 2, 3 });
 
-	assert_true (view.get_device () == Mtl.Device.get_host ());
-	assert_true (view.get_device_type () == Mtl.DeviceType.CPU);
-	assert_cmpint (view.get_device_type_code (), EQ, 1);
-	assert_cmpint (view.get_device_ordinal (), EQ, 0);
-	assert_true (view.is_host_accessible () && !view.is_read_only ());
+	assert_true (view.device == Mtl.Device.get_host ());
+	assert_true (view.device_type == Mtl.DeviceType.CPU);
+	assert_cmpint (view.device_type_code, EQ, 1);
+	assert_cmpint (view.device_ordinal, EQ, 0);
+	assert_true (view.host_accessible && !view.read_only);
 }
 
 void test_layout () throws GLib.Error {
 	var view = zeros (Mtl.DType.FLOAT32, { 2, 3, 4 }).slice (":, ::-1, :2");
 	int64 min, max;
 
-	assert_cmpuint (view.get_n_dims (), EQ, 3);
+	assert_cmpuint (view.n_dims, EQ, 3);
 	assert_int64s (view.get_shape (), { 2, 3, 2 });
 	assert_int64s (view.get_strides (), { 12, -4, 1 });
 	assert_int64s (view.dup_byte_strides (), { 48, -16, 4 });
-	assert_ints (view.get_stride_order (), { 0, 1, 2 });
+	assert_ints (view.dup_stride_order (), { 0, 1, 2 });
 	assert_true (view.get_extent (1) == 3 && view.get_stride (1) == -4);
-	assert_cmpuint (view.get_item_bits (), EQ, 32);
-	assert_true (view.get_offset () == 8 && view.get_volume () == 12);
+	assert_cmpuint (view.item_bits, EQ, 32);
+	assert_true (view.offset == 8 && view.volume == 12);
 	view.get_offset_bounds (out min, out max);
 	assert_int64s ({ min, max }, { 0, 21 });
 	assert_true (view.get_required_size () == 88);
-	assert_true (view.get_flatten_mask () == view.get_layout ().get_flatten_mask ());
+	assert_true (view.get_flatten_mask () == view.layout.get_flatten_mask ());
 	assert_true (view.is_unique () && !view.is_dense () && !view.is_empty ());
 	assert_false (view.is_contiguous (Mtl.Order.C));
 }
@@ -124,7 +124,7 @@ void test_packed () throws GLib.Error {
 	                                             { 0.5, -6, 1, 100, 2 });
 	var part = view.slice ("1:4");
 
-	assert_cmpuint (view.get_item_bits (), EQ, 4);
+	assert_cmpuint (view.item_bits, EQ, 4);
 	assert_true (part.set_double ({ 0 }, 2.6) && part.get_double ({ 0 }) == 3);
 	assert_true (view.get_double ({ 1 }) == 3 && view[4] == 2);
 	assert_view (place (part), "[3. 1. 6.]");
@@ -136,7 +136,7 @@ void test_like () throws GLib.Error {
 
 	assert_int64s (like.get_shape (), { 3, 2 });
 	assert_int64s (like.get_strides (), { 1, 3 });
-	assert_true (like.get_buffer ().get_storage_mode () == get_storage_mode ());
+	assert_true (like.buffer.storage_mode == get_storage_mode ());
 	assert_view (like, "[[0 0]\n [0 0]\n [0 0]]");
 }
 
@@ -167,7 +167,7 @@ void test_elements () throws GLib.Error {
 	assert_true (view.set_double ({ 0, 0 }, 4));
 	assert_true (view.get_int64 ({ 0, 0 }) == 4);
 	assert_true (view.set_int64 ({ 1, 0 }, 0x0102));
-	assert_true (view.get_buffer ().get_bytes (6, 2).compare (new Bytes ({ 2, 1 })) == 0);
+	assert_true (view.buffer.ref_bytes (6, 2).compare (new Bytes ({ 2, 1 })) == 0);
 	assert_true (wide.set_uint64 ({ 0 }, uint64.MAX));
 	assert_true (wide.get_uint64 ({ 0 }) == uint64.MAX);
 	assert_true (counting ({ 5 })[3] == 3);
@@ -227,13 +227,13 @@ void test_operations () throws GLib.Error {
 	assert_int64s (view.unsqueeze ({ 0 }).squeeze_axes ({ 0 }).get_shape (), { 2, 3 });
 }
 
-void test_view_as () throws GLib.Error {
+void test_reinterpret () throws GLib.Error {
 	var view = counting ({ 2, 2 });
 
-	assert_view (view.view_as (Mtl.DType.UINT8), "[[0 0 1 0]\n [2 0 3 0]]");
+	assert_view (view.reinterpret (Mtl.DType.UINT8), "[[0 0 1 0]\n [2 0 3 0]]");
 	assert_cmpuint (view.get_max_compatible_item_bits (128), EQ, 32);
 	try {
-		view.view_as (Mtl.DType.INT64);
+		view.reinterpret (Mtl.DType.INT64);
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT e) {
 		assert_true (e.message.contains ("extent 2"));
@@ -251,7 +251,7 @@ void test_overlaps () throws GLib.Error {
 void test_sharing () throws GLib.Error {
 	var view = counting ({ 2, 3 });
 
-	assert_true (view.transpose ().get_buffer ().equal (view.get_buffer ()));
+	assert_true (view.transpose ().buffer.equal (view.buffer));
 	assert_true (first_byte (view.transpose ()) == first_byte (view));
 	assert_true (first_byte (view.select (0, 1)) == first_byte (view) + 6);
 	view.transpose ().slice ("2").fill_double (-1);
@@ -289,7 +289,7 @@ void test_read_only () throws GLib.Error {
 		reader.fill_double (5);
 		assert_not_reached ();
 	} catch (Mtl.Error.READ_ONLY e) {
-		assert_true (reader.is_read_only () && !view.is_read_only ());
+		assert_true (reader.read_only && !view.read_only);
 	}
 	view.slice (":1").fill_double (5);
 	assert_view (reader, "[5 1]");
@@ -316,7 +316,7 @@ void test_copies () throws GLib.Error {
 
 	assert_true (target.copy_from (view.select (0, 1)));
 	assert_view (target, "[[3. 4. 5.]\n [3. 4. 5.]]");
-	assert_true (copy.get_buffer ().get_storage_mode () == get_storage_mode ());
+	assert_true (copy.buffer.storage_mode == get_storage_mode ());
 	copy.fill_double (-1);
 	assert_view (view, "[[0 1 2]\n [3 4 5]]");
 }
@@ -343,10 +343,46 @@ void test_comparison () throws GLib.Error {
 	var view = counting ({ 2 });
 	var near = doubles (Mtl.DType.FLOAT64, { 2 }, { 0, 1.001 });
 
-	assert_true (view.equal (view.copy ()) && !view.equal (near));
+	assert_true (view.array_equal (view.copy ()) && !view.array_equal (near));
 	assert_true (view.all_close (near, 0, 0.01) && !view.all_close (near, 0, 0.0001));
-	assert_true (view.is_identical (view.reshape ({ 2 })) && !view.is_identical (view.copy ()));
+}
+
+/* Views are equal that describe the same elements of the same memory. */
+void test_equal () throws GLib.Error {
+	var view = counting ({ 2 });
+
+	assert_true (view.equal (view.reshape ({ 2 })));
 	assert_cmpuint (view.hash (), EQ, view.reshape ({ 2 }).hash ());
+	assert_false (view.equal (view.copy ()));
+	assert_false (view.equal (view.as_read_only ()));
+	assert_false (view.equal (view.flip (0)));
+}
+
+void assert_properties (Mtl.StridedView view) throws GLib.Error {
+	assert_true (view.buffer == view.get_buffer ());
+	assert_true (view.byte_offset == view.get_byte_offset ());
+	assert_true (view.layout.equal (view.dup_layout ()));
+	assert_true (view.dtype == view.get_dtype ());
+	assert_cmpuint (view.lanes, EQ, view.get_lanes ());
+	assert_true (view.device == view.get_device ());
+	assert_true (view.device_type == view.get_device_type ());
+	assert_cmpuint (view.n_dims, EQ, view.get_n_dims ());
+	assert_cmpuint (view.item_bits, EQ, view.get_item_bits ());
+	assert_true (view.offset == view.get_offset ());
+	assert_true (view.volume == view.get_volume ());
+	assert_true (view.padded == view.is_padded ());
+	assert_true (view.host_accessible == view.is_host_accessible ());
+	assert_true (view.read_only == view.is_read_only ());
+}
+
+void test_properties () throws GLib.Error {
+	var view = counting ({ 2, 3 }).slice (":, ::-2");
+
+	assert_true (view.n_dims == 2 && view.offset == 2 && view.volume == 4);
+	assert_properties (view);
+	assert_properties (view.as_read_only ());
+	assert_properties (vectors ());
+	assert_properties (counting ({ 1 }).broadcast_to ({ 2 }));
 }
 
 void test_copied_bytes () throws GLib.Error {
@@ -358,12 +394,12 @@ void test_copied_bytes () throws GLib.Error {
 
 void test_shared_bytes () throws GLib.Error {
 	var view = counting ({ 2, 2 }).to_dtype (Mtl.DType.UINT8);
-	var shared = view.get_bytes ();
+	var shared = view.ref_bytes ();
 
 	view.@set ({ 0, 0 }, 9);
 	assert_true (shared.compare (new Bytes ({ 9, 1, 2, 3 })) == 0);
 	try {
-		view.transpose ().get_bytes ();
+		view.transpose ().ref_bytes ();
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY e) {
 		assert_true (e.message.length > 0);
@@ -391,14 +427,14 @@ void test_lanes () throws GLib.Error {
 	var view = vectors ();
 	var copy = view.copy ();
 
-	assert_true (view.get_dtype () == Mtl.DType.FLOAT32);
-	assert_cmpuint (view.get_lanes (), EQ, 4);
-	assert_cmpuint (view.get_item_bits (), EQ, 128);
+	assert_true (view.dtype == Mtl.DType.FLOAT32);
+	assert_cmpuint (view.lanes, EQ, 4);
+	assert_cmpuint (view.item_bits, EQ, 128);
 	assert_int64s (view.get_shape (), { 3 });
 	assert_view (view.slice ("::-2"), "[[ 8.  9. 10. 11.]\n [ 0.  1.  2.  3.]]");
 	assert_int64s (view.to_dtype (Mtl.DType.INT16).get_shape (), { 3, 4 });
-	assert_view (view.view_as (Mtl.DType.FLOAT32).slice ("3:6"), "[3. 4. 5.]");
-	assert_true (copy.get_lanes () == 4 && copy.equal (view));
+	assert_view (view.reinterpret (Mtl.DType.FLOAT32).slice ("3:6"), "[3. 4. 5.]");
+	assert_true (copy.lanes == 4 && copy.array_equal (view));
 	copy.slice ("1").fill_double (-1);
 	assert_view (copy.slice (":2"), "[[ 0.  1.  2.  3.]\n [-1. -1. -1. -1.]]");
 }
@@ -411,7 +447,7 @@ void test_lane_elements () throws GLib.Error {
 	assert_true (view[1, 2] == 6 && view[-1, -1] == 11);
 	assert_true (view.@set ({ 1, 2 }, -6) && view.get_double ({ 1, 2 }) == -6);
 	nibbles.@set ({ 2, 1 }, -0.5);
-	assert_cmpuint (nibbles.get_item_bits (), EQ, 8);
+	assert_cmpuint (nibbles.item_bits, EQ, 8);
 	assert_view (nibbles.slice ("1:"), "[[ 0.   0. ]\n [ 0.  -0.5]]");
 	try {
 		view.get_double ({ 1 });
@@ -444,7 +480,7 @@ int main (string[] args) {
 	add_test ("/vala/view/complex", test_complex);
 	add_test ("/vala/view/bad-index", test_bad_index);
 	add_any_memory_test ("/vala/view/operations", test_operations);
-	add_any_memory_test ("/vala/view/view-as", test_view_as);
+	add_any_memory_test ("/vala/view/reinterpret", test_reinterpret);
 	add_any_memory_test ("/vala/view/overlaps", test_overlaps);
 	add_any_memory_test ("/vala/view/sharing", test_sharing);
 	add_any_memory_test ("/vala/view/fill", test_fill);
@@ -454,6 +490,8 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/copies", test_copies);
 	add_any_memory_test ("/vala/view/conversions", test_conversions);
 	add_any_memory_test ("/vala/view/comparison", test_comparison);
+	add_any_memory_test ("/vala/view/equal", test_equal);
+	add_any_memory_test ("/vala/view/properties", test_properties);
 	add_any_memory_test ("/vala/view/copied-bytes", test_copied_bytes);
 	add_test ("/vala/view/shared-bytes", test_shared_bytes);
 	add_any_memory_test ("/vala/view/format", test_format);

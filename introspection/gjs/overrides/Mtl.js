@@ -331,7 +331,7 @@ function _toArray() {
 // would find another.
 const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
 
-// By get_view() or get_entry(), or undefined.
+// By load_view() or lookup_entry(), or undefined.
 function _findTensor(file, name, method) {
     if (typeof name !== 'string' || NO_TEXT_IN_C.test(name))
         return undefined;
@@ -347,29 +347,29 @@ function _findTensor(file, name, method) {
 
 // file.get(name): a view, or undefined.
 function _getTensor(name) {
-    return _findTensor(this, name, 'get_view');
+    return _findTensor(this, name, 'load_view');
 }
 
 // file.has(name)
 function _hasTensor(name) {
-    return _findTensor(this, name, 'get_entry') !== undefined;
+    return _findTensor(this, name, 'lookup_entry') !== undefined;
 }
 
 // file.keys(): the names.
 function _iterateNames() {
-    return this.get_names().values();
+    return this.list_names().values();
 }
 
 // file.values()
 function* _iterateTensors() {
-    for (const name of this.get_names())
-        yield this.get_view(name);
+    for (const name of this.list_names())
+        yield this.load_view(name);
 }
 
 // [...file], file.entries(): pairs [name, view].
 function* _iterateFile() {
-    for (const name of this.get_names())
-        yield [name, this.get_view(name)];
+    for (const name of this.list_names())
+        yield [name, this.load_view(name)];
 }
 
 // file.forEach((view, name, file) => …)
@@ -388,23 +388,23 @@ function _defineMethods(object, methods) {
         Object.defineProperty(object, name, {value, configurable: true, writable: true});
 }
 
-// What stands last, as a Gio.Cancellable and the progress, may be left out.
-function _fillUp(object, name, nArguments) {
-    const original = object[name];
+// The last arguments of these methods have defaults. Without a callback, an
+// asynchronous method returns a promise.
+function _giveDefaults(object, methods) {
+    for (const [name, defaults] of Object.entries(methods)) {
+        const isAsync = name.endsWith('_async');
+        const nRequired = object[name].length - defaults.length - (isAsync ? 1 : 0);
 
-    object[name] = function (...args) {
-        while (args.length < nArguments)
-            args.push(null);
-        return original.apply(this, args);
-    };
-}
+        if (isAsync)
+            Gio._promisify(object, name);
 
-// Without a callback, what ends later is a promise.
-function _promise(object, names) {
-    for (const name of names) {
-        const nArguments = object[name].length - 1;
-        Gio._promisify(object, name);
-        _fillUp(object, name, nArguments);
+        const original = object[name];
+        object[name] = function (...args) {
+            defaults.forEach((value, i) => {
+                args[nRequired + i] ??= value;
+            });
+            return original.apply(this, args);
+        };
     }
 }
 
@@ -435,11 +435,6 @@ function _init() {
         });
     }
 
-    _defineGetters(Mtl.StridedView.prototype, {
-        dtype() {
-            return this.get_dtype();
-        },
-    });
     _defineMethods(Mtl.StridedView, {from: _from});
     _defineMethods(Mtl.StridedView.prototype, {
         get: _get,
@@ -449,29 +444,12 @@ function _init() {
         toArray: _toArray,
     });
 
-    // What an export waits for may be left out.
-    const exportDlpack = Mtl.StridedView.prototype.export_dlpack;
-    Mtl.StridedView.prototype.export_dlpack = function (flags, deviceType, ordinal, event = null,
-        eventValue = 0, cancellable = null) {
-        return exportDlpack.call(this, flags, deviceType, ordinal, event, eventValue,
-            cancellable);
-    };
-
-    _promise(Mtl.StridedView.prototype, ['fill_async', 'fill_double_async', 'copy_from_async',
-        'to_contiguous_async', 'to_dtype_async', 'to_device_async']);
-
-    // So may the axis, for the last one.
-    const repack = Mtl.StridedLayout.prototype.repack;
-    Mtl.StridedLayout.prototype.repack = function (itemBits, axis = -1, keepDim = true) {
-        return repack.call(this, itemBits, axis, keepDim);
-    };
-
     _defineGetters(Mtl.TensorFile.prototype, {
         size() {
             return this.get_n_items();
         },
         metadata() {
-            return new Map(this.get_metadata_keys().map(key => [key, this.get_metadata(key)]));
+            return new Map(this.list_metadata_keys().map(key => [key, this.get_metadata(key)]));
         },
     });
     _defineMethods(Mtl.TensorFile.prototype, {
@@ -483,26 +461,47 @@ function _init() {
         forEach: _forEachTensor,
     });
 
-    const {prototype: builder} = Mtl.TensorFileBuilder;
-    _promise(builder, ['write_async', 'write_shards_async']);
-    for (const name of ['write', 'write_shards'])
-        _fillUp(builder, name, builder[name].length);
-
-    const {prototype: tensorFile} = Mtl.TensorFile;
-    _promise(tensorFile, ['get_views_async', 'check_async']);
-    for (const name of ['get_views', 'check'])
-        _fillUp(tensorFile, name, tensorFile[name].length);
-
-    // To open a file nothing is needed but the file.
-    _promise(Mtl.TensorFile, ['open_async']);
-    const {open, open_async: openAsync} = Mtl.TensorFile;
-    Mtl.TensorFile.open = function (file, mode = Mtl.FileMode.AUTO, device = null,
-        cancellable = null) {
-        return open.call(this, file, mode, device, cancellable);
-    };
-    Mtl.TensorFile.open_async = function (file, mode = Mtl.FileMode.AUTO, ...rest) {
-        return openAsync.call(this, file, mode, ...rest);
-    };
+    // The last ones are the priority, a Gio.Cancellable and the progress.
+    const {PRIORITY_DEFAULT} = GLib;
+    const {AUTO} = Mtl.FileMode;
+    _giveDefaults(Mtl.Device.prototype, {synchronize: [null]});
+    _giveDefaults(Mtl.Event.prototype, {wait: [null]});
+    _giveDefaults(Mtl.Buffer, {new_mapped: [null]});
+    _giveDefaults(Mtl.Buffer.prototype, {
+        copy: [null],
+        copy_from: [null],
+        synchronize: [null],
+    });
+    _giveDefaults(Mtl.StridedLayout.prototype, {repack: [-1, true]});
+    _giveDefaults(Mtl.StridedView.prototype, {
+        copy_from_async: [null, null],
+        export_dlpack_full: [Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
+        fill_async: [null, null],
+        fill_double_async: [null, null],
+        to_contiguous_async: [null, null],
+        to_device_async: [null, null],
+        to_dtype_async: [null, null],
+    });
+    _giveDefaults(Mtl.TensorFile, {
+        open: [null],
+        open_async: [null, AUTO, PRIORITY_DEFAULT, null],
+        open_full: [null, AUTO, null],
+    });
+    _giveDefaults(Mtl.TensorFile.prototype, {
+        check: [null, null],
+        check_async: [PRIORITY_DEFAULT, null, null],
+        load_view: [null],
+        load_views: [null, null, null],
+        load_views_async: [null, PRIORITY_DEFAULT, null, null],
+        prefetch: [null],
+    });
+    _giveDefaults(Mtl.TensorFileBuilder.prototype, {
+        write: [null, null],
+        write_async: [PRIORITY_DEFAULT, null, null],
+        write_shards: [null, null],
+        write_shards_async: [PRIORITY_DEFAULT, null, null],
+    });
+    _giveDefaults(Mtl.TensorFileEntry.prototype, {check: [null], load_view: [null]});
 
     for (const [{prototype}, value] of [[Mtl.StridedView, _iterate],
         [Mtl.TensorFile, _iterateFile]]) {
