@@ -277,7 +277,7 @@ run_with_helpers (const MtlThreadsWork  *work,
   job_unref (job);
   if (!done)
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
-                         "Cancelled in the midst of the work");
+                         "The operation was cancelled partway");
   return done;
 }
 

@@ -26,7 +26,8 @@ mtl_set_no_memory (gsize    size,
                    GError **error)
 {
   g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "%" G_GSIZE_FORMAT " bytes of memory for what a file describes cannot be had", size);
+               "%" G_GSIZE_FORMAT " bytes of memory for reading or writing a file cannot be "
+               "allocated", size);
   return FALSE;
 }
 

@@ -114,7 +114,7 @@ mtl_safetensors_header_write (const MtlTensorTable  *table,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                    "The header of %" G_GSIZE_FORMAT " tensors would have %" G_GUINT64_FORMAT
-                   " bytes, and the format's limit is %d", table->n_entries, size,
+                   " bytes, but the format's limit is %d", table->n_entries, size,
                    MTL_SAFETENSORS_MAX_HEADER_SIZE);
       return NULL;
     }

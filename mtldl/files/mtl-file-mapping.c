@@ -75,7 +75,7 @@ check_address_range (const MtlFileSource  *source,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GSIZE_FORMAT " bytes of %s are beyond the limit of what can be mapped",
+               "%" G_GSIZE_FORMAT " bytes of %s are more than can be mapped",
                size, source->name);
   return FALSE;
 }
@@ -152,8 +152,8 @@ mtl_file_mapping_populate (MtlFileMapping  *self,
   if (errno == EFAULT)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s was cut short while it was in use: a page between bytes %" G_GSIZE_FORMAT
-                   " and %" G_GSIZE_FORMAT " of what is mapped is not there any more",
+                   "%s was truncated while it was in use: a page between bytes %" G_GSIZE_FORMAT
+                   " and %" G_GSIZE_FORMAT " of the mapping is missing",
                    self->name, offset, offset + size);
       return FALSE;
     }

@@ -90,7 +90,7 @@ check_replaceable (MtlFileReplacement  *self,
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s is a folder", self->name);
   else
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-                 "%s is there already, and no file: only files are replaced", self->name);
+                 "%s already exists and is not a file: only files can be replaced", self->name);
   return FALSE;
 }
 

@@ -60,7 +60,7 @@ describe_kind (mode_t mode)
   if (S_ISCHR (mode) || S_ISBLK (mode))
     return "a device";
 
-  return "no file";
+  return "not a file";
 }
 
 static void
@@ -102,7 +102,7 @@ check_kind (const char  *name,
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s is a folder", name);
   else
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-                 "%s is %s: only files of known size are read", name, describe_kind (mode));
+                 "%s is %s: only files of known size can be read", name, describe_kind (mode));
   return FALSE;
 }
 
@@ -125,7 +125,7 @@ check_empty (const MtlFileSource  *self,
     return mtl_set_file_error (self->name, "read", errno, error);
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-               "%s is said to have 0 bytes, and has more: only files of known size are read",
+               "%s has a size of 0, but is not empty: only files of known size can be read",
                self->name);
   return FALSE;
 }
@@ -233,7 +233,7 @@ mtl_file_source_read_at (const MtlFileSource  *self,
       if (n_read == 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "%s is cut short: byte %" G_GUINT64_FORMAT " is not there of the %"
+                       "%s was truncated: byte %" G_GUINT64_FORMAT " is missing of the %"
                        G_GUINT64_FORMAT " that it had when it was opened",
                        self->name, offset + done, self->size);
           return FALSE;

@@ -109,8 +109,8 @@ inflate_some (MtlFileStream  *self,
       if (result == G_CONVERTER_ERROR)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "It cannot be inflated before byte %" G_GUINT64_FORMAT " of %s: %s",
-                       self->at, self->source->name, local_error->message);
+                       "The compressed data before byte %" G_GUINT64_FORMAT " of %s cannot be "
+                       "inflated: %s", self->at, self->source->name, local_error->message);
           return FALSE;
         }
 
@@ -137,7 +137,7 @@ read_deflated (MtlFileStream  *self,
       if (n == 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "What is deflated before byte %" G_GUINT64_FORMAT " of %s ends %"
+                       "The compressed data before byte %" G_GUINT64_FORMAT " of %s end %"
                        G_GSIZE_FORMAT " bytes too early", self->end, self->source->name,
                        size - n_done);
           return FALSE;
@@ -200,8 +200,8 @@ check_ended (MtlFileStream  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "What is deflated before byte %" G_GUINT64_FORMAT " of %s is more than the %"
-               G_GUINT64_FORMAT " bytes that the directory says",
+               "The compressed data before byte %" G_GUINT64_FORMAT " of %s have more than the %"
+               G_GUINT64_FORMAT " bytes given in the directory",
                self->end, self->source->name, size);
   return FALSE;
 }
@@ -219,6 +219,6 @@ mtl_file_stream_check (MtlFileStream  *self,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "The bytes before byte %" G_GUINT64_FORMAT " of %s are damaged: their CRC is %08x, "
-               "and %08x in the directory", self->end, self->source->name, self->crc, crc);
+               "but %08x in the directory", self->end, self->source->name, self->crc, crc);
   return FALSE;
 }

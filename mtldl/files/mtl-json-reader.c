@@ -119,7 +119,7 @@ enter (MtlJsonReader *self,
     return fail_expected (self, expected);
   if (self->depth == MTL_JSON_MAX_DEPTH)
     return mtl_json_reader_fail (self, MTL_ERROR_INVALID_DATA,
-                                 "More than %d objects and arrays lie in each other",
+                                 "More than %d objects and arrays are nested",
                                  MTL_JSON_MAX_DEPTH);
 
   self->at++;

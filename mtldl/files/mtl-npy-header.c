@@ -40,13 +40,13 @@ mtl_npy_header_get_size (const guint8  *prefix,
   if (n_available < prefix_size || memcmp (prefix, MARK, MARK_SIZE) != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "This is no .npy file: it does not begin with the mark of one");
+                   "This is not a .npy file: it does not begin with the magic string");
       return FALSE;
     }
   if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "Version %u.%u of .npy is not known: there are 1.0, 2.0 and 3.0",
+                   "Version %u.%u of .npy is not supported: only 1.0, 2.0 and 3.0 are",
                    prefix[6], prefix[7]);
       return FALSE;
     }
@@ -63,7 +63,7 @@ mtl_npy_header_get_size (const guint8  *prefix,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "A .npy header of %u bytes is larger than the rest, %" G_GUINT64_FORMAT
-                   " bytes: it is cut short", header_size, file_size - prefix_size);
+                   " bytes: it is truncated", header_size, file_size - prefix_size);
       return FALSE;
     }
 
@@ -139,7 +139,7 @@ read_string (Literal     *self,
   if (close == NULL)
     return refuse (self, MTL_ERROR_INVALID_DATA, "A string does not end");
   if (memchr (self->at, '\\', close - self->at) != NULL)
-    return refuse (self, MTL_ERROR_NOT_SUPPORTED, "A string with escapes is not understood");
+    return refuse (self, MTL_ERROR_NOT_SUPPORTED, "A string with escapes is not supported");
 
   *string = self->at;
   *size = close - self->at;
@@ -195,7 +195,7 @@ read_shape (Literal        *self,
     }
 
   return entry->n_dims != 1 || has_comma
-         || refuse (self, MTL_ERROR_INVALID_DATA, "shape: A number is no tuple");
+         || refuse (self, MTL_ERROR_INVALID_DATA, "shape: A number is not a tuple");
 }
 
 static gboolean
@@ -274,7 +274,7 @@ read_descr (Literal        *self,
     return FALSE;
   if (size >= 2 && descr[1] == 'O')
     return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED,
-                         "means objects of Python, which are never loaded");
+                         "means Python objects, which are never loaded");
 
   if (size >= 3 && size <= 4 && memchr ("<>|", descr[0], 3) != NULL && descr[2] != '0')
     for (gsize i = 2; i < size && g_ascii_isdigit (descr[i]); i++)
@@ -282,9 +282,9 @@ read_descr (Literal        *self,
   if (n_bytes > 0 && n_bytes <= MAX_ITEM_SIZE && (n_bytes > 9) == (size == 4))
     entry->dtype = find_dtype (descr[1], n_bytes);
   if (entry->dtype == MTL_DTYPE_OTHER)
-    return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED, "has no counterpart here");
+    return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED, "is not supported");
   if (descr[0] == '|' && n_bytes > 1 && descr[1] != 'V')
-    return refuse_descr (self, descr, size, MTL_ERROR_INVALID_DATA, "has no order of its bytes");
+    return refuse_descr (self, descr, size, MTL_ERROR_INVALID_DATA, "has no byte order");
 
   entry->is_big_endian = descr[0] == '>' && n_bytes > 1 && descr[1] != 'V';
   return TRUE;
@@ -431,8 +431,8 @@ mtl_npy_header_parse (const guint8    *header,
       g_autofree char *dims = mtl_dims_to_string (shape, entry->n_dims);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, and %" G_GUINT64_FORMAT
-                   " follow the .npy header: it is cut short",
+                   "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, but %" G_GUINT64_FORMAT
+                   " follow the .npy header: it is truncated",
                    dims, mtl_dtype_get_name (entry->dtype), n_bytes, file_size - size);
       return FALSE;
     }

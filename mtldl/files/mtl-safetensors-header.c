@@ -97,7 +97,7 @@ mtl_safetensors_header_get_size (const guint8  *prefix,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "A header of %" G_GUINT64_FORMAT " bytes is larger than the rest of the file, "
-                   "%" G_GUINT64_FORMAT " bytes: it is cut short, or no safetensors file",
+                   "%" G_GUINT64_FORMAT " bytes: it is truncated, or not a safetensors file",
                    size, file_size - MTL_SAFETENSORS_PREFIX_SIZE);
       return FALSE;
     }
@@ -352,7 +352,7 @@ check_size (const MtlTensorEntry  *entry,
 
   shape = mtl_dims_to_string (entry->shape, entry->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, and data_offsets are "
+               "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, but data_offsets are "
                "[%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]",
                shape, mtl_safetensors_dtype_get_name (entry->dtype), n_bytes,
                entry->begin, entry->end);
@@ -374,13 +374,14 @@ refuse_place (const MtlTensorTable  *table,
     {
       g_autofree char *name_before = mtl_quote_text (entry[-1].name, strlen (entry[-1].name));
 
-      before = g_strdup_printf (", and tensor %s ends at byte %" G_GUINT64_FORMAT, name_before,
+      before = g_strdup_printf (", but tensor %s ends at byte %" G_GUINT64_FORMAT, name_before,
                                 expected);
     }
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "Tensor %s begins at byte %" G_GUINT64_FORMAT " of the data%s: %s", name,
                entry->begin, before != NULL ? before : "",
-               entry->begin < expected ? "they overlap" : "the bytes before it belong to none");
+               entry->begin < expected ? "they overlap"
+                                       : "the bytes before it belong to no tensor");
   return FALSE;
 }
 
@@ -409,9 +410,9 @@ check_places (MtlTensorTable  *table,
   if (expected != data_size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "The tensors take %" G_GUINT64_FORMAT " bytes of data, and the file has %"
+                   "The tensors take %" G_GUINT64_FORMAT " bytes of data, but the file has %"
                    G_GUINT64_FORMAT ": %s", expected, data_size,
-                   expected > data_size ? "it is cut short" : "the last ones belong to none");
+                   expected > data_size ? "it is truncated" : "the last ones belong to no tensor");
       return FALSE;
     }
 

@@ -207,7 +207,8 @@ mtl_dtype_count_bytes (MtlDType       self,
       dims = mtl_dims_to_string (shape, n_dims);
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "Shape %s in elements of %u bits takes %" G_GUINT64_FORMAT
-                   " bits, which are no whole bytes", dims, mtl_dtype_get_bits (self), n_bits);
+                   " bits, which is not a whole number of bytes",
+                   dims, mtl_dtype_get_bits (self), n_bits);
       return FALSE;
     }
 

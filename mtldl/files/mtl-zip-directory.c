@@ -110,8 +110,8 @@ mtl_zip_end_parse (const guint8  *tail,
   if (record == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "This is no zip archive, or one that is cut short: it has no end of a "
-                   "directory");
+                   "This is not a zip archive, or it is truncated: the end of the directory is "
+                   "missing");
       return FALSE;
     }
 
@@ -217,13 +217,13 @@ check_member (const MtlZipMember  *member,
     }
   if (!member->is_deflated && member->size != member->stored_size)
     {
-      why = g_strdup_printf ("is not compressed, and has %" G_GUINT64_FORMAT " bytes in %"
+      why = g_strdup_printf ("is not compressed, but has %" G_GUINT64_FORMAT " bytes in %"
                              G_GUINT64_FORMAT, member->size, member->stored_size);
       return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
     }
   if (member->is_deflated && member->size / MAX_EXPANSION > member->stored_size)
     {
-      why = g_strdup_printf ("cannot have %" G_GUINT64_FORMAT " bytes, deflated to %"
+      why = g_strdup_printf ("cannot have %" G_GUINT64_FORMAT " bytes if deflated to %"
                              G_GUINT64_FORMAT, member->size, member->stored_size);
       return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
     }
@@ -254,7 +254,7 @@ read_member (const guint8     *bytes,
   guint method;
 
   if (rest < ENTRY_SIZE || !has_mark (entry, "PK\1\2"))
-    return refuse (error, "an entry of its directory does not begin as one");
+    return refuse (error, "an entry of its directory has no signature");
 
   method = load_le (entry + 10, 2);
   extra_size = load_le (entry + 30, 2);
@@ -268,7 +268,7 @@ read_member (const guint8     *bytes,
     .is_deflated = method == METHOD_DEFLATED,
   };
   if (member->name_size + extra_size + comment_size > rest - ENTRY_SIZE)
-    return refuse (error, "an entry of its directory does not end in it");
+    return refuse (error, "an entry of its directory ends outside of it");
 
   member->name = mtl_arena_dup_text (arena, (const char *) entry + ENTRY_SIZE, member->name_size,
                                      error);
@@ -277,7 +277,7 @@ read_member (const guint8     *bytes,
   if (load_le (entry + 8, 2) & FLAG_ENCRYPTED)
     return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED, "is encrypted");
   if (!read_zip64 (member, entry + ENTRY_SIZE + member->name_size, extra_size))
-    return refuse_member (member, error, MTL_ERROR_INVALID_DATA, "has an extra field that is cut");
+    return refuse_member (member, error, MTL_ERROR_INVALID_DATA, "has a truncated extra field");
 
   *at += ENTRY_SIZE + member->name_size + extra_size + comment_size;
   return check_member (member, method, end->begin, error);
@@ -373,7 +373,7 @@ mtl_zip_member_find_begin (const MtlZipMember  *self,
   if (!has_mark (local_header, "PK\3\4") || load_le (local_header + 26, 2) != self->name_size
       || memcmp (local_header + MTL_ZIP_LOCAL_HEADER_SIZE, self->name, self->name_size) != 0)
     {
-      why = g_strdup_printf ("is not at byte %" G_GUINT64_FORMAT ", where the directory has it",
+      why = g_strdup_printf ("is not at byte %" G_GUINT64_FORMAT ", where the directory places it",
                              self->local_begin);
       return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
     }

@@ -32,7 +32,7 @@ spread_lanes (MtlStridedView  *view,
   if (view->layout.n_dims == MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "With an axis for %u lanes there are more than %d dimensions",
+                   "An axis for the %u lanes exceeds the limit of %d dimensions",
                    view->type.lanes, MTL_LAYOUT_MAX_DIMS);
       return NULL;
     }
@@ -128,8 +128,8 @@ add_size (MtlTensorFilePlan       *self,
     }
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "With its %" G_GUINT64_FORMAT " bytes there are more than %" G_GUINT64_FORMAT,
-               tensor->n_bytes, max);
+               "Its %" G_GUINT64_FORMAT " bytes bring the total above the limit of %"
+               G_GUINT64_FORMAT, tensor->n_bytes, max);
   return FALSE;
 }
 
@@ -289,13 +289,14 @@ check_format (MtlTensorFileBuilder  *builder,
     return TRUE;
 
   if (builder->format != MTL_TENSOR_FILE_FORMAT_NPY)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, ".npz files are read, not written");
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                 ".npz files can be read, but not written");
   else if (builder->tensors->len != 1)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "A .npy file has one tensor, and %u were added", builder->tensors->len);
+                 "A .npy file has one tensor, but %u were added", builder->tensors->len);
   else if (g_tree_nnodes (builder->metadata) > 0)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "A .npy file has no metadata, and %d were set",
+                 "A .npy file has no metadata, but %d were set",
                  g_tree_nnodes (builder->metadata));
   else
     return TRUE;

@@ -99,7 +99,7 @@ get_model_name (GFile   *index,
 
   quoted = mtl_quote_text (base != NULL ? base : "", base != NULL ? strlen (base) : 0);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%s is not a name for an index, as model" FORMAT_ENDING INDEX_ENDING " is", quoted);
+               "%s is not a name for an index, such as model" FORMAT_ENDING INDEX_ENDING, quoted);
   return NULL;
 }
 
@@ -177,7 +177,7 @@ check_has_index (MtlTensorFileBuilder  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Only safetensors files have an index, and no %s ones",
+               "Only safetensors files have an index, %s files do not",
                self->format == MTL_TENSOR_FILE_FORMAT_NPY ? ".npy" : ".npz");
   return FALSE;
 }

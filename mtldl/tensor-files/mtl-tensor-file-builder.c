@@ -268,7 +268,7 @@ check_name (MtlTensorFileBuilder  *self,
 
   quoted = mtl_quote_text (name, strlen (name));
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "Tensor %s is there already, among %u", quoted, self->tensors->len);
+               "Tensor %s was already added, among %u", quoted, self->tensors->len);
   return FALSE;
 }
 

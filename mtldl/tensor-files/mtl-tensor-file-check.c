@@ -40,8 +40,8 @@ check_alignment (const MtlTensorEntry  *entry,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "It begins at byte %" G_GUINT64_FORMAT ", which is no multiple of the %u bytes of "
-               "its numbers", entry->begin, size);
+               "It begins at byte %" G_GUINT64_FORMAT ", which is not a multiple of the %u bytes "
+               "of its numbers", entry->begin, size);
   return FALSE;
 }
 
@@ -83,7 +83,7 @@ check_values (const MtlTensorEntry  *entry,
   place = describe_place (entry, begin + offset);
   if (entry->dtype == MTL_DTYPE_BOOL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                 "Element %s is the byte %u, and a bool is 0 or 1", place, bytes[offset]);
+                 "Element %s is the byte %u, but a bool is 0 or 1", place, bytes[offset]);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Element %s is NaN", place);
   return FALSE;

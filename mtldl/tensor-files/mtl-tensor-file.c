@@ -231,14 +231,15 @@ open_member (MtlTensorFilePart  *part,
   if (part->table->n_files > 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s is an index itself, and no file of tensors", part->source->name);
+                   "%s is an index itself, not a file of tensors", part->source->name);
       return FALSE;
     }
 
   if (part->table->format != MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s is of NumPy's, and an index names safetensors files", part->source->name);
+                   "%s is a NumPy file, but an index can only name safetensors files",
+                   part->source->name);
       return FALSE;
     }
 
@@ -263,7 +264,7 @@ complete_entries (MtlTensorFile  *self,
           g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
 
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "Tensor %s is not in %s, where the index has it", name,
+                       "Tensor %s is not in %s, where the index places it", name,
                        part->source->name);
           return FALSE;
         }

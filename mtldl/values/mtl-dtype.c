@@ -64,7 +64,8 @@ mtl_dtype_check (MtlDType   self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The element type 0x%x has no name here: views are made of named ones only", self);
+               "The element type 0x%x has no name here: views can only be created with named types",
+               self);
   return FALSE;
 }
 

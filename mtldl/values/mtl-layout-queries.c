@@ -191,8 +191,8 @@ mtl_layout_dup_byte_strides (const MtlLayout  *self,
       if (!whole_bytes && units % 8 != 0)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                       "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is not of"
-                       " whole bytes", strides[i], i, self->item_bits);
+                       "The stride %" G_GINT64_FORMAT " of axis %u in items of %u bits is not a"
+                       " whole number of bytes", strides[i], i, self->item_bits);
           return NULL;
         }
       byte_strides[i] = whole_bytes ? units : units / 8;

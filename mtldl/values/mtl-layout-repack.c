@@ -25,7 +25,7 @@ set_needs_copy (const MtlLayout  *self,
   g_autofree char *string = mtl_layout_to_string (self);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A layout of %s gives items of %u bits only with a copy: %s",
+               "A layout of %s can only have items of %u bits after a copy: %s",
                string, item_bits, why);
   return FALSE;
 }
@@ -57,8 +57,8 @@ pack (const MtlLayout  *self,
   if (extent % factor != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The extent %" G_GINT64_FORMAT " of axis %u is no multiple of %" G_GINT64_FORMAT
-                   ": that many items of %u bits make one of %u",
+                   "The extent %" G_GINT64_FORMAT " of axis %u is not a multiple of %"
+                   G_GINT64_FORMAT ": that many items of %u bits make one of %u",
                    extent, axis, factor, self->item_bits, item_bits);
       return FALSE;
     }
@@ -68,7 +68,8 @@ pack (const MtlLayout  *self,
 
   for (guint i = 0; i < self->n_dims; i++)
     if (i != axis && mtl_layout_is_walked (self, i) && mtl_layout_strides (self)[i] % factor != 0)
-      return set_needs_copy (self, item_bits, "a stride is not of whole such items", error);
+      return set_needs_copy (self, item_bits, "a stride is not a whole number of such items",
+                             error);
 
   mtl_layout_init (result, self->n_dims, item_bits, self->offset / factor);
   for (guint i = self->n_dims; i-- > 0;)
@@ -148,15 +149,15 @@ mtl_layout_repack (const MtlLayout  *self,
   if (smaller == 0 || larger % smaller != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "Items of %u bits do not make items of %u bits: one has to be a multiple of the"
-                   " other", self->item_bits, item_bits);
+                   "Items of %u bits cannot become items of %u bits: one size has to be a multiple"
+                   " of the other", self->item_bits, item_bits);
       return FALSE;
     }
 
   if (item_bits == self->item_bits)
     mtl_layout_copy (self, &repacked);
   else if (!is_dense_axis (self, resolved))
-    return set_needs_copy (self, item_bits, "the items do not lie side by side", error);
+    return set_needs_copy (self, item_bits, "the items are not contiguous", error);
   else if (!(item_bits > self->item_bits ? pack : unpack) (self, resolved, larger / smaller,
                                                            item_bits, &repacked, error))
     return FALSE;

@@ -191,7 +191,7 @@ mtl_layout_new_for_bytes (const gint64  *shape,
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                        "The stride of %" G_GINT64_FORMAT " bytes of axis %" G_GSIZE_FORMAT
-                       " is no multiple of an item of %u bits",
+                       " is not a multiple of an item of %u bits",
                        byte_strides[i], i, item_bits);
           return FALSE;
         }

@@ -448,9 +448,10 @@ test_no_files (TestFolder    *folder,
   n_names = count_names (folder);
 
   assert_replace_fails (itself, G_IO_ERROR_IS_DIRECTORY, folder->path);
-  assert_replace_fails (fifo, G_IO_ERROR_NOT_REGULAR_FILE, "fifo” is there already, and no file");
-  assert_replace_fails (socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket” is there");
-  assert_replace_fails (null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null” is there");
+  assert_replace_fails (fifo, G_IO_ERROR_NOT_REGULAR_FILE,
+                        "fifo” already exists and is not a file");
+  assert_replace_fails (socket_file, G_IO_ERROR_NOT_REGULAR_FILE, "socket” already exists");
+  assert_replace_fails (null, G_IO_ERROR_NOT_REGULAR_FILE, "“/dev/null” already exists");
   assert_replace_fails (nowhere, G_IO_ERROR_NOT_FOUND, "no-folder/file” cannot be written: No");
   assert_replace_fails (under, G_IO_ERROR_NOT_DIRECTORY, "fifo/file” cannot be written");
   assert_replace_fails (remote, G_IO_ERROR_NOT_SUPPORTED, "“no-such-scheme://host/file”");

@@ -121,7 +121,7 @@ test_read (TestFolder    *folder,
       assert_pattern (bytes, begin, 10000 - begin);
     }
   assert_refuses (mtl_file_source_read_at (source, 9999, bytes, 2, &error),
-                  MTL_ERROR_INVALID_DATA, "byte 10000 is not there");
+                  MTL_ERROR_INVALID_DATA, "byte 10000 is missing");
 }
 
 static void
@@ -171,7 +171,7 @@ test_changed (TestFolder    *folder,
   assert_refuses (mtl_file_source_check_unchanged (source, &error), MTL_ERROR_INVALID_DATA,
                   "100 bytes and has 60");
   assert_refuses (mtl_file_source_read_at (source, 10, bytes, 90, &error),
-                  MTL_ERROR_INVALID_DATA, "byte 60 is not there of the 100");
+                  MTL_ERROR_INVALID_DATA, "byte 60 is missing of the 100");
 }
 
 /* Another file in its place is another file. */

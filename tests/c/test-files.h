@@ -238,7 +238,7 @@ assert_only_files_open (TestFolder *folder,
     g_autoptr (GFile) made_up = g_file_new_for_path (MADE_UP_FILE);
     g_autoptr (GFile) memory = g_file_new_for_path ("/proc/self/mem");
 
-    assert_open_fails (open_file, made_up, G_IO_ERROR_NOT_REGULAR_FILE, "have 0 bytes");
+    assert_open_fails (open_file, made_up, G_IO_ERROR_NOT_REGULAR_FILE, "has a size of 0");
     assert_open_fails (open_file, memory, G_IO_ERROR_FAILED, "“/proc/self/mem” cannot be read");
   }
 #endif

@@ -133,9 +133,9 @@ test_bad_repack (void)
   assert_fails (mtl_strided_layout_repack (layout, 32, 1, TRUE, &error),
                 MTL_ERROR_NEEDS_COPY, "(9, 1)");
   assert_fails (mtl_strided_layout_repack (layout, 8, 0, TRUE, &error),
-                MTL_ERROR_NEEDS_COPY, "side by side");
+                MTL_ERROR_NEEDS_COPY, "not contiguous");
   assert_fails (mtl_strided_layout_repack (reversed, 8, 1, TRUE, &error),
-                MTL_ERROR_NEEDS_COPY, "side by side");
+                MTL_ERROR_NEEDS_COPY, "not contiguous");
   assert_fails (mtl_strided_layout_repack (shifted, 32, 0, TRUE, &error),
                 MTL_ERROR_NEEDS_COPY, "offset 1");
   assert_fails (mtl_strided_layout_repack (long_row, 8, 0, TRUE, &error),

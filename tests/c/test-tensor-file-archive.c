@@ -124,9 +124,9 @@ test_archive_wrong (TestFolder    *folder,
   file = write_npz (folder, "file", &member, 1);
   tensors = open_file (file, MTL_FILE_MODE_MAP);
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "Tensor “a\\n”: What is deflated before byte");
+                "Tensor “a\\n”: The compressed data before byte");
   assert_fails (mtl_tensor_file_load_view (tensors, "a\n", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "file” ends 1000 bytes too early");
+                "file” end 1000 bytes too early");
 
   g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
   memset (bytes + size / 2, 0xff, 64);

@@ -190,7 +190,7 @@ test_converted (TestFolder    *folder,
   add_converted (builder, "same", turned, MTL_DTYPE_FLOAT64);
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "int", numbers, MTL_DTYPE_INT8,
                                                          &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "“int” is there already");
+                  MTL_ERROR_INVALID_ARGUMENT, "“int” was already added");
   assert_refuses (mtl_tensor_file_builder_add_converted (builder, "x", numbers, (MtlDType) 77,
                                                          &error),
                   MTL_ERROR_INVALID_ARGUMENT, "0x4d");
@@ -250,7 +250,7 @@ test_lanes (TestFolder    *folder,
   deep = mtl_strided_view_reshape (pairs, ones, 64, NULL);
   add (builder, "deep", deep);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “deep”: With an axis for 2 lanes there are more than 64 dimensions");
+                      "Tensor “deep”: An axis for the 2 lanes exceeds the limit of 64 dimensions");
 }
 
 /* Elements of 4 bits that have a byte each are packed. */
@@ -296,7 +296,7 @@ test_names (TestFolder    *folder,
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     add (builder, names[i], view);
   assert_refuses (mtl_tensor_file_builder_add (builder, "a", view, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "Tensor “a” is there already, among 7");
+                  MTL_ERROR_INVALID_ARGUMENT, "Tensor “a” was already added, among 7");
   assert_refuses (mtl_tensor_file_builder_add (builder, "__metadata__", view, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "“__metadata__”");
   assert_refuses (mtl_tensor_file_builder_add (builder, "\xff", view, &error),
@@ -481,15 +481,16 @@ test_refused (TestFolder    *folder,
   for (guint i = 0; i < 4; i++)
     add (huge, (const char *[]) { "a", "b", "c", "d" }[i], repeated);
   assert_not_written (huge, file, MTL_ERROR_OVERFLOW,
-                      "Tensor “d”: With its 1152921504606846976 bytes there are more than "
-                      "4611686018427387903");
+                      "Tensor “d”: Its 1152921504606846976 bytes bring the total above the limit "
+                      "of 4611686018427387903");
   producer_init (&producer);
   producer.versioned.dl_tensor.device = (DLDevice) { 7, 1 };
   foreign = import (&producer, (DLDataType) { 2, 32, 1 });
   add (elsewhere, "elsewhere", foreign);
   assert_not_written (elsewhere, file, MTL_ERROR_NOT_HOST_ACCESSIBLE, "Tensor “elsewhere”: ");
   mtl_tensor_file_builder_set_format (odd, MTL_TENSOR_FILE_FORMAT_NPZ);
-  assert_not_written (odd, file, MTL_ERROR_NOT_SUPPORTED, ".npz files are read, not written");
+  assert_not_written (odd, file, MTL_ERROR_NOT_SUPPORTED,
+                      ".npz files can be read, but not written");
   g_assert_false (g_file_query_exists (file, NULL));
 }
 
@@ -526,7 +527,7 @@ test_npy (TestFolder    *folder,
 
   mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_NPY);
   g_assert_cmpint (mtl_tensor_file_builder_get_format (builder), ==, MTL_TENSOR_FILE_FORMAT_NPY);
-  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, and 0 were added");
+  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, but 0 were added");
   add (builder, "any name", turned);
   write_tensors (builder, file);
 
@@ -552,10 +553,10 @@ test_npy (TestFolder    *folder,
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "131072, is larger than the limit");
   mtl_tensor_file_builder_set_alignment (builder, 0);
   set_metadata (builder, "format", "pt");
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "no metadata, and 1 were set");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "no metadata, but 1 were set");
   set_metadata (builder, "format", NULL);
   add (builder, "two", matrix);
-  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, and 2 were added");
+  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, but 2 were added");
 
   mtl_tensor_file_builder_set_format (other, MTL_TENSOR_FILE_FORMAT_NPY);
   add (other, "half", half);

@@ -65,7 +65,7 @@ test_requests (TestFolder    *folder,
       assert_refuses (check (tensors, MTL_TENSOR_CHECKS_ALIGNMENT, &error),
                       MTL_ERROR_INVALID_DATA, "Tensor “nan”: It begins at byte ");
       assert_refuses (check (tensors, ALL, &error), MTL_ERROR_INVALID_DATA,
-                      "which is no multiple of the 2 bytes");
+                      "which is not a multiple of the 2 bytes");
       assert_right (check_one (tensors, "bytes", ALL, &error));
       assert_right (check_one (tensors, "nan", MTL_TENSOR_CHECKS_BOOL, &error));
       assert_refuses (check_one (tensors, "nan", MTL_TENSOR_CHECKS_NAN, &error),

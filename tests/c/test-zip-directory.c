@@ -257,9 +257,9 @@ test_refused_members (void)
       "Member “a” of the zip archive is compressed by method 12" },
     { { "a", .flags = 1 }, MTL_ERROR_NOT_SUPPORTED, "Member “a” of the zip archive is encrypted" },
     { { "a", .stored_size = 5, .size = 6 }, MTL_ERROR_INVALID_DATA,
-      "Member “a” of the zip archive is not compressed, and has 6 bytes in 5" },
+      "Member “a” of the zip archive is not compressed, but has 6 bytes in 5" },
     { { "a", .method = 8, .stored_size = 10, .size = 11352 }, MTL_ERROR_INVALID_DATA,
-      "Member “a” of the zip archive cannot have 11352 bytes, deflated to 10" },
+      "Member “a” of the zip archive cannot have 11352 bytes if deflated to 10" },
     { { "a", .stored_size = G_MAXUINT64, .size = G_MAXUINT64, .is_zip64 = TRUE },
       MTL_ERROR_INVALID_DATA,
       "of 18446744073709551615 bytes at byte 0 does not lie before the directory at byte" },
@@ -269,9 +269,9 @@ test_refused_members (void)
       "Member “a” of the zip archive of 0 bytes at byte 1000 does not lie before the directory" },
     { { "a", .moved_by = 30 }, MTL_ERROR_INVALID_DATA, "at byte 30 does not lie before" },
     { { "a", .has_cut_extra = TRUE }, MTL_ERROR_INVALID_DATA,
-      "Member “a” of the zip archive has an extra field that is cut" },
+      "Member “a” of the zip archive has a truncated extra field" },
     { { "a", .is_zip64 = TRUE, .has_short_extra = TRUE }, MTL_ERROR_INVALID_DATA,
-      "Member “a” of the zip archive has an extra field that is cut" },
+      "Member “a” of the zip archive has a truncated extra field" },
     { { "\377" }, MTL_ERROR_NOT_SUPPORTED,
       "Member “\\xff” of the zip archive has a name that is not UTF-8" },
     { { "a\0b", .name_size = 3 }, MTL_ERROR_NOT_SUPPORTED,
@@ -314,9 +314,9 @@ test_refused_ends (void)
   } cases[] = {
     { { .n_members = -1 }, "its directory has more entries than its end counts" },
     { { .n_members = 1 }, "its directory of 2 members in 49 bytes at byte 46 does not lie" },
-    { { .size = -1 }, "an entry of its directory does not end in it" },
+    { { .size = -1 }, "an entry of its directory ends outside of it" },
     { { .size = 1 }, "in 50 bytes at byte 46 does not lie before its end at byte 95" },
-    { { .begin = -1 }, "an entry of its directory does not begin as one" },
+    { { .begin = -1 }, "an entry of its directory has no signature" },
     { { .begin = 1 }, "at byte 47 does not lie before its end at byte 95" },
     { { .begin = -47, .is_zip64 = TRUE }, "at byte 18446744073709551615 does not lie before" },
     { { .n_members = -2, .is_zip64 = TRUE }, "of 18446744073709551615 members in 49 bytes" },
@@ -359,7 +359,7 @@ test_cut (void)
     {
       g_byte_array_set_size (bytes, bytes->len - 1);
       assert_fails (parse (bytes, &end, &error), MTL_ERROR_INVALID_DATA,
-                    "This is no zip archive, or one that is cut short");
+                    "This is not a zip archive, or it is truncated");
     }
 }
 

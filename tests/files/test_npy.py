@@ -139,7 +139,7 @@ def test_many_members(tmp_path):
     table, = read_tables([path])
 
     # They are all in the directory, and the second is no array.
-    assert table.message.startswith("Member “1”: This is no .npy file")
+    assert table.message.startswith("Member “1”: This is not a .npy file")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -256,7 +256,7 @@ def test_failures_leave_what_was_there(tmp_path, source, target):
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["bad", "in.safetensors", "out.safetensors"]
     assert "No such file" in complaint("cp", source, tmp_path / "none" / "x")
-    assert "only files are replaced" in complaint("cp", source, "/dev/full")
+    assert "only files can be replaced" in complaint("cp", source, "/dev/full")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -63,7 +63,7 @@ void test_repack () throws GLib.Error {
 		floats.repack (64, 0);
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY e) {
-		assert_true (e.message.contains ("side by side"));
+		assert_true (e.message.contains ("not contiguous"));
 	}
 }
 
