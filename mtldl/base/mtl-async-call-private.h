@@ -6,27 +6,27 @@
 
 G_BEGIN_DECLS
 
-/* Gives what the caller gets, or TRUE as a pointer where that is whether it worked;
- * NULL where it fails. */
+/* Returns the result of the operation, or TRUE as a pointer if there is no other;
+ * NULL on error. */
 typedef gpointer                  (* MtlAsyncFunc) (gpointer           self,
                                    gpointer           call,
                                    const MtlMonitor  *monitor,
                                    GError           **error);
 
-/* An operation in a thread of its own. A structure that begins with this has what
- * the operation is given. */
+/* An operation in a separate thread. A structure for its arguments begins with this
+ * one. */
 typedef struct
 {
   MtlAsyncFunc run;
-  GDestroyNotify free_result; /* NULL: it is TRUE */
-  GDestroyNotify clear;       /* what it is given; NULL for nothing to clear */
+  GDestroyNotify free_result; /* NULL if the result is TRUE */
+  GDestroyNotify clear;       /* clears the arguments; NULL if there is nothing to clear */
   MtlProgress *progress;
   int io_priority;            /* of the thread and of the callback */
-  gboolean is_lasting; /* what was done counts, cancelled meanwhile or not */
+  gboolean is_lasting; /* a result counts even if cancelled meanwhile */
 } MtlAsyncCall;
 
-/* Takes the call, which was allocated. A task that is cancelled ends when its thread
- * has: until then it may write. */
+/* Takes ownership of the call, which was allocated with g_new(). A cancelled task
+ * does not end before its thread has, because until then the thread may write. */
 void     mtl_async_call_start       (gpointer              call,
                                      gpointer              self,
                                      gpointer              source_tag,

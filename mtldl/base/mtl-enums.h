@@ -8,29 +8,29 @@ G_BEGIN_DECLS
 
 /**
  * MtlDeviceType:
- * @MTL_DEVICE_TYPE_UNKNOWN: a kind that DLPack does not name; as an argument:
- *   no particular one
+ * @MTL_DEVICE_TYPE_UNKNOWN: a type that DLPack does not name; as an argument:
+ *   no particular type
  * @MTL_DEVICE_TYPE_CPU: host memory
- * @MTL_DEVICE_TYPE_CUDA: NVIDIA's GPUs
+ * @MTL_DEVICE_TYPE_CUDA: NVIDIA GPUs
  * @MTL_DEVICE_TYPE_CUDA_HOST: host memory pinned for CUDA
  * @MTL_DEVICE_TYPE_OPENCL: OpenCL
  * @MTL_DEVICE_TYPE_VULKAN: Vulkan
  * @MTL_DEVICE_TYPE_METAL: Metal
  * @MTL_DEVICE_TYPE_VPI: Verilog simulator
- * @MTL_DEVICE_TYPE_ROCM: AMD's GPUs
+ * @MTL_DEVICE_TYPE_ROCM: AMD GPUs
  * @MTL_DEVICE_TYPE_ROCM_HOST: host memory pinned for ROCm
  * @MTL_DEVICE_TYPE_EXT_DEV: reserved for extensions
- * @MTL_DEVICE_TYPE_CUDA_MANAGED: CUDA's managed memory
- * @MTL_DEVICE_TYPE_ONE_API: oneAPI's unified shared memory
+ * @MTL_DEVICE_TYPE_CUDA_MANAGED: CUDA managed memory
+ * @MTL_DEVICE_TYPE_ONE_API: oneAPI unified shared memory
  * @MTL_DEVICE_TYPE_WEBGPU: WebGPU
- * @MTL_DEVICE_TYPE_HEXAGON: Qualcomm's Hexagon
- * @MTL_DEVICE_TYPE_MAIA: Microsoft's MAIA
- * @MTL_DEVICE_TYPE_TRN: AWS' Trainium
- * @MTL_DEVICE_TYPE_TPU: Google's TPU
+ * @MTL_DEVICE_TYPE_HEXAGON: Qualcomm Hexagon
+ * @MTL_DEVICE_TYPE_MAIA: Microsoft MAIA
+ * @MTL_DEVICE_TYPE_TRN: AWS Trainium
+ * @MTL_DEVICE_TYPE_TPU: Google TPU
  * @MTL_DEVICE_TYPE_TPU_HOST: host memory pinned for a TPU
- * @MTL_DEVICE_TYPE_ASCEND: Huawei's Ascend
+ * @MTL_DEVICE_TYPE_ASCEND: Huawei Ascend
  *
- * The kinds of devices, with DLPack's numbers.
+ * The types of devices, with the numbers of DLPack.
  *
  * Since: 1.0
  */
@@ -62,13 +62,13 @@ typedef enum
  * MtlStorageMode:
  * @MTL_STORAGE_MODE_HOST: memory of the host
  * @MTL_STORAGE_MODE_SHARED: one memory that the host and the device both use
- * @MTL_STORAGE_MODE_MANAGED: one copy each for the host and the device, brought
- *   into agreement on demand
- * @MTL_STORAGE_MODE_PRIVATE: memory that only the device reaches
+ * @MTL_STORAGE_MODE_MANAGED: one copy each for the host and the device,
+ *   synchronized on demand
+ * @MTL_STORAGE_MODE_PRIVATE: memory that only the device can access
  * @MTL_STORAGE_MODE_FOREIGN: memory of a device that this library has no
  *   backend for; it can be described and passed on
  *
- * Where a buffer's memory lives and who can reach it.
+ * Where a buffer's memory is, and who can access it.
  *
  * Since: 1.0
  */
@@ -83,11 +83,11 @@ typedef enum
 
 /**
  * MtlBufferFlags:
- * @MTL_BUFFER_FLAGS_NONE: writable, copied only where there is no other way
- * @MTL_BUFFER_FLAGS_READ_ONLY: writes are refused
- * @MTL_BUFFER_FLAGS_NEVER_COPY: an error rather than a copy
+ * @MTL_BUFFER_FLAGS_NONE: writable, and copied only if there is no other way
+ * @MTL_BUFFER_FLAGS_READ_ONLY: writing is an error
+ * @MTL_BUFFER_FLAGS_NEVER_COPY: fail rather than copy
  *
- * How a buffer is made of memory that exists already.
+ * How to create a buffer from existing memory.
  *
  * Since: 1.0
  */
@@ -100,11 +100,11 @@ typedef enum /*< flags >*/
 
 /**
  * MtlFileMode:
- * @MTL_FILE_MODE_AUTO: mapped on disks of this machine, read from others
- * @MTL_FILE_MODE_MAP: mapped: the system reads pages when they are used
- * @MTL_FILE_MODE_READ: read, one tensor at a time, into memory of its own
+ * @MTL_FILE_MODE_AUTO: map files on disks of this machine, read others
+ * @MTL_FILE_MODE_MAP: map the file: the system reads pages when they are used
+ * @MTL_FILE_MODE_READ: read one tensor at a time, into separate memory
  *
- * How the tensors of a file come into memory.
+ * How the tensors of a file get into memory.
  *
  * Since: 1.0
  */
@@ -119,10 +119,10 @@ typedef enum
  * MtlTensorFileFormat:
  * @MTL_TENSOR_FILE_FORMAT_SAFETENSORS: safetensors, in one file or in several
  *   that an index names
- * @MTL_TENSOR_FILE_FORMAT_NPY: NumPy's .npy, of one array
+ * @MTL_TENSOR_FILE_FORMAT_NPY: NumPy's .npy, with one array
  * @MTL_TENSOR_FILE_FORMAT_NPZ: NumPy's .npz, a zip archive of .npy files
  *
- * How tensors are written to a file.
+ * The formats of tensor files.
  *
  * Since: 1.0
  */
@@ -135,13 +135,15 @@ typedef enum
 
 /**
  * MtlTensorFileOrder:
- * @MTL_TENSOR_FILE_ORDER_ALIGNED: such that each tensor begins at a multiple of
- *   the power of two that divides its size, up to 16 KiB: those of the largest
- *   first, and else as they were added
- * @MTL_TENSOR_FILE_ORDER_ADDED: as they were added, wherever each then begins
+ * @MTL_TENSOR_FILE_ORDER_ALIGNED: sorted so that each tensor begins at a
+ *   multiple of the largest power of two that divides its size, up to 16 KiB:
+ *   the largest powers first, and equal ones in the order in which they were
+ *   added
+ * @MTL_TENSOR_FILE_ORDER_ADDED: the order in which they were added, whatever
+ *   their alignment
  *
- * The order of the tensors in a file that is written. A safetensors file may not
- * have gaps.
+ * The order of the tensors in a file to write. A safetensors file cannot have
+ * gaps.
  *
  * Since: 1.0
  */
@@ -153,14 +155,14 @@ typedef enum
 
 /**
  * MtlTensorChecks:
- * @MTL_TENSOR_CHECKS_NONE: only what makes a file wrong
- * @MTL_TENSOR_CHECKS_NAN: no number may be NaN
- * @MTL_TENSOR_CHECKS_BOOL: a bool is the byte 0 or 1
- * @MTL_TENSOR_CHECKS_ALIGNMENT: numbers begin at multiples of their size, counted
- *   from the beginning of the file
+ * @MTL_TENSOR_CHECKS_NONE: no additional checks
+ * @MTL_TENSOR_CHECKS_NAN: no number is NaN
+ * @MTL_TENSOR_CHECKS_BOOL: each bool is the byte 0 or 1
+ * @MTL_TENSOR_CHECKS_ALIGNMENT: numbers begin at multiples of their size,
+ *   counted from the beginning of the file
  *
- * What else is to be looked for in the tensors of a file: what is right in a
- * file, and may be wrong for its user.
+ * Additional checks for the tensors of a file. A file that does not pass them
+ * is valid, but may not be what its user expects.
  *
  * Since: 1.0
  */
@@ -174,9 +176,9 @@ typedef enum /*< flags >*/
 
 /**
  * MtlOrder:
- * @MTL_ORDER_C: row-major, the last axis is the densest
- * @MTL_ORDER_F: column-major, the first axis is the densest
- * @MTL_ORDER_K: keep the order in which the axes lie in memory
+ * @MTL_ORDER_C: row-major: the last axis is the densest
+ * @MTL_ORDER_F: column-major: the first axis is the densest
+ * @MTL_ORDER_K: keep the order of the axes in memory
  * @MTL_ORDER_ANY: row-major or column-major
  *
  * The order of a layout's axes in memory.
@@ -193,15 +195,15 @@ typedef enum
 
 /**
  * MtlDlpackFlags:
- * @MTL_DLPACK_FLAGS_NONE: a versioned tensor, copied only where there is no
- *   other way
- * @MTL_DLPACK_FLAGS_LEGACY: the form from before DLPack 1.0, which cannot
- *   carry read-only data
- * @MTL_DLPACK_FLAGS_COPY: always a fresh copy, for the consumer alone
- * @MTL_DLPACK_FLAGS_NEVER_COPY: an error rather than a copy
- * @MTL_DLPACK_FLAGS_NEGATIVE_STRIDES: the consumer takes negative strides
+ * @MTL_DLPACK_FLAGS_NONE: a versioned tensor, copied only if there is no other
+ *   way
+ * @MTL_DLPACK_FLAGS_LEGACY: the form from before DLPack 1.0, which cannot carry
+ *   read-only data
+ * @MTL_DLPACK_FLAGS_COPY: always a new copy, for the consumer alone
+ * @MTL_DLPACK_FLAGS_NEVER_COPY: fail rather than copy
+ * @MTL_DLPACK_FLAGS_NEGATIVE_STRIDES: the consumer supports negative strides
  *
- * How a view goes out as a DLPack tensor.
+ * How to export a view as a DLPack tensor.
  *
  * Since: 1.0
  */

@@ -17,25 +17,23 @@ G_BEGIN_DECLS
 
 /**
  * MtlError:
- * @MTL_ERROR_INVALID_ARGUMENT: a value that can never be right: a negative
- *   extent, an axis named twice, an unknown element type
- * @MTL_ERROR_OUT_OF_BOUNDS: an index, an axis or a range lies outside of what
- *   there is
+ * @MTL_ERROR_INVALID_ARGUMENT: a value that can never be valid, such as a
+ *   negative extent, an axis named twice, or an unknown element type
+ * @MTL_ERROR_OUT_OF_BOUNDS: an index, an axis or a range is out of bounds
  * @MTL_ERROR_OVERFLOW: a product or a sum does not fit its type, or a value
- *   does not fit the element that it was to go into
- * @MTL_ERROR_NOT_SUPPORTED: right in itself, but not offered by this device or
- *   for this element type
- * @MTL_ERROR_NOT_HOST_ACCESSIBLE: the memory cannot be read or written by the
- *   host
- * @MTL_ERROR_READ_ONLY: a write to read-only memory
- * @MTL_ERROR_NO_MEMORY: the memory cannot be had
- * @MTL_ERROR_NEEDS_COPY: only possible with a copy, which was not allowed
+ *   does not fit the element to store it in
+ * @MTL_ERROR_NOT_SUPPORTED: valid, but not supported by this device or for this
+ *   element type
+ * @MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read or write the memory
+ * @MTL_ERROR_READ_ONLY: the memory is read-only
+ * @MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * @MTL_ERROR_NEEDS_COPY: this requires a copy, and copying was not allowed
  * @MTL_ERROR_DEVICE: the device failed
- * @MTL_ERROR_INVALID_DATA: what a peer or a file said is not valid
- * @MTL_ERROR_CONSUMED: a [class@Mtl.DlpackTensor] that was consumed already
+ * @MTL_ERROR_INVALID_DATA: data from a peer or a file are not valid
+ * @MTL_ERROR_CONSUMED: the [class@Mtl.DlpackTensor] was already consumed
  *
- * What can go wrong: one code for each kind of fault. The message names the
- * offending value and the limit.
+ * The codes of the library's errors. The message has the offending value and
+ * the limit.
  *
  * Since: 1.0
  */

@@ -15,17 +15,17 @@ typedef struct
   gpointer data;
 } MtlProgressCallback;
 
-/* Of the callback, which it does not copy. */
+/* The monitor for self, which must outlive it. */
 MtlMonitor mtl_progress_callback_get_monitor (MtlProgressCallback *self,
                                               GCancellable        *cancellable);
 
-/* A caller's callback for how far an asynchronous operation is: called, and its
- * data freed, in the main context that is the thread's default when this is
- * made, whichever thread reports. */
+/* A caller's callback for the progress of an asynchronous operation. Any thread may
+ * report. The callback is called, and its data are freed, in the main context that is
+ * the thread's default when this is created. */
 typedef struct _MtlProgress MtlProgress;
 
-/* NULL if there is no callback. The priority is that of the operation's task, so
- * that its callback comes after the last report. */
+/* Returns NULL if there is no callback. The priority is that of the operation's task,
+ * so that the task's callback comes after the last report. */
 MtlProgress *mtl_progress_new    (GFileProgressCallback  callback,
                                   gpointer               data,
                                   GDestroyNotify         destroy,
@@ -34,7 +34,7 @@ void         mtl_progress_report (guint64                done,
                                   guint64                total,
                                   gpointer               self);
 
-/* After the last report, which is still heard. Frees it. */
+/* Frees it, after delivering the last report. */
 void         mtl_progress_end    (MtlProgress           *self);
 
 G_END_DECLS

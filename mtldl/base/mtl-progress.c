@@ -36,10 +36,10 @@ struct _MtlProgress
   GMutex mutex;
   guint64 done;
   guint64 total;
-  gboolean is_told; /* a source is on its way to tell the caller */
+  gboolean is_told; /* a source that will call the callback is pending */
 
-  /* In the context's thread alone. */
-  guint n_calls; /* of the callback, each within the one before */
+  /* Only used in the context's thread. */
+  guint n_calls; /* nested calls of the callback */
   gboolean ended;
 };
 
@@ -91,7 +91,7 @@ tell (gpointer data)
   self->is_told = FALSE;
   g_mutex_unlock (&self->mutex);
 
-  /* It may iterate the context, and meet the end. */
+  /* The callback may iterate the context, and so run end(). */
   self->n_calls++;
   self->callback (done, total, self->data);
   if (--self->n_calls == 0 && self->ended)
@@ -112,8 +112,8 @@ end (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Of equal priority with a task's callback, so that they come one after the
- * other. */
+/* At the priority of the task's callback, so that they run in the order in which they
+ * were added. */
 static void
 call_later (MtlProgress *self,
             GSourceFunc  func)

@@ -6,19 +6,20 @@
 
 G_BEGIN_DECLS
 
-/* To make and end a GObject takes several times what an operation computes. Of
- * each class whose objects come and go, a few wait here for the next that is
- * made: one variable for a class, of zeros at first, for all threads. */
+/* Creating and finalizing a GObject takes several times as long as a typical
+ * operation on it. For each class of short-lived objects, a few finished ones are
+ * kept here for reuse: one variable for each class, initialized with zeros and shared
+ * by all threads. */
 typedef struct
 {
   gpointer objects[4]; /* atomic */
 } MtlSpareObjects;
 
-/* A new object of the type, or one that was given. */
+/* A new object of the type, or one that was given back. */
 gpointer mtl_spare_objects_take      (MtlSpareObjects *self,
                                       GType            type);
 
-/* Takes an unattached object that is as a new one would be. */
+/* Takes ownership of an object that is unattached and in its initial state. */
 void     mtl_spare_objects_give      (MtlSpareObjects *self,
                                       gpointer         object);
 

@@ -24,7 +24,7 @@ void
 mtl_spare_objects_give (MtlSpareObjects *self,
                         gpointer         object)
 {
-  g_signal_handlers_destroy (object); /* as at its end */
+  g_signal_handlers_destroy (object); /* as finalizing it would */
   for (guint i = 0; i < G_N_ELEMENTS (self->objects); i++)
     if (g_atomic_pointer_get (&self->objects[i]) == NULL
         && g_atomic_pointer_compare_and_exchange (&self->objects[i], NULL, object))
@@ -33,8 +33,8 @@ mtl_spare_objects_give (MtlSpareObjects *self,
   g_object_unref (object);
 }
 
-/* Whether the caller's reference is all there is of it: weak references, and
- * what a language binding attaches, are in the list of data. */
+/* Whether the caller has the only reference. Weak references, and anything that a
+ * language binding attaches, are in qdata. */
 gboolean
 mtl_object_is_unattached (gpointer object)
 {

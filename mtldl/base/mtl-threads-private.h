@@ -8,19 +8,18 @@
 
 G_BEGIN_DECLS
 
-/* What long work is to heed: whether it is to stop, and who is to be told how
- * far it is. NULL stands for work that nobody watches. */
+/* Cancellation and progress of a long operation. Functions also take NULL instead. */
 typedef struct
 {
   GCancellable *cancellable;
-  /* In the thread that the work was begun in; NULL for none. */
+  /* Called in the thread that started the operation; may be NULL. */
   void (* report) (guint64  done,
                    guint64  total,
                    gpointer data);
   gpointer data;
 } MtlMonitor;
 
-/* They do nothing for NULL. Fails where it was cancelled. */
+/* Both accept NULL. mtl_monitor_check() fails if the operation was cancelled. */
 gboolean mtl_monitor_check  (const MtlMonitor  *self,
                              GError           **error);
 void     mtl_monitor_report (const MtlMonitor  *self,
@@ -28,19 +27,19 @@ void     mtl_monitor_report (const MtlMonitor  *self,
                              gsize              n_items,
                              guint64            n_bytes);
 
-/* Does the items begin, …, end - 1. */
+/* Processes the items begin, …, end - 1. */
 typedef void                    (* MtlThreadsFunc) (gpointer data,
                                  gsize    begin,
                                  gsize    end);
 
-/* So many items, which may be done in any order and at once unless they are to be
- * in order, one after the other. */
+/* Items that can be processed in any order and at the same time, unless in_order is
+ * set. */
 typedef struct
 {
   MtlThreadsFunc func;
   gpointer data;
   gsize n_items;
-  gsize n_bytes; /* of all together */
+  gsize n_bytes; /* of all items */
   gboolean in_order;
 } MtlThreadsWork;
 

@@ -4,26 +4,27 @@
 
 #include "mtl-threads-private.h"
 
-/* Less than this for each thread, and waking another costs more than it does: its
- * caller 10 µs, as much as 512 KiB within the caches. Two threads were 0.8 to 1.0
- * times as fast as one at 1 MiB, 1.1 to 1.3 times at 2 MiB, 1.5 to 1.8 at 8 MiB. */
+/* Below this for each thread, waking another one costs more than it saves: it takes
+ * the caller 10 µs, as much as copying 512 KiB within the caches. Two threads were
+ * 0.8 to 1.0 times as fast as one at 1 MiB, 1.1 to 1.3 times at 2 MiB, and 1.5 to 1.8
+ * times at 8 MiB. */
 #define MIN_BYTES_PER_THREAD (1024 * 1024)
-/* What is done between two looks at the cancellable: some milliseconds even
- * where elements are converted one by one. */
+/* Processed between two checks of the cancellable. That takes a few milliseconds even
+ * if elements are converted one by one. */
 #define MAX_BYTES_AT_ONCE (1024 * 1024)
-/* Threads that are slower than others are left less to do. */
+/* Several, so that slower threads get less to do. */
 #define PARTS_PER_THREAD 4
 
-/* The work of one call, shared by its caller and the threads that help. A helper
- * may come when all is done, so that this lives as long as any of them; of the
- * caller's it touches nothing unless it came before `closed`. */
+/* The work of one call, shared by its caller and the helping threads. A helper may
+ * start when everything is done, so the job lives as long as any of them. It only
+ * uses the caller's data if it entered before `closed` was set. */
 typedef struct
 {
   gatomicrefcount n_refs;
   const MtlThreadsWork *work;
   GCancellable *cancellable;
   gsize part;    /* items taken at once */
-  gsize n_taken; /* atomic; may end beyond the number of items */
+  gsize n_taken; /* atomic; may exceed the number of items */
   gsize n_done;  /* atomic */
 
   GMutex mutex;
@@ -32,9 +33,9 @@ typedef struct
   gboolean closed;
 } Job;
 
-/* Atomic: callers that have helpers, and their helpers. */
+/* Atomic: the callers that have helpers, and their helpers. */
 static gint n_busy;
-/* Atomic; 0 until it is asked for. */
+/* Atomic; 0 until it is first read. */
 static gint max_threads;
 
 static void
@@ -54,7 +55,7 @@ count_done (Job *job)
   return MIN ((gsize) g_atomic_pointer_get (&job->n_done), job->work->n_items);
 }
 
-/* Whether there was anything left to do. */
+/* Returns whether there was anything left to do. */
 static gboolean
 do_part (Job *job)
 {
@@ -135,12 +136,14 @@ get_default_max_threads (void)
 /**
  * mtl_get_max_threads:
  *
- * Gives how many threads work at large copies, conversions and fills at most,
- * those that they are called from among them. Where more threads than that make
- * such calls at once, each works alone; asynchronous calls have a thread each.
+ * Gets the maximum number of threads that work on large copies, conversions and
+ * fills, including the threads that call these functions. If more threads than
+ * that call them at the same time, each works alone. Each asynchronous call has
+ * its own thread.
  *
- * Unless [func@Mtl.set_max_threads] said otherwise it is the environment
- * variable `MTL_MAX_THREADS`, and without that the number of processors.
+ * The default is the value of the environment variable `MTL_MAX_THREADS`, or
+ * the number of processors if that is not set. [func@Mtl.set_max_threads]
+ * changes it.
  *
  * Returns: the number of threads, at least 1
  *
@@ -165,7 +168,7 @@ get_pool (void)
 {
   static gsize pool;
 
-  /* How many it runs is bounded by what is reserved. */
+  /* reserve_helpers() limits the number of threads. */
   if (g_once_init_enter (&pool))
     g_once_init_leave (&pool, (gsize) g_thread_pool_new (help, NULL, -1, FALSE, NULL));
 
@@ -176,11 +179,11 @@ get_pool (void)
  * mtl_set_max_threads:
  * @n_threads: the number of threads, or 0 for the default
  *
- * Sets how many threads work at large copies, conversions and fills at most, as
- * [func@Mtl.get_max_threads] tells it. With 1, all work is done by the thread
- * that asks for it.
+ * Sets the maximum number of threads that work on large copies, conversions and
+ * fills; see [func@Mtl.get_max_threads]. With 1, the calling thread does all
+ * the work.
  *
- * Work that has begun goes on as it began.
+ * Operations that have already begun are not affected.
  *
  * Since: 1.0
  */
@@ -190,8 +193,8 @@ mtl_set_max_threads (guint n_threads)
   g_atomic_int_set (&max_threads, MIN (n_threads, G_MAXINT));
 }
 
-/* As many as there is work for and no more than are free, the caller being busy
- * with them. */
+/* Reserves a helper for each part of the work, as far as there are free threads. If
+ * there are helpers, the caller counts as busy, too. */
 static guint
 reserve_helpers (gsize n_wanted)
 {
@@ -219,7 +222,7 @@ mtl_monitor_check (const MtlMonitor  *self,
          || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
 }
 
-/* So many items of so many, which are n_bytes all together. */
+/* Reports n_done of n_items, which have n_bytes in total. */
 void
 mtl_monitor_report (const MtlMonitor *self,
                     gsize             n_done,
@@ -261,7 +264,8 @@ run_with_helpers (const MtlThreadsWork  *work,
   for (guint i = 0; i < n_helpers; i++)
     {
       g_atomic_ref_count_inc (&job->n_refs);
-      /* Where no thread can be made, it waits for one, and all is done here. */
+      /* If no thread can be created, the job waits for one, and this thread does all
+       * the work. */
       g_thread_pool_push (get_pool (), job, NULL);
     }
 
@@ -281,7 +285,7 @@ run_with_helpers (const MtlThreadsWork  *work,
   return done;
 }
 
-/* Fails where it was cancelled, in the midst of it. */
+/* Fails if the operation is cancelled while it is running. */
 gboolean
 mtl_threads_run (const MtlThreadsWork  *work,
                  const MtlMonitor      *monitor,

@@ -27,8 +27,8 @@
 /**
  * MTL_VERSION_MAX_ALLOWED:
  *
- * Define this to one of the `MTL_VERSION_x_y` macros before including the
- * header to be warned of functions that came later.
+ * Define this as one of the `MTL_VERSION_x_y` macros before including the
+ * header to get warnings about functions that were added later.
  *
  * Since: 1.0
  */

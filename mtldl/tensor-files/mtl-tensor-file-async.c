@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* What is done with files in threads of its own. */
+/* Asynchronous versions of the calls on tensor files. */
 
 #include "mtl-tensor-file-private.h"
 
@@ -41,17 +41,17 @@ run_open (gpointer           source_object,
 /**
  * mtl_tensor_file_open_async:
  * @file: a file of tensors on a disk
- * @device: (nullable): the device whose memory the views are to be of, %NULL for
- *   the host
- * @mode: how the tensors come into memory
+ * @device: (nullable): the device that the views' memory is to belong to, %NULL
+ *   for the host
+ * @mode: how the tensors get into memory
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
- * @callback: (scope async): called when it is done, in the main context that is
- *   the thread's default
+ * @callback: (scope async): called when the operation is done, in the main
+ *   context that is the thread's default
  * @user_data: data for @callback
  *
- * Opens a file as [ctor@Mtl.TensorFile.open_full] does, without blocking the caller:
- * disks may be asleep, and networks slow.
+ * Opens a file without blocking the caller: disks may be asleep, and networks
+ * slow. This is the asynchronous version of [ctor@Mtl.TensorFile.open_full].
  *
  * Since: 1.0
  */
@@ -84,11 +84,14 @@ mtl_tensor_file_open_async (GFile               *file,
 
 /**
  * mtl_tensor_file_open_finish:
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [func@Mtl.TensorFile.open_async] began, and fails as
- * [ctor@Mtl.TensorFile.open_full] does.
+ * Finishes an operation that was started with [func@Mtl.TensorFile.open_async].
+ *
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.TensorFile.open_full]
  *
  * Returns: (transfer full): the file
  *
@@ -148,22 +151,23 @@ run_load_views (gpointer           self,
 /**
  * mtl_tensor_file_load_views_async:
  * @self: a file of tensors
- * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
- *   takes it, %NULL for all
+ * @pattern: (nullable): which tensors to load, as in
+ *   [method@Mtl.TensorFile.match_names]; %NULL for all
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are read of how many
+ *   called with the number of bytes that are read, and their total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Gets views as [method@Mtl.TensorFile.load_views] does, without blocking the
- * caller.
+ * Gets views of several tensors without blocking the caller. This is the
+ * asynchronous version of [method@Mtl.TensorFile.load_views].
  *
- * Both callbacks come in the main context that is the thread's default;
- * @progress as often as that has time for it, and not after @callback.
+ * Both callbacks run in the main context that is the thread's default.
+ * @progress runs as often as that context has time for it, and never after
+ * @callback.
  *
  * Since: 1.0
  */
@@ -198,12 +202,16 @@ mtl_tensor_file_load_views_async (MtlTensorFile         *self,
 /**
  * mtl_tensor_file_load_views_finish:
  * @self: a file of tensors
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @n_views: (out): return location for the number of views
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [method@Mtl.TensorFile.load_views_async] began, and fails as
- * [method@Mtl.TensorFile.load_views] does.
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFile.load_views_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.load_views]
  *
  * Returns: (array length=n_views) (transfer full): the views
  *
@@ -245,19 +253,22 @@ run_check (gpointer           self,
 /**
  * mtl_tensor_file_check_async:
  * @self: a file of tensors
- * @checks: what else to look for
+ * @checks: additional checks
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are checked of how many
+ *   called with the number of bytes that are checked, and their total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Checks the file as [method@Mtl.TensorFile.check] does, without blocking the
- * caller. The callbacks come as those of
- * [method@Mtl.TensorFile.load_views_async] do.
+ * Checks the file without blocking the caller. This is the asynchronous version
+ * of [method@Mtl.TensorFile.check].
+ *
+ * Both callbacks run in the main context that is the thread's default.
+ * @progress runs as often as that context has time for it, and never after
+ * @callback.
  *
  * Since: 1.0
  */
@@ -289,13 +300,17 @@ mtl_tensor_file_check_async (MtlTensorFile         *self,
 /**
  * mtl_tensor_file_check_finish:
  * @self: a file of tensors
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [method@Mtl.TensorFile.check_async] began, and fails as
- * [method@Mtl.TensorFile.check] does.
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFile.check_async].
  *
- * Returns: whether nothing is wrong
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.check]
+ *
+ * Returns: %TRUE if no fault was found
  *
  * Since: 1.0
  */

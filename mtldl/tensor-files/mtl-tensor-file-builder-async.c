@@ -10,9 +10,9 @@ typedef struct
 {
   MtlAsyncCall parent;
 
-  MtlTensorFileBuilder *builder; /* as it was when the call was made */
+  MtlTensorFileBuilder *builder; /* a copy, made when the call started */
   GFile *file;
-  guint64 max_size; /* of shards */
+  guint64 max_size; /* for shards */
 } Call;
 
 static void
@@ -24,7 +24,8 @@ call_clear (gpointer data)
   g_clear_object (&call->file);
 }
 
-/* A file that is in its place is written, whatever was wanted meanwhile. */
+/* Once the file is in place, the call has succeeded, even if it was cancelled
+ * meanwhile. */
 static Call *
 call_new (MtlTensorFileBuilder  *self,
           GFile                 *file,
@@ -60,22 +61,24 @@ run_write (gpointer           self,
 /**
  * mtl_tensor_file_builder_write_async:
  * @self: a builder
- * @file: the file to write, which need not be there
+ * @file: the file to write, which need not exist
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many
+ *   called with the number of bytes that are written, and their total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Does what [method@Mtl.TensorFileBuilder.write] does, without blocking the
- * caller: what is added to @self or set afterwards does not count. Nobody is to
- * write to the elements meanwhile.
+ * Writes all tensors into a file without blocking the caller. This is the
+ * asynchronous version of [method@Mtl.TensorFileBuilder.write].
  *
- * Both callbacks come in the main context that is the thread's default.
- * @progress comes as often as the main context has time for it, and not after
+ * Later changes to @self do not affect the operation. Do not write to the
+ * elements before it is done.
+ *
+ * Both callbacks run in the main context that is the thread's default.
+ * @progress runs as often as that context has time for it, and never after
  * @callback.
  *
  * Since: 1.0
@@ -106,13 +109,17 @@ mtl_tensor_file_builder_write_async (MtlTensorFileBuilder  *self,
 /**
  * mtl_tensor_file_builder_write_finish:
  * @self: a builder
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [method@Mtl.TensorFileBuilder.write_async] began, and fails as
- * [method@Mtl.TensorFileBuilder.write] does.
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileBuilder.write_async].
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileBuilder.write]
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -140,19 +147,22 @@ run_write_shards (gpointer           self,
 /**
  * mtl_tensor_file_builder_write_shards_async:
  * @self: a builder
- * @index: the index to write, which need not be there
- * @max_size: how many bytes of tensors a file may have
+ * @index: the index to write, which need not exist
+ * @max_size: the largest number of bytes of tensors in one file
  * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
- *   told how many bytes are written of how many, in all files
+ *   called with the number of bytes that are written to all files, and their
+ *   total
  * @progress_data: data for @progress
  * @progress_destroy: frees @progress_data
- * @callback: (scope async): called when it is done
+ * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Does what [method@Mtl.TensorFileBuilder.write_shards] does, without blocking
- * the caller, as [method@Mtl.TensorFileBuilder.write_async] does.
+ * Writes all tensors into several files without blocking the caller. This is
+ * the asynchronous version of [method@Mtl.TensorFileBuilder.write_shards]. For
+ * the callbacks and later changes to @self, see
+ * [method@Mtl.TensorFileBuilder.write_async].
  *
  * Since: 1.0
  */
@@ -184,13 +194,17 @@ mtl_tensor_file_builder_write_shards_async (MtlTensorFileBuilder  *self,
 /**
  * mtl_tensor_file_builder_write_shards_finish:
  * @self: a builder
- * @result: what the callback was given
+ * @result: the result that the callback received
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Ends what [method@Mtl.TensorFileBuilder.write_shards_async] began, and fails
- * as [method@Mtl.TensorFileBuilder.write_shards] does.
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileBuilder.write_shards_async].
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileBuilder.write_shards]
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */

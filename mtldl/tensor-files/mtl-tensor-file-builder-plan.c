@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Which tensor comes where. */
+/* Decides which tensor goes where. */
 
 #include "mtl-tensor-file-builder-private.h"
 
@@ -15,7 +15,7 @@
 #include "mtl-safetensors-header-private.h"
 
 #define SMALL_ALIGNMENT 64
-#define LARGE_ALIGNMENT 16384 /* the largest page that there is, of 14 bits */
+#define LARGE_ALIGNMENT 16384 /* the largest page size, 2 to the 14 */
 #define LARGE_ALIGNMENT_BITS 14
 #define LARGE_DATA (1 << 20)
 
@@ -62,7 +62,7 @@ check_dtype (MtlTensorFileFormat   format,
   return FALSE;
 }
 
-/* As it lies, where the format can say so. */
+/* Keeps the order in memory, if the format supports it. */
 static MtlOrder
 choose_order (MtlTensorFileFormat  format,
               const MtlLayout     *layout)
@@ -113,7 +113,7 @@ plan_tensor (MtlPlannedTensor      *planned,
   return TRUE;
 }
 
-/* All files together fit what offsets can say, with their headers. */
+/* All files together, with their headers, fit into a 64-bit offset. */
 static gboolean
 add_size (MtlTensorFilePlan       *self,
           const MtlPlannedTensor  *tensor,
@@ -152,7 +152,7 @@ plan_tensors (MtlTensorFilePlan     *self,
   return TRUE;
 }
 
-/* In the order in which they were added. */
+/* Distributes the tensors in the order in which they were added. */
 static void
 share_out (MtlTensorFilePlan *self,
            guint64            max_size)
@@ -217,7 +217,7 @@ describe_metadata (MtlTensorTable        *table,
   return metadata.error == NULL;
 }
 
-/* Places count from the first one's. */
+/* Offsets count from the first tensor. */
 static gboolean
 describe_tensors (MtlTensorTable        *table,
                   const MtlPlannedFile  *file,
@@ -252,7 +252,7 @@ choose_alignment (MtlTensorFileBuilder *builder,
   if (builder->alignment > 0)
     return builder->alignment;
 
-  /* NumPy reads no header of more than 10,000 bytes unless it is told to. */
+  /* By default, NumPy refuses headers of more than 10,000 bytes. */
   return builder->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS && n_bytes >= LARGE_DATA
            ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
 }

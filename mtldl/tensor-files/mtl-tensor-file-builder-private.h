@@ -12,51 +12,51 @@ typedef struct
 {
   GRefString *name;
   MtlStridedView *view;
-  MtlDType dtype; /* %MTL_DTYPE_OTHER: the view's */
+  MtlDType dtype; /* %MTL_DTYPE_OTHER: that of the view */
 } MtlAddedTensor;
 
 struct _MtlTensorFileBuilder
 {
   GObject parent_instance;
 
-  GArray *tensors; /* of MtlAddedTensor, as they were added */
-  GTree *names;    /* of theirs: a stranger may have chosen them, and none makes it slow */
+  GArray *tensors; /* of MtlAddedTensor, in the order in which they were added */
+  GTree *names;    /* of the tensors; a tree, since no choice of names makes it slow */
   GTree *metadata; /* key to value */
   MtlTensorFileFormat format;
   MtlTensorFileOrder order;
   guint alignment;
 };
 
-/* One tensor as it is to be in a file. */
+/* One tensor, as it will be in a file. */
 typedef struct
 {
-  const char *name; /* the builder's */
-  MtlStridedView *view; /* of one lane */
+  const char *name; /* owned by the builder */
+  MtlStridedView *view; /* with one lane */
   MtlDType dtype;
   MtlOrder order;
   guint64 n_bytes;
-  guint alignment; /* what it is to begin at a multiple of, as a power of two */
-  guint position;  /* among those that were added */
+  guint alignment; /* log2 of the alignment in bytes */
+  guint position;  /* in the order in which they were added */
 } MtlPlannedTensor;
 
-/* Some of the tensors, in the file's order, and what comes before them. */
+/* The tensors of one file, in its order, and the header before them. */
 typedef struct
 {
   MtlPlannedTensor *tensors;
   gsize n_tensors;
   GString *header;
-  guint64 n_bytes; /* of all */
+  guint64 n_bytes; /* of the tensors, and of the header once it is written */
 } MtlPlannedFile;
 
 typedef struct
 {
   GArray *tensors; /* of MtlPlannedTensor */
-  GArray *files;   /* of MtlPlannedFile; one at least */
+  GArray *files;   /* of MtlPlannedFile, at least one */
   guint64 n_tensor_bytes;
   guint64 n_bytes; /* with the headers */
 } MtlTensorFilePlan;
 
-/* No file has more bytes of tensors than that, unless one alone has more. */
+/* No file has more than max_size bytes of tensors, unless a single tensor has more. */
 MtlTensorFilePlan *mtl_tensor_file_plan_new         (MtlTensorFileBuilder     *builder,
                                                      guint64                   max_size,
                                                      GError                  **error);
@@ -64,18 +64,18 @@ void               mtl_tensor_file_plan_free        (MtlTensorFilePlan        *s
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlTensorFilePlan, mtl_tensor_file_plan_free)
 
-/* Of files with these names. */
+/* The text of the index, for files with these names. */
 GString           *mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
                                                      const char *const        *names,
                                                      GError                  **error);
 
-/* Tensors on their way, through one piece of memory. */
+/* Copies tensors to files through one block of memory. */
 typedef struct
 {
-  MtlFileReplacement *file; /* where they go at the moment */
+  MtlFileReplacement *file; /* the current file */
   guint8 *memory;
-  guint64 n_bits; /* of it that wait to be written; elements may end in a byte's midst */
-  guint64 n_done; /* bytes of all files */
+  guint64 n_bits; /* in memory, not yet written; may end within a byte */
+  guint64 n_done; /* bytes, of all files */
   guint64 n_total;
   const MtlMonitor *monitor;
 } MtlTensorStream;
@@ -98,7 +98,7 @@ gboolean mtl_tensor_stream_write_tensor (MtlTensorStream         *self,
 gboolean mtl_tensor_stream_flush        (MtlTensorStream         *self,
                                          GError                 **error);
 
-/* Of max_size as above; several files have an index, which is what is written then. */
+/* For max_size see mtl_tensor_file_plan_new(). */
 gboolean mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
                                                   GFile                 *file,
                                                   const MtlMonitor      *monitor,
@@ -109,7 +109,7 @@ gboolean mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *
                                                          const MtlMonitor      *monitor,
                                                          GError               **error);
 
-/* With all that it has, for another thread. */
+/* A copy for another thread, which shares the views. */
 MtlTensorFileBuilder *mtl_tensor_file_builder_copy (MtlTensorFileBuilder *self);
 
 G_END_DECLS

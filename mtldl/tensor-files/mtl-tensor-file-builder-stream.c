@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Elements of views on their way to a file, in pieces. */
+/* Writes the elements of views to a file, piece by piece. */
 
 #include "mtl-tensor-file-builder-private.h"
 
@@ -16,11 +16,11 @@
 #define PIECE_SIZE ((gsize) 4 << 20)
 #define PIECE_BITS ((guint64) PIECE_SIZE * 8)
 
-/* What is as long as this need not be copied first. */
+/* Stretches of at least this size are written without copying them first. */
 #define DIRECT_SIZE (PIECE_SIZE / 4)
 
-/* Elements of part of a byte may begin in the midst of one, which their layout says
- * with an offset from some bytes before it. */
+/* If an element begins within a byte, its layout has an offset from a few bytes
+ * before it. */
 #define MARGIN 8
 
 gboolean
@@ -30,7 +30,8 @@ mtl_tensor_stream_init (MtlTensorStream   *self,
                         GError           **error)
 {
   *self = (MtlTensorStream) {
-    /* Elements of part of a byte leave the other bits as they are. */
+    /* Stores of elements of less than a byte keep the other bits, which must be
+     * initialized. */
     .memory = g_try_malloc0_n (MARGIN + PIECE_SIZE + 1, 1),
     .n_total = n_total,
     .monitor = monitor,
@@ -68,7 +69,7 @@ write_pieces (MtlTensorStream  *self,
   return TRUE;
 }
 
-/* A byte that is not full yet waits for the next elements. */
+/* An incomplete last byte waits for the next elements. */
 gboolean
 mtl_tensor_stream_flush (MtlTensorStream  *self,
                          GError          **error)
@@ -107,8 +108,9 @@ mtl_tensor_stream_write_bytes (MtlTensorStream  *self,
                              : mtl_tensor_stream_write_bytes (self, bytes, size, error);
 }
 
-/* To another layout of the same shape. Of memory that the host does not reach the bytes
- * between a block's elements come too: they are copied by parts of no more than a piece. */
+/* Copies to another layout of the same shape. From memory that the host cannot
+ * access, the bytes between the elements are copied, too, so it is done in parts of
+ * at most a piece. */
 static gboolean
 copy_elements (const MtlStrided  *to,
                MtlStridedView    *from,
@@ -136,7 +138,7 @@ copy_half (const MtlStrided  *to,
   return copy_elements (&(MtlStrided) { to->type, &to_layout, to->data }, part, monitor, error);
 }
 
-/* The one whose elements lie farthest from one another. */
+/* The axis along which the elements lie farthest apart. */
 static guint32
 find_longest_axis (const MtlLayout *layout)
 {
@@ -188,15 +190,16 @@ copy_elements (const MtlStrided  *to,
          && mtl_strided_copy (to, &elements.strided, &silent, error);
 }
 
-/* Of blocks of other elements each may be of all their pages. */
+/* A block that is not contiguous may touch all pages of the view. */
 static gboolean
 is_stretch (MtlStridedView *view)
 {
   return mtl_layout_is_contiguous (&view->layout, MTL_ORDER_C);
 }
 
-/* The pages of a mapped file are read before they are used: where it was cut, this is
- * an error, and the use would be a signal. The bytes are counted from element offset 0. */
+/* Reads the pages of a mapped file before they are used. If the file was truncated,
+ * this is an error, whereas using the pages would raise a signal. The bytes are
+ * counted from element offset 0. */
 static gboolean
 populate (MtlStridedView  *view,
           gint64           first,
@@ -220,7 +223,7 @@ populate_elements (MtlStridedView  *view,
          && populate (view, first, end, error);
 }
 
-/* Of no more than a piece, to where the elements before them end. */
+/* Copies a block of at most a piece to the end of the waiting elements. */
 static gboolean
 write_copy (MtlTensorStream  *self,
             MtlStridedView   *block,
@@ -251,7 +254,7 @@ write_copy (MtlTensorStream  *self,
   return TRUE;
 }
 
-/* Where elements lie as they are to be written. */
+/* Whether the elements lie in memory as they are to be written, and where. */
 static gboolean
 find_bytes (MtlStridedView *view,
             MtlElementType  type,

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Planned files, written and put in their places. */
+/* Writes planned files and moves them into place. */
 
 #include "mtl-tensor-file-builder-private.h"
 
@@ -28,7 +28,7 @@ write_tensors (MtlTensorStream       *stream,
 
       if (!mtl_tensor_stream_write_tensor (stream, tensor, &local_error))
         {
-          /* Others are the file's, or the caller's. */
+          /* Other errors are about the file, or come from the caller. */
           if (local_error->domain == MTL_ERROR)
             mtl_prefix_tensor_name (&local_error, tensor->name);
           g_propagate_error (error, local_error);
@@ -39,7 +39,7 @@ write_tensors (MtlTensorStream       *stream,
   return mtl_tensor_stream_flush (stream, error);
 }
 
-/* All of it is on the disk then, but not in its place. */
+/* Writes all of the file to the disk, but does not move it into place. */
 static MtlFileReplacement *
 write_beside (MtlTensorStream       *stream,
               const MtlPlannedFile  *planned,
@@ -80,7 +80,7 @@ mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
   return replacement != NULL && mtl_file_replacement_commit (replacement, error);
 }
 
-/* Without the endings of an index. */
+/* The name of the index without its suffixes. */
 static char *
 get_model_name (GFile   *index,
                 GError **error)
@@ -136,7 +136,7 @@ write_index (const MtlTensorFilePlan  *plan,
          && mtl_monitor_check (monitor, error) ? g_steal_pointer (&index) : NULL;
 }
 
-/* Into the list, with the index as the last one. */
+/* Appends the files to the list, and the index as the last one. */
 static gboolean
 write_all_beside (const MtlTensorFilePlan  *plan,
                   GFile                    *index,
@@ -220,42 +220,51 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
 /**
  * mtl_tensor_file_builder_write:
  * @self: a builder
- * @file: the file to write, which need not be there
+ * @file: the file to write, which need not exist
  * @cancellable: (nullable): a cancellable
- * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
- *   are written of how many
+ * @progress: (nullable) (scope call) (closure progress_data): called with the
+ *   number of bytes that are written, and their total
  * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Writes all tensors into a file.
  *
- * The file is written beside its place, under a hidden name, and moved there
- * when all of it is on the disk. Until then, and wherever anything fails, the
- * old file is as it was; only a process that is killed leaves the hidden one.
- * Who has the old file open or mapped keeps it, so that views of a file may be
- * written over it. The new one has the permissions of the old one, or those that
- * the umask leaves; a symbolic link is followed, and another name of the old file
- * keeps that.
- *
- * @progress is called in this thread, after each 4 MiB or more often; as often
- * it is looked whether the work is cancelled. Cancelled work leaves nothing
+ * The file is written under a hidden name in the same folder, and moved into
+ * place when all of it is on the disk. Until then, and after any error, the old
+ * file is unchanged. Only a process that is killed leaves the hidden file
  * behind.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where the format has no elements of a
- * tensor's type, has no metadata, is not written here, as `.npz` is not, or has a
- * limit that the header is beyond; with %MTL_ERROR_INVALID_ARGUMENT where it has
- * one tensor and there are more or fewer; with %MTL_ERROR_INVALID_DATA where
- * elements of part of a byte do not fill whole bytes, or are of a mapped file
- * that was cut; with %MTL_ERROR_OVERFLOW where the size of all does not fit 62
- * bits; with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach the
- * elements, with %MTL_ERROR_NO_MEMORY, and with %MTL_ERROR_DEVICE where a device
- * failed; with %G_IO_ERROR_CANCELLED; and with the codes of
- * [error@Gio.IOErrorEnum] where the file cannot be written, among them
- * %G_IO_ERROR_NO_SPACE, %G_IO_ERROR_IS_DIRECTORY, %G_IO_ERROR_NOT_REGULAR_FILE
- * where a pipe, a socket or a device has that name, and %G_IO_ERROR_NOT_SUPPORTED
- * where @file has no path on this machine.
+ * Processes that have the old file open or mapped keep it, so views of a file
+ * can be written over that file. The new file has the permissions of the old
+ * one, or those that the umask leaves. A symbolic link is followed. A hard link
+ * to the old file still refers to the old file.
  *
- * Returns: whether it worked
+ * @progress is called in this thread at least once for each 4 MiB, and
+ * cancellation is checked as often. A cancelled operation leaves nothing
+ * behind.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the format does not support the element type of a
+ *   tensor, does not support metadata, cannot be written, like `.npz`, or does
+ *   not allow a header of that size
+ * - %MTL_ERROR_INVALID_ARGUMENT: the format holds exactly one tensor, but
+ *   a different number was added
+ * - %MTL_ERROR_INVALID_DATA: elements of less than a byte do not fill whole
+ *   bytes, or belong to a mapped file that was truncated
+ * - %MTL_ERROR_OVERFLOW: the total size does not fit 62 bits
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access the elements,
+ *   directly or through their device
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_DEVICE: a device failed
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ * - %G_IO_ERROR_NO_SPACE: the disk is full
+ * - %G_IO_ERROR_IS_DIRECTORY: @file is a folder
+ * - %G_IO_ERROR_NOT_REGULAR_FILE: @file is a pipe, a socket or a device
+ * - %G_IO_ERROR_NOT_SUPPORTED: @file has no path on this machine
+ * - the other errors of [error@Gio.IOErrorEnum]: the file cannot be written
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -280,36 +289,40 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
 /**
  * mtl_tensor_file_builder_write_shards:
  * @self: a builder
- * @index: the index to write, which need not be there: a name that ends with
- *   `.index.json`, as `model.safetensors.index.json` does
- * @max_size: how many bytes of tensors a file may have; a tensor of more has one
- *   for itself
+ * @index: the index to write, which need not exist; its name ends with
+ *   `.index.json`, as in `model.safetensors.index.json`
+ * @max_size: the largest number of bytes of tensors in one file; a larger
+ *   tensor gets a file to itself
  * @cancellable: (nullable): a cancellable
- * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
- *   are written of how many, in all files
+ * @progress: (nullable) (scope call) (closure progress_data): called with the
+ *   number of bytes that are written to all files, and their total
  * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Writes all tensors into several safetensors files, and an index of them, which
- * [ctor@Mtl.TensorFile.open_full] opens as one.
+ * Writes all tensors into several safetensors files, and an index of them,
+ * which [ctor@Mtl.TensorFile.open_full] opens as one file.
  *
- * The files lie beside the index, and are called as
- * `model-00001-of-00003.safetensors` is. They are filled in the order in which
- * the tensors were added; in each of them [property@Mtl.TensorFileBuilder:order]
- * and [property@Mtl.TensorFileBuilder:alignment] hold, and each has the
- * metadata.
+ * The files are created in the folder of the index, with names such as
+ * `model-00001-of-00003.safetensors`. They are filled in the order in which the
+ * tensors were added. [property@Mtl.TensorFileBuilder:order] and
+ * [property@Mtl.TensorFileBuilder:alignment] apply within each file, and each
+ * file has the metadata.
  *
- * All are written as [method@Mtl.TensorFileBuilder.write] writes one, and are
- * moved to their places when all of them are on the disk, the index as the last
- * one. If it fails before that, the old model is as it was; while they are
- * moved, files of the old one and of the new one lie side by side. Files that
- * only an old index names are left alone.
+ * Each file is written as described for [method@Mtl.TensorFileBuilder.write].
+ * When all of them are on the disk, they are moved into place, the index last.
+ * If an error occurs before that, the old model is unchanged. While the files
+ * are being moved, old and new ones lie side by side. Files that only an old
+ * index names are not removed.
  *
- * Fails as [method@Mtl.TensorFileBuilder.write] does, with
- * %MTL_ERROR_NOT_SUPPORTED where the format is another one, and with
- * %MTL_ERROR_INVALID_ARGUMENT where the name is no index's, or not UTF-8.
+ * Errors:
  *
- * Returns: whether it worked
+ * - the errors of [method@Mtl.TensorFileBuilder.write]
+ * - %MTL_ERROR_NOT_SUPPORTED: the format is not
+ *   %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+ * - %MTL_ERROR_INVALID_ARGUMENT: the name of @index does not end with
+ *   `.index.json`, has a backslash, or is not UTF-8
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */

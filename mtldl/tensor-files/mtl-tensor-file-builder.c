@@ -16,20 +16,20 @@
  *
  * Writes views into a file of tensors.
  *
- * Views are added by name, and [method@Mtl.TensorFileBuilder.write] then writes
- * their elements, as often as it is called, whatever their memory, strides and
- * types: those that do not lie in the file's order go through a few MiB of
- * memory, never through a copy of a whole tensor. The builder keeps the views,
- * and through them their memory; it reads the elements when they are written.
+ * Add views by name, then call [method@Mtl.TensorFileBuilder.write], which can
+ * be called several times. The views can have any memory, strides and types.
+ * Elements that do not lie in memory in the order of the file go through a few
+ * MiB of memory, never through a copy of a whole tensor. The builder keeps the
+ * views and their memory alive, and reads the elements when it writes them.
  *
- * A builder is for one thread at a time.
+ * A builder may only be used by one thread at a time.
  *
  * Since: 1.0
  */
 
 #define METADATA_NAME "__metadata__"
 
-/* Of a header for which the format has 100 MB. */
+/* The format allows headers of 100 MB. */
 #define MAX_ALIGNMENT (1 << 26)
 
 enum
@@ -138,8 +138,8 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
   /**
    * MtlTensorFileBuilder:alignment: (getter get_alignment) (setter set_alignment)
    *
-   * What the place of the first tensor in the file is a multiple of, in bytes; 0
-   * for what suits the size of the data.
+   * The alignment of the first tensor in the file, in bytes; 0 to choose one by
+   * the size of the data.
    *
    * Since: 1.0
    */
@@ -178,7 +178,7 @@ mtl_tensor_file_builder_init (MtlTensorFileBuilder *self)
 /**
  * mtl_tensor_file_builder_new:
  *
- * Makes a builder without tensors.
+ * Creates a builder without tensors.
  *
  * Returns: (transfer full): the builder
  *
@@ -190,7 +190,7 @@ mtl_tensor_file_builder_new (void)
   return g_object_new (MTL_TYPE_TENSOR_FILE_BUILDER, NULL);
 }
 
-/* Takes the name. */
+/* Takes ownership of the name. */
 static void
 add_tensor (MtlTensorFileBuilder *self,
             GRefString           *name,
@@ -290,18 +290,23 @@ add (MtlTensorFileBuilder  *self,
  * mtl_tensor_file_builder_add:
  * @self: a builder
  * @name: the tensor's name, any text in UTF-8
- * @view: the view whose elements are to be written
+ * @view: the view whose elements to write
  * @error: return location for a [error@Mtl.Error]
  *
- * Adds a tensor, with the shape and the element type of @view. Its strides do
- * not matter, nor on which device it is. The lanes of elements of several
- * become one more axis, the last, and elements of part of a byte are packed.
+ * Adds a tensor with the shape and the element type of @view. The strides and
+ * the device of @view do not matter. If the elements have several lanes, the
+ * lanes become an additional last axis. Elements of less than a byte are
+ * packed.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there is a tensor of that name
- * already, or @name is not UTF-8 or `__metadata__`, which safetensors keeps for
- * itself. That the format has no such elements is told when they are written.
+ * If the format does not support the element type,
+ * [method@Mtl.TensorFileBuilder.write] fails, not this function.
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: there is already a tensor with that name, or
+ *   @name is not UTF-8, or is `__metadata__`, which safetensors reserves
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -322,18 +327,21 @@ mtl_tensor_file_builder_add (MtlTensorFileBuilder  *self,
  * mtl_tensor_file_builder_add_converted:
  * @self: a builder
  * @name: the tensor's name, any text in UTF-8
- * @view: the view whose elements are to be written
- * @dtype: the element type that they are to have in the file
+ * @view: the view whose elements to write
+ * @dtype: the element type in the file
  * @error: return location for a [error@Mtl.Error]
  *
- * Adds a tensor as [method@Mtl.TensorFileBuilder.add] does, whose elements are
- * converted while they are written, as [method@Mtl.StridedView.copy_from]
- * converts them.
+ * Adds a tensor, like [method@Mtl.TensorFileBuilder.add]. Its elements are
+ * converted while they are written, by the rules of
+ * [method@Mtl.StridedView.copy_from].
  *
- * Fails as that does, with %MTL_ERROR_INVALID_ARGUMENT where @dtype has no name,
- * and with %MTL_ERROR_NOT_SUPPORTED where the element types cannot be converted.
+ * Errors:
  *
- * Returns: whether it worked
+ * - the errors of [method@Mtl.TensorFileBuilder.add]
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a named element type
+ * - %MTL_ERROR_NOT_SUPPORTED: the element types cannot be converted
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -362,16 +370,18 @@ mtl_tensor_file_builder_add_converted (MtlTensorFileBuilder  *self,
  * mtl_tensor_file_builder_set_metadata:
  * @self: a builder
  * @key: a key, any text in UTF-8
- * @value: (nullable): its value, any text in UTF-8; %NULL takes the key out
+ * @value: (nullable): its value, any text in UTF-8; %NULL removes the key
  * @error: return location for a [error@Mtl.Error]
  *
- * Sets what the file's metadata are to have by that key. They are written in the
- * order of the keys. Only safetensors has metadata, and some of its readers want
- * `format` to be there, and to be `pt`.
+ * Sets the value of a key in the file's metadata. The metadata are written in
+ * the order of the keys. Only safetensors files have metadata, and some readers
+ * require the key `format` with the value `pt`.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where a text is not UTF-8.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_INVALID_ARGUMENT: @key or @value is not UTF-8
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -401,8 +411,8 @@ mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
  * @format: the format, %MTL_TENSOR_FILE_FORMAT_SAFETENSORS or
  *   %MTL_TENSOR_FILE_FORMAT_NPY
  *
- * Sets the format of the file. A `.npy` file has one tensor, whose name it does
- * not keep, and no metadata.
+ * Sets the format of the file. A `.npy` file has exactly one tensor, whose name
+ * it does not store, and no metadata.
  *
  * Since: 1.0
  */
@@ -425,7 +435,7 @@ mtl_tensor_file_builder_set_format (MtlTensorFileBuilder *self,
  *
  * Gets the format of the file.
  *
- * Returns: the format; %MTL_TENSOR_FILE_FORMAT_SAFETENSORS where none was set
+ * Returns: the format; %MTL_TENSOR_FILE_FORMAT_SAFETENSORS if none was set
  *
  * Since: 1.0
  */
@@ -465,7 +475,7 @@ mtl_tensor_file_builder_set_order (MtlTensorFileBuilder *self,
  *
  * Gets the order of the tensors in the file.
  *
- * Returns: the order; %MTL_TENSOR_FILE_ORDER_ALIGNED where none was set
+ * Returns: the order; %MTL_TENSOR_FILE_ORDER_ALIGNED if none was set
  *
  * Since: 1.0
  */
@@ -482,13 +492,14 @@ mtl_tensor_file_builder_get_order (MtlTensorFileBuilder *self)
  * @self: a builder
  * @alignment: a power of two up to 64 MiB, in bytes, or 0
  *
- * Sets what the place of the first tensor in the file is a multiple of. Those
- * behind it follow without gaps: where they begin is a matter of the order.
+ * Sets the alignment of the first tensor in the file. The tensors after it
+ * follow without gaps, so their alignment depends on
+ * [property@Mtl.TensorFileBuilder:order].
  *
- * With 0 it is 64 bytes, and in safetensors files of 1 MiB of data or more 16
- * KiB, the largest page that there is, so that a GPU can take each tensor of the
- * mapped file for itself. A `.npy` file can have up to 64 KiB; NumPy refuses
- * headers of more than 10,000 bytes unless it is told otherwise.
+ * With 0, the alignment is 64 bytes, or 16 KiB in safetensors files with 1 MiB
+ * of data or more. 16 KiB is the largest page size, so a GPU can use each
+ * tensor of the mapped file in place. The largest alignment of a `.npy` file is
+ * 64 KiB. By default, NumPy refuses headers of more than 10,000 bytes.
  *
  * Since: 1.0
  */
@@ -510,9 +521,9 @@ mtl_tensor_file_builder_set_alignment (MtlTensorFileBuilder *self,
  * mtl_tensor_file_builder_get_alignment: (get-property alignment)
  * @self: a builder
  *
- * Gets what the place of the first tensor in the file is a multiple of.
+ * Gets the alignment of the first tensor in the file.
  *
- * Returns: bytes; 0 where none was set
+ * Returns: the alignment in bytes; 0 if none was set
  *
  * Since: 1.0
  */

@@ -2,8 +2,8 @@
 
 #include "config.h"
 
-/* What can be wrong with tensors, read from the file and never from a mapping: what is
- * not there is an error then, and no signal. */
+/* Checks tensors. The bytes are always read from the file and never from a mapping,
+ * so that missing ones are an error and not a signal. */
 
 #include "mtl-tensor-file-private.h"
 
@@ -16,7 +16,7 @@
 #include "mtl-tensor-pieces-private.h"
 #include "mtl-tensor-values-private.h"
 
-/* What is looked at while it is in a cache. */
+/* Small enough to stay in a cache. */
 #define BLOCK_SIZE (256 * 1024)
 
 G_STATIC_ASSERT (BLOCK_SIZE % MTL_PIECE_ALIGNMENT == 0);
@@ -45,7 +45,7 @@ check_alignment (const MtlTensorEntry  *entry,
   return FALSE;
 }
 
-/* The indices of the element that has that byte. */
+/* The indices of the element that contains the byte at offset. */
 static char *
 describe_place (const MtlTensorEntry *entry,
                 guint64               offset)
@@ -191,7 +191,8 @@ check_alignments (const MtlTensorEntry  *entries,
   return TRUE;
 }
 
-/* Of one part, where they are all members of an archive, or none is. */
+/* Checks entries of one part. Either all of them are members of an archive, or none
+ * is. */
 static gboolean
 check_entries (MtlTensorFile         *self,
                MtlTensorFilePart     *part,

@@ -9,10 +9,11 @@
 /**
  * MtlTensorFileEntry:
  *
- * What a [class@Mtl.TensorFile] says of one tensor.
+ * The description of one tensor in a [class@Mtl.TensorFile].
  *
- * It keeps the file open. As long as somebody has it, the file gives the same
- * object again, so that a selection in a list finds its row.
+ * An entry holds a reference to its file. As long as an entry is in use, the
+ * file returns the same object again, so that a selection in a list finds its
+ * row.
  *
  * Since: 1.0
  */
@@ -22,7 +23,7 @@ struct _MtlTensorFileEntry
   GObject parent_instance;
 
   MtlTensorFile *file;
-  const MtlTensorEntry *entry; /* the file's */
+  const MtlTensorEntry *entry; /* owned by the file */
 };
 
 enum
@@ -97,7 +98,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   /**
    * MtlTensorFileEntry:dtype: (getter get_dtype)
    *
-   * The type of its elements.
+   * The type of the tensor's elements.
    *
    * Since: 1.0
    */
@@ -107,7 +108,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   /**
    * MtlTensorFileEntry:byte-offset: (getter get_byte_offset)
    *
-   * Where its bytes begin in its file.
+   * Where the tensor's bytes begin in their file, in bytes.
    *
    * Since: 1.0
    */
@@ -117,7 +118,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   /**
    * MtlTensorFileEntry:n-bytes: (getter get_n_bytes)
    *
-   * How many they are.
+   * The size of the tensor in bytes.
    *
    * Since: 1.0
    */
@@ -126,7 +127,7 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
-/* What an object has that no file gave, as from a bare g_object_new(). */
+/* For an object that does not come from a file, as from a bare g_object_new(). */
 static void
 mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
 {
@@ -153,8 +154,8 @@ mtl_tensor_file_give_entry (MtlTensorFile        *self,
   const gsize position = entry - self->table->entries;
   MtlTensorFileEntry *given;
 
-  /* Another thread may let go of the last reference at this moment: GObject's own weak
-   * references alone know whether it is too late. */
+  /* Another thread may be dropping the last reference right now. Only GObject's own
+   * weak references know whether it is too late. */
   g_mutex_lock (&self->mutex);
   if (self->given == NULL)
     self->given = g_new0 (GWeakRef, self->table->n_entries);
@@ -173,7 +174,8 @@ mtl_tensor_file_give_entry (MtlTensorFile        *self,
  * mtl_tensor_file_entry_get_name: (get-property name)
  * @self: an entry
  *
- * Gets the tensor's name. It is a stranger's: any text, and no path.
+ * Gets the tensor's name. Do not trust it: it can be any text, and is not a
+ * path.
  *
  * Returns: (transfer none): the name
  *
@@ -231,9 +233,9 @@ mtl_tensor_file_entry_get_shape (MtlTensorFileEntry *self,
  * mtl_tensor_file_entry_get_byte_offset: (get-property byte-offset)
  * @self: an entry
  *
- * Gets where the tensor's bytes begin, counted from the beginning of the file
- * that they are in. Of a compressed array it is where what is compressed begins,
- * with the array's header.
+ * Gets where the tensor's bytes begin, counted from the beginning of their
+ * file. For a compressed array, this is where the compressed data begin, which
+ * include the array's header.
  *
  * Returns: the offset in bytes
  *
@@ -251,8 +253,8 @@ mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry *self)
  * mtl_tensor_file_entry_get_n_bytes: (get-property n-bytes)
  * @self: an entry
  *
- * Gets how many bytes the tensor takes; those of a compressed array are fewer in
- * the file.
+ * Gets the size of the tensor in bytes. A compressed array takes up fewer bytes
+ * in the file.
  *
  * Returns: the number of bytes
  *
@@ -270,10 +272,10 @@ mtl_tensor_file_entry_get_n_bytes (MtlTensorFileEntry *self)
  * mtl_tensor_file_entry_get_file:
  * @self: an entry
  *
- * Gets the file that the tensor's bytes are in: the one that was opened, or
- * one of those that it names.
+ * Gets the file that contains the tensor's bytes: the file that was opened, or
+ * one that its index names.
  *
- * Returns: (transfer none) (nullable): the file, %NULL where none was opened
+ * Returns: (transfer none) (nullable): the file, %NULL if none was opened
  *
  * Since: 1.0
  */
@@ -291,8 +293,11 @@ mtl_tensor_file_entry_get_file (MtlTensorFileEntry *self)
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Gets a view of the tensor, as [method@Mtl.TensorFile.load_view] does, and
- * fails as that does.
+ * Gets a view of the tensor, like [method@Mtl.TensorFile.load_view].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.load_view]
  *
  * Returns: (transfer full): the view
  *
@@ -315,14 +320,18 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
 /**
  * mtl_tensor_file_entry_check:
  * @self: an entry
- * @checks: what else to look for
+ * @checks: additional checks
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Checks one tensor as [method@Mtl.TensorFile.check] checks all, and fails as
- * that does.
+ * Checks this one tensor; see [method@Mtl.TensorFile.check], which checks all
+ * of them.
  *
- * Returns: whether nothing is wrong
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.check]
+ *
+ * Returns: %TRUE if no fault was found
  *
  * Since: 1.0
  */

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* How long the parts of a file are open. */
+/* How long the parts of a file stay open. */
 
 #include "mtl-tensor-file-private.h"
 
@@ -15,7 +15,7 @@ mtl_tensor_file_part_clear (MtlTensorFilePart *self)
   g_clear_object (&self->file);
 }
 
-/* Always FALSE. */
+/* Always returns FALSE. */
 gboolean
 mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
                                GError        **error)
@@ -39,7 +39,7 @@ mtl_tensor_file_check_open (MtlTensorFile  *self,
   return !closed || mtl_tensor_file_refuse_closed (self, error);
 }
 
-/* With the mutex. */
+/* Called with the mutex locked. */
 void
 mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                      MtlTensorFilePart *part)
@@ -48,8 +48,8 @@ mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
     mtl_file_source_close (part->source);
 }
 
-/* That of a file which stands alone is open from the beginning: another one may have
- * taken its place since. */
+/* The descriptor of a single file stays open from the beginning, because another file
+ * may have taken its place since. */
 gboolean
 mtl_part_reader_init (MtlPartReader      *self,
                       MtlTensorFile      *file,

@@ -9,15 +9,15 @@
 
 G_BEGIN_DECLS
 
-/* One of the files. */
+/* One file: the one that was opened, or one that its index names. */
 typedef struct
 {
   GFile *file;
-  MtlFileSource *source; /* the descriptor of one of several is closed */
+  MtlFileSource *source; /* closed if it is one of several */
   MtlTensorTable *table;
-  MtlMemory *memory;     /* all of it, from the first view on where it is mapped */
-  guint n_readers;       /* that use the descriptor */
-  gboolean is_read_too;  /* some of its tensors cannot be used where they are mapped */
+  MtlMemory *memory;     /* the whole file, if mapped, from the first view on */
+  guint n_readers;       /* users of the descriptor */
+  gboolean is_read_too;  /* some tensors cannot be used in place in the mapping */
 } MtlTensorFilePart;
 
 struct _MtlTensorFile
@@ -25,23 +25,24 @@ struct _MtlTensorFile
   GObject parent_instance;
 
   GFile *file;
-  MtlFileMode mode; /* what became of AUTO */
+  MtlFileMode mode; /* never AUTO */
   MtlDevice *device;
-  MtlTensorTable *table; /* of all: of the one part, or with its shapes in theirs */
+  MtlTensorTable *table; /* of all tensors; the parts' tables own the shapes */
   MtlTensorFilePart *parts;
   gsize n_parts;
   gboolean closed;
-  GWeakRef *given; /* for each entry of the table; NULL before the first is asked for */
-  GMutex mutex; /* of these, and of the memory and the descriptors of the parts */
+  GWeakRef *given; /* one per entry of the table; NULL until the first is requested */
+  GMutex mutex; /* protects closed, given, and the memory and descriptors of the parts */
 };
 
-/* An open descriptor of a part, which stays open meanwhile, whatever others do. */
+/* An open descriptor of a part. It stays open until cleared, whatever other threads
+ * do. */
 typedef struct
 {
   MtlTensorFile *file;
   MtlTensorFilePart *part;
   MtlFileSource *opened;
-  const MtlFileSource *source; /* that, or the part's own */
+  const MtlFileSource *source; /* opened, or the part's own */
 } MtlPartReader;
 
 gboolean mtl_part_reader_init  (MtlPartReader      *self,

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* How the tensors of a file come into memory, and become views. */
+/* Loads the tensors of a file into memory and creates views of them. */
 
 #include "mtl-tensor-file-private.h"
 
@@ -16,16 +16,16 @@
 #include "mtl-tensor-pieces-private.h"
 #include "mtl-tensor-values-private.h"
 
-/* What is inflated between two looks at the cancellable. */
+/* Bytes inflated between two checks of the cancellable. */
 #define INFLATED_SIZE (1024 * 1024)
 
-/* A tensor and where it is in memory. */
+/* A tensor and its place in memory. */
 typedef struct
 {
   const MtlTensorEntry *entry;
   MtlMemory *memory;
   gsize offset;
-  gboolean is_read; /* to memory of its own */
+  gboolean is_read; /* into separate memory */
 } PlacedTensor;
 
 static guint
@@ -34,7 +34,7 @@ get_swapped_size (const MtlTensorEntry *entry)
   return mtl_get_swapped_size (mtl_element_type_new (entry->dtype), entry->is_big_endian);
 }
 
-/* Whether it has to be read, rather than mapped. */
+/* Whether the tensor has to be read, rather than mapped. */
 static gboolean
 is_read (MtlTensorFile        *self,
          const MtlTensorEntry *entry)
@@ -87,7 +87,8 @@ has_tensors_to_read (MtlTensorFile           *self,
   return FALSE;
 }
 
-/* All of the file, once; then it need not be open, unless there is more to read. */
+/* The mapping of the whole file, created once. After that the descriptor is closed,
+ * unless some tensors have to be read. */
 static MtlMemory *
 get_mapped_part (MtlTensorFile      *self,
                  MtlTensorFilePart  *part,
@@ -138,7 +139,7 @@ map_entry (MtlTensorFile         *self,
            : NULL;
 }
 
-/* Where addresses are shorter than what a file can say. */
+/* Addresses may be shorter than the sizes in a file. */
 static gboolean
 check_size (const MtlTensorEntry  *entry,
             GError               **error)
@@ -167,7 +168,7 @@ allocate (MtlTensorFile         *self,
   return g_steal_pointer (&memory);
 }
 
-/* Maps it, or makes the memory that it is to be read to. */
+/* Maps the tensor, or allocates the memory that it will be read into. */
 static gboolean
 place (MtlTensorFile    *self,
        PlacedTensor     *tensor,
@@ -268,7 +269,7 @@ inflate_tensor (gpointer           data,
   return TRUE;
 }
 
-/* Those of one part that are read in the same way. */
+/* Reads tensors of one part that are all compressed, or all not compressed. */
 static gboolean
 read_group (MtlTensorFile    *self,
             PlacedTensor **tensors,
@@ -297,7 +298,7 @@ read_group (MtlTensorFile    *self,
     return FALSE;
 
   reading.source = reader.source;
-  /* What was written to it meanwhile may be half of one file and half of another. */
+  /* If the file was written to in the meantime, the data may be a mixture. */
   return mtl_pieces_run (&pieces, count, error)
          && mtl_file_source_check_unchanged (reader.source, error);
 }
@@ -325,7 +326,7 @@ is_read_alike (const MtlTensorEntry *a,
          && mtl_tensor_entry_is_deflated (a) == mtl_tensor_entry_is_deflated (b);
 }
 
-/* In an order of its own. */
+/* Sorts the tensors. */
 static gboolean
 read_tensors (MtlTensorFile     *self,
               PlacedTensor     **tensors,

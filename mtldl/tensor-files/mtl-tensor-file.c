@@ -17,27 +17,33 @@
 /**
  * MtlTensorFile:
  *
- * A file of tensors, open for reading: what is in it, and views of it.
+ * A file of tensors, open for reading: a list of its contents, and views of its
+ * tensors.
  *
- * It is safetensors, or the index of a model in several such files, which is
- * then opened as one, or NumPy's `.npy` and `.npz`. Which of them is told by
- * the content, whatever the name. The tensor of a `.npy` has the name `""`.
+ * The formats are safetensors, the index of a model in several safetensors
+ * files, which is opened as one file, and NumPy's `.npy` and `.npz`. The format
+ * is detected from the contents, whatever the file is called. The tensor of a
+ * `.npy` file has the name `""`.
  *
- * Opening reads what the file says of its tensors, and checks all of it;
- * the tensors themselves are left alone until a view of one is asked for. What
- * it says does not change, and may be used from any threads at once, also while
- * one of them closes it. It is a [iface@Gio.ListModel] of
- * [class@Mtl.TensorFileEntry], in the order of the tensors' bytes, or in that of
- * the index or of the archive's directory.
+ * Opening a file reads and checks the description of its tensors. The tensors
+ * themselves are not read until a view is requested. The description never
+ * changes. Several threads may use it at the same time, even while one of them
+ * closes the file.
  *
- * Views keep what they need, and outlive the object. Those of mapped files are
- * read-only, and come with the contract of [ctor@Mtl.Buffer.new_mapped]: nobody
- * may cut or write to the file as long as they are there. To put another file
- * in its place is harmless; only one of those that an index names is missed then,
- * with an error, where no view of it was made before.
- * Where memory of its own holds a tensor, because the file is read instead, or
- * the tensor is compressed, or its elements had to be put into this machine's
- * order of bytes, the view may be written to, and each call makes a new one.
+ * The object is a [iface@Gio.ListModel] of [class@Mtl.TensorFileEntry]. The
+ * entries are in the order of the tensors' bytes, of the index, or of the
+ * archive's directory.
+ *
+ * Views keep what they need alive, and outlive the object. Views of a mapped
+ * file are read-only, and are subject to the contract of
+ * [ctor@Mtl.Buffer.new_mapped]: nobody may truncate or write to the file while
+ * a view exists. Replacing the file by another one is harmless, with one
+ * exception: if a file that an index names is replaced before the first view of
+ * it is created, views of it fail.
+ *
+ * A tensor has separate memory if the file is read rather than mapped, if the
+ * tensor is compressed, or if its byte order is not that of this machine. Its
+ * views can be written to, and each call creates a new one with new memory.
  *
  * Since: 1.0
  */
@@ -99,7 +105,7 @@ mtl_tensor_file_finalize (GObject *object)
       g_weak_ref_clear (&self->given[i]);
   g_free (self->given);
 
-  /* That of a single part is the part's. */
+  /* A single part owns the table. */
   if (self->n_parts == 0 || self->table != self->parts[0].table)
     mtl_tensor_table_free (self->table);
   for (gsize i = 0; i < self->n_parts; i++)
@@ -160,7 +166,7 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
   /**
    * MtlTensorFile:mode: (getter get_mode)
    *
-   * How the tensors come into memory.
+   * How the tensors get into memory.
    *
    * Since: 1.0
    */
@@ -170,7 +176,7 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
   /**
    * MtlTensorFile:format: (getter get_format)
    *
-   * How the tensors are written to the file.
+   * The format of the file.
    *
    * Since: 1.0
    */
@@ -180,7 +186,7 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
   /**
    * MtlTensorFile:device: (getter get_device)
    *
-   * The device whose memory the views are of.
+   * The device that the views' memory belongs to.
    *
    * Since: 1.0
    */
@@ -215,7 +221,7 @@ open_part (MtlTensorFilePart  *part,
   return part->table != NULL;
 }
 
-/* One of several, of which there may be more than descriptors. */
+/* There may be more members than file descriptors, so each is closed again. */
 static gboolean
 open_member (MtlTensorFilePart  *part,
              GFile              *folder,
@@ -247,7 +253,7 @@ open_member (MtlTensorFilePart  *part,
   return TRUE;
 }
 
-/* The index says only in which of them each is. */
+/* The index only says which file each tensor is in. */
 static gboolean
 complete_entries (MtlTensorFile  *self,
                   GError        **error)
@@ -314,21 +320,25 @@ choose_mode (MtlFileMode          mode,
 /**
  * mtl_tensor_file_open_full: (constructor)
  * @file: a file of tensors on a disk
- * @device: (nullable): the device whose memory the views are to be of, %NULL for
- *   the host
- * @mode: how the tensors come into memory
+ * @device: (nullable): the device that the views' memory is to belong to, %NULL
+ *   for the host
+ * @mode: how the tensors get into memory
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Opens a file and reads what it says of its tensors.
+ * Opens a file and reads the description of its tensors.
  *
- * Fails with %MTL_ERROR_INVALID_DATA where the file, or one that its index
- * names, is not as its format wants it, and with %MTL_ERROR_NOT_SUPPORTED where
- * it is, and has what is not offered here: arrays of text, of dates, of records
- * and of objects, and archives compressed by other means than deflate; with
- * %MTL_ERROR_OVERFLOW where a size does not fit; with %MTL_ERROR_NO_MEMORY; and
- * with the codes of [error@Gio.IOErrorEnum], as [ctor@Mtl.Buffer.new_mapped] does, and with
- * %G_IO_ERROR_CANCELLED.
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_DATA: the file, or one that its index names, does not
+ *   conform to its format
+ * - %MTL_ERROR_NOT_SUPPORTED: the file conforms to its format, but contains
+ *   something that is not supported: arrays of text, dates, records or objects,
+ *   or archives compressed by a method other than deflate
+ * - %MTL_ERROR_OVERFLOW: a size does not fit its type
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ * - the errors of [error@Gio.IOErrorEnum] that [ctor@Mtl.Buffer.new_mapped] has
  *
  * Returns: (transfer full): the file
  *
@@ -382,7 +392,11 @@ mtl_tensor_file_open_full (GFile         *file,
  *
  * Opens a file for the host, mapped if it is on a disk of this machine. This is
  * [ctor@Mtl.TensorFile.open_full] without a device and with
- * %MTL_FILE_MODE_AUTO, and fails as that does.
+ * %MTL_FILE_MODE_AUTO.
+ *
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.TensorFile.open_full]
  *
  * Returns: (transfer full): the file
  *
@@ -402,7 +416,7 @@ mtl_tensor_file_open (GFile         *file,
  *
  * Gets the file that was opened.
  *
- * Returns: (transfer none) (nullable): the file, %NULL where none was
+ * Returns: (transfer none) (nullable): the file, %NULL if none was opened
  *
  * Since: 1.0
  */
@@ -418,7 +432,7 @@ mtl_tensor_file_get_file (MtlTensorFile *self)
  * mtl_tensor_file_get_mode: (get-property mode)
  * @self: a file of tensors
  *
- * Gets how the tensors come into memory.
+ * Gets how the tensors get into memory.
  *
  * Returns: %MTL_FILE_MODE_MAP or %MTL_FILE_MODE_READ, whichever was chosen
  *
@@ -436,7 +450,7 @@ mtl_tensor_file_get_mode (MtlTensorFile *self)
  * mtl_tensor_file_get_format: (get-property format)
  * @self: a file of tensors
  *
- * Gets how the tensors are written to the file, which its content tells.
+ * Gets the format of the file, which is detected from its contents.
  *
  * Returns: the format
  *
@@ -454,7 +468,7 @@ mtl_tensor_file_get_format (MtlTensorFile *self)
  * mtl_tensor_file_get_device: (get-property device)
  * @self: a file of tensors
  *
- * Gets the device whose memory the views are of.
+ * Gets the device that the views' memory belongs to.
  *
  * Returns: (transfer none): the device
  *
@@ -472,8 +486,8 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
  * mtl_tensor_file_list_names:
  * @self: a file of tensors
  *
- * Gets the names of all tensors, in the order of the list. They are a
- * stranger's: any text, and no paths.
+ * Gets the names of all tensors, in the order of the list. Do not trust them: a
+ * name can be any text, and is not a path.
  *
  * Returns: (array zero-terminated=1) (transfer container): the names, owned by
  *   @self
@@ -496,11 +510,11 @@ mtl_tensor_file_list_names (MtlTensorFile *self)
 /**
  * mtl_tensor_file_match_names:
  * @self: a file of tensors
- * @pattern: (nullable): what the names are to be like, %NULL for any
+ * @pattern: (nullable): the pattern, %NULL for all names
  *
- * Gets the names that match a pattern of [struct@GLib.PatternSpec], in the order
- * of the list. In it a `*` stands for any text, also none, and a `?` for any one
- * character; all else stands for itself.
+ * Gets the names that match a pattern of [struct@GLib.PatternSpec], in the
+ * order of the list. A `*` matches any text, including none, and a `?` matches
+ * any one character. All other characters match themselves.
  *
  * Returns: (array zero-terminated=1) (transfer container): the names, owned by
  *   @self
@@ -526,7 +540,7 @@ mtl_tensor_file_match_names (MtlTensorFile *self,
   return names;
 }
 
-/* Of several files the first one's. */
+/* If there are several files, the metadata are those of the first. */
 static const MtlTensorTable *
 get_metadata_table (MtlTensorFile *self)
 {
@@ -537,7 +551,7 @@ get_metadata_table (MtlTensorFile *self)
  * mtl_tensor_file_list_metadata_keys:
  * @self: a file of tensors
  *
- * Gets the keys of the file's metadata, in its order; see
+ * Gets the keys of the file's metadata, in the order of the file; see
  * [method@Mtl.TensorFile.get_metadata].
  *
  * Returns: (array zero-terminated=1) (transfer container): the keys, owned by
@@ -565,10 +579,11 @@ mtl_tensor_file_list_metadata_keys (MtlTensorFile *self)
  * @self: a file of tensors
  * @key: a key
  *
- * Gets what the file's metadata have by that key. Only safetensors has
- * metadata; of several files that an index names they are the first one's.
+ * Gets the value of a key in the file's metadata. Only safetensors files have
+ * metadata. If an index names several files, these are the metadata of the
+ * first.
  *
- * Returns: (transfer none) (nullable): the text, owned by @self, %NULL where
+ * Returns: (transfer none) (nullable): the value, owned by @self, %NULL if
  *   there is no such key
  *
  * Since: 1.0
@@ -607,9 +622,11 @@ find_entry (MtlTensorFile  *self,
  * @name: a tensor's name
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets what the file says of one tensor, without reading its bytes.
+ * Gets the description of one tensor, without reading its bytes.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
  *
  * Returns: (transfer full): the entry
  *
@@ -636,18 +653,27 @@ mtl_tensor_file_lookup_entry (MtlTensorFile  *self,
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Gets a view of one tensor, which keeps its memory.
+ * Gets a view of one tensor. The view keeps its memory alive.
  *
- * The file is mapped when the first view is asked for, as one buffer of the
- * device. Where the device takes none so large, each view has one of its own.
- * Compressed arrays, and those in another order of bytes, are read.
+ * With %MTL_FILE_MODE_MAP, the whole file is mapped when the first view is
+ * requested, as one buffer of the device. If the file is larger than the
+ * device's largest buffer, each view has its own buffer. Compressed arrays, and
+ * arrays in another byte order, are read.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where there is none of that name, with
- * %MTL_ERROR_INVALID_DATA where the file was changed, cut or replaced after it
- * was opened, with %MTL_ERROR_NEEDS_COPY where it is mapped and the device
- * cannot use its pages, with %MTL_ERROR_NO_MEMORY, with %G_IO_ERROR_CLOSED, with
- * %MTL_ERROR_NOT_SUPPORTED where it is to be read and the device has no memory
- * that the host reaches, and with the codes of [error@Gio.IOErrorEnum].
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
+ * - %MTL_ERROR_INVALID_DATA: the file was changed, truncated or replaced after
+ *   it was opened
+ * - %MTL_ERROR_NEEDS_COPY: the file is mapped, and the device cannot use its
+ *   pages
+ * - %MTL_ERROR_NOT_SUPPORTED: the tensor has to be read, and the device has no
+ *   memory that the host can access
+ * - %MTL_ERROR_OVERFLOW: the tensor has more bytes than this machine can
+ *   address
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %G_IO_ERROR_CLOSED: the file was closed
+ * - the other errors of [error@Gio.IOErrorEnum]
  *
  * Returns: (transfer full): the view
  *
@@ -673,26 +699,30 @@ mtl_tensor_file_load_view (MtlTensorFile  *self,
 /**
  * mtl_tensor_file_load_views:
  * @self: a file of tensors
- * @pattern: (nullable): which tensors, as [method@Mtl.TensorFile.match_names]
- *   takes it, %NULL for all
+ * @pattern: (nullable): which tensors to load, as in
+ *   [method@Mtl.TensorFile.match_names]; %NULL for all
  * @cancellable: (nullable): a cancellable
- * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
- *   are read of how many
+ * @progress: (nullable) (scope call) (closure progress_data): called with the
+ *   number of bytes that are read, and their total
  * @progress_data: data for @progress
  * @n_views: (out): return location for the number of views
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Gets views of several tensors, in the order of
- * [method@Mtl.TensorFile.match_names].
+ * [method@Mtl.TensorFile.match_names]. An empty result is not an error.
  *
- * They are as those of [method@Mtl.TensorFile.load_view]. What has to be read is
- * read in the order of the file by several threads, as
- * [func@Mtl.get_max_threads] says, which takes less time than one after the
- * other. It can be cancelled between pieces of 8 MiB, or of 1 MiB of what is
- * compressed. Where nothing has to be read, @progress is not called.
+ * The views are like those of [method@Mtl.TensorFile.load_view]. Tensors that
+ * have to be read are read in the order of the file by several threads, see
+ * [func@Mtl.get_max_threads], which takes less time than reading one after the
+ * other. The operation can be cancelled between pieces of 8 MiB, or of 1 MiB
+ * for compressed data. If nothing has to be read, @progress is not called.
  *
- * Fails as [method@Mtl.TensorFile.load_view] does, and where it is cancelled;
- * then there are no views at all. No match is no failure.
+ * If the function fails or is cancelled, it returns no views at all.
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.load_view]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (array length=n_views) (transfer full): the views
  *
@@ -717,7 +747,7 @@ mtl_tensor_file_load_views (MtlTensorFile          *self,
   return mtl_tensor_file_load_views_monitored (self, pattern, &monitor, n_views, error);
 }
 
-/* Of a view, in the host's memory. */
+/* The bytes of a view in the host's memory. */
 typedef struct
 {
   const guint8 *bytes;
@@ -755,21 +785,24 @@ get_mapped_range (MtlStridedView  *view,
 /**
  * mtl_tensor_file_prefetch:
  * @self: a file of tensors
- * @views: (array length=n_views): views of its tensors, or what was made of them
- * @n_views: their number
+ * @views: (array length=n_views): views of its tensors, or views derived from
+ *   them
+ * @n_views: the number of views
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Asks the system to read what mapped views will need, in the order in which it
- * lies in the file, and does not wait for it. That pays for tensors that will be
- * used in another order, and on macOS, where little is read ahead otherwise.
+ * Asks the system to read the bytes that mapped views need, in the order of the
+ * file, and does not wait for it. That helps if the tensors will be used in
+ * another order, and on macOS, which otherwise reads little ahead.
  *
- * Views whose memory is not a mapped file have all they need.
+ * Views whose memory is not a mapped file are ignored.
  *
- * Fails with the codes of [error@Gio.IOErrorEnum] where the system refuses, and
- * with %MTL_ERROR_OVERFLOW where a view has no bounds.
+ * Errors:
  *
- * Returns: whether it was asked
+ * - %MTL_ERROR_OVERFLOW: the bounds of a view do not fit their type
+ * - [error@Gio.IOErrorEnum]: the system refuses, or the operation was cancelled
+ *
+ * Returns: %TRUE if the system was asked
  *
  * Since: 1.0
  */
@@ -804,29 +837,36 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
 /**
  * mtl_tensor_file_check:
  * @self: a file of tensors
- * @checks: what else to look for
+ * @checks: additional checks
  * @cancellable: (nullable): a cancellable
- * @progress: (nullable) (scope call) (closure progress_data): told how many bytes
- *   are checked of how many
+ * @progress: (nullable) (scope call) (closure progress_data): called with the
+ *   number of bytes that are checked, and their total
  * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Checks what opening left alone: that all bytes of all tensors can be read,
- * that the checksums of an archive are theirs, and what @checks asks for. Where
- * an index names several files, all that is in them is checked, also what the
- * index does not name.
+ * Checks everything that opening the file does not check: whether all bytes of
+ * all tensors can be read, whether the checksums of an archive match, and the
+ * conditions in @checks. If an index names several files, all of their tensors
+ * are checked, including those that the index does not name.
  *
- * It reads with several threads, as [func@Mtl.get_max_threads] says, whatever
- * the mode, so that a file that was cut is an error, and no signal.
+ * The bytes are read by several threads, see [func@Mtl.get_max_threads], and
+ * never from a mapping, whatever the mode. A truncated file is therefore an
+ * error and does not raise a signal.
  *
- * It ends with the first fault, and names the tensor: in each file the first
- * that is not aligned, where that was asked for, and then the first in the order
- * of the bytes. To know of all of them see
- * [method@Mtl.TensorFileEntry.check]. Fails with %MTL_ERROR_INVALID_DATA, or
- * with the codes of [error@Gio.IOErrorEnum], as where it cannot be read, or was
- * cancelled, or is closed.
+ * The function stops at the first fault, and the message names the tensor. In
+ * each file, that is the first tensor that is not aligned, if @checks asks for
+ * that, and otherwise the first fault in the order of the bytes. To find all
+ * faults, use [method@Mtl.TensorFileEntry.check].
  *
- * Returns: whether nothing is wrong
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_DATA: a tensor has a fault, or the file was changed
+ *   after it was opened
+ * - %G_IO_ERROR_CLOSED: the file was closed
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ * - the other errors of [error@Gio.IOErrorEnum]: the file cannot be read
+ *
+ * Returns: %TRUE if no fault was found
  *
  * Since: 1.0
  */
@@ -851,12 +891,14 @@ mtl_tensor_file_check (MtlTensorFile          *self,
  * mtl_tensor_file_close:
  * @self: a file of tensors
  *
- * Lets the file go: its descriptors at once, and its memory as soon as no view
- * needs it. Views that were made before live on, and what the file says of its
- * tensors can still be asked. What would use the file from now on fails with
- * %G_IO_ERROR_CLOSED, and what uses it meanwhile in another thread goes on.
+ * Closes the file. Its descriptors are closed at once, and its memory is
+ * released as soon as no view needs it. Existing views stay valid, and the
+ * description of the tensors is still available. Later calls that need the file
+ * fail with %G_IO_ERROR_CLOSED. Calls that are using it in other threads
+ * continue.
  *
- * The end of the object does the same. To close a file twice does nothing.
+ * Finalizing the object closes the file, too. Closing a file twice has no
+ * effect.
  *
  * Since: 1.0
  */

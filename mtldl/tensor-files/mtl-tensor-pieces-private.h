@@ -6,10 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* No number of an element lies in two pieces. */
+/* No number is split between two pieces. */
 #define MTL_PIECE_ALIGNMENT 16
 
-/* Does the bytes from begin to end of one of them. */
+/* Processes the bytes from begin to end of the range at index. */
 typedef gboolean                  (* MtlPieceFunc) (gpointer             data,
                                    gsize                index,
                                    guint64              begin,
@@ -17,18 +17,18 @@ typedef gboolean                  (* MtlPieceFunc) (gpointer             data,
                                    const MtlMonitor    *monitor,
                                    GError             **error);
 
-/* Ranges of bytes, which are done in pieces, or each as a whole: in that order, by
- * several threads. */
+/* Ranges of bytes. Several threads process them in order, in pieces or each as a
+ * whole. */
 typedef struct
 {
-  const guint64 *ends; /* where each would end if they lay one after the other */
+  const guint64 *ends; /* where each range would end if they were contiguous */
   gsize n_ranges;
   gboolean whole;
   MtlPieceFunc func;
   gpointer data;
 } MtlPieces;
 
-/* How many bytes are done of all that one call does. */
+/* The progress of one call, in bytes. */
 typedef struct
 {
   const MtlMonitor *monitor; /* or NULL */
@@ -36,7 +36,7 @@ typedef struct
   guint64 done;
 } MtlPieceCount;
 
-/* Of several errors it is the first one in the order of the bytes. */
+/* If there are several errors, returns the first in the order of the bytes. */
 gboolean mtl_pieces_run (const MtlPieces  *self,
                          MtlPieceCount    *count,
                          GError          **error);

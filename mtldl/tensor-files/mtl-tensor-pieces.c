@@ -4,7 +4,7 @@
 
 #include "mtl-tensor-pieces-private.h"
 
-/* Large enough that nothing is gained by more, and done within some milliseconds. */
+/* Larger pieces are no faster. One takes a few milliseconds. */
 #define PIECE_SIZE (8 * 1024 * 1024)
 
 typedef struct
@@ -13,9 +13,9 @@ typedef struct
   MtlPieceCount *count;
   MtlMonitor monitor;
 
-  GMutex mutex; /* of what follows, and of the count */
+  GMutex mutex; /* protects the fields below, and the count */
   GError *error;
-  guint64 error_begin; /* what lies behind it is not done any more */
+  guint64 error_begin; /* no piece after this is started */
 } Run;
 
 static guint64
@@ -76,7 +76,7 @@ do_whole (gpointer data,
     do_piece (run, i, 0, run->pieces->ends[i] - get_begin (run->pieces, i));
 }
 
-/* The range that has that byte. */
+/* The range that contains that byte. */
 static gsize
 find_range (const MtlPieces *self,
             guint64          at)

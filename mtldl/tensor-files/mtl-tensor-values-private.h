@@ -7,11 +7,11 @@
 
 G_BEGIN_DECLS
 
-/* Which patterns of bits a number is not to have, once the other bits are masked out.
- * Without a size there are none. */
+/* Bit patterns that a number must not have, after masking out the other bits. If size
+ * is 0, there are none. */
 typedef struct
 {
-  guint size; /* in bytes; two of them make a complex number */
+  guint size; /* in bytes; that of each part for a complex number */
   guint64 mask;
   guint64 first;
   guint64 last;
@@ -23,14 +23,14 @@ void     mtl_wrong_values_init (MtlWrongValues       *self,
                                 gboolean              is_big_endian,
                                 MtlTensorChecks       checks);
 
-/* Where the first one begins. */
+/* Finds the first wrong value. */
 gboolean mtl_wrong_values_find (const MtlWrongValues *self,
                                 const guint8         *bytes,
                                 gsize                 size,
                                 gsize                *offset);
 
-/* Of numbers that are in the other order than this machine's; 1 where it is the same,
- * or means nothing. */
+/* The size in bytes of numbers whose byte order is not that of this machine; 1 if
+ * nothing has to be swapped. */
 guint    mtl_get_swapped_size  (MtlElementType        type,
                                 gboolean              is_big_endian);
 void     mtl_swap_bytes        (guint8               *bytes,

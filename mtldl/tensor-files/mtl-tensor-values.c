@@ -8,7 +8,7 @@
 
 #include "mtl-float-private.h"
 
-/* Compilers make vectors of loops that go on to their end. */
+/* Compilers vectorize loops without an early exit. */
 #define N_AT_ONCE 2048
 
 static void
@@ -24,7 +24,8 @@ init_nan_of_kind (MtlWrongValues     *self,
   self->last = kind->sign == MTL_FLOAT_SIGNED ? self->mask : kind->nan;
 }
 
-/* Also of the two parts of a complex number. Those of fewer than 8 bits have none. */
+/* Also used for the parts of complex numbers. Floats of fewer than 8 bits have no
+ * NaN. */
 static void
 init_nan (MtlWrongValues *self,
           guint           code,

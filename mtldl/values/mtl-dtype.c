@@ -73,9 +73,9 @@ mtl_dtype_check (MtlDType   self,
  * mtl_dtype_get_bits:
  * @self: an element type
  *
- * Gets what one element takes, in bits: 4 for `float4_e2m1fn`, 64 for
- * `complex64`. It is 0 for %MTL_DTYPE_OTHER, whose bits a view tells:
- * [method@Mtl.StridedView.get_dtype_bits].
+ * Gets the size of an element in bits, such as 4 for `float4_e2m1fn`, or 64 for
+ * `complex64`. For %MTL_DTYPE_OTHER it is 0; use
+ * [method@Mtl.StridedView.get_dtype_bits] instead.
  *
  * Returns: the number of bits
  *
@@ -91,9 +91,9 @@ mtl_dtype_get_bits (MtlDType self)
  * mtl_dtype_to_string:
  * @self: an element type
  *
- * Gets the name of @self as NumPy and ml_dtypes have it: `float32`,
- * `bfloat16`, `float8_e4m3fn`. A value without a name gives its DLPack type
- * code and its bits, as in `2/80`; %MTL_DTYPE_OTHER gives `other`.
+ * Gets the name that @self has in NumPy and ml_dtypes, such as `float32`,
+ * `bfloat16` or `float8_e4m3fn`. For a value without a name, this is its DLPack
+ * type code and its bits, as in `2/80`. For %MTL_DTYPE_OTHER it is `other`.
  *
  * Returns: (transfer full): the name
  *
@@ -115,14 +115,16 @@ mtl_dtype_to_string (MtlDType self)
 
 /**
  * mtl_dtype_from_string:
- * @name: a name as [func@Mtl.DType.to_string] gives it
+ * @name: a name, as returned by [func@Mtl.DType.to_string]
  * @error: return location for a [error@Mtl.Error]
  *
- * Finds the element type of that name.
+ * Gets the element type with a name.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where there is none.
+ * Errors:
  *
- * Returns: the element type, %MTL_DTYPE_OTHER on failure
+ * - %MTL_ERROR_INVALID_ARGUMENT: there is no element type with that name
+ *
+ * Returns: the element type, %MTL_DTYPE_OTHER on error
  *
  * Since: 1.0
  */
@@ -149,7 +151,7 @@ mtl_element_type_get_dtype (MtlElementType self)
   return mtl_dtype_get_name (dtype) != NULL ? dtype : MTL_DTYPE_OTHER;
 }
 
-/* The name, with lanes and padding where there are any. */
+/* The name, with lanes and padding if there are any. */
 char *
 mtl_element_type_to_string (MtlElementType self)
 {

@@ -8,42 +8,42 @@ G_BEGIN_DECLS
 
 /**
  * MtlDType:
- * @MTL_DTYPE_OTHER: a type of a peer's that has no name here; its code and its
- *   bits are told beside it
+ * @MTL_DTYPE_OTHER: a type of another library that has no name here; its code
+ *   and its bits are stored separately
  * @MTL_DTYPE_BOOL: a truth value in a byte
- * @MTL_DTYPE_INT8: a signed integer of 8 bits
- * @MTL_DTYPE_INT16: a signed integer of 16 bits
- * @MTL_DTYPE_INT32: a signed integer of 32 bits
- * @MTL_DTYPE_INT64: a signed integer of 64 bits
- * @MTL_DTYPE_UINT8: an unsigned integer of 8 bits
- * @MTL_DTYPE_UINT16: an unsigned integer of 16 bits
- * @MTL_DTYPE_UINT32: an unsigned integer of 32 bits
- * @MTL_DTYPE_UINT64: an unsigned integer of 64 bits
+ * @MTL_DTYPE_INT8: an 8-bit signed integer
+ * @MTL_DTYPE_INT16: a 16-bit signed integer
+ * @MTL_DTYPE_INT32: a 32-bit signed integer
+ * @MTL_DTYPE_INT64: a 64-bit signed integer
+ * @MTL_DTYPE_UINT8: an 8-bit unsigned integer
+ * @MTL_DTYPE_UINT16: a 16-bit unsigned integer
+ * @MTL_DTYPE_UINT32: a 32-bit unsigned integer
+ * @MTL_DTYPE_UINT64: a 64-bit unsigned integer
  * @MTL_DTYPE_FLOAT16: IEEE 754 binary16
  * @MTL_DTYPE_FLOAT32: IEEE 754 binary32
  * @MTL_DTYPE_FLOAT64: IEEE 754 binary64
  * @MTL_DTYPE_BFLOAT16: the upper half of a float32
- * @MTL_DTYPE_COMPLEX32: two floats of 16 bits: real, imaginary
- * @MTL_DTYPE_COMPLEX64: two floats of 32 bits: real, imaginary
- * @MTL_DTYPE_COMPLEX128: two floats of 64 bits: real, imaginary
- * @MTL_DTYPE_FLOAT8_E3M4: a float of 8 bits, kind e3m4
- * @MTL_DTYPE_FLOAT8_E4M3: a float of 8 bits, kind e4m3
- * @MTL_DTYPE_FLOAT8_E4M3B11FNUZ: a float of 8 bits, kind e4m3b11fnuz
- * @MTL_DTYPE_FLOAT8_E4M3FN: a float of 8 bits, kind e4m3fn
- * @MTL_DTYPE_FLOAT8_E4M3FNUZ: a float of 8 bits, kind e4m3fnuz
- * @MTL_DTYPE_FLOAT8_E5M2: a float of 8 bits, kind e5m2
- * @MTL_DTYPE_FLOAT8_E5M2FNUZ: a float of 8 bits, kind e5m2fnuz
- * @MTL_DTYPE_FLOAT8_E8M0FNU: a float of 8 bits, kind e8m0fnu
- * @MTL_DTYPE_FLOAT6_E2M3FN: a float of 6 bits, kind e2m3fn
- * @MTL_DTYPE_FLOAT6_E3M2FN: a float of 6 bits, kind e3m2fn
- * @MTL_DTYPE_FLOAT4_E2M1FN: a float of 4 bits, kind e2m1fn
- * @MTL_DTYPE_OPAQUE_HANDLE8: a handle of 8 bits that only its owner understands
- * @MTL_DTYPE_OPAQUE_HANDLE16: a handle of 16 bits that only its owner understands
- * @MTL_DTYPE_OPAQUE_HANDLE32: a handle of 32 bits that only its owner understands
- * @MTL_DTYPE_OPAQUE_HANDLE64: a handle of 64 bits that only its owner understands
+ * @MTL_DTYPE_COMPLEX32: two 16-bit floats: real, imaginary
+ * @MTL_DTYPE_COMPLEX64: two 32-bit floats: real, imaginary
+ * @MTL_DTYPE_COMPLEX128: two 64-bit floats: real, imaginary
+ * @MTL_DTYPE_FLOAT8_E3M4: an 8-bit float, e3m4
+ * @MTL_DTYPE_FLOAT8_E4M3: an 8-bit float, e4m3
+ * @MTL_DTYPE_FLOAT8_E4M3B11FNUZ: an 8-bit float, e4m3b11fnuz
+ * @MTL_DTYPE_FLOAT8_E4M3FN: an 8-bit float, e4m3fn
+ * @MTL_DTYPE_FLOAT8_E4M3FNUZ: an 8-bit float, e4m3fnuz
+ * @MTL_DTYPE_FLOAT8_E5M2: an 8-bit float, e5m2
+ * @MTL_DTYPE_FLOAT8_E5M2FNUZ: an 8-bit float, e5m2fnuz
+ * @MTL_DTYPE_FLOAT8_E8M0FNU: an 8-bit float, e8m0fnu
+ * @MTL_DTYPE_FLOAT6_E2M3FN: a 6-bit float, e2m3fn
+ * @MTL_DTYPE_FLOAT6_E3M2FN: a 6-bit float, e3m2fn
+ * @MTL_DTYPE_FLOAT4_E2M1FN: a 4-bit float, e2m1fn
+ * @MTL_DTYPE_OPAQUE_HANDLE8: an 8-bit handle that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE16: a 16-bit handle that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE32: a 32-bit handle that only its owner understands
+ * @MTL_DTYPE_OPAQUE_HANDLE64: a 64-bit handle that only its owner understands
  *
- * The element types that DLPack knows. A value is DLPack's type code and the
- * bits of an element: `code << 8 | bits`.
+ * The element types of DLPack. A value combines DLPack's type code with the
+ * number of bits of an element: `code << 8 | bits`.
  *
  * Since: 1.0
  */

@@ -8,12 +8,12 @@ G_BEGIN_DECLS
 
 /**
  * MtlSliceKind: (skip)
- * @MTL_SLICE_INDEX: one index, `start`; drops its axis
- * @MTL_SLICE_RANGE: `start`, `stop` and `step` as in Python; keeps its axis
- * @MTL_SLICE_ELLIPSIS: all the axes that the other parts leave
+ * @MTL_SLICE_INDEX: one index, `start`; drops the axis
+ * @MTL_SLICE_RANGE: `start`, `stop` and `step` as in Python; keeps the axis
+ * @MTL_SLICE_ELLIPSIS: all axes that the other parts do not use
  * @MTL_SLICE_NEW_AXIS: a new axis of extent 1
  *
- * What one part of an index does.
+ * The kinds of parts of an index.
  *
  * Since: 1.0
  */
@@ -27,15 +27,15 @@ typedef enum /*< skip >*/
 
 /**
  * MtlSlice: (skip)
- * @kind: what this part does
- * @start: the index, or where a range starts
- * @stop: where a range ends, exclusive
+ * @kind: the kind of this part
+ * @start: the index, or the start of a range
+ * @stop: the end of a range, exclusive
  * @step: the step of a range, not 0
- * @has_start: whether @start is given
- * @has_stop: whether @stop is given
+ * @has_start: whether @start is set
+ * @has_stop: whether @stop is set
  *
- * One part of an index, for C. Negative values count from the end; ranges are
- * clamped as Python does, an index is not.
+ * One part of an index, for C. Negative values count from the end. Ranges are
+ * clamped as in Python; an index is not.
  *
  * Since: 1.0
  */
