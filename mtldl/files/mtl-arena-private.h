@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 typedef struct _MtlArenaChunk MtlArenaChunk;
 
-/* Memory that is given back all at once. What a file makes the library ask for may
- * not be there: an error, not the end of the program. */
+/* Memory that is freed all at once. Sizes come from files, so a failed allocation is
+ * an error and does not abort the program. */
 typedef struct
 {
   MtlArenaChunk *last;
@@ -27,7 +27,7 @@ void     mtl_arena_clear    (MtlArena    *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlArena, mtl_arena_clear)
 
-/* Room for one more item after n_items, which grows by doubling. */
+/* Makes room for one more item after n_items. The capacity doubles each time. */
 gboolean mtl_array_reserve  (gpointer    *items,
                              gsize        n_items,
                              gsize       *capacity,

@@ -20,7 +20,7 @@ struct _MtlArenaChunk
   guint64 bytes[];
 };
 
-/* Always FALSE. */
+/* Always returns FALSE. */
 gboolean
 mtl_set_no_memory (gsize    size,
                    GError **error)
@@ -50,7 +50,7 @@ add_chunk (MtlArena  *self,
   return TRUE;
 }
 
-/* An alignment of 8 at most. */
+/* The alignment is at most 8. */
 gpointer
 mtl_arena_alloc (MtlArena  *self,
                  gsize      size,

@@ -6,8 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* The CRC-32 that zip archives have, of what was before and these bytes; of nothing it
- * is 0. */
+/* Adds the bytes to the CRC-32 of zip archives. The CRC of no bytes is 0. */
 guint32 mtl_crc_add (guint32       self,
                      gconstpointer bytes,
                      gsize         size);

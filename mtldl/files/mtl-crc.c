@@ -7,7 +7,7 @@
 #define POLYNOMIAL 0xedb88320
 #define N_AT_ONCE 8
 
-/* What a byte adds with so many zeros after it. */
+/* What a byte that is followed by n zero bytes contributes. */
 static guint32 tables[N_AT_ONCE][256];
 
 static void

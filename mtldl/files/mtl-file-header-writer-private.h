@@ -6,9 +6,9 @@
 
 G_BEGIN_DECLS
 
-/* What comes before the tensors, which lie in the table's order, with places that
- * count from the first one's: that of the first is a multiple of the alignment, a
- * power of two, from the file's beginning. */
+/* The headers before the tensors. The tensors are in the order of the table, and
+ * their offsets count from the first one, which begins at a multiple of the
+ * alignment, a power of two, in the file. */
 GString *mtl_safetensors_header_write (const MtlTensorTable  *table,
                                        gsize                  alignment,
                                        GError               **error);
@@ -16,7 +16,7 @@ GString *mtl_npy_header_write         (const MtlTensorEntry  *entry,
                                        gsize                  alignment,
                                        GError               **error);
 
-/* Of the table's files, and of which is whose. */
+/* The index: the file of each tensor. */
 GString *mtl_safetensors_index_write  (const MtlTensorTable  *table,
                                        guint64                total_size);
 

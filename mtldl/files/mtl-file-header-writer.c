@@ -88,7 +88,7 @@ pad (GString *string,
   memset (string->str + begin, ' ', alignment - rest);
 }
 
-/* Behind the header spaces are allowed, and nowhere else a gap. */
+/* Spaces are allowed after the header. There can be no other gaps. */
 GString *
 mtl_safetensors_header_write (const MtlTensorTable  *table,
                               gsize                  alignment,
@@ -135,7 +135,7 @@ append_descr (GString  *string,
   g_string_append_printf (string, "%c%c%u", order, kind, type.bits / 8);
 }
 
-/* The version with two bytes for the header's size, which all readers know. */
+/* Version 1.0, with two bytes for the size of the header, which all readers support. */
 GString *
 mtl_npy_header_write (const MtlTensorEntry  *entry,
                       gsize                  alignment,

@@ -6,15 +6,15 @@
 
 G_BEGIN_DECLS
 
-/* A range of a file in memory, read-only, in pages that a GPU takes as they are: the
- * first one begins before the range where that begins on no page, and the last one has
- * zeros after the file's end. The file may be closed. */
+/* A range of a file, mapped read-only, in pages that a GPU can use in place. If the
+ * range does not begin at a page, the first page begins before it. After the end of
+ * the file, the last page has zeros. The file may be closed. */
 typedef struct
 {
   char *name; /* for messages */
   guint8 *pages;
   gsize pages_size;
-  gsize begin; /* of the range */
+  gsize begin; /* where the range begins in the pages, in bytes */
   gsize size;
 } MtlFileMapping;
 
@@ -26,13 +26,13 @@ void            mtl_file_mapping_free     (MtlFileMapping       *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileMapping, mtl_file_mapping_free)
 
-/* Asks the system to read bytes of any mapping ahead, which it may leave. */
+/* Asks the system to read bytes of any mapping ahead. The system may ignore it. */
 gboolean        mtl_mapped_bytes_prefetch (gconstpointer         bytes,
                                            gsize                 size,
                                            GError              **error);
 
-/* Reads a part of the range. Where the system can tell, as Linux 5.14 can, it is an error
- * and no signal that the file was cut meanwhile. */
+/* Reads a part of the range. If the file was truncated, this is an error instead of a
+ * signal, on systems that can tell, such as Linux since 5.14. */
 gboolean        mtl_file_mapping_populate (MtlFileMapping       *self,
                                            gsize                 offset,
                                            gsize                 size,

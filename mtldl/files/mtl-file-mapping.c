@@ -10,11 +10,11 @@
 
 #include "mtl-error.h"
 
-/* Of the GPUs that take pages as they are. Where the system's are larger, those. */
+/* The page size of GPUs that use pages in place. The system's pages may be larger. */
 #define MIN_PAGE_SIZE 16384
 
-/* What processors map at once, where memory and file agree modulo it. Linux 6.18 reads
- * through such pages twice as fast. */
+/* Processors map this much at once if memory and file have the same offset within it.
+ * On Linux 6.18, reading such pages is twice as fast. */
 #define HUGE_PAGE_SIZE ((gsize) 2 * 1024 * 1024)
 
 static gsize
@@ -23,8 +23,8 @@ get_page_size (void)
   return MAX (sysconf (_SC_PAGESIZE), MIN_PAGE_SIZE);
 }
 
-/* Zeros that cost nothing, whole pages at an address that is the position modulo the
- * alignment; NULL with errno. */
+/* Reserves zero pages, which use no memory. Modulo the alignment, their address is
+ * the position. Returns NULL and sets errno on error. */
 static guint8 *
 reserve (gsize   size,
          gsize   alignment,
@@ -44,8 +44,8 @@ reserve (gsize   size,
   return all + before;
 }
 
-/* Pages that are wholly behind the file's end would end the process when they are read,
- * so that what rounds the size up is not the file's. */
+/* Only the range itself is mapped, not the rest of the last page: reading a page that
+ * lies entirely after the end of the file raises a signal. */
 static gboolean
 map (MtlFileMapping       *self,
      const MtlFileSource  *source,
@@ -80,7 +80,7 @@ check_address_range (const MtlFileSource  *source,
   return FALSE;
 }
 
-/* The range has bytes, and is of the file as it was when it was opened. */
+/* The range must not be empty. The file must be unchanged since it was opened. */
 MtlFileMapping *
 mtl_file_mapping_new (const MtlFileSource  *source,
                       guint64               offset,

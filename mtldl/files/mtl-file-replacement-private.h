@@ -6,28 +6,28 @@
 
 G_BEGIN_DECLS
 
-/* A new file that takes the place of an old one, or of none, once it is whole and on
- * the disk: until then the old one is as it was, and who has it open or mapped keeps
+/* A new file that replaces an old one, or none, when it is complete and on the disk.
+ * Until then, the old file is unchanged. Processes that have it open or mapped keep
  * it. */
 typedef struct
 {
-  char *path;      /* its place, with links followed */
-  char *name;      /* for messages: the path as it was given, escaped and quoted */
-  char *temporary; /* where it is until then; NULL where there is none */
-  int fd;          /* -1 once all is written */
+  char *path;      /* the final path, after following links */
+  char *name;      /* for messages: the path as given, escaped and quoted */
+  char *temporary; /* the path until then, or NULL */
+  int fd;          /* -1 once everything is written */
   guint64 n_written;
-  guint64 n_sent;  /* of them, to the disk */
+  guint64 n_sent;  /* bytes whose writing to the disk was started */
 } MtlFileReplacement;
 
 MtlFileReplacement *mtl_file_replacement_new     (GFile               *file,
                                                   GError             **error);
 
-/* Takes away what did not get to its place. */
+/* Removes the file if it was not committed. */
 void                mtl_file_replacement_free    (MtlFileReplacement  *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileReplacement, mtl_file_replacement_free)
 
-/* Tells of a full disk before the first byte is written, where the system can. */
+/* If the system supports it, detects a full disk before the first byte is written. */
 gboolean            mtl_file_replacement_reserve (MtlFileReplacement  *self,
                                                   guint64              size,
                                                   GError             **error);
@@ -36,7 +36,7 @@ gboolean            mtl_file_replacement_write   (MtlFileReplacement  *self,
                                                   gsize                size,
                                                   GError             **error);
 
-/* All of it is on the disk after the first one, and in its place after the second. */
+/* After flush, the file is on the disk; after commit, it is in its place. */
 gboolean            mtl_file_replacement_flush   (MtlFileReplacement  *self,
                                                   GError             **error);
 gboolean            mtl_file_replacement_commit  (MtlFileReplacement  *self,

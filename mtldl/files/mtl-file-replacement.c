@@ -22,10 +22,10 @@
 #define MAX_LINKS 40
 #define MAX_ATTEMPTS 100
 
-/* Of a name of at most 255 bytes, with a dot, a dot and 8 digits around it. */
+/* A name has at most 255 bytes; two dots and 8 digits are added. */
 #define MAX_KEPT_NAME 240
 
-/* So many bytes are on their way to the disk while the next ones are written. */
+/* While this much goes to the disk, the next bytes are written. */
 #define SENT_SIZE ((guint64) 32 << 20)
 
 static gboolean
@@ -36,8 +36,7 @@ set_error (MtlFileReplacement  *self,
   return mtl_set_file_error (self->name, "written", code, error);
 }
 
-/* Where a file would come to be that is created at that path: also behind links to
- * what is not there yet. */
+/* The path of the file that would be created at path, which may be a dangling link. */
 static char *
 follow_links (MtlFileReplacement  *self,
               const char          *path,
@@ -76,8 +75,7 @@ follow_links (MtlFileReplacement  *self,
   return NULL;
 }
 
-/* What is there already. Another kind of thing is left alone: nobody wants a file in
- * place of a device. */
+/* Only regular files are replaced: nobody wants a file in place of a device. */
 static gboolean
 check_replaceable (MtlFileReplacement  *self,
                    mode_t               mode,
@@ -94,8 +92,9 @@ check_replaceable (MtlFileReplacement  *self,
   return FALSE;
 }
 
-/* As much of it as the caller may: where the group cannot be kept, it gets no more than
- * others. Until the mode is set only the owner reaches the file. */
+/* Takes over as much as the caller may. If the group cannot be kept, the new one gets
+ * no more rights than others. Until the mode is set, only the owner can access the
+ * file. */
 static gboolean
 take_permissions (MtlFileReplacement  *self,
                   const struct stat   *old,
@@ -127,7 +126,8 @@ open_new (const char *path,
   return fd;
 }
 
-/* Beside it, so that a rename moves it; hidden, as a process that is killed leaves it. */
+/* In the same folder, so that it can be renamed, and hidden, because a process that
+ * is killed leaves it behind. */
 static gboolean
 open_temporary (MtlFileReplacement  *self,
                 mode_t               mode,
@@ -221,7 +221,8 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
   if (size == 0)
     return TRUE;
 
-  /* Not posix_fallocate(), which writes zeros where the file system cannot. */
+  /* Not posix_fallocate(), which writes zeros if the file system cannot reserve
+   * space. */
   do
     result = fallocate (self->fd, 0, 0, size);
   while (result < 0 && errno == EINTR);
@@ -240,7 +241,7 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
   return TRUE;
 }
 
-/* Only begins it: what becomes of it is told when all is flushed. */
+/* Only starts writing. Flushing reports the errors. */
 static void
 send_to_disk (MtlFileReplacement *self)
 {
@@ -284,7 +285,8 @@ flush (int fd)
   int result;
 
 #ifdef F_FULLFSYNC
-  /* fsync() leaves it to the disk when to write; some file systems have no more. */
+  /* fsync() lets the disk decide when to write, but some file systems support nothing
+   * else. */
   if (fcntl (fd, F_FULLFSYNC) == 0)
     return 0;
 #endif
@@ -304,13 +306,13 @@ mtl_file_replacement_flush (MtlFileReplacement  *self,
   if (flush (fd) < 0)
     return set_error (self, errno, error);
 
-  /* Whatever it says, the descriptor is gone. */
+  /* The descriptor is closed even if close() fails. */
   self->fd = -1;
   return close (fd) == 0 || errno == EINTR || set_error (self, errno, error);
 }
 
-/* The name is in its place by now, and will be on the disk: a failure would say that
- * the old one is there. */
+/* Errors are not reported: the file is already in its place, and an error would mean
+ * that the old one still is. */
 static void
 flush_folder (const char *path)
 {

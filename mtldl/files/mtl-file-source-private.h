@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A file of a disk, open for reading, and what it was when it was opened. */
+/* A file on a disk, open for reading, with its state when it was opened. */
 typedef struct
 {
   char *path;
@@ -25,8 +25,8 @@ void           mtl_file_source_free            (MtlFileSource        *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlFileSource, mtl_file_source_free)
 
-/* Gives the descriptor back, of which there are few. The second one opens the same file
- * again, or fails where there is another one now, or it was changed. */
+/* The first closes the descriptor, because there may be few. The second opens the
+ * same file again, and fails if it was changed or replaced. */
 void           mtl_file_source_close           (MtlFileSource        *self);
 MtlFileSource *mtl_file_source_open_again      (const MtlFileSource  *self,
                                                 GError              **error);
@@ -41,11 +41,12 @@ gboolean       mtl_file_source_check_range     (const MtlFileSource  *self,
                                                 guint64               size,
                                                 GError              **error);
 
-/* What was changed and put back in no time is not seen. */
+/* A change that was reverted immediately is not detected. */
 gboolean       mtl_file_source_check_unchanged (const MtlFileSource  *self,
                                                 GError              **error);
 
-/* Where each page fault is a question to somebody else, and his silence a signal. */
+/* Whether the file is on another machine: page faults are then slow, and raise a
+ * signal if the other machine does not answer. */
 gboolean       mtl_file_source_is_remote       (const MtlFileSource  *self);
 
 char          *mtl_quote_file_name             (GFile                *file);

@@ -20,14 +20,14 @@
 #include "mtl-error.h"
 #include "mtl-quoted-text-private.h"
 
-/* What all systems read at once. */
+/* All systems can read this much at once. */
 #define MAX_PIECE ((gsize) 1 << 30)
 
 #ifdef __APPLE__
 #define st_mtim st_mtimespec
 #endif
 
-/* For messages: the path, escaped. */
+/* For messages: the path, escaped and quoted. */
 char *
 mtl_quote_file_name (GFile *file)
 {
@@ -38,7 +38,7 @@ mtl_quote_file_name (GFile *file)
   return g_strconcat ("“", escaped, "”", NULL);
 }
 
-/* Of errno. */
+/* The code is an errno. Always returns FALSE. */
 gboolean
 mtl_set_file_error (const char  *name,
                     const char  *what,
@@ -74,7 +74,7 @@ take_stat (MtlFileSource     *self,
   self->modified_ns = info->st_mtim.tv_nsec;
 }
 
-/* Two states of one file. */
+/* Compares two states of one file. */
 static gboolean
 check_same (const MtlFileSource  *then,
             const MtlFileSource  *now,
@@ -106,8 +106,7 @@ check_kind (const char  *name,
   return FALSE;
 }
 
-/* Files that the system makes up as they are read, as those in /proc, say that they
- * have no bytes. */
+/* Files that the system generates when they are read, as in /proc, have a size of 0. */
 static gboolean
 check_empty (const MtlFileSource  *self,
              GError              **error)
@@ -130,8 +129,8 @@ check_empty (const MtlFileSource  *self,
   return FALSE;
 }
 
-/* What is no file is not even opened, as that does something to some devices; and if
- * it has become one since, does not block. */
+/* Does not open anything but files, because opening some devices has side effects. If
+ * the file has been replaced by something else since stat(), does not block. */
 static gboolean
 open_path (MtlFileSource  *self,
            GError        **error)
@@ -213,7 +212,7 @@ mtl_file_source_free (MtlFileSource *self)
   g_free (self);
 }
 
-/* All of the bytes, or an error. */
+/* Reads all of the bytes or fails. */
 gboolean
 mtl_file_source_read_at (const MtlFileSource  *self,
                          guint64               offset,
@@ -280,13 +279,13 @@ mtl_file_source_is_remote (const MtlFileSource *self)
 {
   static const guint32 magics[] = {
     0x00006969, /* NFS */
-    0x0000517b, /* SMB, as CIFS, and 2 */
+    0x0000517b, /* SMB, CIFS and SMB 2 */
     0xff534d42,
     0xfe534d42,
     0x65735546, /* FUSE */
     0x0bd00bd0, /* Lustre */
     0x00c36400, /* Ceph */
-    0x5346414f, /* AFS, of two makers */
+    0x5346414f, /* AFS: OpenAFS and the kernel's */
     0x6b414653,
     0x01021997, /* 9P */
     0x73757245, /* Coda */

@@ -6,24 +6,24 @@
 
 G_BEGIN_DECLS
 
-/* Bytes of a file, one after the other, inflated where they are deflated. What was read
- * of them before is not read again: it may be something else now. */
+/* Reads bytes of a file in order, and inflates them if they are deflated. Does not
+ * read bytes twice, because they may have changed. */
 typedef struct
 {
   const MtlFileSource *source;
-  guint64 at;  /* of what is to be read yet */
+  guint64 at;  /* where to read next */
   guint64 end;
-  const guint8 *input; /* what was read, and not given out */
+  const guint8 *input; /* read, but not returned yet */
   gsize n_input;
   GConverter *inflater;
-  guint8 *buffer; /* of its input */
-  gboolean ended; /* the inflater has no more */
+  guint8 *buffer; /* for input */
+  gboolean ended; /* the inflater is done */
   guint64 n_given;
-  guint32 crc;    /* of those, from mtl_file_stream_add_crc() on */
+  guint32 crc;    /* of the bytes returned since mtl_file_stream_add_crc() */
   gboolean has_crc;
 } MtlFileStream;
 
-/* The first so many bytes of the range are there already, and stay where they are. */
+/* The first n_first bytes of the range are already in memory. They are not copied. */
 void     mtl_file_stream_init        (MtlFileStream        *self,
                                       const MtlFileSource  *source,
                                       guint64               begin,
@@ -35,14 +35,14 @@ void     mtl_file_stream_clear       (MtlFileStream        *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlFileStream, mtl_file_stream_clear)
 
-/* All of the bytes, or an error. */
+/* Reads all of the bytes or fails. */
 gboolean mtl_file_stream_read        (MtlFileStream        *self,
                                       gpointer              bytes,
                                       gsize                 size,
                                       GError              **error);
 
-/* Whether there are so many bytes in all, whose CRC is this; those that were not asked
- * for are read. */
+/* The second checks the total size and the CRC. It reads the bytes that were not
+ * requested. */
 void     mtl_file_stream_add_crc     (MtlFileStream        *self);
 gboolean mtl_file_stream_check       (MtlFileStream        *self,
                                       guint64               size,

@@ -9,7 +9,7 @@
 #include "mtl-crc-private.h"
 #include "mtl-error.h"
 
-/* Of deflated bytes at once: first what a header takes, then more. */
+/* Deflated bytes to read at once: first enough for a header, then more. */
 #define FIRST_INPUT_SIZE 1024
 #define INPUT_SIZE (64 * 1024)
 
@@ -86,7 +86,7 @@ read_input (MtlFileStream  *self,
   return TRUE;
 }
 
-/* Some bytes; none only where there are no more. */
+/* Inflates some bytes; none only at the end. */
 static gboolean
 inflate_some (MtlFileStream  *self,
               guint8         *bytes,

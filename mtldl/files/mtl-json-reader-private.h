@@ -8,29 +8,28 @@
 
 G_BEGIN_DECLS
 
-/* As RFC 8259 writes it, and no more: what is open at once is limited, and nothing is
- * taken that only some readers take. A NUL in a string is refused, as names become C
- * strings. */
+/* Reads JSON strictly by RFC 8259, without extensions that only some readers accept.
+ * Limits the nesting, and rejects NUL in strings, since names become C strings. */
 #define MTL_JSON_MAX_DEPTH 127
 
-/* UTF-8 without a terminating NUL; until the next string is read. */
+/* UTF-8, not terminated by NUL; valid until the next string is read. */
 typedef struct
 {
   const char *text;
   gsize size;
 } MtlJsonString;
 
-/* Reads what its caller expects next. The first failure stays: after it each call
- * returns FALSE, and the caller takes the error when it is done. */
+/* Reads the value that its caller expects next. The first error is kept: after it,
+ * each call returns FALSE, and the caller gets the error at the end. */
 typedef struct
 {
-  const char *what; /* that is read, for messages: “header” */
+  const char *what; /* the kind of text, for messages: “header” */
   const char *start;
   const char *at;
   const char *end;
   guint depth;
-  gboolean is_entered; /* an object or an array of which nothing was read yet */
-  char *decoded; /* the last string that had escapes */
+  gboolean is_entered; /* in an object or array of which nothing was read yet */
+  char *decoded; /* the last string with escapes */
   gsize decoded_size;
   GError *error;
 } MtlJsonReader;
@@ -43,7 +42,7 @@ void     mtl_json_reader_clear        (MtlJsonReader  *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlJsonReader, mtl_json_reader_clear)
 
-/* Moves to the next member or item, FALSE after the last one, or on failure. */
+/* Moves to the next member or item. Returns FALSE after the last one, or on error. */
 gboolean mtl_json_reader_enter_object (MtlJsonReader  *self);
 gboolean mtl_json_reader_next_member  (MtlJsonReader  *self,
                                        MtlJsonString  *key);
@@ -65,7 +64,7 @@ gboolean mtl_json_reader_fail         (MtlJsonReader  *self,
 gboolean mtl_json_reader_finish       (MtlJsonReader  *self,
                                        GError        **error);
 
-/* With words that the compiler knows. */
+/* Inline, because the compiler knows the text. */
 static inline gboolean
 mtl_json_string_equal (MtlJsonString  self,
                        const char    *text)

@@ -9,9 +9,9 @@
 #include "mtl-arena-private.h"
 #include "mtl-quoted-text-private.h"
 
-#define NO_CHARACTER (-1) /* after the end */
+#define NO_CHARACTER (-1) /* at the end */
 
-/* A byte of a word each. */
+/* A word with 1 in each byte. */
 #define EACH_BYTE G_GUINT64_CONSTANT (0x0101010101010101)
 #define HIGH_BITS (EACH_BYTE * 0x80)
 
@@ -21,7 +21,7 @@ mtl_json_reader_init (MtlJsonReader *self,
                       const char    *text,
                       gsize          size)
 {
-  /* There may be no memory where there is nothing. */
+  /* The text may be NULL. */
   if (size == 0)
     text = "";
   *self = (MtlJsonReader) { .what = what, .start = text, .at = text, .end = text + size };
@@ -34,7 +34,7 @@ mtl_json_reader_clear (MtlJsonReader *self)
   g_clear_error (&self->error);
 }
 
-/* Always FALSE. Of several failures the first is the reason. */
+/* Always returns FALSE. Keeps the first error. */
 gboolean
 mtl_json_reader_fail (MtlJsonReader *self,
                       MtlError       code,
@@ -55,7 +55,7 @@ mtl_json_reader_fail (MtlJsonReader *self,
   return FALSE;
 }
 
-/* What is there instead of what should be: a word, a number, or one character. */
+/* The unexpected word, number or character, for messages. */
 static char *
 quote_next (MtlJsonReader *self)
 {
@@ -86,7 +86,7 @@ fail_expected (MtlJsonReader *self,
                                found);
 }
 
-/* What follows the white space. */
+/* The next character after white space. */
 static inline int
 peek (MtlJsonReader *self)
 {
@@ -128,7 +128,7 @@ enter (MtlJsonReader *self,
   return TRUE;
 }
 
-/* To the next of an object's members or an array's items. */
+/* Moves to the next member of an object or item of an array. */
 static gboolean
 advance (MtlJsonReader *self,
          char           bracket,
@@ -176,7 +176,8 @@ mtl_json_reader_next_item (MtlJsonReader *self)
   return advance (self, ']', "“,” or “]”");
 }
 
-/* To what is no plain character of a string; whether all before it is ASCII. */
+/* Finds the end of the plain characters in a string. Sets whether all of them are
+ * ASCII. */
 static const char *
 find_special (const char *at,
               const char *end,
@@ -204,7 +205,7 @@ find_special (const char *at,
   return at;
 }
 
-/* Moves over plain characters. */
+/* Skips plain characters. */
 static gboolean
 read_plain (MtlJsonReader *self)
 {
@@ -225,7 +226,7 @@ read_plain (MtlJsonReader *self)
   return TRUE;
 }
 
-/* Of \u: four digits. */
+/* The four digits after \u. */
 static gboolean
 read_code_unit (MtlJsonReader *self,
                 gunichar      *unit)
@@ -272,7 +273,7 @@ read_code_point (MtlJsonReader *self,
   return TRUE;
 }
 
-/* After the backslash. */
+/* Reads an escape, after the backslash. */
 static gboolean
 read_escape (MtlJsonReader *self,
              gunichar      *character)
@@ -298,7 +299,8 @@ read_escape (MtlJsonReader *self,
   return TRUE;
 }
 
-/* Room for all that is left of a string: an escape is longer than what it means. */
+/* Makes room for the rest of the string. Escapes are longer than the characters that
+ * they stand for. */
 static gboolean
 reserve_decoded (MtlJsonReader *self,
                  const char    *begin)
@@ -354,7 +356,7 @@ decode_string (MtlJsonReader *self,
   return TRUE;
 }
 
-/* Where it lies, if it has no escapes. */
+/* A string without escapes is not copied. */
 gboolean
 mtl_json_reader_read_string (MtlJsonReader *self,
                              MtlJsonString *string)
@@ -387,7 +389,7 @@ skip_digits (const char *at,
   return at;
 }
 
-/* From 0 to 2⁶³ − 1, in digits alone. */
+/* From 0 to 2⁶³ − 1, with digits only. */
 gboolean
 mtl_json_reader_read_integer (MtlJsonReader *self,
                               gint64        *value)
@@ -431,7 +433,7 @@ skip_word (MtlJsonReader *self,
   return TRUE;
 }
 
-/* Whether it was there. */
+/* Returns whether there was a null. */
 gboolean
 mtl_json_reader_read_null (MtlJsonReader *self)
 {
@@ -442,7 +444,7 @@ mtl_json_reader_read_null (MtlJsonReader *self)
   return skip_word (self, "null");
 }
 
-/* Past the digits that have to be at that place; NULL where there are none. */
+/* Skips at least one digit; NULL if there is none. */
 static const char *
 skip_some_digits (const char *at,
                   const char *end)
@@ -452,7 +454,7 @@ skip_some_digits (const char *at,
   return after > at ? after : NULL;
 }
 
-/* Any number of the grammar. */
+/* Skips any number that the grammar allows. */
 static gboolean
 skip_number (MtlJsonReader *self)
 {
@@ -481,7 +483,7 @@ skip_number (MtlJsonReader *self)
   return TRUE;
 }
 
-/* Into it, where it is an object or an array. */
+/* Skips a value, or enters it if it is an object or an array. */
 static gboolean
 skip_or_enter (MtlJsonReader *self)
 {
@@ -520,7 +522,7 @@ mtl_json_reader_skip_value (MtlJsonReader *self)
       if (bracket == '{' || bracket == '[')
         is_object[self->depth] = bracket == '{';
 
-      /* Out of all that ends here. */
+      /* Leaves everything that ends here. */
       while (self->depth > outer
              && !(is_object[self->depth] ? mtl_json_reader_next_member (self, &ignored)
                                          : mtl_json_reader_next_item (self)))

@@ -8,9 +8,10 @@ G_BEGIN_DECLS
 
 typedef struct _MtlNameSlot MtlNameSlot;
 
-/* Finds the items of an array by their names, which a stranger chose: which of them
- * meet in a slot depends on a key of the process. Each item begins with the pointer to
- * its name; the array belongs to others, and has to stay where it is. */
+/* Finds items of an array by name. The names come from a file, so the hash has a
+ * random key for each process: nobody can choose names that collide. Each item begins
+ * with the pointer to its name. The index does not own the array, which must not
+ * move. */
 typedef struct
 {
   const char *items;

@@ -11,7 +11,7 @@
 struct _MtlNameSlot
 {
   guint32 hash;
-  guint32 number; /* the position and 1; 0 where it is free */
+  guint32 number; /* the position plus 1; 0 if free */
 };
 
 static guint64 hash_key[2];
@@ -60,8 +60,8 @@ mix_word (guint64 state[4],
   state[0] ^= word;
 }
 
-/* SipHash-1-3, of Aumasson and Bernstein: who does not know the key cannot find names
- * of one hash. */
+/* SipHash-1-3, by Aumasson and Bernstein: without the key, nobody can find names with
+ * the same hash. */
 static guint32
 hash_name (const char *name)
 {
@@ -90,7 +90,7 @@ hash_name (const char *name)
   return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Room for all items, none of which is there before it is added. */
+/* Makes room for all items, but does not add them. */
 gboolean
 mtl_name_index_init (MtlNameIndex   *self,
                      gconstpointer   items,
@@ -129,7 +129,7 @@ get_name (const MtlNameIndex *self,
   return name;
 }
 
-/* The slot of that name, or the free one where it would be. */
+/* The slot of the name, or the free slot for it. */
 static MtlNameSlot *
 find_slot (const MtlNameIndex *self,
            const char         *name,
@@ -145,7 +145,7 @@ find_slot (const MtlNameIndex *self,
     }
 }
 
-/* Gives the position of the item that has the name: another one, if that was first. */
+/* Returns the position of the first item with that name, which may be another one. */
 guint32
 mtl_name_index_add (MtlNameIndex *self,
                     guint32       position)
@@ -167,7 +167,7 @@ mtl_name_index_lookup (const MtlNameIndex *self,
 {
   const MtlNameSlot *slot;
 
-  if (self->slots == NULL) /* one that has nothing yet */
+  if (self->slots == NULL) /* not initialized */
     return FALSE;
 
   slot = find_slot (self, name, hash_name (name));

@@ -26,7 +26,8 @@ load_le (const guint8 *bytes,
   return value;
 }
 
-/* From a file's or a member's first bytes: fewer than 12 only if it has no more. */
+/* From the first bytes of a file or a member. There are fewer than 12 only if it has
+ * no more. */
 gboolean
 mtl_npy_header_get_size (const guint8  *prefix,
                          gsize          n_available,
@@ -79,7 +80,7 @@ typedef struct
   GError **error;
 } Literal;
 
-/* Always FALSE. */
+/* Always returns FALSE. */
 static gboolean
 refuse (Literal    *self,
         MtlError    code,
@@ -123,7 +124,7 @@ skip_word (Literal    *self,
   return TRUE;
 }
 
-/* Without escapes, which no writer needs. */
+/* Escapes are not supported; no writer needs them. */
 static gboolean
 read_string (Literal     *self,
              const char **string,
@@ -164,7 +165,7 @@ read_extent (Literal *self,
     return refuse (self, MTL_ERROR_INVALID_DATA,
                    "shape: A whole number from 0 to 9223372036854775807 was expected");
 
-  /* As Python 2 wrote long ones. */
+  /* Python 2 wrote long numbers with an L. */
   if (self->at < self->end && *self->at == 'L')
     self->at++;
   return TRUE;
@@ -235,9 +236,9 @@ mtl_npy_dtype_get_kind (MtlDType dtype)
   return 0;
 }
 
-/* By NumPy's letter and the bytes of an element: %MTL_DTYPE_OTHER where there is none.
- * Of ml_dtypes' types one has a name of its own, which NumPy does not read again; the
- * others become bytes without a meaning. */
+/* By NumPy's letter and the size of an element; %MTL_DTYPE_OTHER if there is none.
+ * One of ml_dtypes' types has its own code, which NumPy cannot read back. NumPy
+ * stores the others as bytes without a meaning. */
 static MtlDType
 find_dtype (char  kind,
             guint n_bytes)
@@ -258,7 +259,7 @@ find_dtype (char  kind,
   return MTL_DTYPE_OTHER;
 }
 
-/* “<f4”: the order of the bytes, the kind, and the bytes of an element. */
+/* As in “<f4”: the byte order, the kind, and the size of an element in bytes. */
 static gboolean
 read_descr (Literal        *self,
             MtlTensorEntry *entry)
@@ -314,7 +315,7 @@ typedef enum
 
 static const char *const key_names[] = { "descr", "fortran_order", "shape" };
 
-/* Each of them once. */
+/* Each key may occur once. */
 static gboolean
 read_key (Literal *self,
           guint    seen,
@@ -406,8 +407,8 @@ read_dict (Literal        *self,
          || refuse (self, MTL_ERROR_INVALID_DATA, "Something follows the dict");
 }
 
-/* The bytes up to the elements, as mtl_npy_header_get_size() counts them. What follows
- * the elements is left alone. */
+/* The size is that of mtl_npy_header_get_size(). Bytes after the elements are
+ * ignored. */
 gboolean
 mtl_npy_header_parse (const guint8    *header,
                       gsize            size,

@@ -6,14 +6,14 @@
 
 G_BEGIN_DECLS
 
-/* Text of a stranger's, as it may stand in a message or on a terminal: what does not
- * print is escaped. The last is for messages, and cuts what is long. */
+/* Makes untrusted text safe for a message or a terminal: characters that cannot be
+ * printed are escaped. The second is for messages, and shortens long text. */
 char    *mtl_escape_text        (const char  *text,
                                  gsize        size);
 char    *mtl_quote_text         (const char  *text,
                                  gsize        size);
 
-/* Says which tensor an error is of. Always FALSE. */
+/* Prefixes an error with the name of its tensor. Always returns FALSE. */
 gboolean mtl_prefix_tensor_name (GError     **error,
                                  const char  *name);
 

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#define MAX_QUOTED 80 /* bytes */
+#define MAX_QUOTED 80 /* in bytes */
 
-/* Line breaks of Unicode, and marks that turn the direction of writing, would let a
- * name look like something else. */
+/* Unicode line breaks, and marks that change the direction of writing, could make a
+ * name look like another one. */
 static gboolean
 is_printed (gunichar character)
 {

@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* A safetensors file: the header's size in 8 bytes, its JSON, and the tensors' bytes,
- * one after the other without gaps. */
+/* A safetensors file: the size of the header in 8 bytes, the header in JSON, and the
+ * bytes of the tensors, without gaps. */
 #define MTL_SAFETENSORS_PREFIX_SIZE 8
 #define MTL_SAFETENSORS_MAX_HEADER_SIZE 100000000
 
@@ -21,7 +21,7 @@ MtlTensorTable *mtl_safetensors_header_parse    (const char    *header,
                                                  guint64        file_size,
                                                  GError       **error);
 
-/* The format's names of element types; %MTL_DTYPE_OTHER and %NULL where there is none. */
+/* The format's names of element types; %MTL_DTYPE_OTHER and %NULL if there is none. */
 MtlDType        mtl_safetensors_dtype_from_name (const char    *name,
                                                  gsize          size);
 const char     *mtl_safetensors_dtype_get_name  (MtlDType       dtype);

@@ -18,7 +18,7 @@ typedef struct
   MtlDType dtype;
 } NamedDType;
 
-/* The frequent ones first. */
+/* The most frequent ones first. */
 static const NamedDType named_dtypes[] = {
   { "BF16", MTL_DTYPE_BFLOAT16 },
   { "F32", MTL_DTYPE_FLOAT32 },
@@ -65,7 +65,7 @@ mtl_safetensors_dtype_get_name (MtlDType dtype)
   return NULL;
 }
 
-/* Of the header, from the file's first bytes: fewer than 8 only if it has no more. */
+/* From the first bytes of a file. There are fewer than 8 only if it has no more. */
 gboolean
 mtl_safetensors_header_get_size (const guint8  *prefix,
                                  gsize          n_available,
@@ -275,7 +275,7 @@ read_tensor (MtlJsonReader  *reader,
   return mtl_tensor_table_add (table, &entry, &reader->error);
 }
 
-/* A null is none, as the format's own reader has it. */
+/* A null means no metadata, as in the format's own reader. */
 static gboolean
 read_metadata (MtlJsonReader  *reader,
                MtlTensorTable *table)
@@ -359,7 +359,8 @@ check_size (const MtlTensorEntry  *entry,
   return FALSE;
 }
 
-/* Always FALSE. Each begins where the one before it ends, the first one at 0. */
+/* Always returns FALSE. Each tensor must begin where the one before it ends, and the
+ * first at 0. */
 static gboolean
 refuse_place (const MtlTensorTable  *table,
               gsize                  position,
@@ -385,8 +386,8 @@ refuse_place (const MtlTensorTable  *table,
   return FALSE;
 }
 
-/* All bytes of the data belong to one tensor each, and places count from the file's
- * beginning after this. */
+/* Each byte of the data must belong to exactly one tensor. Makes offsets count from
+ * the beginning of the file. */
 static gboolean
 check_places (MtlTensorTable  *table,
               guint64          data_begin,
@@ -424,7 +425,7 @@ check_places (MtlTensorTable  *table,
   return TRUE;
 }
 
-/* A file of that size has the header after its prefix. */
+/* The file has at least the prefix and the header. */
 MtlTensorTable *
 mtl_safetensors_header_parse (const char  *header,
                               gsize        header_size,

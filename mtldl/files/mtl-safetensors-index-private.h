@@ -7,7 +7,8 @@
 G_BEGIN_DECLS
 
 /* The index of a model in several files, model.safetensors.index.json. The table has
- * names, the files, and which of them is whose; the files tell the rest. */
+ * the names of the tensors and the files, and the file of each tensor. Everything
+ * else is in the files. */
 #define MTL_SAFETENSORS_MAX_INDEX_SIZE 100000000
 
 MtlTensorTable *mtl_safetensors_index_parse (const char  *text,

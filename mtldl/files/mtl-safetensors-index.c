@@ -11,7 +11,7 @@
 
 #define WEIGHT_MAP_KEY "weight_map"
 
-/* A name of a file that leads nowhere but into the folder of the index. */
+/* The file must be in the folder of the index. */
 static gboolean
 check_file (MtlJsonReader *reader,
             MtlJsonString  file)
@@ -28,7 +28,7 @@ check_file (MtlJsonReader *reader,
                                "%s is not the name of a file in the folder of the index", quoted);
 }
 
-/* Neighbours share a file mostly: those that do have one number already here. */
+/* Neighbors are usually in the same file: they get the same number right away. */
 static gboolean
 read_file (MtlJsonReader  *reader,
            MtlTensorTable *table,
@@ -80,7 +80,7 @@ read_weight_map (MtlJsonReader  *reader,
   return reader->error == NULL;
 }
 
-/* What is beside it is not relied on: total_size is often wrong. */
+/* Other members are ignored. The total_size is often wrong. */
 static gboolean
 read_index (MtlJsonReader  *reader,
             MtlTensorTable *table)
@@ -114,7 +114,7 @@ read_index (MtlJsonReader  *reader,
          || mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, WEIGHT_MAP_KEY " is missing");
 }
 
-/* One number for each file, in the order in which they are named first. */
+/* Gives each file one number, in the order in which they are first named. */
 static gboolean
 number_files (MtlTensorTable  *table,
               GError         **error)
@@ -136,7 +136,7 @@ number_files (MtlTensorTable  *table,
     }
   mtl_name_index_clear (&by_name);
 
-  /* A file's number is never more than its position. */
+  /* A number is never larger than its position. */
   for (gsize i = 0; i < table->n_files; i++)
     table->files[numbers[i]] = table->files[i];
   for (gsize i = 0; i < table->n_entries; i++)

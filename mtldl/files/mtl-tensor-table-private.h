@@ -9,20 +9,22 @@
 
 G_BEGIN_DECLS
 
-/* What of an archive an array is in. The bytes are counted from the file's beginning. */
+/* The archive member that an array is in. Offsets count from the beginning of the
+ * file. */
 typedef struct
 {
   guint64 begin;
   guint64 stored_size;
   guint64 size;
-  gsize header_size; /* before the elements */
+  gsize header_size; /* bytes before the elements */
   guint32 crc;
   gboolean is_deflated;
 } MtlArchiveMember;
 
-/* What a file says of one tensor. The bytes are counted from the file's beginning;
- * those of one that is deflated as if it were not, from where the member begins. There
- * may be one for each few bytes of a file. */
+/* The description of one tensor. Offsets count from the beginning of the file. Those
+ * of a deflated tensor count from where its member begins, as if it were not
+ * deflated. The structure is small, because a file may describe one tensor in a few
+ * bytes. */
 typedef struct
 {
   const char *name;
@@ -30,7 +32,7 @@ typedef struct
   const gint64 *shape;
   guint64 begin;
   guint64 end;
-  guint32 file; /* of several */
+  guint32 file; /* its number, if there are several */
   MtlDType dtype : 16;
   guint n_dims : 8;
   MtlOrder order : 4;
@@ -49,8 +51,8 @@ typedef struct
   const char *value;
 } MtlTextPair;
 
-/* The tensors that files describe, before anything is read of them. All that it gives
- * out lives as long as itself. */
+/* The tensors that files describe. The bytes of the tensors have not been read.
+ * Everything that the table returns lives as long as the table. */
 typedef struct
 {
   MtlArena arena;
@@ -61,7 +63,7 @@ typedef struct
   MtlTextPair *metadata;
   gsize n_metadata;
   gsize metadata_capacity;
-  const char **files; /* by number, where there are several */
+  const char **files; /* by number, if there are several */
   gsize n_files;
   gsize files_capacity;
   MtlNameIndex by_name;
@@ -73,7 +75,7 @@ void                  mtl_tensor_table_free            (MtlTensorTable        *s
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlTensorTable, mtl_tensor_table_free)
 
-/* The texts are kept as they are: mtl_arena_dup_text() makes them the table's. */
+/* Texts are not copied: use mtl_arena_dup_text() to make the table own them. */
 gboolean              mtl_tensor_table_add             (MtlTensorTable        *self,
                                                         const MtlTensorEntry  *entry,
                                                         GError               **error);
@@ -86,7 +88,8 @@ gboolean              mtl_tensor_table_add_file        (MtlTensorTable        *s
                                                         GError               **error);
 void                  mtl_tensor_table_sort            (MtlTensorTable        *self);
 
-/* When all are there and in order: before this nothing can be looked up. */
+/* To be called when all entries are added and sorted. Names cannot be looked up
+ * before. */
 gboolean              mtl_tensor_table_index_names     (MtlTensorTable        *self,
                                                         GError               **error);
 const MtlTensorEntry *mtl_tensor_table_lookup          (const MtlTensorTable  *self,

@@ -7,9 +7,10 @@
 
 G_BEGIN_DECLS
 
-/* Reads what a file says of its tensors, and nothing of them. What format it is in is
- * told by its first bytes: safetensors, .npy, .npz, or the index of several files of
- * safetensors, whose table names files. The tensor of a .npy has no name. */
+/* Reads the description of the tensors in a file, but not the tensors. The format is
+ * detected from the first bytes: safetensors, .npy, .npz, or the index of several
+ * safetensors files, whose table names the files. The tensor of a .npy file has an
+ * empty name. */
 MtlTensorTable *mtl_tensor_table_read (const MtlFileSource  *source,
                                        GCancellable         *cancellable,
                                        GError              **error);

@@ -16,9 +16,9 @@
 
 #define NPY_SUFFIX ".npy"
 
-/* The longest that any format needs to be told from others. */
+/* Enough bytes to detect any format. */
 #define MAX_PREFIX_SIZE 16
-/* What is read at once where most headers are shorter, and their size is in them. */
+/* Bytes to read at once. Most headers are shorter; their size is in them. */
 #define HEAD_SIZE 1024
 
 static guint8 *
@@ -70,7 +70,7 @@ static MtlTensorTable *
 read_index (MtlFileStream  *stream,
             GError        **error)
 {
-  /* One byte beyond the limit is enough to be refused. */
+  /* One byte more than the limit, so that the parser rejects it. */
   gsize size = MIN (stream->end, MTL_SAFETENSORS_MAX_INDEX_SIZE + 1);
   g_autofree guint8 *text = allocate_bytes (size, error);
 
@@ -80,7 +80,7 @@ read_index (MtlFileStream  *stream,
   return mtl_safetensors_index_parse ((const char *) text, size, error);
 }
 
-/* An array of so many bytes with its header. */
+/* Adds an array with its header, of size bytes in total. */
 static gboolean
 add_array (MtlFileStream     *stream,
            guint64            begin,
@@ -136,7 +136,7 @@ read_npy (MtlFileStream  *stream,
   return g_steal_pointer (&table);
 }
 
-/* As NumPy names its arrays. */
+/* NumPy names its arrays like this. */
 static const char *
 dup_array_name (const MtlZipMember  *member,
                 MtlArena            *arena,
@@ -149,7 +149,7 @@ dup_array_name (const MtlZipMember  *member,
   return mtl_arena_dup_text (arena, member->name, size, error);
 }
 
-/* The first bytes are of the member's own header, and what follows it. */
+/* The first bytes are those of the member's local header, and the bytes after it. */
 static gboolean
 add_member_with (const MtlFileSource  *source,
                  const guint8         *first,
@@ -253,8 +253,8 @@ read_npz (const MtlFileSource  *source,
   return mtl_tensor_table_index_names (table, error) ? g_steal_pointer (&table) : NULL;
 }
 
-/* What begins as JSON does would be a header's size beyond all limits, as text has no
- * zeros. */
+/* Text has no zeros, so the beginning of JSON would be a header size beyond the
+ * limit. */
 static gboolean
 is_index (const guint8 *prefix,
           gsize         size)

@@ -29,7 +29,7 @@ mtl_tensor_table_free (MtlTensorTable *self)
   g_free (self);
 }
 
-/* The shape is copied. */
+/* Copies the shape. */
 gboolean
 mtl_tensor_table_add (MtlTensorTable        *self,
                       const MtlTensorEntry  *entry,
@@ -77,7 +77,7 @@ mtl_tensor_table_add_file (MtlTensorTable  *self,
   return TRUE;
 }
 
-/* By name where both are empty at one place, so that the order is always the same. */
+/* Empty tensors at the same place are sorted by name, to get a stable order. */
 static int
 compare_places (gconstpointer a,
                 gconstpointer b)
@@ -92,7 +92,7 @@ compare_places (gconstpointer a,
   return strcmp (x->name, y->name);
 }
 
-/* Into the order of their bytes. */
+/* Sorts the tensors by the order of their bytes. */
 void
 mtl_tensor_table_sort (MtlTensorTable *self)
 {
@@ -174,7 +174,7 @@ mtl_tensor_table_lookup_metadata (const MtlTensorTable *self,
                                                                 : NULL;
 }
 
-/* What elements of that type take that lie packed, one after the other. */
+/* The size of packed elements of that type, in bytes. */
 gboolean
 mtl_dtype_count_bytes (MtlDType       self,
                        const gint64  *shape,

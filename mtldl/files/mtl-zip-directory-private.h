@@ -6,10 +6,11 @@
 
 G_BEGIN_DECLS
 
-/* The directory of an .npz, which is a zip archive: found from the file's last bytes,
- * and checked against its size. Nothing else of the file is believed. */
+/* The directory of an .npz, which is a zip archive. It is located from the last bytes
+ * of the file, and checked against the size of the file. Nothing else in the file is
+ * trusted. */
 
-/* Where it can lie that says where the directory is. */
+/* The last bytes of the file that may contain the location of the directory. */
 #define MTL_ZIP_MAX_TAIL_SIZE (65535 + 22 + 20 + 56)
 
 #define MTL_ZIP_LOCAL_HEADER_SIZE 30
@@ -26,7 +27,7 @@ typedef struct
 {
   const char *name;
   gsize name_size;
-  guint64 local_begin; /* of the member's own header */
+  guint64 local_begin; /* of the local header */
   guint64 stored_size;
   guint64 size;
   guint32 crc;
@@ -36,7 +37,7 @@ typedef struct
 typedef struct
 {
   MtlArena arena;
-  MtlZipMember *members; /* in the directory's order */
+  MtlZipMember *members; /* in the order of the directory */
   gsize n_members;
 } MtlZipDirectory;
 
@@ -52,8 +53,8 @@ void             mtl_zip_directory_free  (MtlZipDirectory  *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlZipDirectory, mtl_zip_directory_free)
 
-/* Where a member's bytes lie: from its own header and the name that follows it,
- * MTL_ZIP_LOCAL_HEADER_SIZE + name_size bytes. */
+/* Finds the beginning of a member's bytes from its local header and the name after
+ * it, which have MTL_ZIP_LOCAL_HEADER_SIZE + name_size bytes. */
 gboolean mtl_zip_member_find_begin (const MtlZipMember  *self,
                                     const guint8        *local_header,
                                     const MtlZipEnd     *end,

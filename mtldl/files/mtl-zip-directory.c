@@ -20,7 +20,7 @@
 #define METHOD_DEFLATED 8
 #define EXTRA_ZIP64 1
 
-/* What deflate makes of one byte at most. */
+/* The largest size that deflate can compress to one byte. */
 #define MAX_EXPANSION 1032
 
 static guint64
@@ -42,7 +42,7 @@ has_mark (const guint8 *bytes,
   return memcmp (bytes, mark, 4) == 0;
 }
 
-/* Always FALSE. */
+/* Always returns FALSE. */
 static gboolean
 refuse (GError     **error,
         const char  *why)
@@ -51,7 +51,7 @@ refuse (GError     **error,
   return FALSE;
 }
 
-/* It ends with the file, as its comment does. */
+/* The record and its comment end at the end of the file. */
 static const guint8 *
 find_end (const guint8 *tail,
           gsize         tail_size)
@@ -67,7 +67,8 @@ find_end (const guint8 *tail,
   return NULL;
 }
 
-/* Of large archives: right before the locator, which lies right before the end. */
+/* In large archives, the record is before the locator, which is right before the end
+ * record. */
 static gboolean
 read_end64 (const guint8  *tail,
             const guint8  *locator,
@@ -96,7 +97,8 @@ read_end64 (const guint8  *tail,
   return TRUE;
 }
 
-/* From a file's last bytes: fewer than MTL_ZIP_MAX_TAIL_SIZE only if it has no more. */
+/* From the last bytes of a file. There are fewer than MTL_ZIP_MAX_TAIL_SIZE only if
+ * it has no more. */
 gboolean
 mtl_zip_end_parse (const guint8  *tail,
                    gsize          tail_size,
@@ -146,7 +148,7 @@ mtl_zip_end_parse (const guint8  *tail,
   return TRUE;
 }
 
-/* Always FALSE. */
+/* Always returns FALSE. */
 static gboolean
 refuse_member (const MtlZipMember  *member,
                GError             **error,
@@ -159,7 +161,7 @@ refuse_member (const MtlZipMember  *member,
   return FALSE;
 }
 
-/* Of the numbers that did not fit their fields, in this order. */
+/* The extra field has the numbers that did not fit their fields, in this order. */
 static gboolean
 read_zip64 (MtlZipMember *member,
             const guint8 *extra,
@@ -240,7 +242,7 @@ check_member (const MtlZipMember  *member,
   return TRUE;
 }
 
-/* Moves over one entry of the directory. */
+/* Reads one entry of the directory and moves past it. */
 static gboolean
 read_member (const guint8     *bytes,
              gsize            *at,
@@ -293,7 +295,7 @@ compare_places (gconstpointer a,
   return (x->local_begin > y->local_begin) - (x->local_begin < y->local_begin);
 }
 
-/* Bytes that several members share would be inflated once for each. */
+/* Shared bytes would be inflated once for each member. */
 static gboolean
 check_overlaps (const MtlZipDirectory  *self,
                 GError                **error)
@@ -324,7 +326,7 @@ check_overlaps (const MtlZipDirectory  *self,
   return TRUE;
 }
 
-/* Of the bytes that the end says are the directory. */
+/* The bytes are those of the directory. */
 MtlZipDirectory *
 mtl_zip_directory_parse (const guint8     *bytes,
                          const MtlZipEnd  *end,
@@ -378,7 +380,8 @@ mtl_zip_member_find_begin (const MtlZipMember  *self,
       return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
     }
 
-  /* Its own extra fields: they differ from the directory's. */
+  /* The local header has its own extra fields, which differ from those of the
+   * directory. */
   header_size = MTL_ZIP_LOCAL_HEADER_SIZE + self->name_size + load_le (local_header + 28, 2);
   if (header_size > end->begin - self->local_begin
       || self->stored_size > end->begin - self->local_begin - header_size)

@@ -2,9 +2,9 @@
 
 #pragma once
 
-/* What instructions do that compilers do not make of loops: float16, four times
- * as fast as by its bits, and cutting floats to integers without looking first,
- * twice as fast. Each loop ends with what there is for any machine. */
+/* Instructions that compilers do not generate from loops: float16 conversions, four
+ * times as fast as by bits, and cutting floats to integers without checking them
+ * first, twice as fast. Each loop ends with code for any machine. */
 
 #include "mtl-convert-numbers-private.h"
 
@@ -97,8 +97,8 @@ mtl_convert_float16_to_float32 (guint8       *restrict dest,
     }
 }
 
-/* To the nearest number that int32 has, NaN to 0. x86 makes the lowest number of
- * all that there is none for. */
+/* To the nearest int32, and NaN to 0. The x86 instructions return the lowest int32 for
+ * everything that does not fit. */
 static inline G_ALWAYS_INLINE void
 mtl_cut_floats (gint32       *dest,
                 const guint8 *source,
@@ -179,7 +179,7 @@ mtl_cut_doubles (gint32       *dest,
 {
   gsize i = 0;
 
-  /* Stores are as wide as the loads that follow. */
+  /* Stores are as wide as the loads that follow them. */
 #if defined(__AVX512F__)
   for (; i + 16 <= n; i += 16)
     {
@@ -223,7 +223,7 @@ mtl_cut_doubles (gint32       *dest,
     }
 }
 
-/* The nearest numbers that a narrower type has, of 16. */
+/* Saturates 16 integers to a narrower type. */
 #if defined(__AVX512F__)
 
 static inline G_ALWAYS_INLINE void
@@ -271,7 +271,7 @@ mtl_saturate_8_signed (const gint32 *source)
                           _mm_loadu_si128 ((gconstpointer) (source + 4)));
 }
 
-/* As signed ones, from the middle of the range on. */
+/* Saturated as signed integers, offset by the middle of the range. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_saturate_8_unsigned (const gint32 *source)
 {
@@ -345,7 +345,7 @@ mtl_saturate_gint32 (guint8       *dest,
   memcpy (dest, source, 16 * sizeof (gint32));
 }
 
-/* By int32, which floats of 16 are cut to first. */
+/* Cuts 16 floats to int32 first. */
 #define DEFINE_NARROW(Source, Dest) \
   static inline G_ALWAYS_INLINE void \
   mtl_narrow_16_##Source##s_to_##Dest (guint8       *dest, \
@@ -359,8 +359,8 @@ mtl_saturate_gint32 (guint8       *dest,
 
 #if defined(__AVX512F__)
 
-/* NaN becomes 0 before, and what is too large for int32 its lowest number, which
- * without a sign is too large as well. */
+/* NaN becomes 0 first. Values too large for int32 become its lowest value. As an
+ * unsigned number, that is still too large. */
 #define DEFINE_NARROW_UNSIGNED(Dest, Vector, store, saturate) \
   static inline G_ALWAYS_INLINE void \
   mtl_narrow_16_floats_to_##Dest (guint8       *dest, \
@@ -390,8 +390,8 @@ DEFINE_NARROW_SIGNED (gint16, __m256i, 0x7fff, _mm256_storeu_si256, _mm512_cvtse
 
 #elif defined(__AVX2__)
 
-/* NaN becomes 0, and what is too large the largest: those that are too small
- * remain so in the widest integers. */
+/* NaN becomes 0, and values that are too large become the largest. Values that are
+ * too small are still too small as int32. */
 static inline G_ALWAYS_INLINE __m256i
 mtl_cut_8_for_unsigned (const guint8 *source,
                         float         most)

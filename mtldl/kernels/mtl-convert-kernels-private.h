@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* What is converted. Complex numbers are two of these, and floats of fewer than
- * 8 bits have a byte each. */
+/* The types of numbers. A complex number is two of them. Floats of fewer than 8 bits
+ * take a byte each. */
 typedef enum
 {
   MTL_CONVERT_BOOL,
@@ -37,26 +37,27 @@ typedef enum
   MTL_CONVERT_N_TYPES,
 } MtlConvertType;
 
-/* n numbers, one beside the other, of any alignment; the two do not overlap. */
+/* Converts n contiguous numbers of any alignment. The two do not overlap. */
 typedef void                    (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 
-/* Compiled once for each instruction set. Integers become others by their size
- * alone where none of the bits is a sign: only the unsigned ones are there. */
+/* Compiled once for each instruction set. Conversions between integers that do not
+ * extend a sign only depend on the sizes: for these, the table only has the unsigned
+ * types. */
 typedef struct
 {
-  /* By destination and source; NULL where two steps have to do. */
+  /* By destination and source; NULL if it takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
 
-  /* To float32, for rounding once more: where bits are lost, the last one that
-   * is left is set. NULL where none can be lost. */
+  /* To float32 before a second rounding: if bits are lost, the last remaining bit is
+   * set. NULL if none can be lost. */
   MtlConvertFunc to_odd_float32[MTL_CONVERT_N_TYPES];
 
-  MtlConvertFunc any_of_two;      /* n truth values of twice as many */
-  MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes, one of 0 each */
-  MtlConvertFunc unpack[2];       /* n numbers of 4, 6 bits, from the first bit of a byte */
-  MtlConvertFunc pack[2];         /* the same back; n numbers are whole bytes */
+  MtlConvertFunc any_of_two;      /* n truth values from twice as many */
+  MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes; appends a 0 to each */
+  MtlConvertFunc unpack[2];       /* n numbers of 4 or 6 bits, from the first bit of a byte */
+  MtlConvertFunc pack[2];         /* the reverse; n numbers fill whole bytes */
 } MtlConvertKernels;
 
 extern const MtlConvertKernels mtl_convert_kernels_plain;

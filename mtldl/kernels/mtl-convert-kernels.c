@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Loops that compilers make vectors of. Compiled once for each instruction set,
- * whose name the build defines as MTL_COPY_SET. */
+/* Loops that compilers vectorize. Compiled once for each instruction set; the build
+ * defines its name as MTL_COPY_SET. */
 
 #include "config.h"
 
@@ -12,7 +12,7 @@
 #include "mtl-convert-round-to-odd-private.h"
 #include "mtl-convert-packed-6-private.h"
 
-/* One number x after the other; memcpy() as nothing is aligned. */
+/* One number x after the other, with memcpy(), since nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \
   static void \
   function (guint8       *restrict dest, \
@@ -30,7 +30,7 @@
       } \
   }
 
-/* F (destination, its type, source, its type, what becomes of x) */
+/* F (destination, its type, source, its type, expression for x) */
 
 #define FROM_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
   F (DEST, Dest, UINT8, guint8, x) \
@@ -77,7 +77,7 @@
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
   F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
 
-/* x is cut to an int32 before. */
+/* The number x has already been cut to an int32. */
 #define TO_SMALL_INTEGERS(F, SOURCE, Source) \
   F (UINT8, guint8, SOURCE, Source, CLAMP (x, 0, 0xff)) \
   F (UINT16, guint16, SOURCE, Source, CLAMP (x, 0, 0xffff)) \
@@ -85,8 +85,8 @@
   F (INT16, gint16, SOURCE, Source, CLAMP (x, -0x8000, 0x7fff)) \
   F (INT32, gint32, SOURCE, Source, x)
 
-/* F (destination, its type, source, its type, whether x is in range, what becomes
- * of it otherwise) */
+/* F (destination, its type, source, its type, whether x is in range, expression
+ * otherwise) */
 #define LARGE_INTEGERS(F) \
   F (INT64, gint64, FLOAT32, float, x >= -0x1p63f && x < 0x1p63f, \
      float_to_int64 (x, 0x1.fffffep62f)) \
@@ -158,8 +158,8 @@
       } \
   }
 
-/* There are few vectors of large integers: whether all of some numbers are in
- * range is seen before, as most are, and each is cut by one instruction. */
+/* There are few vector instructions for large integers. Checks a block of numbers
+ * first, because most are in range, and can then be cut with one instruction each. */
 #define DEFINE_IN_RANGE(DEST, Dest, SOURCE, Source, in_range, otherwise) \
   DEFINE_LOOP (SOURCE##_in_range_to_##DEST, Dest, Source, x) \
   DEFINE_LOOP (SOURCE##_of_any_to_##DEST, Dest, Source, otherwise) \
@@ -233,7 +233,7 @@ DEFINE_APPEND_ZERO (guint16)
 DEFINE_APPEND_ZERO (guint32)
 DEFINE_APPEND_ZERO (guint64)
 
-/* Two numbers in a byte. */
+/* There are two numbers in a byte. */
 static void
 unpack_4 (guint8       *restrict dest,
           const guint8 *restrict source,

@@ -8,8 +8,8 @@
 
 #include "mtl-float-private.h"
 
-/* Conversions of single numbers without branches, so that compilers make vectors
- * of loops over them. Floats that are handled by their bits are integers here. */
+/* Conversions of single numbers without branches, so that compilers can vectorize
+ * loops over them. Floats that are handled by their bits are integers here. */
 
 static inline guint32
 bits_of_float (float value)
@@ -50,14 +50,14 @@ double_of_bits (guint64 bits)
 static const guint32 FLOAT_INFINITY = 0x7f800000;
 static const guint32 FLOAT_NAN = 0x7fc00000;
 
-/* The exponent alone: a power of two, or what is to be added to an exponent. */
+/* Bits with only an exponent: a power of two, or a number to add to an exponent. */
 static inline guint32
 float_exponent (int biased)
 {
   return (guint32) biased << 23;
 }
 
-/* Rounds magnitudes of float32 to so many bits fewer, ties to even. */
+/* Rounds magnitudes of float32 to n_bits fewer bits, ties to even. */
 static inline guint32
 round_off (guint32 magnitude,
            guint   n_bits)
@@ -65,9 +65,9 @@ round_off (guint32 magnitude,
   return (magnitude + (1u << (n_bits - 1)) - 1 + (magnitude >> n_bits & 1)) >> n_bits;
 }
 
-/* A magnitude of float32 in the type's exponents, without an upper end. Adding a
- * power of two whose last bit is worth the smallest number rounds to a subnormal
- * one. */
+/* A magnitude of float32 with the narrower type's exponent, without an upper limit. A
+ * subnormal result is rounded by adding a power of two whose last bit has the value
+ * of the smallest number. */
 static inline guint32
 narrow_magnitude (guint32 magnitude,
                   int     mantissa_bits,
@@ -80,7 +80,7 @@ narrow_magnitude (guint32 magnitude,
   return magnitude < float_exponent (128 - bias) ? subnormal : normal;
 }
 
-/* The other way; infinity and NaN come out as numbers. */
+/* The reverse of narrow_magnitude(). Infinity and NaN become numbers. */
 static inline guint32
 widen_magnitude (guint32 magnitude,
                  int     mantissa_bits,
@@ -93,8 +93,7 @@ widen_magnitude (guint32 magnitude,
   return magnitude >> mantissa_bits == 0 ? subnormal : wide + float_exponent (127 - bias);
 }
 
-/* As conversion instructions have it, NaN keeps the bits that there is room for,
- * and is quiet. */
+/* As in conversion instructions, NaN keeps the bits that fit, and becomes quiet. */
 static inline guint16
 float16_from_float32 (guint32 x)
 {
@@ -122,7 +121,7 @@ bfloat16_from_float32 (guint32 x)
   return (x & G_MAXINT32) > FLOAT_INFINITY ? x >> 16 | 0x40 : round_off (x, 16);
 }
 
-/* Of 8 bits or fewer. */
+/* For floats of 8 bits or fewer. */
 static inline guint8
 small_from_float32 (const MtlFloatKind *kind,
                     guint32             x)
@@ -157,15 +156,15 @@ small_to_float32 (const MtlFloatKind *kind,
   return sign | wide;
 }
 
-/* An exponent alone; of two as near the larger, as its last bit is the leading
- * one, which is odd. There is no 0. */
+/* The type only has an exponent. Ties round to the larger value, because the last bit
+ * of the mantissa is the leading one, which is odd. There is no 0. */
 static inline guint8
 power_from_float32 (guint32 x)
 {
   guint32 subnormal = x >= 0x600000;
   guint32 power = x < 0x800000 ? subnormal : (x + 0x400000) >> 23;
 
-  /* Negative numbers, whose sign bit is set, lie above NaN. */
+  /* Negative numbers have the sign bit and so are above NaN. */
   return x == 0 || x > FLOAT_INFINITY || power > 0xfe ? 0xff : power;
 }
 
@@ -177,8 +176,8 @@ power_to_float32 (guint8 pattern)
   return pattern == 0xff ? FLOAT_NAN : power;
 }
 
-/* Cut towards zero, the magnitude is made odd where bits were lost: infinity, too,
- * is one more than the largest. */
+/* Truncates, and makes the magnitude odd if bits were lost. That includes infinity,
+ * which is the largest magnitude plus one. */
 static inline guint32
 round_double_to_odd (double x)
 {
@@ -192,7 +191,7 @@ round_double_to_odd (double x)
   return bits | (back != x ? 1u : 0u);
 }
 
-/* Exact as a double, of which float32 keeps fewer bits still. */
+/* Exact as a double, and float32 keeps even fewer bits. */
 static inline guint64
 magnitude_for_double (guint64 magnitude)
 {
@@ -227,8 +226,8 @@ round_int64_to_odd_float32 (gint64 x)
   return round_double_to_odd (round_int64_to_odd (x));
 }
 
-/* For arm64, clang before 21 makes vectors of doubles first, and so rounds twice:
- * from odd ones that does no harm. */
+/* On arm64, clang before version 21 converts to vectors of doubles first, and so
+ * rounds twice. That is harmless if the doubles were rounded to odd. */
 #if defined(__clang__) && defined(__aarch64__)
 #define UINT64_TO_FLOAT32(x) round_uint64_to_odd (x)
 #define INT64_TO_FLOAT32(x) round_int64_to_odd (x)
@@ -237,10 +236,10 @@ round_int64_to_odd_float32 (gint64 x)
 #define INT64_TO_FLOAT32(x) (x)
 #endif
 
-/* Floats that an integer type has no room for become its nearest number, NaN 0.
- * They are compared by their bits, where compilers have one instruction for what
- * of floats takes several. What is converted is always in range: `below` is the
- * last float that the type has room for. */
+/* Floats that do not fit an integer type become its nearest number, and NaN becomes
+ * 0. They are compared by their bits, because for those, compilers use one
+ * instruction instead of several. The converted value is always in range: `below` is
+ * the last float that fits the type. */
 #define DEFINE_CUT(Float, Bits) \
   static inline Float \
   Float##_within (Float x, \
@@ -254,7 +253,7 @@ round_int64_to_odd_float32 (gint64 x)
     return Float##_of_bits (limited | (bits ^ magnitude)); \
   } \
 \
-  /* All that is no positive number is 0. */ \
+  /* Everything that is not a positive number is 0. */ \
   static inline Bits \
   Float##_positive_bits (Float x) \
   { \
@@ -289,7 +288,7 @@ round_int64_to_odd_float32 (gint64 x)
     return magnitude >= bits_of_##Float (0x1p63) ? end : cut; \
   } \
 \
-  /* By halves, as instructions for signed numbers are everywhere. */ \
+  /* In halves, because all machines have instructions for signed numbers. */ \
   static inline guint32 \
   Float##_to_uint32 (Float x, \
                      Float below) \

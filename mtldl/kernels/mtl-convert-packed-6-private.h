@@ -5,10 +5,10 @@
 #include "mtl-convert-instructions-private.h"
 #include "mtl-number-private.h"
 
-/* Numbers of 6 bits, four in three bytes, to bytes and back: by shuffles four times
- * as fast as one by one. */
+/* Unpacks 6-bit numbers, four in three bytes, to bytes, and packs them again.
+ * Shuffles are four times as fast as single numbers. */
 
-/* Bytes of a vector in another order; none for an index beyond it. */
+/* The bytes of a vector in another order; 0 for an index out of range. */
 #if defined(__AVX2__)
 #define PICK(bytes, ...) ((Words) _mm_shuffle_epi8 ((__m128i) (bytes), _mm_setr_epi8 (__VA_ARGS__)))
 #elif defined(MTL_HAS_NEON) && G_BYTE_ORDER == G_LITTLE_ENDIAN
@@ -21,7 +21,7 @@ typedef guint32 Words __attribute__ ((vector_size (16)));
 typedef gint8 Bytes __attribute__ ((vector_size (16)));
 #endif
 
-/* Four numbers in three bytes. */
+/* There are four numbers in three bytes. */
 static void
 mtl_convert_unpack_6 (guint8       *restrict dest,
                       const guint8 *restrict source,
@@ -30,7 +30,7 @@ mtl_convert_unpack_6 (guint8       *restrict dest,
   gsize i = 0;
 
 #ifdef PICK
-  /* 16 bytes are read for 12. */
+  /* Loads read 16 bytes and use 12. */
   for (; i + 22 <= n; i += 16, source += 12)
     {
       Words bits;

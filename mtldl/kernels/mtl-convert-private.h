@@ -7,33 +7,33 @@
 
 G_BEGIN_DECLS
 
-/* How elements of one type become those of another, by the rules that
- * mtl_strided_view_copy_from() documents; found once, for any number of rows.
- * Plain values, which several threads may use at once. */
+/* How to convert elements of one type to another, by the rules of
+ * mtl_strided_view_copy_from(). Created once for any number of rows. Several threads
+ * may use it at the same time. */
 typedef struct
 {
   MtlConvertFunc func;
-  guint8 numbers; /* of each element: two where it is complex */
-  guint8 size;    /* of an element afterwards, in bytes */
+  guint8 numbers; /* per element: two if complex */
+  guint8 size;    /* of a converted element, in bytes */
 } MtlConversionStep;
 
 typedef struct
 {
-  MtlConversionStep steps[3]; /* one after the other */
-  guint8 n_steps;             /* 0 where bytes are copied */
-  guint8 source_size;         /* what is read of an element, in bytes: a real part, say */
+  MtlConversionStep steps[3]; /* in order */
+  guint8 n_steps;             /* 0 if bytes are copied */
+  guint8 source_size;         /* bytes read of an element, such as its real part */
   guint8 dest_size;
-  guint16 piece;              /* so many elements at once, where there are several steps */
+  guint16 piece;              /* elements at once, if there are several steps */
 } MtlConversion;
 
-/* Both of one lane and of whole bytes, padded where they are less, and such as
- * mtl_element_type_is_numeric() has. */
+/* Both types have one lane and whole bytes, padded if necessary, and satisfy
+ * mtl_element_type_is_numeric(). */
 void mtl_conversion_init     (MtlConversion       *self,
                               MtlElementType       dest,
                               MtlElementType       source);
 
-/* Rows of whole bytes: steps are in bytes, of either sign. They do not overlap,
- * and need no alignment. */
+/* Rows of whole bytes. Steps are in bytes and may be negative. The rows need no
+ * alignment, and must not overlap. */
 void mtl_conversion_run      (guint8              *dest,
                               const guint8        *source,
                               gsize                n,
@@ -41,9 +41,9 @@ void mtl_conversion_run      (guint8              *dest,
                               gssize               source_step,
                               gconstpointer        conversion);
 
-/* Elements of fewer than 8 bits, packed, and in a byte each: the first begins `bit`
- * bits after the address, each next one `step` bits further on. Bits beside those
- * that are written stay as they are. */
+/* Packed elements of fewer than 8 bits from and to a byte each. The first begins
+ * `bit` bits after the address, and each of the others `step` bits after the one
+ * before. Other bits are not changed. */
 void mtl_bits_unpack         (guint8              *numbers,
                               const guint8        *source,
                               gint64               bit,

@@ -2,9 +2,9 @@
 
 #pragma once
 
-/* To float32, towards zero where bits are lost, the last one of which is then set:
- * by the rounding that instructions are told, or else as
- * mtl-convert-numbers-private.h has it, several at once. */
+/* Rounds to float32 towards zero, and sets the last bit if bits are lost, for several
+ * numbers at once: by instructions with a rounding mode, or as in
+ * mtl-convert-numbers-private.h. */
 
 #include "mtl-convert-instructions-private.h"
 
@@ -50,7 +50,7 @@ DEFINE_ODD_VECTOR (mtl_odd_of_8_double, __m512d, _mm512_loadu_pd, __m256,
 
 #elif defined(__AVX2__)
 
-/* As round_double_to_odd(), of 4. */
+/* As round_double_to_odd(), for 4 doubles. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_odd_of_doubles (__m256d x)
 {
@@ -60,7 +60,7 @@ mtl_odd_of_doubles (__m256d x)
   __m256d differ = _mm256_cmp_pd (back, x, _CMP_NEQ_UQ);
   __m256d above = _mm256_cmp_pd (_mm256_andnot_pd (sign, back), _mm256_andnot_pd (sign, x),
                                  _CMP_GT_OQ);
-  /* One half of each mask is as good as the other. */
+  /* Both halves of each mask are equal. */
   __m256i masks = (__m256i) _mm256_shuffle_ps ((__m256) differ, (__m256) above, 0x88);
   __m128i low = _mm256_castsi256_si128 (masks), high = _mm256_extracti128_si256 (masks, 1);
   __m128i bits = _mm_add_epi32 ((__m128i) nearest, _mm_unpackhi_epi64 (low, high));
@@ -68,8 +68,8 @@ mtl_odd_of_doubles (__m256d x)
   return _mm_or_si128 (bits, _mm_srli_epi32 (_mm_unpacklo_epi64 (low, high), 31));
 }
 
-/* As magnitude_for_double() has it, and so exact: by the upper and the lower half,
- * each of them the mantissa of a double. */
+/* As magnitude_for_double(), and so exact. The upper and the lower half each become
+ * the mantissa of a double. */
 static inline G_ALWAYS_INLINE __m256d
 mtl_odd_doubles_of_uint64 (__m256i x)
 {

@@ -9,11 +9,11 @@
 #include "mtl-copy-kernels-private.h"
 #include "mtl-number-private.h"
 
-/* What lies between two steps stays within the nearest cache. */
+/* The results between two steps stay within the L1 cache. */
 #define BLOCK_SIZE 4096
 
-/* Those for the set that copies use. Whether they are to have vectors of whatever
- * kind is up to the compiler. */
+/* The kernels for the set that copies use. Which vectors they use is up to the
+ * compiler. */
 static const MtlConvertKernels *
 get_kernels (void)
 {
@@ -29,7 +29,7 @@ get_kernels (void)
   return &mtl_convert_kernels_plain;
 }
 
-/* The numbers that an element has one or two of. */
+/* The type of the one or two numbers in an element. */
 static MtlConvertType
 get_number_type (MtlElementType type)
 {
@@ -52,7 +52,7 @@ get_number_type (MtlElementType type)
     case MTL_TYPE_CODE_BFLOAT:
       return MTL_CONVERT_BFLOAT16;
     default:
-      /* DLPack's codes of small floats follow each other. */
+      /* DLPack's codes for small floats are consecutive. */
       return MTL_CONVERT_E3M4 + type.code - 7;
     }
 }
@@ -105,8 +105,8 @@ add_step (MtlConversion  *self,
   self->steps[self->n_steps++] = (MtlConversionStep) { func, numbers, size };
 }
 
-/* What has no direct way goes by float32, which holds all that is narrower; what
- * is wider is cut so that it is rounded once all the same. */
+/* Conversions without a direct function go through float32, which holds all narrower
+ * types. Wider types are rounded to odd first, so that rounding twice does no harm. */
 static void
 add_numbers (MtlConversion           *self,
              const MtlConvertKernels *kernels,
@@ -179,7 +179,7 @@ DEFINE_MOVE (4)
 DEFINE_MOVE (8)
 DEFINE_MOVE (16)
 
-/* Between a row of any step and a block. */
+/* Between a row with any step and a block. */
 static void
 move (guint8       *dest,
       const guint8 *source,
@@ -212,8 +212,8 @@ typedef struct
   guint8 bytes[2][BLOCK_SIZE];
 } Blocks;
 
-/* All steps of one piece; the last one writes to the destination where that is
- * given. Returns where the elements are. */
+/* Runs all steps of one piece. The last step writes to dest, unless that is NULL.
+ * Returns where the elements are. */
 static const guint8 *
 take_steps (const MtlConversion *self,
             Blocks              *blocks,

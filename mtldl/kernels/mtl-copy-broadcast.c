@@ -4,15 +4,14 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Rows of one element each, which is repeated side by side: fills, columns that
- * are broadcast, a gray channel for several. Writes alone, so it is the fastest
- * of all: a pattern of whole lines is made once a row, of elements of any size
- * up to a line. */
+/* Rows that repeat one element each: fills, broadcast columns, a gray channel for
+ * several channels. This only writes, so it is the fastest of all. For each row, it
+ * creates a pattern of whole lines, for elements of any size up to a line. */
 
 #define MAX_ITEM MTL_LINE
 #define PATTERN_SIZE (2 * MTL_LINE)
 
-/* The element again and again, n bytes in all: each pass doubles what is there. */
+/* Repeats the element, n bytes in total. Each pass doubles what is there. */
 static void
 repeat (guint8       *dest,
         const guint8 *item,
@@ -53,7 +52,7 @@ fill_lines (guint8       *dest,
         mtl_store (dest + i * MTL_COPY_WIDTH, parts[i]);
 }
 
-/* Elements of a power of two up to 16 bytes, so that each line is alike. */
+/* For elements of a power of two up to 16 bytes: all lines are equal. */
 static void
 fill_row (guint8       *dest,
           const guint8 *item,
@@ -75,8 +74,8 @@ fill_row (guint8       *dest,
 }
 #endif
 
-/* Elements of any size: so many bytes of them are whole lines, too, which are
- * copied as often as the row has room for. */
+/* For elements of any size: `size` lines hold a whole number of elements. They are
+ * copied as often as they fit in the row. */
 static void
 fill_row_by_lines (guint8       *dest,
               const guint8 *item,

@@ -4,11 +4,11 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Two to four channels of 1, 2, 4 or 8 bytes that lie side by side on one side
- * and in planes on the other: pictures, complex numbers, arrays of few columns;
- * and every second, third or fourth element. Shuffles of 16 bytes keep up with
- * the memory; baseline x86, without SSE4, has none for bytes, and takes 8 times
- * as long for three channels. */
+/* Two to four channels of 1, 2, 4 or 8 bytes, interleaved on one side and in planes
+ * on the other: pictures, complex numbers, arrays with few columns; and every second,
+ * third or fourth element. Shuffles of 16 bytes are as fast as the memory. Baseline
+ * x86, without SSE4, has none for bytes, and takes 8 times as long for three
+ * channels. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -17,8 +17,8 @@ typedef guint16 Items2 __attribute__ ((vector_size (16)));
 typedef guint32 Items4 __attribute__ ((vector_size (16)));
 typedef guint64 Items8 __attribute__ ((vector_size (16)));
 
-/* Which elements of two vectors, of 16 / size elements each. Those without a
- * name here are 0 where any does. */
+/* Which elements to take from two vectors of 16 / size elements each. An index of 0
+ * stands for any element. */
 #define EVEN_1 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODD_1 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 #define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
@@ -36,7 +36,7 @@ typedef guint64 Items8 __attribute__ ((vector_size (16)));
 #define LOW_8 0, 2
 #define HIGH_8 1, 3
 
-/* One of three channels: from the first two vectors, then the third. */
+/* Takes one of three channels: from the first two vectors, then from the third. */
 #define SPLIT_0A_1 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0
 #define SPLIT_0B_1 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29
 #define SPLIT_1A_1 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0
@@ -62,8 +62,8 @@ typedef guint64 Items8 __attribute__ ((vector_size (16)));
 #define SPLIT_2A_8 2, 0
 #define SPLIT_2B_8 0, 3
 
-/* The first, second, third part of three channels joined: of the first two, then
- * the third. */
+/* Joins three channels to the first, second or third vector: the first two channels,
+ * then the third. */
 #define JOIN_0A_1 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
 #define JOIN_0B_1 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15
 #define JOIN_1A_1 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26
@@ -94,7 +94,7 @@ typedef guint64 Items8 __attribute__ ((vector_size (16)));
 #define SHUFFLE3(size, name, v) \
   SHUFFLE (size, SHUFFLE (size, v[0], v[1], name##A_##size), v[2], name##B_##size)
 
-/* As many vectors as channels in, as many out. */
+/* As many vectors as channels, in and out. */
 #define DEFINE_SHUFFLES(size) \
 MTL_INLINE void \
 split_##size (MtlBytes16       *out, \
@@ -189,14 +189,14 @@ join (MtlBytes16       *out,
     }
 }
 
-/* Pixels that follow each other. */
+/* Consecutive pixels. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
   gsize n_pixels;
-  gssize plane;      /* from one channel to the next, where they are in planes */
-  gboolean has_more; /* whether there are pixels after these in the source */
+  gssize plane;      /* from one channel to the next, in planes */
+  gboolean has_more; /* whether the source has pixels after these */
 } Pixels;
 
 /* 16 bytes of each channel. */
@@ -224,7 +224,7 @@ put (guint8     *to,
     mtl_store16 (to, value);
 }
 
-/* A line of each of the first channels, which are kept. */
+/* Writes a line of each channel that is kept. */
 MTL_INLINE void
 split_line (guint8       *dest,
             const guint8 *source,
@@ -254,7 +254,7 @@ split_pixels_of (const Pixels *self,
 {
   /* The last pixel may lack the channels that are not kept. */
   gsize n_whole = self->n_pixels - (n_kept < n && !self->has_more);
-  gsize n_bytes = n_whole * size / 16 * 16; /* in a plane */
+  gsize n_bytes = n_whole * size / 16 * 16; /* per plane */
   gsize i = 0;
 
   for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
@@ -299,7 +299,7 @@ join_pixels_of (const Pixels *self,
                 gsize         size,
                 gboolean      streams)
 {
-  gsize n_bytes = self->n_pixels * size; /* in a plane */
+  gsize n_bytes = self->n_pixels * size; /* per plane */
   gsize i = 0;
 
   for (; i + 16 <= n_bytes; i += 16)
@@ -336,7 +336,7 @@ join_pixels_of_size (const Pixels *self,
     }
 }
 
-/* With the size and `streams`, the last arguments, as constants. */
+/* Makes the size and `streams`, the last arguments, constants. */
 #define CALL_FOR_SIZE(size, streams, function, ...) \
   switch (size) \
     { \
@@ -355,7 +355,7 @@ split_pixels (const Pixels *self,
   CALL_FOR_SIZE (size, FALSE, split_pixels_of_size, self, n, n_kept);
 }
 
-/* To planes that begin with a line each. */
+/* Each plane begins at a line. */
 static void
 stream_split_pixels (const Pixels *self,
                      int           n,
@@ -373,7 +373,7 @@ join_pixels (const Pixels *self,
   CALL_FOR_SIZE (size, FALSE, join_pixels_of_size, self, n);
 }
 
-/* The first one at the beginning of a line. */
+/* The first pixel begins at a line. */
 static void
 stream_join_pixels (const Pixels *self,
                     int           n,
@@ -398,8 +398,7 @@ get_part (const Pixels *self,
   return part;
 }
 
-/* Where planes begin within lines, so much of each is put together in the nearest
- * cache first. */
+/* If planes begin within lines, parts of them are assembled in the L1 cache first. */
 #define PART_SIZE 2048
 
 static void
@@ -423,7 +422,7 @@ stream_split_parts (const Pixels *self,
     }
 }
 
-/* From a line on in the first plane. */
+/* Starts streaming at the first line of the first plane. */
 static void
 stream_split (const Pixels *self,
               int           n,
@@ -443,7 +442,7 @@ stream_split (const Pixels *self,
     stream_split_parts (&rest, n, n_kept, size);
 }
 
-/* Every n-th element, side by side. */
+/* Takes every n-th element. */
 void
 MTL_KERNEL (gather) (guint8       *dest,
                      const guint8 *source,
@@ -474,7 +473,7 @@ MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
     split_pixels (&pixels, n, n_kept, job->item_size);
 }
 
-/* From a pixel on that begins a line, if there is one. */
+/* Starts streaming at the first pixel that begins at a line, if there is one. */
 static void
 stream_join (const Pixels *self,
              int           n,

@@ -4,17 +4,17 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Bytes that lie side by side on both sides. What the caches hold goes through
- * memcpy(). The rest is streamed, which saves reading what is overwritten: 2
- * units of memory traffic instead of 3, several pages in turn, so that more
- * banks of memory work at once. */
+/* Bytes that are contiguous on both sides. If they fit the caches, this is memcpy().
+ * The rest is streamed, which saves reading what is overwritten: 2 units of memory
+ * traffic instead of 3. Several pages are streamed in turn, so that more banks of
+ * memory work at the same time. */
 
 #define PAGE 4096
 #define PAGES 8
 #define STEP (2 * MTL_LINE)
 
 #if MTL_COPY_WIDTH > 0
-/* As many groups of pages as there are; returns how many bytes these are. */
+/* As many groups of pages as there are. Returns the number of bytes copied. */
 static gsize
 stream_pages (guint8       *dest,
               const guint8 *source,

@@ -4,22 +4,21 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Elements that become others on the way: rows of them are given to a function,
- * pieces of them where that reads or writes less memory. Costs a call for each
- * piece. */
+/* Elements that are converted: gives rows of them to a function, or pieces of rows if
+ * that reads or writes less memory. Costs a call for each piece. */
 
-/* Along one axis in the destination and another in the source: blocks of lines
- * on both sides. */
+/* Along one axis in the destination and another in the source: blocks of lines on
+ * both sides. */
 #define BLOCK 64
 
-/* What is streamed is converted within the nearest cache, in pieces of so many
- * bytes on the larger side, but of whole groups of lines: while one is streamed,
- * those that follow are read, which a conversion would wait for. */
+/* Streamed data are converted within the L1 cache, in pieces of this many bytes on
+ * the larger side, but in whole groups of lines. While one group is streamed, the
+ * following lines are prefetched, since a conversion would wait for them. */
 #define PIECE 1024
 #define AHEAD 16384
 #define GROUP (4 * MTL_LINE)
 
-/* Bytes of a source that is read in order, or nearly so. */
+/* The largest step in bytes of a source that is read in order, or nearly so. */
 #define MAX_STEP_AHEAD 16
 
 static void

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Steps in bytes, of either sign. */
+/* Steps are in bytes and may be negative. */
 typedef struct
 {
   gsize extent;
@@ -14,8 +14,7 @@ typedef struct
   gssize source_step;
 } MtlCopyAxis;
 
-/* Converts n elements, of the sizes that the request names. The data of neither
- * is aligned. */
+/* Converts n elements, of the sizes in the request. Neither side is aligned. */
 typedef void                    (* MtlCopyConvert) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n,
@@ -25,25 +24,25 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
 
 #define MTL_COPY_MAX_INNER 3
 
-/* What a kernel does in one call: the last of its axes has the smallest step in
- * the destination. */
+/* The work of one call of a kernel. The last of its axes has the smallest step in the
+ * destination. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const guint8 *next_source; /* of the next job alike, or NULL */
+  const guint8 *next_source; /* that of the next similar job, or NULL */
   const MtlCopyAxis *axes;
-  gsize item_size; /* in the destination */
-  gboolean streams; /* around the caches */
+  gsize item_size; /* in the destination, in bytes */
+  gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
   gconstpointer convert_data;
 } MtlCopyJob;
 
 typedef void (* MtlCopyKernel) (const MtlCopyJob *job);
 
-/* Compiled once for each instruction set. NULL where an element of C has to do,
- * for want of vectors: then strided or blocked does the job. Each is described
- * where it is written; in brackets its axes. */
+/* Compiled once for each instruction set. NULL if it needs vectors and there are
+ * none: strided or blocked then does the job. Each kernel is described in its file.
+ * In brackets are its axes. */
 typedef struct
 {
   const char *name;
@@ -54,14 +53,14 @@ typedef struct
   MtlCopyKernel blocked;        /* [near in the source, near in the destination] */
   MtlCopyKernel convert;        /* [any, any] */
   MtlCopyKernel transpose;      /* [dense in the source, dense in the destination] */
-  MtlCopyKernel transpose_runs; /* [repeated, and those two] */
+  MtlCopyKernel transpose_runs; /* [repeated, and the two of transpose] */
   MtlCopyKernel interleave;     /* [pixels, channels] */
   MtlCopyKernel deinterleave;   /* [channels, pixels] */
-  MtlCopyKernel swap_channels;  /* [pixels, channels backwards] */
-  void (* fence) (void);        /* after what was streamed */
+  MtlCopyKernel swap_channels;  /* [pixels, reversed channels] */
+  void (* fence) (void);        /* after streaming */
 } MtlCopyKernels;
 
-/* mtl-copy-kernels.c, once for each. */
+/* From mtl-copy-kernels.c, once for each set. */
 extern const MtlCopyKernels mtl_copy_kernels_plain;
 extern const MtlCopyKernels mtl_copy_kernels_baseline;
 extern const MtlCopyKernels mtl_copy_kernels_sse4;
@@ -70,8 +69,8 @@ extern const MtlCopyKernels mtl_copy_kernels_avx512;
 
 typedef struct
 {
-  const MtlCopyKernels *kernels; /* the best, or those that the environment names */
-  gsize streaming_threshold; /* bytes from which on it pays to go around the caches */
+  const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
+  gsize streaming_threshold; /* bytes from which streaming is faster */
 } MtlCopyMachine;
 
 const MtlCopyMachine *mtl_copy_machine_get (void);

@@ -4,7 +4,7 @@
 
 #include "mtl-copy-set-private.h"
 
-/* The table of one instruction set. */
+/* The table of kernels of one instruction set. */
 
 void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
 void MTL_KERNEL (rows) (const MtlCopyJob *job);
@@ -18,7 +18,7 @@ void MTL_KERNEL (interleave) (const MtlCopyJob *job);
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
 void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
 
-/* What was streamed is ordered before what is written later, once a run. */
+/* Orders streamed data before later writes, once for each run. */
 static void
 fence (void)
 {

@@ -4,10 +4,9 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Rows whose elements keep near each other: backwards, pixels whose channels
- * change ends (BGR to RGB), three bytes of four (RGB of RGBA), and elements
- * whose size is not a power of two, packed. Shuffles of 16 bytes, which keep up
- * with the memory. */
+/* Rows whose elements stay near each other: reversed rows, pixels with swapped
+ * channels (BGR to RGB), three bytes of four (RGB of RGBA), and packed elements whose
+ * size is not a power of two. Shuffles of 16 bytes, which are as fast as the memory. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -53,7 +52,7 @@ reverse_of (guint8       *dest,
   return i / size;
 }
 
-/* From the source on backwards. Returns how many were done, as the next does. */
+/* Reverses the elements. Returns how many were copied, like the following functions. */
 gsize
 MTL_KERNEL (reverse) (guint8       *dest,
                       const guint8 *source,
@@ -69,7 +68,7 @@ MTL_KERNEL (reverse) (guint8       *dest,
     }
 }
 
-/* 16 pixels of four bytes in, of three out. */
+/* 16 pixels of four bytes to three bytes each. */
 static gsize
 pack_3_of_4 (guint8       *dest,
              const guint8 *source,
@@ -96,9 +95,9 @@ pack_3_of_4 (guint8       *dest,
   return i;
 }
 
-/* Elements of 3 to 15 bytes side by side: each is written with what follows it
- * in the source, in whose place the next one is written then. What is between
- * elements is read where it is elements, too, or on no page of its own. */
+/* Contiguous elements of 3 to 15 bytes. Each is written with the bytes after it in
+ * the source, which the next element then overwrites. The bytes between elements can
+ * be read if they are elements themselves, or if they are not on a separate page. */
 #define MAX_GAP 4096
 
 gsize
@@ -109,7 +108,7 @@ MTL_KERNEL (pack) (guint8       *dest,
                    gsize         size,
                    gboolean      is_followed)
 {
-  gsize n_after = (16 + size - 1) / size; /* that a store may reach into, itself among them */
+  gsize n_after = (16 + size - 1) / size; /* elements that a store may reach, including its own */
   gsize n_overlong;
 
   if (size == 3 && source_step == 4)
@@ -198,7 +197,7 @@ MTL_KERNEL (swap_channels) (const MtlCopyJob *job)
 {
   guint8 buffer[4 * PART_PIXELS] MTL_ALIGNED;
   gsize n_pixels = job->axes[0].extent, n = job->axes[1].extent;
-  const guint8 *source = job->source - (n - 1); /* its lowest byte */
+  const guint8 *source = job->source - (n - 1); /* the lowest byte */
 
   if (!job->streams)
     {

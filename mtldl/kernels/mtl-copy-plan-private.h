@@ -7,83 +7,82 @@
 
 G_BEGIN_DECLS
 
-/* How to move the elements of one strided layout to another of the same shape,
- * as plain values: no objects, no allocation, no locks. Lives on the stack.
+/* How to move the elements of one strided layout to another of the same shape. A plan
+ * is a plain value without objects, allocations or locks, and can be on the stack.
  *
  *   mtl_copy_plan_init (&plan, &request);
  *   mtl_copy_plan_run (&plan, 0, mtl_copy_plan_get_n_slices (&plan));
  *
- * The work is cut into slices, which write different bytes and may be run in any
- * order, one after the other or by several threads at once; in that of their
- * numbers where in_order is set. Init is the only function that writes to the
- * plan. What one thread ran is to be seen by others as soon as run returns, given
- * what orders the threads otherwise.
+ * The work is divided into slices, which write different bytes. They can run in any
+ * order and in several threads, unless in_order is set: then they must run in the
+ * order of their numbers. Only mtl_copy_plan_init() writes to the plan. Other threads
+ * can see the results of a run as soon as it returns, if they are synchronized with
+ * its thread.
  *
- * A slice is about mtl_copy_slice_size bytes, so well below a millisecond of
- * work where the memory is there, but never less than one element of the
- * destination. Several slices beside each other cost less in one run than one by
- * one. All slices together write each element of the destination once; where
- * only some were run, the rest is as it was. */
+ * A slice has about mtl_copy_slice_size bytes, well below a millisecond of work if
+ * the memory is present, but at least one element of the destination. Running several
+ * adjacent slices at once is faster than one by one. All slices together write each
+ * element of the destination once. If only some of them are run, the rest is not
+ * changed. */
 
-/* An axis of a layout of up to 64, and one for the lanes of its elements. */
+/* The axes of a layout, up to 64, and one for the lanes of its elements. */
 #define MTL_COPY_MAX_DIMS (MTL_LAYOUT_MAX_DIMS + 1)
 
 typedef struct
 {
-  gsize n_dims; /* up to MTL_COPY_MAX_DIMS */
+  gsize n_dims; /* at most MTL_COPY_MAX_DIMS */
   const gint64 *shape;
 
-  guint8 *dest; /* the element at all zeros; any alignment */
+  guint8 *dest; /* the element with all indices 0; any alignment */
   const gint64 *dest_strides; /* in elements */
-  gsize dest_size; /* of an element, in bytes: at least 1 */
+  gsize dest_size; /* of an element, in bytes, at least 1 */
 
   const guint8 *source;
   const gint64 *source_strides; /* NULL: one element for all, a fill */
   gsize source_size;
 
-  /* For rows of elements, or NULL for bytes as they are, of one size. */
+  /* Converts rows of elements. If NULL, bytes are copied, and both sizes are equal. */
   MtlCopyConvert convert;
   gconstpointer convert_data;
 } MtlCopyRequest;
 
 typedef struct
 {
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1]; /* outer ones first, then those of the job */
+  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1]; /* outer axes first, then those of the job */
   guint n_outer;
   guint n_inner;
-  MtlCopyJob job; /* the first one */
+  MtlCopyJob job; /* the first job */
   MtlCopyKernel kernel;
-  void (* fence) (void); /* NULL where nothing is streamed */
+  void (* fence) (void); /* NULL if nothing is streamed */
 
   gboolean in_order;
-  gboolean goes_by_rows; /* the kernel */
+  gboolean goes_by_rows; /* whether the kernel does */
   gsize n_bytes;
-  gsize n_jobs;         /* the product of the outer extents */
-  gsize jobs_per_slice; /* 1 where a job is of several pieces */
-  gsize n_pieces;       /* of one job */
-  guint split_axis;     /* of the job, which is cut into the pieces */
-  gsize piece;          /* its extent in one piece */
+  gsize n_jobs;         /* product of the outer extents */
+  gsize jobs_per_slice; /* 1 if a job has several pieces */
+  gsize n_pieces;       /* per job */
+  guint split_axis;     /* axis of the job that is divided into pieces */
+  gsize piece;          /* extent of that axis in a piece */
   gsize lead;           /* by how much the first piece is smaller */
 } MtlCopyPlan;
 
-/* From so many bytes on, what is written goes around the caches; 0 leaves that to
- * the machine. Only tests change these. */
+/* Writes of at least this many bytes bypass the caches; 0 lets the machine decide.
+ * Only tests change these. */
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
 
-/* Source and destination share no byte, except that the source may repeat its
- * own elements. Where the destination repeats its own, the last one in C order
- * stays. */
+/* Source and destination share no byte. The source may repeat its own elements. If
+ * the destination repeats its own, the last one in C order remains. */
 void  mtl_copy_plan_init         (MtlCopyPlan          *self,
                                   const MtlCopyRequest *request);
 
-/* 0 where there is no element. */
+/* 0 if there are no elements. */
 gsize mtl_copy_plan_get_n_slices (const MtlCopyPlan    *self);
 
-/* Of the destination's elements. */
+/* The size of the destination's elements. */
 gsize mtl_copy_plan_get_n_bytes  (const MtlCopyPlan    *self);
 
-/* Runs slices begin, …, end - 1. */
+/* Runs the slices begin, …, end - 1. */
 void  mtl_copy_plan_run          (const MtlCopyPlan    *self,
                                   gsize                 begin,
                                   gsize                 end);

@@ -7,16 +7,16 @@
 gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
 
-/* A run of bytes from so many on is cut by itself, and streamed page by page. */
+/* A run of at least this many bytes is divided by itself, and streamed page by page. */
 #define LONG_RUN (64 * 1024)
 
-/* Rows from so many bytes on are streamed one by one; shorter ones put together
- * first, unless they are whole lines of the cache. */
+/* Rows of at least this many bytes are streamed one by one. Shorter rows are
+ * assembled first, unless they are whole cache lines. */
 #define LONG_ROW 256
 #define LINE 64
 
-/* A job is cut by so many elements, or twice as many and so on: whole tiles of
- * all kernels, and whole lines. */
+/* A job is divided at multiples of this many elements: whole tiles of all kernels,
+ * and whole lines. */
 #define GRAIN 64
 
 static gsize
@@ -34,7 +34,7 @@ multiply_up_to_max (gsize a,
   return __builtin_mul_overflow (a, b, &product) ? G_MAXSIZE : product;
 }
 
-/* All are outer ones until the kernel is chosen. */
+/* Until the kernel is chosen, all axes are outer ones. */
 static MtlCopyAxis *
 get_axis (MtlCopyPlan *self,
           guint        from_last)
@@ -42,9 +42,9 @@ get_axis (MtlCopyPlan *self,
   return &self->axes[self->n_outer - 1 - from_last];
 }
 
-/* Those of more than one element, in the order that they come in. Of an axis
- * along which the destination stays where it is the last element remains. A step
- * of an axis that is walked fits, as memory cannot be larger. */
+/* Takes the axes with more than one element, in their order. If the destination does
+ * not move along an axis, only the last element remains. The steps do not overflow,
+ * since memory cannot be larger. */
 static gboolean
 take_axes (MtlCopyPlan          *self,
            const MtlCopyRequest *request)
@@ -97,8 +97,8 @@ get_distance (const MtlCopyAxis *axis,
   return magnitude (in_source ? axis->source_step : axis->dest_step);
 }
 
-/* The first n, largest step first. By those in the source it is read in order; lines
- * that are streamed may be written in any. */
+/* Sorts the first n axes, largest step first. Sorted by the steps in the source, it
+ * is read in order. Streamed lines can be written in any order. */
 static inline G_ALWAYS_INLINE void
 sort_axes (MtlCopyPlan *self,
            guint        n,
@@ -110,7 +110,7 @@ sort_axes (MtlCopyPlan *self,
       MtlCopyAxis axis;
       guint place = i;
 
-      /* As most are; to load what was just stored in parts takes long. */
+      /* Most axes are in order, and loading what was just stored in parts is slow. */
       if (get_distance (&self->axes[i - 1], in_source) >= distance)
         continue;
 
@@ -121,8 +121,8 @@ sort_axes (MtlCopyPlan *self,
     }
 }
 
-/* Whether sorted axes leave no doubt that the elements of the destination are
- * apart, so that they may be written in any order. */
+/* Whether the sorted axes prove that the elements of the destination do not overlap,
+ * so that they can be written in any order. */
 static gboolean
 is_nested (const MtlCopyPlan *self,
            gsize              item_size)
@@ -141,7 +141,7 @@ is_nested (const MtlCopyPlan *self,
   return TRUE;
 }
 
-/* Neighbours that are one axis on both sides. */
+/* Merges neighboring axes that are one axis on both sides. */
 static void
 merge_axes (MtlCopyPlan *self)
 {
@@ -161,7 +161,7 @@ merge_axes (MtlCopyPlan *self)
   self->n_outer = MIN (self->n_outer, last + 1);
 }
 
-/* Makes one of the axes the last but so many. */
+/* Moves an axis to the position from_last, counted from the last one. */
 static void
 move_axis (MtlCopyPlan *self,
            guint        from,
@@ -175,8 +175,8 @@ move_axis (MtlCopyPlan *self,
   self->axes[to] = axis;
 }
 
-/* The last axes are the kernel's; where there are too few, those of one element
- * come before them. */
+/* Makes the last axes those of the kernel. If there are too few, adds axes of one
+ * element before them. */
 static void
 choose (MtlCopyPlan   *self,
         MtlCopyKernel  kernel,
@@ -205,7 +205,7 @@ is_on_lines (const MtlCopyPlan *self)
   return bits % LINE == 0;
 }
 
-/* The one along which the source moves least, or -1 where it does not move. */
+/* The axis along which the source moves least, or -1 if it does not move. */
 static int
 find_source_axis (const MtlCopyPlan *self)
 {
@@ -220,8 +220,8 @@ find_source_axis (const MtlCopyPlan *self)
   return found;
 }
 
-/* Rows whose bytes lie side by side on both sides: of whole lines, long, or with
- * nothing else to go by. */
+/* Rows whose bytes are contiguous on both sides, if they are whole lines, long, or
+ * have no better kernel. */
 static gboolean
 is_for_rows (const MtlCopyPlan *self,
              int                source_axis)
@@ -239,7 +239,7 @@ is_power_up_to_16 (gsize size)
   return size <= 16 && (size & (size - 1)) == 0;
 }
 
-/* Two to four channels side by side in the destination, from planes. */
+/* Two to four interleaved channels in the destination, from planes. */
 static gboolean
 choose_interleave (MtlCopyPlan          *self,
                    const MtlCopyKernels *kernels)
@@ -263,8 +263,7 @@ choose_interleave (MtlCopyPlan          *self,
   return FALSE;
 }
 
-/* All or some of two to four channels that lie side by side in the source, to
- * planes. */
+/* All or some of two to four interleaved channels in the source, to planes. */
 static gboolean
 choose_deinterleave (MtlCopyPlan          *self,
                      const MtlCopyKernels *kernels,
@@ -285,7 +284,7 @@ choose_deinterleave (MtlCopyPlan          *self,
   return TRUE;
 }
 
-/* Short rows of a transpose that go on along another axis. */
+/* Finds an axis along which short rows of a transpose continue. */
 static gboolean
 find_run_axis (const MtlCopyPlan *self,
                guint             *found)
@@ -321,7 +320,7 @@ choose_transpose (MtlCopyPlan          *self,
       || get_axis (self, 0)->dest_step != size || magnitude (axis->source_step) != (gsize) size)
     return FALSE;
 
-  /* The rows of the destination may go either way. */
+  /* The rows of the destination can go in either direction. */
   if (axis->source_step < 0)
     flip_axis (self, axis);
   move_axis (self, source_axis, 1);
@@ -340,7 +339,7 @@ choose_transpose (MtlCopyPlan          *self,
   return TRUE;
 }
 
-/* Pixels of three or four bytes, whose channels change ends. */
+/* Pixels of three or four bytes with reversed channels. */
 static gboolean
 choose_swap (MtlCopyPlan          *self,
              const MtlCopyKernels *kernels)
@@ -395,7 +394,7 @@ choose_kernel (MtlCopyPlan          *self,
           return;
         }
 
-      /* A run is an element. */
+      /* Make the run one element. */
       self->job.item_size = size = size * last->extent;
       self->n_outer--;
       last = get_axis (self, 0);
@@ -447,14 +446,14 @@ count_jobs (const MtlCopyPlan *self)
   return n;
 }
 
-/* Pieces of one job are alike but for the first, which ends where a line of the
- * destination does: those that follow begin with one. */
+/* All pieces of a job are alike but the first, which ends at the end of a line of the
+ * destination, so that the others begin at one. */
 static void
 cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
   MtlCopyAxis *axes = &self->axes[self->n_outer];
-  /* Runs are known by the extent of their rows, which are left whole. */
+  /* Runs depend on the extent of their rows, which are not divided. */
   guint n_divisible = self->n_inner == MTL_COPY_MAX_INNER ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
   gsize grain = GRAIN, wanted, misaligned;
@@ -463,13 +462,14 @@ cut_job (MtlCopyPlan *self,
     if (axes[i].extent > axes[longest].extent)
       longest = i;
 
-  /* As the kernels go: between rows, or across those of the destination. */
+  /* In the direction of the kernel: between rows, or across the rows of the
+   * destination. */
   if (self->goes_by_rows && axes[0].extent >= 4 * GRAIN)
     longest = 0;
   else if (axes[n_divisible - 1].extent >= 4 * GRAIN)
     longest = n_divisible - 1;
 
-  /* Large elements are rows, of whole lines or of many. */
+  /* Large elements are rows: divide at as many of them as fill whole lines. */
   if (self->job.item_size > 16)
     grain = GRAIN / MIN (self->job.item_size & -self->job.item_size, GRAIN);
 
@@ -504,8 +504,7 @@ cut_into_slices (MtlCopyPlan *self)
     self->jobs_per_slice = MAX (mtl_copy_slice_size / job_size, 1);
 }
 
-/* In C order, for a destination whose elements may lie on one another: the last
- * one stays. */
+/* In C order, for a destination whose elements may overlap: the last one remains. */
 static void
 keep_order (MtlCopyPlan          *self,
             const MtlCopyRequest *request,

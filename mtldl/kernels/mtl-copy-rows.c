@@ -4,10 +4,10 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Rows of bytes that lie side by side on both sides: crops, padded rows, axes in
- * another order before the last one. Costs a call for each row of more than 64
- * bytes. Where rows are streamed, short ones are put together in the nearest
- * cache first, so that lines are whole. */
+/* Rows of bytes that are contiguous on both sides: crops, padded rows, permuted axes
+ * before the last one. Costs a call for each row of more than 64 bytes. If rows are
+ * streamed, short ones are assembled in the L1 cache first, so that lines are
+ * complete. */
 
 #define BUFFER_SIZE 4096
 #define MAX_GATHERED 1024
@@ -29,7 +29,7 @@ copy_rows (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Rows that follow each other in the destination. */
+/* Rows that are contiguous in the destination. */
 static void
 gather_rows (guint8            *dest,
              const guint8      *source,
@@ -57,7 +57,7 @@ are_lines (const guint8 *dest,
   return (((guintptr) dest | (gsize) step | size) & (MTL_LINE - 1)) == 0;
 }
 
-/* Returns whether it did. */
+/* Returns whether the rows were copied. */
 static gboolean
 stream_rows (const MtlCopyJob *job)
 {
@@ -73,7 +73,7 @@ stream_rows (const MtlCopyJob *job)
       {
         const guint8 *source = job->source + (gssize) i * axis->source_step;
 
-        /* The machine does not know where the next row begins. */
+        /* The machine cannot predict where the next row begins. */
         mtl_prefetch (source + (gssize) n_ahead * axis->source_step, MIN (size, MTL_AHEAD));
         mtl_stream_row (job->dest + (gssize) i * axis->dest_step, source, size);
       }

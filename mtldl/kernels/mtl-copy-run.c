@@ -16,11 +16,11 @@ mtl_copy_plan_get_n_slices (const MtlCopyPlan *self)
   if (self->n_jobs == 0)
     return 0;
 
-  /* One of the two is 1. */
+  /* One of the two factors is 1. */
   return ((self->n_jobs - 1) / self->jobs_per_slice + 1) * self->n_pieces;
 }
 
-/* Where the outer axes are. */
+/* The position on the outer axes. */
 typedef struct
 {
   gsize position[MTL_COPY_MAX_DIMS];
@@ -47,7 +47,7 @@ go_to (const MtlCopyPlan *self,
     }
 }
 
-/* On to the next, as an odometer does. */
+/* Moves to the next position, like an odometer. */
 static void
 go_on (const MtlCopyPlan *self,
        Place             *place)
@@ -104,7 +104,7 @@ run_jobs (const MtlCopyPlan *self,
   self->kernel (&job);
 }
 
-/* The first piece lacks the lead. */
+/* The first piece is smaller by the lead. */
 static gsize
 piece_begins (const MtlCopyPlan *self,
               gsize              piece)

@@ -9,7 +9,7 @@
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
 
-/* What a compiler takes for granted with -march=x86-64-v2. */
+/* What compilers assume with -march=x86-64-v2. */
 static gboolean
 has_sse4 (void)
 {
@@ -21,8 +21,8 @@ has_sse4 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LAHF_LM) != 0;
 }
 
-/* And with -march=x86-64-v3; it cannot be asked about some of that by name. That
- * the system keeps the registers is in what it says of AVX2. */
+/* What they assume with -march=x86-64-v3. Parts of that cannot be queried by name.
+ * Support for AVX2 includes that the system saves the registers. */
 static gboolean
 has_avx2 (void)
 {
@@ -35,7 +35,7 @@ has_avx2 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
 }
 
-/* And with -march=x86-64-v4. */
+/* What they assume with -march=x86-64-v4. */
 static gboolean
 has_avx512 (void)
 {
@@ -46,7 +46,7 @@ has_avx512 (void)
 }
 #endif
 
-/* Ends with the best. */
+/* The best comes last. */
 static guint
 list_supported (const MtlCopyKernels **kernels)
 {
@@ -83,8 +83,8 @@ choose (void)
 }
 
 #ifdef MTL_COPY_HAS_X86_SETS
-/* The third cache that a group of cores shares, in bytes, or 0: what the system
- * tells may be the sum of all groups. */
+/* The size of the L3 cache that a group of cores shares, in bytes, or 0. The size
+ * that the system reports may be the sum of all groups. */
 static gsize
 get_amd_shared_cache_size (void)
 {
@@ -95,13 +95,13 @@ get_amd_shared_cache_size (void)
       || (a >> 5 & 7) != 3)
     return 0;
 
-  /* Bytes of a line, partitions, ways, sets, each less one. */
+  /* Bytes of a line, partitions, ways and sets, each minus one. */
   return (gsize) ((b & 0xfff) + 1) * ((b >> 12 & 0x3ff) + 1) * ((b >> 22) + 1) * ((gsize) c + 1);
 }
 #endif
 
-/* About half of the cache that a core has for itself, as what others share is
- * mostly no faster than memory that is streamed to. AMD's is. */
+/* About half of a core's own cache: a cache that other cores share is mostly no
+ * faster than streaming to memory, but AMD's is. */
 static gsize
 get_streaming_threshold (void)
 {

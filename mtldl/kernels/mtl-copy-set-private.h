@@ -10,19 +10,19 @@
 #include <emmintrin.h>
 #endif
 
-/* What the kernels share, compiled once for each instruction set. The build
- * defines MTL_COPY_SET, its name, and MTL_COPY_WIDTH, the bytes of the vectors
- * that it is best at, 0 for none. */
+/* Shared by the kernels, and compiled once for each instruction set. The build
+ * defines MTL_COPY_SET, its name, and MTL_COPY_WIDTH, the best size of vectors in
+ * bytes, 0 for none. */
 
 #define MTL_COPY_PASTE2(name, set) mtl_copy_##name##_##set
 #define MTL_COPY_PASTE(name, set) MTL_COPY_PASTE2 (name, set)
 #define MTL_KERNEL(name) MTL_COPY_PASTE (name, MTL_COPY_SET)
 
-/* For functions whose sizes are constants where they are called. */
+/* For functions that are called with constant sizes. */
 #define MTL_INLINE static inline __attribute__ ((always_inline, unused))
 
-/* Lines of the cache, and how far ahead to ask for those of a source that is
- * read in order: 10 to 30 % faster than without. */
+/* The size of cache lines, and how far ahead to prefetch a source that is read in
+ * order: 10 to 30 % faster than without. */
 #define MTL_LINE 64
 #define MTL_AHEAD 2048
 
@@ -34,7 +34,7 @@ mtl_bytes_to_line (const guint8 *data)
   return -(guintptr) data & (MTL_LINE - 1);
 }
 
-/* Lines that are wanted soon; they may be anywhere, as nothing is read. */
+/* Prefetches lines. The addresses need not be valid, since nothing is read. */
 MTL_INLINE void
 mtl_prefetch (const guint8 *source,
               gsize         n)
@@ -80,8 +80,8 @@ mtl_store16 (guint8     *to,
   memcpy (to, &value, sizeof value);
 }
 
-/* Around the caches, to an address that is a multiple of the size; of a line all
- * parts one after the other, as half lines cost up to 40 times as much. */
+/* Bypasses the caches. The address is a multiple of the size. All parts of a line
+ * must be written one after the other: half lines take up to 40 times as long. */
 MTL_INLINE void
 mtl_stream (guint8    *to,
             MtlVector  value)
@@ -132,8 +132,8 @@ mtl_stream_line (guint8       *to,
     mtl_stream (to + i, mtl_load (from + i));
 }
 
-/* n bytes of one row: whole lines around the caches, what is before and after
- * them through these. */
+/* Streams the whole lines of a row of n bytes, and copies the bytes before and after
+ * them. */
 MTL_INLINE void
 mtl_stream_row (guint8       *dest,
                 const guint8 *source,
@@ -165,7 +165,7 @@ mtl_stream_row (guint8       *dest,
 
 #endif
 
-/* Up to 64 bytes in a few moves, which may overlap. */
+/* Copies up to 64 bytes with a few moves, which may overlap. */
 MTL_INLINE void
 mtl_copy_few (guint8       *dest,
               const guint8 *source,
@@ -197,7 +197,7 @@ mtl_copy_few (guint8       *dest,
 #undef MTL_MOVE_TWICE
 }
 
-/* One element, of a size that is known only now. */
+/* Copies one element whose size is not a constant. */
 MTL_INLINE void
 mtl_copy_item (guint8       *dest,
                const guint8 *source,
@@ -215,8 +215,8 @@ mtl_copy_item (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Parts of a row, side by side in the destination: mtl-copy-channels.c and
- * mtl-copy-pixels.c */
+/* Parts of a row, contiguous in the destination: mtl-copy-channels.c and
+ * mtl-copy-pixels.c. */
 void  MTL_KERNEL           (gather)  (guint8       *dest,
                             const guint8 *source,
                             gsize         n_items,
@@ -234,7 +234,7 @@ gsize MTL_KERNEL           (pack)    (guint8       *dest,
                             gsize         size,
                             gboolean      is_followed);
 
-/* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c */
+/* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c. */
 gboolean MTL_KERNEL                    (transpose_triples) (guint8       *dest,
                                         gssize        dest_step,
                                         const guint8 *source,

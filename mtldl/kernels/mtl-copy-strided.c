@@ -4,14 +4,15 @@
 
 #include "mtl-copy-set-private.h"
 
-/* Elements of any size with any steps, for what no other kernel does. Costs a
- * load and a store for each element, about half a ns where they are near. */
+/* Elements of any size with any steps, for everything that has no other kernel. Costs
+ * a load and a store for each element, about half a nanosecond if they are near each
+ * other. */
 
 #define BUFFER_SIZE 4096
 #define MAX_GATHERED 1024
 #define MIN_STREAMED 512
 
-/* Rows of items, of any steps. */
+/* Rows of items with any steps. */
 typedef struct
 {
   guint8 *dest;
@@ -19,7 +20,7 @@ typedef struct
   MtlCopyAxis rows;
   MtlCopyAxis items;
   gsize item_size;
-  gboolean is_followed; /* by 15 bytes in the source that may be read, each item */
+  gboolean is_followed; /* 15 bytes after each item in the source can be read */
 } Grid;
 
 static Grid
@@ -28,7 +29,7 @@ get_grid (const MtlCopyJob *job)
   return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE };
 }
 
-/* From one row and one item on, so many of each at most. */
+/* The part from a row and an item on, with at most max_rows and max_items. */
 static Grid
 get_part (const Grid *self,
           gsize       row,
@@ -45,7 +46,7 @@ get_part (const Grid *self,
   return part;
 }
 
-/* The same, to rows of a buffer whose items are side by side. */
+/* Like get_part(), to the rows of a buffer with contiguous items. */
 static Grid
 get_part_to (const Grid *self,
              gsize       row,
@@ -114,7 +115,7 @@ copy_items (const Grid *self)
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Every second to fourth of the elements that kernels for channels know, or 0. */
+/* The step between elements that the kernels for channels support, or 0. */
 static int
 get_gathered_step (const Grid *self)
 {
@@ -142,7 +143,7 @@ is_backwards (const Grid *self)
          && (size & (size - 1)) == 0;
 }
 
-/* How many items of a row whose items are to lie side by side were done. */
+/* For a row with contiguous items in the destination. Returns how many were copied. */
 static gsize
 copy_packed (const Grid *row)
 {
@@ -187,8 +188,8 @@ copy_grid (const Grid *self)
   copy_items (self);
 }
 
-/* One row: parts are put together in the nearest cache, so that lines are whole.
- * The first is smaller, so that the next ones begin with a line. */
+/* Assembles parts of a row in the L1 cache, so that lines are complete. The first
+ * part is smaller, so that the others begin at a line. */
 static void
 stream_row (const Grid *row)
 {
@@ -218,8 +219,7 @@ stream_row (const Grid *row)
     }
 }
 
-/* Short rows that follow each other: put together in the nearest cache, then
- * streamed. */
+/* Assembles short contiguous rows in the L1 cache, then streams them. */
 static void
 gather_rows (const Grid *self)
 {
@@ -237,7 +237,7 @@ gather_rows (const Grid *self)
     }
 }
 
-/* Few elements a row: along the other axis, as far as the caches reach. */
+/* For few elements per row: copies along the other axis, as far as the caches reach. */
 #define FEW 8
 #define CHUNK 512
 
@@ -280,13 +280,13 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
     copy_grid (&grid);
 }
 
-/* Axes whose elements are near each other on one side alone: in blocks that the
- * nearest cache holds, row by row of the destination. For elements of any size,
- * at a quarter to a half of the speed of transpose. */
+/* Axes whose elements are near each other on only one side: in blocks that fit the L1
+ * cache, row by row of the destination. For elements of any size, at a quarter to a
+ * half of the speed of transpose. */
 #define N_ROWS 16
 #define ROW_SIZE 1024
 
-/* To a buffer, so that other bytes than the items' may be written, too. */
+/* The destination is a buffer, so bytes between the items may be overwritten. */
 static void
 fill_buffer (const Grid *block)
 {
@@ -301,7 +301,7 @@ fill_buffer (const Grid *block)
   copy_grid (block);
 }
 
-/* The lines of the source that the next rows want. */
+/* Prefetches the lines of the source for the next rows. */
 static void
 prefetch_rows (const Grid *self)
 {
@@ -341,7 +341,7 @@ MTL_KERNEL (blocked) (const MtlCopyJob *job)
 {
   Grid grid = get_grid (job);
   gsize size = grid.item_size;
-  /* With gaps in the source there is more to be read than to be won. */
+  /* With gaps in the source, the buffer would cost more than it saves. */
   gboolean is_buffered = grid.items.dest_step == (gssize) size && size <= MTL_LINE
                          && ABS (grid.rows.source_step) == (gssize) size;
   gsize max_items = is_buffered ? ROW_SIZE / size : 64;

@@ -8,8 +8,8 @@
 #include <immintrin.h>
 #endif
 
-/* Squares of elements that change rows for columns, in registers. The size of an
- * element, 1, 2, 4, 8 or 16, is a constant wherever these are called. */
+/* Transposes squares of elements in registers. The size of an element, 1, 2, 4, 8 or
+ * 16, is a constant in all calls. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -20,14 +20,14 @@ typedef guint16 MtlFew2 __attribute__ ((vector_size (16)));
 typedef guint32 MtlFew4 __attribute__ ((vector_size (16)));
 typedef guint64 MtlFew8 __attribute__ ((vector_size (16)));
 
-/* The elements of one half of a lane of 16 bytes, in turn from two vectors of n:
- * those from the `first` on. */
+/* The elements of one half of a 16-byte lane, alternating between two vectors of n
+ * elements, starting with `first`. */
 #define MTL_ZIP_1(first, n) (first), (n) + (first)
 #define MTL_ZIP_2(first, n) MTL_ZIP_1 (first, n), MTL_ZIP_1 ((first) + 1, n)
 #define MTL_ZIP_4(first, n) MTL_ZIP_2 (first, n), MTL_ZIP_2 ((first) + 2, n)
 #define MTL_ZIP_8(first, n) MTL_ZIP_4 (first, n), MTL_ZIP_4 ((first) + 4, n)
 
-/* `half` elements of each lane, the second ones where `high` is 1. */
+/* `half` elements of each lane, the second half if `high` is 1. */
 #if MTL_COPY_WIDTH == 64
 #define MTL_LANES(half, high, n) \
   MTL_ZIP_##half ((high) * (half), n), MTL_ZIP_##half ((2 + (high)) * (half), n), \
@@ -103,8 +103,8 @@ mtl_zip_high16 (MtlBytes16 a,
     }
 }
 
-/* One vector of lanes of 16 bytes from places that are `step` apart. Compilers
- * make of shuffles twice as many instructions as of these. */
+/* Loads the 16-byte lanes of a vector from places that are `step` bytes apart. With
+ * shuffles, compilers would generate twice as many instructions. */
 MTL_INLINE MtlVector
 mtl_load_lanes (const guint8 *from,
                 gssize        step)
@@ -124,7 +124,7 @@ mtl_load_lanes (const guint8 *from,
 #endif
 }
 
-/* In each lane of 16 / size vectors, rows of elements become columns. */
+/* Transposes the elements in each lane of 16 / size vectors. */
 MTL_INLINE void
 mtl_transpose_lanes (MtlVector *rows,
                      gsize      size)
@@ -147,10 +147,10 @@ mtl_transpose_lanes (MtlVector *rows,
     }
 }
 
-/* 16 bytes of each of 64 / size rows of the source become 64 bytes of each of
- * 16 / size rows of the destination. Lane j of a vector is of row i + n * j, so
- * that after log2 (n) rounds of zips within the lanes each vector is a piece of
- * one row of the destination. */
+/* Transposes 16 bytes of each of 64 / size rows of the source to 64 bytes of each of
+ * 16 / size rows of the destination. Lane j of a vector is from row i + n * j. After
+ * log2 (n) rounds of zips within the lanes, each vector is a part of one row of the
+ * destination. */
 MTL_INLINE void
 mtl_transpose_strip (guint8       *dest,
                      gssize        dest_step,
@@ -181,8 +181,8 @@ mtl_transpose_strip (guint8       *dest,
     }
 }
 
-/* The same. Where a vector is less than a line, lines are completed in the nearest
- * cache before they are streamed. */
+/* Like mtl_transpose_strip(), but if a vector is smaller than a line, lines are
+ * completed in the L1 cache before they are streamed. */
 MTL_INLINE void
 mtl_transpose_strip_whole (guint8       *dest,
                            gssize        dest_step,
@@ -204,7 +204,7 @@ mtl_transpose_strip_whole (guint8       *dest,
     mtl_stream_line (dest + i * dest_step, lines + i * MTL_LINE);
 }
 
-/* 64 bytes a side. */
+/* 64 bytes by 64 bytes. */
 MTL_INLINE void
 mtl_transpose_tile (guint8       *dest,
                     gssize        dest_step,
@@ -220,7 +220,7 @@ mtl_transpose_tile (guint8       *dest,
                                source_step, size, streams);
 }
 
-/* 16 bytes a side. */
+/* 16 bytes by 16 bytes. */
 MTL_INLINE void
 mtl_transpose_square (guint8       *dest,
                       gssize        dest_step,

@@ -4,15 +4,15 @@
 
 #include "mtl-copy-tile-private.h"
 
-/* Elements of 3, 6 or 12 bytes, dense along one axis in the source and along
- * another in the destination: 12 bytes of each item are spread over 16, which
- * are transposed as elements of 4, 8 or 16 bytes and packed again. Parts of some
- * rows are put together in the nearest cache. A third of the speed of transpose;
- * baseline x86, without SSE4, has no shuffles for the first two. */
+/* Elements of 3, 6 or 12 bytes, dense along one axis in the source and along another
+ * in the destination. 12 bytes of each item are spread over 16, transposed as
+ * elements of 4, 8 or 16 bytes, and packed again. Parts of some rows are assembled in
+ * the L1 cache. This has a third of the speed of transpose. Baseline x86, without
+ * SSE4, has no shuffles for the first two. */
 
 #if MTL_COPY_WIDTH > 0
 
-#define LANE_ITEMS 12 /* bytes of a lane of 16 that are elements */
+#define LANE_ITEMS 12 /* bytes of elements in a 16-byte lane */
 
 #define SPREAD_4(o) \
   (o), (o) + 1, (o) + 2, (o) + 12, (o) + 3, (o) + 4, (o) + 5, (o) + 12, \
@@ -60,7 +60,7 @@ pack (MtlVector vector,
     }
 }
 
-/* The lanes one after the other, with 4 bytes of no use after the last. */
+/* Stores the lanes one after the other, with 4 unused bytes after the last. */
 MTL_INLINE void
 store_lanes (guint8    *dest,
              MtlVector  vector)
@@ -72,7 +72,7 @@ store_lanes (guint8    *dest,
     mtl_store16 (dest + lane * LANE_ITEMS, mtl_load16 (bytes + lane * 16));
 }
 
-/* 12 bytes of each of as many items as a vector has elements. */
+/* Transposes 12 bytes of as many items as a vector has elements. */
 MTL_INLINE void
 transpose_strip (guint8       *dest,
                  gssize        dest_step,
@@ -116,8 +116,8 @@ transpose_of (guint8       *dest,
       }
 }
 
-/* Returns whether it did. Reads 4 bytes after the last row of each item, and
- * writes as many after each row of the destination. */
+/* Returns whether the block was copied. Reads 4 bytes after the last row of each
+ * item, and writes 4 bytes after each row of the destination. */
 gboolean
 MTL_KERNEL (transpose_triples) (guint8       *dest,
                                gssize        dest_step,

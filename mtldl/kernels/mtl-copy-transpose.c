@@ -4,31 +4,31 @@
 
 #include "mtl-copy-tile-private.h"
 
-/* Elements of 1, 2, 4, 8 or 16 bytes, side by side along one axis in the source
- * and along another in the destination. Tiles of 64 bytes a side, so that each
- * line is read and written once and whole. From memory that is the speed of
- * memcpy() or more, as lines are streamed; half of it within the caches. Rows of
- * the destination that begin within lines are put together in the nearest cache,
- * for a tenth of the time more. */
+/* Elements of 1, 2, 4, 8 or 16 bytes, contiguous along one axis in the source and
+ * along another in the destination. In tiles of 64 by 64 bytes, so that each line is
+ * read and written once and as a whole. From memory, this is as fast as memcpy() or
+ * faster, because lines are streamed; within the caches it is half as fast. Rows of
+ * the destination that begin within lines are assembled in the L1 cache, which takes
+ * a tenth longer. */
 
 #if MTL_COPY_WIDTH > 0
 
-/* Tiles of one column, which the second cache holds even where the rows of the
- * source share the fewest places there. */
+/* Tiles in one column. The L2 cache holds them even if the rows of the source compete
+ * for the fewest sets. */
 #define ITEMS_AT_ONCE 4
 #define ROWS_AT_ONCE(size) ((size) > 2 ? 2 : 1)
 #define MANY_TILES 16
 #define TILES_AHEAD(size) ((size) > 8 ? 8 : (size) > 2 ? 4 : 2)
 
-/* What is to be transposed: n_items in a row of the destination, n_rows of them. */
+/* The block to transpose: n_rows rows of n_items in the destination. */
 typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const guint8 *next_source; /* to be asked for meanwhile, or NULL */
+  const guint8 *next_source; /* to prefetch meanwhile, or NULL */
   gsize n_items;
   gsize n_rows;
-  gsize n_source_rows; /* to be read yet, for which to ask ahead, or 0 */
+  gsize n_source_rows; /* rows left to read, for prefetching, or 0 */
   gssize dest_step;   /* from row to row */
   gssize source_step; /* from item to item */
 } Block;
@@ -61,7 +61,7 @@ copy_items (const Block *self,
                      self->source + (gssize) item * self->source_step + row * size, size);
 }
 
-/* Calls it with the size as a constant. */
+/* Makes the size a constant. */
 #define CALL_FOR_SIZE(size, function, ...) \
   switch (size) \
     { \
@@ -72,8 +72,8 @@ copy_items (const Block *self,
     default: function (__VA_ARGS__, 16); break; \
     }
 
-/* Any numbers, in squares of 16 bytes a side. The last ones overlap those before
- * them, where they write the same again. */
+/* For any numbers of rows and items, in squares of 16 by 16 bytes. The last squares
+ * overlap the ones before, and write the same data again. */
 MTL_INLINE void
 copy_squares_of (const Block *self,
                  gsize        size)
@@ -104,9 +104,9 @@ copy_squares (const Block *self,
   CALL_FOR_SIZE (size, copy_squares_of, self);
 }
 
-/* Whether the source rows of a tile share few places in the nearest cache, which
- * has 64 for lines, of at least 8 lines each: since their step is near a multiple of
- * a large power of two. */
+/* Whether the source rows of a tile, of at least 8 lines each, compete for few of the
+ * 64 sets of the L1 cache, because their step is near a multiple of a large power of
+ * two. */
 static gboolean
 collides (gssize source_step,
           gsize  n_rows)
@@ -125,7 +125,7 @@ collides (gssize source_step,
   return FALSE;
 }
 
-/* From a copy of the tile that lies side by side. */
+/* Transposes a contiguous copy of the tile. */
 MTL_INLINE void
 copy_staged_tile (guint8       *dest,
                   gssize        dest_step,
@@ -150,7 +150,8 @@ prefetch_tile (const guint8 *source,
     __builtin_prefetch ((gpointer) ((guintptr) source + i * step), 0, 2);
 }
 
-/* For the second cache, as rows of a tile often share few places in the first. */
+/* Prefetches into the L2 cache, since the rows of a tile often compete for few sets
+ * of the L1 cache. */
 MTL_INLINE void
 prefetch_ahead (const Block *self,
                 gssize       offset,
@@ -169,8 +170,8 @@ prefetch_ahead (const Block *self,
     prefetch_tile (self->next_source + offset, self->source_step, size);
 }
 
-/* By how many rows to begin earlier than with the first, so that tiles read whole
- * lines of the source: the first one is read in part again. */
+/* How many rows before the first to begin, so that tiles read whole lines of the
+ * source. The first tile then reads a part again. */
 MTL_INLINE gsize
 get_rows_before (const Block *self,
                  gsize        size)
@@ -181,9 +182,9 @@ get_rows_before (const Block *self,
   return (guintptr) self->source % MTL_LINE / size;
 }
 
-/* Whole tiles along the items, at least one along the rows. A few columns of
- * tiles are gone through at a time, and within them a few rows: so pages of the
- * source are near again while their next lines are read. */
+/* Copies whole tiles along the items, and at least one along the rows. Processes a
+ * few columns of tiles at a time, and within them a few rows, so that pages of the
+ * source are still near when their next lines are read. */
 MTL_INLINE void
 copy_tiles_of (const Block *self,
                gboolean     streams,
@@ -231,7 +232,7 @@ copy_tiles (const Block *self,
     CALL_FOR_SIZE (size, copy_tiles_of, self, FALSE, FALSE)
 }
 
-/* Too few rows for a tile, but for 16 bytes of each item. */
+/* For too few rows for a tile, but at least 16 bytes of each item. */
 MTL_INLINE void
 copy_strips_of (const Block *self,
                 gboolean     streams,
@@ -252,8 +253,8 @@ copy_strips_of (const Block *self,
       }
 }
 
-/* In tiles, and what is left beside them. Where lines are streamed, they begin
- * `head` items on in each row. */
+/* In tiles, with squares for the edges. If lines are streamed, they begin after
+ * `head` items of each row. */
 static void
 copy_block (const Block *self,
             gsize        size,
@@ -285,15 +286,15 @@ copy_block (const Block *self,
   head += whole.n_items;
   if (head < self->n_items)
     {
-      /* At least a square, if it is written again in part. */
+      /* At least a square, part of which is written again. */
       edge = get_part (self, MIN (head, self->n_items - 16 / size), 0, size);
       copy_squares (&edge, size);
     }
 }
 
-/* Rows that begin anywhere in a line: so much of some rows in a buffer, with a
- * line before it that was left over from what came before, whose whole lines are
- * streamed. */
+/* For rows that begin anywhere in a line. A part of some rows is transposed to a
+ * buffer, after the line that is left over from the part before. Then the whole lines
+ * are streamed. */
 static void
 stream_shifted (const Block *self,
                 gsize        size)
@@ -325,7 +326,7 @@ stream_shifted (const Block *self,
             const guint8 *from = buffer + i * ROW_SIZE;
             gsize done = mtl_bytes_to_line (to);
             gsize n_bytes = staged.n_items * size;
-            gsize stop = is_last ? n_bytes : n_bytes - 1; /* the last line is the next one's */
+            gsize stop = is_last ? n_bytes : n_bytes - 1; /* the last line is for the next part */
 
             if (begin == 0)
               memcpy (to, from, done);
@@ -337,7 +338,7 @@ stream_shifted (const Block *self,
       }
 }
 
-/* Short rows that follow each other: several in a buffer, streamed as one. */
+/* For short contiguous rows: assembles several in a buffer and streams them as one. */
 static void
 stream_gathered (const Block *self,
                  gsize        size)
@@ -407,8 +408,8 @@ MTL_KERNEL (transpose) (const MtlCopyJob *job)
   copy (&block, job->item_size, job->streams);
 }
 
-/* Rows that go on along a third axis: about a page of each of some rows in a
- * buffer, which are then streamed. */
+/* For rows that continue along a third axis: assembles about a kilobyte of each of
+ * some rows in a buffer, then streams them. */
 void MTL_KERNEL (transpose_runs) (const MtlCopyJob *job);
 
 void

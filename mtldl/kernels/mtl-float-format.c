@@ -10,7 +10,7 @@
 
 #include "mtl-number-private.h"
 
-/* Whether the text reads back as the very same element. */
+/* Whether the text, when read, is exactly the same element. */
 static gboolean
 is_exact (const char *text,
           double      value,
@@ -24,8 +24,8 @@ is_exact (const char *text,
   return memcmp (a, b, sizeof a) == 0;
 }
 
-/* A hair further from 0, so that half a last digit rounds up: printf() rounds
- * it to even, which can leave the narrower side of a power of two. */
+/* Moves a bit away from 0, so that half of a last digit rounds up. printf() rounds it
+ * to even, which may be on the narrower side of a power of two. */
 static double
 break_tie (double value)
 {
@@ -49,8 +49,8 @@ needs_no_more_decimals (double    value,
   return is_exact (text, value, part);
 }
 
-/* The least number of decimals, d.ddd, that tells the value from its
- * neighbours. */
+/* The smallest number of decimals, as in d.ddd, that distinguishes the value from its
+ * neighbors. */
 static int
 count_decimals (double    value,
                 MtlDType  part,
@@ -66,7 +66,7 @@ count_decimals (double    value,
   return decimals;
 }
 
-/* With a point even where nothing follows it: 2., 2.e+10. */
+/* Always has a point, even if no digit follows it: 2., 2.e+10. */
 char *
 mtl_format_decimals (double      value,
                      int         decimals,
@@ -84,7 +84,7 @@ mtl_format_decimals (double      value,
   return g_strdup_printf ("%.*s.%s", (int) digits, text, text + digits);
 }
 
-/* 1.50e+02 or 150.50000: what is behind the point loses its zeros. */
+/* Removes zeros at the end of the fraction: 1.50e+02 or 150.50000. */
 static void
 trim_zeros (char *text)
 {
@@ -97,8 +97,8 @@ trim_zeros (char *text)
   memmove (kept, end, strlen (end) + 1);
 }
 
-/* The value alone, unpadded, in the notation of its format. A point is always
- * there. */
+/* The value alone, without padding, in the notation of its format. There is always a
+ * point. */
 char *
 mtl_format_float (double    value,
                   MtlDType  part,

@@ -6,15 +6,15 @@
 
 G_BEGIN_DECLS
 
-/* What the bit above the exponent says. */
+/* The meaning of the bit above the exponent. */
 typedef enum
 {
   MTL_FLOAT_SIGNED,
-  MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, /* whose pattern is that of NaN */
-  MTL_FLOAT_WITHOUT_SIGN,          /* and without 0: powers of two alone */
+  MTL_FLOAT_WITHOUT_NEGATIVE_ZERO, /* the pattern of -0 is NaN */
+  MTL_FLOAT_WITHOUT_SIGN,          /* also has no 0: only powers of two */
 } MtlFloatSign;
 
-/* A binary float of 16 bits or fewer: sign, exponent, mantissa, with subnormal
+/* A binary float of 16 bits or fewer: sign, exponent and mantissa, with subnormal
  * numbers at exponent 0. The patterns are those of positive numbers. */
 typedef struct
 {
@@ -22,9 +22,9 @@ typedef struct
   guint8 mantissa_bits;
   gint16 bias;
   MtlFloatSign sign;
-  guint16 largest;  /* of the finite ones */
-  guint16 too_large; /* what numbers beyond become: infinity, NaN or the largest */
-  guint16 nan;       /* what NaN becomes: -0 where the type has none */
+  guint16 largest;  /* the largest finite number */
+  guint16 too_large; /* for larger numbers: infinity, NaN or the largest */
+  guint16 nan;       /* for NaN; -0 if the type has none */
 } MtlFloatKind;
 
 #define MTL_FLOAT_FLOAT16 { 5, 10, 15, MTL_FLOAT_SIGNED, 0x7bff, 0x7c00, 0x7e00 }
@@ -41,7 +41,7 @@ typedef struct
 #define MTL_FLOAT_E3M2FN { 3, 2, 3, MTL_FLOAT_SIGNED, 0x1f, 0x1f, 0x20 }
 #define MTL_FLOAT_E2M1FN { 2, 1, 1, MTL_FLOAT_SIGNED, 0x07, 0x07, 0x08 }
 
-/* By DLPack's type code, for those that mtl_float_has_kind() has. */
+/* By DLPack's type code, for types that mtl_float_has_kind() accepts. */
 extern const MtlFloatKind mtl_float_kinds[];
 
 gboolean mtl_float_has_kind (guint               code,

@@ -44,8 +44,8 @@ mtl_float_has_kind (guint code,
                  + (kind->sign != MTL_FLOAT_WITHOUT_SIGN ? 1u : 0u);
 }
 
-/* The nearest pattern, of two as near the even one, as if exponents had no end.
- * The exponent is as it is encoded, the mantissa has 53 bits. */
+/* The nearest pattern, ties to even, as if the exponent were unlimited. The exponent
+ * has its encoded value, and the mantissa has 53 bits. */
 static guint64
 round_magnitude (const MtlFloatKind *self,
                  int                 exponent,
@@ -56,7 +56,7 @@ round_magnitude (const MtlFloatKind *self,
   int shift;
 
   if (self->sign == MTL_FLOAT_WITHOUT_SIGN && exponent < lowest)
-    return 0; /* the smallest, as there is no 0 */
+    return 0; /* the smallest, since there is no 0 */
 
   shift = 52 - self->mantissa_bits + MAX (lowest - exponent, 0);
   if (shift > 54)
@@ -68,7 +68,7 @@ round_magnitude (const MtlFloatKind *self,
   if (rest > half || (rest == half && (quotient & 1) != 0))
     quotient++;
 
-  /* Carries from the mantissa run on into the exponent. */
+  /* A carry from the mantissa increments the exponent. */
   return quotient + (((gint64) MAX (exponent, lowest) - 1) * (1 << self->mantissa_bits));
 }
 
@@ -89,7 +89,7 @@ apply_sign (const MtlFloatKind *self,
   return (pattern & ~sign_bit) == 0 ? pattern : pattern ^ sign_bit;
 }
 
-/* Rounds to nearest even. */
+/* Rounds to nearest, ties to even. */
 guint
 mtl_float_encode (const MtlFloatKind *self,
                   double              value)
@@ -105,7 +105,7 @@ mtl_float_encode (const MtlFloatKind *self,
       || (value == 0 && self->sign == MTL_FLOAT_WITHOUT_SIGN))
     return apply_sign (self, self->nan, bits >> 63);
 
-  /* Subnormal doubles are far below the smallest of all these types. */
+  /* Subnormal doubles are far below the smallest number of all these types. */
   magnitude = exponent == 0 ? 0
                             : round_magnitude (self, exponent - 1023 + self->bias,
                                                mantissa | G_GUINT64_CONSTANT (1) << 52);

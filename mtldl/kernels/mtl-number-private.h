@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* The value of one element, of whatever type: exact for all of them. */
+/* The value of one element of any type, always exact. */
 typedef struct
 {
   enum
@@ -64,8 +64,8 @@ gboolean  mtl_number_is_close   (MtlNumber        a,
                                  double           rtol,
                                  double           atol);
 
-/* 8 bits at most, the least significant first, of the bytes that hold them and
- * no others. */
+/* Loads up to 8 bits, the least significant first. Only reads the bytes that contain
+ * them. */
 static inline guint
 mtl_bits_load (const guint8 *data,
                guint         bit,
@@ -87,7 +87,7 @@ mtl_bits_store (guint8 *data,
 {
   guint mask = ((1u << n) - 1) << bit;
 
-  /* Nothing is read of a byte that is written whole: it may have no value yet. */
+  /* Does not read a byte that is written completely: it may be uninitialized. */
   if (bit == 0 && n == 8)
     {
       data[0] = value;
@@ -100,9 +100,8 @@ mtl_bits_store (guint8 *data,
     data[1] = (data[1] & ~(mask >> 8)) | (value >> 8 & mask >> 8);
 }
 
-/* One lane of an element in memory, of any alignment. It begins so many bits
- * into a byte: 0 where lanes are whole bytes. The type must be one that
- * mtl_element_type_check_numeric() takes. */
+/* One lane of an element in memory, of any alignment. It begins at a bit of a byte, 0
+ * if lanes are whole bytes. The type must pass mtl_element_type_check_numeric(). */
 gboolean  mtl_element_type_is_numeric    (MtlElementType   self);
 gboolean  mtl_element_type_check_numeric (MtlElementType   self,
                                           GError         **error);

@@ -95,7 +95,7 @@ store_uint (guint64  value,
     }
 }
 
-/* Vectors of numbers are numbers as well. */
+/* Vectors of numbers are numbers, too. */
 gboolean
 mtl_element_type_is_numeric (MtlElementType self)
 {
@@ -130,7 +130,7 @@ mtl_element_type_check_numeric (MtlElementType   self,
   return FALSE;
 }
 
-/* A narrow float of the bits that the type has. */
+/* Loads a narrow float of that kind. */
 static double
 load_narrow (const MtlFloatKind *kind,
              const guint8       *data,
@@ -221,9 +221,8 @@ mtl_number_to_double (MtlNumber self)
     }
 }
 
-/* An integer as a double from which a narrower float is rounded: where bits are
- * lost, the last one that is left is set, so that the second rounding sees that
- * there was more. */
+/* An integer as a double that will be rounded to a narrower float. If bits are lost,
+ * the last remaining bit is set, so that the second rounding takes them into account. */
 static double
 to_double_for_rounding (MtlNumber self)
 {
@@ -255,7 +254,7 @@ is_nonzero (MtlNumber self)
     }
 }
 
-/* The range of an integer type; the lower end of an unsigned one is 0. */
+/* The range of an integer type. The lower end of an unsigned type is 0. */
 static void
 integer_range (MtlDType  dtype,
                gint64   *min,
@@ -275,8 +274,8 @@ integer_range (MtlDType  dtype,
     }
 }
 
-/* Integers wrap around; floats are cut towards zero and, where the integer has
- * no such value, become the nearest that it has; NaN becomes 0. */
+/* Integers wrap around. Floats are truncated, and become the nearest number if the
+ * integer type cannot hold the result. NaN becomes 0. */
 static guint64
 to_integer_bits (MtlNumber self,
                  MtlDType  dtype)
@@ -326,7 +325,7 @@ store_complex (double  re,
     }
 }
 
-/* The bits that pad an element become 0. */
+/* The padding bits of an element become 0. */
 void
 mtl_number_store (MtlNumber       self,
                   MtlElementType  type,
@@ -367,7 +366,7 @@ mtl_number_store (MtlNumber       self,
     }
 }
 
-/* Compares with what lies within [min, max] after cutting towards zero. */
+/* Whether the number, truncated, is within [min, max]. */
 static gboolean
 is_within (MtlNumber self,
            gint64    min,
@@ -380,7 +379,7 @@ is_within (MtlNumber self,
     case MTL_NUMBER_UINT:
       return self.u <= max;
     default:
-      /* (double) max may be max + 1, which is one too many. */
+      /* Compares with max + 1, because (double) max may be rounded up to that. */
       return trunc (self.re) >= (double) min
              && trunc (self.re) < ldexp ((double) (max / 2 + 1), 1);
     }
@@ -414,8 +413,8 @@ set_does_not_fit (MtlNumber    self,
   return FALSE;
 }
 
-/* Integers are strict about what they take; floats round, and overflow to
- * infinity as IEEE 754 has it. */
+/* Integers must fit exactly. Floats are rounded, and overflow to infinity as in IEEE
+ * 754. */
 gboolean
 mtl_number_check_fits (MtlNumber   self,
                        MtlDType    dtype,
@@ -462,7 +461,8 @@ is_integer (MtlNumber self)
   return self.kind == MTL_NUMBER_INT || self.kind == MTL_NUMBER_UINT;
 }
 
-/* Exact also between integers and floats, of which neither holds the other. */
+/* Exact for integers and floats, even though neither type can hold all values of the
+ * other. */
 static gboolean
 integer_equals_double (MtlNumber integer,
                        double    value)
@@ -497,7 +497,7 @@ mtl_number_equal (MtlNumber a,
   return a.re == b.re;
 }
 
-/* Source: numpy.isclose, |a - b| <= atol + rtol · |b|. */
+/* As numpy.isclose(): |a - b| <= atol + rtol · |b|. */
 gboolean
 mtl_number_is_close (MtlNumber a,
                      MtlNumber b,
@@ -511,7 +511,7 @@ mtl_number_is_close (MtlNumber a,
   if (mtl_number_equal (a, b))
     return TRUE;
 
-  /* Not as close as doubles can tell, but different. */
+  /* They may differ by less than doubles can tell. */
   if (rtol == 0 && atol == 0)
     return FALSE;
 

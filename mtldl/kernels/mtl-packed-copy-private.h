@@ -25,22 +25,22 @@ typedef struct
   MtlPackedAxis axes[MTL_PACKED_MAX_AXES];
   guint n_axes;
   guint8 *dest;
-  gint64 dest_bit; /* where its first element begins */
+  gint64 dest_bit; /* where the first element begins */
   guint dest_bits; /* of an element */
   const guint8 *source;
   gint64 source_bit;
   guint source_bits;
-  const MtlConversion *conversion; /* NULL between elements of one type */
+  const MtlConversion *conversion; /* NULL if both types are equal */
   gsize n_bytes;
-  gboolean in_order; /* elements of the destination may lie on one another */
+  gboolean in_order; /* elements of the destination may overlap */
 
-  /* Set up by what runs the tiles. */
-  gsize tile[MTL_PACKED_TILE_AXES]; /* of the last axes */
+  /* Set by mtl_packed_copy_run_tiles(). */
+  gsize tile[MTL_PACKED_TILE_AXES]; /* extents along the last axes */
   gsize n_tiles[MTL_PACKED_TILE_AXES];
-  guint along; /* the axis of a tile that the source is unpacked along */
+  guint along; /* the axis of a tile along which the source is unpacked */
 } MtlPackedCopy;
 
-/* To a place before or behind it. */
+/* Moves an axis to another position. */
 static inline void
 mtl_packed_copy_move_axis (MtlPackedCopy *self,
                            guint          from,
@@ -55,9 +55,9 @@ mtl_packed_copy_move_axis (MtlPackedCopy *self,
   self->axes[to] = axis;
 }
 
-/* Of elements that do not fill whole bytes, on one side or on both; without a
- * source, of the item that is in the low bits of its bytes. Elements of different
- * types are numbers of one lane. */
+/* Copies elements that do not fill whole bytes, on one side or on both. Without a
+ * source, fills with the item in the low bits of its bytes. Elements of different
+ * types are numbers with one lane. */
 gboolean mtl_packed_copy_run       (const MtlStrided  *dest,
                                     const MtlStrided  *source,
                                     gconstpointer      item,

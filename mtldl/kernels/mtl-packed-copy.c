@@ -2,18 +2,19 @@
 
 #include "config.h"
 
-/* Copies, conversions and fills of elements that do not fill whole bytes. Runs of
- * them that do are bytes to the engine, and the others go by tiles. */
+/* Copies, conversions and fills of elements that do not fill whole bytes. Runs that
+ * do are copied as bytes by the engine. All others are copied in tiles. */
 
 #include "mtl-packed-copy-private.h"
 
 #include "mtl-number-private.h"
 #include "mtl-strided-request-private.h"
 
-/* A run of bytes, with single elements before or after it, that is worth a call. */
+/* The smallest number of bytes in a run that is worth a separate call, if single
+ * elements precede or follow it. */
 #define MIN_RUN 32
 
-/* Along an axis on which the destination stays where it is, the last one stays. */
+/* If the destination does not move along an axis, only the last element remains. */
 static void
 add_axis (MtlPackedCopy *self,
           gint64         extent,
@@ -26,8 +27,8 @@ add_axis (MtlPackedCopy *self,
     self->axes[self->n_axes++] = (MtlPackedAxis) { extent, dest_step, source_step };
 }
 
-/* Of elements of one type that take more than a byte, a part that does not has an
- * axis of its own. */
+/* Elements of more than a byte, if not converted, are divided into parts that fit in
+ * a byte. The parts are an additional axis. */
 static void
 take_axes (MtlPackedCopy   *self,
            const MtlLayout *dest,
@@ -36,7 +37,7 @@ take_axes (MtlPackedCopy   *self,
   guint part = mtl_gcd (dest->item_bits, 8);
   double n_elements = 1;
 
-  /* An axis of extent 1 may have any stride, and is not walked. */
+  /* An axis of extent 1 may have any stride. */
   for (guint i = 0; i < dest->n_dims; i++)
     if (mtl_layout_shape (dest)[i] > 1)
       add_axis (self, mtl_layout_shape (dest)[i],
@@ -54,8 +55,8 @@ take_axes (MtlPackedCopy   *self,
   self->n_bytes = CLAMP (n_elements * self->dest_bits / 8, 1, 0x1p62);
 }
 
-/* Largest step in the destination first. Whether that leaves no doubt that its
- * elements are apart. */
+/* Sorts by the step in the destination, largest first. Returns whether that proves
+ * that its elements do not overlap. */
 static gboolean
 sort_axes (MtlPackedCopy *self)
 {
@@ -83,7 +84,8 @@ sort_axes (MtlPackedCopy *self)
   return TRUE;
 }
 
-/* The destination goes forwards, and neighbours that are one axis are. */
+/* Makes all steps in the destination positive, and merges neighboring axes that are
+ * one. */
 static void
 join_axes (MtlPackedCopy *self)
 {
@@ -128,12 +130,12 @@ order_axes (MtlPackedCopy *self)
 
 /* Runs of whole bytes */
 
-/* The part of each run that is. */
+/* The part of each run that is whole bytes. */
 typedef struct
 {
   gint64 first;
   gint64 n;
-  guint period; /* so many elements are whole bytes */
+  guint period; /* elements that fill whole bytes */
 } WholeBytes;
 
 static gboolean
@@ -149,8 +151,8 @@ steps_fit (const MtlPackedCopy *self,
   return TRUE;
 }
 
-/* Of a fill, the elements of the last axis repeat one; of a copy they lie side by
- * side on both sides, and begin at the same bit of a byte. */
+/* In a fill, the elements of the last axis repeat one element. In a copy, they are
+ * contiguous on both sides, and begin at the same bit of a byte. */
 static gboolean
 find_whole_bytes (const MtlPackedCopy *self,
                   WholeBytes          *whole)
@@ -185,7 +187,7 @@ find_whole_bytes (const MtlPackedCopy *self,
   return whole->n > 0 && (whole->n == run->extent || whole->n * bits / 8 >= MIN_RUN);
 }
 
-/* A part of each run by tiles, of which nobody is told. */
+/* Copies a part of each run in tiles, without reporting progress. */
 static gboolean
 run_part (const MtlPackedCopy *self,
           gint64               first,
@@ -254,7 +256,7 @@ run_whole_bytes (const MtlPackedCopy *self,
   return mtl_strided_request_run (&request, self->n_bytes, monitor, error);
 }
 
-/* Numbers of one byte each instead of packed ones. */
+/* The type with a byte for each number instead of packed ones. */
 static MtlElementType
 get_unpacked (MtlElementType type)
 {

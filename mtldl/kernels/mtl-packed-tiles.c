@@ -2,20 +2,20 @@
 
 #include "config.h"
 
-/* Elements that do not fill whole bytes, tile by tile: unpacked into a byte each,
- * brought into the destination's order by the engine, which converts them where
- * that is asked for, and packed again. */
+/* Elements that do not fill whole bytes, tile by tile: unpacks them to a byte each,
+ * lets the engine bring them into the order of the destination and convert them, if
+ * necessary, and packs them again. */
 
 #include "mtl-packed-copy-private.h"
 
 #include "mtl-copy-plan-private.h"
 
 #define TILE_AXES MTL_PACKED_TILE_AXES
-/* What a tile is unpacked to stays in the second cache. */
+/* An unpacked tile stays in the L2 cache. */
 #define TILE_SIZE 16384
-/* Where elements are no further apart, those between them are unpacked with them,
- * and packed again in the destination: there is no byte that has none of those
- * that are wanted, so that another thread may not write to it. */
+/* If elements are at most this many elements apart, those between them are unpacked
+ * with them, and packed again in the destination. Each byte contains at least one of
+ * the copied elements, so no other thread may write to it. */
 #define MAX_SKIP 2
 
 static const MtlPackedAxis *
@@ -59,8 +59,9 @@ add_unit_axis (MtlPackedCopy *self)
   self->axes[0] = (MtlPackedAxis) { 1, 0, 0 };
 }
 
-/* The destination's densest axis last, then the source's or the longest, and then
- * the longest. In order, a tile is of the last one alone. */
+/* The densest axis of the destination comes last, before it that of the source or the
+ * longest, and before that the longest of the others. In order, a tile only has the
+ * last axis. */
 static void
 choose_tile_axes (MtlPackedCopy *self)
 {
@@ -94,7 +95,8 @@ choose_tile_axes (MtlPackedCopy *self)
     add_unit_axis (self);
 }
 
-/* Whole bytes of any elements where there are more. */
+/* Limits an extent. If the limit is 8 or more, shortened runs of any elements fill
+ * whole bytes. */
 static gsize
 cut (gint64 extent,
      gsize  limit)
@@ -105,8 +107,8 @@ cut (gint64 extent,
   return limit >= 8 ? limit / 8 * 8 : MAX (limit, 1);
 }
 
-/* How many elements apart they are along an axis, where those between them are
- * unpacked as well; 1 where they are not, or there are none. */
+/* The distance of the elements along an axis, if those between them are unpacked,
+ * too; otherwise 1. */
 static gint64
 get_skip (gint64 step,
           guint  bits)
@@ -116,8 +118,8 @@ get_skip (gint64 step,
   return distance % bits == 0 && distance / bits <= MAX_SKIP && step != 0 ? distance / bits : 1;
 }
 
-/* What a tile needs for an element along one of its axes. Wide ones, which it has
- * in place, count where they are read and written once in the same order. */
+/* The bytes that a tile needs for an element along one of its axes. Wide elements are
+ * used in place, so they only count if they are read and written in the same order. */
 static gint64
 get_size (const MtlPackedCopy *self,
           gint64               step,
@@ -145,7 +147,7 @@ choose_tile (MtlPackedCopy *self)
     self->n_tiles[i] = (axes[i].extent - 1) / self->tile[i] + 1;
 }
 
-/* How many elements along an axis one tile has. */
+/* The number of elements that a tile has along an axis. */
 static gsize
 get_tile_extent (const MtlPackedCopy *self,
                  guint                axis)
@@ -155,9 +157,9 @@ get_tile_extent (const MtlPackedCopy *self,
   return axis >= first ? self->tile[axis - first] : 1;
 }
 
-/* Whether no two tiles write to one byte: along the densest axis that goes from
- * tile to tile, and along all that are less dense, a tile begins with one. Else
- * the tiles are run one after the other. */
+/* Whether no two tiles write to the same byte: along the densest axis that is divided
+ * into tiles, and along all less dense axes, tiles begin at a byte. If not, the tiles
+ * run one after the other. */
 static gboolean
 tiles_are_apart (const MtlPackedCopy *self)
 {
@@ -185,7 +187,7 @@ tiles_are_apart (const MtlPackedCopy *self)
   return TRUE;
 }
 
-/* One tile's part of the axes. */
+/* The part of the axes that one tile has. */
 typedef struct
 {
   gint64 extents[TILE_AXES];
@@ -217,12 +219,12 @@ tile_init (Tile                *self,
     }
 }
 
-/* How the elements of a tile lie in a byte each: line by line, as they are packed
- * on one side. */
+/* The order of the elements in an unpacked tile: line by line, as they are packed on
+ * one side. */
 typedef struct
 {
   gint64 strides[TILE_AXES];
-  gint64 start; /* of the element at all zeros */
+  gint64 start; /* of the element with all indices 0 */
   gint64 length; /* of a line */
   gint64 step;
   gint64 bit; /* of the first line */
@@ -231,8 +233,8 @@ typedef struct
   gint64 line_strides[2];
 } Lines;
 
-/* Of the axis that the lines go along, and with them in one where they touch; an
- * axis of repeated elements has them once. */
+/* Lines are along one axis. Lines that touch are merged into one. Repeated elements
+ * are unpacked once. */
 static void
 lines_init (Lines        *self,
             const gint64 *extents,
@@ -321,7 +323,7 @@ pack (const Lines  *self,
                      self->length, bits);
 }
 
-/* Whether what is unpacked is to be packed as it is: all of it, without gaps. */
+/* Whether the unpacked elements can be packed as they are: all of them, without gaps. */
 static gboolean
 is_same (const MtlPackedCopy *self,
          const Lines         *dest,
@@ -398,7 +400,7 @@ run_tiles (gpointer data,
     run_tile (data, i);
 }
 
-/* Nothing else is to be done with it afterwards. */
+/* Leaves self unusable. */
 gboolean
 mtl_packed_copy_run_tiles (MtlPackedCopy    *self,
                            const MtlMonitor *monitor,

@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Elements in the host's memory: data is where element offset 0 lies. */
+/* Elements in the host's memory. Element offset 0 is at data. */
 typedef struct
 {
   MtlElementType type;
@@ -16,8 +16,8 @@ typedef struct
   guint8 *data;
 } MtlStrided;
 
-/* A run of elements along the last axis: the first begins `bit` bits after
- * `data`, and each next one `stride` bits further on. */
+/* A run of elements along the last axis. The first begins `bit` bits after `data`,
+ * and each of the others `stride` bits after the one before. */
 typedef struct
 {
   guint8 *data;
@@ -37,7 +37,7 @@ mtl_strided_row_locate (const MtlStridedRow *self,
   return self->data + (position >> 3);
 }
 
-/* Returns whether to go on. */
+/* Returns whether to continue. */
 typedef gboolean                       (* MtlStridedRowFunc) (const MtlStridedRow *a,
                                         const MtlStridedRow *b,
                                         gint64               n,

@@ -9,7 +9,8 @@
 #include "mtl-packed-copy-private.h"
 #include "mtl-strided-request-private.h"
 
-/* Of one axis; that of extent 1 may be anything, and is not walked. */
+/* The step along an axis in bits; 0 for an axis of extent 1, whose stride may be
+ * anything. */
 static gint64
 get_step (const MtlStrided *self,
           int               axis)
@@ -18,7 +19,7 @@ get_step (const MtlStrided *self,
            ? mtl_layout_strides (self->layout)[axis] * self->layout->item_bits : 0;
 }
 
-/* Both of one shape; `b` may be `a`. */
+/* Both have the same shape; `b` may be `a`. */
 gboolean
 mtl_strided_for_each_row (const MtlStrided   *a,
                           const MtlStrided   *b,
@@ -47,7 +48,7 @@ mtl_strided_for_each_row (const MtlStrided   *a,
       if (!func (&a_row, &b_row, shape[last], user_data))
         return FALSE;
 
-      /* On to the next row, as an odometer does. */
+      /* Moves to the next row, like an odometer. */
       for (; axis >= 0 && ++position[axis] == shape[axis]; axis--)
         {
           position[axis] = 0;
@@ -67,8 +68,8 @@ get_first_element (const MtlStrided *self)
   return self->data + self->layout->offset * (self->layout->item_bits / 8);
 }
 
-/* For elements of whole bytes, of which there are some; without a source, for
- * `item` everywhere. */
+/* For elements of whole bytes, at least one. Without a source, `item` is copied to
+ * all. */
 static MtlCopyRequest
 get_request (const MtlStrided *dest,
              const MtlStrided *source,
@@ -123,7 +124,8 @@ convert (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* The one place that moves elements: both of one shape, and without overlap. */
+/* The only function that copies elements. Both have the same shape and do not
+ * overlap. */
 gboolean
 mtl_strided_copy (const MtlStrided  *dest,
                   const MtlStrided  *source,
@@ -145,7 +147,7 @@ mtl_strided_copy (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* An item is in the low bits of its bytes. */
+/* The item is in the low bits of its bytes. */
 gboolean
 mtl_strided_fill (const MtlStrided  *dest,
                   gconstpointer      item,
@@ -164,8 +166,8 @@ mtl_strided_fill (const MtlStrided  *dest,
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* Whether any byte belongs to elements of both. Says so of a few that share
- * none but would take long to tell. */
+/* Whether any byte belongs to elements of both. May return TRUE for some that share
+ * none, if finding out would take long. */
 gboolean
 mtl_strided_may_overlap (const MtlStrided *a,
                          const MtlStrided *b)

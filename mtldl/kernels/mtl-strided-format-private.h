@@ -9,8 +9,7 @@ G_BEGIN_DECLS
 char *mtl_strided_format  (const MtlStrided *self,
                            gsize             max_items);
 
-/* One finite value, of the real type that it is an element of:
- * mtl-float-format.c */
+/* Formats one finite value. The part is its real type. See mtl-float-format.c. */
 char *mtl_format_float    (double            value,
                            MtlDType          part,
                            gboolean          exponential,

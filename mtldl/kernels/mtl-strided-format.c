@@ -9,21 +9,21 @@
 
 #include "mtl-number-private.h"
 
-/* What NumPy prints by default: numpy.get_printoptions(). */
+/* The defaults of NumPy: numpy.get_printoptions(). */
 #define LINE_WIDTH 75
 #define EDGE_ITEMS 3
 #define PRECISION 8
 
-/* Many short axes can leave more than anybody reads even at their edges. */
+/* Many short axes can have more elements than anybody reads even at their edges. */
 #define MAX_SHOWN 100000
 
-/* The widths that the real, or the imaginary, parts share. */
+/* The widths that all real parts share, or all imaginary ones. */
 typedef struct
 {
   gboolean exponential;
   gboolean any_nonfinite;
-  gboolean any_negative_infinity; /* or one whose sign takes room */
-  double min; /* magnitudes other than 0 */
+  gboolean any_negative_infinity; /* or another number whose sign takes space */
+  double min; /* magnitudes, without 0 */
   double max;
   int left;
   int fraction;
@@ -34,7 +34,7 @@ typedef struct
 {
   const MtlStrided *strided;
   MtlDType dtype;
-  MtlDType part; /* the real type of a complex one, or dtype itself */
+  MtlDType part; /* the type of a complex number's parts, or dtype itself */
   gboolean summarize;
   int width;     /* of integers and truth values */
   FloatFormat re;
@@ -150,7 +150,7 @@ format_integer (Formatter *self,
       if (number.u == 0)
         return g_strdup ("False");
 
-      /* In an array as wide as the other one. */
+      /* In an array, as wide as False. */
       return g_strdup (self->strided->layout->n_dims > 0 ? " True" : "True");
     }
   if (number.kind == MTL_NUMBER_INT)
@@ -177,7 +177,7 @@ measure_second (Formatter *self,
     }
 }
 
-/* From where on a type's decimal digits no longer reach down to the point. */
+/* The value from which the decimal digits of a type no longer reach the point. */
 static double
 get_exponent_cutoff (MtlDType part,
                      double   most)
@@ -193,7 +193,7 @@ get_exponent_cutoff (MtlDType part,
     }
 }
 
-/* As NumPy compares them, which knows no narrower floats than halves. */
+/* In the type in which NumPy compares them. Its narrowest float is float16. */
 static double
 round_to_part (double   value,
                MtlDType part)
@@ -218,7 +218,7 @@ choose_notation (FloatFormat *self,
                         || round_to_part (self->max / self->min, part) > 1000;
 }
 
-/* Room for nan and inf where the numbers leave too little. */
+/* Makes room for nan and inf if the numbers are narrower. */
 static void
 widen_for_nonfinite (FloatFormat *self)
 {
@@ -242,7 +242,7 @@ append_float (Formatter   *self,
 
   if (!isfinite (value))
     {
-      /* The sign of NaN is not shown; sign asks for a plus. */
+      /* NaN has no sign. If sign is set, there is always a plus. */
       text = g_strdup_printf ("%s%s", isnan (value) ? (sign ? "+" : "") : value < 0 ? "-" : plus,
                               isnan (value) ? "nan" : "inf");
       g_string_append_printf (string, "%*s", format->left + right + 1, text);
@@ -297,7 +297,7 @@ trim_spaces (GString *string)
     g_string_truncate (string, string->len - 1);
 }
 
-/* Appends a word to the line, or begins a new one that is indented. */
+/* Appends a word to the line, or starts a new, indented line. */
 static void
 extend_line (GString    *text,
              GString    *line,
@@ -349,7 +349,7 @@ append_row (Formatter *self,
   g_string_erase (text, start, indent);
 }
 
-/* The brackets of one axis and what is in them. */
+/* Appends one axis with its brackets. */
 static void
 append_axis (Formatter *self,
              GString   *text,
@@ -423,8 +423,8 @@ shows_too_many (const Formatter *self)
   return FALSE;
 }
 
-/* A number on its own needs no columns: all its digits, and an exponent only
- * where the plain form would be long. */
+/* A single number needs no columns: it has all digits, and an exponent only if the
+ * plain form would be long. */
 static char *
 format_scalar_float (double     value,
                      MtlDType   part,

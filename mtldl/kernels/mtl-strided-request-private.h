@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* Fails where it was cancelled, in the midst of it. The monitor is told of
- * n_bytes all together, or where that is 0 of those of all elements. */
+/* Fails if it is cancelled partway. The progress is out of n_bytes, or if that is 0,
+ * out of the bytes of all elements. */
 gboolean mtl_strided_request_run (const MtlCopyRequest  *self,
                                   gsize                  n_bytes,
                                   const MtlMonitor      *monitor,

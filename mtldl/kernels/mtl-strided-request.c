@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* A request to the engine, run by the threads that there are. */
+/* Runs a request to the engine with the available threads. */
 
 #include "mtl-strided-request-private.h"
 

@@ -46,8 +46,8 @@ mtl_dl_device_has_addresses (gint32 device_type)
     }
 }
 
-/* A tensor may not wrap around the end of the address space. Where a handle is
- * not an address, it stands for the first byte, before which there is none. */
+/* A tensor must not wrap around the end of the address space. A handle that is not an
+ * address stands for the first byte of the memory, and there is nothing before it. */
 static gboolean
 check_memory (const DLTensor              *self,
               const MtlTensorDescription  *description,
@@ -85,7 +85,7 @@ check_memory (const DLTensor              *self,
   return TRUE;
 }
 
-/* Everything an importer has to check before it believes a peer. */
+/* All checks that an importer needs before it can trust a peer. */
 gboolean
 mtl_dl_tensor_describe (const DLTensor        *self,
                         guint64                flags,

@@ -10,9 +10,9 @@
 
 G_BEGIN_DECLS
 
-/* The structs of DLPack 1.3. They are declared here and not taken from the
- * system's header, because distributions often ship one older than 1.0. A
- * program that uses both includes <dlpack/dlpack.h> first. */
+/* The structs of DLPack 1.3. They are declared here, because the header that
+ * distributions ship is often older than 1.0. A program that uses both headers must
+ * include <dlpack/dlpack.h> first. */
 #ifndef DLPACK_DLPACK_H_
 
 #define DLPACK_MAJOR_VERSION 1
@@ -72,7 +72,7 @@ struct DLManagedTensorVersioned
 
 #endif /* DLPACK_DLPACK_H_ */
 
-/* DLPack's type codes that have elements of whole numbers of bytes. */
+/* DLPack's type codes whose elements have whole numbers of bytes. */
 enum
 {
   MTL_TYPE_CODE_INT = 0,

@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* DLPack's description of an element, whatever a peer says, named or not. Only
- * what is less than a byte is padded. */
+/* DLPack's description of an element, whether or not the type has a name. Only
+ * elements of less than a byte can be padded. */
 typedef struct
 {
   guint8 code;
@@ -34,7 +34,7 @@ mtl_element_type_equal (MtlElementType a,
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes && a.padded == b.padded;
 }
 
-/* What one lane takes in memory: a padded one has a byte to itself. */
+/* The bits of one lane in memory. A padded lane takes a whole byte. */
 static inline guint32
 mtl_element_type_get_lane_bits (MtlElementType self)
 {
@@ -47,7 +47,8 @@ mtl_element_type_get_item_bits (MtlElementType self)
   return mtl_element_type_get_lane_bits (self) * self.lanes;
 }
 
-/* In bytes. Two of them make a complex one; packed ones have less than one each. */
+/* The size of a number in bytes: of each part of a complex number, and 1 for packed
+ * numbers of less than a byte. */
 static inline guint
 mtl_element_type_get_number_size (MtlElementType self)
 {

@@ -41,7 +41,7 @@ mtl_layout_swap_axes (const MtlLayout  *self,
   return TRUE;
 }
 
-/* Drops the axes whose bit is set. */
+/* Drops the axes whose bits are set. */
 static void
 drop_axes (const MtlLayout *self,
            guint64          dropped,
@@ -207,7 +207,7 @@ mtl_layout_flip (const MtlLayout  *self,
   if (!mtl_axis_resolve (axis, self->n_dims, &resolved, error))
     return FALSE;
 
-  /* A stride that has no opposite is not walked. */
+  /* If the stride cannot be negated, the axis has fewer than two elements. */
   extent = mtl_layout_shape (self)[resolved];
   mtl_layout_copy (self, result);
   if (__builtin_sub_overflow (0, mtl_layout_strides (self)[resolved], &stride))

@@ -2,21 +2,21 @@
 
 #include "config.h"
 
-/* Whether elements of one layout, or of two, share memory.
+/* Checks whether elements of one layout, or of two, share memory.
  *
- * Both questions ask whether a number is a sum Σ step · x with 0 <= x <= last
- * for each step. No fast way is known for all such sums, so that the work has
- * a bound, beyond which the answer is the cautious one. Layouts that come from
- * slicing arrays are far below it. */
+ * Both questions ask whether a number is a sum Σ step · x with 0 <= x <= last for
+ * each step. There is no known fast algorithm for all such sums, so the work is
+ * limited, and beyond the limit the answer is the safe one. Layouts that result from
+ * slicing arrays stay far below the limit. */
 
 #include "mtl-layout-private.h"
 
-/* What may be done: so many visits of the search, about a millisecond, in each of
- * which some terms could be prepared instead. */
+/* The limit: visits of the search, about a millisecond in total. Preparing
+ * TERMS_PER_WORK terms costs as much as a visit. */
 #define MAX_WORK 16384
 #define TERMS_PER_WORK 4
 
-/* One for each axis of two layouts, and one within the items. */
+/* One for each axis of two layouts, and one for the bytes within the items. */
 #define MAX_TERMS (2 * MTL_LAYOUT_MAX_DIMS + 1)
 
 typedef struct
@@ -25,14 +25,15 @@ typedef struct
   guint64 last;
 } Term;
 
-/* All sums of the terms, which come by rising step. Whatever is reached fits. */
+/* All sums of the terms, which are sorted by step. All values that can be reached
+ * fit. */
 typedef struct
 {
   guint n;
   Term terms[MAX_TERMS];
-  guint64 reach[MAX_TERMS + 1];   /* the greatest sum of the first so many terms */
-  guint64 divisor[MAX_TERMS + 1]; /* of all sums of the first so many terms */
-  guint64 inverse[MAX_TERMS];     /* of the term's step, modulo the divisor before */
+  guint64 reach[MAX_TERMS + 1];   /* the greatest sum of the first n terms */
+  guint64 divisor[MAX_TERMS + 1]; /* common divisor of all sums of the first n terms */
+  guint64 inverse[MAX_TERMS];     /* of the term's step, modulo the divisor of the terms before */
 } Sums;
 
 typedef enum
@@ -42,8 +43,8 @@ typedef enum
   UNKNOWN,
 } Answer;
 
-/* factor · other modulo a modulus below 2^63; both are below it. As many bits at
- * a time as leave the product below 2^64. */
+/* Returns factor · other modulo a modulus below 2^63. Both are below the modulus.
+ * Processes as many bits at a time as keep the product below 2^64. */
 static guint64
 multiply_modulo (guint64 factor,
                  guint64 other,
@@ -66,7 +67,7 @@ multiply_modulo (guint64 factor,
   return product;
 }
 
-/* Of a value that has no divisor in common with the modulus, after Euclid. */
+/* The inverse of a value that is coprime to the modulus, by Euclid's algorithm. */
 static guint64
 invert_modulo (guint64 value,
                guint64 modulus)
@@ -105,8 +106,8 @@ sums_add (Sums    *self,
   self->n++;
 }
 
-/* A step that goes on where the one below leaves off, or sooner, only reaches
- * further with it: one array's rows and another's become one term. */
+/* Merges terms: if a step begins at most one step after the end of the term below, it
+ * only extends that term. Rows of two arrays then become one term, for example. */
 static void
 sums_merge (Sums *self)
 {
@@ -144,10 +145,9 @@ sums_prepare (Sums *self)
     }
 }
 
-/* Whether the first n terms can add up to the target, which is not beyond their
- * reach. Only those multiples of the last one are tried that leave what the
- * others can reach: neither too much, nor too little, nor something that their
- * divisor does not divide. */
+/* Whether the first n terms can add up to the target, which is not greater than their
+ * reach. Only tries multiples of the last step whose remainder the other terms can
+ * reach: not too large, not too small, and a multiple of their divisor. */
 static Answer
 sums_reach (const Sums *self,
             guint       n,
@@ -192,10 +192,10 @@ charge_terms (guint *work,
   *work -= MIN (*work, 1 + n_terms / TERMS_PER_WORK);
 }
 
-/* Whether two elements that differ in the index of this axis, and otherwise
- * only in those of axes with smaller strides, are the same. Source: one is at
- * stride · (1 + x) from the other, and the inner axes make up for it, each by
- * -last to last. */
+/* Whether two different elements are the same memory, if they differ in the index of
+ * this axis and otherwise only in those of axes with smaller strides. One is at a
+ * distance of stride · (1 + x) from the other, and the inner axes must compensate,
+ * each with -last to last steps. */
 static gboolean
 repeats (const MtlLayout *self,
          const int       *axes,
@@ -221,8 +221,8 @@ repeats (const MtlLayout *self,
   return sums_reach (&sums, sums.n, inner_reach - stride, work) != NO;
 }
 
-/* From the innermost axis outwards: a stride that steps over all that the inner
- * ones reach repeats nothing. */
+/* From the innermost axis outwards: if a stride is longer than the reach of the inner
+ * axes, the axis repeats nothing. */
 gboolean
 mtl_layout_is_unique (const MtlLayout *self)
 {
@@ -251,7 +251,7 @@ mtl_layout_is_unique (const MtlLayout *self)
   return TRUE;
 }
 
-/* Stretches of memory, all of one size, in bytes or in bits. */
+/* Stretches of memory of equal size, in bytes or in bits. */
 typedef struct
 {
   guint n;
@@ -261,7 +261,7 @@ typedef struct
   gint64 lasts[MTL_LAYOUT_MAX_DIMS];
 } Stretches;
 
-/* Axes that leave no gap make a longer stretch. Returns FALSE on overflow. */
+/* Axes without gaps are merged into longer stretches. Returns FALSE on overflow. */
 static gboolean
 stretches_init (Stretches       *self,
                 const MtlLayout *layout,
@@ -308,8 +308,8 @@ stretches_init (Stretches       *self,
   return TRUE;
 }
 
-/* Source: first_a + Σ steps_a · x + p = last_b - Σ steps_b · y - q, where p and
- * q are bytes within the items. */
+/* Solves first_a + Σ steps_a · x + p = last_b - Σ steps_b · y - q, where p and q are
+ * bytes within the items. */
 static gboolean
 whole_bytes_meet (const Stretches *a,
                   const Stretches *b,
@@ -347,7 +347,7 @@ whole_bytes_meet (const Stretches *a,
   return sums_reach (&sums, sums.n, (guint64) last[1] - (guint64) first[0], work) != NO;
 }
 
-/* Where a step is not of whole bytes, each eighth one is at the latest. */
+/* If a step is not in whole bytes, some multiple of it is, at the latest the eighth. */
 static gboolean
 stretches_meet (Stretches *a,
                 Stretches *b,
@@ -401,8 +401,8 @@ lie_apart (const MtlLayout *a,
              || (!__builtin_sub_overflow (a_first, b_end, &limit) && distance <= limit));
 }
 
-/* Whether any byte belongs to elements of both, where element offset 0 of b
- * lies so many bytes behind that of a. */
+/* Whether any byte belongs to elements of both layouts. The distance is that from
+ * element offset 0 of a to that of b, in bytes. */
 gboolean
 mtl_layout_overlaps (const MtlLayout *a,
                      const MtlLayout *b,

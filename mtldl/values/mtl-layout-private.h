@@ -10,24 +10,24 @@
 G_BEGIN_DECLS
 
 #define MTL_LAYOUT_MAX_DIMS 64
-#define MTL_LAYOUT_MAX_AXES (MTL_LAYOUT_MAX_DIMS + 1) /* with that of the lanes */
+#define MTL_LAYOUT_MAX_AXES (MTL_LAYOUT_MAX_DIMS + 1) /* including the axis of the lanes */
 #define MTL_LAYOUT_INLINE_DIMS 8
 
-/* Maps indices to memory. Shape and strides lie side by side: inline for up to
- * MTL_LAYOUT_INLINE_DIMS dimensions, in a block of their own beyond that.
+/* Maps indices to memory. Shape and strides are stored together: inline for up to
+ * MTL_LAYOUT_INLINE_DIMS dimensions, otherwise in a separate block.
  *
- * Holds for every layout that a function here returns:
+ * Every layout that a function here returns satisfies:
  *  - 0 <= n_dims <= 64, extents >= 0, item_bits > 0;
- *  - the volume fits a gint64, and so do the offsets of all elements and the
- *    distance between any two.
+ *  - the volume, the offsets of all elements and the distance between any two
+ *    elements fit a gint64.
  *
- * Functions that can fail leave `result` untouched when they do. `result` is
- * never one of the arguments, and is not cleared before it is written. */
+ * Functions that can fail leave `result` untouched on error. `result` is never one of
+ * the arguments, and is not cleared before it is written. */
 typedef struct
 {
   guint32 n_dims;
   guint32 item_bits;
-  gint64 offset; /* of the element at all zeros, in elements */
+  gint64 offset; /* of the element with all indices 0, in elements */
   union
   {
     gint64 here[2 * MTL_LAYOUT_INLINE_DIMS];
@@ -67,7 +67,8 @@ mtl_layout_is_empty (const MtlLayout *self)
   return FALSE;
 }
 
-/* What is not walked has no stride that matters. */
+/* Whether the stride of the axis matters: it has several indices, and the layout is
+ * not empty. */
 static inline gboolean
 mtl_layout_is_walked (const MtlLayout *self,
                       guint32          axis)
@@ -75,8 +76,8 @@ mtl_layout_is_walked (const MtlLayout *self,
   return mtl_layout_shape (self)[axis] > 1 && !mtl_layout_is_empty (self);
 }
 
-/* Where the first element lies, for a layout whose byte bounds fit; 0 where
- * there is none. */
+/* The position of the first element, 0 if there is none. The byte bounds of the
+ * layout must fit. */
 static inline void
 mtl_layout_get_first_byte (const MtlLayout *self,
                            gint64          *byte,
@@ -96,7 +97,7 @@ mtl_layout_get_first_byte (const MtlLayout *self,
     }
 }
 
-/* Room for n_dims dimensions, whose values the caller sets. */
+/* Makes room for n_dims dimensions. The caller sets their values. */
 static inline void
 mtl_layout_init (MtlLayout *self,
                  guint32    n_dims,
@@ -134,7 +135,7 @@ mtl_magnitude (gint64 value)
   return value < 0 ? -(guint64) value : (guint64) value;
 }
 
-/* The greatest common divisor: the other one where one is 0. */
+/* The greatest common divisor. If one number is 0, it is the other one. */
 static inline guint64
 mtl_gcd (guint64 a,
          guint64 b)
@@ -150,7 +151,7 @@ mtl_gcd (guint64 a,
   return a;
 }
 
-/* Construction: mtl-layout.c */
+/* Construction: mtl-layout.c. */
 gboolean  mtl_layout_new              (const gint64     *shape,
                                        const gint64     *strides,
                                        gsize             n_dims,
@@ -251,7 +252,7 @@ gboolean  mtl_layout_overlaps         (const MtlLayout  *a,
                                        gint64            distance);
 
 /* Operations that keep the elements: mtl-layout.c (permute) and
- * mtl-layout-operations.c */
+ * mtl-layout-operations.c. */
 gboolean  mtl_layout_permute          (const MtlLayout  *self,
                                        const int        *axes,
                                        gsize             n_axes,
@@ -326,7 +327,7 @@ gboolean  mtl_layout_get_max_compatible_item_bits (const MtlLayout *self,
                                        guint32          *item_bits,
                                        GError          **error);
 
-/* For walking numbers; its result may have MTL_LAYOUT_MAX_AXES dimensions. */
+/* Makes the lanes an axis. The result may have MTL_LAYOUT_MAX_AXES dimensions. */
 gboolean  mtl_layout_spread_lanes     (const MtlLayout  *self,
                                        guint             lanes,
                                        MtlLayout        *result,

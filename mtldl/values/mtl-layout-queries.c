@@ -21,8 +21,8 @@ mtl_layout_get_volume (const MtlLayout *self)
   return volume;
 }
 
-/* Outermost first: by falling magnitude of the stride; equal ones keep their
- * order, as NumPy's K does. */
+/* Outermost first: by decreasing magnitude of the stride. Equal strides keep their
+ * order, as with NumPy's order K. */
 void
 mtl_layout_get_stride_order (const MtlLayout *self,
                              int             *axes)
@@ -42,8 +42,8 @@ mtl_layout_get_stride_order (const MtlLayout *self,
     }
 }
 
-/* (0, -1) where there is no element. They fit, as every layout was checked when
- * it was made; modulo 2^64 the order in which they are added up does not matter. */
+/* (0, -1) if there are no elements. The bounds fit, since every layout is checked
+ * when it is created. Modulo 2^64, the order of the additions does not matter. */
 void
 mtl_layout_get_offset_bounds (const MtlLayout *self,
                               gint64          *min,
@@ -74,8 +74,8 @@ mtl_layout_get_offset_bounds (const MtlLayout *self,
   *max = high;
 }
 
-/* The bytes that the elements touch, from the first to one past the last, as
- * seen from element offset 0; (0, 0) where there is no element. */
+/* The bytes that the elements touch, from the first to one past the last, relative to
+ * element offset 0; (0, 0) if there are no elements. */
 gboolean
 mtl_layout_get_byte_bounds (const MtlLayout  *self,
                             gint64           *first,
@@ -110,8 +110,7 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
   return TRUE;
 }
 
-/* What the elements take where they lie side by side in C order and fill whole
- * bytes. */
+/* The size of the elements, if they are contiguous in C order and fill whole bytes. */
 gboolean
 mtl_layout_get_packed_size (const MtlLayout *self,
                             gint64          *size)
@@ -132,8 +131,8 @@ mtl_layout_get_packed_size (const MtlLayout *self,
   return TRUE;
 }
 
-/* The same where they begin with a byte, too: that one, counted from element
- * offset 0. */
+/* Like mtl_layout_get_packed_size(), if the first element also begins at a byte. That
+ * byte is relative to element offset 0. */
 gboolean
 mtl_layout_get_packed_bytes (const MtlLayout *self,
                              gint64          *first,
@@ -248,7 +247,7 @@ mtl_layout_is_contiguous (const MtlLayout *self,
   return is_packed (self, axes);
 }
 
-/* Those of axes that are never walked do not count. */
+/* Ignores axes with fewer than two elements. */
 gboolean
 mtl_layout_has_negative_strides (const MtlLayout *self)
 {
@@ -346,8 +345,8 @@ mtl_axis_resolve (int       axis,
   return TRUE;
 }
 
-/* Each axis at most once. They go to `resolved`, unless that is NULL, and each
- * sets its bit in the mask. */
+/* Each axis may be named at most once. Stores them in `resolved`, unless that is
+ * NULL, and sets their bits in the mask. */
 gboolean
 mtl_axes_resolve (const int  *axes,
                   gsize       n_axes,
@@ -406,7 +405,7 @@ mtl_layout_locate (const MtlLayout  *self,
 {
   const gint64 *shape = mtl_layout_shape (self);
   const gint64 *strides = mtl_layout_strides (self);
-  guint64 sum = self->offset; /* wraps only where an index below is out of bounds */
+  guint64 sum = self->offset; /* wraps only if an index below is out of bounds */
 
   if (n_indices != self->n_dims)
     {

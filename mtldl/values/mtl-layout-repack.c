@@ -2,13 +2,13 @@
 
 #include "config.h"
 
-/* The same memory in smaller or larger items. */
+/* Reinterprets the memory as smaller or larger items. */
 
 #include "mtl-layout-private.h"
 
 #include "mtl-error.h"
 
-/* Along this axis an item begins where the one before ends. */
+/* Whether the items are contiguous along the axis. */
 static gboolean
 is_dense_axis (const MtlLayout *self,
                guint32          axis)
@@ -43,7 +43,7 @@ set_overflow (const MtlLayout  *self,
   return FALSE;
 }
 
-/* Makes one item of each `factor` that lie side by side. */
+/* Merges each `factor` contiguous items into one. */
 static gboolean
 pack (const MtlLayout  *self,
       guint             axis,
@@ -88,7 +88,7 @@ pack (const MtlLayout  *self,
   return TRUE;
 }
 
-/* Makes `factor` items of each. */
+/* Splits each item into `factor` items. */
 static gboolean
 unpack (const MtlLayout  *self,
         guint             axis,
@@ -122,7 +122,7 @@ unpack (const MtlLayout  *self,
   return mtl_layout_new (shape, strides, self->n_dims, offset, item_bits, result, error);
 }
 
-/* Without an axis nothing but the same size will do. */
+/* Without dimensions, only the same size is possible. */
 gboolean
 mtl_layout_repack (const MtlLayout  *self,
                    guint32           item_bits,
@@ -171,9 +171,9 @@ mtl_layout_repack (const MtlLayout  *self,
   return TRUE;
 }
 
-/* The innermost axis, by the strides that were made for any extents: those of
- * extent 1 count, so that the axis does not change with the extents. The last
- * one, as -1, where no stride tells. */
+/* The innermost axis, judged by the strides alone. Axes of extent 1 count, too, so
+ * the result does not depend on the extents. If no stride is 1, it is the last axis,
+ * as -1. */
 int
 mtl_layout_find_dense_axis (const MtlLayout *self)
 {
@@ -223,8 +223,8 @@ mtl_layout_spread_lanes (const MtlLayout  *self,
   return TRUE;
 }
 
-/* The largest items of which max_item_bits is a multiple, that repack can make
- * along the axis, and that are aligned at the address of element offset 0. */
+/* The largest items that divide max_item_bits, that mtl_layout_repack() can produce
+ * along the axis, and that are aligned if element offset 0 is at the address. */
 gboolean
 mtl_layout_get_max_compatible_item_bits (const MtlLayout  *self,
                                          guint32           max_item_bits,
@@ -252,7 +252,7 @@ mtl_layout_get_max_compatible_item_bits (const MtlLayout  *self,
     if (i != resolved && mtl_layout_is_walked (self, i))
       factor = mtl_gcd (factor, mtl_magnitude (mtl_layout_strides (self)[i]));
 
-  /* The address modulo the items, so that its bits fit. */
+  /* Modulo the item size, so that the address in bits does not overflow. */
   most = factor * self->item_bits;
   alignment = mtl_gcd (address % most * 8, most);
   if (alignment % self->item_bits == 0)

@@ -6,7 +6,7 @@
 
 #include "mtl-error.h"
 
-/* Replaces one -1 by the extent that keeps the volume. */
+/* Replaces a single -1 by the extent that preserves the volume. */
 gboolean
 mtl_layout_resolve_shape (const MtlLayout  *self,
                           const gint64     *shape,
@@ -50,7 +50,7 @@ mtl_layout_resolve_shape (const MtlLayout  *self,
   if (empty)
     product = 0;
   else if (overflow)
-    product = -1; /* no volume is that large */
+    product = -1; /* no volume is this large */
 
   if (unknown >= 0 && product > 0 && volume % product == 0)
     resolved[unknown] = volume / product;
@@ -79,7 +79,7 @@ set_needs_copy (const MtlLayout  *self,
   return FALSE;
 }
 
-/* Axes that step evenly through memory become one; those of extent 1 go. */
+/* Merges axes that have equal steps through memory, and drops those of extent 1. */
 static guint32
 merge_axes (const MtlLayout *self,
             gint64          *extents,
@@ -112,7 +112,7 @@ merge_axes (const MtlLayout *self,
   return n;
 }
 
-/* Hands the merged axes out to the new ones, from the right. */
+/* Distributes the merged axes over the new ones, from the right. */
 gboolean
 mtl_layout_reshape (const MtlLayout  *self,
                     const gint64     *shape,
@@ -182,7 +182,7 @@ can_merge (const MtlLayout *self,
              && stride == step);
 }
 
-/* Bit i says that axis i steps on where axis i - 1 leaves off. */
+/* Bit i is set if axis i continues in memory where axis i - 1 ends. */
 guint64
 mtl_layout_get_flatten_mask (const MtlLayout *self)
 {
@@ -209,8 +209,8 @@ mtl_layout_get_flatten_mask (const MtlLayout *self)
   return mask;
 }
 
-/* Whether the group that the axis is merged into has an extent of 0, before
- * or behind it: then no product matters. */
+/* Whether the group of axes that this one is merged into has an extent of 0. If so,
+ * no product matters. */
 static gboolean
 merges_with_zero (const MtlLayout *self,
                   guint64          mask,

@@ -6,7 +6,8 @@
 
 #include "mtl-error.h"
 
-/* Python's rules: values from the end, clamped to what there is. */
+/* Python's rules: negative values count from the end, and all are clamped to the
+ * extent. */
 static gint64
 clamp (gint64   value,
        gboolean given,
@@ -54,8 +55,8 @@ resolve_range (const MtlSlice  *slice,
   return TRUE;
 }
 
-/* Where there is an element, all these products are within the bounds of self;
- * where there is none, nothing moves. */
+/* If there are elements, all these products are within the bounds of self. If there
+ * are none, the offset is not changed. */
 static void
 move (MtlLayout *result,
       gboolean   empty,
@@ -72,7 +73,7 @@ stretch (gint64 stride,
 {
   gint64 stretched;
 
-  /* Can only overflow where the stride is never walked. */
+  /* Can only overflow if the axis has fewer than two elements. */
   return __builtin_mul_overflow (stride, step, &stretched) ? stride : stretched;
 }
 
@@ -135,7 +136,7 @@ check_parts (const MtlLayout  *self,
   return TRUE;
 }
 
-/* New axes get their strides last, when the ones behind them are known. */
+/* New axes get their strides last, once the strides after them are known. */
 static void
 set_new_strides (MtlLayout *self,
                  guint64    added)
@@ -165,7 +166,7 @@ mtl_layout_slice (const MtlLayout  *self,
   shape = mtl_layout_shape (&layout);
   strides = mtl_layout_strides (&layout);
 
-  /* The axes that no part names lie at the ellipsis, or else at the end. */
+  /* Axes that no part names are at the ellipsis, or otherwise at the end. */
   for (gsize i = 0; i <= n_slices; i++)
     {
       const MtlSlice *slice = i < n_slices ? &slices[i] : NULL;
@@ -213,7 +214,7 @@ mtl_layout_slice (const MtlLayout  *self,
   return TRUE;
 }
 
-/* One part for one axis, all the others whole. */
+/* Slices one axis and keeps all the others. */
 static gboolean
 slice_axis (const MtlLayout  *self,
             int               axis,
@@ -260,15 +261,15 @@ mtl_layout_select (const MtlLayout  *self,
   return slice_axis (self, axis, slice, result, error);
 }
 
-/* A stretch of a longer string. */
+/* A part of a longer string. */
 typedef struct
 {
   const char *begin;
   const char *end;
 } Text;
 
-/* What comes before the separator, without spaces around it. The rest begins
- * behind the separator, and is NULL where there was none. */
+/* The text before the separator, without spaces around it. The rest begins after the
+ * separator. It is NULL if there is no separator. */
 static Text
 take_until (Text *rest,
             char  separator)
@@ -305,8 +306,8 @@ set_bad_part (Text         part,
   return FALSE;
 }
 
-/* Nothing at all is right too, and leaves `given` unset. What is beyond 63 bits
- * is beyond every extent, and is clamped like it. */
+/* An empty text is valid and leaves `given` FALSE. Numbers beyond 63 bits are beyond
+ * every extent, and are clamped. */
 static gboolean
 parse_number (Text      text,
               gint64   *value,
@@ -321,7 +322,7 @@ parse_number (Text      text,
   if (!g_ascii_isdigit (text.begin[*text.begin == '-' || *text.begin == '+']))
     return FALSE;
 
-  *value = g_ascii_strtoll (text.begin, &end, 10); /* no digit follows the text */
+  *value = g_ascii_strtoll (text.begin, &end, 10); /* the character after the text is not a digit */
   return end == text.end;
 }
 
@@ -380,7 +381,7 @@ mtl_layout_slice_string (const MtlLayout  *self,
     {
       Text part = take_until (&rest, ',');
 
-      if (rest.begin == NULL && part.begin == part.end) /* a comma at the end, or nothing */
+      if (rest.begin == NULL && part.begin == part.end) /* a trailing comma, or an empty string */
         break;
 
       if (n == G_N_ELEMENTS (slices))

@@ -63,8 +63,8 @@ check_shape (const gint64  *shape,
   return TRUE;
 }
 
-/* Source: the offset of an element is offset + Σ index · stride, so that each
- * axis adds its whole reach to one of the bounds. */
+/* The offset of an element is offset + Σ index · stride, so each axis adds its whole
+ * reach to one of the bounds. */
 gboolean
 mtl_layout_add_up_bounds (const MtlLayout *self,
                           gint64          *min,
@@ -93,7 +93,7 @@ mtl_layout_add_up_bounds (const MtlLayout *self,
         return FALSE;
     }
 
-  /* Operations turn axes around, and go from any element to any other. */
+  /* Operations may reverse axes, and move from any element to any other. */
   return !__builtin_sub_overflow (*max, *min, &span);
 }
 
@@ -135,8 +135,8 @@ mtl_layout_new (const gint64  *shape,
   return TRUE;
 }
 
-/* Any stride is right for an extent of 1. Several importers take only the one
- * that a dense layout would have, so it is that one where it fits. */
+/* For an extent of 1, any stride is valid. Some importers only accept the stride of a
+ * dense layout, so it is that one if it fits. */
 gint64
 mtl_layout_stride_before (const MtlLayout *self,
                           guint32          axis)
@@ -174,7 +174,7 @@ mtl_layout_new_for_bytes (const gint64  *shape,
   if (n_dims > 0)
     memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
 
-  /* In the largest unit that both have, so that nothing overflows early. */
+  /* Computed in the larger of the possible units, bytes or bits, to avoid overflow. */
   for (gsize i = n_dims; i-- > 0;)
     {
       gint64 *stride = &mtl_layout_strides (&layout)[i];
@@ -200,9 +200,9 @@ mtl_layout_new_for_bytes (const gint64  *shape,
   return mtl_layout_new (shape, mtl_layout_strides (&layout), n_dims, 0, item_bits, result, error);
 }
 
-/* Extents of 0 count as 1, so that no stride is 0. A volume that was checked
- * leaves only empty layouts strides that overflow: they keep the last one that
- * did not. */
+/* Extents of 0 count as 1, so that no stride is 0. Since the volume has been checked,
+ * strides can only overflow in empty layouts. They then keep the last value that
+ * fits. */
 static void
 fill_dense_strides (MtlLayout *self,
                     const int *axes)
@@ -245,7 +245,7 @@ mtl_layout_new_dense (const gint64  *shape,
   return mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_dims, item_bits, result, error);
 }
 
-/* Each axis named once, in any order, negative ones from the end. */
+/* Each axis must be named once, in any order. Negative axes count from the end. */
 static gboolean
 check_permutation (const int  *axes,
                    gsize       n_axes,
