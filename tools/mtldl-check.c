@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl check: what is wrong with files. */
+/* mtldl check: reports faults of files. */
 
 #include "mtldl-tool.h"
 
@@ -14,15 +14,15 @@ typedef struct
   gboolean quiet;
 } Options;
 
-/* Tells each fault once: several tensors can share it, as where their file is cut. No hash
- * is taken of names, which a stranger chose. */
+/* Reports each fault once: several tensors can share it, for example if their file is
+ * truncated. Uses trees rather than hashes, because the names come from the file. */
 typedef struct
 {
   MtlTensorChecks checks;
   GTree *told;
   ToolProgress progress;
-  guint64 n_done; /* bytes */
-  guint64 n_all;  /* of what the file names */
+  guint64 n_done; /* in bytes */
+  guint64 n_all;  /* of the tensors that the file names */
 } Faults;
 
 static int
@@ -58,7 +58,7 @@ check_entry (Faults             *self,
     return;
 
   tell (self, path, error);
-  /* The alignment is looked at first, and not all that there is to be told. */
+  /* The alignment is checked first, and may hide other faults. */
   if ((self->checks & MTL_TENSOR_CHECKS_ALIGNMENT) != 0
       && !mtl_tensor_file_entry_check (entry, self->checks & ~MTL_TENSOR_CHECKS_ALIGNMENT, NULL,
                                        &other))
@@ -90,14 +90,15 @@ check_part (gpointer key,
   Faults *self = data;
   g_autoptr (MtlTensorFile) part = NULL;
 
-  tool_progress_clear (&self->progress); /* it may complain */
+  tool_progress_clear (&self->progress); /* it may print an error */
   part = tool_open (key);
   if (part != NULL)
     check_entries (self, key, part);
-  return FALSE; /* go on */
+  return FALSE; /* continue */
 }
 
-/* The paths of the files that the tensors are in, and how many bytes they have. */
+/* The paths of the files that contain the tensors, and the total size of the tensors
+ * in bytes. */
 static GTree *
 list_parts (MtlTensorFile *file,
             guint64       *n_bytes)
@@ -116,8 +117,8 @@ list_parts (MtlTensorFile *file,
   return paths;
 }
 
-/* All of them, where there is one. The files of a model are taken one by one, as they may
- * have tensors that the index does not name. */
+/* Reports all faults of a file. The files of a model are opened one by one, because
+ * they may have tensors that the index does not name. */
 static void
 tell_faults (const Options   *options,
              MtlTensorFile   *file,
@@ -137,7 +138,7 @@ tell_faults (const Options   *options,
     g_tree_foreach (parts, check_part, &faults);
   tool_progress_clear (&faults.progress);
 
-  /* What is not there any more was told nevertheless. */
+  /* If the fault has disappeared meanwhile, it is still reported. */
   if (g_tree_nnodes (told) == 0)
     tell (&faults, path, first);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl cp: tensors into another file, by other names, of other types, laid out anew. */
+/* mtldl cp: copies tensors to another file, with other names, types or layouts. */
 
 #include "mtldl-cp.h"
 
 #include <signal.h>
 #include <string.h>
 
-/* PATTERN=TYPE, or TYPE alone, which is about floats. */
+/* PATTERN=TYPE, or just TYPE, which applies to floats. */
 typedef struct
 {
   GPatternSpec *pattern; /* or NULL */
   MtlDType dtype;
 } DtypeRule;
 
-/* The options as they are written, and what they say. */
+/* The options as given, and as parsed. */
 typedef struct
 {
   char **select;
@@ -161,7 +161,7 @@ check_options (Options     *self,
   return *wrong == NULL && check_rules (self, wrong);
 }
 
-/* Of a .npy, whose array has no name, that of the file. */
+/* The array of a .npy file has no name, and gets that of the file. */
 static char *
 get_name (const Options      *self,
           MtlTensorFile      *source,
@@ -188,7 +188,7 @@ get_name (const Options      *self,
   return g_steal_pointer (&name);
 }
 
-/* What the elements are to become: by the last rule that is about the tensor. */
+/* The last rule that matches the tensor determines the type. */
 static MtlDType
 choose_dtype (const Options      *self,
               MtlTensorFileEntry *entry)
@@ -293,8 +293,8 @@ on_signal (int number)
   caught_signal = number;
 }
 
-/* So that what is half written is taken away before the program ends. What was ignored
- * before stays so, as under nohup. */
+/* Lets the program remove an incomplete file before it ends. Ignored signals stay
+ * ignored, as under nohup. */
 static void
 catch_signal (int number)
 {
@@ -346,7 +346,7 @@ write_file (const Options         *self,
   return done;
 }
 
-/* Into a folder, by the name that the source has. */
+/* If the destination is a folder, the file keeps the name of the source. */
 static char *
 get_destination (char **arguments)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names that differ in numbers only, as one: model.layers.{0..31}.weight. */
+/* Shows names that differ only in numbers as one: model.layers.{0..31}.weight. */
 
 #include "mtldl-ls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NUMBERS 4 /* of a name that are looked at */
+#define MAX_NUMBERS 4 /* per name */
 #define MAX_DIGITS 9
-#define MARK '\1'     /* for a number: what is escaped has none */
+#define MARK '\1'     /* stands for a number: escaped names do not contain it */
 
 typedef struct
 {
@@ -17,10 +17,10 @@ typedef struct
   const char *pattern; /* the escaped name with marks */
   gsize position;      /* in the list */
   gsize n_tensors;
-  guint group;         /* those of one element type, shape and pattern */
+  guint group;         /* same element type, shape and pattern */
   guint n_numbers;
   guint32 numbers[MAX_NUMBERS];
-  const char *texts[MAX_NUMBERS]; /* what the numbers became */
+  const char *texts[MAX_NUMBERS]; /* the text for each number */
 } Item;
 
 void
@@ -30,8 +30,8 @@ tool_row_free (ToolRow *self)
   g_free (self);
 }
 
-/* How long the number is that begins there; 0 for none. Part of a word is none, and what
- * would be written otherwise. */
+/* The length of the number at that position, or 0. A number that is part of a word,
+ * or not in its normal form, does not count. */
 static gsize
 measure_number (const char *name,
                 const char *at)
@@ -51,7 +51,7 @@ read_name (Item         *self,
            GStringChunk *texts)
 {
   g_autoptr (GString) pattern = g_string_new (NULL);
-  guint max_numbers = strpbrk (name, "{}") == NULL ? MAX_NUMBERS : 0; /* it would be misread */
+  guint max_numbers = strpbrk (name, "{}") == NULL ? MAX_NUMBERS : 0; /* would be ambiguous */
 
   for (const char *at = name; *at != '\0';)
     {
@@ -126,7 +126,7 @@ set_groups (GArray *items)
     }
 }
 
-/* By all but the number at the axis, which need not be of the same group. */
+/* Compares all but the number at the axis. The items may be in different groups. */
 static int
 compare_others (const Item *a,
                 const Item *b,
@@ -194,7 +194,7 @@ describe_numbers (const Item *items,
   return g_string_free (text, FALSE);
 }
 
-/* Makes one of those that differ in nothing but the number at the axis. */
+/* Merges items that only differ in the number at the axis. */
 static void
 merge (Item         *merged,
        const Item   *items,

@@ -4,7 +4,8 @@
 
 #include "mtldl-ls.h"
 
-/* What a terminal does not show as it is comes as \u, so that it does no harm there. */
+/* Characters that a terminal does not print are written as \u, so that they do no
+ * harm there. */
 static void
 append_character (GString  *string,
                   gunichar  character)

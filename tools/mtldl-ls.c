@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl ls: what is in a file. */
+/* mtldl ls: lists the contents of a file. */
 
 #include "mtldl-ls.h"
 
 #include <string.h>
 
-/* The columns of text before the name; all but the shape are aligned to the right. */
+/* The text columns before the name. All but the shape are aligned to the right. */
 enum
 {
   COLUMN_DTYPE,
@@ -26,15 +26,15 @@ static const char *const titles[N_COLUMNS] = {
 
 typedef struct
 {
-  gboolean all;      /* none folded */
+  gboolean all;      /* do not fold */
   gboolean is_long;
   gboolean is_human;
-  gboolean names;    /* nothing else */
+  gboolean names;    /* only the names */
   gboolean json;
   gboolean metadata;
 } Options;
 
-/* Whether its elements lie where this machine's are not to be read at one go. */
+/* Whether the offset of the elements is not a multiple of their size. */
 static gboolean
 is_misaligned (MtlTensorFileEntry *entry)
 {
@@ -213,7 +213,7 @@ print_totals (MtlTensorFile *file,
 
   if (totals->len != 1)
     print_total ("total", entries->len, n_bytes);
-  /* An array of an archive may be compressed, and its elements lie nowhere then. */
+  /* Arrays of an archive may be compressed, so their elements have no offset. */
   if (mtl_tensor_file_get_format (file) != MTL_TENSOR_FILE_FORMAT_NPZ)
     print_alignment (entries);
 }
@@ -269,7 +269,7 @@ print_list (const Options *options,
     print_metadata (file);
 }
 
-/* For which completion asks whenever somebody presses TAB. */
+/* Fast, because shell completion calls it each time somebody presses TAB. */
 static int
 list_names (MtlTensorFile  *file,
             char          **patterns)

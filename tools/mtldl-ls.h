@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A line of the list: one tensor, or several that differ in numbers in their names. */
+/* A line of the list: one tensor, or several whose names differ only in numbers. */
 typedef struct
 {
   MtlTensorFileEntry *entry; /* the first of them, owned by the file's list */
@@ -21,7 +21,7 @@ guint64    tool_get_alignment      (guint64         offset);
 void       tool_print_json         (MtlTensorFile  *file,
                                     GPtrArray      *entries);
 
-/* What there is of one element type. */
+/* The tensors of one element type. */
 typedef struct
 {
   MtlDType dtype;
@@ -29,7 +29,7 @@ typedef struct
   guint64 n_bytes;
 } ToolTotal;
 
-/* By the bytes, most first. */
+/* Sorted by size, largest first. */
 GArray    *tool_count_totals       (GPtrArray      *entries);
 
 G_END_DECLS

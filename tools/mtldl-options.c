@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Arguments of the subcommands, and the files that they name. */
+/* Arguments of the subcommands, and the files and tensors that they select. */
 
 #include "mtldl-tool.h"
 
@@ -92,15 +92,16 @@ tool_open (const char *path)
 {
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GError) error = NULL;
-  /* Never read: cp has all tensors in its hands at once, and show wants a part of one. */
+  /* Always mapped: cp has all tensors open at the same time, and show needs only a
+   * part of one. */
   MtlTensorFile *self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
 
-  if (self == NULL) /* the message names the file, or that of several which is wrong */
+  if (self == NULL) /* the message names the file at fault */
     tool_complain ("%s", error->message);
   return self;
 }
 
-/* Notes which of the names match. */
+/* Marks the names that match. */
 static gboolean
 match (const char **names,
        const char  *pattern,
@@ -116,8 +117,8 @@ match (const char **names,
   return any;
 }
 
-/* Of each name whether any of the patterns matches; NULL, after complaints, where one
- * matches nothing. */
+/* For each name, whether it matches any of the patterns. If a pattern matches
+ * nothing, prints an error and returns NULL. */
 static gboolean *
 match_all (const char **names,
            char       **patterns)

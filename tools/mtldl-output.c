@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What goes to standard output and to standard error. */
+/* Output to standard output and standard error. */
 
 #include "mtldl-tool.h"
 
@@ -35,7 +35,7 @@ tool_finish_output (void)
   if (fclose (stdout) == 0 && !failed_before)
     return TRUE;
 
-  /* Who reads no more wants no message either. */
+  /* If nobody reads the output, nobody needs a message. */
   if (errno != EPIPE)
     tool_complain ("standard output: %s", errno != 0 ? g_strerror (errno) : "writing failed");
   return FALSE;
@@ -104,8 +104,8 @@ knows_unicode (void)
   return answer;
 }
 
-/* Line breaks of Unicode, and marks that turn the direction of writing, would let a
- * name look like something else. */
+/* Unicode line breaks, and marks that change the direction of writing, could make a
+ * name look like another one. */
 gboolean
 tool_is_printed (gunichar character)
 {
@@ -153,7 +153,7 @@ tool_escape (const char *text)
   return g_string_free (string, FALSE);
 }
 
-/* So many hexadecimal digits, or -1. */
+/* Reads n hexadecimal digits; -1 on error. */
 static gint64
 read_digits (const char *text,
              guint       n)
@@ -170,8 +170,8 @@ read_digits (const char *text,
   return value;
 }
 
-/* Appends what text, which begins behind a backslash, stands for, and gives its length, or
- * 0 where it stands for nothing. */
+/* Appends the character for an escape, whose text begins after the backslash. Returns
+ * the length of that text, or 0 if it is not an escape. */
 static gsize
 append_unescaped (GString    *string,
                   const char *text)
@@ -197,7 +197,7 @@ append_unescaped (GString    *string,
   return 1 + n_digits;
 }
 
-/* NULL where tool_escape() does not give such a text. */
+/* Returns NULL if tool_escape() cannot have returned the text. */
 char *
 tool_unescape (const char *text)
 {
@@ -233,7 +233,7 @@ tool_shape_to_string (const gint64 *shape,
   return g_string_free (string, FALSE);
 }
 
-/* As people say it: 13.5 GiB. */
+/* For humans: 13.5 GiB. */
 char *
 tool_format_bytes (guint64 n_bytes)
 {

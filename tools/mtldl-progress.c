@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How far a long work is, on standard error. */
+/* Shows the progress of a long operation on standard error. */
 
 #include "mtldl-tool.h"
 
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #define BAR_WIDTH 30
-#define NARROW 70       /* columns: below this there is no room for the bar */
+#define NARROW 70       /* columns: below this, there is no room for the bar */
 #define BAR_PERIOD 100  /* milliseconds */
 #define LINE_PERIOD 1000
-#define LINE_PERCENT 10 /* at least so many between two lines */
+#define LINE_PERCENT 10 /* the least between two lines */
 
 void
 tool_progress_init (ToolProgress *self,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* FROM=TO, where a * stands for the same text on both sides. */
+/* FROM=TO, where * matches the same text on both sides. */
 
 #include "mtldl-cp.h"
 
@@ -40,7 +40,7 @@ tool_rename_clear (ToolRename *self)
   g_free (self->to);
 }
 
-/* NULL where the rule is not about that name. */
+/* Returns NULL if the rule does not match the name. */
 char *
 tool_rename_apply (const ToolRename *self,
                    const char       *name)

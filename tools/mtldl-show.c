@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl show: the elements of a tensor. */
+/* mtldl show: prints the elements of a tensor. */
 
 #include "mtldl-show.h"
 
 #include <string.h>
 
-#define MOST_ITEMS 100000 /* that are printed */
+#define MOST_ITEMS 100000 /* the most that are printed */
 
-/* A name as it is, or as ls prints it. */
+/* Accepts a name as it is, or as ls prints it. */
 static MtlTensorFileEntry *
 find_entry (MtlTensorFile  *file,
             const char     *name,
@@ -28,8 +28,8 @@ find_entry (MtlTensorFile  *file,
   return entry;
 }
 
-/* Finds what is named, and the slice behind the name, NULL where there is none. A name may
- * end as a slice does, and comes first. */
+/* Finds the named tensor, and the slice after the name, NULL if there is none. A name
+ * may end like a slice, so the whole argument is tried as a name first. */
 static MtlTensorFileEntry *
 find_argument (MtlTensorFile  *file,
                const char     *argument,
@@ -83,7 +83,7 @@ print_elements (MtlStridedView *view,
   tool_print ("%s\n", text);
 }
 
-/* One that cannot be read was written wrong by the user. */
+/* An invalid slice is an error of the user. */
 static int
 get_status (const GError *error)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl show --stats: least, most, mean and so on, of a tensor of any size. */
+/* mtldl show --stats: minimum, maximum, mean and so on, of a tensor of any size. */
 
 #include "mtldl-show.h"
 
 #include <math.h>
 
-#define PIECE 65536 /* elements that are looked at together: they stay in the cache */
+#define PIECE 65536 /* elements processed together: they stay in the cache */
 
 typedef enum
 {
-  KIND_DOUBLE, /* also of integers that doubles can tell apart */
+  KIND_DOUBLE, /* also for integers that are exact as doubles */
   KIND_INT64,
   KIND_UINT64,
   KIND_COMPLEX,
 } Kind;
 
-/* Of finite elements, the mean and the sum of the squared distances from it. */
+/* Of the finite elements: the mean, and the sum of the squared distances from it. */
 typedef struct
 {
   guint64 n;
@@ -27,7 +27,7 @@ typedef struct
 typedef struct
 {
   MtlDType dtype;
-  MtlStridedView *piece; /* of the widest type of its kind */
+  MtlStridedView *piece; /* with the widest type of its kind */
   Moments moments;
   double min;
   double max;
@@ -88,7 +88,7 @@ add_moments (Moments       *self,
   self->n += other->n;
 }
 
-/* Four sums at a time: each addition would wait for the one before. */
+/* Four sums at a time, because each addition has to wait for the one before. */
 static double
 add_up (const double *values,
         gsize         n)
@@ -109,7 +109,8 @@ add_up (const double *values,
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Changes the values into their distances from a number, and gives the sum of their squares. */
+/* Replaces the values by their distances from a number. Returns the sum of the
+ * squares. */
 static double
 take_distances (double *values,
                 gsize   n,
@@ -134,8 +135,8 @@ take_distances (double *values,
   return sums[0] + sums[1];
 }
 
-/* The mean first, as differences of squares would lose all digits. What rounding did to it
- * is seen in the distances, whose sum would be 0. */
+/* Computes the mean first, because differences of squares would lose all digits.
+ * Without rounding, the sum of the distances would be 0, so it corrects the mean. */
 static void
 measure (double  *values,
          gsize    n,
@@ -195,7 +196,7 @@ add_uint64s (Stats   *self,
   add_moments (&self->moments, &moments);
 }
 
-/* Moves the finite ones to the front. */
+/* Moves the finite values to the front. */
 static void
 add_doubles (Stats  *self,
              double *values,
@@ -325,7 +326,7 @@ add_view (Stats           *self,
   return TRUE;
 }
 
-/* In the order in which the elements lie in the file. */
+/* Sorts the axes into the order of the elements in the file. */
 static MtlStridedView *
 sort_axes (MtlStridedView  *view,
            GError         **error)
@@ -336,7 +337,7 @@ sort_axes (MtlStridedView  *view,
   return mtl_strided_view_permute (view, axes, n_axes, error);
 }
 
-/* As NumPy prints a number of that type. */
+/* Like NumPy prints a number of that type. */
 static char *
 number_to_string (MtlDType dtype,
                   double   value)

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* What the subcommands of mtldl have in common. */
+/* Shared by the subcommands of mtldl. */
 
 enum
 {
@@ -20,7 +20,7 @@ typedef struct _ToolCommand ToolCommand;
 struct _ToolCommand
 {
   const char *name;
-  const char *arguments; /* as the usage tells them */
+  const char *arguments; /* for the usage */
   const char *summary;
   int (*run) (const ToolCommand *self, int argc, char *argv[]);
   int min_arguments;
@@ -32,8 +32,8 @@ int tool_show  (const ToolCommand *command, int argc, char *argv[]);
 int tool_check (const ToolCommand *command, int argc, char *argv[]);
 int tool_cp    (const ToolCommand *command, int argc, char *argv[]);
 
-/* Reads the options that entries describe, and gives the other arguments. Without them
- * the command has nothing more to do and ends with *status. */
+/* Reads the options in entries, and returns the other arguments. If it returns NULL,
+ * the command ends with *status. */
 char          **tool_parse           (const ToolCommand   *command,
                                       const GOptionEntry  *entries,
                                       int                  argc,
@@ -43,24 +43,24 @@ int             tool_wrong_usage     (const ToolCommand   *command,
                                       const char          *format,
                                       ...) G_GNUC_PRINTF (2, 3);
 
-/* Standard output: what goes there is UTF-8, whatever the locale. */
+/* To standard output, in UTF-8 in any locale. */
 void            tool_print           (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
 void            tool_print_text      (const char          *text);
 gboolean        tool_finish_output   (void);
 
-/* Colours, "" where there are to be none. */
+/* Escape sequences for colors, or "" without colors. */
 const char     *tool_strong          (void);
 const char     *tool_accent          (void);
 const char     *tool_plain           (void);
 
-/* A message for people, on standard error. */
+/* To standard error. */
 void            tool_complain        (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
 void            tool_complain_of     (const char          *path,
                                       const GError        *error);
 
-/* A stranger's text as it may stand on a terminal, and back. */
+/* Untrusted text, escaped for a terminal, and back. */
 gboolean        tool_is_printed      (gunichar             character);
 char           *tool_escape          (const char          *text);
 char           *tool_unescape        (const char          *text);
@@ -75,18 +75,18 @@ guint           tool_dtype_get_number_size (MtlDType       dtype);
 
 MtlTensorFile  *tool_open            (const char          *path);
 
-/* What of the file matches any of the patterns, or all where there are none; NULL, after
- * a complaint, where one matches nothing. The names are the file's. */
+/* The tensors that match any of the patterns, or all if there are no patterns. If a
+ * pattern matches nothing, prints an error and returns NULL. The file owns the names. */
 const char    **tool_select_names    (MtlTensorFile       *file,
                                       char               **patterns);
 GPtrArray      *tool_select_entries  (MtlTensorFile       *file,
                                       char               **patterns);
 
-/* How far a long work is: a bar where standard error is a terminal, and otherwise a line
- * now and then. */
+/* The progress of a long operation: a bar if standard error is a terminal, otherwise
+ * a line from time to time. */
 typedef struct
 {
-  const char *what; /* NULL: nothing is shown */
+  const char *what; /* NULL to show nothing */
   gint64 last_time;
   goffset last_percent;
   gboolean is_terminal;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the tensors of a file come to. */
+/* Totals of the tensors of a file. */
 
 #include "mtldl-ls.h"
 
-/* The power of two that the offset is a multiple of; of more than a page nobody
- * makes use. */
+/* The largest power of two that divides the offset, up to the size of a page. */
 guint64
 tool_get_alignment (guint64 offset)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl: files of tensors, on the command line. */
+/* Mtldl: the command for files of tensors. */
 
 #include "mtldl-tool.h"
 
@@ -125,7 +125,7 @@ run (int   argc,
   return run_command (first, argc - 1, argv + 1);
 }
 
-/* A mapped file can be cut by others at any time, and the disk can fail. */
+/* Others can truncate a mapped file at any time, and the disk can fail. */
 static void
 on_bus_error (int number)
 {
@@ -137,8 +137,8 @@ on_bus_error (int number)
   _exit (TOOL_FAILED);
 }
 
-/* Else a file that is opened would take the place of one that the caller closed, and what
- * is printed would go into it. */
+/* If the caller has closed a standard stream, a file could get its descriptor, and
+ * output would go into that file. */
 static void
 hold_standard_streams (void)
 {
@@ -159,7 +159,7 @@ main (int   argc,
 
   hold_standard_streams ();
   setlocale (LC_CTYPE, "");
-  /* All files are on this machine: what gives GIO others need not be loaded. */
+  /* All files are on this machine, so GIO need not load the modules for others. */
   g_setenv ("GIO_USE_VFS", "local", TRUE);
   sigaction (SIGBUS, &action, NULL);
 
