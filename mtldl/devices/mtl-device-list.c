@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* The devices that there are. */
+/* Looks up devices. */
 
 #include "mtl-device.h"
 
@@ -13,9 +13,11 @@
 /**
  * mtl_device_get_host:
  *
- * Gets the host. It lives as long as the process.
+ * Gets the host device.
  *
- * Returns: (transfer none): the host
+ * It exists as long as the process.
+ *
+ * Returns: (transfer none): the host device
  *
  * Since: 1.0
  */
@@ -33,10 +35,12 @@ mtl_device_get_host (void)
 /**
  * mtl_device_get_default:
  *
- * Gets the device that is used where none is named: the default one of Metal
- * where there is Metal, else the host. It lives as long as the process.
+ * Gets the device that is used if none is specified.
  *
- * Returns: (transfer none): the device
+ * This is Metal's default device if there is one, otherwise the host. It exists
+ * as long as the process.
+ *
+ * Returns: (transfer none): the default device
  *
  * Since: 1.0
  */
@@ -51,8 +55,10 @@ mtl_device_get_default (void)
 /**
  * mtl_device_list:
  *
- * Lists the devices that buffers can be allocated on: the host, and those of
- * Metal, as they were when the library was first asked for one.
+ * Lists the devices that buffers can be allocated on.
+ *
+ * These are the host and Metal's devices. The library looks up Metal's devices
+ * once, when it first needs one.
  *
  * Returns: (transfer container) (element-type MtlDevice): the devices
  *
@@ -73,11 +79,12 @@ mtl_device_list (void)
 /**
  * mtl_device_get:
  * @device_type: the kind of device
- * @ordinal: its number among those of its kind
+ * @ordinal: the number of the device among those of its kind
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets a device that buffers can be allocated on. It lives as long as the
- * process.
+ * Gets a device that buffers can be allocated on.
+ *
+ * It exists as long as the process.
  *
  * Errors:
  *

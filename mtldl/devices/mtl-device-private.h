@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 MtlDeviceType mtl_device_type_from_number (gint32 number);
 
-/* Round reading, changing and writing back a stretch of memory of which only a
- * part is to change; may be nested. */
+/* Every read-modify-write of a device's memory goes between these two. The
+ * calls may be nested. */
 void          mtl_device_begin_update     (MtlDevice *self);
 void          mtl_device_end_update       (MtlDevice *self);
 

@@ -10,13 +10,15 @@
 /**
  * MtlDevice:
  *
- * A place that memory is allocated on: the host, or a device such as a GPU.
+ * A device that memory is allocated on: the host, or an accelerator such as a
+ * GPU.
  *
- * The host is always there: [func@Mtl.Device.get_host]. Memory that came in
- * from a peer may be of a device that this library has no backend for; such a
- * device can be asked for its kind and its number, and nothing else.
+ * The host is always available: [func@Mtl.Device.get_host]. Memory imported
+ * from another library may belong to a device that this library has no backend
+ * for. Such a device has a kind and a number, but no memory can be allocated on
+ * it.
  *
- * Other libraries can derive devices of their own from this class.
+ * Other libraries can add devices by deriving from this class.
  *
  * Since: 1.0
  */
@@ -273,8 +275,7 @@ mtl_device_class_init (MtlDeviceClass *klass)
   /**
    * MtlDevice:registry-id: (getter get_registry_id)
    *
-   * A number that tells the device from all others of the system, 0 where
-   * there is none.
+   * A number that identifies the device on this system, or 0 if it has none.
    *
    * Since: 1.0
    */
@@ -294,8 +295,7 @@ mtl_device_class_init (MtlDeviceClass *klass)
   /**
    * MtlDevice:unified-memory: (getter has_unified_memory)
    *
-   * Whether the device works in the memory of the host, rather than in one of
-   * its own.
+   * Whether the device uses the host's memory rather than separate memory.
    *
    * Since: 1.0
    */
@@ -305,7 +305,7 @@ mtl_device_class_init (MtlDeviceClass *klass)
   /**
    * MtlDevice:max-buffer-size: (getter get_max_buffer_size)
    *
-   * The size of the largest buffer, in bytes.
+   * The maximum size of a buffer, in bytes.
    *
    * Since: 1.0
    */
@@ -315,8 +315,8 @@ mtl_device_class_init (MtlDeviceClass *klass)
   /**
    * MtlDevice:page-size: (getter get_page_size)
    *
-   * What memory has to be aligned to for the device to use it without a copy,
-   * in bytes.
+   * The alignment that the device needs to use host memory without a copy, in
+   * bytes.
    *
    * Since: 1.0
    */
@@ -344,7 +344,7 @@ mtl_device_end_update (MtlDevice *self)
   g_rec_mutex_unlock (&get_private (self)->update);
 }
 
-/* A peer's number may be one that the enumeration does not have. */
+/* Other libraries may use numbers that the enumeration lacks. */
 MtlDeviceType
 mtl_device_type_from_number (gint32 number)
 {
@@ -413,9 +413,9 @@ mtl_device_get_name (MtlDevice *self)
  * mtl_device_get_registry_id: (get-property registry-id)
  * @self: a device
  *
- * Gets a number that tells the device from all others of the system.
+ * Gets a number that identifies the device on this system.
  *
- * Returns: the number, 0 where there is none
+ * Returns: the number, or 0 if the device has none
  *
  * Since: 1.0
  */
@@ -431,9 +431,9 @@ mtl_device_get_registry_id (MtlDevice *self)
  * mtl_device_is_host_accessible: (get-property host-accessible)
  * @self: a device
  *
- * Gets whether the host can read and write all memory of the device.
+ * Checks whether the host can read and write all memory of the device.
  *
- * Returns: whether it can
+ * Returns: whether the host can access the memory
  *
  * Since: 1.0
  */
@@ -449,10 +449,11 @@ mtl_device_is_host_accessible (MtlDevice *self)
  * mtl_device_has_unified_memory: (get-property unified-memory)
  * @self: a device
  *
- * Gets whether the device works in the memory of the host, as the host does
- * and GPUs of Apple silicon do, rather than in one of its own.
+ * Checks whether the device uses the host's memory rather than separate memory.
  *
- * Returns: whether it does
+ * The host itself and the GPUs of Apple silicon do.
+ *
+ * Returns: whether the device uses the host's memory
  *
  * Since: 1.0
  */
@@ -468,7 +469,7 @@ mtl_device_has_unified_memory (MtlDevice *self)
  * mtl_device_get_max_buffer_size: (get-property max-buffer-size)
  * @self: a device
  *
- * Gets the size of the largest buffer that can be asked for.
+ * Gets the maximum size of a buffer on the device.
  *
  * Returns: the size in bytes
  *
@@ -486,10 +487,9 @@ mtl_device_get_max_buffer_size (MtlDevice *self)
  * mtl_device_get_page_size: (get-property page-size)
  * @self: a device
  *
- * Gets what memory has to be aligned to for the device to use it without a
- * copy.
+ * Gets the alignment that the device needs to use host memory without a copy.
  *
- * Returns: the size in bytes
+ * Returns: the alignment in bytes
  *
  * Since: 1.0
  */
@@ -506,9 +506,9 @@ mtl_device_get_page_size (MtlDevice *self)
  * @self: a device
  * @mode: a storage mode
  *
- * Gets whether buffers of that mode can be allocated on the device.
+ * Checks whether buffers with a storage mode can be allocated on the device.
  *
- * Returns: whether they can
+ * Returns: whether @mode is supported
  *
  * Since: 1.0
  */
@@ -527,16 +527,19 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Waits until the device has done all the work that it was given through this
- * library. Work that a program gave to it otherwise, on a command queue of its
- * own, is ordered by a [class@Mtl.Event]. The host has none, so that this
- * returns at once there.
+ * Waits until the device has finished all work submitted through this library.
  *
- * Fails with %MTL_ERROR_DEVICE where the device failed, with
- * %MTL_ERROR_NOT_SUPPORTED where it has no backend here, and with
- * %G_IO_ERROR_CANCELLED.
+ * Use a [class@Mtl.Event] to wait for other work, for example on the program's
+ * own command queues. On the host there is nothing to wait for, so this returns
+ * at once.
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - %MTL_ERROR_DEVICE: the device failed
+ * - %MTL_ERROR_NOT_SUPPORTED: this library has no backend for the device
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -572,11 +575,13 @@ synchronize_thread (GTask        *task,
  * mtl_device_synchronize_async:
  * @self: a device
  * @cancellable: (nullable): a cancellable
- * @callback: (scope async): called when it is done
- * @user_data: data for @callback
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data to pass to @callback
  *
- * Waits as [method@Mtl.Device.synchronize] does, without blocking the caller.
- * If it is cancelled, @callback is called soon; the device goes on.
+ * Waits asynchronously until the device has finished all work.
+ *
+ * See [method@Mtl.Device.synchronize]. If @cancellable is cancelled, @callback
+ * is called soon, and the device continues its work.
  *
  * Since: 1.0
  */
@@ -603,14 +608,16 @@ mtl_device_synchronize_async (MtlDevice           *self,
 /**
  * mtl_device_synchronize_finish:
  * @self: a device
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.Device.synchronize_async] began.
+ * Finishes an operation started with [method@Mtl.Device.synchronize_async].
  *
- * Fails as [method@Mtl.Device.synchronize] does.
+ * Errors:
  *
- * Returns: whether it worked
+ * - the errors of [method@Mtl.Device.synchronize]
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */

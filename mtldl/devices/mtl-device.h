@@ -20,43 +20,45 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 /**
  * MtlDeviceClass:
  * @parent_class: the parent class
- * @supports_storage_mode: whether memory of that mode can be had
- * @allocate: allocates @size bytes, zeroed if so asked, aligned to 64 bytes at
- *   least, and gives the device's own handle of it; @size is never 0
- * @wrap_memory: makes memory of the host the device's without copying it, and
- *   gives the handle. It takes @owner if it succeeds: @destroy is called with
- *   it once nothing uses the memory any more. It fails with
- *   %MTL_ERROR_NOT_SUPPORTED where it cannot
- * @wrap_handle: takes part in an existing allocation of @size bytes at least,
- *   gives the handle to keep, and says of what mode it is; fails with
- *   %MTL_ERROR_NOT_SUPPORTED where it cannot
- * @free: gives back what one of the three above gave
- * @contents: the host's address of an allocation, or %NULL
- * @check_export: whether an allocation may be handed to another library
- * @copy: copies @size bytes between two allocations, at least one of which is
- *   this device's. An allocation of another device, or of the host, is given by
- *   its address and %MTL_STORAGE_MODE_HOST. The ranges are checked and may
- *   overlap
- * @fill: repeats a pattern over a range of an allocation; the range is checked
- *   and holds a whole number of patterns
- * @synchronize: waits for all work that was given to the device through this
- *   library
- * @synchronize_memory: makes what the device wrote to an allocation readable
- *   by the host
- * @did_modify: makes what the host wrote to an allocation visible to the device
- * @new_event: makes an event that starts at 0, and gives the device's own
- *   handle of it; devices that leave events out have those of the host
- * @wrap_event: takes part in an existing event
- * @free_event: gives back what one of the two above gave
- * @get_event_value: the value that an event has reached
- * @set_event_value: sets the value
- * @wait_event: waits until the value is reached, at most so many microseconds,
- *   and gives whether it was; may return earlier
+ * @supports_storage_mode: checks whether memory with a storage mode can be
+ *   allocated
+ * @allocate: allocates @size bytes, which is never 0, aligned to at least 64
+ *   bytes and cleared if @zeroed is %TRUE; returns the device's handle for the
+ *   allocation
+ * @wrap_memory: makes host memory available to the device without a copy;
+ *   returns the handle. On success it takes @owner, and calls @destroy with it
+ *   once the memory is no longer used. Fails with %MTL_ERROR_NOT_SUPPORTED if
+ *   the device cannot use the memory
+ * @wrap_handle: takes a reference to an existing allocation of at least @size
+ *   bytes and sets @mode to its storage mode; returns the handle to keep. Fails
+ *   with %MTL_ERROR_NOT_SUPPORTED if the device cannot use the allocation
+ * @free: releases a handle that one of the three functions above returned
+ * @contents: returns the host address of an allocation, or %NULL if it has none
+ * @check_export: checks whether an allocation may be passed to another library
+ * @copy: copies @size bytes between two allocations, at least one of which
+ *   belongs to this device. Memory of the host or of another device is passed
+ *   by its host address, with %MTL_STORAGE_MODE_HOST. The ranges are within the
+ *   allocations and may overlap
+ * @fill: fills a range of an allocation with a repeated pattern; the range is
+ *   within the allocation, and its size is a multiple of @pattern_size
+ * @synchronize: waits until all work submitted through this library is finished
+ * @synchronize_memory: makes the device's writes to an allocation visible to
+ *   the host
+ * @did_modify: makes the host's writes to an allocation visible to the device
+ * @new_event: creates an event that starts at 0; returns the device's handle
+ *   for the event. A device without this function uses host events
+ * @wrap_event: takes a reference to an existing event; returns the handle to
+ *   keep
+ * @free_event: releases a handle that one of the two functions above returned
+ * @get_event_value: returns the value that an event has reached
+ * @set_event_value: sets the value of an event
+ * @wait_event: waits until an event reaches @value, for at most @timeout
+ *   microseconds; returns whether it did, and may return early
  *
- * What a kind of device has to offer. A device that
- * leaves one out cannot do that.
+ * The virtual functions of a device.
  *
- * All of these can be called from any thread.
+ * A device does not support the operations that it leaves unimplemented. All
+ * functions can be called from any thread.
  *
  * Since: 1.0
  */

@@ -9,25 +9,24 @@
 /**
  * MtlEvent:
  *
- * A number that only grows, and that one can wait for: it puts work in order
- * that is done by different threads, on different command queues, or by
- * different libraries.
+ * A counter that only grows, and that work can wait for.
  *
- * Who has work done signals a value once it is; who needs the work waits until
- * that value is reached. An event starts at 0.
+ * Events order the work of different threads, command queues or libraries. When
+ * one side has finished its work, it signals a value. The other side waits
+ * until the event has reached that value. An event starts at 0.
  *
- * On Metal it is an `id<MTLSharedEvent>`, which
- * [method@Mtl.Event.get_handle] gives: a GPU signals and waits for it by
- * `encodeSignalEvent:value:` and `encodeWaitForEvent:value:`. On the host it
- * orders threads.
+ * On Metal an event is an `id<MTLSharedEvent>`, returned by
+ * [method@Mtl.Event.get_handle]. A GPU signals it with
+ * `encodeSignalEvent:value:` and waits for it with `encodeWaitForEvent:value:`.
+ * On the host an event orders threads.
  *
  * Since: 1.0
  */
 
-/* How long a wait that can be cancelled is blind to that, in microseconds. */
+/* How often a wait checks for cancellation, in microseconds. */
 #define SLICE (20 * G_TIME_SPAN_MILLISECOND)
 
-/* A day: devices count in less than 64 bits. */
+/* Devices may count time in fewer than 64 bits. Longer waits are repeated. */
 #define LONGEST_WAIT G_TIME_SPAN_DAY
 
 struct _MtlEvent
@@ -35,11 +34,11 @@ struct _MtlEvent
   GObject parent_instance;
 
   MtlDevice *device;
-  gpointer handle; /* the device's; NULL where the event is the host's */
+  gpointer handle; /* the device's, NULL for a host event */
 
   GMutex mutex;
   GCond signaled;
-  guint64 value; /* the host's */
+  guint64 value; /* for a host event */
 };
 
 enum
@@ -101,7 +100,7 @@ mtl_event_class_init (MtlEventClass *klass)
   /**
    * MtlEvent:device: (getter get_device)
    *
-   * The device that the event is of.
+   * The device of the event.
    *
    * Since: 1.0
    */
@@ -110,7 +109,9 @@ mtl_event_class_init (MtlEventClass *klass)
   /**
    * MtlEvent:signaled-value: (getter get_signaled_value)
    *
-   * The value that was reached. It changes without a notification.
+   * The value that the event has reached.
+   *
+   * The `notify` signal is not emitted when it changes.
    *
    * Since: 1.0
    */
@@ -141,13 +142,16 @@ event_new_take_handle (MtlDevice *device,
 
 /**
  * mtl_event_new: (constructor)
- * @device: (nullable): a device, %NULL for the default one
+ * @device: (nullable): a device, or %NULL for the default device
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes an event that starts at 0. Devices that have no events of their own
- * get one of the host's.
+ * Creates an event that starts at 0.
  *
- * Fails with %MTL_ERROR_DEVICE where the device gives none.
+ * If the device has no events, this creates a host event.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_DEVICE: the device cannot create an event
  *
  * Returns: (transfer full): the new event
  *
@@ -179,13 +183,15 @@ mtl_event_new (MtlDevice  *device,
 /**
  * mtl_event_new_for_handle: (skip)
  * @device: a device
- * @handle: what the device calls an event: an `id<MTLSharedEvent>` on Metal
+ * @handle: the device's handle for an event, an `id<MTLSharedEvent>` on Metal
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes an event of one that exists already, which is retained.
+ * Creates an event for an existing event of the device, which is retained.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where the device has no events, and with
- * %MTL_ERROR_INVALID_ARGUMENT where @handle is none.
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the device has no events
+ * - %MTL_ERROR_INVALID_ARGUMENT: @handle is not an event
  *
  * Returns: (transfer full): the new event
  *
@@ -218,7 +224,7 @@ mtl_event_new_for_handle (MtlDevice  *device,
  * mtl_event_get_device: (get-property device)
  * @self: an event
  *
- * Gets the device that the event is of.
+ * Gets the device of the event.
  *
  * Returns: (transfer none): the device
  *
@@ -236,9 +242,9 @@ mtl_event_get_device (MtlEvent *self)
  * mtl_event_get_handle: (skip)
  * @self: an event
  *
- * Gets what the device calls the event: an `id<MTLSharedEvent>` on Metal.
+ * Gets the device's handle for the event, an `id<MTLSharedEvent>` on Metal.
  *
- * Returns: (nullable): the handle, %NULL where the event is the host's
+ * Returns: (nullable): the handle, or %NULL for a host event
  *
  * Since: 1.0
  */
@@ -254,7 +260,7 @@ mtl_event_get_handle (MtlEvent *self)
  * mtl_event_get_signaled_value: (get-property signaled-value)
  * @self: an event
  *
- * Gets the value that was reached.
+ * Gets the value that the event has reached.
  *
  * Returns: the value
  *
@@ -276,7 +282,7 @@ mtl_event_get_signaled_value (MtlEvent *self)
   return value;
 }
 
-/* Two events may have one handle. */
+/* The lock is static, as two events may have the same handle. */
 static void
 signal_handle (MtlEvent *self,
                guint64   value)
@@ -295,10 +301,12 @@ signal_handle (MtlEvent *self,
  * @self: an event
  * @value: a value
  *
- * Says that a value is reached, and wakes those who wait for it or a lower
- * one. The value never goes back: if a higher one was signaled before, that
- * stays. Where a device or another library signals the same event, agree with
- * them on who signals which values.
+ * Signals that a value is reached.
+ *
+ * This ends all waits for @value and for lower values. The value never
+ * decreases: if a higher value was signaled before, it stays. If a device or
+ * another library signals the same event, agree with it on the values that each
+ * side signals.
  *
  * Since: 1.0
  */
@@ -323,7 +331,7 @@ mtl_event_signal (MtlEvent *self,
   g_mutex_unlock (&self->mutex);
 }
 
-/* At most so long, whether the value is reached or not. */
+/* Waits no longer than the duration. Returns whether the value is reached. */
 static gboolean
 wait_once (MtlEvent *self,
            guint64   value,
@@ -348,16 +356,19 @@ wait_once (MtlEvent *self,
  * mtl_event_wait:
  * @self: an event
  * @value: a value
- * @timeout: how long to wait at most, in microseconds; negative: without an end
+ * @timeout: the maximum time to wait in microseconds, or a negative number to
+ *   wait without a limit
  * @cancellable: (nullable): a cancellable
  * @error: return location for %G_IO_ERROR_TIMED_OUT or %G_IO_ERROR_CANCELLED
  *
- * Waits until @value or a higher one is reached.
+ * Waits until the event has reached @value or a higher value.
  *
- * Fails with %G_IO_ERROR_TIMED_OUT where it is not in @timeout, and with
- * %G_IO_ERROR_CANCELLED.
+ * Errors:
  *
- * Returns: whether it was reached
+ * - %G_IO_ERROR_TIMED_OUT: the value was not reached within @timeout
+ * - %G_IO_ERROR_CANCELLED: the wait was cancelled
+ *
+ * Returns: whether the value was reached
  *
  * Since: 1.0
  */
@@ -423,13 +434,16 @@ wait_thread (gpointer data)
  * mtl_event_wait_async:
  * @self: an event
  * @value: a value
- * @timeout: how long to wait at most, in microseconds; negative: without an end
+ * @timeout: the maximum time to wait in microseconds, or a negative number to
+ *   wait without a limit
  * @cancellable: (nullable): a cancellable
- * @callback: (scope async): called when it is done
- * @user_data: data for @callback
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data to pass to @callback
  *
- * Waits as [method@Mtl.Event.wait] does, without blocking the caller, in a
- * thread of its own: however many waits there are, what they wait for goes on.
+ * Waits asynchronously until the event has reached @value or a higher value.
+ *
+ * See [method@Mtl.Event.wait]. Every wait has a separate thread, so that waits
+ * never block the work that they wait for.
  *
  * Since: 1.0
  */
@@ -455,7 +469,7 @@ mtl_event_wait_async (MtlEvent            *self,
   g_task_set_source_tag (task, mtl_event_wait_async);
   g_task_set_task_data (task, wait, g_free);
 
-  /* GTask's threads are few, and shared with who signals. */
+  /* GTask's threads are few, and the work to wait for may need them. */
   thread = g_thread_try_new ("mtl-event-wait", wait_thread, g_object_ref (task), &error);
   if (thread != NULL)
     {
@@ -464,18 +478,20 @@ mtl_event_wait_async (MtlEvent            *self,
     }
 
   g_task_return_error (task, error);
-  g_object_unref (task); /* the thread's */
+  g_object_unref (task); /* the thread's reference */
 }
 
 /**
  * mtl_event_wait_finish:
  * @self: an event
- * @result: what the callback was given
+ * @result: the result passed to the callback
  * @error: return location for %G_IO_ERROR_TIMED_OUT or %G_IO_ERROR_CANCELLED
  *
- * Ends what [method@Mtl.Event.wait_async] began.
+ * Finishes a wait started with [method@Mtl.Event.wait_async].
  *
- * Fails as [method@Mtl.Event.wait] does.
+ * Errors:
+ *
+ * - the errors of [method@Mtl.Event.wait]
  *
  * Returns: whether the value was reached
  *

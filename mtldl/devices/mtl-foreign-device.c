@@ -8,8 +8,8 @@
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
 
-/* The device of imported memory that this library has no backend for: it
- * allocates nothing, and touches memory only where the host can. */
+/* The device of imported memory that this library has no backend for. It
+ * allocates nothing, and only uses memory that the host can access. */
 struct _MtlForeignDevice
 {
   MtlDevice parent_instance;
@@ -34,7 +34,7 @@ mtl_foreign_device_synchronize (MtlDevice     *device,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "“%s” has no backend here: nothing can wait for it",
+               "“%s” has no backend in this library: its work cannot be waited for",
                mtl_device_get_name (device));
   return FALSE;
 }

@@ -29,8 +29,8 @@ mtl_host_device_supports_storage_mode (MtlDevice      *device,
   return mode == MTL_STORAGE_MODE_HOST;
 }
 
-/* Large memory that will be written whole takes its pages by 2 MiB: most of the
- * time of a copy to fresh memory goes into its page faults otherwise. */
+/* Asks for pages of 2 MiB for large memory that will be overwritten completely.
+ * Otherwise a copy to new memory spends most of its time on page faults. */
 static void
 prefer_huge_pages (gpointer block,
                    gsize    size)
@@ -39,14 +39,14 @@ prefer_huge_pages (gpointer block,
   gsize page_size = sysconf (_SC_PAGESIZE);
   gsize before = -(guintptr) block % page_size;
 
-  /* Where the system has none, nothing is lost. */
+  /* A failure does no harm. */
   if (size >= MIN_HUGE_SIZE)
     madvise ((guint8 *) block + before, (size - before) / page_size * page_size, MADV_HUGEPAGE);
 #endif
 }
 
-/* calloc() gives fresh pages without touching them, but aligns to 16 bytes
- * only: the address it gave stands right before the aligned block. */
+/* calloc() returns new pages without touching them, but only aligns to 16
+ * bytes. The address that it returned is stored before the aligned block. */
 static gpointer
 mtl_host_device_allocate (MtlDevice       *device,
                           gsize            size,
@@ -65,7 +65,7 @@ mtl_host_device_allocate (MtlDevice       *device,
   if (block == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "%" G_GSIZE_FORMAT " bytes of host memory cannot be had", size);
+                   "%" G_GSIZE_FORMAT " bytes of host memory cannot be allocated", size);
       return NULL;
     }
 

@@ -8,22 +8,22 @@
 
 G_BEGIN_DECLS
 
-/* Metal as plain C. The objects are id<MTL…>; what a function with new in its
- * name gives is the caller's. All of it may be called from any thread, with or
- * without an autorelease pool. */
+/* Metal as plain C. The objects are id<MTL…>. The caller owns the result of a
+ * function with new in its name. All functions may be called from any thread,
+ * with or without an autorelease pool. */
 
 typedef struct
 {
-  char *name; /* the caller's */
+  char *name; /* owned by the caller */
   guint64 registry_id;
   guint64 max_buffer_size;
   gboolean unified_memory;
-  gboolean blits_bytes; /* at any offset; else whole words of 4 bytes */
+  gboolean blits_bytes; /* at any offset, otherwise only whole words of 4 bytes */
 } MtlMetalDeviceInfo;
 
 typedef struct
 {
-  gpointer device; /* the buffer's */
+  gpointer device; /* owned by the buffer */
   gsize size;
   gpointer contents;
   MtlStorageMode storage_mode;

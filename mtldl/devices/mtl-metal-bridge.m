@@ -12,11 +12,11 @@
 
 #include "mtl-error.h"
 
-/* One file for Apple's Metal and for the double of the tests: references are
- * counted by hand, and nothing is used that GCC's runtime lacks.
+/* This file is compiled for Apple's Metal and for the test double, so it counts
+ * references manually and only uses features of GCC's runtime.
  *
- * Each entry has its own pool. Threads of GLib have none, and Metal leaves
- * objects in the pool where one would not think so, as when a buffer ends. */
+ * Each function has an autorelease pool. GLib's threads have none, and Metal
+ * autoreleases objects in unexpected places, such as when a buffer is freed. */
 
 #if __has_feature(objc_arc)
 #error "This file counts references itself: compile it without -fobjc-arc"
@@ -66,8 +66,8 @@ mtl_metal_bridge_new_default_device (void)
     }
 }
 
-/* Metal's reference wants words of 4 bytes of a blit on macOS; GPUs of Apple's
- * do without. */
+/* According to Metal's reference, blits on macOS need whole words of 4 bytes.
+ * Apple's GPUs work without. */
 void
 mtl_metal_bridge_describe_device (gpointer            device,
                                   MtlMetalDeviceInfo *info)
@@ -154,9 +154,9 @@ mtl_metal_bridge_new_buffer (gpointer       device,
     }
 }
 
-/* Who owns memory that Metal uses in place. It ends once, when the last of
- * Metal's references to the buffer has gone; and not at all while it is not
- * armed, as Metal may call the deallocator of a buffer that it did not make. */
+/* The owner of memory that Metal uses in place. It ends once, when Metal drops
+ * its last reference to the buffer. Before it is armed it does not end, as
+ * Metal may call the deallocator even if it did not create the buffer. */
 @interface MtlMetalLease : NSObject
 {
 @public
@@ -207,13 +207,13 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
           __atomic_store_n (&lease->destroy, destroy, __ATOMIC_RELEASE);
         }
 
-      [lease release]; /* the deallocator holds it */
+      [lease release]; /* the deallocator has a reference */
       return buffer;
     }
 }
 
-/* The protocol is looked up, as @protocol () stays empty with GCC's runtime
- * where no class of the file adopts it; and once for each class, as that is
+/* Looks up the protocol by name: with GCC's runtime @protocol () is empty
+ * unless a class in this file adopts it. Remembers the class, as the lookup is
  * slow. */
 static gboolean
 conforms (id          object,
@@ -232,8 +232,8 @@ conforms (id          object,
   return TRUE;
 }
 
-/* Contents of purgeable memory may vanish at any moment. That of a heap's
- * buffer is the heap's. */
+/* The contents of purgeable memory may be discarded at any time. For a buffer
+ * in a heap, the state is the heap's. */
 static gboolean
 is_purgeable (id<MTLBuffer> buffer)
 {
@@ -254,7 +254,7 @@ mtl_metal_bridge_is_purgeable (gpointer buffer)
     }
 }
 
-/* Whether it is a buffer, and what it says of itself. */
+/* Returns FALSE if the object is not a buffer. */
 gboolean
 mtl_metal_bridge_inspect_buffer (gpointer            object,
                                  MtlMetalBufferInfo *info)
@@ -290,7 +290,7 @@ mtl_metal_bridge_get_size (gpointer buffer)
     }
 }
 
-/* Of memory that is not private. */
+/* The memory must not be private. */
 gpointer
 mtl_metal_bridge_get_contents (gpointer buffer)
 {
@@ -367,8 +367,8 @@ check_completed (id<MTLCommandBuffer>   buffer,
   return FALSE;
 }
 
-/* Runs the commands as one, after all that were given to the queue before, and
- * waits. */
+/* Runs the commands in one command buffer, after all earlier work of the queue,
+ * and waits. */
 gboolean
 mtl_metal_bridge_run (gpointer                queue,
                       const MtlMetalCommand  *commands,
@@ -383,7 +383,7 @@ mtl_metal_bridge_run (gpointer                queue,
       if (blit == nil)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
-                       "Metal gives no command buffer for %" G_GSIZE_FORMAT " commands",
+                       "Metal did not create a command buffer for %" G_GSIZE_FORMAT " commands",
                        n_commands);
           return FALSE;
         }
@@ -436,7 +436,7 @@ mtl_metal_bridge_set_event_value (gpointer event,
     }
 }
 
-/* Whether the value was reached in time. */
+/* Returns whether the value was reached in time. */
 gboolean
 mtl_metal_bridge_wait_event (gpointer event,
                              guint64  value,

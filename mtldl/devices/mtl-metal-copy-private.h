@@ -6,15 +6,15 @@
 
 G_BEGIN_DECLS
 
-/* What a GPU of another maker than Apple blits: words of so many bytes. */
+/* GPUs that are not made by Apple blit whole words of this many bytes. */
 #define MTL_METAL_WORD_SIZE 4
 
-/* What moves bytes on a device. */
+/* Moves bytes on a device. */
 typedef struct
 {
   MtlDevice *device;
   gpointer queue;  /* id<MTLCommandQueue> */
-  gsize word_size; /* of which a blit moves whole ones; 1 if it may begin at any byte */
+  gsize word_size; /* a blit moves whole words; 1 if it may begin at any byte */
 } MtlMetalBlitter;
 
 gboolean mtl_metal_blitter_copy (const MtlMetalBlitter  *self,

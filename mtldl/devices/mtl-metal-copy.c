@@ -2,11 +2,11 @@
 
 #include "config.h"
 
-/* Copies and fills that the GPU makes, as the host does not reach the memory.
+/* Copies and fills by the GPU, for memory that the host cannot access.
  *
- * A blit on a GPU that is not of Apple's moves whole words of 4 bytes at offsets
- * of whole words. What is not so goes through a staging buffer, which the host
- * reaches, together with the rest of the first and the last word. */
+ * On a GPU that is not made by Apple, a blit moves whole words of 4 bytes at
+ * offsets of whole words. Other ranges go through a staging buffer that the
+ * host can access, together with the rest of the first and the last word. */
 
 #include "mtl-metal-copy-private.h"
 
@@ -19,7 +19,7 @@
 #define WORD_SIZE MTL_METAL_WORD_SIZE
 #define STAGING_SIZE ((gsize) 16 << 20)
 
-/* Bytes of an id<MTLBuffer>; in storage mode HOST of what is at an address. */
+/* Bytes of an id<MTLBuffer>, or at an address in storage mode HOST. */
 typedef struct
 {
   gpointer handle;
@@ -33,7 +33,7 @@ typedef struct
   const MtlMetalBlitter *blitter;
   gpointer handle;  /* the staging buffer */
   guint8 *contents;
-  gsize chunk_size; /* the most that goes through it at once */
+  gsize chunk_size; /* the maximum size of a piece */
 } Staging;
 
 static void
@@ -44,7 +44,7 @@ staging_clear (Staging *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Staging, staging_clear)
 
-/* The whole words that a range lies in. */
+/* The whole words that contain a range. */
 static Range
 staging_widen (const Staging *self,
                const Range   *range)
@@ -57,7 +57,7 @@ staging_widen (const Staging *self,
                    n_words * word_size };
 }
 
-/* Before anything is written: an MTLBuffer may end within a word. */
+/* Called before anything is written, as an MTLBuffer may end within a word. */
 static gboolean
 staging_check (const Staging  *self,
                const Range    *range,
@@ -77,7 +77,7 @@ staging_check (const Staging  *self,
   return FALSE;
 }
 
-/* For a range that goes through it in pieces. */
+/* The range is copied in pieces. */
 static gboolean
 staging_init (Staging                *self,
               const MtlMetalBlitter  *blitter,
@@ -100,7 +100,7 @@ staging_init (Staging                *self,
   return TRUE;
 }
 
-/* Brings a range to where the host can read it. */
+/* Copies a range to memory that the host can read. */
 static const guint8 *
 staging_download (const Staging  *self,
                   const Range    *source,
@@ -118,7 +118,7 @@ staging_download (const Staging  *self,
   return self->contents + (source->offset - words.offset);
 }
 
-/* Fetches the words that are only written in part. */
+/* Fetches the words that are only partly overwritten. */
 static gboolean
 staging_fetch_ends (const Staging  *self,
                     const Range    *dest,
@@ -171,7 +171,7 @@ is_private (const Range *range)
   return range->mode == MTL_STORAGE_MODE_PRIVATE;
 }
 
-/* Where the host reaches it. */
+/* The host address of a range. */
 static guint8 *
 get_contents (const Range *range)
 {
@@ -203,7 +203,7 @@ overlap (const Range *a,
          && b->offset < a->offset + a->size;
 }
 
-/* The part that a blit can move: all, or the whole words. */
+/* The part of a range that a blit can move: its whole words. */
 static Range
 blittable (const MtlMetalBlitter *self,
            const Range           *range)
@@ -217,8 +217,8 @@ blittable (const MtlMetalBlitter *self,
   return get_part (range, n_before, (range->size - n_before) / word_size * word_size);
 }
 
-/* One blit between two buffers of the device; what lands in a managed one
- * lands in the host's copy too. */
+/* A blit between two buffers of the device. If the destination is managed, it
+ * also updates the host's copy. */
 static gboolean
 blit (const MtlMetalBlitter  *self,
       const Range            *dest,
@@ -235,8 +235,8 @@ blit (const MtlMetalBlitter  *self,
   return mtl_metal_bridge_run (self->queue, commands, two_copies ? 2 : 1, error);
 }
 
-/* Through memory that the host reaches, in pieces; from the end if the source
- * would otherwise be overwritten before it is read. */
+/* Copies in pieces through memory that the host can access, backwards if the
+ * source would otherwise be overwritten before it is read. */
 static gboolean
 copy_through_host (const MtlMetalBlitter  *self,
                    const Range            *dest,
@@ -314,7 +314,7 @@ mtl_metal_blitter_copy (const MtlMetalBlitter  *self,
       || source_words.offset - source.offset != n_before)
     return copy_through_host (self, &dest, &source, cancellable, error);
 
-  /* The end first: it may be out of reach, and then nothing is written. */
+  /* The end comes first: if it is out of reach, nothing is written. */
   return copy_through_host (self, &dest_end, &source_end, cancellable, error)
          && copy_through_host (self, &dest_start, &source_start, cancellable, error)
          && blit (self, &dest_words, &source_words, error);
@@ -331,8 +331,8 @@ is_one_byte_repeated (const guint8 *pattern,
   return TRUE;
 }
 
-/* The pattern is repeated in host memory, from where it goes up in pieces,
- * each of whole repetitions. */
+/* Repeats the pattern in host memory and uploads it in pieces, each with a
+ * whole number of repetitions. */
 static gboolean
 fill_through_host (const MtlMetalBlitter  *self,
                    const Range            *dest,
@@ -355,7 +355,7 @@ fill_through_host (const MtlMetalBlitter  *self,
   if (repeated == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "%" G_GSIZE_FORMAT " bytes of host memory cannot be had", chunk);
+                   "%" G_GSIZE_FORMAT " bytes of host memory cannot be allocated", chunk);
       return FALSE;
     }
 

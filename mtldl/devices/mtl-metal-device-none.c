@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* Where Metal is not built in. */
+/* Replaces the Metal device in builds without Metal. */
 
 #include "mtl-metal-device-private.h"
 

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 G_DECLARE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL, METAL_DEVICE, MtlDevice)
 
-/* An existing id<MTLBuffer>, and what it says of itself. */
+/* The properties of an existing id<MTLBuffer>. */
 typedef struct
 {
   MtlDevice *device;
@@ -22,7 +22,7 @@ typedef struct
   MtlStorageMode storage_mode;
 } MtlMetalBuffer;
 
-/* NULL, both of them, where Metal is not built in. */
+/* Both return NULL in builds without Metal. */
 GPtrArray *mtl_metal_device_get_all     (void);
 MtlDevice *mtl_metal_device_get_default (void);
 gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,

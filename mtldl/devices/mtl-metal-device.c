@@ -15,7 +15,7 @@ struct _MtlMetalDevice
   MtlDevice parent_instance;
 
   gpointer handle; /* id<MTLDevice> */
-  gpointer queue;  /* id<MTLCommandQueue>, made when first needed */
+  gpointer queue;  /* id<MTLCommandQueue>, created on demand */
   gboolean blits_bytes;
 };
 
@@ -40,7 +40,7 @@ mtl_metal_device_supports_storage_mode (MtlDevice      *device,
          || (mode == MTL_STORAGE_MODE_MANAGED && mtl_metal_bridge_has_managed_mode ());
 }
 
-/* Only then are there two copies of it. */
+/* Whether the host and the device each have a copy. */
 static gboolean
 has_two_copies (MtlDevice      *device,
                 MtlStorageMode  mode)
@@ -48,7 +48,7 @@ has_two_copies (MtlDevice      *device,
   return mode == MTL_STORAGE_MODE_MANAGED && !mtl_device_has_unified_memory (device);
 }
 
-/* The queue for this library's own work. */
+/* The queue for this library's work. */
 static gpointer
 get_queue (MtlMetalDevice  *self,
            GError         **error)
@@ -61,7 +61,7 @@ get_queue (MtlMetalDevice  *self,
   queue = mtl_metal_bridge_new_queue (self->handle);
   if (queue == NULL)
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no command queue",
+      g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” cannot create a command queue",
                    mtl_device_get_name (MTL_DEVICE (self)));
       return NULL;
     }
@@ -102,14 +102,14 @@ mtl_metal_device_allocate (MtlDevice       *device,
                            GError         **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
-  /* A blit can then reach the end. */
+  /* A blit of whole words can then reach the end. */
   gsize padded = (size + MTL_METAL_WORD_SIZE - 1) / MTL_METAL_WORD_SIZE * MTL_METAL_WORD_SIZE;
   gpointer buffer = mtl_metal_bridge_new_buffer (self->handle, padded, mode);
 
   if (buffer == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "%" G_GSIZE_FORMAT " bytes cannot be had on “%s”", size,
+                   "%" G_GSIZE_FORMAT " bytes cannot be allocated on “%s”", size,
                    mtl_device_get_name (device));
       return NULL;
     }
@@ -123,8 +123,8 @@ mtl_metal_device_allocate (MtlDevice       *device,
   return buffer;
 }
 
-/* Metal shares whole pages. The rest of a last one that is begun is there in
- * any case, as memory is mapped by pages. */
+/* Metal shares whole pages. The size may be rounded up, as memory is mapped in
+ * whole pages too. */
 static gpointer
 mtl_metal_device_wrap_memory (MtlDevice       *device,
                               gpointer         data,
@@ -150,7 +150,7 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
                                                   owner, destroy);
   if (buffer == NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "“%s” does not take the %" G_GSIZE_FORMAT " bytes at %p in place",
+                 "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
                  mtl_device_get_name (device), size, data);
 
   return buffer;
@@ -171,7 +171,7 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
   if (buffer.device != device)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The buffer is of device “%s” (%d), not of “%s” (%d)",
+                   "The MTLBuffer belongs to device “%s” (%d), not to “%s” (%d)",
                    mtl_device_get_name (buffer.device), buffer.ordinal,
                    mtl_device_get_name (device), mtl_device_get_device_ordinal (device));
       return NULL;
@@ -213,7 +213,7 @@ check_not_purgeable (gboolean   purgeable,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                       "The MTLBuffer is purgeable: what is in it may vanish at any moment");
+                       "The MTLBuffer is purgeable: its contents may be discarded at any time");
   return FALSE;
 }
 
@@ -318,7 +318,7 @@ mtl_metal_device_new_event (MtlDevice  *device,
   gpointer event = mtl_metal_bridge_new_event (MTL_METAL_DEVICE (device)->handle);
 
   if (event == NULL)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” gives no shared event",
+    g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE, "“%s” cannot create a shared event",
                  mtl_device_get_name (device));
 
   return event;
@@ -333,7 +333,7 @@ mtl_metal_device_wrap_event (MtlDevice  *device,
     return mtl_metal_bridge_retain (handle);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The object %p is no MTLSharedEvent", handle);
+               "The object %p is not an MTLSharedEvent", handle);
   return NULL;
 }
 
@@ -424,16 +424,16 @@ mtl_metal_device_new (gpointer handle,
   return MTL_DEVICE (self);
 }
 
-/* Metal's own order, in which PyTorch, MLX and TVM count too; and the default
- * device, which Metal may refuse to name a second time. */
+/* The devices in Metal's order, which PyTorch, MLX and TVM also use, and the
+ * default device, which Metal may refuse to return a second time. */
 typedef struct
 {
   GPtrArray *devices;
-  GPtrArray *handles; /* of each */
+  GPtrArray *handles; /* of the devices */
   MtlDevice *default_device;
 } MtlMetalDevices;
 
-/* The place in the list, or -1. */
+/* Returns the index in the list, or -1. */
 static int
 find_device (GPtrArray *devices,
              guint64    registry_id)
@@ -445,7 +445,7 @@ find_device (GPtrArray *devices,
   return -1;
 }
 
-/* In a sandbox the list may be empty where there is a default device. */
+/* In a sandbox the list may be empty even if there is a default device. */
 static MtlMetalDevices *
 enumerate (void)
 {
@@ -495,8 +495,8 @@ mtl_metal_device_get_default (void)
   return get_devices ()->default_device;
 }
 
-/* The object of a device is the same wherever it comes from, as a rule; what
- * is sure to be the same is its registry ID. */
+/* Metal usually returns the same object for the same device, but only the
+ * registry ID is certain. */
 static int
 find_handle (MtlMetalDevices *all,
              gpointer         handle)
@@ -508,8 +508,8 @@ find_handle (MtlMetalDevices *all,
   return find_device (all->devices, mtl_metal_bridge_get_registry_id (handle));
 }
 
-/* What an id<MTLBuffer> that somebody else made says of itself, if it may be
- * used. If it is no such object, the error has the code of the caller's. */
+/* Describes an id<MTLBuffer> of another library if it can be used. If the
+ * object is not a buffer, the error has the code wrong_object. */
 gboolean
 mtl_metal_device_inspect_buffer (gpointer          handle,
                                  MtlError          wrong_object,
@@ -533,8 +533,8 @@ mtl_metal_device_inspect_buffer (gpointer          handle,
   if (ordinal < 0)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                           "The MTLBuffer is of a device that was not there when this library"
-                           " was first asked for one");
+                           "The MTLBuffer belongs to a device that was not present when this"
+                           " library looked up the devices");
       return FALSE;
     }
 

@@ -70,7 +70,7 @@ test_storage_modes (void)
     }
 
   assert_fails (mtl_buffer_new (get_metal (UNIFIED), 8, MTL_STORAGE_MODE_HOST, &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Test Unified” has no memory of storage mode 0");
+                MTL_ERROR_NOT_SUPPORTED, "“Test Unified” does not support storage mode 0");
 }
 
 static void
@@ -200,7 +200,7 @@ check_host_alone (void)
 
   g_assert_true (mtl_buffer_is_host_accessible (buffer));
   assert_fails (mtl_buffer_new (NULL, 8, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Host” has no memory of storage mode 1");
+                MTL_ERROR_NOT_SUPPORTED, "“Host” does not support storage mode 1");
 }
 
 static void

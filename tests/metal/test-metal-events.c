@@ -354,7 +354,7 @@ test_handle_refused (void)
   assert_fails (mtl_event_new_for_handle (mtl_device_get_host (), handle, &error),
                 MTL_ERROR_NOT_SUPPORTED, "“Host” has no events of its own");
   assert_fails (mtl_event_new_for_handle (get_metal (UNIFIED), buffer, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "is no MTLSharedEvent");
+                MTL_ERROR_INVALID_ARGUMENT, "is not an MTLSharedEvent");
   g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
   g_assert_cmpuint (metal_fixture_retain_count (buffer), ==, 1);
   metal_fixture_release (handle);

@@ -154,7 +154,7 @@ test_out_of_budget (void)
     }
 
   assert_fails (mtl_buffer_new (device, 7, MTL_STORAGE_MODE_PRIVATE, &error),
-                MTL_ERROR_NO_MEMORY, "7 bytes cannot be had on “Test Discrete”");
+                MTL_ERROR_NO_MEMORY, "7 bytes cannot be allocated on “Test Discrete”");
   for (gsize i = 0; i < G_N_ELEMENTS (buffers); i++)
     g_assert_finalize_object (buffers[i]);
 

@@ -102,9 +102,9 @@ test_handle_refused (void)
   gpointer event = metal_fixture_event_new (DISCRETE);
 
   check_refused (UNIFIED, handle, 12, MTL_ERROR_INVALID_ARGUMENT,
-                 "of device “Test Discrete” (1), not of “Test Unified” (0)");
+                 "to device “Test Discrete” (1), not to “Test Unified” (0)");
   check_refused (TWIN, handle, 12, MTL_ERROR_INVALID_ARGUMENT,
-                 "of device “Test Discrete” (1), not of “Test Discrete” (2)");
+                 "to device “Test Discrete” (1), not to “Test Discrete” (2)");
   check_refused (DISCRETE, handle, 13, MTL_ERROR_OUT_OF_BOUNDS,
                  "13 bytes are more than the 12 of the MTLBuffer");
   check_refused (DISCRETE, handle, G_MAXSIZE, MTL_ERROR_OVERFLOW, "18446744073709551615");
@@ -165,7 +165,7 @@ test_handle_of_device_seen_later (void)
   metal_fixture_release (same);
 
   new = metal_fixture_buffer_new (1, 4, OPTIONS_SHARED);
-  check_refused (UNIFIED, new, 4, MTL_ERROR_NOT_SUPPORTED, "that was not there when");
+  check_refused (UNIFIED, new, 4, MTL_ERROR_NOT_SUPPORTED, "that was not present when");
   metal_fixture_release (new);
 }
 
@@ -335,7 +335,7 @@ test_file_mapped_refused (void)
   g_assert_cmpint (truncate (g_file_peek_path (file), MAX_BUFFER_SIZE + 1), ==, 0);
   assert_fails (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE + 1, NULL,
                                        &error),
-                MTL_ERROR_NEEDS_COPY, "“Test Discrete” does not take");
+                MTL_ERROR_NEEDS_COPY, "“Test Discrete” cannot use");
   g_object_unref (mtl_buffer_new_mapped (file, get_metal (DISCRETE), 0, MAX_BUFFER_SIZE, NULL,
                                          &local_error));
   g_assert_no_error (local_error);
@@ -457,7 +457,7 @@ test_memory_refused_by_metal (void)
       metal_double_fail_at (1);
       check_copied (data, 100);
       metal_double_fail_at (1);
-      check_needs_copy (data, 100, "“Test Discrete” does not take the 16384 bytes at");
+      check_needs_copy (data, 100, "“Test Discrete” cannot use the 16384 bytes at");
     }
 
   metal_double_dealloc_on_failure (false);
@@ -478,7 +478,7 @@ test_memory_too_large (void)
                                          &n_ended, count_call, &error),
                 MTL_ERROR_NO_MEMORY, "67108865 bytes");
   g_assert_cmpint (n_ended, ==, 1);
-  check_needs_copy (data, size, "“Test Discrete” does not take");
+  check_needs_copy (data, size, "“Test Discrete” cannot use");
   munmap (room, size + 2 * page_size);
 }
 
@@ -491,7 +491,7 @@ test_memory_copy_fails (void)
   metal_double_fail_at (1);
   assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), data + 64, 36, MTL_BUFFER_FLAGS_NONE,
                                          &n_ended, count_call, &error),
-                MTL_ERROR_NO_MEMORY, "36 bytes cannot be had on “Test Unified”");
+                MTL_ERROR_NO_MEMORY, "36 bytes cannot be allocated on “Test Unified”");
   g_assert_cmpint (n_ended, ==, 1);
 }
 
