@@ -14,7 +14,7 @@ struct _MtlBuffer
   MtlMemory *memory;
   gsize offset; /* of the first byte in the memory */
   gsize size;
-  gboolean size_known; /* that of a slice is, whatever it is a slice of */
+  gboolean size_known; /* always TRUE for a slice */
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);

@@ -12,14 +12,16 @@
 /**
  * MtlBuffer:
  *
- * A stretch of memory: on the host, on a device, or somebody else's.
+ * A block of memory on the host or on a device.
  *
- * A buffer describes memory and does not change: its size, its device and
- * whether it may be written are fixed when it is made. What is in the memory
- * is for its users to order; the library takes no lock.
+ * The memory is allocated by the library or belongs to somebody else.
  *
- * Views, slices of the buffer, [struct@GLib.Bytes] and exported tensors all
- * keep the memory alive, so that none of them can dangle.
+ * A buffer is immutable: its size, its device and whether it is writable are
+ * fixed when it is created. The contents of the memory can change. The library
+ * does not lock the memory, so its users have to coordinate access to it.
+ *
+ * Views, slices, [struct@GLib.Bytes] and exported tensors keep the memory of a
+ * buffer alive.
  *
  * Since: 1.0
  */
@@ -107,7 +109,7 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:device: (getter get_device)
    *
-   * The device that the memory is of.
+   * The device that the memory belongs to.
    *
    * Since: 1.0
    */
@@ -116,7 +118,7 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:device-type: (getter get_device_type)
    *
-   * The kind of that device.
+   * The kind of device that the memory belongs to.
    *
    * Since: 1.0
    */
@@ -127,7 +129,7 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:device-ordinal: (getter get_device_ordinal)
    *
-   * The number of that device among those of its kind.
+   * The number of the device among those of its kind.
    *
    * Since: 1.0
    */
@@ -146,8 +148,10 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:size-known: (getter is_size_known)
    *
-   * Whether the size is that of the memory. Where it is not, as for a tensor
-   * on a foreign device, the size is what is known to be there.
+   * Whether the size of the memory is known.
+   *
+   * If it is not, as for a tensor on a foreign device,
+   * [property@Mtl.Buffer:size] is the size of the part that is known to exist.
    *
    * Since: 1.0
    */
@@ -156,7 +160,7 @@ mtl_buffer_class_init (MtlBufferClass *klass)
   /**
    * MtlBuffer:storage-mode: (getter get_storage_mode)
    *
-   * Where the memory lives and who can reach it.
+   * Where the memory is, and whether the host and the device can access it.
    *
    * Since: 1.0
    */
@@ -216,7 +220,7 @@ buffer_new_take_memory (MtlMemory *memory,
   return self;
 }
 
-/* All of the memory. */
+/* Takes the memory and covers all of it. Returns NULL if the memory is NULL. */
 MtlBuffer *
 mtl_buffer_new_for_memory (MtlMemory *memory)
 {
@@ -230,7 +234,7 @@ mtl_buffer_new_for_memory (MtlMemory *memory)
   return self;
 }
 
-/* Memory of the host is the host's, whatever the default device. */
+/* Host memory is on the host, whatever the default device is. */
 static MtlDevice *
 device_for_mode (MtlDevice      *device,
                  MtlStorageMode  mode)
@@ -243,16 +247,20 @@ device_for_mode (MtlDevice      *device,
 
 /**
  * mtl_buffer_new: (constructor)
- * @device: (nullable): a device; %NULL for the default one, which in storage
- *   mode %MTL_STORAGE_MODE_HOST is the host
- * @size: the size in bytes; may be 0
- * @storage_mode: where the memory is to live
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ * @size: the size in bytes, may be 0
+ * @storage_mode: the storage mode of the memory
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates memory, all zeros, aligned to 64 bytes at least.
+ * Creates a buffer filled with zeros.
  *
- * Fails with %MTL_ERROR_NO_MEMORY where it cannot be had, and with
- * %MTL_ERROR_NOT_SUPPORTED where the device has no such storage mode.
+ * The memory is aligned to at least 64 bytes.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
+ * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode
  *
  * Returns: (transfer full): the new buffer
  *
@@ -272,16 +280,20 @@ mtl_buffer_new (MtlDevice       *device,
 
 /**
  * mtl_buffer_new_uninitialized: (constructor)
- * @device: (nullable): a device; %NULL for the default one, which in storage
- *   mode %MTL_STORAGE_MODE_HOST is the host
- * @size: the size in bytes; may be 0
- * @storage_mode: where the memory is to live
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ * @size: the size in bytes, may be 0
+ * @storage_mode: the storage mode of the memory
  * @error: return location for a [error@Mtl.Error]
  *
- * Allocates memory as [ctor@Mtl.Buffer.new] does, but leaves in it whatever
- * was there: for callers who write all of it first.
+ * Creates a buffer without initializing its contents.
  *
- * Fails as [ctor@Mtl.Buffer.new] does.
+ * This is like [ctor@Mtl.Buffer.new] without the zeros, for callers that
+ * overwrite the whole memory.
+ *
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.Buffer.new]
  *
  * Returns: (transfer full): the new buffer
  *
@@ -301,17 +313,19 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
 
 /**
  * mtl_buffer_new_from_bytes: (constructor)
- * @device: (nullable): a device, %NULL for the host
+ * @device: (nullable): a device, or %NULL for the host
  * @bytes: the contents
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a read-only buffer of @bytes: without a copy where the device can use
- * the memory in place, as the host always can; of a copy elsewhere.
+ * Creates a read-only buffer for @bytes.
  *
- * Metal shares memory that begins on a page; see
- * [method@Mtl.Device.get_page_size].
+ * If the device can use the memory in place, as the host always can, nothing is
+ * copied. Otherwise the buffer has a copy. Metal can use memory that begins at
+ * a page boundary, see [method@Mtl.Device.get_page_size].
  *
- * Fails with %MTL_ERROR_NO_MEMORY where a copy cannot be had.
+ * Errors:
+ *
+ * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
  *
  * Returns: (transfer full): the new buffer
  *
@@ -327,16 +341,20 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
 
 /**
  * mtl_buffer_new_from_bytes_full: (constructor)
- * @device: (nullable): a device, %NULL for the host
+ * @device: (nullable): a device, or %NULL for the host
  * @bytes: the contents
- * @flags: whether a copy may be made; the buffer is read-only in any case
+ * @flags: flags that may forbid a copy; the buffer is always read-only
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a read-only buffer as [ctor@Mtl.Buffer.new_from_bytes] does.
+ * Creates a read-only buffer for @bytes, with flags.
  *
- * Fails with %MTL_ERROR_NEEDS_COPY where the device cannot use the memory in
- * place and a copy is forbidden, and with %MTL_ERROR_NO_MEMORY where a copy
- * cannot be had.
+ * See [ctor@Mtl.Buffer.new_from_bytes].
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NEEDS_COPY: the device cannot use the memory in place, and
+ *   @flags forbid a copy
+ * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
  *
  * Returns: (transfer full): the new buffer
  *
@@ -365,27 +383,31 @@ mtl_buffer_new_from_bytes_full (MtlDevice       *device,
 
 /**
  * mtl_buffer_new_for_data: (skip)
- * @device: (nullable): a device, %NULL for the host
- * @data: (nullable): memory of the host; %NULL only if @size is 0
+ * @device: (nullable): a device, or %NULL for the host
+ * @data: (nullable): host memory; may only be %NULL if @size is 0
  * @size: the size in bytes
- * @flags: whether writes are to be refused, and whether a copy may be made
- * @user_data: (nullable): passed to @destroy
- * @destroy: (nullable): called when the memory is no longer used, from any
- *   thread
+ * @flags: whether the buffer is read-only, and whether a copy is forbidden
+ * @user_data: (nullable): data to pass to @destroy
+ * @destroy: (nullable): called when the memory is no longer used, on any thread
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a buffer of memory that somebody else owns: without a copy where the
- * device can use it in place, as the host always can; of a copy elsewhere, and
- * then @destroy is called at once.
+ * Creates a buffer for existing host memory.
  *
- * Metal shares memory that begins on a page; see
- * [method@Mtl.Device.get_page_size]. Where the last page is not full, the GPU
- * sees what else is in it.
+ * If the device can use the memory in place, as the host always can, nothing is
+ * copied. Otherwise the buffer has a copy, and @destroy is called at once.
  *
- * @destroy is called exactly once, on failure too. Fails with
- * %MTL_ERROR_OVERFLOW where @size does not fit 63 bits, with
- * %MTL_ERROR_NEEDS_COPY where the device cannot use the memory in place and a
- * copy is forbidden, and with %MTL_ERROR_NO_MEMORY where a copy cannot be had.
+ * Metal can use memory that begins at a page boundary, see
+ * [method@Mtl.Device.get_page_size]. If the memory does not fill its last page,
+ * the GPU can see the rest of that page.
+ *
+ * @destroy is called exactly once, even on failure.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits
+ * - %MTL_ERROR_NEEDS_COPY: the device cannot use the memory in place, and
+ *   @flags forbid a copy
+ * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
  *
  * Returns: (transfer full): the new buffer
  *
@@ -411,23 +433,27 @@ mtl_buffer_new_for_data (MtlDevice       *device,
 /**
  * mtl_buffer_new_for_handle: (skip)
  * @device: a device
- * @handle: what the device calls an allocation: an address on the host, an
+ * @handle: the device's handle for an allocation: an address on the host, an
  *   `id<MTLBuffer>` on Metal
  * @size: the size in bytes
- * @user_data: (nullable): passed to @destroy
- * @destroy: (nullable): called when the memory is no longer used, from any
- *   thread
+ * @user_data: (nullable): data to pass to @destroy
+ * @destroy: (nullable): called when the memory is no longer used, on any thread
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a buffer of an allocation that exists already. An `id<MTLBuffer>` is
- * retained, and released with the last user of the buffer; its storage mode is
- * the buffer's.
+ * Creates a buffer for an existing allocation of a device.
  *
- * @destroy is called exactly once, on failure too. Fails with
- * %MTL_ERROR_NOT_SUPPORTED where the device cannot do that or the memory is
- * purgeable, with %MTL_ERROR_INVALID_ARGUMENT where @handle is not an
- * allocation of @device, with %MTL_ERROR_OUT_OF_BOUNDS where it is smaller
- * than @size, and with %MTL_ERROR_OVERFLOW where @size does not fit 63 bits.
+ * An `id<MTLBuffer>` is retained, and released when the memory is no longer
+ * used. The buffer has its storage mode.
+ *
+ * @destroy is called exactly once, even on failure.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot use existing allocations, or
+ *   the memory is purgeable
+ * - %MTL_ERROR_INVALID_ARGUMENT: @handle is not an allocation of @device
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the allocation is smaller than @size
+ * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits
  *
  * Returns: (transfer full): the new buffer
  *
@@ -459,36 +485,41 @@ new_empty (MtlDevice  *device,
 
 /**
  * mtl_buffer_new_mapped: (constructor)
- * @file: a file of a disk
- * @device: (nullable): a device, %NULL for the host
- * @offset: where the range begins in the file, in bytes; any number
- * @size: the size of the range in bytes; may be 0
+ * @file: a file on a disk
+ * @device: (nullable): a device, or %NULL for the host
+ * @offset: the offset of the range in the file, in bytes; any number is allowed
+ * @size: the size of the range in bytes, may be 0
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Makes a read-only buffer of a range of a file, without reading it: the system
- * reads a page when its bytes are first used, and takes it back when memory is
- * short. On Metal the GPU uses the same pages.
+ * Creates a read-only buffer for a range of a file, without reading it.
  *
- * The file is closed at once, and what it is called afterwards does not
- * matter: it may be removed, and another one may take its place, as
- * [method@Gio.File.replace_contents] and a rename do.
+ * The file is mapped: the system reads a page when its bytes are first used,
+ * and drops it when memory is short. On Metal the GPU uses the same pages.
  *
- * **Nobody may cut the file or write to it** as long as the buffer, or
- * anything made of it, is there. What is written is seen in the buffer. To
- * read what was cut off ends the process with `SIGBUS`, and the library cannot
- * prevent it. Where others may do that, and on network file systems, which
- * answer each page fault late or never, read the file instead of mapping it.
+ * The file is closed at once. It may then be renamed, removed, or replaced by
+ * another file, for example with [method@Gio.File.replace_contents].
  *
- * Fails with the codes of [error@Gio.IOErrorEnum] where @file cannot be opened
- * or mapped, among them %G_IO_ERROR_IS_DIRECTORY, and
- * %G_IO_ERROR_NOT_REGULAR_FILE for pipes, sockets, devices, and what has no
- * size, as files in `/proc`, and %G_IO_ERROR_NOT_SUPPORTED where it has no path
- * on this machine; with %MTL_ERROR_OUT_OF_BOUNDS where the range is not within
- * it; with %MTL_ERROR_OVERFLOW where @size is more than there are addresses;
- * with %MTL_ERROR_INVALID_DATA where it changes meanwhile; and with
- * %MTL_ERROR_NEEDS_COPY where @device cannot use the pages in place, or not so
- * many: see [method@Mtl.Device.get_max_buffer_size].
+ * **Nobody may truncate the file or write to it** while the buffer, or anything
+ * created from it, exists. Writes to the file become visible in the buffer.
+ * Reading a part that was cut off ends the process with `SIGBUS`, and the
+ * library cannot prevent this. If other programs may change the file, read it
+ * instead of mapping it. Do the same on network file systems, which may answer
+ * a page fault late or never.
+ *
+ * Errors:
+ *
+ * - %G_IO_ERROR_IS_DIRECTORY: @file is a directory
+ * - %G_IO_ERROR_NOT_REGULAR_FILE: @file is a pipe, a socket or a device, or has
+ *   no size, like the files in `/proc`
+ * - %G_IO_ERROR_NOT_SUPPORTED: @file has no path on this machine
+ * - another [error@Gio.IOErrorEnum]: @file cannot be opened or mapped
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the range is not within the file
+ * - %MTL_ERROR_OVERFLOW: @size is larger than the address space
+ * - %MTL_ERROR_INVALID_DATA: the file changes during the call
+ * - %MTL_ERROR_NEEDS_COPY: @device cannot use the pages in place, or not so
+ *   many, see [method@Mtl.Device.get_max_buffer_size]
  *
  * Returns: (transfer full): the new buffer
  *
@@ -551,13 +582,17 @@ check_range (MtlBuffer  *self,
 /**
  * mtl_buffer_slice:
  * @self: a buffer
- * @offset: where the slice begins, in bytes
- * @size: its size in bytes
+ * @offset: the offset of the slice in @self, in bytes
+ * @size: the size of the slice in bytes
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a buffer of a part of @self. It shares the memory and keeps it alive.
+ * Creates a buffer for a part of @self.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self.
+ * The slice shares the memory and keeps it alive.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the slice is not within @self
  *
  * Returns: (transfer full): the slice
  *
@@ -581,7 +616,7 @@ mtl_buffer_slice (MtlBuffer  *self,
  * mtl_buffer_get_device: (get-property device)
  * @self: a buffer
  *
- * Gets the device that the memory is of.
+ * Gets the device that the memory belongs to.
  *
  * Returns: (transfer none): the device
  *
@@ -599,7 +634,7 @@ mtl_buffer_get_device (MtlBuffer *self)
  * mtl_buffer_get_device_type: (get-property device-type)
  * @self: a buffer
  *
- * Gets the kind of the device that the memory is of.
+ * Gets the kind of device that the memory belongs to.
  *
  * Returns: the kind
  *
@@ -635,7 +670,9 @@ mtl_buffer_get_device_ordinal (MtlBuffer *self)
  * mtl_buffer_get_size: (get-property size)
  * @self: a buffer
  *
- * Gets the size; see [method@Mtl.Buffer.is_size_known].
+ * Gets the size of the buffer.
+ *
+ * See also [method@Mtl.Buffer.is_size_known].
  *
  * Returns: the size in bytes
  *
@@ -653,10 +690,13 @@ mtl_buffer_get_size (MtlBuffer *self)
  * mtl_buffer_is_size_known: (get-property size-known)
  * @self: a buffer
  *
- * Gets whether the size is that of the memory. Where it is not, as for a
- * tensor on a foreign device, the size is what is known to be there.
+ * Checks whether the size of the memory is known.
  *
- * Returns: whether it is known
+ * If it is not, as for a tensor on a foreign device,
+ * [method@Mtl.Buffer.get_size] returns the size of the part that is known to
+ * exist.
+ *
+ * Returns: whether the size is known
  *
  * Since: 1.0
  */
@@ -672,7 +712,7 @@ mtl_buffer_is_size_known (MtlBuffer *self)
  * mtl_buffer_get_storage_mode: (get-property storage-mode)
  * @self: a buffer
  *
- * Gets where the memory lives and who can reach it.
+ * Gets where the memory is, and whether the host and the device can access it.
  *
  * Returns: the storage mode
  *
@@ -690,9 +730,9 @@ mtl_buffer_get_storage_mode (MtlBuffer *self)
  * mtl_buffer_is_host_accessible: (get-property host-accessible)
  * @self: a buffer
  *
- * Gets whether the host can read the memory.
+ * Checks whether the host can read the memory.
  *
- * Returns: whether it can
+ * Returns: whether the host can read the memory
  *
  * Since: 1.0
  */
@@ -708,9 +748,9 @@ mtl_buffer_is_host_accessible (MtlBuffer *self)
  * mtl_buffer_is_device_accessible: (get-property device-accessible)
  * @self: a buffer
  *
- * Gets whether a device other than the host can read the memory.
+ * Checks whether a device other than the host can read the memory.
  *
- * Returns: whether one can
+ * Returns: whether another device can read the memory
  *
  * Since: 1.0
  */
@@ -726,9 +766,9 @@ mtl_buffer_is_device_accessible (MtlBuffer *self)
  * mtl_buffer_is_read_only: (get-property read-only)
  * @self: a buffer
  *
- * Gets whether writes are refused.
+ * Checks whether writes are refused.
  *
- * Returns: whether they are
+ * Returns: whether the buffer is read-only
  *
  * Since: 1.0
  */
@@ -743,12 +783,13 @@ mtl_buffer_is_read_only (MtlBuffer *self)
 /**
  * mtl_buffer_equal:
  * @self: a buffer
- * @other: another one
+ * @other: another buffer
  *
- * Gets whether both describe the same bytes of the same memory. What is in
- * the memory does not matter.
+ * Checks whether two buffers describe the same bytes of the same memory.
  *
- * Returns: whether they do
+ * The contents of the memory are not compared.
+ *
+ * Returns: whether the buffers are equal
  *
  * Since: 1.0
  */
@@ -767,10 +808,11 @@ mtl_buffer_equal (MtlBuffer *self,
  * mtl_buffer_hash:
  * @self: a buffer
  *
- * Gets a number that is the same for buffers that are equal:
- * [method@Mtl.Buffer.equal].
+ * Gets a hash value that is the same for equal buffers.
  *
- * Returns: the number
+ * See [method@Mtl.Buffer.equal].
+ *
+ * Returns: the hash value
  *
  * Since: 1.0
  */
@@ -786,10 +828,12 @@ mtl_buffer_hash (MtlBuffer *self)
  * mtl_buffer_get_contents: (skip)
  * @self: a buffer
  *
- * Gets the address of the first byte. It is valid as long as the buffer.
+ * Gets the host address of the first byte.
  *
- * Returns: (nullable): the address, %NULL where the host cannot reach it, and
- *   possibly where the size is 0
+ * The address is valid as long as the buffer exists.
+ *
+ * Returns: (nullable): the address, or %NULL if the host cannot access the
+ *   memory; it may also be %NULL if the size is 0
  *
  * Since: 1.0
  */
@@ -805,9 +849,10 @@ mtl_buffer_get_contents (MtlBuffer *self)
  * mtl_buffer_get_handle: (skip)
  * @self: a buffer
  *
- * Gets what the device calls the allocation that the buffer is a part of: an
- * address on the host, an `id<MTLBuffer>` on Metal. The buffer begins at
- * [method@Mtl.Buffer.get_byte_offset] within it.
+ * Gets the device's handle for the allocation that contains the buffer.
+ *
+ * The handle is an address on the host and an `id<MTLBuffer>` on Metal. The
+ * buffer begins at [method@Mtl.Buffer.get_byte_offset] within the allocation.
  *
  * Returns: (nullable): the handle
  *
@@ -825,7 +870,7 @@ mtl_buffer_get_handle (MtlBuffer *self)
  * mtl_buffer_get_byte_offset:
  * @self: a buffer
  *
- * Gets where the buffer begins within the allocation that it is a part of.
+ * Gets the offset of the buffer within the allocation that contains it.
  *
  * Returns: the offset in bytes
  *
@@ -854,18 +899,20 @@ check_writable (MtlBuffer  *self,
 /**
  * mtl_buffer_ref_bytes:
  * @self: a buffer
- * @offset: where to begin, in bytes
- * @size: how many bytes
+ * @offset: the offset of the part, in bytes
+ * @size: the size of the part in bytes
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets a part of the memory as [struct@GLib.Bytes], without a copy.
  *
- * The bytes keep the memory alive. Who receives them may take them to be
- * constant, as bytes are: do not write to the memory while somebody relies on
- * that. Use [method@Mtl.Buffer.dup_bytes] for bytes that stay as they are.
+ * The bytes keep the memory alive. Since [struct@GLib.Bytes] are meant to be
+ * immutable, do not write to the memory while other code relies on that. Use
+ * [method@Mtl.Buffer.dup_bytes] for bytes that never change.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self, and
- * with %MTL_ERROR_NOT_HOST_ACCESSIBLE where the host cannot read it.
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the part is not within @self
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  *
  * Returns: (transfer full): the bytes
  *
@@ -894,16 +941,23 @@ mtl_buffer_ref_bytes (MtlBuffer  *self,
 /**
  * mtl_buffer_dup_bytes:
  * @self: a buffer
- * @offset: where to begin, in bytes
- * @size: how many bytes
+ * @offset: the offset of the part, in bytes
+ * @size: the size of the part in bytes
  * @error: return location for a [error@Mtl.Error]
  *
- * Copies a part of the memory, wherever it is.
+ * Copies a part of the memory into new [struct@GLib.Bytes].
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where the part is not within @self, with
- * %MTL_ERROR_NO_MEMORY, with %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here
- * can read it, with %MTL_ERROR_NOT_SUPPORTED where the device cannot move its
- * last bytes, and with %MTL_ERROR_DEVICE.
+ * This works for memory on the host and on devices.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the part is not within @self
+ * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: neither the host nor a supported device can
+ *   read the memory
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
+ *   memory
+ * - %MTL_ERROR_DEVICE: the device failed
  *
  * Returns: (transfer full): the bytes
  *
@@ -932,16 +986,21 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
 /**
  * mtl_buffer_set_bytes:
  * @self: a buffer
- * @offset: where to begin, in bytes
- * @bytes: what to write there
+ * @offset: the offset to write to, in bytes
+ * @bytes: the bytes to write
  * @error: return location for a [error@Mtl.Error]
  *
- * Writes to a part of the memory, wherever it is.
+ * Writes bytes to a part of the memory.
  *
- * Fails with %MTL_ERROR_OUT_OF_BOUNDS where @bytes do not fit, with
- * %MTL_ERROR_READ_ONLY, and as [method@Mtl.Buffer.copy_from] does.
+ * This works for memory on the host and on devices.
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: @bytes do not fit
+ * - %MTL_ERROR_READ_ONLY: @self is read-only
+ * - the errors of [method@Mtl.Buffer.copy_from]
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -969,15 +1028,19 @@ mtl_buffer_set_bytes (MtlBuffer  *self,
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Copies all bytes into a new buffer: on the same device in the same storage
- * mode, or on the host if the device has no backend here. Writes to the copy do
- * not affect @self.
+ * Copies the buffer.
+ *
+ * The copy is on the same device and has the same storage mode. If nothing can
+ * be allocated there, as on a device without a backend, it is on the host.
+ * Writes to the copy do not affect @self.
  *
  * Errors:
  *
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: nothing here can read @self
- * - %MTL_ERROR_NOT_SUPPORTED: the device cannot move the last bytes of @self
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: neither the host nor a supported device can
+ *   read the memory
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
+ *   memory
  * - %MTL_ERROR_DEVICE: the device failed
  * - %G_IO_ERROR_CANCELLED: the copy was cancelled
  *
@@ -1009,30 +1072,33 @@ mtl_buffer_copy (MtlBuffer     *self,
 /**
  * mtl_buffer_copy_from:
  * @self: the buffer to write to
- * @offset: where to write, in bytes
+ * @offset: the offset to write to, in bytes
  * @source: the buffer to read
- * @source_offset: where to read, in bytes
- * @size: how many bytes
+ * @source_offset: the offset to read from, in bytes
+ * @size: the number of bytes to copy
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Copies bytes from @source into @self. Both may be the same buffer, and the two
- * ranges may overlap.
+ * Copies bytes from @source to @self.
+ *
+ * Both may be the same buffer, and the two ranges may overlap.
  *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: a range is not within its buffer
  * - %MTL_ERROR_READ_ONLY: @self is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: nothing here can reach one of the two
- * - %MTL_ERROR_NOT_SUPPORTED: the device cannot move the last bytes of one
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: neither the host nor a supported device can
+ *   access one of the buffers
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
+ *   memory
  * - %MTL_ERROR_NO_MEMORY: memory to pass the bytes through cannot be allocated
  * - %MTL_ERROR_DEVICE: the device failed; part of the range may be written
  * - %G_IO_ERROR_CANCELLED: the copy was cancelled; part of the range may be
  *   written
  *
- * After any other error nothing was written.
+ * After any other error nothing is written.
  *
- * Returns: whether it worked
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -1065,20 +1131,24 @@ mtl_buffer_copy_from (MtlBuffer     *self,
 /**
  * mtl_buffer_fill:
  * @self: a buffer
- * @offset: where to begin, in bytes
- * @size: how many bytes, a multiple of the pattern's
- * @pattern: 1, 2, 4, 8 or 16 bytes
+ * @offset: the offset of the part, in bytes
+ * @size: the size of the part in bytes, a multiple of the size of @pattern
+ * @pattern: a pattern of 1, 2, 4, 8 or 16 bytes
  * @error: return location for a [error@Mtl.Error]
  *
- * Repeats a pattern over a part of the memory.
+ * Fills a part of the memory with a repeated pattern.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the pattern is of another size
- * or does not fit a whole number of times, with %MTL_ERROR_OUT_OF_BOUNDS where
- * the part is not within @self, with %MTL_ERROR_READ_ONLY, with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE where nothing here can reach it, and as
- * [method@Mtl.Buffer.copy_from] does.
+ * Errors:
  *
- * Returns: whether it worked
+ * - %MTL_ERROR_INVALID_ARGUMENT: @pattern has another size, or @size is not a
+ *   multiple of it
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the part is not within @self
+ * - %MTL_ERROR_READ_ONLY: @self is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: neither the host nor a supported device can
+ *   access the memory
+ * - the errors of [method@Mtl.Buffer.copy_from]
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -1100,8 +1170,8 @@ mtl_buffer_fill (MtlBuffer  *self,
       || size % pattern_size != 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "A pattern of %" G_GSIZE_FORMAT " bytes for %" G_GSIZE_FORMAT " bytes: it has"
-                   " to be of 1, 2, 4, 8 or 16 bytes, and to fit a whole number of times",
+                   "A pattern of %" G_GSIZE_FORMAT " bytes for %" G_GSIZE_FORMAT " bytes: it must"
+                   " have 1, 2, 4, 8 or 16 bytes, and fit a whole number of times",
                    pattern_size, size);
       return FALSE;
     }
@@ -1121,17 +1191,22 @@ mtl_buffer_fill (MtlBuffer  *self,
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Makes what the device wrote readable by the host, after all work that was
- * given to the device through this library. The work of a program's own command
- * queues has to be done by then; see [class@Mtl.Event].
+ * Makes the device's writes visible to the host.
  *
- * Memory of storage mode %MTL_STORAGE_MODE_MANAGED is copied from the device
- * where the device has a copy of its own. On the host there is nothing to do.
+ * This waits until the device has finished all work submitted through this
+ * library. Work on the program's own command queues must be finished before,
+ * see [class@Mtl.Event].
  *
- * Fails with %MTL_ERROR_DEVICE where the device failed, and with
- * %MTL_ERROR_NOT_SUPPORTED where it has no backend here.
+ * Memory with %MTL_STORAGE_MODE_MANAGED is copied from the device if the device
+ * has a separate copy. On the host there is nothing to do.
  *
- * Returns: whether it worked
+ * Errors:
+ *
+ * - %MTL_ERROR_DEVICE: the device failed
+ * - %MTL_ERROR_NOT_SUPPORTED: this library has no backend for the device
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
@@ -1152,12 +1227,14 @@ mtl_buffer_synchronize (MtlBuffer     *self,
 /**
  * mtl_buffer_did_modify:
  * @self: a buffer
- * @offset: where the change begins, in bytes
- * @size: how many bytes changed
+ * @offset: the offset of the changed bytes
+ * @size: the number of changed bytes
  *
- * Makes what the host wrote visible to the device: for memory of storage mode
- * %MTL_STORAGE_MODE_MANAGED that was written through its address. What this
- * library writes it reports itself. Elsewhere there is nothing to do.
+ * Makes the host's writes visible to the device.
+ *
+ * This is only needed for memory with %MTL_STORAGE_MODE_MANAGED that the
+ * program wrote to through its address. The library reports its own writes. For
+ * other memory this does nothing.
  *
  * Since: 1.0
  */

@@ -8,27 +8,27 @@
 
 G_BEGIN_DECLS
 
-/* A block of memory, counted atomically. Buffers, views and DLPack exports
- * each hold a reference; what is below a MtlBuffer costs one allocation, so
- * that an import needs no GObject but its view.
+/* A block of memory with an atomic reference count. Buffers, views and DLPack
+ * exports each hold a reference. It is not a GObject, so that an import needs
+ * no GObject except its view.
  *
- * All fields but the device of imported memory are constant. */
+ * All fields except the device of imported memory are constant. */
 typedef struct
 {
   int ref_count; /* atomic */
-  gint32 device_type;    /* DLPack's number, even one that has no name here */
+  gint32 device_type;    /* DLPack's number, even without a name here */
   gint32 device_ordinal;
-  MtlDevice *device;     /* found on demand for imported memory */
+  MtlDevice *device;     /* looked up on demand for imported memory */
   MtlStorageMode storage_mode;
   guint read_only : 1;
-  guint size_known : 1;  /* else size is what is known to be there */
-  guint allocated : 1;   /* the device's own, which has to be freed */
-  guint is_static : 1;   /* not counted */
-  guint has_immortal_device : 1; /* which is not counted */
+  guint size_known : 1;  /* otherwise size is the part that is known to exist */
+  guint allocated : 1;   /* by the device, which has to free it */
+  guint is_static : 1;   /* without a reference count */
+  guint has_immortal_device : 1; /* no reference to the device is held */
   guint is_mapped_file : 1;
   gsize size;
-  gpointer handle;       /* what the device calls it */
-  guint8 *contents;      /* the host's address, or NULL */
+  gpointer handle;       /* the device's handle */
+  guint8 *contents;      /* the host address, or NULL */
   GDestroyNotify destroy;
   gpointer owner;
 } MtlMemory;
@@ -72,8 +72,8 @@ MtlMemory *mtl_memory_new_imported_metal (gpointer         handle,
                                           GError         **error);
 void       mtl_memory_free        (MtlMemory       *self);
 MtlDevice *mtl_memory_get_device  (MtlMemory       *self);
-/* Where copies go: to the same device and mode, or to the host if nothing can be
- * allocated there. */
+/* The device and the mode of a copy: the same as here, or the host if nothing
+ * can be allocated there. */
 MtlDevice *mtl_memory_get_copy_device (MtlMemory       *self,
                                        MtlStorageMode  *mode);
 gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
@@ -81,7 +81,7 @@ gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,
                                     GError         **error);
 
-/* The ranges are within the memory, which is not empty, and may overlap. */
+/* The ranges are not empty, lie within the memory, and may overlap. */
 gboolean   mtl_memory_copy (MtlMemory     *self,
                             gsize          offset,
                             MtlMemory     *source,
@@ -117,7 +117,7 @@ mtl_memory_unref (MtlMemory *self)
 static inline gboolean
 mtl_memory_is_host_accessible (MtlMemory *self)
 {
-  /* Memory of no bytes need not have an address. */
+  /* Empty memory may have no address. */
   return self->contents != NULL || mtl_dl_device_is_host_accessible (self->device_type);
 }
 
@@ -131,8 +131,8 @@ mtl_memory_get_address (MtlMemory *self)
   return mtl_dl_device_has_addresses (self->device_type) ? (guintptr) self->handle : 0;
 }
 
-/* Does nothing where the reference is the last one: what ends with the memory
- * may be somebody else's code. */
+/* Returns FALSE and does nothing if this is the last reference, as freeing the
+ * memory may run other people's code. */
 static inline gboolean
 mtl_memory_unref_unless_last (MtlMemory *self)
 {
@@ -148,7 +148,7 @@ mtl_memory_unref_unless_last (MtlMemory *self)
   return FALSE;
 }
 
-/* Tells the device what the host wrote, where it has a copy of its own. */
+/* Tells the device what the host wrote, if the device has a separate copy. */
 static inline void
 mtl_memory_did_modify (MtlMemory *self,
                        gsize      offset,

@@ -24,7 +24,7 @@ memory_alloc (MtlDevice *device)
   return self;
 }
 
-/* What an object has that nobody gave memory to, as from a bare
+/* The memory of an object that was created without any, as by a bare
  * g_object_new(). */
 MtlMemory *
 mtl_memory_get_empty (void)
@@ -71,7 +71,7 @@ mtl_memory_new (MtlDevice       *device,
   if (!mtl_device_supports_storage_mode (device, mode))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” has no memory of storage mode %d", mtl_device_get_name (device), mode);
+                   "“%s” does not support storage mode %d", mtl_device_get_name (device), mode);
       return NULL;
     }
 
@@ -91,7 +91,7 @@ mtl_memory_new (MtlDevice       *device,
   return self;
 }
 
-/* The mode that the host reaches. */
+/* The mode of memory that the host can access. */
 MtlStorageMode
 mtl_device_get_host_mode (MtlDevice *device)
 {
@@ -119,7 +119,7 @@ memory_new_for_owner (MtlDevice      *device,
   return self;
 }
 
-/* No object in memory is larger, and no address behind one can be told. */
+/* No object in memory can be larger. */
 static gboolean
 check_address_range (gsize    size,
                      GError **error)
@@ -133,7 +133,7 @@ check_address_range (gsize    size,
   return FALSE;
 }
 
-/* Gives a device that takes no memory of the host's a copy of it. */
+/* Copies host memory for a device that cannot use it in place. */
 static MtlMemory *
 memory_new_for_copy (MtlDevice      *device,
                      gconstpointer   data,
@@ -158,8 +158,8 @@ memory_new_for_copy (MtlDevice      *device,
   return self;
 }
 
-/* Host memory that the device uses in place; NULL with NOT_SUPPORTED where it
- * cannot. Takes the owner only if it succeeds. */
+/* Host memory that the device uses in place. Fails with NOT_SUPPORTED if it
+ * cannot. Takes the owner only on success. */
 static MtlMemory *
 memory_new_in_place (MtlDevice       *device,
                      gpointer         data,
@@ -179,7 +179,7 @@ memory_new_in_place (MtlDevice       *device,
   if (klass->wrap_memory == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” does not use memory of the host", mtl_device_get_name (device));
+                   "“%s” cannot use host memory in place", mtl_device_get_name (device));
       return NULL;
     }
 
@@ -192,7 +192,8 @@ memory_new_in_place (MtlDevice       *device,
   return self;
 }
 
-/* In place, or a copy where that is allowed; then taken is FALSE. */
+/* Uses the memory in place, or copies it if that is allowed. Then taken is
+ * FALSE. */
 static MtlMemory *
 memory_new_for_data (MtlDevice       *device,
                      gpointer         data,
@@ -233,8 +234,8 @@ memory_new_for_data (MtlDevice       *device,
   return memory_new_for_copy (device, data, size, error);
 }
 
-/* Takes the owner, on failure too. A device that cannot use the memory in
- * place gets a copy, and the owner ends at once. */
+/* Takes the owner, even on failure. If the device cannot use the memory in
+ * place, it is copied, and the owner ends at once. */
 MtlMemory *
 mtl_memory_new_wrapped (MtlDevice       *device,
                         gpointer         data,
@@ -255,7 +256,7 @@ mtl_memory_new_wrapped (MtlDevice       *device,
   return self;
 }
 
-/* Takes the owner, on failure too. */
+/* Takes the owner, even on failure. */
 MtlMemory *
 mtl_memory_new_for_handle (MtlDevice       *device,
                            gpointer         handle,
@@ -277,7 +278,7 @@ mtl_memory_new_for_handle (MtlDevice       *device,
         kept = handle;
       else
         g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                     "“%s” cannot take part in an existing allocation",
+                     "“%s” cannot use existing allocations",
                      mtl_device_get_name (device));
     }
 
@@ -293,7 +294,8 @@ mtl_memory_new_for_handle (MtlDevice       *device,
   return self;
 }
 
-/* Takes the mapping. The pages before its range are the device's too. */
+/* Takes the mapping. As device memory begins with a page, it includes the bytes
+ * before the range. */
 MtlMemory *
 mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
                             MtlDevice       *device,
@@ -309,7 +311,7 @@ mtl_memory_new_for_mapping (MtlFileMapping  *mapping,
   if (self == NULL)
     return NULL;
 
-  /* Also where the device's memory is what frees it. */
+  /* Set even if the device frees the mapping. */
   self->is_mapped_file = TRUE;
   self->owner = mapping;
   return self;
@@ -342,7 +344,7 @@ mtl_memory_new_imported (gint32           device_type,
   return self;
 }
 
-/* Without a device of Metal its tensors are as foreign as others. */
+/* Without a Metal device, Metal's tensors are foreign like any others. */
 gboolean
 mtl_memory_imports_metal (void)
 {
@@ -351,8 +353,8 @@ mtl_memory_imports_metal (void)
   return devices != NULL && devices->len > 0;
 }
 
-/* A whole id<MTLBuffer> of a peer's, which says that so many bytes of it are
- * used. The peer's tensor holds it. Takes the owner only if it succeeds. */
+/* A whole id<MTLBuffer> of another library, which uses needed_size bytes of it.
+ * The owner keeps it alive, and is only taken on success. */
 MtlMemory *
 mtl_memory_new_imported_metal (gpointer         handle,
                                gsize            needed_size,
@@ -371,7 +373,7 @@ mtl_memory_new_imported_metal (gpointer         handle,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "The tensor reaches byte %" G_GSIZE_FORMAT " of an MTLBuffer of %"
-                   G_GSIZE_FORMAT, needed_size, buffer.size);
+                   G_GSIZE_FORMAT " bytes", needed_size, buffer.size);
       return NULL;
     }
 
@@ -417,7 +419,7 @@ mtl_memory_check_host_accessible (MtlMemory  *self,
   return FALSE;
 }
 
-/* Makes what the device wrote readable by the host. */
+/* Makes the device's writes visible to the host. */
 gboolean
 mtl_memory_synchronize (MtlMemory  *self,
                         GError    **error)
@@ -474,7 +476,8 @@ check_has_copy (MtlMemory  *self,
          || mtl_memory_check_host_accessible (self, error);
 }
 
-/* By the device of one of them: what that device does not know is an address. */
+/* Lets the device of one of them copy. Memory of another device is passed by
+ * its host address. */
 static gboolean
 copy_by_device (MtlDevice     *device,
                 MtlMemory     *dest,
@@ -499,7 +502,7 @@ copy_by_device (MtlDevice     *device,
                                               source_offset, size, cancellable, error);
 }
 
-/* Between two devices, neither of which reaches the other one's memory. */
+/* Copies between two devices that cannot access each other's memory. */
 static gboolean
 copy_through_host (MtlMemory     *dest,
                    gsize          dest_offset,
@@ -565,7 +568,7 @@ mtl_memory_copy (MtlMemory     *self,
                        cancellable, error))
     return FALSE;
 
-  /* Of its own memory the device knows. */
+  /* The device knows of changes to its own memory. */
   if (mtl_memory_get_device (self) != mtl_memory_get_device (source))
     mtl_memory_did_modify (self, offset, size);
   return TRUE;
@@ -579,7 +582,7 @@ fill_host (guint8        *data,
 {
   gsize filled = pattern_size;
 
-  memmove (data, pattern, filled); /* which may lie in the memory itself */
+  memmove (data, pattern, filled); /* the pattern may be part of the memory */
   while (filled < size)
     {
       gsize chunk = MIN (filled, size - filled);
