@@ -4,7 +4,7 @@
 
 #include "mtldl-pixbuf.h"
 
-/* What a view has to be for GdkPixbuf to take its memory as it is. */
+/* The arguments that describe the memory of a view to GdkPixbuf. */
 typedef struct
 {
   int width;
@@ -14,8 +14,8 @@ typedef struct
   gsize size;
 } Picture;
 
-/* Not gdk_pixbuf_get_byte_length(): that one counts in int and is wrong from
- * 2 GiB on. The last row may lack its padding. */
+/* gdk_pixbuf_get_byte_length() counts in int and is wrong from 2 GiB on. The
+ * last row may lack its padding. */
 static gsize
 picture_size (gsize height,
               gsize rowstride,
@@ -26,23 +26,25 @@ picture_size (gsize height,
 
 /**
  * mtl_pixbuf_to_view:
- * @pixbuf: a picture of 8 bits per sample
+ * @pixbuf: a picture with 8 bits per sample
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a writable view of a picture's own pixels, without a copy.
+ * Creates a writable view of the pixels of a picture, without a copy.
  *
  * The view has the shape [height, width, channels], elements of type `uint8`
- * and the picture's row stride. It keeps @pixbuf alive. What is written to the
- * one is seen in the other.
+ * and the picture's row stride. It keeps @pixbuf alive. Writes to either become
+ * visible in the other.
  *
- * A picture over [struct@GLib.Bytes], as
- * [ctor@GdkPixbuf.Pixbuf.new_from_bytes] makes it, may not be written to.
- * GdkPixbuf therefore gives it a copy of its own when somebody first asks to
- * write, as this function does; from then on the picture and its views share
- * that copy, and the bytes are left as they were. Pictures from files are not
- * over bytes.
+ * The pixels of a picture created from [struct@GLib.Bytes], for example with
+ * [ctor@GdkPixbuf.Pixbuf.new_from_bytes], may not be written to. GdkPixbuf
+ * therefore copies them on the first request for writable pixels, which this
+ * function makes. From then on the picture and its views share the copy, and
+ * the bytes do not change. Pictures loaded from files do not use
+ * [struct@GLib.Bytes].
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where a sample does not have 8 bits.
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: a sample does not have 8 bits
  *
  * Returns: (transfer full): the view
  *
@@ -161,7 +163,7 @@ check_strides (const gint64  *shape,
                gint64         rowstride,
                GError       **error)
 {
-  /* The stride of an axis of extent 1 leads nowhere. */
+  /* The stride of an axis of extent 1 is never used. */
   gboolean are_pixels_dense = strides[2] == 1 && (shape[1] == 1 || strides[1] == shape[2]);
   gint64 row_size = shape[1] * shape[2];
 
@@ -171,7 +173,7 @@ check_strides (const gint64  *shape,
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "The strides are (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                "); a picture of that width has (%" G_GINT64_FORMAT " to %d, %" G_GINT64_FORMAT
-               ", 1), as a copy of the view has",
+               ", 1): use a copy of the view",
                strides[0], strides[1], strides[2], row_size, G_MAXINT, shape[2]);
   return FALSE;
 }
@@ -211,7 +213,7 @@ picture_init (Picture         *picture,
   if (picture->size <= G_MAXINT)
     return TRUE;
 
-  /* It would be accepted, but other parts of GdkPixbuf count the bytes in int. */
+  /* GdkPixbuf would accept it, but parts of it count the bytes in int. */
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                "The picture takes %" G_GSIZE_FORMAT " bytes; GdkPixbuf counts to %d",
                picture->size, G_MAXINT);
@@ -230,20 +232,24 @@ unref_view (guchar   *pixels,
  * @view: a view of shape [height, width, channels]
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a picture that shares the memory of @view, without a copy, and keeps
- * it alive. 3 channels are red, green, blue; the fourth one is the opacity, by
- * which the colors are not multiplied.
+ * Creates a picture that shares the memory of a view, without a copy.
  *
- * Where @view is writable, what is written to the one is seen in the other.
- * Where it is read-only, GdkPixbuf gives the picture a copy of its own when
- * somebody first asks to write to the picture.
+ * The picture keeps the memory alive. 3 channels are red, green and blue. A
+ * fourth channel is the opacity; the colors are not premultiplied by it.
  *
- * Fails with %MTL_ERROR_INVALID_ARGUMENT where the elements are not `uint8`,
- * where there are not 3 dimensions, not 3 or 4 channels, or no pixels; with
- * %MTL_ERROR_NOT_HOST_ACCESSIBLE; with %MTL_ERROR_NEEDS_COPY where the strides
- * are not those of rows of pixels from top to bottom, as after
- * [method@Mtl.StridedView.flip]: give it a [method@Mtl.StridedView.copy] then;
- * and with %MTL_ERROR_OVERFLOW from 2 GiB on.
+ * If @view is writable, writes to either become visible in the other. If it is
+ * read-only, GdkPixbuf copies the pixels when writable pixels are first
+ * requested from the picture.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the elements are not `uint8`, there are not 3
+ *   dimensions, not 3 or 4 channels, or no pixels
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
+ *   to bottom, as after [method@Mtl.StridedView.flip]; use a
+ *   [method@Mtl.StridedView.copy] then
+ * - %MTL_ERROR_OVERFLOW: the picture has 2 GiB or more
  *
  * Returns: (transfer full): the new picture
  *

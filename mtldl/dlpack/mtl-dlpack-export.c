@@ -8,7 +8,7 @@
 #include "mtl-strided-view-private.h"
 
 /* Shape and strides follow the struct, so that an export is one allocation.
- * Each has its own: some consumers write to them. */
+ * Exports do not share them, as some consumers write to them. */
 typedef struct
 {
   DLManagedTensorVersioned managed;
@@ -21,7 +21,7 @@ typedef struct
   gint64 dims[];
 } LegacyExport;
 
-/* Deleters run on any thread, and touch nothing but C and GObject state. */
+/* Deleters may run on any thread, and only touch C and GObject state. */
 static void
 delete_versioned (DLManagedTensorVersioned *managed)
 {
@@ -36,7 +36,7 @@ delete_legacy (DLManagedTensor *managed)
   g_free (managed);
 }
 
-/* What of a layout does not go out as it is, if anything. */
+/* Returns why a layout cannot be exported as it is, or NULL. */
 static const char *
 find_obstacle (MtlStridedView *self,
                MtlDlpackFlags  flags)
@@ -46,10 +46,10 @@ find_obstacle (MtlStridedView *self,
 
   if (!(flags & MTL_DLPACK_FLAGS_NEGATIVE_STRIDES)
       && mtl_layout_has_negative_strides (&self->layout))
-    return "has negative strides, which few consumers take";
+    return "has negative strides, which few consumers accept";
 
   mtl_layout_get_first_byte (&self->layout, &byte, &bit);
-  return bit != 0 ? "begins within a byte, which DLPack cannot say" : NULL;
+  return bit != 0 ? "begins within a byte, which DLPack cannot express" : NULL;
 }
 
 static gboolean
@@ -62,7 +62,7 @@ is_own_device (MtlStridedView *self,
              && device_ordinal == self->memory->device_ordinal);
 }
 
-/* Memory that a device shares with the host has two identities. */
+/* Memory that a device shares with the host can be exported as either's. */
 static gboolean
 goes_out_in_place (MtlStridedView *self,
                    gint32          device_type,
@@ -73,7 +73,7 @@ goes_out_in_place (MtlStridedView *self,
              && mtl_strided_view_is_host_accessible (self));
 }
 
-/* The device that a copy is to be made on. */
+/* The device to copy to. */
 static MtlDevice *
 get_other_device (MtlStridedView  *self,
                   gint32           device_type,
@@ -87,7 +87,7 @@ get_other_device (MtlStridedView  *self,
     device = mtl_device_get (device_type, device_ordinal, NULL);
   if (device == NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "Memory of device (%d, %d) cannot go out as memory of device (%d, %d)",
+                 "Memory of device (%d, %d) cannot be exported as memory of device (%d, %d)",
                  self->memory->device_type, self->memory->device_ordinal,
                  device_type, device_ordinal);
 
@@ -101,16 +101,16 @@ check_legacy (MtlStridedView  *self,
   if (self->read_only)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                   "A read-only view cannot go out in the legacy form, which cannot say so:"
-                   " ask for version 1.0 or for a copy");
+                   "A read-only view cannot be exported in the legacy form, which has no"
+                   " read-only flag: ask for version 1.0 or for a copy");
       return FALSE;
     }
 
   if (self->type.padded)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "Padded elements of %u bits cannot go out in the legacy form, which cannot"
-                   " say so", self->type.bits);
+                   "Padded elements of %u bits cannot be exported in the legacy form, which has no"
+                   " flag for them", self->type.bits);
       return FALSE;
     }
 
@@ -133,19 +133,19 @@ check_copy_allowed (MtlStridedView  *self,
   string = mtl_layout_to_string (&self->layout);
   if (obstacle != NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                 "A layout of %s %s: it goes out as a copy only", string, obstacle);
+                 "A layout of %s %s: it can only be exported as a copy", string, obstacle);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                 "Memory of device (%d, %d), which the host does not share, goes out as memory"
-                 " of device (%d, %d) as a copy only",
+                 "Memory of device (%d, %d) can only be exported as memory of device (%d, %d) by"
+                 " copying it",
                  self->memory->device_type, self->memory->device_ordinal,
                  device_type, device_ordinal);
 
   return FALSE;
 }
 
-/* What a device says of memory that is to go out as it is. Managed memory is
- * brought up to date where the host is to read it. */
+/* Lets the device refuse to export its memory as it is. Managed memory is
+ * synchronized if the host is to read it. */
 static gboolean
 prepare_memory (MtlStridedView  *self,
                 gint32           device_type,
@@ -166,7 +166,7 @@ prepare_memory (MtlStridedView  *self,
          || mtl_memory_synchronize (memory, error);
 }
 
-/* Makes the copy that goes out where the view itself cannot or must not. */
+/* Creates a copy if the view itself cannot or must not be exported. */
 static gboolean
 prepare (MtlStridedView   *self,
          MtlDlpackFlags    flags,
@@ -181,7 +181,7 @@ prepare (MtlStridedView   *self,
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The flags 0x%x ask for a copy and forbid it", flags);
+                   "The flags 0x%x both ask for a copy and forbid it", flags);
       return FALSE;
     }
 
@@ -189,7 +189,8 @@ prepare (MtlStridedView   *self,
       && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL)
     return prepare_memory (self, device_type, error);
 
-  /* Of no particular device, or in its own storage mode on its own device. */
+  /* If no device is requested, the copy stays on the view's device, in the same
+   * storage mode. */
   if (device_type != MTL_DEVICE_TYPE_UNKNOWN)
     {
       device = get_other_device (self, device_type, device_ordinal, error);
@@ -200,13 +201,13 @@ prepare (MtlStridedView   *self,
   if (!check_copy_allowed (self, flags, obstacle, device_type, device_ordinal, error))
     return FALSE;
 
-  /* A copy is writable, but nobody asked for one. */
+  /* A copy would be writable, but nobody asked for one. */
   if ((flags & MTL_DLPACK_FLAGS_LEGACY) && !(flags & MTL_DLPACK_FLAGS_COPY)
       && !check_legacy (self, error))
     return FALSE;
 
-  /* A copy is made through the host; of memory that may vanish it would be of
-   * anything. */
+  /* The copy is made through the host. Memory whose contents may be discarded
+   * is refused, as the copy could contain anything. */
   if (!prepare_memory (self, MTL_DEVICE_TYPE_CPU, error))
     return FALSE;
 
@@ -217,8 +218,8 @@ prepare (MtlStridedView   *self,
   return *copy != NULL;
 }
 
-/* A stride that is never walked may be anything but negative, and that of an
- * empty tensor is the dense one. */
+/* Strides that are never used must not be negative, and those of an empty
+ * tensor are dense. */
 static void
 write_dims (const MtlLayout *layout,
             gboolean         is_empty,
@@ -245,7 +246,7 @@ write_dims (const MtlLayout *layout,
     }
 }
 
-/* Where the memory goes out as the host's, it does so by its address there. */
+/* Memory that is exported as host memory is described by its host address. */
 static gpointer
 get_base (MtlMemory *memory,
           DLDevice   device)
@@ -292,27 +293,32 @@ write_tensor (MtlStridedView *self,
 /**
  * mtl_strided_view_to_dlpack_full: (skip)
  * @self: a view
- * @flags: how it is to go out; %MTL_DLPACK_FLAGS_LEGACY is not among them
- * @device_type: the device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
- * @device_ordinal: its number
+ * @flags: how to export the view; %MTL_DLPACK_FLAGS_LEGACY is not allowed
+ * @device_type: the kind of device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
+ * @device_ordinal: the number of that device
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives the view to another library, in the form of DLPack 1.0 and later. The
- * tensor keeps the memory alive until its deleter is called, on any thread.
+ * Exports the view to another library, as a tensor of DLPack 1.0 or later.
  *
- * Memory that a device shares with the host goes out as that device's, or as
- * the host's where @device_type asks for it; for another device a copy goes
- * out.
+ * The tensor keeps the memory alive until its deleter is called, on any thread.
  *
- * Host memory goes out with a byte offset of 0. Negative strides make most
- * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
- * out in their place; so it does where the first element begins within a byte.
+ * Memory that a device shares with the host is exported as memory of that
+ * device, or as host memory if @device_type asks for it. For any other device
+ * the view is copied.
  *
- * Fails with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden, with
- * %MTL_ERROR_NOT_SUPPORTED where the memory cannot go out as that device's,
- * with %MTL_ERROR_INVALID_ARGUMENT where the flags contradict each other, and
- * as [method@Mtl.StridedView.copy] does.
+ * Host memory is exported with a byte offset of 0. Most consumers do not accept
+ * negative strides, so a view with negative strides is copied unless @flags
+ * contain %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. A view whose first element begins
+ * within a byte is copied too.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NEEDS_COPY: a copy is needed but forbidden
+ * - %MTL_ERROR_NOT_SUPPORTED: the memory cannot be exported as memory of that
+ *   device
+ * - %MTL_ERROR_INVALID_ARGUMENT: the flags contradict each other
+ * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -352,10 +358,15 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Exports the view in the form of DLPack 1.0 and later, on its own device,
- * copied only if there is no other way. This is
+ * Exports the view on its own device, as a tensor of DLPack 1.0 or later.
+ *
+ * The view is only copied if there is no other way. This is
  * [method@Mtl.StridedView.to_dlpack_full] with %MTL_DLPACK_FLAGS_NONE and
- * %MTL_DEVICE_TYPE_UNKNOWN, and fails as that does.
+ * %MTL_DEVICE_TYPE_UNKNOWN.
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.to_dlpack_full]
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -372,18 +383,22 @@ mtl_strided_view_to_dlpack (MtlStridedView  *self,
 /**
  * mtl_strided_view_to_dlpack_legacy_full: (skip)
  * @self: a view
- * @flags: how it is to go out
- * @device_type: the device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
- * @device_ordinal: its number
+ * @flags: how to export the view
+ * @device_type: the kind of device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
+ * @device_ordinal: the number of that device
  * @error: return location for a [error@Mtl.Error]
  *
- * Gives the view to another library, in the form from before DLPack 1.0, which
- * cannot carry read-only data.
+ * Exports the view to another library, in the form from before DLPack 1.0.
  *
- * Fails with %MTL_ERROR_READ_ONLY where @self is read-only and
- * %MTL_DLPACK_FLAGS_COPY is not set, and as
- * [method@Mtl.StridedView.to_dlpack_full] does.
+ * This form cannot describe read-only memory or padded elements.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_READ_ONLY: @self is read-only, and @flags do not contain
+ *   %MTL_DLPACK_FLAGS_COPY
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are padded
+ * - the errors of [method@Mtl.StridedView.to_dlpack_full]
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -421,10 +436,15 @@ mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Exports the view in the form from before DLPack 1.0, on its own device, copied
- * only if there is no other way. This is
- * [method@Mtl.StridedView.to_dlpack_legacy_full] with %MTL_DLPACK_FLAGS_NONE and
- * %MTL_DEVICE_TYPE_UNKNOWN, and fails as that does.
+ * Exports the view on its own device, in the form from before DLPack 1.0.
+ *
+ * The view is only copied if there is no other way. This is
+ * [method@Mtl.StridedView.to_dlpack_legacy_full] with %MTL_DLPACK_FLAGS_NONE
+ * and %MTL_DEVICE_TYPE_UNKNOWN.
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.to_dlpack_legacy_full]
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -441,32 +461,38 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
 /**
  * mtl_strided_view_export_dlpack_full:
  * @self: a view
- * @flags: how it is to go out
- * @device_type: the device that the consumer wants, or
- *   %MTL_DEVICE_TYPE_UNKNOWN for the one that the memory is of
- * @device_ordinal: its number
- * @event: (nullable): what to wait for first
+ * @flags: how to export the view
+ * @device_type: the kind of device that the consumer wants, or
+ *   %MTL_DEVICE_TYPE_UNKNOWN for the device of the memory
+ * @device_ordinal: the number of that device
+ * @event: (nullable): an event to wait for first
  * @event_value: the value of @event to wait for
  * @cancellable: (nullable): a cancellable for the wait
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Gives the view to another library, once @event has reached @event_value: the
- * work of a program's own command queues on the memory has to be done before
- * somebody else touches it. What this library did is done.
+ * Exports the view to another library, once @event has reached @event_value.
  *
- * Memory that a device shares with the host goes out as that device's, or as
- * the host's where @device_type asks for it; for another device a copy goes
- * out.
+ * Work on the memory by the program's own command queues must be finished
+ * before another library uses it. This library's work is already finished.
  *
- * Host memory goes out with a byte offset of 0. Negative strides make most
- * consumers fail, so that without %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES a copy goes
- * out in their place; so it does where the first element begins within a byte.
+ * Memory that a device shares with the host is exported as memory of that
+ * device, or as host memory if @device_type asks for it. For any other device
+ * the view is copied.
  *
- * Fails with %MTL_ERROR_READ_ONLY where a read-only view would go out in the
- * legacy form, with %MTL_ERROR_NEEDS_COPY where a copy is needed but forbidden,
- * with %MTL_ERROR_NOT_SUPPORTED where the memory cannot go out as that
- * device's, with %MTL_ERROR_INVALID_ARGUMENT where the flags contradict each
- * other, and as [method@Mtl.StridedView.copy] does.
+ * Host memory is exported with a byte offset of 0. Most consumers do not accept
+ * negative strides, so a view with negative strides is copied unless @flags
+ * contain %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. A view whose first element begins
+ * within a byte is copied too.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_READ_ONLY: a read-only view would be exported in the legacy form
+ * - %MTL_ERROR_NEEDS_COPY: a copy is needed but forbidden
+ * - %MTL_ERROR_NOT_SUPPORTED: the memory cannot be exported as memory of that
+ *   device
+ * - %MTL_ERROR_INVALID_ARGUMENT: the flags contradict each other
+ * - %G_IO_ERROR_CANCELLED: the wait was cancelled
+ * - the errors of [method@Mtl.StridedView.copy]
  *
  * Returns: (transfer full): the tensor in transit
  *
@@ -509,10 +535,15 @@ mtl_strided_view_export_dlpack_full (MtlStridedView  *self,
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
- * Exports the view to another library, on its own device, copied only if there
- * is no other way. This is [method@Mtl.StridedView.export_dlpack_full] with
- * %MTL_DLPACK_FLAGS_NONE, %MTL_DEVICE_TYPE_UNKNOWN and no event, and fails as
- * that does.
+ * Exports the view to another library, on its own device.
+ *
+ * The view is only copied if there is no other way. This is
+ * [method@Mtl.StridedView.export_dlpack_full] with %MTL_DLPACK_FLAGS_NONE,
+ * %MTL_DEVICE_TYPE_UNKNOWN and no event.
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.export_dlpack_full]
  *
  * Returns: (transfer full): the tensor in transit
  *

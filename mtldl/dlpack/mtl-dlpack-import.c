@@ -7,8 +7,8 @@
 #include "mtl-error.h"
 #include "mtl-strided-view-private.h"
 
-/* An MTLBuffer says itself what device it is of, and how large it is: peers
- * count devices each in its own way. */
+/* The device and the size are those of the MTLBuffer, as other libraries number
+ * devices in different ways. */
 static MtlStridedView *
 import_metal (const DLTensor        *tensor,
               MtlTensorDescription  *description,
@@ -54,9 +54,9 @@ import_tensor (const DLTensor  *tensor,
   if (first < end && device->device_type == MTL_DEVICE_TYPE_METAL && mtl_memory_imports_metal ())
     return import_metal (tensor, &description, read_only, owner, destroy, error);
 
-  /* A peer does not say how large its memory is. On the host it is what the
-   * elements touch; a device's handle is kept as it came, unless elements lie
-   * below it. */
+  /* DLPack does not contain the size of the memory. On the host it is the range
+   * of the elements. The handle of a device is kept unless elements lie below
+   * it. */
   if (mtl_dl_device_is_host_accessible (device->device_type))
     {
       data = first < end ? data + tensor->byte_offset + first : NULL;
@@ -79,7 +79,7 @@ import_tensor (const DLTensor  *tensor,
   return mtl_strided_view_new_take (memory, byte_offset, description.type, &description.layout);
 }
 
-/* Leaves the tensor alone on failure. */
+/* Does not free the tensor on failure. */
 static MtlStridedView *
 import_managed (MtlManaged   managed,
                 GError     **error)
@@ -101,18 +101,22 @@ import_managed (MtlManaged   managed,
  * @tensor: a tensor in transit
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a view of a tensor of another library, without a copy. The view keeps
- * it alive.
+ * Creates a view of a tensor from another library, without a copy.
  *
- * A tensor of Metal is wrapped with its `id<MTLBuffer>`, which says of what
- * device and storage mode it is. What the producer gave the GPU to do has to
- * be done, as far as the host is to read it.
+ * The view keeps the tensor alive.
  *
- * Fails with %MTL_ERROR_CONSUMED where @tensor was consumed already, with
- * %MTL_ERROR_INVALID_DATA where it makes no sense, with %MTL_ERROR_OVERFLOW
- * where its elements leave the address space, and with
- * %MTL_ERROR_NOT_SUPPORTED where it is of purgeable memory. @tensor can be used
- * again after the last three.
+ * A Metal tensor is wrapped with its `id<MTLBuffer>`, which determines the
+ * device and the storage mode. If the host is to read the memory, the GPU work
+ * that the producer submitted must be finished.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_CONSUMED: @tensor has already been consumed
+ * - %MTL_ERROR_INVALID_DATA: @tensor is malformed
+ * - %MTL_ERROR_OVERFLOW: the elements are not within the address space
+ * - %MTL_ERROR_NOT_SUPPORTED: the memory is purgeable
+ *
+ * After any of the last three errors, @tensor can be used again.
  *
  * Returns: (transfer full): the new view
  *
@@ -152,13 +156,15 @@ view_new_take_managed (MtlManaged   managed,
 
 /**
  * mtl_strided_view_new_take_dlpack: (skip)
- * @managed: (transfer full): a managed tensor, taken on failure too
+ * @managed: (transfer full): a managed tensor, taken even on failure
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a view of a tensor of another library, without a copy.
+ * Creates a view of a tensor from another library, without a copy.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where it is of another major version
- * than 1, and as [ctor@Mtl.StridedView.new_from_dlpack] does.
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1
+ * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
  *
  * Returns: (transfer full): the new view
  *
@@ -175,12 +181,14 @@ mtl_strided_view_new_take_dlpack (struct DLManagedTensorVersioned  *managed,
 
 /**
  * mtl_strided_view_new_take_dlpack_legacy: (skip)
- * @managed: (transfer full): a managed tensor, taken on failure too
+ * @managed: (transfer full): a managed tensor, taken even on failure
  * @error: return location for a [error@Mtl.Error]
  *
- * Makes a view of a tensor of another library, without a copy.
+ * Creates a view of a tensor from another library, without a copy.
  *
- * Fails as [ctor@Mtl.StridedView.new_from_dlpack] does.
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
  *
  * Returns: (transfer full): the new view
  *
@@ -200,13 +208,17 @@ mtl_strided_view_new_take_dlpack_legacy (struct DLManagedTensor  *managed,
  * @dl_tensor: (type gpointer): a DLPack `DLTensor`
  * @error: return location for a [error@Mtl.Error]
  *
- * Checks a tensor of another library as an importer has to: the number of
- * dimensions, the extents, the element type, that there is data if there are
- * elements, and that no product or sum overflows.
+ * Checks whether a tensor from another library is valid.
  *
- * Fails with %MTL_ERROR_INVALID_DATA or %MTL_ERROR_OVERFLOW.
+ * This checks the number of dimensions, the extents, the element type, that
+ * there is data if there are elements, and that no product or sum overflows.
  *
- * Returns: whether all is well
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_DATA: the tensor is malformed
+ * - %MTL_ERROR_OVERFLOW: a product or a sum overflows
+ *
+ * Returns: whether the tensor is valid
  *
  * Since: 1.0
  */

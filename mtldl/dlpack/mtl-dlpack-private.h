@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 gboolean mtl_dlpack_check_version (const DLManagedTensorVersioned  *managed,
                                    GError                         **error);
 
-/* A tensor in transit, of one of the two forms. */
+/* A tensor in transit: one of the two forms. */
 typedef struct
 {
   DLManagedTensorVersioned *versioned;

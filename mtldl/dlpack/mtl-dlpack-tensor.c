@@ -13,8 +13,9 @@
  *
  * A DLPack tensor on its way from one library to another.
  *
- * It is consumed once: by [ctor@Mtl.StridedView.new_from_dlpack], or by taking
- * the struct out of it. If it never is, it frees the struct when it goes.
+ * A tensor can be consumed once: by [ctor@Mtl.StridedView.new_from_dlpack], or
+ * by stealing its struct. If it is never consumed, it frees the struct when it
+ * is finalized.
  *
  * Since: 1.0
  */
@@ -107,7 +108,7 @@ mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
   /**
    * MtlDlpackTensor:device-type: (getter get_device_type)
    *
-   * The kind of device that the memory is of.
+   * The kind of device that the memory belongs to.
    *
    * Since: 1.0
    */
@@ -118,7 +119,7 @@ mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
   /**
    * MtlDlpackTensor:device-ordinal: (getter get_device_ordinal)
    *
-   * The number of that device among those of its kind.
+   * The number of the device among those of its kind.
    *
    * Since: 1.0
    */
@@ -128,7 +129,7 @@ mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
   /**
    * MtlDlpackTensor:flags: (getter get_flags)
    *
-   * DLPack's flags; 0 in the legacy form.
+   * DLPack's flags, 0 for the legacy form.
    *
    * Since: 1.0
    */
@@ -137,7 +138,7 @@ mtl_dlpack_tensor_class_init (MtlDlpackTensorClass *klass)
   /**
    * MtlDlpackTensor:consumed: (getter is_consumed)
    *
-   * Whether the tensor was consumed.
+   * Whether the tensor has been consumed.
    *
    * Since: 1.0
    */
@@ -151,7 +152,7 @@ mtl_dlpack_tensor_init (MtlDlpackTensor *self)
 {
 }
 
-/* Of another major version nothing but the deleter may be touched. */
+/* If the major version differs, only the deleter may be used. */
 gboolean
 mtl_dlpack_check_version (const DLManagedTensorVersioned  *managed,
                           GError                         **error)
@@ -160,20 +161,22 @@ mtl_dlpack_check_version (const DLManagedTensorVersioned  *managed,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "A DLPack tensor of version %u.%u: only version %u is understood",
+               "A DLPack tensor of version %u.%u is not supported: only version %u is",
                managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
   return FALSE;
 }
 
 /**
  * mtl_dlpack_tensor_new_take: (skip)
- * @managed: (transfer full): a managed tensor, taken on failure too
+ * @managed: (transfer full): a managed tensor, taken even on failure
  * @error: return location for a [error@Mtl.Error]
  *
  * Wraps a tensor of DLPack 1.0 or later.
  *
- * Fails with %MTL_ERROR_NOT_SUPPORTED where it is of another major version
- * than 1, and has its deleter called then.
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the major version of DLPack is not 1; the deleter
+ *   is called
  *
  * Returns: (transfer full): the new object
  *
@@ -205,7 +208,7 @@ mtl_dlpack_tensor_new_take (struct DLManagedTensorVersioned  *managed,
  * mtl_dlpack_tensor_new_take_legacy: (skip)
  * @managed: (transfer full): a managed tensor
  *
- * Wraps a tensor of the form from before DLPack 1.0.
+ * Wraps a tensor in the form from before DLPack 1.0.
  *
  * Returns: (transfer full): the new object
  *
@@ -233,13 +236,13 @@ mtl_dlpack_tensor_take (MtlDlpackTensor  *self,
 
   if (managed == NULL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_CONSUMED,
-                 "The DLPack tensor of device (%d, %d) was consumed already: it can be only once",
+                 "The DLPack tensor of device (%d, %d) has already been consumed",
                  self->device.device_type, self->device.device_id);
 
   return wrap (self, managed);
 }
 
-/* After a failure that came before the tensor was used. */
+/* Undoes mtl_dlpack_tensor_take() after a failure. */
 void
 mtl_dlpack_tensor_give_back (MtlDlpackTensor *self,
                              MtlManaged       managed)
@@ -257,7 +260,7 @@ check_form (MtlDlpackTensor  *self,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The DLPack tensor is of the %s form", self->is_legacy ? "legacy" : "versioned");
+               "The DLPack tensor is in the %s form", self->is_legacy ? "legacy" : "versioned");
   return FALSE;
 }
 
@@ -266,10 +269,12 @@ check_form (MtlDlpackTensor  *self,
  * @self: a tensor of DLPack 1.0 or later
  * @error: return location for a [error@Mtl.Error]
  *
- * Consumes the tensor, and gives the struct to the caller.
+ * Consumes the tensor and returns its struct.
  *
- * Fails with %MTL_ERROR_CONSUMED where it was consumed already, and with
- * %MTL_ERROR_INVALID_ARGUMENT where it is of the legacy form.
+ * Errors:
+ *
+ * - %MTL_ERROR_CONSUMED: the tensor has already been consumed
+ * - %MTL_ERROR_INVALID_ARGUMENT: the tensor is in the legacy form
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -289,13 +294,15 @@ mtl_dlpack_tensor_steal (MtlDlpackTensor  *self,
 
 /**
  * mtl_dlpack_tensor_steal_legacy: (skip)
- * @self: a tensor of the form from before DLPack 1.0
+ * @self: a tensor in the form from before DLPack 1.0
  * @error: return location for a [error@Mtl.Error]
  *
- * Consumes the tensor, and gives the struct to the caller.
+ * Consumes the tensor and returns its struct.
  *
- * Fails with %MTL_ERROR_CONSUMED where it was consumed already, and with
- * %MTL_ERROR_INVALID_ARGUMENT where it is of the versioned form.
+ * Errors:
+ *
+ * - %MTL_ERROR_CONSUMED: the tensor has already been consumed
+ * - %MTL_ERROR_INVALID_ARGUMENT: the tensor is in the versioned form
  *
  * Returns: (transfer full): the managed tensor
  *
@@ -317,7 +324,7 @@ mtl_dlpack_tensor_steal_legacy (MtlDlpackTensor  *self,
  * mtl_dlpack_tensor_get_device_type: (get-property device-type)
  * @self: a tensor in transit
  *
- * Gets the kind of the device that the memory is of.
+ * Gets the kind of device that the memory belongs to.
  *
  * Returns: the kind
  *
@@ -355,8 +362,9 @@ mtl_dlpack_tensor_get_device_ordinal (MtlDlpackTensor *self)
  * @major: (out) (optional): return location for the major version
  * @minor: (out) (optional): return location for the minor version
  *
- * Gets the version of DLPack that the producer follows, 0.0 where the tensor
- * is of the legacy form.
+ * Gets the version of DLPack that the producer uses.
+ *
+ * For a tensor in the legacy form it is 0.0.
  *
  * Since: 1.0
  */
@@ -377,8 +385,11 @@ mtl_dlpack_tensor_get_version (MtlDlpackTensor *self,
  * mtl_dlpack_tensor_get_flags: (get-property flags)
  * @self: a tensor in transit
  *
- * Gets DLPack's flags: 1 for read-only, 2 for copied, 4 for elements of fewer
- * than 8 bits that have a byte each.
+ * Gets DLPack's flags.
+ *
+ * The flags are 1 for read-only memory, 2 for a copy, and 4 for elements of
+ * fewer than 8 bits that take a byte each. For a tensor in the legacy form they
+ * are 0.
  *
  * Returns: the flags
  *
@@ -396,9 +407,9 @@ mtl_dlpack_tensor_get_flags (MtlDlpackTensor *self)
  * mtl_dlpack_tensor_is_consumed: (get-property consumed)
  * @self: a tensor in transit
  *
- * Gets whether somebody took the tensor.
+ * Checks whether the tensor has been consumed.
  *
- * Returns: whether it is gone
+ * Returns: whether the tensor has been consumed
  *
  * Since: 1.0
  */

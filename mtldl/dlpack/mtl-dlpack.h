@@ -11,8 +11,8 @@
 
 G_BEGIN_DECLS
 
-/* These are DLPack's own structs: include <dlpack/dlpack.h> of version 1.0 or
- * later to look into them. */
+/* DLPack's structs. Include <dlpack/dlpack.h> of version 1.0 or later to access
+ * their fields. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
