@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What callers pass: integers and sequences of them, by place or by name. */
+/* Arguments: integers and sequences of them, positional or by keyword. */
 
 #include "mtl-python-private.h"
 
@@ -21,7 +21,7 @@ int64_from_object (PyObject *object,
 
   if (!PyIndex_Check (object))
     {
-      PyErr_Format (PyExc_TypeError, "%.100s is no integer", Py_TYPE (object)->tp_name);
+      PyErr_Format (PyExc_TypeError, "%.100s is not an integer", Py_TYPE (object)->tp_name);
       return -1;
     }
 
@@ -53,7 +53,7 @@ uint_from_object (PyObject     *object,
   return 0;
 }
 
-/* No axis and no order is out of these and right. */
+/* A valid axis or order is never outside these limits. */
 static int
 clamp_to_int (gint64 number)
 {
@@ -73,7 +73,7 @@ int_from_object (PyObject *object,
   return 0;
 }
 
-/* (2, 3), [2, 3] or 2, 3. */
+/* Accepts (2, 3), [2, 3] or 2, 3. */
 Py_ssize_t
 ints_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
@@ -95,7 +95,8 @@ ints_from_args (PyObject *const *args,
   if (n_args > MAX_DIMS)
     {
       raise_error (g_error_new (MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                                "%zd %s: there can be %d at most", n_args, what, MAX_DIMS),
+                                "%zd %s are too many: at most %d are allowed", n_args, what,
+                                MAX_DIMS),
                    CALLER);
       n_args = -1;
     }
@@ -122,7 +123,8 @@ axes_from_args (PyObject *const *args,
   return n;
 }
 
-/* (type, ordinal), (major, minor): what is not a pair is a TypeError. */
+/* Parses (type, ordinal) or (major, minor). Anything but a pair is a
+ * TypeError. */
 int
 parse_pair (PyObject   *object,
             const char *what,
@@ -133,7 +135,7 @@ parse_pair (PyObject   *object,
 
   if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2)
     {
-      PyErr_Format (PyExc_TypeError, "%s has to be a tuple of two integers, not %R", what, object);
+      PyErr_Format (PyExc_TypeError, "%s must be a tuple of two integers, not %R", what, object);
       return -1;
     }
 
@@ -213,7 +215,7 @@ check_needed (const Signature  *signature,
   for (int i = 0; i < signature->n_needed; i++)
     if (values[i] == NULL)
       {
-        PyErr_Format (PyExc_TypeError, "%s() misses the argument '%s'", signature->function,
+        PyErr_Format (PyExc_TypeError, "%s() missing required argument '%s'", signature->function,
                       signature->names[i]);
         return -1;
       }
@@ -221,7 +223,7 @@ check_needed (const Signature  *signature,
   return 0;
 }
 
-/* At a fraction of what PyArg_ParseTupleAndKeywords() takes. */
+/* Takes a fraction of the time of PyArg_ParseTupleAndKeywords(). */
 int
 parse_arguments (const Signature  *signature,
                  PyObject *const  *args,
@@ -239,7 +241,7 @@ parse_arguments (const Signature  *signature,
   return check_needed (signature, values);
 }
 
-/* The same of a constructor. */
+/* The same for a constructor. */
 int
 parse_tuple_and_dict (const Signature  *signature,
                       PyObject         *args,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Python's buffer protocol, out and in. */
+/* Exports and imports with Python's buffer protocol. */
 
 #include "mtl-python-private.h"
 
 #include <string.h>
 
-/* The struct module's codes, by DLPack's codes and the number of bytes; what it
- * has none for cannot be said. */
+/* The struct module's codes, by DLPack's type codes and the number of bytes.
+ * Other element types have no code. */
 static const char *const formats[][17] = {
   [MTL_TYPE_CODE_INT] = { [1] = "b", [2] = "h", [4] = "i", [8] = sizeof (long) == 8 ? "l" : "q" },
   [MTL_TYPE_CODE_UINT] = { [1] = "B", [2] = "H", [4] = "I", [8] = sizeof (long) == 8 ? "L" : "Q" },
@@ -26,7 +26,7 @@ format_for_dtype (DLDataType dtype)
   return formats[dtype.code][dtype.bits / 8];
 }
 
-/* Only what is less than a byte may be padded. */
+/* Only elements smaller than a byte may be padded. */
 static guint
 get_item_bits (MtlStridedView *view,
                const DLTensor *tensor)
@@ -35,7 +35,7 @@ get_item_bits (MtlStridedView *view,
                                      : mtl_strided_view_get_item_bits (view);
 }
 
-/* What PyBUF_… flags ask for and a view does not have. */
+/* Returns why a view does not satisfy PyBUF_… flags, or NULL. */
 static const char *
 find_obstacle (MtlStridedView *view,
                const DLTensor *tensor,
@@ -50,7 +50,7 @@ find_obstacle (MtlStridedView *view,
   if ((flags & PyBUF_FORMAT) && format == NULL)
     return "The buffer protocol has no format for this element type";
   if (get_item_bits (view, tensor) % 8 != 0)
-    return "The buffer protocol has no elements of part of a byte";
+    return "The buffer protocol only has elements of whole bytes";
   if (((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS
        || (flags & PyBUF_STRIDES) != PyBUF_STRIDES)
       && !mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
@@ -65,8 +65,8 @@ find_obstacle (MtlStridedView *view,
   return NULL;
 }
 
-/* The bytes of all elements; of a broadcast view they may be more than there is
- * memory. */
+/* The size of all elements in bytes. That of a broadcast view may be larger
+ * than the memory. */
 static gboolean
 measure_elements (MtlStridedView *view,
                   const DLTensor *tensor,
@@ -79,12 +79,12 @@ measure_elements (MtlStridedView *view,
   for (int i = 0; i < tensor->ndim; i++)
     fits &= !__builtin_mul_overflow (*length, tensor->shape[i], length);
 
-  /* What overflowed may come to nothing in the end. */
+  /* The product may be 0 even if a part of it overflows. */
   return fits || !__builtin_mul_overflow (mtl_strided_view_get_volume (view), itemsize, length);
 }
 
-/* Some expect of a contiguous buffer that each stride follows from the next,
- * which that of an axis of extent 1 need not do here. */
+/* Some consumers expect the strides of a contiguous buffer to follow from its
+ * shape. Those of axes of extent 1 may differ here. */
 static void
 complete_strides (MtlStridedView *view,
                   int             flags,
@@ -123,7 +123,7 @@ fill_dims (MtlStridedView *view,
       dims[i] = tensor->shape[i];
       has_loose_strides |= dims[i] <= 1;
       if (__builtin_mul_overflow (tensor->strides[i], buffer->itemsize, &dims[buffer->ndim + i]))
-        dims[buffer->ndim + i] = buffer->itemsize; /* an axis of extent 1, never walked */
+        dims[buffer->ndim + i] = buffer->itemsize; /* an axis of extent 1: never used */
     }
 
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
@@ -153,7 +153,7 @@ fill_buffer (PyObject       *self,
   obstacle = find_obstacle (view, &tensor, read_only, format, flags);
   itemsize = get_item_bits (view, &tensor) / 8;
   if (!measure_elements (view, &tensor, itemsize, &length) && obstacle == NULL)
-    obstacle = "The size of the elements does not fit";
+    obstacle = "The size of the elements does not fit in Py_ssize_t";
 
   buffer->obj = NULL;
   if (obstacle != NULL)
@@ -170,7 +170,7 @@ fill_buffer (PyObject       *self,
     .ndim = (flags & PyBUF_ND) ? tensor.ndim : 0,
     .format = (flags & PyBUF_FORMAT) ? (char *) format : NULL,
   };
-  if (buffer->buf == NULL) /* some take NULL for a mistake */
+  if (buffer->buf == NULL) /* some consumers do not accept NULL */
     buffer->buf = &nothing;
   if (buffer->ndim > 0 && fill_dims (view, &tensor, flags, buffer) < 0)
     {
@@ -199,7 +199,7 @@ exporter_get_buffer (PyObject  *self,
     return -1;
 
   status = fill_buffer (self, view, buffer, flags);
-  g_object_unref (view); /* the buffer itself keeps the memory */
+  g_object_unref (view); /* the Python object keeps the memory alive */
   return status;
 }
 
@@ -228,8 +228,8 @@ copy_bytes (MtlStridedView *view,
   return result;
 }
 
-/* Also of element types that the buffer protocol has no format for, and of
- * memory that the host does not reach. */
+/* Also works for element types without a format in the buffer protocol, and for
+ * memory that the host cannot access. */
 static PyObject *
 exporter_bytes (PyObject *self,
                 PyObject *unused)
@@ -280,7 +280,7 @@ install_buffer (PyTypeObject *type)
   return 0;
 }
 
-/* A Python buffer that a view has come to the end of, on whatever thread. */
+/* A Python buffer that is no longer used, on any thread. */
 typedef struct Released Released;
 struct Released
 {
@@ -310,8 +310,8 @@ end_released (void *unused)
   return 0;
 }
 
-/* From here on the interpreter may go at any time, so that no thread leaves it
- * calls any more. */
+/* After this the interpreter may exit at any time, so no thread may queue calls
+ * for it. */
 PyObject *
 module_prepare_end (PyObject *module,
                     PyObject *unused)
@@ -337,10 +337,10 @@ release_now (Released *self)
   PyGILState_Release (state);
 }
 
-/* A thread of Python's takes Python's lock, which it needs anyway to go on. Any
- * other must not: whoever holds the lock may be waiting for it. So there the
- * buffer ends when the main thread next takes the lock, and after the
- * interpreter has gone, not at all. */
+/* A Python thread takes the GIL, which it needs anyway to go on. Other threads
+ * must not, as the holder of the GIL may be waiting for them. For these the
+ * main thread releases the buffer when it next takes the GIL. After the end of
+ * the interpreter the buffer is never released. */
 static void
 release_anywhere (gpointer data)
 {
@@ -362,7 +362,7 @@ release_anywhere (gpointer data)
 
   g_mutex_lock (&interpreter_mutex);
   if (!interpreter_ends)
-    Py_AddPendingCall (end_released, NULL); /* when full, the next import sees to it */
+    Py_AddPendingCall (end_released, NULL); /* if the queue is full, the next import releases it */
   g_mutex_unlock (&interpreter_mutex);
 }
 
@@ -422,7 +422,7 @@ view_for_buffer (Released  *owner,
       strides[i] = buffer->strides != NULL ? buffer->strides[i] : 0;
     }
 
-  /* Some leave the strides out, although they are asked for. */
+  /* Some exporters leave out the strides, even if asked for them. */
   layout = mtl_strided_layout_new_for_bytes (shape, buffer->ndim,
                                              buffer->strides != NULL ? strides : NULL,
                                              buffer->ndim, buffer->itemsize * 8, error);
@@ -433,7 +433,7 @@ view_for_buffer (Released  *owner,
     }
 
   mtl_strided_layout_get_offset_bounds (layout, &min, &max);
-  itemsize = buffer->itemsize; /* the owner may have ended when the memory is made */
+  itemsize = buffer->itemsize; /* the owner may end with the memory */
   memory = mtl_buffer_new_for_data (mtl_device_get_host (), (guint8 *) buffer->buf + min * itemsize,
                                     (max - min + 1) * itemsize,
                                     buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Copies of a view in an order and an element type, as NumPy's arrays have
- * them. Python's lock is given up if there is much to copy. */
+/* copy() and astype(), as NumPy's arrays have them. The GIL is released if
+ * there is much to copy. */
 
 #include "mtl-python-private.h"
 
@@ -26,7 +26,7 @@ order_from_object (PyObject *object,
 
   if (number >= G_N_ELEMENTS (letters))
     {
-      PyErr_Format (PyExc_ValueError, "%R is no order: these are 'C', 'F', 'K', 'A' and Mtl.Order",
+      PyErr_Format (PyExc_ValueError, "%R is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order",
                     object);
       return -1;
     }
@@ -35,7 +35,7 @@ order_from_object (PyObject *object,
   return 0;
 }
 
-/* Python's numbers, as Mtl.asview() takes them. */
+/* Python's number types, as in Mtl.asview(). */
 static gboolean
 dtype_from_python_type (PyObject *object,
                         MtlDType *dtype)
@@ -74,7 +74,7 @@ name_of_dtype (PyObject *object)
     return name;
 
   if (name != NULL || PyErr_ExceptionMatches (PyExc_AttributeError))
-    PyErr_Format (PyExc_TypeError, "%.100s is no element type, nor the name of one",
+    PyErr_Format (PyExc_TypeError, "%.100s is not an element type or the name of one",
                   Py_TYPE (object)->tp_name);
   Py_XDECREF (name);
   return NULL;
@@ -110,8 +110,8 @@ dtype_from_object (PyObject *object,
   return text != NULL ? 0 : -1;
 }
 
-/* The axes as the copy is to have them in memory, the densest last. Whether
- * these are others than they have in the view. */
+/* Sets the axes in the order that the copy has in memory, the densest last.
+ * Returns whether they are in another order than in the view. */
 static gboolean
 order_axes (MtlStridedView *view,
             MtlOrder        order,
@@ -137,7 +137,7 @@ order_axes (MtlStridedView *view,
   return changes;
 }
 
-/* Without a type it copies. */
+/* Keeps the element type if dtype is NULL. */
 static MtlStridedView *
 copy_in_c_order (MtlStridedView  *view,
                  const MtlDType  *dtype,
@@ -171,7 +171,7 @@ copy_in_order (MtlStridedView  *view,
 
   for (gsize i = 0; i < n_dims; i++)
     places[axes[i]] = i;
-  /* Lanes that became an axis stay the last one. */
+  /* If the lanes become an axis, it stays the last one. */
   for (; n_dims < mtl_strided_view_get_n_dims (copy); n_dims++)
     places[n_dims] = n_dims;
   return mtl_strided_view_permute (copy, places, n_dims, error);
@@ -253,12 +253,12 @@ view_astype (PyObject        *self,
 static PyMethodDef copy_methods[] = {
   { "copy", WITH_NAMES (view_copy),
     "copy($self, /, order='C')\n--\n\n"
-    "The elements in memory of their own, in C order, in Fortran's ('F'), in that\n"
-    "in which they lie ('K'), or in C's or Fortran's, whichever they have ('A')." },
+    "A copy of the elements in C order, in Fortran order ('F'), in their order in\n"
+    "memory ('K'), or in Fortran order if they have it, otherwise in C order ('A')." },
   { "astype", WITH_NAMES (view_astype),
     "astype($self, /, dtype, order='K', copy=True)\n--\n\n"
-    "A copy whose elements are converted as to_dtype() does. The type may be named,\n"
-    "or be NumPy's. With copy=False it is the view itself where that fits already." },
+    "A copy with the elements converted as by to_dtype(). The type may be a name or\n"
+    "NumPy's. With copy=False it is the view itself if nothing has to change." },
   { NULL }
 };
 

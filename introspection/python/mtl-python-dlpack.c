@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Python's DLPack protocol, out: __dlpack__() and __dlpack_device__(). */
+/* Exports with Python's DLPack protocol: __dlpack__() and
+ * __dlpack_device__(). */
 
 #include "mtl-python-exchange-private.h"
 
-/* A consumer renames the capsule, so that a name that is left means that
- * nobody took the tensor. What ends with it may run Python code, to which an
- * exception that is pending here does not belong, or wait for who wants
- * Python's lock. */
+/* A consumer renames the capsule, so if it still has its name, nobody took the
+ * tensor. The deleter may wait for a thread that needs the GIL, so the GIL is
+ * released. It may also run Python code, so a pending exception is saved. */
 static void
 delete_legacy_capsule (PyObject *capsule)
 {
@@ -64,7 +64,7 @@ capsule_for_versioned (DLManagedTensorVersioned *managed)
   return capsule;
 }
 
-/* The keywords of an export, and the device that most are of. */
+/* The keywords of an export, and the most common device. */
 static struct
 {
   PyObject *max_version;
@@ -102,7 +102,7 @@ parse_stream (PyObject *value,
 
   if (!PyLong_Check (value))
     {
-      PyErr_Format (PyExc_TypeError, "stream has to be None or an integer, not %R", value);
+      PyErr_Format (PyExc_TypeError, "stream must be None or an integer, not %R", value);
       return -1;
     }
 
@@ -111,7 +111,7 @@ parse_stream (PyObject *value,
     return 0;
 
   PyErr_Clear ();
-  PyErr_Format (PyExc_BufferError, "stream %R: there are no streams here, only None and -1",
+  PyErr_Format (PyExc_BufferError, "stream %R is not supported: use None or -1",
                 value);
   return -1;
 }
@@ -153,7 +153,7 @@ parse_dl_device (PyObject *value,
 typedef int (* ParseFunc) (PyObject *value,
                            Request  *request);
 
-/* Names in calls are interned, so that the address nearly always tells. */
+/* Names in calls are interned, so comparing addresses is usually enough. */
 static ParseFunc
 find_parser (PyObject *name)
 {
@@ -212,8 +212,8 @@ export_managed (MtlStridedView  *view,
                                                  request->device_ordinal, error);
 }
 
-/* Elements of less than a byte came with DLPack 1.1. Who asks for an older version
- * takes each for a byte, and reaches beyond the end of the memory. */
+/* DLPack 1.1 introduced elements smaller than a byte. A consumer of an older
+ * version takes each for a byte, and reads past the end of the memory. */
 static gboolean
 check_packed (MtlStridedView *view,
               const Request  *request)
@@ -222,7 +222,7 @@ check_packed (MtlStridedView *view,
     return TRUE;
 
   PyErr_Format (PyExc_BufferError,
-                "Elements of %u bits go out only to who asks for version 1.1 of DLPack or later",
+                "Elements of %u bits need version 1.1 of DLPack: pass max_version=(1, 1) or later",
                 mtl_strided_view_get_item_bits (view));
   return FALSE;
 }
@@ -234,8 +234,8 @@ capsule_for_managed (gpointer       managed,
   return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
 }
 
-/* Memory of the host needs only to be described, nearly always. NULL without an
- * exception if it has to be copied, without Python's lock. */
+/* Host memory is usually exported in place, with the GIL held. Returns NULL
+ * without an exception if it has to be copied, which releases the GIL. */
 static PyObject *
 export_in_place (MtlStridedView *view,
                  const Request  *request)
@@ -340,7 +340,7 @@ exporter_dlpack_device (PyObject *self,
 static PyMethodDef exporter_methods[] = {
   { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-    "The memory as a DLPack capsule, without a copy unless one is asked for or needed." },
+    "The memory as a DLPack capsule, without a copy unless one is requested or needed." },
   { "__dlpack_device__", exporter_dlpack_device, METH_NOARGS,
     "__dlpack_device__($self, /)\n--\n\nThe DLPack device: its type and its number." },
   { NULL }

@@ -26,8 +26,8 @@ exception_for_code (int      code,
     }
 }
 
-/* Takes the error. What Python users catch is raised, with the GLib.Error as
- * its cause. */
+/* Takes the error. Raises a built-in exception with the GLib.Error as its
+ * cause. */
 PyObject *
 raise_error (GError   *error,
              Audience  audience)

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Names that both sides of an exchange know. */
+/* Names that DLPack defines. */
 #define LEGACY_NAME "dltensor"
 #define LEGACY_USED_NAME "used_dltensor"
 #define VERSIONED_NAME "dltensor_versioned"

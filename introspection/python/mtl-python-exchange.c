@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* DLPack's C exchange API: what C++ consumers call instead of __dlpack__(). */
+/* DLPack's C exchange API, which C++ consumers call instead of __dlpack__(). */
 
 #include "mtl-python-exchange-private.h"
 
-/* Called without Python's lock. */
+/* Called without the GIL. */
 static int
 allocate_tensor (DLTensor                  *prototype,
                  DLManagedTensorVersioned **out,
@@ -43,7 +43,7 @@ begins_within_byte (MtlStridedView *view)
   return bits % 8 != 0 && mtl_strided_view_get_offset (view) % 8 * bits % 8 != 0;
 }
 
-/* Else it is copied, or a device is waited for. */
+/* Otherwise it is copied, or the export waits for a device. */
 static gboolean
 goes_out_in_place (MtlStridedView *view)
 {
@@ -80,7 +80,7 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   return *out_py_object != NULL ? 0 : -1;
 }
 
-/* Borrowers see the view's own strides, and may look at those that are never walked. */
+/* Borrowers see the view's strides, including those that are never used. */
 static gboolean
 has_any_negative_stride (MtlStridedView *view)
 {
@@ -94,7 +94,8 @@ has_any_negative_stride (MtlStridedView *view)
   return FALSE;
 }
 
-/* What a bare DLTensor cannot say, or a consumer would take for the host's. */
+/* Returns why a DLTensor cannot describe the view, or why a consumer would take
+ * it for host memory, or NULL. */
 static const char *
 find_reason_against_lending (MtlStridedView *view)
 {
@@ -111,8 +112,8 @@ find_reason_against_lending (MtlStridedView *view)
   return NULL;
 }
 
-/* Memory that has no address here may be refused at any time: as when it goes
- * out for good. */
+/* The device may refuse to lend Metal memory, just as it may refuse an
+ * export. */
 static gboolean
 check_lending (MtlStridedView *view)
 {
@@ -134,7 +135,8 @@ check_lending (MtlStridedView *view)
   return TRUE;
 }
 
-/* Metal's memory is a handle and an offset, not the host's address. */
+/* Metal memory is described by its handle and an offset, not by a host
+ * address. */
 static void
 describe_metal (MtlStridedView *view,
                 DLTensor       *tensor)
@@ -159,7 +161,7 @@ borrow_tensor (void     *py_object,
 
   if (!is_view (py_object))
     {
-      PyErr_SetString (PyExc_BufferError, "Only a view lends its memory");
+      PyErr_SetString (PyExc_BufferError, "Only a view can be lent");
       return -1;
     }
 
@@ -184,7 +186,7 @@ get_work_stream (gint32   device_type,
                  gint32   device_id,
                  void   **out_stream)
 {
-  *out_stream = NULL; /* nothing here is queued */
+  *out_stream = NULL; /* the library has no streams */
   return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Python's DLPack protocol, in: from_dlpack(). */
+/* Imports with Python's DLPack protocol: from_dlpack(). */
 
 #include "mtl-python-exchange-private.h"
 
@@ -12,7 +12,7 @@ static struct
   PyObject *device;
   PyObject *copy;
   PyObject *our_version;
-  PyObject *keywords[4]; /* by what else is passed: nothing, device, copy, both */
+  PyObject *keywords[4]; /* with max_version: nothing else, device, copy, both */
 } names;
 
 int
@@ -34,8 +34,8 @@ prepare_import (void)
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
-/* Takes the tensor out of the capsule: the name says so to the producer, whose
- * destructor then has nothing to do and need not be called. */
+/* Takes the tensor out of the capsule. The new name marks it as consumed, so
+ * the producer's destructor has nothing to do and need not be called. */
 static gpointer
 take_from_capsule (PyObject   *capsule,
                    const char *name,
@@ -50,7 +50,7 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
-/* A tensor of another major version has no flags that are known. */
+/* The flags of other major versions are not known. */
 static gboolean
 is_flagged_as_copied (const DLManagedTensorVersioned *managed)
 {
@@ -84,20 +84,20 @@ view_from_capsule (PyObject *capsule,
     }
   else
     PyErr_Format (PyExc_BufferError,
-                  "A capsule named %.100s: expected " LEGACY_NAME " or " VERSIONED_NAME
-                  ", which can be consumed once", name != NULL ? name : "NULL");
+                  "The capsule is named %.100s, not " LEGACY_NAME " or " VERSIONED_NAME
+                  ": a capsule can be consumed only once", name != NULL ? name : "NULL");
 
   return PyErr_Occurred () != NULL ? NULL : wrap_view (view, &error, PEER);
 }
 
-/* Versioned first; a producer from before that knows no such keywords, and
- * gives what it has. */
+/* Asks for a versioned capsule first. An older producer does not know the
+ * keywords, and is then asked without them. */
 static PyObject *
 ask_for_capsule (PyObject *object,
                  PyObject *device,
                  PyObject *copy)
 {
-  /* A callee may use the place before the first argument. */
+  /* The callee may use the slot before the first argument. */
   PyObject *slots[5] = { NULL, object, names.our_version };
   PyObject **args = slots + 1;
   gsize n = 2;
@@ -120,8 +120,7 @@ ask_for_capsule (PyObject *object,
                                     NULL);
 }
 
-/* What ends here may run Python code, to which a pending exception does not
- * belong. */
+/* Dropping a reference may run Python code, so a pending exception is saved. */
 static void
 decref_keeping_exception (PyObject *object)
 {
@@ -132,7 +131,7 @@ decref_keeping_exception (PyObject *object)
   PyErr_Restore (type, value, traceback);
 }
 
-/* (type, ordinal) of a Mtl.Device too. */
+/* Returns (type, ordinal), also for a Mtl.Device. */
 static PyObject *
 device_pair (PyObject *device)
 {
@@ -175,7 +174,8 @@ check_device (PyObject *wrapper,
           && ordinal == mtl_strided_view_get_device_ordinal (view))
         return wrapper;
 
-      PyErr_Format (PyExc_BufferError, "The producer gave memory of device (%d, %d), not (%d, %d)",
+      PyErr_Format (PyExc_BufferError,
+                    "The producer returned memory of device (%d, %d), not (%d, %d)",
                     mtl_strided_view_get_device_type_code (view),
                     mtl_strided_view_get_device_ordinal (view), type, ordinal);
     }
@@ -196,7 +196,7 @@ replace_by_copy (PyObject *wrapper)
   return wrap_view (copy, &error, PEER);
 }
 
-/* A bare capsule is taken as it is, like what a producer gives that knows no
+/* A bare capsule is used as it is, like the result of a producer without
  * keywords. */
 static PyObject *
 get_capsule (PyObject *object,
@@ -213,14 +213,14 @@ get_capsule (PyObject *object,
   if (capsule == NULL || PyCapsule_CheckExact (capsule))
     return capsule;
 
-  PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s gave %.100s, not a capsule",
+  PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s returned %.100s, not a capsule",
                 Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
   decref_keeping_exception (capsule);
   return NULL;
 }
 
-/* Looked up on the type as Python looks up operators: the interpreter keeps what
- * it found, and forgets it when the type changes. */
+/* Looks up the attribute on the type, like an operator. The interpreter caches
+ * the result until the type changes. */
 static const ExchangeApi *
 find_exchange_api (PyTypeObject *type)
 {
@@ -240,9 +240,9 @@ find_exchange_api (PyTypeObject *type)
   return NULL;
 }
 
-/* Two things only __dlpack__() sees to: that a device has done its work, and
- * that complex numbers are not to be conjugated first, as PyTorch has it. Of
- * another version nothing may be looked at. */
+/* Only __dlpack__() makes sure that a device has finished its work, and that
+ * complex numbers are not waiting to be conjugated, as they may be in PyTorch.
+ * The fields of other major versions may not be used. */
 static gboolean
 needs_dlpack_method (const DLManagedTensorVersioned *managed)
 {
@@ -251,8 +251,8 @@ needs_dlpack_method (const DLManagedTensorVersioned *managed)
              || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX);
 }
 
-/* NULL without an exception if it is for __dlpack__() to say what it is: that
- * refuses in words for Python. */
+/* Returns NULL without an exception if __dlpack__() has to be called instead.
+ * Its exceptions are meant for Python. */
 static PyObject *
 view_from_exchange (PyObject *object)
 {
@@ -303,19 +303,19 @@ view_from_dlpack (PyObject *object,
   capsule = get_capsule (object, pair, copy);
   if (capsule == NULL && wants_copy && PyErr_ExceptionMatches (PyExc_BufferError))
     {
-      PyErr_Clear (); /* it makes none, but may give what can be copied here */
+      PyErr_Clear (); /* it makes no copy, but may export memory to copy here */
       capsule = get_capsule (object, pair, Py_None);
     }
   if (capsule != NULL)
     wrapper = view_from_capsule (capsule, &is_copied);
   if (wrapper != NULL)
     wrapper = check_device (wrapper, pair);
-  /* Not every producer that takes the keyword heeds it. */
+  /* Some producers accept the keyword but ignore it. */
   if (wrapper != NULL && wants_copy && !is_copied)
     wrapper = replace_by_copy (wrapper);
   if (wrapper != NULL && copy == Py_False && is_copied)
     {
-      PyErr_SetString (PyExc_BufferError, "The producer gave a copy, which copy=False forbids");
+      PyErr_SetString (PyExc_BufferError, "The producer returned a copy, which copy=False forbids");
       decref_keeping_exception (wrapper);
       wrapper = NULL;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* view[...], read and written, and iteration; layout[...]. */
+/* Indexing and iteration of views, and indexing of layouts. */
 
 #include "mtl-python-private.h"
 
-/* Each part of an index may add an axis. */
+/* For each dimension an index may have a part and a new axis, and once an
+ * ellipsis. */
 #define MAX_PARTS (2 * MAX_DIMS + 1)
 
 typedef struct
@@ -28,7 +29,7 @@ parse_bound (PyObject *object,
 
   if (!PyIndex_Check (object))
     {
-      PyErr_Format (PyExc_TypeError, "A slice is made of integers and None, not of %.100s",
+      PyErr_Format (PyExc_TypeError, "A slice consists of integers and None, not %.100s",
                     Py_TYPE (object)->tp_name);
       return -1;
     }
@@ -75,7 +76,7 @@ parse_part (PyObject *object,
   else
     {
       PyErr_Format (PyExc_TypeError,
-                    "An index is made of integers, slices, ... and None, not of %.100s",
+                    "An index consists of integers, slices, ... and None, not %.100s",
                     Py_TYPE (object)->tp_name);
       return -1;
     }
@@ -98,8 +99,8 @@ parse_index (PyObject *key,
 
   if (n > MAX_PARTS)
     {
-      PyErr_Format (PyExc_IndexError, "An index of %zd parts: there can be %d at most", n,
-                    MAX_PARTS);
+      PyErr_Format (PyExc_IndexError, "An index of %zd parts is too long: at most %d are allowed",
+                    n, MAX_PARTS);
       return -1;
     }
 
@@ -118,7 +119,7 @@ parse_index (PyObject *key,
 
   if (index->n_ellipses > 1)
     {
-      PyErr_Format (PyExc_IndexError, "An index has one ... at most, not %d", index->n_ellipses);
+      PyErr_Format (PyExc_IndexError, "An index can have only one ..., not %d", index->n_ellipses);
       return -1;
     }
 
@@ -135,7 +136,7 @@ collect_indices (const Index *index,
   return index->n_parts;
 }
 
-/* An element, of as many lanes as it may have. */
+/* Whether the index names one element, with all its lanes. */
 static gboolean
 names_one_element (MtlStridedView *view,
                    const Index    *index)
@@ -180,7 +181,7 @@ layout_subscript (PyObject *self,
                       &error);
 }
 
-/* One element of the view's own type, or one lane of it. */
+/* A view of one number, with the element type of the view but a single lane. */
 static MtlStridedView *
 view_for_number (MtlStridedView *view,
                  PyObject       *value)
@@ -202,7 +203,7 @@ view_for_number (MtlStridedView *view,
   return number;
 }
 
-/* Anything that Mtl.asview() takes. */
+/* Accepts all that Mtl.asview() accepts. */
 static MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
@@ -234,8 +235,8 @@ view_for_value (MtlStridedView *view,
   return source;
 }
 
-/* Takes the source. As in NumPy, it may have axes of extent 1 before those of
- * where it goes. */
+/* Takes the source. As in NumPy, it may have more leading axes of extent 1 than
+ * the destination. */
 static MtlStridedView *
 drop_leading_axes (MtlStridedView *source,
                    MtlStridedView *dest)
@@ -257,8 +258,8 @@ drop_leading_axes (MtlStridedView *source,
   return squeezed;
 }
 
-/* A number goes as one element to be repeated, as a device does by itself, but
- * for lanes, which all have it. */
+/* A number is repeated with a fill, which a device can do without a copy. If
+ * there are several lanes, it is copied to each of them. */
 static gboolean
 assign_elements (MtlStridedView  *dest,
                  MtlStridedView  *source,
@@ -350,7 +351,7 @@ view_item (PyObject   *self,
   GError *error = NULL;
   gint64 index = i;
 
-  if (i < 0) /* what counts from the end was added up by who called */
+  if (i < 0) /* the caller has already resolved indices from the end */
     {
       PyErr_SetString (PyExc_IndexError, "index out of range");
       return NULL;
@@ -410,8 +411,8 @@ static PyMethodDef layout_index_methods[] = {
   { NULL }
 };
 
-/* Setting the attributes makes slots that look them up again at each call;
- * the functions themselves take their place. */
+/* Setting the attributes creates slots that look them up again at each call.
+ * The functions replace these slots. */
 int
 install_index (PyTypeObject *type)
 {

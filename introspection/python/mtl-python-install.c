@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Puts methods and attributes on the classes that PyGObject made. */
+/* Adds methods and attributes to the classes that PyGObject created. */
 
 #include "mtl-python-private.h"
 

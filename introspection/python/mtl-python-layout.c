@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What Python code asks a layout for most often, without PyGObject's
+/* The most common methods and attributes of layouts, without PyGObject's
  * marshalling. */
 
 #include "mtl-python-private.h"
@@ -14,7 +14,8 @@ ints_from_argument (PyObject   *argument,
 {
   if (PyLong_Check (argument))
     {
-      PyErr_Format (PyExc_TypeError, "The %s are a sequence of integers, not a single one", what);
+      PyErr_Format (PyExc_TypeError, "The %s must be a sequence of integers, not a single integer",
+                    what);
       return -1;
     }
 
@@ -58,7 +59,7 @@ layout_new (PyTypeObject *type,
 
   if (itemsize < 0 || itemsize > G_MAXUINT / 8)
     {
-      PyErr_Format (PyExc_ValueError, "An item of %lld bytes: there can be 1 to %u",
+      PyErr_Format (PyExc_ValueError, "An itemsize of %lld bytes is not in the range of 1 to %u",
                     (long long) itemsize, G_MAXUINT / 8);
       return NULL;
     }
@@ -66,7 +67,7 @@ layout_new (PyTypeObject *type,
   return layout_from_objects (values[0], values[1], itemsize * 8);
 }
 
-/* mtl_strided_layout_new() itself. */
+/* Calls mtl_strided_layout_new(). */
 static PyObject *
 layout_new_for_bits (PyObject        *type,
                      PyObject *const *args,
@@ -111,7 +112,7 @@ layout_new_dense (PyObject        *type,
                       &error);
 }
 
-/* All is done in layout_new(). */
+/* layout_new() has already done everything. */
 static int
 layout_init (PyObject *self,
              PyObject *args,
@@ -173,7 +174,7 @@ static PyGetSetDef layout_getters[] = {
   { "strides", layout_get_strides, NULL, "The strides in elements, a tuple.", NULL },
   { "ndim", layout_get_ndim, NULL, "The number of dimensions.", NULL },
   { "size", layout_get_size, NULL, "The number of elements.", NULL },
-  { "itemsize", layout_get_itemsize, NULL, "What one element takes, in bytes.", NULL },
+  { "itemsize", layout_get_itemsize, NULL, "The size of one element in bytes.", NULL },
   { "T", layout_get_transposed, NULL, "The layout with its axes reversed.", NULL },
   { NULL }
 };
@@ -259,7 +260,7 @@ layout_get_stride_order (PyObject *self,
   PyObject *list = PyList_New (n);
 
   for (gsize i = 0; list != NULL && i < n; i++)
-    PyList_SET_ITEM (list, i, PyLong_FromLong (axes[i])); /* a small one, which is there */
+    PyList_SET_ITEM (list, i, PyLong_FromLong (axes[i])); /* small integers always exist */
 
   return list;
 }
@@ -509,7 +510,7 @@ string_from_object (PyObject *object)
 
   if (!PyUnicode_Check (object))
     {
-      PyErr_Format (PyExc_TypeError, "%.100s is no string", Py_TYPE (object)->tp_name);
+      PyErr_Format (PyExc_TypeError, "%.100s is not a string", Py_TYPE (object)->tp_name);
       return NULL;
     }
 
@@ -517,7 +518,7 @@ string_from_object (PyObject *object)
   if (string == NULL || strlen (string) == (gsize) length)
     return string;
 
-  PyErr_SetString (PyExc_ValueError, "The string has a null character within");
+  PyErr_SetString (PyExc_ValueError, "The string contains a null character");
   return NULL;
 }
 
@@ -547,10 +548,10 @@ layout_slice (PyObject        *self,
 
 static PyMethodDef layout_methods[] = {
   { "new", WITH_NAMES (layout_new_for_bits) | METH_STATIC,
-    "new(shape, strides, item_bits)\n--\n\nMakes a layout." },
+    "new(shape, strides, item_bits)\n--\n\nCreates a layout." },
   { "new_dense", WITH_NAMES (layout_new_dense) | METH_STATIC,
     "new_dense(shape, order, item_bits)\n--\n\n"
-    "Makes a layout whose elements lie side by side." },
+    "Creates a layout of adjacent elements." },
   { "permute", FAST (layout_permute),
     "permute($self, /, *axes)\n--\n\nThe layout with its axes in another order." },
   { "transpose", FAST (layout_transpose),
@@ -568,30 +569,30 @@ static PyMethodDef layout_methods[] = {
     "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
     "The same memory in smaller or larger elements." },
   { "flatten", WITH_NAMES (layout_flatten),
-    "flatten($self, /, first, last)\n--\n\nThe layout with neighbouring axes merged." },
+    "flatten($self, /, first, last)\n--\n\nThe layout with adjacent axes merged." },
   { "to_dense", WITH_NAMES (layout_to_dense),
-    "to_dense($self, /, order)\n--\n\nThe layout of a copy of the elements, side by side." },
+    "to_dense($self, /, order)\n--\n\nThe layout of a copy with adjacent elements." },
   { "slice", WITH_NAMES (layout_slice),
-    "slice($self, /, string)\n--\n\nWhat self[string] would be, in the text of an index." },
+    "slice($self, /, string)\n--\n\nLike self[...], with the index as text." },
   { "is_unique", layout_is_unique, METH_NOARGS,
-    "is_unique($self, /)\n--\n\nWhether no two indices lead to one element." },
+    "is_unique($self, /)\n--\n\nWhether no two indices refer to the same element." },
   { "is_dense", layout_is_dense, METH_NOARGS,
-    "is_dense($self, /)\n--\n\nWhether the elements fill one stretch of memory." },
+    "is_dense($self, /)\n--\n\nWhether the elements fill a range of memory without gaps." },
   { "is_empty", layout_is_empty, METH_NOARGS,
-    "is_empty($self, /)\n--\n\nWhether there is no element at all." },
+    "is_empty($self, /)\n--\n\nWhether there are no elements." },
   { "is_contiguous", WITH_NAMES (layout_is_contiguous),
-    "is_contiguous($self, /, order)\n--\n\nWhether the elements lie side by side in that order." },
+    "is_contiguous($self, /, order)\n--\n\nWhether the elements are adjacent in that order." },
   { "get_offset", layout_get_offset, METH_NOARGS,
-    "get_offset($self, /)\n--\n\nWhere the element whose indices are all 0 lies." },
+    "get_offset($self, /)\n--\n\nThe offset of the element whose indices are all 0." },
   { "get_offset_bounds", layout_get_offset_bounds, METH_NOARGS,
-    "get_offset_bounds($self, /)\n--\n\nBetween which offsets the elements lie." },
+    "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },
   { "get_required_size", layout_get_required_size, METH_NOARGS,
-    "get_required_size($self, /)\n--\n\nHow much memory the elements need, in bytes." },
+    "get_required_size($self, /)\n--\n\nThe size of the memory that the elements need, in bytes." },
   { "get_max_compatible_item_bits", WITH_NAMES (layout_get_max_compatible_item_bits),
     "get_max_compatible_item_bits($self, /, max_item_bits, address=0, axis=-1)\n--\n\n"
-    "The largest items that the elements can be seen as without a copy." },
+    "The largest item size in bits that the layout can be repacked to." },
   { "get_stride_order", layout_get_stride_order, METH_NOARGS,
-    "get_stride_order($self, /)\n--\n\nThe axes as they lie in memory, outermost first." },
+    "get_stride_order($self, /)\n--\n\nThe axes in their order in memory, outermost first." },
   { "__eq__", layout_eq, METH_O, "__eq__($self, value, /)\n--\n\nReturn self==value." },
   { "__hash__", layout_get_hash, METH_NOARGS, "__hash__($self, /)\n--\n\nReturn hash(self)." },
   { NULL }
@@ -603,10 +604,10 @@ install_layout (PyTypeObject *type)
   if (install_methods (type, layout_methods) < 0 || install_getters (type, layout_getters) < 0)
     return -1;
 
-  /* The functions in place of the slots that look them up, as with an index. */
+  /* The functions replace the slots that look them up, as for an index. */
   type->tp_richcompare = layout_compare;
   type->tp_hash = layout_hash;
-  /* PyGObject's make an object by its properties. */
+  /* PyGObject's would create an object from properties. */
   type->tp_new = layout_new;
   type->tp_init = layout_init;
   PyType_Modified (type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The compiled half of the override for PyGObject: Mtl.py calls install() with
- * the classes that PyGObject made. */
+/* The compiled half of the override for PyGObject. Mtl.py calls install() with
+ * the classes that PyGObject created. */
 
 #include "mtl-python-private.h"
 
@@ -36,7 +36,7 @@ module_install (PyObject *module,
   Py_RETURN_NONE;
 }
 
-/* The exception for a GLib.Error of MTL_ERROR with that code and message. */
+/* The exception for a GLib.Error in the domain MTL_ERROR. */
 static PyObject *
 module_exception_for_error (PyObject *module,
                             PyObject *args)
@@ -61,9 +61,9 @@ static PyMethodDef module_methods[] = {
   { "exception_for_error", module_exception_for_error, METH_VARARGS, NULL },
   { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
-    "A view of what x exports through DLPack, without a copy unless copy=True." },
+    "A view of the memory that x exports with DLPack, without a copy unless copy=True." },
   { "from_buffer", module_from_buffer, METH_O,
-    "from_buffer($module, x, /)\n--\n\nA view of what x exports through the buffer protocol." },
+    "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Of a vector, a list of its lanes. */
+/* Returns the lanes of a vector as a list. */
 static PyObject *
 list_lanes (MtlStridedView *view,
             const gint64   *indices,
@@ -81,8 +81,8 @@ number_get (MtlStridedView *view,
   return raise_error (error, CALLER);
 }
 
-/* NumPy's scalars are neither int nor float; its arrays have all the methods
- * of numbers, and a length. */
+/* NumPy's scalars are neither int nor float. Its arrays have all methods of
+ * numbers, but also a length. */
 gboolean
 is_number (PyObject *object)
 {

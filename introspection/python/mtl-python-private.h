@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 
 #define MAX_DIMS 64
 
-/* Who an exception is for: an ordinary caller, or a peer that speaks DLPack or
- * the buffer protocol and expects a BufferError. */
+/* The receiver of an exception: an ordinary caller, or another library that
+ * uses DLPack or the buffer protocol and expects a BufferError. */
 typedef enum
 {
   CALLER,
@@ -28,7 +28,7 @@ typedef enum
 /* mtl-python-pygobject.c */
 int       import_pygobject (void);
 
-/* Errors: mtl-python-errors.c. Each but the first returns NULL or -1 for the
+/* Errors: mtl-python-errors.c. All but the first return NULL or -1, for the
  * caller to return. */
 PyObject *exception_for_code (int       code,
                               Audience  audience);
@@ -67,7 +67,8 @@ typedef struct
   int n_needed;
 } Signature;
 
-/* By place or by name. The values are borrowed, NULL if not given. */
+/* Positional or keyword arguments. The values are borrowed, NULL if not
+ * given. */
 int       parse_arguments   (const Signature  *signature,
                              PyObject *const  *args,
                              Py_ssize_t        n_args,
@@ -85,13 +86,13 @@ PyObject *tuple_from_ints   (const gint64 *values,
 PyObject *bounds_from_ints  (gint64        min,
                              gint64        max);
 
-/* What is put on classes: mtl-python-install.c */
+/* Adding to classes: mtl-python-install.c */
 int       install_methods   (PyTypeObject *type,
                              PyMethodDef  *methods);
 int       install_getters   (PyTypeObject *type,
                              PyGetSetDef  *getters);
 
-/* What PyGObject made of the library's types: mtl-python-wrapper.c */
+/* PyGObject's classes for the library's types: mtl-python-wrapper.c */
 typedef struct
 {
   PyTypeObject *view;
@@ -113,19 +114,18 @@ int       install_classes (PyTypeObject *view,
                            PyTypeObject *layout);
 int       install_dealloc (PyTypeObject *type);
 
-/* Wraps an object that was made just now; of NULL and an error these make an
- * exception. The error is passed by address, as the call that gives both is an
- * argument itself. */
+/* Wrap a new object, or raise the error if the object is NULL. The error is
+ * passed by address, as the call that sets both is itself an argument. */
 PyObject *wrap_view       (MtlStridedView *view,
                            GError        **error,
                            Audience        audience);
 PyObject *wrap_layout     (MtlStridedLayout *layout,
                            GError          **error);
 
-/* Gives up a reference, and Python's lock if memory ends with it. */
+/* Drops a reference, and releases the GIL if this frees memory. */
 void      unref_view      (MtlStridedView *view);
 
-/* The view behind a Python object that is one, or a buffer's bytes: both are
+/* Returns the view of a Python object, or a view of a buffer's bytes. Both are
  * new references. */
 MtlStridedView *view_for_exporter (PyObject *object);
 
@@ -138,8 +138,8 @@ holds (PyObject *object,
   return held != NULL && G_OBJECT_TYPE (held) == type;
 }
 
-/* If only __new__() was called, the object holds nothing: then it is an empty
- * view, as a bare object in C is. */
+/* If only __new__() was called, the object holds nothing. It then counts as an
+ * empty view, like a bare object in C. */
 static inline MtlStridedView *
 get_view (PyObject *object)
 {
@@ -170,12 +170,12 @@ is_view (PyObject *object)
   return Py_IS_TYPE (object, classes.view);
 }
 
-/* To give up Python's lock costs 15 ns, and a turn of every other thread's where
- * they want it: with what moves fewer bytes than these it is done before. */
+/* Releasing the GIL costs 15 ns, plus a turn of every other thread that waits
+ * for it. Work on fewer bytes than this is done sooner. */
 #define BYTES_WORTH_A_TURN 16384
 
-/* For work on all of a view's elements, which may be long and, on a device,
- * waits. Gives what enter_python() takes. */
+/* For work on all elements of a view, which may take long and may wait for a
+ * device. Returns the argument for enter_python(). */
 static inline PyThreadState *
 leave_python (MtlStridedView *view)
 {
@@ -221,7 +221,7 @@ PyObject *module_from_buffer (PyObject *module,
 PyObject *module_prepare_end (PyObject *module,
                               PyObject *unused);
 
-/* The rest of what is put on the classes, each in the file of that name. */
+/* Other additions to the classes, each in the file of that name. */
 int       install_view     (PyTypeObject *type);
 int       install_copy     (PyTypeObject *type);
 int       install_index    (PyTypeObject *type);

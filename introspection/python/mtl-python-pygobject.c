@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where PyGObject keeps its functions for all files here. */
+/* Defines PyGObject's table of functions, for all files. */
 
 #define MTL_PYTHON_PYGOBJECT
 #include "mtl-python-private.h"

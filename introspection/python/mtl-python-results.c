@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What callers get: tuples of integers. */
+/* Results: tuples of integers. */
 
 #include "mtl-python-private.h"
 
@@ -29,19 +29,19 @@ int
 install_bounds (void)
 {
   PyStructSequence_Field fields[] = {
-    { "min", "The least offset." },
-    { "max", "The greatest one." },
+    { "min", "The smallest offset." },
+    { "max", "The largest offset." },
     { NULL }
   };
   PyStructSequence_Desc bounds = {
-    "Mtl.OffsetBounds", "Between which offsets elements lie.", fields, 2,
+    "Mtl.OffsetBounds", "The smallest and the largest offset of elements.", fields, 2,
   };
 
   bounds_type = PyStructSequence_NewType (&bounds);
   return bounds_type != NULL ? 0 : -1;
 }
 
-/* A tuple with names, as PyGObject makes of several results. */
+/* A tuple with names, like those of PyGObject for several results. */
 PyObject *
 bounds_from_ints (gint64 min,
                   gint64 max)

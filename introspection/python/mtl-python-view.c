@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What Python code asks a view for most often, without PyGObject's
+/* The most common methods and attributes of views, without PyGObject's
  * marshalling. */
 
 #include "mtl-python-private.h"
@@ -39,7 +39,7 @@ view_get_size (PyObject *self,
   return PyLong_FromLongLong (mtl_strided_view_get_volume (get_view (self)));
 }
 
-/* Rounded up: an element of 4 bits takes a byte of its own in Python. */
+/* Rounded up: in Python an element of 4 bits takes a whole byte. */
 static PyObject *
 view_get_itemsize (PyObject *self,
                    void     *closure)
@@ -47,7 +47,7 @@ view_get_itemsize (PyObject *self,
   return PyLong_FromUnsignedLong ((mtl_strided_view_get_item_bits (get_view (self)) + 7) / 8);
 }
 
-/* Of a broadcast view it may be more than there is memory. */
+/* The size of a broadcast view may be larger than any memory. */
 static PyObject *
 multiply_size (PyObject *self)
 {
@@ -74,7 +74,7 @@ view_get_nbytes (PyObject *self,
   return PyLong_FromUnsignedLongLong ((bits + 7) / 8);
 }
 
-/* The enumeration's members, so that a getter need not look one up. */
+/* The members of the enumeration, so that the getter need not look them up. */
 #define N_CODES 32
 static PyObject *dtypes[N_CODES][129];
 static PyObject *other_dtype;
@@ -124,8 +124,8 @@ static PyGetSetDef view_getters[] = {
   { "strides", view_get_strides, NULL, "The strides in elements, a tuple.", NULL },
   { "ndim", view_get_ndim, NULL, "The number of dimensions.", NULL },
   { "size", view_get_size, NULL, "The number of elements.", NULL },
-  { "itemsize", view_get_itemsize, NULL, "What one element takes, in bytes.", NULL },
-  { "nbytes", view_get_nbytes, NULL, "What all elements take, in bytes.", NULL },
+  { "itemsize", view_get_itemsize, NULL, "The size of one element in bytes.", NULL },
+  { "nbytes", view_get_nbytes, NULL, "The size of all elements in bytes.", NULL },
   { "dtype", view_get_dtype, NULL, "The element type, a Mtl.DType.", NULL },
   { "T", view_get_transposed, NULL, "The view with its axes reversed.", NULL },
   { NULL }
@@ -250,7 +250,7 @@ view_get_offset_bounds (PyObject *self,
   return bounds_from_ints (min, max);
 }
 
-/* A list of the axis' elements, or of lists. */
+/* Returns a list of the elements of the last axis, or of lists. */
 static PyObject *
 list_axis (MtlStridedView *view,
            const gint64   *shape,
@@ -279,7 +279,7 @@ list_axis (MtlStridedView *view,
   return list;
 }
 
-/* The elements where the host reaches them: the view itself, or else a copy. */
+/* Returns the view itself if the host can access it, otherwise a copy. */
 static MtlStridedView *
 fetch_elements (MtlStridedView  *view,
                 GError         **error)
@@ -329,7 +329,7 @@ view_item (PyObject        *self,
     n = ints_from_args (args, n_args, indices, "indices");
   else if (mtl_strided_view_get_volume (view) != 1)
     {
-      PyErr_Format (PyExc_ValueError, "A view of %lld elements is not a single one",
+      PyErr_Format (PyExc_ValueError, "A view of %lld elements is not a single number",
                     (long long) mtl_strided_view_get_volume (view));
       return NULL;
     }
@@ -352,7 +352,7 @@ convert_item (PyObject *self,
   return result;
 }
 
-/* float() and int() would else read the bytes as text. */
+/* Otherwise float() and int() would read the bytes as text. */
 static PyObject *
 view_float (PyObject *self,
             PyObject *unused)
@@ -387,17 +387,17 @@ static PyMethodDef view_methods[] = {
     "view_as($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
   { "get_offset_bounds", view_get_offset_bounds, METH_NOARGS,
-    "get_offset_bounds($self, /)\n--\n\nBetween which offsets the elements lie." },
+    "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },
   { "tolist", view_tolist, METH_NOARGS,
-    "tolist($self, /)\n--\n\nThe elements in nested lists, their lanes too if they have several." },
+    "tolist($self, /)\n--\n\nThe elements as nested lists, with a list for several lanes." },
   { "__float__", view_float, METH_NOARGS,
     "__float__($self, /)\n--\n\nThe only element as a float." },
   { "__int__", view_int, METH_NOARGS,
     "__int__($self, /)\n--\n\nThe only element as an int." },
   { "item", FAST (view_item),
     "item($self, /, *indices)\n--\n\n"
-    "One element as a number: the only one, or the one at indices, of which the\n"
-    "last may be that of a lane. Without it, several lanes are a list." },
+    "One element as a number: the only one, or the one at the indices. The last\n"
+    "index may be that of a lane. Without it, several lanes are a list." },
   { NULL }
 };
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The classes, and the life of the Python object of a view or a layout:
- * PyGObject's own way of making and ending one takes several times what an
- * operation computes. */
+/* The classes, and creating and freeing the Python objects of views and
+ * layouts. PyGObject takes several times as long for this as an operation
+ * itself. */
 
 #include "mtl-python-private.h"
 
 Classes classes;
 
-/* PyGObject finds the wrapper of an object by it. */
+/* PyGObject finds the wrapper of an object with this key. */
 static GQuark wrapper_key;
 
-/* How PyGObject ends its objects, which leaves their class to who called it. */
+/* PyGObject's deallocator, which leaves the reference to the class to its
+ * caller. */
 static destructor dealloc_by_pygobject;
 
 static gboolean
@@ -38,7 +39,7 @@ install_classes (PyTypeObject *view,
       || !is_class_of (device, MTL_TYPE_DEVICE) || !is_class_of (layout, MTL_TYPE_STRIDED_LAYOUT))
     return -1;
 
-  /* They live as long as the process, and so does what is installed on them. */
+  /* The classes live as long as the process, like the additions to them. */
   Py_INCREF (view);
   Py_INCREF (buffer);
   Py_INCREF (device);
@@ -62,8 +63,8 @@ install_classes (PyTypeObject *view,
   return 0;
 }
 
-/* A new object has no wrapper yet, so that PyGObject need not look for one, nor
- * for the class. The wrapper takes the reference. */
+/* A new object has no wrapper yet, so PyGObject need not look for one, or for
+ * the class. The wrapper takes the reference. */
 static PyObject *
 wrap_new (PyTypeObject *type,
           gpointer      object,
@@ -132,7 +133,7 @@ view_for_exporter (PyObject *object)
   return view;
 }
 
-/* Whether there is nothing to it but the object that it holds. */
+/* Whether the wrapper has no state except its object. */
 static gboolean
 is_bare (PyGObject *wrapper)
 {
@@ -152,9 +153,10 @@ try_to_unref (GObject  *object,
   return mtl_strided_view_release ((MtlStridedView *) object, may_run_others);
 }
 
-/* What the memory's owner does at its end may be anything: it may wait for a
- * thread that waits for Python's lock, or run Python code, to which a pending
- * exception does not belong. So may what others attached to the object. */
+/* The owner of the memory may run any code when it ends. It may wait for a
+ * thread that needs the GIL, or run Python code, so the GIL is released and
+ * a pending exception is saved. The same is true of data attached to the
+ * object. */
 static void
 unref_outside_python (GObject *object)
 {
@@ -211,8 +213,8 @@ wrapper_dealloc (PyObject *self)
   Py_TRASHCAN_END
 }
 
-/* Should another PyGObject keep its wrappers in another way, they end in its
- * own. */
+/* If another version of PyGObject finds wrappers differently, its deallocator
+ * is used. */
 static gboolean
 knows_wrapper_key (void)
 {
