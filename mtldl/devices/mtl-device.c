@@ -20,6 +20,19 @@
  *
  * Other libraries can add devices by deriving from this class.
  *
+ * ```c
+ * g_autoptr (GList) devices = mtl_device_list ();
+ * MtlDevice *device = mtl_device_get_default ();
+ *
+ * for (GList *l = devices; l != NULL; l = l->next)
+ *   g_print ("%s: up to %" G_GUINT64_FORMAT " bytes at once\n", mtl_device_get_name (l->data),
+ *            mtl_device_get_max_buffer_size (l->data));
+ *
+ * // Private memory is the fastest on a GPU, and the host has none.
+ * if (mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_PRIVATE))
+ *   g_print ("%s has private memory\n", mtl_device_get_name (device));
+ * ```
+ *
  * Since: 1.0
  */
 

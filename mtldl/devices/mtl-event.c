@@ -20,6 +20,20 @@
  * `encodeSignalEvent:value:` and waits for it with `encodeWaitForEvent:value:`.
  * On the host an event orders threads.
  *
+ * ```c
+ * g_autoptr (MtlEvent) event = mtl_event_new (mtl_device_get_default (), error);
+ *
+ * if (event == NULL)
+ *   return FALSE;
+ *
+ * // The side that writes signals a value when it is done …
+ * mtl_event_signal (event, 1);
+ *
+ * // … and the side that reads waits for it, here for a second at most.
+ * if (!mtl_event_wait (event, 1, G_USEC_PER_SEC, NULL, error))
+ *   return FALSE;
+ * ```
+ *
  * Since: 1.0
  */
 

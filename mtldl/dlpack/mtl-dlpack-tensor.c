@@ -17,6 +17,24 @@
  * by stealing its struct. If it is never consumed, it frees the struct when it
  * is finalized.
  *
+ * ```c
+ * const gint64 shape[] = { 2, 3 };
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32, shape, 2, error);
+ * g_autoptr (MtlDlpackTensor) tensor = NULL;
+ * g_autoptr (MtlStridedView) shared = NULL;
+ *
+ * // What goes to another library …
+ * tensor = view != NULL ? mtl_strided_view_export_dlpack (view, error) : NULL;
+ *
+ * // … and what comes from one: a view of the same memory.
+ * shared = tensor != NULL ? mtl_strided_view_new_from_dlpack (tensor, error) : NULL;
+ * if (shared == NULL)
+ *   return FALSE;
+ *
+ * g_assert_cmpuint (mtl_strided_view_get_address (shared), ==, mtl_strided_view_get_address (view));
+ * ```
+ *
  * Since: 1.0
  */
 struct _MtlDlpackTensor

@@ -23,6 +23,25 @@
  * Views, slices, [struct@GLib.Bytes] and exported tensors keep the memory of a
  * buffer alive.
  *
+ * ```c
+ * g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 1024, MTL_STORAGE_MODE_HOST, error);
+ * g_autoptr (MtlBuffer) end = NULL;
+ * guint8 *bytes;
+ *
+ * if (buffer == NULL)
+ *   return FALSE;
+ *
+ * bytes = mtl_buffer_get_contents (buffer);
+ * bytes[1023] = 7;
+ *
+ * // A slice shares the memory and keeps it alive.
+ * end = mtl_buffer_slice (buffer, 1000, 24, error);
+ * if (end == NULL)
+ *   return FALSE;
+ *
+ * g_assert_cmpint (((guint8 *) mtl_buffer_get_contents (end))[23], ==, 7);
+ * ```
+ *
  * Since: 1.0
  */
 

@@ -24,6 +24,22 @@
  *
  * A builder may only be used by one thread at a time.
  *
+ * ```c
+ * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
+ * g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+ * g_autoptr (MtlStridedView) weights =
+ *   mtl_strided_view_new_full (NULL, MTL_DTYPE_BFLOAT16, (gint64[]) { 4, 4 }, 2, 0.5, error);
+ *
+ * if (weights == NULL
+ *     || !mtl_tensor_file_builder_add (builder, "weights", weights, error)
+ *     || !mtl_tensor_file_builder_set_metadata (builder, "format", "pt", error))
+ *   return FALSE;
+ *
+ * // Readers see the old file or the new one, never half of it.
+ * if (!mtl_tensor_file_builder_write (builder, file, NULL, NULL, NULL, error))
+ *   return FALSE;
+ * ```
+ *
  * Since: 1.0
  */
 

@@ -15,6 +15,22 @@
  * file returns the same object again, so that a selection in a list finds its
  * row.
  *
+ * ```c
+ * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
+ * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, error);
+ *
+ * if (tensors == NULL)
+ *   return FALSE;
+ *
+ * for (guint i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (tensors)); i++)
+ *   {
+ *     g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (tensors), i);
+ *
+ *     g_print ("%s: %" G_GUINT64_FORMAT " bytes\n", mtl_tensor_file_entry_get_name (entry),
+ *              mtl_tensor_file_entry_get_n_bytes (entry));
+ *   }
+ * ```
+ *
  * Since: 1.0
  */
 

@@ -45,6 +45,24 @@
  * tensor is compressed, or if its byte order is not that of this machine. Its
  * views can be written to, and each call creates a new one with new memory.
  *
+ * ```c
+ * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
+ * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, error);
+ * g_autoptr (MtlStridedView) weights = NULL;
+ * g_autofree char *text = NULL;
+ *
+ * if (tensors == NULL)
+ *   return FALSE;
+ *
+ * // Mapped: nothing is read before the elements are used.
+ * weights = mtl_tensor_file_load_view (tensors, "weights", NULL, error);
+ * if (weights == NULL)
+ *   return FALSE;
+ *
+ * text = mtl_strided_view_to_string (weights);
+ * g_print ("%s\n", text);
+ * ```
+ *
  * Since: 1.0
  */
 

@@ -21,6 +21,23 @@
  * Layouts are immutable. Operations return a new layout of some or all of the
  * same elements, and never move an element.
  *
+ * ```c
+ * const gint64 shape[] = { 480, 640, 3 };
+ * g_autoptr (MtlStridedLayout) picture =
+ *   mtl_strided_layout_new_dense (shape, 3, MTL_ORDER_C, 8, error);
+ * g_autoptr (MtlStridedLayout) red = NULL;
+ *
+ * if (picture == NULL)
+ *   return FALSE;
+ *
+ * // Every second row and column of the first channel.
+ * red = mtl_strided_layout_slice_string (picture, "::2, ::2, 0", error);
+ * if (red == NULL)
+ *   return FALSE;
+ *
+ * g_assert_cmpint (mtl_strided_layout_get_stride (red, 1, NULL), ==, 6);
+ * ```
+ *
  * Since: 1.0
  */
 

@@ -26,6 +26,24 @@
  * Elements smaller than a byte share it with their neighbors, so writing one of
  * them rewrites the others.
  *
+ * ```c
+ * const gint64 shape[] = { 2, 3 };
+ * const double values[] = { 1, 2, 3, 4, 5, 6 };
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2, values, 6, error);
+ * g_autoptr (MtlStridedView) column = NULL;
+ *
+ * if (view == NULL)
+ *   return FALSE;
+ *
+ * // The last column, in the same memory.
+ * column = mtl_strided_view_slice_string (view, ":, -1", error);
+ * if (column == NULL || !mtl_strided_view_fill_double (column, 0, error))
+ *   return FALSE;
+ *
+ * g_assert_cmpfloat (mtl_strided_view_get_double (view, (gint64[]) { 1, 2 }, 2, NULL), ==, 0);
+ * ```
+ *
  * Since: 1.0
  */
 
