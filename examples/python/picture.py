@@ -42,7 +42,7 @@ def get_texture(view):
     texture may be drawn.
     """
     buffer = view.get_buffer()
-    return make_texture(view, buffer.get_bytes(0, buffer.get_size()))
+    return make_texture(view, buffer.ref_bytes(0, buffer.get_size()))
 
 
 def run(in_path, out_path, show_hops):
@@ -52,7 +52,7 @@ def run(in_path, out_path, show_hops):
     # array of the same memory, so that NumPy writes to the picture. From
     # NumPy 2.1 on np.from_dlpack(view) does the same; before, it gives
     # arrays that cannot be written to.
-    view = MtlPixbuf.get_view(pixbuf)
+    view = MtlPixbuf.to_view(pixbuf)
     array = np.asarray(view)
     change(array)
 
@@ -95,7 +95,7 @@ def is_texture_of(texture, view):
     follows = True
     for value in (0, 255):
         pixel.fill_double(value)
-        shown = MtlPixbuf.get_view(Gdk.pixbuf_get_from_texture(texture))
+        shown = MtlPixbuf.to_view(Gdk.pixbuf_get_from_texture(texture))
         follows = follows and shown[0, 0, 0] == value
     pixel.copy_from(saved)
     return follows
@@ -119,7 +119,7 @@ def print_hops(pixbuf, view, array, changed, texture):
     pixbuf_of_view = MtlPixbuf.new_from_view(changed)
 
     print_hop('GdkPixbuf -> view', pixbuf.props.pixels, view.get_address(),
-              lambda: MtlPixbuf.get_view(pixbuf),
+              lambda: MtlPixbuf.to_view(pixbuf),
               lambda: Mtl.StridedView.new_from_bytes(
                   pixbuf.read_pixel_bytes(), Mtl.DType.UINT8,
                   view.shape, view.strides))

@@ -399,7 +399,7 @@ class Window(Gtk.ApplicationWindow):
                 self.filtered.set_model(None)
                 self.heat_map.show_error(error)
 
-        Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, None, None, finish)
+        Mtl.TensorFile.open_async(file, mode=Mtl.FileMode.MAP, callback=finish)
 
     def show_selected(self, *_arguments):
         """One axis or two are the picture's; each of the others has an index."""
@@ -416,7 +416,7 @@ class Window(Gtk.ApplicationWindow):
         self.heading.set_text(f'{printable(entry.get_name())}  {entry.get_dtype()}, '
                               f'{describe_shape(entry)}')
         try:
-            self.tensor = entry.get_view()
+            self.tensor = entry.load_view()
         except ERRORS as error:
             self.heat_map.show_error(error)
             return

@@ -113,6 +113,21 @@ def functions_of(element):
                 yield Function(child)
 
 
+def write_props(element):
+    """The attributes of `props`. PyGObject has no class for them: this one is for checkers."""
+    lines = []
+    for prop in element.findall(CORE + "property"):
+        name, hint = prop.get("name").replace("-", "_"), type_of(prop)
+        if prop.get("writable") == "1" and prop.get("construct-only") != "1":
+            lines.append(f"        {name}: {hint}")
+        else:
+            lines += ["        @property", f"        def {name}(self) -> {hint}: ..."]
+    if lines:
+        lines = ["    class Props(GObject.Object.Props):", *lines,
+                 "    @property", "    def props(self) -> Props: ..."]
+    return lines
+
+
 class Overrides:
     """The hints that are written by hand, by class and name, and the interfaces of classes."""
 
@@ -149,6 +164,7 @@ def write_class(element, overrides, base):
              docstring(element, "").removeprefix("\n") or "    ..."]
     for member in element.findall(CORE + "member"):
         parts.append(f"    {member.get('name').upper()} = {member.get('value')}")
+    parts += write_props(element)
     parts += [function.write("    ").rstrip("\n") for function in functions_of(element)
               if function.name not in own]
     parts += [text.rstrip("\n") for text in own.values()]

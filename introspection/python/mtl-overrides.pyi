@@ -131,7 +131,7 @@ class StridedView:
         """The view with new axes of extent 1."""
     def squeeze(self, *axes: Any) -> StridedView:
         """The view without its axes of extent 1, or without those given."""
-    def view_as(self, dtype: DType, /) -> StridedView:
+    def reinterpret(self, dtype: DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
     def copy(self, order: _Order = "C") -> StridedView:
         """The elements in memory of their own, in an order."""
@@ -171,24 +171,30 @@ class StridedView:
                         callback: Callable[..., object] | None = None,
                         *user_data: object) -> Awaitable[StridedView]:
         """Does what to_device() does: awaited, or with a callback."""
-    def export_dlpack(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
-                      event: Event | None = None, event_value: int = 0,
-                      cancellable: Gio.Cancellable | None = None) -> DlpackTensor: ...
+    def export_dlpack_full(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
+                           event: Event | None = None, event_value: int = 0,
+                           cancellable: Gio.Cancellable | None = None) -> DlpackTensor:
+        """Exports the view to another library, in the given form."""
 
 class TensorFile(Gio.ListModel[TensorFileEntry]):
     @staticmethod
-    def open_async(file: Gio.File, mode: FileMode = ..., device: Device | None = None,
-                   cancellable: Gio.Cancellable | None = None,
+    def open_full(file: Gio.File, device: Device | None = None, mode: FileMode = ...,
+                  cancellable: Gio.Cancellable | None = None) -> TensorFile:
+        """Opens a file for a device, mapped or read."""
+    @staticmethod
+    def open_async(file: Gio.File, device: Device | None = None, mode: FileMode = ...,
+                   io_priority: int = ..., cancellable: Gio.Cancellable | None = None,
                    callback: Callable[..., object] | None = None,
                    *user_data: object) -> Awaitable[TensorFile]:
-        """Does what open() does: awaited, or with a callback."""
-    def get_views_async(self, pattern: str | None = None,
-                        cancellable: Gio.Cancellable | None = None,
-                        progress: _Progress | None = None,
-                        callback: Callable[..., object] | None = None,
-                        *user_data: object) -> Awaitable[list[StridedView]]:
-        """Does what get_views() does: awaited, or with a callback."""
-    def check_async(self, checks: TensorChecks, cancellable: Gio.Cancellable | None = None,
+        """Does what open_full() does: awaited, or with a callback."""
+    def load_views_async(self, pattern: str | None = None, io_priority: int = ...,
+                         cancellable: Gio.Cancellable | None = None,
+                         progress: _Progress | None = None,
+                         callback: Callable[..., object] | None = None,
+                         *user_data: object) -> Awaitable[list[StridedView]]:
+        """Does what load_views() does: awaited, or with a callback."""
+    def check_async(self, checks: TensorChecks, io_priority: int = ...,
+                    cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
                     *user_data: object) -> Awaitable[bool]:
@@ -222,12 +228,13 @@ class TensorFileEntry:
     def nbytes(self) -> int: ...
 
 class TensorFileBuilder:
-    def write_async(self, file: Gio.File, cancellable: Gio.Cancellable | None = None,
+    def write_async(self, file: Gio.File, io_priority: int = ...,
+                    cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
                     *user_data: object) -> Awaitable[bool]:
         """Does what write() does: awaited, or with a callback."""
-    def write_shards_async(self, index: Gio.File, max_size: int,
+    def write_shards_async(self, index: Gio.File, max_size: int, io_priority: int = ...,
                            cancellable: Gio.Cancellable | None = None,
                            progress: _Progress | None = None,
                            callback: Callable[..., object] | None = None,

@@ -252,7 +252,7 @@ layout_get_required_size (PyObject *self,
 }
 
 static PyObject *
-layout_get_stride_order (PyObject *self,
+layout_dup_stride_order (PyObject *self,
                          PyObject *unused)
 {
   gsize n;
@@ -591,8 +591,8 @@ static PyMethodDef layout_methods[] = {
   { "get_max_compatible_item_bits", WITH_NAMES (layout_get_max_compatible_item_bits),
     "get_max_compatible_item_bits($self, /, max_item_bits, address=0, axis=-1)\n--\n\n"
     "The largest item size in bits that the layout can be repacked to." },
-  { "get_stride_order", layout_get_stride_order, METH_NOARGS,
-    "get_stride_order($self, /)\n--\n\nThe axes in their order in memory, outermost first." },
+  { "dup_stride_order", layout_dup_stride_order, METH_NOARGS,
+    "dup_stride_order($self, /)\n--\n\nThe axes in their order in memory, outermost first." },
   { "__eq__", layout_eq, METH_O, "__eq__($self, value, /)\n--\n\nReturn self==value." },
   { "__hash__", layout_get_hash, METH_NOARGS, "__hash__($self, /)\n--\n\nReturn hash(self)." },
   { NULL }

@@ -174,8 +174,8 @@ call_with_shape (PyObject        *self,
 }
 
 static PyObject *
-view_view_as (PyObject *self,
-              PyObject *dtype)
+view_reinterpret (PyObject *self,
+                  PyObject *dtype)
 {
   GError *error = NULL;
   unsigned int number;
@@ -383,8 +383,8 @@ static PyMethodDef view_methods[] = {
   { "squeeze", FAST (view_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The view without its axes of extent 1, or without those given." },
-  { "view_as", view_view_as, METH_O,
-    "view_as($self, dtype, /)\n--\n\n"
+  { "reinterpret", view_reinterpret, METH_O,
+    "reinterpret($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
   { "get_offset_bounds", view_get_offset_bounds, METH_NOARGS,
     "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },

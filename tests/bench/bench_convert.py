@@ -58,7 +58,7 @@ def as_tensor(view):
     dtype = getattr(torch, view.dtype.name, None)
     if dtype is None:
         return None
-    memory = np.asarray(view.view_as(Mtl.DType.UINT8))
+    memory = np.asarray(view.reinterpret(Mtl.DType.UINT8))
     return torch.from_numpy(memory).view(dtype)
 
 

@@ -75,7 +75,7 @@ def view_calls():
         "slice": lambda: view[0:2, 1, ::2],
         "broadcast": lambda: view.broadcast_to(5, 2, 3, 4),
         "shares memory": lambda: view.overlaps(view),
-        "view as": lambda: view.view_as(complex64),
+        "view as": lambda: view.reinterpret(complex64),
     }
 
 

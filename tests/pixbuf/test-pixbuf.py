@@ -14,10 +14,10 @@ from gi.repository import GdkPixbuf, Mtl, MtlPixbuf  # noqa: E402
 
 
 class PixbufTest(unittest.TestCase):
-    def test_get_view(self):
+    def test_to_view(self):
         pixbuf = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 5, 3)
         pixbuf.fill(0x0a141eff)
-        view = MtlPixbuf.get_view(pixbuf)
+        view = MtlPixbuf.to_view(pixbuf)
         self.assertEqual(view.shape, (3, 5, 3))
         self.assertEqual(view.strides, (16, 3, 1))
         self.assertEqual(view.get_address(), pixbuf.props.pixels)

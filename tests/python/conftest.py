@@ -16,7 +16,7 @@ gi.require_version("Mtl", "1")
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
-from gi.repository import GLib, Mtl  # noqa: E402
+from gi.repository import Gio, GLib, Mtl  # noqa: E402
 
 NUMERIC = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64", "complex64", "complex128"]
@@ -169,6 +169,16 @@ def from_dlpack(exporter):
 def cpu_capsule(view):
     """Of the host's memory, for those that cannot ask for it themselves."""
     return view.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
+
+
+def cancelled():
+    cancellable = Gio.Cancellable()
+    cancellable.cancel()
+    return cancellable
+
+
+def is_cancelled(info):
+    return info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
 
 
 def error_code(info):

@@ -256,7 +256,7 @@ def view_array(array, dtype):
 
 
 def view_ours(ours, dtype):
-    return ours.view_as(Mtl.DType.from_string(dtype.name)) if has_steps(ours.shape) else ours
+    return ours.reinterpret(Mtl.DType.from_string(dtype.name)) if has_steps(ours.shape) else ours
 
 
 OPERATIONS = {
@@ -283,5 +283,5 @@ OPERATIONS = {
     "flip": (draw_axis, np.flip, lambda ours, axis: ours.flip(axis)),
     "repack": (draw_repacking, repack_array,
                lambda ours, size, *arguments: ours.repack(8 * size, *arguments)),
-    "view_as": (draw_type, view_array, view_ours),
+    "reinterpret": (draw_type, view_array, view_ours),
 }

@@ -20,9 +20,9 @@ ORIGIN = 8192
 MAX_NDIM = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 # Some more often than others.
-NAMES = [*(name for name in OPERATIONS if name != "repack"), "reshape", "flatten", "view_as"]
+NAMES = [*(name for name in OPERATIONS if name != "repack"), "reshape", "flatten", "reinterpret"]
 # An older NumPy makes a copy before it says that it will not.
-NAMES_NOWHERE = ["repack", *("repack" if name == "view_as" else name for name in NAMES
+NAMES_NOWHERE = ["repack", *("repack" if name == "reinterpret" else name for name in NAMES
                              if HAS_RESHAPE_COPY or name not in ("reshape", "flatten"))]
 
 # What NumPy says for all that can be wrong.

@@ -18,12 +18,14 @@ from gi.repository import Mtl  # noqa: E402
 from mypy import stubtest  # noqa: E402
 
 # What all of PyGObject's classes and modules have, and is nobody's to use; the
-# buffer protocol, which has no name at run time before Python 3.12.
+# buffer protocol, which has no name at run time before Python 3.12; the class of
+# props, which only the hints have.
 ALLOWED = r"""
 gi\.repository\.Mtl\.__\w+__
 gi\.repository\.Mtl\.\w+\.__(gsignals|info|enum_values|flags_values|buffer)__
 gi\.repository\.Mtl\.\w+Class
 gi\.repository\.Mtl\.Device\.parent_instance
+gi\.repository\.Mtl\.\w+\.(Props|props)
 """
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
-from conftest import DEFAULT, STORAGE_MODE, error_code, from_dlpack, new_buffer
+from conftest import (DEFAULT, STORAGE_MODE, cancelled, error_code, from_dlpack, is_cancelled,
+                      new_buffer)
+from dlpack_structs import Producer, floats
 
 HOST = Mtl.StorageMode.HOST
 
@@ -75,6 +77,11 @@ def test_mapped_refuses(tmp_path):
     with pytest.raises(GLib.Error) as caught:
         Mtl.Buffer.new_mapped(file.get_parent(), None, 0, 0)
     assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.IS_DIRECTORY)
+    for size in (0, 10):
+        with pytest.raises(GLib.Error) as caught:
+            Mtl.Buffer.new_mapped(file, None, 0, size, cancelled())
+        assert is_cancelled(caught)
+    assert bytes(Mtl.Buffer.new_mapped(file, None, 2, 3, Gio.Cancellable())) == b"234"
 
 
 @pytest.mark.any_memory
@@ -118,7 +125,7 @@ def test_bytes_without_a_copy():
 
     assert buffer.is_read_only()
     assert bytes(buffer) == b"0123456789"
-    assert buffer.get_bytes(2, 3).get_data() == b"234"
+    assert buffer.ref_bytes(2, 3).get_data() == b"234"
     assert buffer.dup_bytes(2, 3).get_data() == b"234"
     with pytest.raises(ValueError, match="read-only") as info:
         buffer.set_bytes(0, GLib.Bytes.new(b"x"))
@@ -128,8 +135,8 @@ def test_bytes_without_a_copy():
 def test_bytes_of_another_device_or_of_none():
     source = GLib.Bytes.new(b"0123456789")
     never = Mtl.BufferFlags.NEVER_COPY
-    in_place = Mtl.Buffer.new_from_bytes_with_flags(None, source, never)
-    copied = Mtl.Buffer.new_from_bytes_with_flags(DEFAULT, source, Mtl.BufferFlags.NONE)
+    in_place = Mtl.Buffer.new_from_bytes_full(None, source, never)
+    copied = Mtl.Buffer.new_from_bytes_full(DEFAULT, source, Mtl.BufferFlags.NONE)
 
     assert bytes(in_place) == bytes(copied) == b"0123456789"
     assert in_place.is_read_only() and copied.is_read_only()
@@ -163,18 +170,93 @@ def test_ranges_are_checked(offset, size):
 
 
 @pytest.mark.any_memory
-def test_copy_and_fill():
-    a, b = new_buffer(8), new_buffer(8)
+def test_fill():
+    buffer = new_buffer(8)
 
-    assert a.fill(0, 8, GLib.Bytes.new(b"xy"))
-    assert b.copy(2, a, 1, 4, None)
-    assert bytes(b) == b"\0\0yxyx\0\0"
-    assert b.copy(1, b, 2, 4, None)
-    assert bytes(b) == b"\0yxyxx\0\0"
+    assert buffer.fill(2, 4, GLib.Bytes.new(b"xy"))
+    assert bytes(buffer) == b"\0\0xyxy\0\0"
     with pytest.raises(ValueError, match="3 bytes"):
-        a.fill(0, 6, GLib.Bytes.new(b"xyz"))
-    assert a.synchronize()
-    a.did_modify(0, 8)
+        buffer.fill(0, 8, GLib.Bytes.new(b"xyz"))
+    assert buffer.synchronize()
+    buffer.did_modify(0, 8)
+
+
+def buffer_of(data):
+    buffer = new_buffer(len(data))
+    buffer.set_bytes(0, GLib.Bytes.new(data))
+    return buffer
+
+
+@pytest.mark.any_memory
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 4097, 3_000_001])
+def test_copy(rng, size):
+    data = rng.randbytes(size)
+    buffer = buffer_of(data)
+    copy = buffer.copy()
+
+    assert bytes(copy) == data and copy != buffer
+    assert copy.get_device() is buffer.get_device()
+    assert copy.get_storage_mode() == STORAGE_MODE
+    for offset, length in ((0, size), (size // 3, size // 2), (size, 0)):
+        part = buffer.slice(offset, length).copy()
+        assert bytes(part) == data[offset:offset + length] and part.get_byte_offset() == 0
+
+
+@pytest.mark.any_memory
+def test_a_copy_has_memory_of_its_own():
+    buffer = buffer_of(b"01234567")
+    copy, part = buffer.copy(), buffer.slice(2, 4).copy()
+
+    copy.set_bytes(0, GLib.Bytes.new(b"a"))
+    part.set_bytes(1, GLib.Bytes.new(b"b"))
+    buffer.set_bytes(5, GLib.Bytes.new(b"c"))
+    assert (bytes(buffer), bytes(copy), bytes(part)) == (b"01234c67", b"a1234567", b"2b45")
+    del buffer
+    gc.collect()
+    assert (bytes(copy), bytes(part)) == (b"a1234567", b"2b45")
+
+
+def test_copies_of_other_memory():
+    read_only = Mtl.Buffer.new_from_bytes(None, GLib.Bytes.new(b"0123")).copy()
+    pinned = Mtl.from_dlpack(Producer(floats(1, 2), (2,), device=(3, 0))).get_buffer().copy()
+
+    assert not read_only.is_read_only() and read_only.set_bytes(1, GLib.Bytes.new(b"x"))
+    assert bytes(read_only) == b"0x23"
+    assert pinned.get_device() is Mtl.Device.get_host() and bytes(pinned) == bytes(floats(1, 2))
+    with pytest.raises(BufferError) as info:
+        Mtl.from_dlpack(Producer(0xdead0000, (2,), device=(2, 0))).get_buffer().copy()
+    assert error_code(info) == Mtl.Error.NOT_HOST_ACCESSIBLE
+
+
+@pytest.mark.any_memory
+def test_copy_from():
+    a, b = buffer_of(b"01234567"), buffer_of(b"abcdefghijkl")
+
+    assert b.copy_from(2, a, 1, 4)
+    assert bytes(b) == b"ab1234ghijkl" and bytes(a) == b"01234567"
+    assert b.copy_from(offset=10, source=a, source_offset=0, size=2, cancellable=None)
+    assert bytes(b) == b"ab1234ghij01"
+    assert b.copy_from(1, b, 2, 4)  # which overlap
+    assert bytes(b) == b"a12344ghij01"
+    assert b.slice(6, 6).copy_from(1, a.slice(3, 5), 2, 3)
+    assert bytes(b) == b"a12344g56701"
+    with pytest.raises(IndexError, match="8 bytes"):
+        b.copy_from(0, a, 6, 3)
+    with pytest.raises(IndexError, match="12 bytes"):
+        b.copy_from(10, a, 0, 3)
+    assert bytes(a) == b"01234567"
+
+
+@pytest.mark.any_memory
+def test_cancelled_copies():
+    a, b = buffer_of(b"0123"), buffer_of(b"abcd")
+
+    for call in (lambda: a.copy(cancelled()), lambda: a.synchronize(cancelled()),
+                 lambda: b.copy_from(0, a, 0, 4, cancelled())):
+        with pytest.raises(GLib.Error) as info:
+            call()
+        assert is_cancelled(info)
+    assert bytes(b) == b"abcd"
 
 
 @pytest.mark.any_memory

@@ -184,16 +184,17 @@ def test_fill_refuses():
         view.as_read_only().fill(1)
 
 
-def test_equal_compares_numbers():
+def test_array_equal_compares_numbers():
     a = tensor([[1, 2], [3, 4]])
 
-    assert a.equal(tensor([[1.0, 2], [3, 4]])) and a.equal(a.copy())
-    assert a.equal(Mtl.asview([[1, 2], [3, 4]])) and Mtl.asview([[1, 3], [2, 4]]).equal(a.T)
-    assert not a.equal(a.T) and not a.equal(a.flatten(0, 1))
-    assert not tensor([float("nan")]).equal(tensor([float("nan")]))
+    assert a.array_equal(tensor([[1.0, 2], [3, 4]])) and a.array_equal(a.copy())
+    assert a.array_equal(Mtl.asview([[1, 2], [3, 4]]))
+    assert Mtl.asview([[1, 3], [2, 4]]).array_equal(a.T)
+    assert not a.array_equal(a.T) and not a.array_equal(a.flatten(0, 1))
+    assert not tensor([float("nan")]).array_equal(tensor([float("nan")]))
     big = tensor([2**53 + 1])
-    assert not big.equal(tensor([float(2**53)])) and not big.equal(tensor([2**53]))
-    assert not tensor(np.array([-1])).equal(tensor(np.array([2**64 - 1], np.uint64)))
+    assert not big.array_equal(tensor([float(2**53)])) and not big.array_equal(tensor([2**53]))
+    assert not tensor(np.array([-1])).array_equal(tensor(np.array([2**64 - 1], np.uint64)))
 
 
 @pytest.mark.parametrize("a, b, rtol, atol", [

@@ -90,8 +90,8 @@ def test_types_of_less_than_a_byte():
     view = tensor(array).permute(2, 0, 1).astype("float4_e2m1fn")
 
     assert view.tolist() == array.transpose(2, 0, 1).tolist()
-    assert view.get_stride_order() == [1, 2, 0]
-    assert view.copy("F").equal(view) and view.copy("F").strides == (1, 4, 8)
+    assert view.dup_stride_order() == [1, 2, 0]
+    assert view.copy("F").array_equal(view) and view.copy("F").strides == (1, 4, 8)
 
 
 def test_what_is_no_order_or_type():

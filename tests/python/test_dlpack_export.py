@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import METAL, from_dlpack, iota, zeros
+from conftest import HOST, METAL, error_code, from_dlpack, iota, zeros
 from dlpack_structs import (DELETER, LEGACY, VERSIONED, Producer, api, capsule_name, dims, floats,
                             managed_of)
 
@@ -170,10 +170,59 @@ def test_case_12_strides():
 def test_case_12_negative_strides_on_request():
     view = iota(3, 4).flip(0)
     negative = Mtl.DlpackFlags.NEGATIVE_STRIDES
-    tensor = view.export_dlpack(negative, Mtl.DeviceType.UNKNOWN, 0)
+    tensor = view.export_dlpack_full(negative, Mtl.DeviceType.UNKNOWN, 0)
     other = Mtl.StridedView.new_from_dlpack(tensor)
 
     assert other.strides == (-4, 1) and other.tolist() == view.tolist()
+
+
+@pytest.mark.any_memory
+def test_short_exports_are_full_ones_with_nothing_asked():
+    none, unknown = Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN
+    view = iota(3, 4)
+
+    for part in (view[1:, ::2], view[::-1], view.as_read_only(), view[:0]):
+        short, full = part.export_dlpack(), part.export_dlpack_full(none, unknown, 0)
+        assert tuple(short.get_version()) == tuple(full.get_version()) == (1, 3)
+        assert short.get_flags() == full.get_flags()
+        taken, other = map(Mtl.StridedView.new_from_dlpack, (short, full))
+        assert taken.dup_layout() == other.dup_layout() and taken.tolist() == part.tolist()
+        in_place = part.size > 0 and short.get_flags() & 2 == 0
+        assert taken.overlaps(part) == other.overlaps(part) == in_place
+    assert view[::-1].export_dlpack().get_flags() == 2
+    assert view.as_read_only().export_dlpack().get_flags() == 1
+
+
+@pytest.mark.any_memory
+def test_full_exports_are_as_asked_for():
+    flags, unknown = Mtl.DlpackFlags, Mtl.DeviceType.UNKNOWN
+    view = iota(3, 4)
+
+    copied = view.export_dlpack_full(flags.COPY, Mtl.DeviceType.CPU, 0, cancellable=None)
+    assert copied.get_flags() == 2 and copied.get_device_type() == Mtl.DeviceType.CPU
+    assert tuple(view.export_dlpack_full(flags.LEGACY, unknown, 0).get_version()) == (0, 0)
+    for part, refused, code in (
+            (view[::-1], flags.NEVER_COPY, Mtl.Error.NEEDS_COPY),
+            (view.as_read_only(), flags.LEGACY, Mtl.Error.READ_ONLY)):
+        with pytest.raises(ValueError) as info:
+            part.export_dlpack_full(refused, unknown, 0)
+        assert error_code(info) == code
+    with pytest.raises(TypeError):
+        view.export_dlpack(flags.NONE, unknown, 0)
+    with pytest.raises(TypeError):
+        view.export_dlpack_full()
+
+
+def test_copies_that_go_out_leave_the_device_its_references():
+    view = Mtl.asview([1, 2, 3])
+    gc.collect()
+    before = HOST.__grefcount__
+
+    for _ in range(10):
+        view.export_dlpack_full(Mtl.DlpackFlags.COPY, Mtl.DeviceType.CPU, 0)
+        view.__dlpack__(copy=True, dl_device=(1, 0))
+    gc.collect()
+    assert HOST.__grefcount__ == before
 
 
 def goes_out(export, exception):
@@ -201,7 +250,7 @@ def test_case_12_in_c_and_python_the_same_strides_need_a_copy(rng):
 
         assert view.shape == places.shape
         assert forwards == goes_out(
-            lambda: view.export_dlpack(never_copy, unknown, 0, None, 0, None), ValueError)
+            lambda: view.export_dlpack_full(never_copy, unknown, 0, None, 0, None), ValueError)
         for keywords in ({}, V1):
             assert forwards == goes_out(lambda: view.__dlpack__(copy=False, **keywords),
                                         BufferError)

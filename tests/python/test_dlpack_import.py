@@ -274,7 +274,7 @@ def test_memory_of_other_devices_is_passed_on():
     assert tensor.data + tensor.byte_offset == pointer + 4 * 4
     assert dims(tensor.shape, 1) == (3,) and dims(tensor.strides, 1) == (3,)
     for call in (lambda: view[0, 0], lambda: view.copy(), lambda: memoryview(view),
-                 lambda: view.get_bytes(), lambda: np.from_dlpack(view)):
+                 lambda: view.ref_bytes(), lambda: np.from_dlpack(view)):
         with pytest.raises((BufferError, RuntimeError)):
             call()
     assert "device (2, 5)" in str(view)
@@ -300,7 +300,7 @@ def test_pinned_memory_is_host_memory_too():
 def test_tensor_in_transit():
     view = zeros("int16", (2, 3))
     flags = Mtl.DlpackFlags
-    tensor = view.export_dlpack(flags.NONE, Mtl.DeviceType.UNKNOWN, 0)
+    tensor = view.export_dlpack()
 
     assert tensor.get_device_type() == DEFAULT.get_device_type()
     assert tensor.get_device_ordinal() == DEFAULT.get_device_ordinal()
@@ -312,7 +312,7 @@ def test_tensor_in_transit():
     assert view.tolist() == [[0, 0, 0], [5, 5, 5]]
     with pytest.raises(ValueError, match="consumed"):
         Mtl.StridedView.new_from_dlpack(tensor)
-    legacy = view.export_dlpack(flags.LEGACY | flags.COPY, Mtl.DeviceType.CPU, 0)
+    legacy = view.export_dlpack_full(flags.LEGACY | flags.COPY, Mtl.DeviceType.CPU, 0)
     assert tuple(legacy.get_version()) == (0, 0)
     assert legacy.get_device_type() == Mtl.DeviceType.CPU and legacy.get_device_ordinal() == 0
     assert Mtl.DlpackTensor().is_consumed()

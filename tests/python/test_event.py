@@ -127,7 +127,7 @@ def test_an_export_waits(event):
         event.signal(2)
 
     timer = later(write)
-    tensor = view.export_dlpack(Mtl.DlpackFlags.COPY, Mtl.DeviceType.CPU, 0, event, 2)
+    tensor = view.export_dlpack_full(Mtl.DlpackFlags.COPY, Mtl.DeviceType.CPU, 0, event, 2)
     assert written and Mtl.StridedView.new_from_dlpack(tensor).tolist() == [7, 7, 7]
     timer.join()
 
@@ -138,7 +138,7 @@ def test_a_cancelled_export_gives_nothing(event):
     timer = later(cancellable.cancel)
 
     with pytest.raises(GLib.Error) as info:
-        iota(3).export_dlpack(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, event, 1,
-                              cancellable)
+        iota(3).export_dlpack_full(Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, event, 1,
+                                   cancellable)
     assert info.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
     timer.join()

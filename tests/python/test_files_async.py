@@ -2,10 +2,13 @@
 """Files in the background: awaited, without a main loop of GLib's, or with a callback."""
 
 import asyncio
+import time
 
 import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
+
+from conftest import cancelled, is_cancelled
 
 
 @pytest.fixture
@@ -25,11 +28,48 @@ def test_open(file):
 
     async def main():
         return await asyncio.gather(Mtl.TensorFile.open_async(file),
-                                    Mtl.TensorFile.open_async(file, Mtl.FileMode.READ))
+                                    Mtl.TensorFile.open_async(file, mode=Mtl.FileMode.READ))
 
     mapped, read = asyncio.run(main())
     assert mapped["x"].tolist() == read["x"].tolist() == [1, 2]
     assert read.get_mode() == Mtl.FileMode.READ
+
+
+BACKGROUND = {
+    "open": lambda tensors, file, **rest: Mtl.TensorFile.open_async(file, **rest),
+    "load_views": lambda tensors, file, **rest: tensors.load_views_async(**rest),
+    "check": lambda tensors, file, **rest: tensors.check_async(Mtl.TensorChecks.NONE, **rest),
+    "write": lambda tensors, file, **rest: builder_of(x=[1]).write_async(file, **rest),
+    "write_shards": lambda tensors, file, **rest: builder_of(x=[1]).write_shards_async(
+        file.get_parent().get_child("x.safetensors.index.json"), 8, **rest),
+}
+
+
+@pytest.mark.parametrize("start", BACKGROUND.values(), ids=BACKGROUND.keys())
+def test_io_priority(file, start):
+    builder_of(x=[1]).write(file)
+    tensors, context, told = Mtl.load(file), GLib.MainContext.default(), []
+
+    # What has a lower priority than a source that is always ready does not get its turn.
+    always_ready = GLib.idle_add(lambda: True, priority=GLib.PRIORITY_DEFAULT)
+    for priority in (GLib.PRIORITY_LOW, GLib.PRIORITY_HIGH):
+        start(tensors, file, io_priority=priority,
+              callback=lambda source, result, priority=priority: told.append(priority))
+    while not told:
+        context.iteration(False)
+    end = time.monotonic() + 0.05
+    while time.monotonic() < end:
+        context.iteration(False)
+    assert told == [GLib.PRIORITY_HIGH]
+    GLib.source_remove(always_ready)
+    while len(told) < 2:
+        context.iteration(True)
+    assert told == [GLib.PRIORITY_HIGH, GLib.PRIORITY_LOW]
+
+    async def main():
+        await start(tensors, file, io_priority=GLib.PRIORITY_LOW)
+
+    asyncio.run(main())
 
 
 def test_errors_are_raised_where_they_are_awaited(file):
@@ -45,14 +85,14 @@ def test_errors_are_raised_where_they_are_awaited(file):
 
 
 @pytest.mark.parametrize("mode", [Mtl.FileMode.MAP, Mtl.FileMode.READ])
-def test_get_views(file, mode):
+def test_load_views(file, mode):
     builder_of(x=np.arange(10_000), y=[3]).write(file)
     told = []
 
     async def main():
-        tensors = await Mtl.TensorFile.open_async(file, mode)
-        return [await tensors.get_views_async(),
-                await tensors.get_views_async("x", progress=lambda *done: told.append(done))]
+        tensors = await Mtl.TensorFile.open_async(file, mode=mode)
+        return [await tensors.load_views_async(),
+                await tensors.load_views_async("x", progress=lambda *done: told.append(done))]
 
     both, (x,) = asyncio.run(main())
     assert [view.size for view in both] == [10_000, 1]
@@ -100,15 +140,13 @@ def test_write_shards(file):
 
 def test_write_is_cancelled(file):
     builder_of(x=[1]).write(file)
-    cancellable = Gio.Cancellable()
-    cancellable.cancel()
 
     async def main():
-        await builder_of(x=[2]).write_async(file, cancellable)
+        await builder_of(x=[2]).write_async(file, cancellable=cancelled())
 
     with pytest.raises(GLib.Error) as caught:
         asyncio.run(main())
-    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+    assert is_cancelled(caught)
     assert Mtl.load(file)["x"].tolist() == [1]
 
 
@@ -121,8 +159,9 @@ def test_callbacks(file):
 
     def written(builder, result, data):
         told.append((builder.write_finish(result), data))
-        Mtl.TensorFile.open_async(file, Mtl.FileMode.MAP, None, None, opened, "open")
+        Mtl.TensorFile.open_async(file, None, Mtl.FileMode.MAP, GLib.PRIORITY_DEFAULT, None, opened,
+                                  "open")
 
-    builder_of(x=[5]).write_async(file, None, None, written, "write")
+    builder_of(x=[5]).write_async(file, GLib.PRIORITY_DEFAULT, None, None, written, "write")
     loop.run()
     assert told == [(True, "write"), ([5], "open")]

@@ -85,6 +85,9 @@ WRONG = {
     'view["a"]': "Invalid index type",
     'view.copy("Z")': 'incompatible type "Literal',
     'view.fill_double_async(1, None, 3)': 'incompatible type "int"',
+    'view.props.lanes = 2': 'is read-only',
+    'view.props.nothing': 'has no attribute "nothing"',
+    'view.export_dlpack(0)': 'Too many arguments',
     'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
     'Mtl.load("a", Mtl.FileMode.MAP)': "Too many positional arguments",
     'Mtl.load("a")[0]': 'expected type "str"',
@@ -103,7 +106,12 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "{**Mtl.load('a'), 'b': view}, dict(Mtl.load('a').items())",
          "Mtl.save('a', {'b': [1]}, metadata={'c': 'd'}, order=Mtl.TensorFileOrder.ADDED)",
          "Mtl.set_max_threads(Mtl.get_max_threads() + 1)",
-         "GLib.Bytes.get_size(view.get_bytes())", "min, max = view.get_offset_bounds()"]
+         "view.props.layout.props.n_dims + len(view.props.buffer.copy())",
+         "view.export_dlpack().props.flags + 1",
+         "Mtl.TensorFile.open_full(Gio.File.new_for_path('a'), mode=Mtl.FileMode.READ)['b'].T",
+         "Mtl.load('a').load_views_async('b', io_priority=GLib.PRIORITY_LOW)",
+         "Mtl.TensorFileBuilder().props.format = Mtl.TensorFileFormat.NPY",
+         "GLib.Bytes.get_size(view.ref_bytes())", "min, max = view.get_offset_bounds()"]
 
 
 def test_mistakes_are_found(tmp_path):

@@ -70,7 +70,7 @@ def test_queries():
 
     assert layout.get_shape() == [2, 3, 4] and layout.get_strides() == [-1, 100, 10]
     assert layout.dup_byte_strides() == [-2, 200, 20]
-    assert layout.get_stride_order() == [1, 2, 0]
+    assert layout.dup_stride_order() == [1, 2, 0]
     assert layout.get_extent(-1) == 4 and layout.get_stride(1) == 100
     bounds = layout.get_offset_bounds()
     assert bounds == (-1, 230) and (bounds.min, bounds.max) == bounds

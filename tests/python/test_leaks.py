@@ -103,7 +103,7 @@ EXCHANGES = {
                         layout.to_dense(0), Mtl.StridedLayout.new_dense((2, 3), 0, 8)),
     "layouts beyond the inline dimensions": lambda: layout.reshape([1] * 60 + [24])[0].T,
     "layouts asked": lambda: (layout.shape, layout.is_unique(), layout.get_offset_bounds(),
-                              layout == layout, layout.get_stride_order(), hash(layout),
+                              layout == layout, layout.dup_stride_order(), hash(layout),
                               layout.get_required_size(), layout.is_contiguous(0),
                               layout.get_max_compatible_item_bits(128, address=2**63)),
     "layouts held": hold_layout,

@@ -88,7 +88,7 @@ def test_reached_memory_is_written_through(device, reached_mode):
     memoryview(view)[1, 1] = 5
     view[1, 0] = 4
     assert view.tolist() == [[7, 8, 9], [4, 5, 5]] and view[1, 2] == 5
-    assert view.get_bytes().get_data() == np.asarray(view).tobytes()
+    assert view.ref_bytes().get_data() == np.asarray(view).tobytes()
     assert np.asarray(view).ctypes.data == view.get_address() != 0
     assert view.get_address() % 64 == 0
 
@@ -145,8 +145,8 @@ def test_private_goes_to_the_host_as_a_copy(device):
     lambda view: view[0, 0], lambda view: view.item(1, 2), lambda view: view[0].__getitem__(0),
     lambda view: view.__setitem__((0, 0), 1), lambda view: view.get_double([0, 0]),
     lambda view: view.set_int64([0, 0], 1), lambda view: float(view[0, :1]),
-    lambda view: list(view[0]), lambda view: view.get_bytes(),
-    lambda view: view.get_buffer().get_bytes(0, 4),
+    lambda view: list(view[0]), lambda view: view.ref_bytes(),
+    lambda view: view.get_buffer().ref_bytes(0, 4),
 ])
 def test_elements_of_private_memory_are_out_of_reach(device, call):
     view = iota(device, Mtl.StorageMode.PRIVATE, 2, 3)
@@ -173,7 +173,7 @@ def test_what_copies_reads_private_memory(device):
     assert bytes(view) == view.dup_bytes().get_data() == array[:, ::-1].tobytes()
     assert bytes(view.get_buffer()) == array.tobytes()
     assert str(view) == str(array[:, ::-1])
-    assert view.equal(Mtl.asview(array[:, ::-1]))
+    assert view.array_equal(Mtl.asview(array[:, ::-1]))
     many = Mtl.StridedView.new_zeros(HOST, Mtl.DType.INT8, [1001]).to_device(
         device, Mtl.StorageMode.PRIVATE)
     assert str(many) != str(elements(many)) and "1001" in str(many)
@@ -305,7 +305,7 @@ def test_bytes_of_private_buffers_at_odd_places(device, rng):
         assert buffer.set_bytes(offset, GLib.Bytes.new(data))
         expected[offset:offset + size] = data
         assert bytes(buffer) == expected
-        assert buffer.copy(offset + 5, buffer, offset, size, None)
+        assert buffer.copy_from(offset + 5, buffer, offset, size)
         expected[offset + 5:offset + 5 + size] = expected[offset:offset + size]
         assert (buffer.dup_bytes(offset, size + 5).get_data() or b"") == expected[
             offset:offset + size + 5]
@@ -330,7 +330,7 @@ def test_managed_memory_is_reported(device, reached_mode):
     buffer.did_modify(0, 64)
 
     copy = Mtl.Buffer.new(device, 64, Mtl.StorageMode.PRIVATE)
-    assert copy.copy(0, buffer, 0, 64, None) and bytes(copy) == bytes(range(64))
+    assert copy.copy_from(0, buffer, 0, 64) and bytes(copy) == bytes(range(64))
     assert buffer.synchronize() and bytes(buffer) == bytes(range(64))
 
 
@@ -341,20 +341,20 @@ def test_bytes_are_used_in_place_where_they_begin_on_a_page(device):
     size = 3 * device.get_page_size()
     shared = Mtl.Buffer.new(device, size, Mtl.StorageMode.SHARED)
     never = Mtl.BufferFlags.NEVER_COPY
-    aligned = shared.get_bytes(0, size)
-    in_place = Mtl.Buffer.new_from_bytes_with_flags(device, aligned, never)
+    aligned = shared.ref_bytes(0, size)
+    in_place = Mtl.Buffer.new_from_bytes_full(device, aligned, never)
 
     assert np.asarray(in_place).ctypes.data == np.asarray(shared).ctypes.data
     assert in_place.is_read_only() and in_place.get_device() is device
     np.asarray(shared)[5] = 9
     assert bytes(in_place)[:6] == b"\0\0\0\0\0\t"
 
-    begun = shared.get_bytes(0, size - 100)  # the last page in part
-    assert len(Mtl.Buffer.new_from_bytes_with_flags(device, begun, never)) == size - 100
+    begun = shared.ref_bytes(0, size - 100)  # the last page in part
+    assert len(Mtl.Buffer.new_from_bytes_full(device, begun, never)) == size - 100
 
-    askew = shared.get_bytes(64, 100)
+    askew = shared.ref_bytes(64, 100)
     with pytest.raises(ValueError, match="page") as info:
-        Mtl.Buffer.new_from_bytes_with_flags(device, askew, never)
+        Mtl.Buffer.new_from_bytes_full(device, askew, never)
     assert error_code(info) == Mtl.Error.NEEDS_COPY
     copied = Mtl.Buffer.new_from_bytes(device, askew)
     assert bytes(copied) == bytes(100)

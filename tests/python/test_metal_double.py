@@ -181,7 +181,7 @@ def test_an_export_waits_for_the_gpu(mode, device_type):
 
     timer = threading.Timer(0.05, double.go, [run])
     timer.start()
-    tensor = view.export_dlpack(Mtl.DlpackFlags.NONE, device_type, 0, event, 5)
+    tensor = view.export_dlpack_full(Mtl.DlpackFlags.NONE, device_type, 0, event, 5)
     assert event.get_signaled_value() == 5
     other = Mtl.StridedView.new_from_dlpack(tensor)
     if device_type == UNKNOWN:
@@ -235,7 +235,7 @@ def test_who_waits_for_the_gpu_does_not_hold_pythons_lock(wait):
     lambda view: view.tolist(), lambda view: bytes(view), lambda view: view.copy(),
     lambda view: view.fill_double(1), lambda view: view[1:].fill_double(1),
     lambda view: view.copy_from(Mtl.asview(bytes(64))), lambda view: view[::2].copy(),
-    lambda view: view.equal(view.copy()), lambda view: view.to_dtype(Mtl.DType.FLOAT32),
+    lambda view: view.array_equal(view.copy()), lambda view: view.to_dtype(Mtl.DType.FLOAT32),
     lambda view: Mtl.from_dlpack(view, device=(1, 0)),
     lambda view: view.__dlpack__(max_version=(1, 0), copy=True),
     lambda view: view.get_device().synchronize(None),

@@ -39,7 +39,7 @@ def take(capsule):
 
 def take_bytes(view):
     "GLib.Bytes of the memory, the last reference to which is ours."
-    rows = view.get_bytes()
+    rows = view.ref_bytes()
     address = hash(rows)
     glib.g_bytes_ref(address)
     return glib.g_bytes_unref, address
@@ -175,7 +175,7 @@ LONG = {
     "conversion": "dense.to_dtype(Mtl.DType.INT32)",
     "conversion as NumPy's": "reverse.astype('int32', 'F')",
     "fill": "dense.fill_double(3)",
-    "comparison": "dense.equal(dense.copy())",
+    "comparison": "dense.array_equal(dense.copy())",
     "wait": "with contextlib.suppress(GLib.Error): Mtl.Event.new(None).wait(1, 20_000, None)",
 }
 

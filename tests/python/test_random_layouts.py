@@ -57,7 +57,7 @@ def test_dense_copies_keep_values(rng, some):
         array, view = play(draw_small_case(rng)).pair
 
         assert elements(view.copy()).tolist() == array.tolist()
-        order = view.get_layout().to_dense(Mtl.Order.K)
+        order = view.dup_layout().to_dense(Mtl.Order.K)
         copied = array.copy(order="K")
         if array.size > 0:
             walked = [axis for axis in range(array.ndim) if array.shape[axis] > 1]

@@ -33,7 +33,7 @@ def test_what_asview_takes(path):
 
     assert file.keys() == values.keys()
     for name, value in values.items():
-        assert file[name].equal(Mtl.asview(value)), name
+        assert file[name].array_equal(Mtl.asview(value)), name
         assert file[name].dtype == Mtl.asview(value).dtype, name
 
 

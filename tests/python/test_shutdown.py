@@ -39,7 +39,7 @@ PROGRAMS = {
         at_exit(managed.deleter, ctypes.addressof(managed), None)
         """,
     "import of an array": """
-        rows = Mtl.from_dlpack(np.zeros(1000)).get_bytes()
+        rows = Mtl.from_dlpack(np.zeros(1000)).ref_bytes()
         pointer = ctypes.CDLL("libglib-2.0.so.0").g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
         unref = ctypes.CDLL("libglib-2.0.so.0").g_bytes_unref
@@ -48,7 +48,7 @@ PROGRAMS = {
         at_exit(ctypes.cast(unref, ctypes.c_void_p), address, None)
         """,
     "import of a buffer": """
-        rows = Mtl.asview(bytearray(1000)).get_bytes()
+        rows = Mtl.asview(bytearray(1000)).ref_bytes()
         pointer = ctypes.CDLL("libglib-2.0.so.0").g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
         unref = ctypes.CDLL("libglib-2.0.so.0").g_bytes_unref
@@ -58,9 +58,9 @@ PROGRAMS = {
         """,
     "objects of all kinds, in modules and cycles": """
         import sys
-        sys.kept = [view, view.get_buffer(), view.get_layout(), memoryview(view), np.asarray(view),
+        sys.kept = [view, view.get_buffer(), view.dup_layout(), memoryview(view), np.asarray(view),
                     from_dlpack(view), Mtl.from_dlpack(np.ones(3)), Mtl.asview(b"abc"),
-                    view.__dlpack__(), view.export_dlpack(0, 0, 0), Mtl.Event.new(None),
+                    view.__dlpack__(), view.export_dlpack(), Mtl.Event.new(None),
                     *Mtl.Device.list()]
         sys.kept.append(sys.kept)
         """,

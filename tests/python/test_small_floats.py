@@ -196,7 +196,8 @@ def test_elements(name):
     view[:, ::2] = 2
     assert array.astype(float).tolist()[0] == [2, 2, 2]
     assert [row.tolist() for row in view] == view.tolist()
-    assert view.equal(Mtl.asview(array.astype(np.float32))) or np.isnan(array.astype(float)).any()
+    assert (view.array_equal(Mtl.asview(array.astype(np.float32)))
+            or np.isnan(array.astype(float)).any())
     with pytest.raises(TypeError):
         view[0, 0] = 1j
 

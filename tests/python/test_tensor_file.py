@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 from gi.repository import Gio, GLib, Mtl
 
-from conftest import NUMERIC
+from conftest import DEFAULT, HOST, NUMERIC, cancelled, is_cancelled
 from tensor_files import lay_out, write_safetensors, write_two_tensors
 
 MODES = [Mtl.FileMode.MAP, Mtl.FileMode.READ]
 
 
 def open_path(path, mode=Mtl.FileMode.AUTO):
-    return Mtl.TensorFile.open(Gio.File.new_for_path(str(path)), mode, None, None)
+    return Mtl.TensorFile.open_full(Gio.File.new_for_path(str(path)), mode=mode)
 
 
-def get_views(tensors, pattern=None, cancellable=None, progress=None):
-    return tensors.get_views(pattern, cancellable, progress)
+def load_views(tensors, pattern=None, cancellable=None, progress=None):
+    return tensors.load_views(pattern, cancellable, progress)
 
 
 def arrays_of(tensors):
-    return {name: np.asarray(tensors.get_view(name)) for name in tensors.get_names()}
+    return {name: np.asarray(tensors.load_view(name)) for name in tensors.list_names()}
 
 
 def assert_same(actual, expected):
@@ -47,7 +47,7 @@ def test_safetensors(tmp_path, mode):
     tensors = open_path(tmp_path / "file", mode)
 
     assert_same(arrays_of(tensors), arrays)
-    assert sorted(tensors.get_metadata_keys()) == ["format", "ключ"]
+    assert sorted(tensors.list_metadata_keys()) == ["format", "ключ"]
     assert tensors.get_metadata("ключ") == "\n" and tensors.get_metadata("x") is None
 
 
@@ -79,8 +79,8 @@ def test_compressed_npz(tmp_path, mode):
     tensors = open_path(tmp_path / "file.npz", mode)
 
     assert_same(arrays_of(tensors), arrays)
-    assert_same(dict(zip(tensors.get_names(), map(np.asarray, get_views(tensors)))), arrays)
-    assert tensors.get_entry("swapped").get_n_bytes() == 400_000
+    assert_same(dict(zip(tensors.list_names(), map(np.asarray, load_views(tensors)))), arrays)
+    assert tensors.lookup_entry("swapped").get_n_bytes() == 400_000
 
 
 @pytest.fixture
@@ -92,25 +92,25 @@ def path(tmp_path):
 def test_entries(path):
     tensors = open_path(path)
     entries = [tensors.get_item(i) for i in range(tensors.get_n_items())]
-    entry = tensors.get_entry("b")
+    entry = tensors.lookup_entry("b")
 
-    assert [entry.get_name() for entry in entries] == tensors.get_names() == ["a", "b"]
+    assert [entry.get_name() for entry in entries] == tensors.list_names() == ["a", "b"]
     assert tensors.get_n_items() == 2
     assert entry.get_dtype() == entry.props.dtype == Mtl.DType.INT16
     assert entry.get_shape() == [2, 1]
     assert entry.get_n_bytes() == entry.props.n_bytes == 4
     assert entry.get_byte_offset() == path.stat().st_size - 4
     assert entry.get_file().get_path() == tensors.get_file().get_path() == str(path)
-    assert entry.get_view().tolist() == [[-2], [300]]
+    assert entry.load_view().tolist() == [[-2], [300]]
     assert tensors.get_device() is Mtl.Device.get_host()
     assert tensors.get_mode() == tensors.props.mode == Mtl.FileMode.MAP
 
 
 def test_mapped_views_are_read_only_and_stay(path):
     tensors = open_path(path, Mtl.FileMode.MAP)
-    array = np.asarray(tensors.get_view("b"))
+    array = np.asarray(tensors.load_view("b"))
 
-    assert tensors.get_view("b").is_identical(tensors.get_view("b"))
+    assert tensors.load_view("b").equal(tensors.load_view("b"))
     path.unlink()
     del tensors
     gc.collect()
@@ -119,10 +119,10 @@ def test_mapped_views_are_read_only_and_stay(path):
 
 def test_read_views_are_their_owners(path):
     tensors = open_path(path, Mtl.FileMode.READ)
-    view = tensors.get_view("b")
+    view = tensors.load_view("b")
 
     view[...] = 7
-    assert tensors.get_view("b").tolist() == [[-2], [300]]
+    assert tensors.load_view("b").tolist() == [[-2], [300]]
 
 
 def test_index(tmp_path, path):
@@ -131,10 +131,10 @@ def test_index(tmp_path, path):
     (tmp_path / "index").write_text(json.dumps({"weight_map": {"c": "2", "b": "file"}}))
     tensors = open_path(tmp_path / "index")
 
-    assert tensors.get_names() == ["c", "b"]
-    assert tensors.get_view("c").tolist() == [1.0]
-    assert tensors.get_view("c").get_dtype() == Mtl.DType.BFLOAT16
-    assert tensors.get_view("b").tolist() == [[-2], [300]]
+    assert tensors.list_names() == ["c", "b"]
+    assert tensors.load_view("c").tolist() == [1.0]
+    assert tensors.load_view("c").get_dtype() == Mtl.DType.BFLOAT16
+    assert tensors.load_view("b").tolist() == [[-2], [300]]
 
 
 ALL_CHECKS = Mtl.TensorChecks.NAN | Mtl.TensorChecks.BOOL | Mtl.TensorChecks.ALIGNMENT
@@ -157,7 +157,7 @@ def test_check_knows_all_patterns(tmp_path, dtype):
             name: (dtype, values.shape, values.tobytes()) for name, values in tensors.items()}))
         return open_path(tmp_path / "file")
 
-    is_nan = np.isnan(open_tensors({"all": patterns}).get_view("all").to_dtype(
+    is_nan = np.isnan(open_tensors({"all": patterns}).load_view("all").to_dtype(
         Mtl.DType.FLOAT64))
     assert 0 < is_nan.sum() < len(patterns)
     assert open_tensors({"numbers": patterns[~is_nan]}).check(Mtl.TensorChecks.NAN, None, None)
@@ -191,7 +191,7 @@ def test_check_of_archives(tmp_path):
     assert check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NAN)
     assert check(open_path(tmp_path / "small.npz"))
     content = bytearray((tmp_path / "file.npz").read_bytes())
-    content[open_path(tmp_path / "file.npz").get_entry("int64 (3, 5)").get_byte_offset()] ^= 1
+    content[open_path(tmp_path / "file.npz").lookup_entry("int64 (3, 5)").get_byte_offset()] ^= 1
     (tmp_path / "file.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"Tensor “int64 \(3, 5\)”: .* damaged: their CRC is"):
         check(open_path(tmp_path / "file.npz"), Mtl.TensorChecks.NONE)
@@ -199,11 +199,11 @@ def test_check_of_archives(tmp_path):
 
 def test_check_in_background(path):
     tensors = open_path(path)
-    result = wait_for(lambda ready: tensors.check_async(Mtl.TensorChecks.NONE, None, None,
-                                                        ready))
+    result = wait_for(lambda ready: tensors.check_async(
+        Mtl.TensorChecks.NONE, GLib.PRIORITY_DEFAULT, None, None, ready))
     assert tensors.check_finish(result)
 
-    result = wait_for(lambda ready: tensors.check_async(ALL_CHECKS, None, None, ready))
+    result = wait_for(lambda ready: tensors.check_async(ALL_CHECKS, callback=ready))
     with pytest.raises(ValueError, match="Tensor “b”: It begins at byte"):
         tensors.check_finish(result)
 
@@ -227,35 +227,64 @@ def test_format(tmp_path, path):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_views(path, mode):
-    views = get_views(open_path(path, mode))
+    views = load_views(open_path(path, mode))
 
     assert [view.tolist() for view in views] == [[5], [[-2], [300]]]
-    assert [view.tolist() for view in get_views(open_path(path, mode), "a*")] == [[5]]
-    assert get_views(open_path(path, mode), "c") == []
+    assert [view.tolist() for view in load_views(open_path(path, mode), "a*")] == [[5]]
+    assert load_views(open_path(path, mode), "c") == []
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_prefetch(path, mode):
     tensors = open_path(path, mode)
 
-    assert tensors.prefetch(get_views(tensors)) and tensors.prefetch([])
-    assert tensors.prefetch([tensors.get_view("b")[::-1], Mtl.asview(np.zeros(3))])
+    assert tensors.prefetch(load_views(tensors)) and tensors.prefetch([])
+    assert tensors.prefetch([tensors.load_view("b")[::-1], Mtl.asview(np.zeros(3))],
+                            Gio.Cancellable())
+    if mode == Mtl.FileMode.MAP:  # else there is nothing to do
+        with pytest.raises(GLib.Error) as caught:
+            tensors.prefetch(load_views(tensors), cancelled())
+        assert is_cancelled(caught)
 
 
 def test_progress(tmp_path):
     np.save(tmp_path / "file.npy", np.zeros(3_000_000))
     tensors, told = open_path(tmp_path / "file.npy", Mtl.FileMode.READ), []
 
-    get_views(tensors, progress=lambda *numbers: told.append(numbers))
+    load_views(tensors, progress=lambda *numbers: told.append(numbers))
     assert told == sorted(told) and told[-1] == (24_000_000, 24_000_000)
 
 
-def test_views_are_cancelled(path):
-    cancellable = Gio.Cancellable()
-    cancellable.cancel()
-    with pytest.raises(GLib.Error) as caught:
-        get_views(open_path(path), cancellable=cancellable)
-    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+@pytest.mark.parametrize("mode", MODES)
+def test_views_are_cancelled(path, mode):
+    tensors = open_path(path, mode)
+    entry = tensors.lookup_entry("b")
+
+    for call in (lambda cancellable: load_views(tensors, cancellable=cancellable),
+                 lambda cancellable: tensors.load_view("b", cancellable), entry.load_view):
+        with pytest.raises(GLib.Error) as caught:
+            call(cancelled())
+        assert is_cancelled(caught)
+    uncancelled = Gio.Cancellable()
+    assert tensors.load_view("b", uncancelled).tolist() == [[-2], [300]]
+    assert entry.load_view(cancellable=uncancelled).tolist() == [[-2], [300]]
+
+
+def test_open(path):
+    file = Gio.File.new_for_path(str(path))
+    open_file, open_full = Mtl.TensorFile.open, Mtl.TensorFile.open_full
+
+    for tensors in (open_file(file), open_file(file, Gio.Cancellable()), open_full(file),
+                    open_full(file, None, Mtl.FileMode.AUTO, None)):
+        assert tensors.get_mode() == Mtl.FileMode.MAP and tensors.get_device() is HOST
+        assert tensors.load_view("b").tolist() == [[-2], [300]]
+    for tensors in (open_full(file, DEFAULT, Mtl.FileMode.READ),
+                    open_full(file, mode=Mtl.FileMode.READ, device=DEFAULT)):
+        assert tensors.get_mode() == Mtl.FileMode.READ and tensors.get_device() is DEFAULT
+    for function in open_file, open_full:
+        with pytest.raises(GLib.Error) as caught:
+            function(file, cancellable=cancelled())
+        assert is_cancelled(caught)
 
 
 def wait_for(start):
@@ -269,35 +298,35 @@ def wait_for(start):
 
 def test_open_in_background(path):
     result = wait_for(lambda ready: Mtl.TensorFile.open_async(
-        Gio.File.new_for_path(str(path)), Mtl.FileMode.READ, None, None, ready))
+        Gio.File.new_for_path(str(path)), None, Mtl.FileMode.READ, GLib.PRIORITY_LOW, None, ready))
 
-    assert Mtl.TensorFile.open_finish(result).get_view("b").tolist() == [[-2], [300]]
+    assert Mtl.TensorFile.open_finish(result).load_view("b").tolist() == [[-2], [300]]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_views_in_background(path, mode):
     tensors = open_path(path, mode)
-    result = wait_for(lambda ready: tensors.get_views_async(None, None, None, ready))
+    result = wait_for(lambda ready: tensors.load_views_async(callback=ready))
 
-    assert [view.tolist() for view in tensors.get_views_finish(result)] == [[5], [[-2], [300]]]
+    assert [view.tolist() for view in tensors.load_views_finish(result)] == [[5], [[-2], [300]]]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_close(path, mode):
     tensors = open_path(path, mode)
-    view = tensors.get_view("b")
+    view = tensors.load_view("b")
 
     tensors.close()
-    assert view.tolist() == [[-2], [300]] and tensors.get_names() == ["a", "b"]
+    assert view.tolist() == [[-2], [300]] and tensors.list_names() == ["a", "b"]
     with pytest.raises(GLib.Error, match="file” was closed") as caught:
-        tensors.get_view("b")
+        tensors.load_view("b")
     assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED)
 
 
 def test_errors(tmp_path, path):
     tensors = open_path(path)
     with pytest.raises(IndexError, match="no tensor “c” among the 2"):
-        tensors.get_view("c")
+        tensors.load_view("c")
     with pytest.raises(GLib.Error) as caught:
         open_path(tmp_path)
     assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.IS_DIRECTORY)

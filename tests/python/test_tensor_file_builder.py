@@ -114,6 +114,6 @@ def test_shards_in_the_background(tmp_path):
         results.append(builder.write_shards_finish(result))
         loop.quit()
 
-    builder.write_shards_async(index, 8, None, None, written)
+    builder.write_shards_async(index, 8, GLib.PRIORITY_DEFAULT, None, None, written)
     loop.run()
     assert results == [True] and tensors_of(index) == {"x": [1]}

@@ -108,4 +108,4 @@ def test_two_float4_to_an_element():
     view[0, 0] = [6, -6]
     assert patterns[0, 0] == 0xf7
     assert torch.from_dlpack(view).dtype == torch.float4_e2m1fn_x2
-    assert view.view_as(Mtl.DType.FLOAT4_E2M1FN).tolist() == [[6, -6, 1.5, 2], [-6, 6, 0, 0]]
+    assert view.reinterpret(Mtl.DType.FLOAT4_E2M1FN).tolist() == [[6, -6, 1.5, 2], [-6, 6, 0, 0]]

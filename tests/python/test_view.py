@@ -41,7 +41,7 @@ def test_new_on_a_buffer():
     view = View.new(buffer, layout, FLOAT32, 8)
 
     assert view.get_buffer() is buffer and view.get_byte_offset() == 8
-    assert view.get_layout() == layout
+    assert view.dup_layout() == layout
     assert view[0].get_buffer() is buffer
     part = View.new(buffer.slice(8, 24), Layout((6,), itemsize=4), FLOAT32, 0)
     part[5:] = 1
@@ -98,7 +98,7 @@ def test_queries():
     assert view.itemsize == 4 and view.get_item_bits() == 32 and view.nbytes == 72
     assert view.get_offset() == 9 and tuple(view.get_offset_bounds()) == (1, 23)
     assert view.get_required_size() == 96 and view.dup_byte_strides() == [48, -16, 4]
-    assert view.get_stride_order() == [0, 1, 2] and view.get_flatten_mask() == 0
+    assert view.dup_stride_order() == [0, 1, 2] and view.get_flatten_mask() == 0
     assert view.get_extent(-1) == 3 and view.get_stride(1) == -4
     assert not view.is_contiguous(Mtl.Order.ANY) and not view.is_dense() and view.is_unique()
     assert not view.is_empty() and view[:0].is_empty()
@@ -139,24 +139,24 @@ def test_operations_share_memory():
 
 
 @pytest.mark.any_memory
-def test_view_as():
+def test_reinterpret():
     view = iota(2, 4)
     array = np.arange(8, dtype="float32").reshape(2, 4)
 
     for name in ("complex64", "uint32", "int16", "uint8", "float64", "complex128"):
-        other = view.view_as(Mtl.DType.from_string(name))
+        other = view.reinterpret(Mtl.DType.from_string(name))
         expected = array.view(name)
         assert other.shape == expected.shape and str(other.dtype) == name
         assert np.array_equal(elements(other), expected)
-        assert other.view_as(FLOAT32) == view
+        assert other.reinterpret(FLOAT32) == view
         assert other.get_buffer() == view.get_buffer()
     with pytest.raises(ValueError, match="not contiguous"):
-        view[:, ::2].view_as(DType.UINT8)
+        view[:, ::2].reinterpret(DType.UINT8)
     with pytest.raises(ValueError, match="extent 1"):
-        view[:, 1:2].view_as(DType.COMPLEX64)
+        view[:, 1:2].reinterpret(DType.COMPLEX64)
     with pytest.raises(ValueError, match="multiple of 8 bytes"):
-        view[:, 1:3].view_as(DType.FLOAT64)
-    view[1].view_as(DType.COMPLEX64)[1:] = -1j
+        view[:, 1:3].reinterpret(DType.FLOAT64)
+    view[1].reinterpret(DType.COMPLEX64)[1:] = -1j
     assert view.tolist() == [[0, 1, 2, 3], [4, 5, 0, -1]]
 
 
@@ -177,7 +177,7 @@ def test_overlaps():
     assert view.overlaps(view) and view.overlaps(view.T) and view.overlaps(view[2:3, 3:4])
     assert not view[:2].overlaps(view[2:]) and not view[:, ::2].overlaps(view[:, 1::2])
     assert not view.overlaps(view.copy()) and not view.overlaps(view[:0])
-    assert view.view_as(DType.UINT8)[:, 3::4].overlaps(view)
+    assert view.reinterpret(DType.UINT8)[:, 3::4].overlaps(view)
 
 
 @pytest.mark.any_memory
@@ -185,7 +185,7 @@ def test_description_is_identity():
     view = iota(2, 3)
 
     assert view == view.T.T and hash(view) == hash(view.T.T)
-    assert view.is_identical(view.T.T) and view.hash() == view.T.T.hash()
+    assert view.equal(view.T.T) and view.hash() == view.T.T.hash()
     assert view != view.T and view != view.copy() and view != 5
     assert len({view, view[:], view.copy()}) == 2
 
@@ -246,7 +246,7 @@ def test_an_object_that_holds_nothing_is_empty():
     other = Mtl.Event.new(HOST)
     other.__class__ = Mtl.Buffer
     assert bytes(memoryview(other)) == b""
-    layout = iota(3).get_layout()
+    layout = iota(3).dup_layout()
     layout.__class__ = View
     assert layout.shape == (0,) and bytes(layout) == b""
 
@@ -276,7 +276,7 @@ def test_devices_that_offer_nothing():
 def test_lifetimes():
     view = iota(100)
     wrapper = weakref.ref(view)
-    array, rows = np.asarray(view), view.get_bytes()
+    array, rows = np.asarray(view), view.ref_bytes()
 
     del view
     gc.collect()

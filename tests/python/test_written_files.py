@@ -146,12 +146,12 @@ def test_shards(tmp_path, safetensors):
 def test_over_what_is_mapped(tmp_path):
     path = tmp_path / "file"
     write(path, {"a": np.arange(100_000.0).reshape(100, 1000)})
-    view = Mtl.TensorFile.open(file_at(path), Mtl.FileMode.MAP, None, None).get_view("a")
+    view = Mtl.TensorFile.open_full(file_at(path), mode=Mtl.FileMode.MAP).load_view("a")
     write(path, {"a": view.transpose(), "b": view})
 
-    tensors = Mtl.TensorFile.open(file_at(path), Mtl.FileMode.MAP, None, None)
-    np.testing.assert_array_equal(tensors.get_view("a"), np.asarray(view).T)
-    np.testing.assert_array_equal(tensors.get_view("b"), view)
+    tensors = Mtl.TensorFile.open_full(file_at(path), mode=Mtl.FileMode.MAP)
+    np.testing.assert_array_equal(tensors.load_view("a"), np.asarray(view).T)
+    np.testing.assert_array_equal(tensors.load_view("b"), view)
 
 
 ON_A_FULL_DISK = """

@@ -104,7 +104,7 @@ def _view_repr(self):
 def _view_eq(self, other):
     if not isinstance(other, StridedView):
         return NotImplemented
-    return self.is_identical(other)
+    return self.equal(other)
 
 
 def _view_contains(self, value):
@@ -124,7 +124,7 @@ def _array_of_same_memory(view, dtype):
     import numpy
 
     integer = DType.from_string(f"uint{8 * view.itemsize}")
-    integers = StridedView.new(view.get_buffer(), view.get_layout(), integer,
+    integers = StridedView.new(view.get_buffer(), view.dup_layout(), integer,
                                view.get_byte_offset())
     if view.is_read_only():
         integers = integers.as_read_only()
@@ -174,13 +174,13 @@ def _view_array(self, dtype=None, copy=None):
     return numpy.array(array, dtype, copy=copy)
 
 
-_export_dlpack = StridedView.export_dlpack
+_export_dlpack_full = StridedView.export_dlpack_full
 
 
-def _view_export_dlpack(self, flags, device_type, device_ordinal, event=None, event_value=0,
-                        cancellable=None):
-    return _export_dlpack(self, flags, device_type, device_ordinal, event, event_value,
-                          cancellable)
+def _view_export_dlpack_full(self, flags, device_type, device_ordinal, event=None, event_value=0,
+                             cancellable=None):
+    return _export_dlpack_full(self, flags, device_type, device_ordinal, event, event_value,
+                               cancellable)
 
 
 _view_max_compatible = StridedView.get_max_compatible_item_bits
@@ -215,7 +215,7 @@ for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
 StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
     _view_get_max_compatible_item_bits)
-StridedView.export_dlpack = functools.wraps(_export_dlpack)(_view_export_dlpack)
+StridedView.export_dlpack_full = functools.wraps(_export_dlpack_full)(_view_export_dlpack_full)
 StridedView.__array__ = _view_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr

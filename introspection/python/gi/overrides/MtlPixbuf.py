@@ -6,7 +6,7 @@ from .Mtl import raising
 
 MtlPixbuf = get_introspection_module("MtlPixbuf")
 
-__all__ = ["get_view", "new_from_view"]
+__all__ = ["to_view", "new_from_view"]
 
-get_view = raising(MtlPixbuf.get_view)
+to_view = raising(MtlPixbuf.to_view)
 new_from_view = raising(MtlPixbuf.new_from_view)

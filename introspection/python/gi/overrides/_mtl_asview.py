@@ -86,7 +86,7 @@ def _view_of_extension_type(array):
     """Of its bytes; elements of fewer than 8 bits have one each."""
     dtype = DType.from_string(array.dtype.name)
     view = _mtl.from_buffer(array.view(f"u{array.itemsize}"))
-    return StridedView.new(view.get_buffer(), view.get_layout(), dtype, view.get_byte_offset())
+    return StridedView.new(view.get_buffer(), view.dup_layout(), dtype, view.get_byte_offset())
 
 
 def asview(x):

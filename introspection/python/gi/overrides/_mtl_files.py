@@ -26,7 +26,7 @@ def _as_file(path):
 def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     """The tensors of a file, as a mapping of their names to views, which are made when they are
     asked for. `path` is a path or a Gio.File."""
-    return Mtl.TensorFile.open(_as_file(path), mode, device, None)
+    return Mtl.TensorFile.open_full(_as_file(path), device, mode)
 
 
 # What asview() raises of what it cannot view.
@@ -97,14 +97,14 @@ def _contains(self, name):
     if not isinstance(name, str) or "\0" in name:
         return False
     try:
-        self.get_entry(name)
+        self.lookup_entry(name)
     except (IndexError, UnicodeEncodeError):
         return False
     return True
 
 
-def _make_getitem(get_view):
-    """Of PyGObject's get_view(): what a lookup costs is mostly calls, so that this is the only
+def _make_getitem(load_view):
+    """Of PyGObject's load_view(): what a lookup costs is mostly calls, so that this is the only
     function around it."""
 
     def getitem(self, name):
@@ -113,7 +113,7 @@ def _make_getitem(get_view):
         if "\0" in name:
             raise KeyError(name)
         try:
-            return get_view(self, name)
+            return load_view(self, name)
         except UnicodeEncodeError:
             raise KeyError(name) from None
         except GLib.Error as error:
@@ -130,7 +130,7 @@ def _make_getitem(get_view):
 
 def _metadata(self):
     """What the file says of itself, in a new dict."""
-    return {key: self.get_metadata(key) for key in self.get_metadata_keys()}
+    return {key: self.get_metadata(key) for key in self.list_metadata_keys()}
 
 
 def _file_repr(self):
@@ -143,13 +143,21 @@ def _entry_repr(self):
             f"nbytes={self.nbytes}>")
 
 
+def _make_open_full(open_full):
+    @functools.wraps(open_full)
+    def function(file, device=None, mode=Mtl.FileMode.AUTO, cancellable=None):
+        return open_full(file, device, mode, cancellable)
+
+    return function
+
+
 def _open_in_background(file):
     open_ = file.open_async
 
-    def open_async(file, mode=Mtl.FileMode.AUTO, device=None, cancellable=None, callback=None,
-                   *user_data):
+    def open_async(file, device=None, mode=Mtl.FileMode.AUTO, io_priority=GLib.PRIORITY_DEFAULT,
+                   cancellable=None, callback=None, *user_data):
         def start(cancellable, progress, progress_data, callback, *user_data):
-            return open_(file, mode, device, cancellable, callback, *user_data)
+            return open_(file, device, mode, io_priority, cancellable, callback, *user_data)
 
         return begin(start, Mtl.TensorFile.open_finish, cancellable, None, callback, user_data)
 
@@ -157,30 +165,32 @@ def _open_in_background(file):
 
 
 def _read_in_background(file):
-    get_views, check = file.get_views_async, file.check_async
+    load_views, check = file.load_views_async, file.check_async
 
-    def get_views_async(self, pattern=None, cancellable=None, progress=None, callback=None,
-                        *user_data):
-        return begin(lambda *rest: get_views(self, pattern, *rest), self.get_views_finish,
+    def load_views_async(self, pattern=None, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None,
+                         progress=None, callback=None, *user_data):
+        return begin(lambda *rest: load_views(self, pattern, io_priority, *rest),
+                     self.load_views_finish, cancellable, progress, callback, user_data)
+
+    def check_async(self, checks, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None,
+                    progress=None, callback=None, *user_data):
+        return begin(lambda *rest: check(self, checks, io_priority, *rest), self.check_finish,
                      cancellable, progress, callback, user_data)
 
-    def check_async(self, checks, cancellable=None, progress=None, callback=None, *user_data):
-        return begin(lambda *rest: check(self, checks, *rest), self.check_finish,
-                     cancellable, progress, callback, user_data)
-
-    return document((get_views_async, check_async))
+    return document((load_views_async, check_async))
 
 
 def _write_in_background(builder):
     write, write_shards = builder.write_async, builder.write_shards_async
 
-    def write_async(self, file, cancellable=None, progress=None, callback=None, *user_data):
-        return begin(lambda *rest: write(self, file, *rest), self.write_finish,
+    def write_async(self, file, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None, progress=None,
+                    callback=None, *user_data):
+        return begin(lambda *rest: write(self, file, io_priority, *rest), self.write_finish,
                      cancellable, progress, callback, user_data)
 
-    def write_shards_async(self, index, max_size, cancellable=None, progress=None, callback=None,
-                           *user_data):
-        return begin(lambda *rest: write_shards(self, index, max_size, *rest),
+    def write_shards_async(self, index, max_size, io_priority=GLib.PRIORITY_DEFAULT,
+                           cancellable=None, progress=None, callback=None, *user_data):
+        return begin(lambda *rest: write_shards(self, index, max_size, io_priority, *rest),
                      self.write_shards_finish, cancellable, progress, callback, user_data)
 
     return document((write_async, write_shards_async))
@@ -190,10 +200,10 @@ def install():
     file, entry = Mtl.TensorFile, Mtl.TensorFileEntry
 
     # In the place of what PyGObject gives to each Gio.ListModel. get_item() has positions.
-    file.__getitem__ = _make_getitem(file.get_view.__wrapped__)
+    file.__getitem__ = _make_getitem(file.load_view.__wrapped__)
     file.__contains__ = _contains
-    file.__iter__ = lambda self: iter(self.get_names())
-    file.__reversed__ = lambda self: reversed(self.get_names())
+    file.__iter__ = lambda self: iter(self.list_names())
+    file.__reversed__ = lambda self: reversed(self.list_names())
     for name in ("get", "keys", "values", "items"):
         setattr(file, name, getattr(Mapping, name))
     Mapping.register(file)
@@ -202,6 +212,7 @@ def install():
     file.__exit__ = lambda self, *exception: self.close()
     file.__repr__ = _file_repr
 
+    file.open_full = staticmethod(_make_open_full(file.open_full))
     for function in _open_in_background(file):
         setattr(file, function.__name__, staticmethod(function))
     for cls, functions in ((file, _read_in_background(file)),
