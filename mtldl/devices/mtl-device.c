@@ -549,6 +549,7 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
  * Errors:
  *
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %MTL_ERROR_NO_MEMORY: the device ran out of memory
  * - %MTL_ERROR_NOT_SUPPORTED: this library has no backend for the device
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *

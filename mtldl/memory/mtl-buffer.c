@@ -280,6 +280,7 @@ device_for_mode (MtlDevice      *device,
  *
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode
+ * - %MTL_ERROR_DEVICE: the device failed to clear the memory
  *
  * Returns: (transfer full): the new buffer
  *
