@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """make-stub.py GIR OVERRIDES OUTPUT
 
-Writes type hints for a namespace: what PyGObject makes of the GIR, and in its
-place or besides it what the override has, whose hints are written by hand.
+Writes type hints for a namespace. Most are derived from the GIR, as PyGObject
+uses it. Hand-written hints of the override replace them or are added to them.
 """
 
 import ast
@@ -49,7 +49,7 @@ def docstring(element, indent):
 
 
 class Function:
-    """A callable of the GIR as PyGObject calls it."""
+    """A callable of the GIR, with the signature that PyGObject gives it."""
 
     def __init__(self, element):
         self.element = element
@@ -61,7 +61,8 @@ class Function:
         self.parameters = [] if found is None else found.findall(CORE + "parameter")
 
     def hidden(self):
-        """The lengths of arrays and the data of callbacks."""
+        """Returns the indexes of the parameters that Python does not see: the lengths of arrays
+        and the destroy functions of callbacks."""
         result = self.element.find(CORE + "return-value")
         hidden = {int(place) for holder in [result, *self.parameters]
                   for array in [holder.find(CORE + "array")] if array is not None
@@ -114,7 +115,8 @@ def functions_of(element):
 
 
 def write_props(element):
-    """The attributes of `props`. PyGObject has no class for them: this one is for checkers."""
+    """Writes a class for the attributes of `props`. PyGObject has none, but type checkers need
+    it."""
     lines = []
     for prop in element.findall(CORE + "property"):
         name, hint = prop.get("name").replace("-", "_"), type_of(prop)
@@ -129,7 +131,7 @@ def write_props(element):
 
 
 class Overrides:
-    """The hints that are written by hand, by class and name, and the interfaces of classes."""
+    """The hand-written hints, by class and name, and the interfaces of classes."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
@@ -157,7 +159,7 @@ class Overrides:
 def write_class(element, overrides, base):
     name = element.get("name")
     own = overrides.members.get(name, {})
-    # PyGObject's enumerations cannot be derived from.
+    # PyGObject's enumerations cannot be subclassed.
     final = "" if base == "GObject.Object" else "@final\n"
     bases = ", ".join([base, *overrides.bases.get(name, [])])
     parts = [f"{final}class {name}({bases}):",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the override adds to the namespace or has in another form; make-stub.py
-# puts it beside what PyGObject makes of the rest.
+# Everything that the override adds to the namespace or changes. make-stub.py
+# adds the rest, as PyGObject has it.
 from collections.abc import (Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping, Sequence,
                              ValuesView)
 from os import PathLike
@@ -77,9 +77,9 @@ class StridedLayout:
         """The same memory in smaller or larger elements."""
     def get_max_compatible_item_bits(self, max_item_bits: int, address: int = 0,
                                      axis: int = -1) -> int:
-        """The largest items that the elements can be seen as without a copy."""
+        """The largest item size, in bits, in which the elements can be viewed without a copy."""
     def is_unique(self) -> bool:
-        """Whether no two indices lead to one element."""
+        """Whether no two indices refer to the same element."""
 
 class StridedView:
     __dlpack_c_exchange_api__: ClassVar[CapsuleType]
@@ -134,17 +134,17 @@ class StridedView:
     def reinterpret(self, dtype: DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
     def copy(self, order: _Order = "C") -> StridedView:
-        """The elements in memory of their own, in an order."""
+        """A copy of the elements, in the given order."""
     def astype(self, dtype: DType | str | type | numpy.dtype[Any], order: _Order = "K",
                copy: bool = True) -> StridedView:
-        """A copy whose elements are converted as to_dtype() does."""
+        """A copy with the elements converted as by to_dtype()."""
     def fill(self, value: Any) -> bool:
-        """Gives all elements the same value, exactly: a number, or one element's bytes."""
+        """Sets all elements to the same value, exactly: a number, or the bytes of one element."""
     def fill_async(self, value: Any, cancellable: Gio.Cancellable | None = None,
                    progress: _Progress | None = None,
                    callback: Callable[..., object] | None = None,
                    *user_data: object) -> Awaitable[bool]:
-        """Does what fill() does: awaited, or with a callback."""
+        """Does the same as fill(): awaited, or with a callback."""
     def fill_double_async(self, value: float, cancellable: Gio.Cancellable | None = None,
                           progress: _Progress | None = None,
                           callback: Callable[..., object] | None = None,
@@ -159,18 +159,18 @@ class StridedView:
                             progress: _Progress | None = None,
                             callback: Callable[..., object] | None = None,
                             *user_data: object) -> Awaitable[StridedView]:
-        """Does what to_contiguous() does: awaited, or with a callback."""
+        """Does the same as to_contiguous(): awaited, or with a callback."""
     def to_dtype_async(self, dtype: DType, cancellable: Gio.Cancellable | None = None,
                        progress: _Progress | None = None,
                        callback: Callable[..., object] | None = None,
                        *user_data: object) -> Awaitable[StridedView]:
-        """Does what to_dtype() does: awaited, or with a callback."""
+        """Does the same as to_dtype(): awaited, or with a callback."""
     def to_device_async(self, device: Device, storage_mode: StorageMode,
                         cancellable: Gio.Cancellable | None = None,
                         progress: _Progress | None = None,
                         callback: Callable[..., object] | None = None,
                         *user_data: object) -> Awaitable[StridedView]:
-        """Does what to_device() does: awaited, or with a callback."""
+        """Does the same as to_device(): awaited, or with a callback."""
     def export_dlpack_full(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
                            event: Event | None = None, event_value: int = 0,
                            cancellable: Gio.Cancellable | None = None) -> DlpackTensor:
@@ -186,19 +186,19 @@ class TensorFile(Gio.ListModel[TensorFileEntry]):
                    io_priority: int = ..., cancellable: Gio.Cancellable | None = None,
                    callback: Callable[..., object] | None = None,
                    *user_data: object) -> Awaitable[TensorFile]:
-        """Does what open_full() does: awaited, or with a callback."""
+        """Does the same as open_full(): awaited, or with a callback."""
     def load_views_async(self, pattern: str | None = None, io_priority: int = ...,
                          cancellable: Gio.Cancellable | None = None,
                          progress: _Progress | None = None,
                          callback: Callable[..., object] | None = None,
                          *user_data: object) -> Awaitable[list[StridedView]]:
-        """Does what load_views() does: awaited, or with a callback."""
+        """Does the same as load_views(): awaited, or with a callback."""
     def check_async(self, checks: TensorChecks, io_priority: int = ...,
                     cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
                     *user_data: object) -> Awaitable[bool]:
-        """Does what check() does: awaited, or with a callback."""
+        """Does the same as check(): awaited, or with a callback."""
     @property
     def metadata(self) -> dict[str, str]: ...
     def __getitem__(self, name: str) -> StridedView: ...  # type: ignore[override]
@@ -209,13 +209,13 @@ class TensorFile(Gio.ListModel[TensorFileEntry]):
     def __enter__(self) -> TensorFile: ...
     def __exit__(self, *exception: object) -> None: ...
     def get(self, key: str, default: Any = None) -> Any:
-        """The view of that name, or the default."""
+        """The view with that name, or the default."""
     def keys(self) -> KeysView[str]:
         """The names."""
     def values(self) -> ValuesView[StridedView]:
-        """The views, each made when it is come to."""
+        """The views, each made when the iteration reaches it."""
     def items(self) -> ItemsView[str, StridedView]:
-        """Names and views, each made when it is come to."""
+        """Pairs of names and views. Each view is made when the iteration reaches it."""
 
 class TensorFileEntry:
     @property
@@ -233,28 +233,28 @@ class TensorFileBuilder:
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
                     *user_data: object) -> Awaitable[bool]:
-        """Does what write() does: awaited, or with a callback."""
+        """Does the same as write(): awaited, or with a callback."""
     def write_shards_async(self, index: Gio.File, max_size: int, io_priority: int = ...,
                            cancellable: Gio.Cancellable | None = None,
                            progress: _Progress | None = None,
                            callback: Callable[..., object] | None = None,
                            *user_data: object) -> Awaitable[bool]:
-        """Does what write_shards() does: awaited, or with a callback."""
+        """Does the same as write_shards(): awaited, or with a callback."""
 
 def load(path: _Path, *, mode: FileMode = ..., device: Device | None = None) -> TensorFile:
-    """The tensors of a file, as a mapping of their names to views."""
+    """Opens a file of tensors as a mapping of names to views."""
 
 def save(path: _Path, tensors: Any, *,
          metadata: Mapping[str, str] | None = None, alignment: int = 0,
          order: TensorFileOrder = ...) -> None:
-    """Writes tensors to a file, in the place of one that is there."""
+    """Writes tensors to a file, and replaces an existing one."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:
-    """A view of what x exports through DLPack, without a copy unless copy=True."""
+    """A view of the memory that x exports through DLPack, without a copy unless copy=True."""
 
 def asview(x: Any) -> StridedView:
-    """A view of x, without a copy, or of a copy of a nested sequence of numbers."""
+    """A view of x without a copy, or of a copy if x is a nested sequence of numbers."""
 
 def mpi_datatype(view: StridedView) -> MPI.Datatype:
-    """The elements of a view as a type of MPI's."""
+    """An MPI datatype for the elements of a view."""

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What Vala has beside what introspection tells. */
+/* Additions for Vala, which introspection cannot describe. */
 namespace Mtl {
 	public sealed class Buffer : GLib.Object {
-		/* The address of the first byte, null where the host cannot reach it;
-		 * valid as long as the buffer. */
+		/* The address of the first byte, or null if the host cannot access it.
+		 * It is valid as long as the buffer. */
 		public void* get_contents ();
 
-		/* vapigen finds no getters but get_…, and would read the others through
-		 * GValues. */
+		/* vapigen only finds getters named get_…. It would read these
+		 * properties through GValues. */
 		public bool device_accessible { [CCode (cname = "mtl_buffer_is_device_accessible")] get; }
 		public bool host_accessible { [CCode (cname = "mtl_buffer_is_host_accessible")] get; }
 		public bool read_only { [CCode (cname = "mtl_buffer_is_read_only")] get; }
@@ -20,13 +20,13 @@ namespace Mtl {
 	}
 
 	public sealed class StridedView : GLib.Object {
-		/* The address of the first element, null where the host cannot reach
-		 * it; valid as long as the view. */
+		/* The address of the first element, or null if the host cannot access
+		 * it. It is valid as long as the view. */
 		public void* get_data ();
 
-		/* view[i, j], of up to four dimensions; view.get_double () has no limit.
-		 * The default is lower than any index. The body is as plain as vapigen
-		 * needs it: it fails at loops, negations and values of temporaries. */
+		/* view[i, j], with up to four indices; view.get_double () has no limit.
+		 * The default value is lower than any index. The body is this simple
+		 * because vapigen fails on loops, negations and values of temporaries. */
 		[CCode (cname = "_vala_mtl_strided_view_get")]
 		public double @get (int64 i, int64 j = int64.MIN, int64 k = int64.MIN, int64 l = int64.MIN) throws Mtl.Error {
 			int64[] indices = { i, j, k, l };
@@ -59,15 +59,15 @@ namespace Mtl {
 		[CCode (array_length = false, array_null_terminated = true)]
 		public (unowned string)[] names { [CCode (cname = "mtl_tensor_file_list_names")] owned get; }
 
-		/* file["name"]; file.load_view () can be cancelled. */
+		/* file["name"]; use file.load_view () to be able to cancel. */
 		[CCode (cname = "_vala_mtl_tensor_file_get")]
 		public Mtl.StridedView @get (string name) throws Mtl.Error, GLib.IOError {
 			Mtl.StridedView view = this.load_view (name, null);
 			return view;
 		}
 
-		/* Introspection does not tell of what type the number of views is that
-		 * an async method gives. */
+		/* Introspection does not specify the type of the number of views that
+		 * an async method returns. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
 		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = GLib.Priority.DEFAULT, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
 	}

@@ -109,7 +109,7 @@ def test_without_ml_dtypes():
     """In a process that cannot import it."""
     said = subprocess.run([sys.executable, "-c", WITHOUT_ML_DTYPES], check=True, text=True,
                           capture_output=True).stdout.splitlines()
-    assert said == [f"NumPy has {name} from ml_dtypes, which is not installed"
+    assert said == [f"NumPy needs ml_dtypes for {name}, but it is not installed"
                     for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn") for _ in range(2)]
 
 

@@ -71,5 +71,5 @@ def test_refusals():
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [8])
     with pytest.raises(NotImplementedError, match="4 bits"):
         Mtl.mpi_datatype(view)
-    with pytest.raises(TypeError, match="ndarray is no view"):
+    with pytest.raises(TypeError, match="ndarray is not a view"):
         Mtl.mpi_datatype(np.zeros(3))

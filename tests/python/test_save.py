@@ -103,9 +103,9 @@ class NoText:
 
 
 @pytest.mark.parametrize("tensors, kind, message", [
-    ([1, 2], TypeError, "a mapping of names to tensors, and no list"),
-    ({1: [1]}, TypeError, "name of a tensor is a str, and no int: 1"),
-    ({"a\0b": [1]}, ValueError, r"cannot have a NUL: 'a\\x00b'"),
+    ([1, 2], TypeError, "a mapping of names to tensors, not list"),
+    ({1: [1]}, TypeError, "name of a tensor must be a str, not int: 1"),
+    ({"a\0b": [1]}, ValueError, r"cannot contain a NUL: 'a\\x00b'"),
     ({"x": "text"}, TypeError, "tensor 'x': str exports neither"),
     ({"x": [1, [2]]}, ValueError, "tensor 'x': nested sequences of diff"),
     ({"x": NoText()}, ValueError, "tensor 'x': 'utf-8' codec can't decode byte 0xff"),

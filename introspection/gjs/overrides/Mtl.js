@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* exported _init */
 
-// JavaScript's habits for Mtl: indices as arguments, arrays in and out,
-// iteration. gjs runs _init() when the namespace is first imported, with `this`
-// the namespace.
+// Adapts Mtl to JavaScript: indices as arguments, arrays in and out, iteration.
+// gjs runs _init() when the namespace is first imported; `this` is the
+// namespace.
 
 let Gio, GLib, Mtl;
 
-// How a copy of the elements looks to JavaScript, by the name of the dtype.
+// The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
     bool: Uint8Array,
     int8: Int8Array,
@@ -24,7 +24,7 @@ const TYPED_ARRAYS = {
     complex128: Float64Array,
 };
 
-// What to convert to first where JavaScript has no such numbers.
+// The dtype to convert to first if JavaScript has no such numbers.
 const WIDER_DTYPES = {
     float16: 'FLOAT32',
     bfloat16: 'FLOAT32',
@@ -77,7 +77,7 @@ function _isInteger64(dtype) {
     return dtype === Mtl.DType.INT64 || dtype === Mtl.DType.UINT64;
 }
 
-// An own tensor of what is in a typed array.
+// Returns a new tensor with a copy of a typed array.
 function _copyTypedArray(values, dtype, shape) {
     const bytes = new GLib.Bytes(
         new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
@@ -85,7 +85,7 @@ function _copyTypedArray(values, dtype, shape) {
     return Mtl.StridedView.new_from_bytes(bytes, dtype, shape, null).copy();
 }
 
-// The shape that the first elements of nested arrays show.
+// Returns the shape of nested arrays, from the first element of each.
 function _shapeOfNested(values) {
     const shape = [];
 
@@ -95,7 +95,8 @@ function _shapeOfNested(values) {
     return shape;
 }
 
-// The elements of nested arrays in one, with a check that they have that shape.
+// Returns the elements of nested arrays in one array. Throws if the arrays do
+// not have that shape.
 function _flattenNested(values, shape) {
     const flat = [];
     const position = [];
@@ -144,7 +145,7 @@ function _newFromPairs(values, shape, dtype) {
 
     if (values.length !== 2 * volume) {
         throw new TypeError(
-            'Complex numbers are given as arrays [re, im], and interleaved in a typed array');
+            'Complex numbers must be arrays [re, im], or interleaved in a typed array');
     }
 
     return _copyTypedArray(Float64Array.from(values, Number), Mtl.DType.COMPLEX128, shape)
@@ -169,7 +170,7 @@ function _newFromNested(values, dtype) {
     if (_isComplex(dtype))
         return _newFromPairs(flat, flat.length === 0 ? shape : shape.slice(0, -1), dtype);
 
-    // A bigint is exact in a GVariant, where a double has 53 bits.
+    // A GVariant stores a bigint exactly; a double only has 53 bits.
     if (flat.some(value => typeof value === 'bigint')) {
         const type = dtype === Mtl.DType.UINT64 ? 'at' : 'ax';
         const variant = new GLib.Variant(type, flat.map(BigInt));
@@ -179,16 +180,17 @@ function _newFromNested(values, dtype) {
     return Mtl.StridedView.new_from_doubles(dtype, shape, flat.map(Number));
 }
 
-// Mtl.StridedView.from(values, dtype): a new tensor, in the host's memory, of
-// - nested arrays of numbers, bigints or booleans, a single one of these giving
-//   a tensor without dimensions. Without a dtype, which may be given by its
-//   name, it is int64 if there is a bigint (uint64 if one is beyond 2^63), bool
-//   if there are only booleans, else float64. A value that the dtype cannot
-//   hold is an error;
-// - a typed array, which gives one dimension and its own dtype. Another dtype
-//   converts as to_dtype() does.
+// Mtl.StridedView.from(values, dtype): a new tensor in host memory. The values
+// are one of these:
+// - nested arrays of numbers, bigints or booleans. A single number, bigint or
+//   boolean makes a tensor without dimensions. The dtype may be given by name.
+//   The default is int64 if there is a bigint (uint64 if one is 2^63 or more),
+//   bool if there are only booleans, otherwise float64. A value that the dtype
+//   cannot hold is an error;
+// - a typed array, which makes a tensor of one dimension. The default is the
+//   dtype of the array. Other dtypes are converted to as by to_dtype().
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
-// array has them interleaved: what toArray() and toTypedArray() give.
+// array has them interleaved, as toArray() and toTypedArray() return them.
 function _from(values, dtype = undefined) {
     if (typeof dtype === 'string')
         dtype = Mtl.DType.from_string(dtype);
@@ -198,18 +200,18 @@ function _from(values, dtype = undefined) {
         : _newFromNested(values, dtype);
 }
 
-// gjs would make an integer of anything.
+// Without this check, gjs would convert any value to an integer.
 function _checkIndices(indices) {
     for (const index of indices) {
         if (!Number.isInteger(index))
-            throw new TypeError(`An index is an integer, not ${index} of type ${typeof index}`);
+            throw new TypeError(`Indices must be integers, not ${index} of type ${typeof index}`);
     }
 }
 
 // view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
-// Where elements have several lanes, the last index is that of the lane.
-// Elements of int64 and uint64 beyond 2^53 are rounded to the nearest Number:
-// getBigInt() has them exactly.
+// If elements have several lanes, the last index is the lane. Elements of int64
+// and uint64 beyond 2^53 are rounded to the nearest Number; getBigInt() returns
+// them exactly.
 function _get(...indices) {
     _checkIndices(indices);
     const dtype = this.get_dtype();
@@ -221,17 +223,17 @@ function _get(...indices) {
     return dtype === Mtl.DType.BOOL ? value !== 0 : value;
 }
 
-// view.getBigInt(i, j): an element of int64 or uint64, exactly. The functions
-// get_int64() and get_uint64() cannot do that: gjs makes Numbers of what they
-// return, and warns beyond 2^53.
+// view.getBigInt(i, j): an element of int64 or uint64, exactly. get_int64() and
+// get_uint64() cannot do that: gjs converts their results to Numbers, and warns
+// beyond 2^53.
 function _getBigInt(...indices) {
     _checkIndices(indices);
     if (!_isInteger64(this.get_dtype()))
-        throw new TypeError('getBigInt() is for elements of int64 and uint64');
+        throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
     let element = this;
     for (const index of indices) {
-        // Converted, lanes are an axis.
+        // The conversion makes the lanes an axis.
         if (element.get_n_dims() === 0 && element.get_lanes() > 1)
             element = element.to_dtype(element.get_dtype());
         element = element.select(0, index);
@@ -251,9 +253,9 @@ function _set(value, ...indices) {
     _checkIndices(indices);
     if (Array.isArray(value)) {
         if (value.length !== 2)
-            throw new TypeError(`A complex number is [re, im], not ${value.length} values`);
+            throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
         if (!_isComplex(this.get_dtype()))
-            throw new TypeError('A pair [re, im] is for elements of complex types');
+            throw new TypeError('A pair [re, im] only works for elements of complex types');
         this.set_complex(indices, ...value);
     } else if (typeof value === 'bigint' && this.get_dtype() === Mtl.DType.UINT64) {
         this.set_uint64(indices, value);
@@ -267,8 +269,8 @@ function _set(value, ...indices) {
     }
 }
 
-// [...view]: the parts along the first axis; of one dimension, the elements as
-// get() gives them, or where they have several lanes, arrays of these.
+// [...view]: the parts along the first axis. If there is one dimension, the
+// elements as get() returns them, or arrays of lanes if they have several.
 function* _iterate() {
     const nDims = this.get_n_dims();
 
@@ -285,9 +287,9 @@ function* _iterate() {
     }
 }
 
-// view.toTypedArray(): a copy of the elements in C order. bool gives 0 and 1 in
-// a Uint8Array, floats of 16 bits and fewer are widened to float32, complex
-// numbers are interleaved.
+// view.toTypedArray(): a copy of the elements in C order. Elements of bool
+// become 0 and 1 in a Uint8Array, floats of 16 bits and fewer are widened to
+// float32, complex numbers are interleaved.
 function _toTypedArray() {
     const name = Mtl.DType.to_string(this.get_dtype());
 
@@ -300,8 +302,8 @@ function _toTypedArray() {
     return new TYPED_ARRAYS[name](this.dup_bytes().toArray().buffer);
 }
 
-// view.toArray(): a copy as nested arrays of what get() gives, of which the
-// innermost are of the lanes where elements have several.
+// view.toArray(): a copy as nested arrays, with elements as get() returns them.
+// If elements have several lanes, the innermost arrays hold the lanes.
 function _toArray() {
     const dtype = this.get_dtype();
     const lanes = this.get_lanes();
@@ -324,14 +326,15 @@ function _toArray() {
     return nextPart(0);
 }
 
-// A file of tensors is used as a Map of their names to views, but views are made
-// when they are asked for, and nothing can be set.
+// A file of tensors works like a Map of names to views, but a view is only made
+// when it is looked up, and nothing can be set.
 
-// Text in C ends at U+0000, and has no surrogates by themselves: of such a name it
-// would find another.
+// Text in C ends at U+0000 and has no lone surrogates. A name that contains one
+// of these would find another tensor.
 const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
 
-// By load_view() or lookup_entry(), or undefined.
+// The method is load_view or lookup_entry. Returns undefined if there is no
+// such tensor.
 function _findTensor(file, name, method) {
     if (typeof name !== 'string' || NO_TEXT_IN_C.test(name))
         return undefined;
@@ -388,8 +391,8 @@ function _defineMethods(object, methods) {
         Object.defineProperty(object, name, {value, configurable: true, writable: true});
 }
 
-// The last arguments of these methods have defaults. Without a callback, an
-// asynchronous method returns a promise.
+// Gives the last arguments of the methods default values. An asynchronous
+// method without a callback returns a promise.
 function _giveDefaults(object, methods) {
     for (const [name, defaults] of Object.entries(methods)) {
         const isAsync = name.endsWith('_async');
@@ -461,7 +464,7 @@ function _init() {
         forEach: _forEachTensor,
     });
 
-    // The last ones are the priority, a Gio.Cancellable and the progress.
+    // The last arguments are the priority, a Gio.Cancellable and the progress.
     const {PRIORITY_DEFAULT} = GLib;
     const {AUTO} = Mtl.FileMode;
     _giveDefaults(Mtl.Device.prototype, {synchronize: [null]});

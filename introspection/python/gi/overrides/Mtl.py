@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Python's habits for Mtl: DLPack, the buffer protocol, indexing, exceptions.
+"""Adapts Mtl to Python: DLPack, the buffer protocol, indexing, exceptions.
 
-What is called often is compiled, in _mtl; the rest is here.
+Functions that are called often are in the compiled module _mtl, the others here.
 """
 
 import atexit
@@ -33,7 +33,7 @@ def _translate_errors(cls):
     for name, info in list(vars(cls).items()):
         if not isinstance(info, FunctionInfo) or not info.can_throw_gerror():
             continue
-        # getattr() binds a constructor to its class, and leaves the rest alone.
+        # getattr() binds constructors to their class and leaves other functions unchanged.
         function = raising(getattr(cls, name))
         setattr(cls, name, function if info.is_method() else staticmethod(function))
 
@@ -52,17 +52,17 @@ from_dlpack = _mtl.from_dlpack
 
 
 def _dtype_name(self):
-    """The name, as NumPy and ml_dtypes have it."""
+    """The name, as in NumPy and ml_dtypes."""
     return self.value_nick
 
 
 def _dtype_itemsize(self):
-    """What one element takes, in bytes, rounded up."""
+    """The size of one element in bytes, rounded up."""
     return (DType.get_bits(self) + 7) // 8
 
 
 def _dtype_numpy(self):
-    """What numpy.dtype() makes of it."""
+    """The same type as a numpy.dtype."""
     import numpy
 
     name = self.value_nick
@@ -74,7 +74,7 @@ def _dtype_numpy(self):
     try:
         import ml_dtypes
     except ImportError:
-        raise ModuleNotFoundError(f"NumPy has {name} from ml_dtypes, which is not installed",
+        raise ModuleNotFoundError(f"NumPy needs ml_dtypes for {name}, but it is not installed",
                                   name="ml_dtypes") from None
     if not hasattr(ml_dtypes, name):
         raise TypeError(f"neither NumPy nor ml_dtypes {ml_dtypes.__version__} has {name}")
@@ -120,7 +120,7 @@ def _view_bool(self):
 
 
 def _array_of_same_memory(view, dtype):
-    """By way of integers, for which the buffer protocol has formats."""
+    """Views the memory as integers first, as the buffer protocol has formats for these."""
     import numpy
 
     integer = DType.from_string(f"uint{8 * view.itemsize}")
@@ -132,13 +132,13 @@ def _array_of_same_memory(view, dtype):
 
 
 def _array_of_packed(view, dtype, copy):
-    """NumPy has them one in a byte. What would be written to this copy, for which nobody asked,
-    would not be seen here."""
+    """Returns a copy with one element per byte, as NumPy stores these types. It is read-only,
+    because the caller did not ask for a copy, and the view would not see what is written to it."""
     import numpy
 
     if copy is False:
-        raise ValueError(f"packed {view.dtype} makes an array only with a copy, of a byte for each "
-                         "element")
+        raise ValueError(f"packed {view.dtype} cannot become an array without a copy: NumPy stores "
+                         "one element per byte")
     result = numpy.zeros(view.shape, "u1").view(dtype)
     asview(result).copy_from(view)
     result.flags.writeable = False
@@ -146,7 +146,7 @@ def _array_of_packed(view, dtype, copy):
 
 
 def _array_of_extension_type(view, copy):
-    """Or None where the type is none of those."""
+    """Returns None if this is not an extension type that NumPy has."""
     try:
         dtype = view.dtype.dtype
     except TypeError:
@@ -157,8 +157,8 @@ def _array_of_extension_type(view, copy):
 
 
 def _view_array(self, dtype=None, copy=None):
-    """NumPy comes here where the buffer protocol refuses: it has no format for the types that
-    NumPy has from ml_dtypes."""
+    """NumPy calls this if it cannot use the buffer protocol, which has no format for the types of
+    ml_dtypes."""
     import numpy
 
     try:
@@ -169,7 +169,7 @@ def _view_array(self, dtype=None, copy=None):
         array = _array_of_extension_type(self, copy)
         if array is None:
             raise
-    if copy is None:  # an older NumPy knows no such copy=
+    if copy is None:  # older versions of NumPy do not accept copy=None
         return numpy.asarray(array, dtype)
     return numpy.array(array, dtype, copy=copy)
 
@@ -191,7 +191,7 @@ def _view_get_max_compatible_item_bits(self, max_item_bits, axis=-1):
 
 
 def _element_for(view, value):
-    """The bytes of one element: those given, or of a number, which all lanes have."""
+    """Returns the bytes of one element: those given, or those of a number, in every lane."""
     if isinstance(value, GLib.Bytes):
         return value
     lane = StridedView.new_zeros(Device.get_host(), view.dtype, ())
@@ -205,8 +205,8 @@ _fill = StridedView.fill
 
 
 def _view_fill(self, value):
-    """Gives all elements the same value: a number, exactly, or what has the bytes of one element,
-    a GLib.Bytes."""
+    """Sets all elements to the same value, exactly: a number, or the bytes of one element in a
+    GLib.Bytes."""
     return _fill(self, _element_for(self, value))
 
 
@@ -226,7 +226,7 @@ StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
 
 
-# Buffers: a row of bytes
+# Buffers: sequences of bytes
 
 
 def _buffer_repr(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Python's exceptions for MtlPixbuf, as for Mtl."""
+"""Makes MtlPixbuf raise Python's exceptions, as Mtl does."""
 
 from ..module import get_introspection_module
 from .Mtl import raising

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Views of what others have: arrays, buffers, nested sequences of numbers."""
+"""Makes views of other objects: arrays, buffers, nested sequences of numbers."""
 
 import array
 import numbers
@@ -15,7 +15,7 @@ StridedView = Mtl.StridedView
 
 
 def _flatten(value, shape, depth, values):
-    """Appends what nested sequences hold, in C order, checking their lengths."""
+    """Appends the items of nested sequences in C order, and checks the lengths."""
     if depth == len(shape):
         if isinstance(value, (list, tuple)):
             raise ValueError(f"nested sequences of different depth: {value!r} at depth {depth}")
@@ -29,12 +29,12 @@ def _flatten(value, shape, depth, values):
 
 
 def _is_bool(value):
-    # NumPy's is no int, and NumPy need not be there.
+    # NumPy's bool is not an int, and NumPy may not be installed.
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
 
 def _pack_numbers(values):
-    """The narrowest usual element type, and the elements in it."""
+    """Returns the narrowest usual element type that fits, and the elements in that type."""
     if values and all(_is_bool(value) for value in values):
         return DType.BOOL, bytes(map(bool, values))
     if values and all(isinstance(value, numbers.Integral) or _is_bool(value) for value in values):
@@ -55,7 +55,7 @@ def _view_of_nested(sequence):
     while isinstance(probe, (list, tuple)):
         shape.append(len(probe))
         if len(shape) > 64:
-            raise ValueError("sequences nested more than 64 deep")
+            raise ValueError("sequences are nested more than 64 deep")
         if not probe:
             break
         probe = probe[0]
@@ -64,11 +64,11 @@ def _view_of_nested(sequence):
     _flatten(sequence, shape, 0, values)
     for value in values:
         if not isinstance(value, numbers.Number) and not _is_bool(value):
-            raise TypeError(f"nested sequences are of numbers, not of {type(value).__name__}")
+            raise TypeError(f"nested sequences must hold numbers, not {type(value).__name__}")
     try:
         dtype, data = _pack_numbers(values)
     except OverflowError:
-        raise ValueError("an integer does not fit 64 bits") from None
+        raise ValueError("an integer does not fit in 64 bits") from None
 
     view = StridedView.new_empty(Device.get_host(), dtype, shape)
     if values:
@@ -77,22 +77,23 @@ def _view_of_nested(sequence):
 
 
 def _is_of_extension_type(x):
-    """Whether x is an array of a type that NumPy has from elsewhere, as from ml_dtypes: it
-    exports them neither through DLPack nor as buffers."""
+    """Returns whether x is an array of a type that another package adds to NumPy, such as
+    ml_dtypes. NumPy exports these neither through DLPack nor as buffers."""
     return getattr(getattr(x, "dtype", None), "isbuiltin", None) == 2
 
 
 def _view_of_extension_type(array):
-    """Of its bytes; elements of fewer than 8 bits have one each."""
+    """Views the bytes of the array. Elements of fewer than 8 bits have a byte each."""
     dtype = DType.from_string(array.dtype.name)
     view = _mtl.from_buffer(array.view(f"u{array.itemsize}"))
     return StridedView.new(view.get_buffer(), view.dup_layout(), dtype, view.get_byte_offset())
 
 
 def asview(x):
-    """A view of x: of what it exports through DLPack or the buffer protocol,
-    without a copy, or of a copy of a nested sequence of numbers in the host's
-    memory. NumPy's arrays of the types of ml_dtypes are viewed as well."""
+    """A view of the memory that x exports through DLPack or the buffer
+    protocol, without a copy. If x is a number or a nested sequence of numbers,
+    a view of a copy in host memory. NumPy arrays of the types of ml_dtypes work
+    as well."""
     if isinstance(x, StridedView):
         return x
     if isinstance(x, (list, tuple, bool, int, float, complex)):
@@ -101,7 +102,7 @@ def asview(x):
         try:
             return _mtl.from_dlpack(x)
         except BufferError as error:
-            # Read-only memory, say, that an older producer can only export
+            # For example, older producers can only export read-only memory
             # through the buffer protocol.
             try:
                 if _is_of_extension_type(x):
@@ -112,5 +113,5 @@ def asview(x):
     try:
         return _mtl.from_buffer(x)
     except TypeError:
-        raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is no "
-                        "number or nested list or tuple of numbers") from None
+        raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is not a "
+                        "number or a nested list or tuple of numbers") from None

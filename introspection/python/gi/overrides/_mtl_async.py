@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Work in the background: with a callback in GLib's main loop, or awaited."""
+"""Runs work in the background: with a callback in GLib's main loop, or awaited."""
 
 import sys
 
@@ -7,7 +7,7 @@ from gi.repository import Gio, GLib
 
 
 def _running_loop():
-    """asyncio's, or None. Who has one running has imported it."""
+    """Returns asyncio's running loop, or None. If one is running, asyncio is already imported."""
     asyncio = sys.modules.get("asyncio")
     try:
         return asyncio.get_running_loop() if asyncio else None
@@ -16,7 +16,7 @@ def _running_loop():
 
 
 def _run(start, finish, cancellable, progress):
-    """Starts the work and stays with it, in a main context of this thread's own."""
+    """Starts the work and waits for it, in a main context that only this thread uses."""
     context, results = GLib.MainContext.new(), []
     context.push_thread_default()
     try:
@@ -29,7 +29,7 @@ def _run(start, finish, cancellable, progress):
 
 
 async def _work(loop, start, finish, cancellable, progress):
-    """No main loop of GLib's has to run beside asyncio's."""
+    """Works in a thread, so that GLib's main loop need not run beside asyncio's."""
     import asyncio
 
     cancellable = cancellable or Gio.Cancellable()
@@ -38,11 +38,11 @@ async def _work(loop, start, finish, cancellable, progress):
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
-        # The elements are written until the thread has ended.
+        # The thread writes to the elements until it ends, so wait for it.
         cancellable.cancel()
         await asyncio.wait([future])
         if not future.cancelled():
-            future.exception()  # which nobody else asks for
+            future.exception()  # nobody else retrieves it
         raise
 
 
@@ -50,20 +50,20 @@ def begin(start, finish, cancellable, progress, callback, user_data):
     loop = _running_loop() if callback is None else None
     if loop is not None:
         return loop.create_task(_work(loop, start, finish, cancellable, progress))
-    # An empty tuple is what PyGObject passes on to a callback without data.
+    # PyGObject passes an empty tuple to callbacks without data.
     return start(cancellable, progress, (), callback, *user_data)
 
 
 def document(functions):
     for function in functions:
-        function.__doc__ = (f"What {function.__name__.removesuffix('_async')}() does, in the "
-                            "background: awaited, unless there is a callback.")
+        function.__doc__ = (f"Does the same as {function.__name__.removesuffix('_async')}() in the "
+                            "background. Without a callback, the result can be awaited.")
     return functions
 
 
 def in_background(cls, element_for):
-    """The asynchronous methods, in PyGObject's own order of arguments but for
-    progress_data, which Python's functions need not have."""
+    """Returns the asynchronous methods. Their arguments are in PyGObject's
+    order, but without progress_data, which Python's functions do not need."""
     fill, fill_double, copy_from = cls.fill_async, cls.fill_double_async, cls.copy_from_async
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)

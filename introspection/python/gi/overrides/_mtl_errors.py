@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Errors as the exceptions that Python users catch."""
+"""Turns errors into the exceptions that Python users expect."""
 
 import errno
 import functools
@@ -12,7 +12,7 @@ from . import _mtl
 _DOMAIN = GLib.quark_to_string(get_introspection_module("Mtl").error_quark())
 _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
 
-# What GIO made of errno, back.
+# GIO's error codes, and the errno that each stands for.
 _CODES = {
     Gio.IOErrorEnum.NOT_FOUND: errno.ENOENT,
     Gio.IOErrorEnum.EXISTS: errno.EEXIST,
@@ -28,14 +28,14 @@ _CODES = {
 
 
 def exception_for(error):
-    """That of an error of Mtl's; other errors stay what they are."""
+    """Returns the exception for an error of Mtl's, or None for other errors."""
     if error.domain != _DOMAIN:
         return None
     return _mtl.exception_for_error(error.code, error.message)
 
 
 def file_exception_for(error):
-    """What Python's own files raise for an error of GIO's, too."""
+    """Like exception_for(), but also turns GIO's errors into those of Python's own files."""
     if error.domain != _IO_DOMAIN:
         return exception_for(error)
     if error.code == Gio.IOErrorEnum.CLOSED:
@@ -45,7 +45,7 @@ def file_exception_for(error):
 
 
 def raising(info, exception_for=exception_for):
-    """The function, with its errors as exceptions, whose cause they are."""
+    """Wraps a function so that it raises exceptions, with the GLib.Error as their cause."""
 
     @functools.wraps(info)
     def function(*args, **keywords):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files of tensors as mappings of names to views."""
+"""Makes files of tensors mappings of names to views."""
 
 import functools
 import os
@@ -14,7 +14,7 @@ from ._mtl_errors import file_exception_for, raising
 
 Mtl = get_introspection_module("Mtl")
 
-# Like Python's own functions for files.
+# Raises the same exceptions as Python's own functions for files.
 _like_python = functools.partial(raising, exception_for=file_exception_for)
 
 
@@ -24,12 +24,12 @@ def _as_file(path):
 
 @_like_python
 def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
-    """The tensors of a file, as a mapping of their names to views, which are made when they are
-    asked for. `path` is a path or a Gio.File."""
+    """Opens a file of tensors as a mapping of names to views. A view is only made when it is
+    looked up. `path` is a path or a Gio.File."""
     return Mtl.TensorFile.open_full(_as_file(path), device, mode)
 
 
-# What asview() raises of what it cannot view.
+# The exceptions of asview() for objects that it cannot view.
 _REFUSALS = (TypeError, ValueError, BufferError)
 
 
@@ -37,17 +37,17 @@ def _view_of(name, value):
     try:
         return asview(value)
     except _REFUSALS as error:
-        # A class derived from it may be made of more than a message.
+        # A subclass may need more than a message to be constructed.
         kind = next(kind for kind in _REFUSALS if isinstance(error, kind))
         raise kind(f"tensor {name!r}: {error}") from error
 
 
 def _check_text(what, text):
-    """PyGObject would write what stands before a NUL."""
+    """Refuses a NUL, as PyGObject would only write the text before it."""
     if not isinstance(text, str):
-        raise TypeError(f"the {what} is a str, and no {type(text).__name__}: {text!r}")
+        raise TypeError(f"the {what} must be a str, not {type(text).__name__}: {text!r}")
     if "\0" in text:
-        raise ValueError(f"the {what} cannot have a NUL: {text!r}")
+        raise ValueError(f"the {what} cannot contain a NUL: {text!r}")
 
 
 def _new_builder(tensors, metadata):
@@ -65,22 +65,24 @@ def _new_builder(tensors, metadata):
 def _set_alignment(builder, alignment):
     limit = builder.find_property("alignment").maximum
     if not 0 <= alignment <= limit or alignment & (alignment - 1):
-        raise ValueError(f"an alignment is a power of two up to {limit}, or 0, and not {alignment}")
+        raise ValueError(f"the alignment must be 0 or a power of two up to {limit}, not "
+                         f"{alignment}")
     builder.set_alignment(alignment)
 
 
 @_like_python
 def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder.ALIGNED):
-    """Writes tensors to a file, in the place of one that is there. `tensors` is a mapping of
-    names to what Mtl.asview() takes; where `path` ends in .npy, it is one tensor, with or without
-    a name. `alignment` is that of the first tensor, in bytes, and 0 leaves it to the library."""
+    """Writes tensors to a file, and replaces an existing one. `tensors` is a mapping of names to
+    anything that Mtl.asview() accepts. If `path` ends in .npy, it is a single tensor, with or
+    without a name. `alignment` is the alignment of the first tensor in bytes; with 0 the library
+    chooses it."""
     file = _as_file(path)
     name = file.get_basename()
     if name.endswith(".npz"):
-        raise ValueError("no .npz is written here: numpy.savez() does that")
+        raise ValueError("cannot write .npz files: use numpy.savez()")
     if not isinstance(tensors, Mapping):
         if not name.endswith(".npy"):
-            raise TypeError("the tensors are a mapping of names to tensors, and no "
+            raise TypeError("the tensors must be a mapping of names to tensors, not "
                             + type(tensors).__name__)
         tensors = {"": tensors}
 
@@ -93,7 +95,7 @@ def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder
 
 
 def _contains(self, name):
-    # A C string would end at a NUL.
+    # A C string ends at a NUL.
     if not isinstance(name, str) or "\0" in name:
         return False
     try:
@@ -104,12 +106,12 @@ def _contains(self, name):
 
 
 def _make_getitem(load_view):
-    """Of PyGObject's load_view(): what a lookup costs is mostly calls, so that this is the only
-    function around it."""
+    """Wraps PyGObject's load_view(). Most of the time of a lookup goes into calls, so this is the
+    only function around it."""
 
     def getitem(self, name):
         if not isinstance(name, str):
-            raise TypeError(f"a tensor's name is a str, and no {type(name).__name__}")
+            raise TypeError(f"a tensor's name must be a str, not {type(name).__name__}")
         if "\0" in name:
             raise KeyError(name)
         try:
@@ -120,7 +122,7 @@ def _make_getitem(load_view):
             exception = file_exception_for(error)
             if exception is None:
                 raise
-            # Nothing else is out of bounds here.
+            # Here, only an unknown name is out of bounds.
             if isinstance(exception, IndexError):
                 raise KeyError(name) from None
             raise exception from error
@@ -129,7 +131,7 @@ def _make_getitem(load_view):
 
 
 def _metadata(self):
-    """What the file says of itself, in a new dict."""
+    """The metadata of the file, in a new dict."""
     return {key: self.get_metadata(key) for key in self.list_metadata_keys()}
 
 
@@ -199,7 +201,8 @@ def _write_in_background(builder):
 def install():
     file, entry = Mtl.TensorFile, Mtl.TensorFileEntry
 
-    # In the place of what PyGObject gives to each Gio.ListModel. get_item() has positions.
+    # Replaces the methods that PyGObject adds to every Gio.ListModel. get_item() still takes
+    # positions.
     file.__getitem__ = _make_getitem(file.load_view.__wrapped__)
     file.__contains__ = _contains
     file.__iter__ = lambda self: iter(self.list_names())
@@ -221,7 +224,7 @@ def install():
             setattr(cls, function.__name__, function)
 
     entry.name = property(entry.get_name, doc="The tensor's name.")
-    entry.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, a tuple.")
+    entry.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, as a tuple.")
     entry.dtype = property(entry.get_dtype, doc="The element type.")
     entry.nbytes = property(entry.get_n_bytes, doc="The size in bytes.")
     entry.__repr__ = _entry_repr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Views as MPI's derived datatypes. mpi4py is imported by who asks for one."""
+"""Makes MPI's derived datatypes of views. mpi4py is only imported when one is made."""
 
 from ..module import get_introspection_module
 
@@ -26,8 +26,8 @@ _ELEMENTS = {
 
 
 def _merge_axes(view):
-    """The fewest (extent, stride in bytes) that walk the same elements in the
-    same order."""
+    """Returns the shortest list of (extent, stride in bytes) that visits the
+    same elements in the same order."""
     axes = []
     for extent, stride in zip(view.shape, view.strides):
         stride *= view.itemsize
@@ -46,10 +46,10 @@ def _free(datatype):
 
 
 def _repeat(datatype, extent, stride):
-    """The type again and again. What is too much for one count goes into blocks
-    and a rest."""
-    # Open MPI (4.1, 5.0) takes single bytes that Create_hvector() puts in reverse
-    # for a forward run, but not these.
+    """Repeats the type. If the extent is too large for one count, it is split
+    into blocks and a rest."""
+    # Open MPI (4.1, 5.0) mistakes single bytes that Create_hvector() puts in
+    # reverse order for a forward run. It does not do so with resized types.
     spaced = datatype.Create_resized(0, stride)
     if extent <= _MAX_COUNT:
         row = spaced.Create_contiguous(extent)
@@ -67,21 +67,21 @@ def _repeat(datatype, extent, stride):
 
 
 def mpi_datatype(view):
-    """The elements of a view as a type of MPI's, to be sent or received where they lie.
+    """An MPI datatype for the elements of a view, which sends or receives them in place.
 
-    The type counts from the first byte of view.get_buffer(), which is the
-    buffer to pass with it: comm.Send([view.get_buffer(), 1, datatype], dest).
-    It is committed, and is freed with Free().
+    The type starts at the first byte of view.get_buffer(). Pass that buffer
+    with it: comm.Send([view.get_buffer(), 1, datatype], dest). The type is
+    committed; free it with Free().
 
-    Raises NotImplementedError where an element is part of a byte, and
-    BufferError where the host does not reach the memory.
+    Raises NotImplementedError if an element is not a whole number of
+    bytes, and BufferError if the host cannot access the memory.
     """
     if not isinstance(view, Mtl.StridedView):
-        raise TypeError(f"{type(view).__name__} is no view")
+        raise TypeError(f"{type(view).__name__} is not a view")
     if view.get_item_bits() % 8:
         raise NotImplementedError(f"MPI has no elements of {view.get_item_bits()} bits")
     if not view.is_host_accessible():
-        raise BufferError("MPI reads the host's memory, which this view does not lie in")
+        raise BufferError("MPI needs host memory, and the host cannot access this view's")
 
     from mpi4py import MPI
 
