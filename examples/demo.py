@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Takes one picture through the example programs of four languages.
+"""Runs one picture through example programs in four languages.
 
 Each program loads the picture with GdkPixbuf, changes it in place through a
-view, and hands it back to GdkPixbuf and to GTK. For each hop the table says
-where the pixels lay before and after, how long the hop took, and how long the
-same hop takes with a copy. Fails if the pixels have moved.
+view, and passes it back to GdkPixbuf and to GTK. For each hop, the table shows
+the address of the pixels before and after, how long the hop took, and how long
+the same hop takes with a copy. The demo fails if the pixels have moved.
 """
 
 import argparse
@@ -49,12 +49,12 @@ def load(path):
 def check_programs(programs):
     for language, command in programs.items():
         if shutil.which(str(command[0])) is None:
-            raise DemoError(f'the {language} program cannot be run, because '
-                            f'{command[0]} is not there')
+            raise DemoError(f'cannot run the {language} program: '
+                            f'there is no {command[0]}')
 
 
 def run_program(language, command, picture, output):
-    """The program's hops, as lists of strings."""
+    """Runs a program and returns its hops, as lists of strings."""
     command = [str(word) for word in [*command, picture, output, '--hops']]
     done = subprocess.run(command, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding='utf-8')
@@ -101,8 +101,8 @@ def check_same_pictures(outputs):
         other = load(path)
         if (other.get_width(), other.get_height(), other.get_pixels()) != (
                 first.get_width(), first.get_height(), first.get_pixels()):
-            raise DemoError(f'the {language} program saved another picture '
-                            'than the Python program')
+            raise DemoError(f'the {language} program saved a different picture '
+                            'from the Python program')
 
 
 def run(build, picture, output):
@@ -125,7 +125,7 @@ def run(build, picture, output):
         n_moved = sum('MOVED' in row for row in rows)
         if n_moved:
             raise DemoError(f'the pixels moved in {n_moved} of {len(rows)} '
-                            'hops, which therefore copied them')
+                            'hops, so these hops copied them')
         check_same_pictures(outputs)
 
     print(f'\nNone of the {len(rows)} hops copied the pixels, and all programs '

@@ -4,7 +4,7 @@
  *
  * Loads a picture, changes it in place, and saves it as PNG. The pixels stay
  * where GdkPixbuf put them when it loaded the file: the views, the second
- * GdkPixbuf and the GdkTexture all are of that one memory. */
+ * GdkPixbuf and the GdkTexture all use that memory. */
 
 #include <gtk/gtk.h>
 #include <mtldl-pixbuf/mtldl-pixbuf.h>
@@ -22,20 +22,20 @@ change (MtlStridedView  *view,
   g_autoptr (MtlStridedView) reversed = NULL;
   g_autoptr (MtlStridedView) line = NULL;
 
-  /* A slice is another view of the same memory: what is written to it is
-   * written to the picture. */
+  /* A slice is another view of the same memory: writing to it changes the
+   * picture. */
   lower = mtl_strided_view_narrow (view, 0, height / 2, height, 1, error);
   if (lower == NULL)
     return FALSE;
 
-  /* As in Python: of all pixels the first three channels. A fourth one, the
-   * opacity, is left alone. */
+  /* As in Python: the first three channels of all pixels. This leaves out a
+   * fourth one, the opacity. */
   colors = mtl_strided_view_slice_string (lower, "..., :3", error);
   if (colors == NULL)
     return FALSE;
 
-  /* The same memory backwards, so that the copy overlaps itself: the result is
-   * right nevertheless. */
+  /* The same memory backwards: source and destination of the copy overlap, but
+   * the result is still right. */
   reversed = mtl_strided_view_flip (colors, -1, error);
   if (reversed == NULL || !mtl_strided_view_copy_from (colors, reversed, error))
     return FALSE;
@@ -56,8 +56,8 @@ texture_new_for_bytes (MtlStridedView *view,
   return gdk_memory_texture_new (shape[1], shape[0], format, bytes, strides[0]);
 }
 
-/* A texture for GTK, without a copy. GTK takes the pixels to be constant: do
- * not write to them as long as the texture may be drawn. */
+/* Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
+ * change: do not write to them while the texture may be drawn. */
 static GdkTexture *
 texture_new_for_view (MtlStridedView  *view,
                       GError         **error)
@@ -89,7 +89,7 @@ run (const char  *in,
   if (view == NULL || !change (view, error))
     return FALSE;
 
-  /* And back: both of these keep the memory alive in turn. */
+  /* And back: both of these also keep the memory alive. */
   result = mtl_pixbuf_new_from_view (view, error);
   if (result == NULL)
     return FALSE;
@@ -124,8 +124,9 @@ main (int   argc,
   return 1;
 }
 
-/* From here on: the addresses and the times of each hop, and the times of the
- * same hop with a copy. It all has worked once, so errors are fatal. */
+/* The rest of this file measures the addresses and times of each hop, and the
+ * times of the same hop with a copy. Everything has worked once, so errors are
+ * fatal. */
 
 static gpointer
 view_of_pixbuf (gpointer pixbuf)
@@ -174,8 +175,8 @@ texture_of_view_copied (gpointer view)
   return texture_new_for_bytes (view, bytes);
 }
 
-/* The best of several runs, in microseconds a call; of fewer, but two at least,
- * where they take long. */
+/* Returns the best of several runs, in microseconds per call. If they take long
+ * there are fewer, but at least two. */
 static double
 measure (gpointer (* make) (gpointer source),
          gpointer    source,
@@ -212,8 +213,8 @@ print_hop (const char *name,
            measure (make, source, 100), measure (make_copied, source, 10));
 }
 
-/* GTK does not tell where a texture's pixels are. If it shows what is written
- * to the first pixel, they are those of the view. */
+/* GTK has no function for the address of a texture's pixels. If the texture
+ * shows changes of the first pixel, it uses the pixels of the view. */
 static gboolean
 texture_follows (GdkTexture     *texture,
                  MtlStridedView *view)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A tensor's shape, slices and values. */
+/* Shows a tensor's shape, slices and values. */
 
 #include <mtldl/mtldl.h>
 
@@ -28,15 +28,15 @@ run (GError **error)
     return FALSE;
   print_view ("all:", view);
 
-  /* As in Python: all rows, and the columns from the second on. A slice is
+  /* As in Python: all rows, and the columns from the second one. A slice is
    * another view of the same memory, with its own shape and strides. */
   columns = mtl_strided_view_slice_string (view, ":, 1:", error);
   if (columns == NULL)
     return FALSE;
   print_view ("columns:", columns);
 
-  /* So a change made through one view shows in all the others. A negative
-   * index counts from the end. */
+  /* So a change through one view is visible in all others. A negative index
+   * counts from the end. */
   if (!mtl_strided_view_set_double (columns, last, 2, 60, error))
     return FALSE;
   transposed = mtl_strided_view_transpose (view);

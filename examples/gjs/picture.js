@@ -5,7 +5,7 @@
 //
 // Loads a picture, changes it in place, and saves it as PNG. The pixels stay
 // where GdkPixbuf put them when it loaded the file: the views, the second
-// GdkPixbuf and the Gdk.Texture all are of that one memory.
+// GdkPixbuf and the Gdk.Texture all use that memory.
 
 imports.gi.versions.Gdk = '4.0';
 imports.gi.versions.Mtl = '1';
@@ -16,14 +16,14 @@ const System = imports.system;
 
 // Exchanges red and blue in the lower half, below a white line.
 function change(view) {
-    // A slice is another view of the same memory: what is written to it is
-    // written to the picture.
+    // A slice is another view of the same memory: writing to it changes the
+    // picture.
     const middle = Math.floor(view.get_extent(0) / 2);
     const lower = view.slice(`${middle}:`);
 
-    // As in Python: of all pixels the first three channels. A fourth one, the
-    // opacity, is left alone. The copy overlaps itself: the result is right
-    // nevertheless.
+    // As in Python: the first three channels of all pixels. This leaves out a
+    // fourth one, the opacity. Source and destination of the copy overlap, but
+    // the result is still right.
     const colors = lower.slice('..., :3');
     colors.copy_from(colors.slice('..., ::-1'));
 
@@ -39,8 +39,8 @@ function makeTexture(view, bytes) {
     return Gdk.MemoryTexture.new(width, height, format, bytes, view.get_stride(0));
 }
 
-// A texture for GTK, without a copy. GTK takes the pixels to be constant: do
-// not write to them as long as the texture may be drawn.
+// Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
+// change: do not write to them while the texture may be drawn.
 function getTexture(view) {
     const buffer = view.get_buffer();
 
@@ -63,12 +63,12 @@ function run(inPath, outPath, showHops) {
     result.savev(outPath, 'png', [], []);
 }
 
-// From here on: the addresses and the times of each hop, and the times of the
-// same hop with a copy.
+// The rest of this file measures the addresses and times of each hop, and the
+// times of the same hop with a copy.
 
-// The best of several runs, in microseconds a call; of fewer, but two at least,
-// where they take long. What was made is collected in between: the collector
-// does not know how large pictures are.
+// Returns the best of several runs, in microseconds per call. If they take long
+// there are fewer, but at least two. Collects the garbage between runs, because
+// the collector does not know how large pictures are.
 function measure(nCalls, make) {
     const deadline = GLib.get_monotonic_time() + 200000;
     let best = Infinity;
@@ -95,8 +95,8 @@ function printHop(name, before, after, make, makeCopied) {
     print([name, ...addresses, ...times].join('\t'));
 }
 
-// GTK does not tell where a texture's pixels are. If it shows what is written
-// to the first pixel, they are those of the view.
+// GTK has no function for the address of a texture's pixels. If the texture
+// shows changes of the first pixel, it uses the pixels of the view.
 function isTextureOf(texture, view) {
     const pixel = view.slice('0, 0');
     const saved = pixel.copy();
@@ -110,8 +110,8 @@ function isTextureOf(texture, view) {
     return follows;
 }
 
-// JavaScript cannot ask a picture for its address; but if views were copies,
-// two of them at the same time could not have the same one.
+// JavaScript cannot get the address of a picture's pixels. But if views were
+// copies, two that exist at the same time could not have the same address.
 function printHops(pixbuf, view, texture) {
     const address = view.get_address();
     const buffer = view.get_buffer();

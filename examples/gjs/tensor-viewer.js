@@ -3,10 +3,10 @@
 
 // tensor-viewer.js [FILE]
 //
-// Lists the tensors of a file, safetensors, .npy or .npz, and shows them as heat
-// maps. The file may be larger than memory: it is mapped, what the window shows
-// is a view of it, with steps where the picture is reduced, and that view alone
-// is read and converted, in the background.
+// Lists the tensors of a safetensors, .npy or .npz file, and shows them as heat
+// maps. The file may be larger than memory, as it is mapped. The window shows a
+// view of it, with steps if the picture is zoomed out. Only that view is read and
+// converted, in the background.
 
 import Gdk from 'gi://Gdk?version=4.0';
 import Gio from 'gi://Gio';
@@ -17,7 +17,7 @@ import Mtl from 'gi://Mtl?version=1';
 import Pango from 'gi://Pango';
 import System from 'system';
 
-// Red, green and blue, from the least number to the greatest, and of what is none.
+// Colours in red, green and blue: from the least number to the greatest, and of other values.
 const RAMP = [[16, 22, 61], [35, 61, 132], [31, 122, 149], [67, 178, 132], [179, 217, 85],
     [255, 242, 161]];
 const OTHERS = {NaN: [224, 27, 36], infinite: [192, 97, 203]};
@@ -28,7 +28,7 @@ const MAX_PIXELS = 2 ** 22;         // of a picture's height and width
 const MAX_SAMPLES = 512;            // along an axis, to find the least and the greatest
 const MAX_TEXT = 200;
 
-// A stranger's text on one line, and of a length that can be drawn.
+// Makes untrusted text fit for display: on one line, and not too long.
 function printable(text) {
     const characters = [...text];
     const shown = characters.slice(0, MAX_TEXT).map(character => {
@@ -52,7 +52,7 @@ function describeSize(entry) {
     return GLib.format_size_full(entry.get_n_bytes(), GLib.FormatSizeFlags.IEC_UNITS);
 }
 
-// The pixels of all steps of the ramp, then those of OTHERS.
+// Returns a pixel for each step of the ramp, then one for each of OTHERS.
 function makeColors() {
     const steps = Array.from({length: N_STEPS}, (_, i) => {
         const place = i / (N_STEPS - 1) * (RAMP.length - 1);
@@ -96,7 +96,7 @@ function makePixels(values, low, high) {
     return pixels;
 }
 
-// Each of the pixels becomes a square.
+// Draws each pixel as a square.
 function makeTexture(pixels, rows, columns, factor = 1) {
     const squares = Mtl.StridedView.from(pixels)
         .reshape([rows, 1, columns, 1])
@@ -106,7 +106,7 @@ function makeTexture(pixels, rows, columns, factor = 1) {
         squares.dup_bytes(), columns * factor * 4);
 }
 
-// A thread reads and converts the elements.
+// Reads and converts the elements in a thread.
 async function readFloats(view, cancellable) {
     const floats = Mtl.StridedView.new_empty(Mtl.Device.get_host(), Mtl.DType.FLOAT32, view.shape);
 
@@ -114,7 +114,7 @@ async function readFloats(view, cancellable) {
     return floats.toTypedArray();
 }
 
-// The last two axes, at these indices of the others; of one axis, a stripe.
+// Returns the last two axes, at these indices of the others. One axis makes a stripe.
 function getMatrix(tensor, leading) {
     if (tensor.ndim === 0)
         return tensor.broadcast_to([1, 1]);
@@ -123,7 +123,7 @@ function getMatrix(tensor, leading) {
     return tensor.slice([...leading, '...'].join());
 }
 
-// A matrix, of which the part that the window shows is read and drawn.
+// Shows a matrix. Only the part in the window is read and drawn.
 const HeatMap = GObject.registerClass(
 class HeatMap extends Gtk.Box {
     constructor() {
@@ -161,7 +161,7 @@ class HeatMap extends Gtk.Box {
         this.append(this.makeBar());
     }
 
-    // The ramp, its numbers, and the colours of what are none.
+    // Shows the ramp with its numbers, and the colours of other values.
     makeScale() {
         const ramp = new Gtk.Picture({
             paintable: makeTexture(COLORS.slice(0, N_STEPS).reverse(), N_STEPS, 1),
@@ -209,7 +209,7 @@ class HeatMap extends Gtk.Box {
         this.stack.set_visible_child_name('message');
     }
 
-    // What was still being read is not wanted any more, nor is its error.
+    // Starts to read. Cancels the previous read, and ignores its error.
     async read(view, done) {
         this.cancellable.cancel();
         const cancellable = new Gio.Cancellable();
@@ -223,9 +223,9 @@ class HeatMap extends Gtk.Box {
         }
     }
 
-    // The scale is that of the whole matrix, or of a sample of a large one.
+    // The scale covers the whole matrix, or a sample if it is large.
     showTensor(tensor, leading) {
-        this.matrix = null;         // what is seen of the one before is left alone
+        this.matrix = null;         // do not redraw the previous one
         this.status.set_text('Reading…');
         const matrix = getMatrix(tensor, leading);
         if (matrix.is_empty()) {
@@ -247,7 +247,7 @@ class HeatMap extends Gtk.Box {
         });
     }
 
-    // Reduced, a matrix is a view with steps; enlarged, its elements are squares.
+    // Zoomed out, a matrix is a view with steps. Zoomed in, its elements are squares.
 
     getStepAndFactor(zoom) {
         return [2 ** Math.max(0, -zoom), 2 ** Math.max(0, zoom)];
@@ -258,7 +258,7 @@ class HeatMap extends Gtk.Box {
         return this.matrix.shape.map(extent => Math.ceil(extent / step) * factor);
     }
 
-    // The largest at which the picture has at most these sizes.
+    // Returns the largest zoom at which the picture fits these sizes.
     findZoom(sizes) {
         let zoom = MAX_ZOOM;
         while (this.getPixelSize(zoom).some((pixels, i) => pixels > Math.max(sizes[i], 1)))
@@ -283,7 +283,7 @@ class HeatMap extends Gtk.Box {
         this.refreshLater();
     }
 
-    // The middle stays where it is.
+    // Keeps the middle where it is.
     zoomBy(change) {
         if (this.matrix === null)
             return;
@@ -305,7 +305,7 @@ class HeatMap extends Gtk.Box {
         this.refreshLater();
     }
 
-    // Once for all that changes together.
+    // Refreshes once for all changes that happen together.
     refreshLater() {
         this.refreshing ||= GLib.idle_add(GLib.PRIORITY_DEFAULT_IDLE, () => {
             this.refreshing = 0;
@@ -326,7 +326,7 @@ class HeatMap extends Gtk.Box {
         const part = cells.slice(`${top}:${bottom}, ${left}:${right}`);
 
         if (part.is_empty()) {
-            // Where the window is, the matrix ends: the old picture alone keeps it there.
+            // The window is past the end of the matrix. Only the old picture keeps it there.
             this.cancellable.cancel();
             this.picture.set_paintable(null);
             this.fixed.move(this.picture, 0, 0);
@@ -394,7 +394,7 @@ class Window extends Gtk.ApplicationWindow {
         this.heatMap.showMessage('Open a safetensors, .npy or .npz file.');
     }
 
-    // A Mtl.TensorFile is a Gio.ListModel, so that it is the list's model as it is.
+    // Uses the Mtl.TensorFile as the list's model, as it is a Gio.ListModel.
     makeList() {
         const search = new Gtk.SearchEntry({placeholder_text: 'Filter by name', margin_top: 6,
             margin_bottom: 6, margin_start: 6, margin_end: 6});
@@ -429,7 +429,7 @@ class Window extends Gtk.ApplicationWindow {
     }
 
     chooseFile() {
-        // It has to be kept as long as it is open.
+        // Keep a reference while it is open.
         this.chooser = new Gtk.FileChooserNative({title: 'Open Tensors', transient_for: this,
             modal: true, action: Gtk.FileChooserAction.OPEN});
         this.chooser.connect('response', (chooser, response) => {
@@ -456,7 +456,7 @@ class Window extends Gtk.ApplicationWindow {
             this.heatMap.showMessage(message);
     }
 
-    // One axis or two are the picture's; each of the others has an index.
+    // Shows the last one or two axes as a picture, with an index for each other axis.
     showSelected() {
         for (let i = 0; i < this.spinButtons.size; i++)
             this.indices.remove(this.indices.get_child_at_index(0));
@@ -464,7 +464,7 @@ class Window extends Gtk.ApplicationWindow {
         const entry = this.selection.selected_item;
         if (entry === null) {
             this.heading.set_text('');
-            this.heatMap.showMessage(this.filtered.model === null ? '' : 'No tensor is chosen.');
+            this.heatMap.showMessage(this.filtered.model === null ? '' : 'No tensor is selected.');
             return;
         }
 

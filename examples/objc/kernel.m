@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A compute kernel of the program's own over a view that came in through
- * DLPack, and the result handed on once the GPU is done. */
+/* Runs a compute kernel of its own on a view that it imports through DLPack, and
+ * exports the result when the GPU is done. */
 
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
@@ -10,7 +10,7 @@
 
 #define FACTOR 10.0f
 
-/* The value of the event that says that the kernel is done. */
+/* The event has this value when the kernel is done. */
 #define KERNEL_DONE 1
 
 static const char kernel_source[] =
@@ -34,7 +34,7 @@ print_view (const char     *name,
   g_print ("%s\n%s\n", name, text);
 }
 
-/* Stands for another library that hands over a tensor in Metal's memory. */
+/* Stands for another library that exports a tensor in Metal memory. */
 static struct DLManagedTensorVersioned *
 produce (MtlDevice  *device,
          GError    **error)
@@ -55,7 +55,7 @@ produce (MtlDevice  *device,
   return mtl_strided_view_to_dlpack (shared, error);
 }
 
-/* Nil where this Metal compiles no kernels, as the double of the tests. */
+/* Returns nil if this Metal cannot compile kernels, like the tests' double. */
 static id<MTLComputePipelineState>
 new_pipeline (id<MTLDevice> device)
 {
@@ -77,7 +77,7 @@ new_pipeline (id<MTLDevice> device)
   return pipeline;
 }
 
-/* Where the first element lies in the MTLBuffer. */
+/* Returns the position of the first element in the MTLBuffer, in bytes. */
 static gsize
 get_first_byte (MtlStridedView *view)
 {
@@ -108,8 +108,9 @@ encode_kernel (id<MTLCommandBuffer>         commands,
   [encoder endEncoding];
 }
 
-/* Does not wait: the GPU signals the event when it is done. If it fails it may
- * never do so, and who waits is cancelled. Gives the command buffer, retained. */
+/* Does not wait: the GPU signals the event when it is done. If the GPU fails it
+ * may never do so, so this cancels the wait. Returns the command buffer,
+ * retained. */
 static id<MTLCommandBuffer>
 start_kernel (MtlStridedView  *view,
               MtlEvent        *event,
@@ -129,7 +130,7 @@ start_kernel (MtlStridedView  *view,
       if (commands == nil)
         {
           g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
-                               "Metal gives no command buffer");
+                               "Metal returned no command buffer");
           [queue release];
           return nil;
         }
@@ -156,7 +157,8 @@ start_kernel (MtlStridedView  *view,
     }
 }
 
-/* The event says when, the command buffer whether it worked. Takes it. */
+/* Returns whether the kernel worked: the event only shows when it is done.
+ * Releases the command buffer. */
 static gboolean
 finish_kernel (id<MTLCommandBuffer>   commands,
                GError               **error)
@@ -176,7 +178,7 @@ finish_kernel (id<MTLCommandBuffer>   commands,
     }
 }
 
-/* The view as memory of the host, once the kernel is done. */
+/* Waits for the kernel, and returns the view in host memory. */
 static MtlStridedView *
 read_result (MtlStridedView  *view,
              MtlEvent        *event,

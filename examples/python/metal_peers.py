@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""PyTorch (MPS), MLX and this library in the same Metal memory.
+"""Shares Metal memory between PyTorch (MPS), MLX and this library.
 
-Needs a Mac with PyTorch 2.10 and MLX 0.32 at least. Says so and fails where
-one of them is missing, and where one does not see what another one wrote.
+Needs a Mac with at least PyTorch 2.10 and MLX 0.32. Fails with a message if one
+of them is missing, or if one does not see what another one wrote.
 """
 
 import importlib
@@ -51,24 +51,24 @@ def main():
     device = find_device()
     torch, mx = load_peers()
 
-    # Shared memory: storage that the host and the GPU both use.
+    # Shared memory: the host and the GPU both use it.
     view = Mtl.StridedView.new_zeros(device, Mtl.DType.FLOAT32, [4])
     tensor = torch.from_dlpack(view)
     array = mx.from_dlpack(view, copy=False)
 
-    # What this library writes is there when the call returns.
+    # This library has written to the memory when the call returns.
     view.fill_double(1)
     check('written here, read by PyTorch', tensor.tolist(), [1, 1, 1, 1])
     check('written here, read by MLX', (array + 0).tolist(), [1, 1, 1, 1])
 
-    # PyTorch's work is done after this, and not before.
+    # PyTorch has not written to the memory before synchronize() returns.
     tensor.add_(1)
     torch.mps.synchronize()
     check('written by PyTorch, read here', view.tolist(), [2, 2, 2, 2])
     check('written by PyTorch, read by MLX', (array + 0).tolist(), [2, 2, 2, 2])
 
-    # MLX never writes to an array: what it computes is in memory of its own,
-    # which the other two take part in once it is evaluated.
+    # MLX never writes to an existing array. The results are in new memory,
+    # which the other two can share once it is evaluated.
     doubled = array * 2
     mx.eval(doubled)
     result = Mtl.from_dlpack(doubled, copy=False)

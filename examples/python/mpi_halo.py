@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """mpirun -n 4 mpi_halo.py [FIELD.npy]
 
-Heat in a plate, the upper edge of which is hot. Each process has a part of the
-plate and, around it, a halo: the nearest elements of its neighbours' parts. The
-edges go from view to view, rows and columns alike, and nobody packs them.
+Simulates heat in a plate with a hot upper edge. Each process has a part of the
+plate and, around it, a halo: the nearest elements of its neighbours' parts. MPI
+sends edges straight from view to view, rows and columns alike: no code packs
+them.
 """
 
 import sys
@@ -25,7 +26,7 @@ plate = world.Create_cart(MPI.Compute_dims(world.size, 2))
 
 
 def part_of(axis, coordinate):
-    """Where a process' part begins and ends."""
+    """Returns where the part of a process begins and ends along an axis."""
     n_parts = plate.dims[axis]
     return SHAPE[axis] * coordinate // n_parts, SHAPE[axis] * (coordinate + 1) // n_parts
 
@@ -45,7 +46,8 @@ def new_part():
 
 
 def make_exchanges(part):
-    """(edge to send, to whom, halo to receive, from whom), both ways on both axes."""
+    """Returns tuples of (edge to send, receiver, halo to receive, sender), for both directions
+    along both axes."""
     above, below = plate.Shift(0, 1)
     left, right = plate.Shift(1, 1)
     return [(Mtl.mpi_datatype(edge), to, Mtl.mpi_datatype(halo), source)
@@ -57,13 +59,13 @@ def make_exchanges(part):
 
 
 def exchange(memory, exchanges):
-    # At the plate's own edge there is nobody, and the halo stays as it is.
+    # At the edges of the plate there is no neighbour, so the halo does not change.
     for edge, to, halo, source in exchanges:
         plate.Sendrecv([memory, 1, edge], to, 0, [memory, 1, halo], source)
 
 
 def step(old, new):
-    """The mean of the neighbours; gives the greatest change."""
+    """Sets each element to the mean of its neighbours, and returns the greatest change."""
     inner = (old[:-2, 1:-1] + old[2:, 1:-1] + old[1:-1, :-2] + old[1:-1, 2:]) / 4
     change = np.abs(inner - old[1:-1, 1:-1]).max()
     new[1:-1, 1:-1] = inner
@@ -71,7 +73,7 @@ def step(old, new):
 
 
 def collect(part):
-    """The whole plate on the first process, each part straight to its place."""
+    """Collects the whole plate on the first process, which receives each part in its place."""
     if plate.rank > 0:
         inner = Mtl.mpi_datatype(part[1:-1, 1:-1])
         plate.Send([part.get_buffer(), 1, inner], 0)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """picture.py IN OUT [--hops]
 
-Loads a picture, changes it in place with NumPy, and saves it as PNG. The
-pixels stay where GdkPixbuf put them when it loaded the file: the views, the
-array, the second GdkPixbuf and the Gdk.Texture all are of that one memory.
+Loads a picture, changes it in place with NumPy, and saves it as PNG. The pixels
+stay where GdkPixbuf put them when it loaded the file: the views, the array, the
+second GdkPixbuf and the Gdk.Texture all use that memory.
 """
 
 import sys
@@ -22,7 +22,7 @@ from gi.repository import Gdk, GdkPixbuf, GLib, Mtl, MtlPixbuf  # noqa: E402
 
 
 def change(pixels):
-    """Exchange red and blue in the lower half, below a white line."""
+    """Exchanges red and blue in the lower half, below a white line."""
     lower = pixels[len(pixels) // 2:]
     lower[..., :3] = lower[..., 2::-1]
     lower[:4] = 255
@@ -36,9 +36,9 @@ def make_texture(view, pixels):
 
 
 def get_texture(view):
-    """A texture for GTK, without a copy.
+    """Returns a texture for GTK, without a copy.
 
-    GTK takes the pixels to be constant: do not write to them as long as the
+    GTK assumes that the pixels do not change: do not write to them while the
     texture may be drawn.
     """
     buffer = view.get_buffer()
@@ -49,9 +49,9 @@ def run(in_path, out_path, show_hops):
     pixbuf = GdkPixbuf.Pixbuf.new_from_file(in_path)
 
     # A view (height, width, channels) of the picture's own pixels, and an
-    # array of the same memory, so that NumPy writes to the picture. From
-    # NumPy 2.1 on np.from_dlpack(view) does the same; before, it gives
-    # arrays that cannot be written to.
+    # array of the same memory, so NumPy writes to the picture. Since NumPy
+    # 2.1 np.from_dlpack(view) does the same; in older versions it returns
+    # read-only arrays.
     view = MtlPixbuf.to_view(pixbuf)
     array = np.asarray(view)
     change(array)
@@ -66,12 +66,12 @@ def run(in_path, out_path, show_hops):
     result.savev(out_path, 'png', [], [])
 
 
-# From here on: the addresses and the times of each hop, and the times of the
-# same hop with a copy.
+# The rest of this file measures the addresses and times of each hop, and the
+# times of the same hop with a copy.
 
 def measure(make, calls):
-    """The best of several runs, in microseconds a call; of fewer, but two at
-    least, where they take long."""
+    """Returns the best of several runs, in microseconds per call. If they take
+    long there are fewer, but at least two."""
     deadline = time.monotonic() + 0.2
     timer = timeit.Timer(make)
     times: list[float] = []
@@ -86,9 +86,9 @@ def print_hop(name, before, after, make, make_copied):
 
 
 def is_texture_of(texture, view):
-    """Whether the texture shows what is written to the first pixel.
+    """Returns whether the texture shows changes of the first pixel.
 
-    GTK does not tell where a texture's pixels are.
+    GTK has no function for the address of a texture's pixels.
     """
     pixel = view[0, 0]
     saved = pixel.copy()

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """tensor-viewer.py [FILE]
 
-Lists the tensors of a file, safetensors, .npy or .npz, and shows them as heat
-maps. The file may be larger than memory: it is mapped, what the window shows is
-a view of it, with steps where the picture is reduced, and that view alone is
-read and converted, in the background.
+Lists the tensors of a safetensors, .npy or .npz file, and shows them as heat
+maps. The file may be larger than memory, as it is mapped. The window shows a
+view of it, with steps if the picture is zoomed out. Only that view is read and
+converted, in the background.
 """
 
 import math
@@ -19,7 +19,7 @@ gi.require_version('Gtk', '4.0')
 gi.require_version('Mtl', '1')
 from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, Pango  # noqa: E402
 
-# Red, green and blue, from the least number to the greatest, and of what is none.
+# Colours in red, green and blue: from the least number to the greatest, and of other values.
 RAMP = [(16, 22, 61), (35, 61, 132), (31, 122, 149), (67, 178, 132), (179, 217, 85),
         (255, 242, 161)]
 OTHERS = {'NaN': (224, 27, 36), 'infinite': (192, 97, 203)}
@@ -30,12 +30,12 @@ MAX_PIXELS = 2 ** 22        # of a picture's height and width
 MAX_SAMPLES = 512           # along an axis, to find the least and the greatest
 MAX_TEXT = 200
 
-# The library's errors as Python has them, and those of files.
+# Errors of the library, as Python exceptions, and of files.
 ERRORS = (ValueError, IndexError, BufferError, MemoryError, NotImplementedError, GLib.Error)
 
 
 def printable(text):
-    """A stranger's text on one line, and of a length that can be drawn."""
+    """Makes untrusted text fit for display: on one line, and not too long."""
     shown = ''.join(character if character.isprintable() else f'\\u{ord(character):04x}'
                     for character in text[:MAX_TEXT])
     return shown + '…' if len(text) > MAX_TEXT else shown
@@ -54,7 +54,7 @@ def describe_size(entry):
 
 
 def make_colors():
-    """The pixels of all steps of the ramp, then those of OTHERS."""
+    """Returns a pixel for each step of the ramp, then one for each of OTHERS."""
     places = np.linspace(0, len(RAMP) - 1, N_STEPS)
     channels = [np.interp(places, range(len(RAMP)), channel) for channel in zip(*RAMP)]
     colors = np.full((N_STEPS + len(OTHERS), 4), 255, np.uint8)
@@ -82,7 +82,7 @@ def make_pixels(values, low, high):
 
 
 def make_texture(pixels, factor=1):
-    """Each of the pixels becomes a square."""
+    """Draws each pixel as a square."""
     rows, columns = pixels.shape
     squares = Mtl.asview(pixels).unsqueeze(1, 3).broadcast_to(rows, factor, columns, factor)
     return Gdk.MemoryTexture.new(columns * factor, rows * factor, Gdk.MemoryFormat.R8G8B8A8,
@@ -90,7 +90,7 @@ def make_texture(pixels, factor=1):
 
 
 def read_floats(view, cancellable, done, failed):
-    """Gives done() an array, once a thread has read and converted the elements."""
+    """Calls done() with an array when a thread has read and converted the elements."""
     floats = Mtl.StridedView.new_empty(Mtl.Device.get_host(), Mtl.DType.FLOAT32, view.shape)
 
     def finish(_, result):
@@ -106,7 +106,7 @@ def read_floats(view, cancellable, done, failed):
 
 
 def get_matrix(tensor, leading):
-    """The last two axes, at these indices of the others; of one axis, a stripe."""
+    """Returns the last two axes, at these indices of the others. One axis makes a stripe."""
     if tensor.ndim == 0:
         return tensor.broadcast_to(1, 1)
     if tensor.ndim == 1:
@@ -115,7 +115,7 @@ def get_matrix(tensor, leading):
 
 
 class HeatMap(Gtk.Box):
-    """A matrix, of which the part that the window shows is read and drawn."""
+    """Shows a matrix. Only the part in the window is read and drawn."""
 
     def __init__(self):
         super().__init__(orientation=Gtk.Orientation.VERTICAL, spacing=6)
@@ -150,7 +150,7 @@ class HeatMap(Gtk.Box):
         self.append(self.make_bar())
 
     def make_scale(self):
-        """The ramp, its numbers, and the colours of what are none."""
+        """Shows the ramp with its numbers, and the colours of other values."""
         ramp = Gtk.Picture(paintable=make_texture(COLORS[N_STEPS - 1::-1, np.newaxis]),
                            content_fit=Gtk.ContentFit.FILL, width_request=18, vexpand=True)
         self.numbers = [Gtk.Label(xalign=0, width_chars=10) for _ in range(3)]
@@ -193,14 +193,14 @@ class HeatMap(Gtk.Box):
         self.show_message(describe_error(error))
 
     def read(self, view, done):
-        """What was still being read is not wanted any more."""
+        """Starts to read, and cancels the previous read."""
         self.cancellable.cancel()
         self.cancellable = Gio.Cancellable()
         read_floats(view, self.cancellable, done, self.show_error)
 
     def show_tensor(self, tensor, leading):
-        """The scale is that of the whole matrix, or of a sample of a large one."""
-        self.matrix = None      # what is seen of the one before is left alone
+        """The scale covers the whole matrix, or a sample if it is large."""
+        self.matrix = None      # do not redraw the previous one
         self.status.set_text('Reading…')
         matrix = get_matrix(tensor, leading)
         if matrix.is_empty():
@@ -222,7 +222,7 @@ class HeatMap(Gtk.Box):
 
         self.read(matrix[::rows, ::columns], begin)
 
-    # Reduced, a matrix is a view with steps; enlarged, its elements are squares.
+    # Zoomed out, a matrix is a view with steps. Zoomed in, its elements are squares.
 
     def get_step_and_factor(self, zoom):
         return 2 ** max(0, -zoom), 2 ** max(0, zoom)
@@ -232,7 +232,7 @@ class HeatMap(Gtk.Box):
         return [-(-extent // step) * factor for extent in self.matrix.shape]
 
     def find_zoom(self, sizes):
-        """The largest at which the picture has at most these sizes."""
+        """Returns the largest zoom at which the picture fits these sizes."""
         zoom = MAX_ZOOM
         while any(pixels > max(size, 1) for pixels, size in zip(self.get_pixel_size(zoom), sizes)):
             zoom -= 1
@@ -253,7 +253,7 @@ class HeatMap(Gtk.Box):
         self.refresh_later()
 
     def zoom_by(self, change):
-        """The middle stays where it is."""
+        """Keeps the middle where it is."""
         if self.matrix is None:
             return
         zoom = min(max(self.zoom + change, min(self.find_fitting_zoom(), 0)),
@@ -270,7 +270,7 @@ class HeatMap(Gtk.Box):
         self.refresh_later()
 
     def refresh_later(self, *_):
-        """Once for all that changes together."""
+        """Refreshes once for all changes that happen together."""
         if not self.refreshing:
             self.refreshing = GLib.idle_add(self.refresh)
 
@@ -297,7 +297,7 @@ class HeatMap(Gtk.Box):
         if not part.is_empty():
             self.read(part, draw)
         else:
-            # Where the window is, the matrix ends: the old picture alone keeps it there.
+            # The window is past the end of the matrix. Only the old picture keeps it there.
             self.cancellable.cancel()
             self.picture.set_paintable(None)
             self.fixed.move(self.picture, 0, 0)
@@ -347,7 +347,7 @@ class Window(Gtk.ApplicationWindow):
         self.heat_map.show_message('Open a safetensors, .npy or .npz file.')
 
     def make_list(self):
-        """A MtlTensorFile is a GListModel, so that it is the list's model as it is."""
+        """Uses the MtlTensorFile as the list's model, as it is a GListModel."""
         search = Gtk.SearchEntry(placeholder_text='Filter by name', margin_top=6, margin_bottom=6,
                                  margin_start=6, margin_end=6)
         contains = Gtk.CustomFilter.new(
@@ -380,7 +380,7 @@ class Window(Gtk.ApplicationWindow):
             Gtk.ColumnViewColumn(title=title, factory=factory, expand=expand, resizable=True))
 
     def choose_file(self, _):
-        # It has to be kept as long as it is open.
+        # Keep a reference while it is open.
         self.chooser = Gtk.FileChooserNative(title='Open Tensors', transient_for=self, modal=True,
                                              action=Gtk.FileChooserAction.OPEN)
         self.chooser.connect('response', lambda chooser, response: response ==
@@ -402,7 +402,7 @@ class Window(Gtk.ApplicationWindow):
         Mtl.TensorFile.open_async(file, mode=Mtl.FileMode.MAP, callback=finish)
 
     def show_selected(self, *_arguments):
-        """One axis or two are the picture's; each of the others has an index."""
+        """Shows the last one or two axes as a picture, with an index for each other axis."""
         for _ in range(len(self.spin_buttons)):
             self.indices.remove(self.indices.get_child_at_index(0))
         self.spin_buttons = {}
@@ -410,7 +410,7 @@ class Window(Gtk.ApplicationWindow):
         if not isinstance(entry, Mtl.TensorFileEntry):
             self.heading.set_text('')
             if self.filtered.get_model() is not None:
-                self.heat_map.show_message('No tensor is chosen.')
+                self.heat_map.show_message('No tensor is selected.')
             return
 
         self.heading.set_text(f'{printable(entry.get_name())}  {entry.get_dtype()}, '

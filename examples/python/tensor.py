@@ -15,7 +15,7 @@ print('all:', view, sep='\n')
 columns = view[:, 1:]
 print('columns:', columns, sep='\n')
 
-# So a change made through one view shows in all the others.
+# So a change through one view is visible in all others.
 columns[-1, -1] = 60
 print('transposed:', view.T, sep='\n')
 

@@ -4,17 +4,17 @@
  *
  * Loads a picture, changes it in place, and saves it as PNG. The pixels stay
  * where GdkPixbuf put them when it loaded the file: the views, the second
- * Gdk.Pixbuf and the Gdk.Texture all are of that one memory. */
+ * Gdk.Pixbuf and the Gdk.Texture all use that memory. */
 
 /* Exchanges red and blue in the lower half, below a white line. */
 void change (Mtl.StridedView view) throws Mtl.Error {
-	/* A slice is another view of the same memory: what is written to it is
-	 * written to the picture. */
+	/* A slice is another view of the same memory: writing to it changes the
+	 * picture. */
 	var lower = view.slice (@"$(view.get_extent (0) / 2):");
 
-	/* As in Python: of all pixels the first three channels. A fourth one, the
-	 * opacity, is left alone. The copy overlaps itself: the result is right
-	 * nevertheless. */
+	/* As in Python: the first three channels of all pixels. This leaves out a
+	 * fourth one, the opacity. Source and destination of the copy overlap, but
+	 * the result is still right. */
 	var colors = lower.slice ("..., :3");
 	colors.copy_from (colors.slice ("..., ::-1"));
 
@@ -29,8 +29,8 @@ Gdk.Texture make_texture (Mtl.StridedView view, Bytes bytes) {
 	                              (size_t) view.get_strides ()[0]);
 }
 
-/* A texture for GTK, without a copy. GTK takes the pixels to be constant: do
- * not write to them as long as the texture may be drawn. */
+/* Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
+ * change: do not write to them while the texture may be drawn. */
 Gdk.Texture get_texture (Mtl.StridedView view) throws Mtl.Error {
 	var buffer = view.buffer;
 
@@ -52,7 +52,7 @@ int main (string[] args) {
 		var view = MtlPixbuf.to_view (pixbuf);
 		change (view);
 
-		/* And back. Nothing has to be kept or freed by hand. */
+		/* And back. There is nothing to keep or free by hand. */
 		var result = MtlPixbuf.new_from_view (view);
 		var texture = get_texture (view);
 
@@ -68,13 +68,13 @@ int main (string[] args) {
 	return 0;
 }
 
-/* From here on: the addresses and the times of each hop, and the times of the
- * same hop with a copy. */
+/* The rest of this file measures the addresses and times of each hop, and the
+ * times of the same hop with a copy. */
 
 delegate Object Make () throws Error;
 
-/* The best of several runs, in microseconds a call; of fewer, but two at least,
- * where they take long. */
+/* Returns the best of several runs, in microseconds per call. If they take long
+ * there are fewer, but at least two. */
 double measure (int n_calls, Make make) throws Error {
 	int64 deadline = get_monotonic_time () + TimeSpan.SECOND / 5;
 	int64 best = int64.MAX;
@@ -105,8 +105,8 @@ uint64 get_address (Gdk.Pixbuf pixbuf) {
 	return (uint64) (uintptr) pixbuf.read_pixels ();
 }
 
-/* GTK does not tell where a texture's pixels are. If it shows what is written
- * to the first pixel, they are those of the view. */
+/* GTK has no function for the address of a texture's pixels. If the texture
+ * shows changes of the first pixel, it uses the pixels of the view. */
 bool is_texture_of (Gdk.Texture texture, Mtl.StridedView view) throws Error {
 	size_t stride = texture.width * 4;
 	var pixels = new uint8[stride * texture.height];

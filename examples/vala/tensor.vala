@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A tensor's shape, slices and values. */
+/* Shows a tensor's shape, slices and values. */
 
 void run () throws Mtl.Error {
-	/* The elements are given in C order, row by row. */
+	/* The elements are in C order, row by row. */
 	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { 2, 3 }, { 1, 2, 3, 4, 5, 6 });
 	unowned var shape = view.get_shape ();
 	print (@"shape $(shape[0]) x $(shape[1]), $(view.dtype):\n$view\n");
 
-	/* A slice, written as in Python, is another view of the same memory: what
-	 * is written to it shows in the first one. A negative index counts from the
-	 * end. */
+	/* A slice, written as in Python, is another view of the same memory: writing
+	 * to it changes the first one, too. A negative index counts from the end. */
 	var columns = view.slice (":, 1:");
 	columns.@set ({ -1, -1 }, 60);
 	print ("last element: %g\n", view[1, 2]);
 
-	/* Transposing exchanges the strides, which say how far it is to the next
-	 * element along each axis, and moves nothing. */
+	/* Transposing exchanges the strides, the distances to the next element along
+	 * each axis. It moves no elements. */
 	var transposed = view.transpose ();
 	unowned var strides = transposed.get_strides ();
 	print (@"transposed, strides $(strides[0]) and $(strides[1]):\n$transposed\n");
 	print (@"same memory: $(transposed.get_address () == view.get_address ())\n");
 
-	/* A row is repeated to fit a matrix; copies convert the elements. */
+	/* Copying repeats a row to fit a matrix, and converts the elements. */
 	var tens = new Mtl.StridedView.zeros (null, Mtl.DType.INT32, { 2, 3 });
 	tens.copy_from (new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 3 }, { 10, 20, 30 }));
 	print (@"broadcast:\n$tens\n");
@@ -31,7 +30,7 @@ void run () throws Mtl.Error {
 		print ("sum of a row: %g\n", view[i, 0] + view[i, 1] + view[i, 2]);
 	}
 
-	/* What does not work is an error of the domain Mtl.Error. */
+	/* Errors are in the domain Mtl.Error. */
 	try {
 		view.@get (2, 0);
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {

@@ -167,7 +167,7 @@ def check_filter(start, path):
         cells = shown['texts'][shown['texts'].index('Size') + 1:]
         assert cells[0] == 'layers.0.weight' and cells[4] == 'layers.0.bias', cells
         viewer.do('type', 'layers.1')
-        viewer.wait_for_text('No tensor is chosen.')
+        viewer.wait_for_text('No tensor is selected.')
         viewer.do('type', 'brain')
         viewer.wait_for_picture(get_picture(get_values('brain'), 4))
 
