@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: coverage.py BUILD GCOV: the lines and branches of each folder of the
-library that the tests have run, out of what they left in the build folder.
+"""usage: coverage.py BUILD GCOV: prints how many lines and branches of each
+folder of the library the tests have run, from the files that they left in the
+build folder.
 
-Fails where less is run than has to be.
+Fails if a folder is below its limit.
 """
 
 import collections
@@ -13,19 +14,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What has to be run at least, in per cent.
+# The lower limits, in per cent.
 LEAST = {
     "mtldl/devices": {"line": 95},
     "mtldl/memory": {"line": 95},
     "mtldl/values": {"branch": 98},
 }
 
-# Compiled once for each instruction set, with other functions of the same names in
-# each, which gcovr does not take.
+# These are compiled once for each instruction set. Each has different functions with the
+# same names, which gcovr does not accept.
 KERNELS = r".*/lib(copy|convert)-\w+\.a\.p"
 
-# Macros of GLib with branches of their own, which only a mistake in the program
-# can take, or which the compiler knows.
+# Macros of GLib that contain branches. Only a programming error can take these, or
+# the compiler knows the outcome.
 GLIB_BRANCHES = r".*\b(g_return_(val_)?if_fail|g_assert|g_new) \(.*"
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The tests, in three tiers, as CONTRIBUTING.md lists them; `./run test` reads this file.
-# Steps are planned first, then those that are wanted run one after the other. A step
-# that fails does not stop the others. Each leaves a JUnit file, and the end adds them up.
+# The tests, in three tiers, as listed in CONTRIBUTING.md. `./run test` sources this file.
+# First all steps are planned, then the selected ones run one after the other. If a step
+# fails, the others still run. Each writes a JUnit file, and the end adds these up.
 
 reports=$build/reports
 metal=$build-metal
@@ -10,8 +10,8 @@ metal=$build-metal
 # --- The plan
 
 tier=quick
-areas=()    # that are asked for; none: all
-requests=() # single tests, files and folders that are asked for
+areas=()    # the requested areas; if there are none, all
+requests=() # the requested tests, files and folders
 
 quick=1
 all=2
@@ -21,10 +21,10 @@ step_tiers=()
 step_areas=()
 step_names=()
 step_commands=()
-wanted=() # steps
+wanted=() # the indexes of the steps to run
 
-# plan TIER AREAS NAME COMMAND: a tier includes the steps of those before it. AREAS and
-# COMMAND are words.
+# plan TIER AREAS NAME COMMAND: adds a step. Each tier includes the steps of those before it.
+# AREAS and COMMAND are separated by spaces.
 plan () {
   step_tiers+=("${!1}")
   step_areas+=("$2")
@@ -41,7 +41,7 @@ known_areas () {
   printf '%s\n' "${step_areas[@]}" | tr ' ' '\n' | grep -v -x build | sort -u | tr '\n' ' '
 }
 
-# The steps of an area up to the tier, or if it has none there those of the next tier.
+# Prints the steps of an area up to the tier. If there are none, those up to its first tier.
 areas_steps () {
   local area=$1 i last=${!tier} first=$deep
 
@@ -72,7 +72,7 @@ choose_steps () {
   fi
 }
 
-# --- What steps are made of
+# --- The parts of steps
 
 run_meson () {
   local folder=$1 report=$2
@@ -87,7 +87,7 @@ run_meson () {
   return "$status"
 }
 
-# run_pytest PYTHON REPORT ARGUMENT…: side by side, on all processors.
+# run_pytest PYTHON REPORT ARGUMENT…: runs the tests in parallel, on all processors.
 run_pytest () {
   local with=$1 report=$2
   shift 2
@@ -95,14 +95,16 @@ run_pytest () {
   "$with" -m pytest -q -rs -p no:cacheprovider -n "$jobs" --junitxml "$reports/$report.xml" "$@"
 }
 
-# unless_deep PATTERN: of what a variant leaves out, which is nothing for a release.
+# unless_deep PATTERN: prints the pattern of the tests that a variant leaves out. The tier deep
+# leaves out none.
 unless_deep () {
   if [[ $tier != deep ]]; then
     echo "$1"
   fi
 }
 
-# tests_in_suites FOLDER EXCEPT SUITE…: but for those whose name matches.
+# tests_in_suites FOLDER EXCEPT SUITE…: lists the tests in the suites, except those whose name
+# matches EXCEPT.
 tests_in_suites () {
   local folder=$1 except=$2
   shift 2
@@ -111,7 +113,7 @@ tests_in_suites () {
     | sed -n -E "s|.* / ||; ${except:+/$except/d;} p"
 }
 
-# tests_named FOLDER PATTERN [EXCEPT]: those whose name matches.
+# tests_named FOLDER PATTERN [EXCEPT]: lists the tests whose name matches PATTERN, but not EXCEPT.
 tests_named () {
   meson test -C "$1" --no-rebuild --list \
     | sed -n -E "s|.* / ||; ${3:+/$3/d;} /$2/p"
@@ -125,19 +127,19 @@ in_build () {
   (enter_build "$folder" && "$@")
 }
 
-# What pytest runs against.
+# Builds everything that the tests in pytest need.
 build_for_pytest () {
   compile "$1" && compile "$1" for-pytest
 }
 
-# A million random cases, as far as the tier's seconds go.
+# Runs up to a million random cases, as many as the tier's seconds allow.
 many_cases () {
   MTL_TEST_CASES=1000000 "$@"
 }
 
-# --- The library, as GCC and this machine have it
+# --- The library, built with GCC for this machine
 
-# Each area's suites of meson.
+# Runs the suites of meson that belong to each area.
 run_languages () {
   local suites=(structure c native gjs vala pixbuf examples readme) suite pair area
   local arguments=()
@@ -162,7 +164,7 @@ run_install () {
   run_meson "$build" install --suite install
 }
 
-# What needs none of the pinned peers.
+# Runs the tests that do not need the pinned peers.
 run_python_system () {
   build_for_pytest "$build" \
     && run_pytest "$python" python-system tests/python \
@@ -176,7 +178,7 @@ run_python_peers () {
     && many_cases run_pytest "$venv/bin/python" python-venv tests/python
 }
 
-# Copies and conversions with kernels other than this machine's best.
+# Tests copies and conversions with kernels other than the best ones for this machine.
 run_python_kernels () {
   make_venv && build_for_pytest "$build" || return
   MTL_KERNELS=$1 many_cases run_pytest "$venv/bin/python" "python-$1" \
@@ -184,13 +186,13 @@ run_python_kernels () {
     $([[ $tier == deep ]] && echo tests/python/test_convert.py)
 }
 
-# What files say of their tensors, against safetensors, NumPy and Python's own readers.
+# Compares how files are read with safetensors, NumPy and Python's own readers.
 run_files () {
   make_venv && build_for_pytest "$build" \
     && run_pytest "$venv/bin/python" files tests/files
 }
 
-# The command: with the system's Python all but what safetensors has to say.
+# Tests the command with the system's Python, without the comparison with safetensors.
 run_tools () {
   build_for_pytest "$build" \
     && run_pytest "$python" tools tests/tools --ignore tests/tools/test_peers.py
@@ -208,8 +210,8 @@ check_compatibility () {
   "$python" tests/peers/compatibility.py check "$build/peers" docs/compatibility.md
 }
 
-# Every public function is reached from C and Python; the programs in the other
-# languages check that of themselves.
+# Checks that tests call every public function from C and Python. The tests in the other
+# languages check that themselves.
 check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
@@ -224,7 +226,7 @@ run_metal () {
   build_metal && run_meson "$metal" metal --suite structure --suite metal --suite c-on-device
 }
 
-# Everything again on memory of a device: what can be another thing there.
+# Repeats the tests whose results may depend on the device, in its memory.
 run_on_device () {
   local suites=(--suite any-device --suite gjs --suite vala --suite pixbuf --suite readme)
 
@@ -237,7 +239,7 @@ run_on_device () {
   build_metal && METAL_DOUBLE=$1 run_meson "$metal" "on-$1" --no-suite metal "${suites[@]}"
 }
 
-# Those of tests/python that make tensors of the host's memory whatever the default is.
+# The tests in tests/python that always make tensors in host memory.
 python_on_host=(convert hints mpi random_copies random_conversions small_floats)
 
 run_python_on_device () {
@@ -266,7 +268,8 @@ run_python_on_private () {
 
 # --- Instruments
 
-# Of the devices and modes one that the host reaches, and one that takes the most steps.
+# Tests one device and storage mode that the host can access, and the one that takes the most
+# steps to access. The tier deep tests all.
 run_sanitized () {
   local except
 
@@ -277,8 +280,8 @@ run_sanitized () {
         $([[ $tier == deep ]] && echo metal))
 }
 
-# What runs threads, also those of files, in a build that looks for races: on devices in
-# memory that takes the most steps to reach.
+# Runs the tests that use threads, including those for files, in a build that detects races.
+# On devices, it uses the memory that takes the most steps to access.
 run_races () {
   local folder=$build-races except
 
@@ -300,7 +303,7 @@ run_valgrind () {
      --suppressions=$root/tests/metal-double/valgrind.supp" "$@"
 }
 
-# One set of kernels stands for all, and what takes minutes has other instruments.
+# One set of kernels stands for all. Tests that take minutes are left to other instruments.
 run_c_valgrind () {
   local except
 
@@ -335,7 +338,7 @@ run_fuzz_step () {
 
 # --- The steps
 
-# Nothing runs without the library.
+# Without the library no other step can run.
 compile_or_end () {
   compile "$build" || exit 1
 }
@@ -395,17 +398,17 @@ plan_steps () {
 say_what_is_left_out () {
   if [[ $linux == no ]]; then
     echo 'Left out: the command, the double of Metal, sanitizers over it, mutants, coverage,' \
-      'fuzzing, valgrind. They are for Linux. What is above ran with the Metal device of this' \
-      'machine.'
+      'fuzzing, valgrind. They only work on Linux. The tests above used the Metal device of' \
+      'this machine.'
   fi
   if ! can_emulate; then
-    echo 'Left out: arm64 and older processors, which qemu plays on Debian, on x86-64'
+    echo 'Left out: arm64 and older processors, which qemu emulates on Debian on x86-64'
   fi
 }
 
 # --- Single tests
 
-# The area of a folder of tests/ that is not an area by its own name.
+# Prints the area of a folder of tests/. Most have the same name.
 area_of_folder () {
   case $1 in
     faults | structure) echo c ;;
@@ -415,7 +418,7 @@ area_of_folder () {
   esac
 }
 
-# The name that meson has for the test in a file: tests/gjs/test-view.js is gjs-view.
+# Prints meson's name for the test in a file: tests/gjs/test-view.js is gjs-view.
 meson_name_of () {
   local folder name
 
@@ -430,7 +433,7 @@ meson_name_of () {
   esac
 }
 
-# Files of pytest's that have a test, or a name, like that.
+# Lists the files for pytest with this name, or with a test of this name.
 pytest_files_with () {
   (
     cd tests
@@ -439,7 +442,7 @@ pytest_files_with () {
   ) | sed 's|^|tests/|'
 }
 
-# has_test FOLDER NAME: also as the first part of several tests' names.
+# has_test FOLDER NAME: also true if the names of several tests begin with NAME.
 has_test () {
   [[ -n $(tests_named "$1" "^$2(-|\$)") ]]
 }
@@ -478,7 +481,7 @@ run_pytest_named () {
   build_for_pytest "$build" && run_pytest "$with" requested-python "$@"
 }
 
-# Says what a folder, a file or a test is run by; fails if there is no such thing.
+# Plans the steps for a folder, a file or a test. Fails if there is no such thing.
 request () {
   local word=${1%/} file=${1%%::*} name files
 
@@ -529,7 +532,7 @@ usage_of_test () {
 usage: ./run test [--all | --deep] [AREA | FOLDER | FILE | TEST]…
 
 Areas: $(known_areas)
-A folder is one below tests/, a TEST one of meson's or pytest's.
+A FOLDER is in tests/. A TEST is the name of a test of meson or pytest.
 EOF
 }
 
@@ -587,7 +590,7 @@ if (( ${#requests[@]} > 0 )); then
   areas+=(request)
 fi
 
-# Seconds for each test that draws cases as long as it may.
+# The time limit in seconds of each test that draws random cases.
 case $tier in
   quick) seconds=2 ;;
   all) seconds=10 ;;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: summary.py [STEP…] -- REPORT.xml…: adds JUnit files up.
+"""usage: summary.py [STEP…] -- REPORT.xml…: adds up JUnit files.
 
-Says what failed and with which words, the steps that failed, and what was
-skipped and why. A step that failed without a failing case counts as one.
+Prints the cases that failed, with their messages, the steps that failed, and
+the cases that were skipped, with the reasons. If steps failed but no case did,
+each of these steps counts as a failure.
 """
 
 import collections
@@ -20,13 +21,14 @@ def last_lines(failure):
 
 
 def split(arguments):
-    """Of (a, b, --, c): (a, b) and (c)."""
+    """Splits (a, b, --, c) into (a, b) and (c)."""
     end = arguments.index("--")
     return arguments[:end], arguments[end + 1:]
 
 
 def why_skipped(outcome):
-    """Of a program that speaks TAP it is in what it printed, of one of its cases alone there."""
+    """Returns why a test was skipped. TAP programs print the reason; for one of their cases it is
+    only there."""
     output = outcome["system-out"].text or "" if "system-out" in outcome else ""
     return (outcome["skipped"].get("message") or outcome["skipped"].text
             or output.rpartition("# SKIP")[2].partition("\n")[0]).strip()

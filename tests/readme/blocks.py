@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The fenced code blocks of a Markdown file, by section and language."""
+"""Reads the fenced code blocks of a Markdown file, by section and language."""
 
 import re
 
@@ -8,7 +8,7 @@ FENCE = re.compile(r'^```([\w-]*)$')
 
 
 def read_blocks(path):
-    """Give (section, language, text) of each block, in the file's order."""
+    """Returns (section, language, text) for each block, in the order of the file."""
     blocks = []
     section = ''
     language = None
@@ -36,7 +36,7 @@ def read_blocks(path):
 
 
 def get_block(blocks, section, language, number=0):
-    """Give the text of one block, which has to be there."""
+    """Returns the text of one block. Raises LookupError if there is no such block."""
     found = [text for where, kind, text in blocks if (where, kind) == (section, language)]
     if len(found) <= number:
         raise LookupError(f'no block {number} of {language} under "{section}"')

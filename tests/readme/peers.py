@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds the Python that has the peers: that of the tests' venv, or this one."""
+"""Finds a Python that has the peers: the one in the tests' venv, or this one."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ SOURCE_ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def find_python_with(module):
-    """Give the path of a Python that can import the module, or None."""
+    """Returns the path of a Python that can import the module, or None."""
     venv = pathlib.Path(os.environ.get('MTL_VENV_DIR', SOURCE_ROOT / '.venv'))
 
     for python in (venv / 'bin' / 'python', pathlib.Path(sys.executable)):

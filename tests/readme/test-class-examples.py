@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compiles and runs the example in the comment of each class: test-class-examples.py GIR
 
-Each is the body of a function that returns whether it worked. They run in one folder, in an
-order in which the file that some of them open is written first.
+Each example is the body of a function that returns whether it worked. All run in one folder.
+The example that writes a file runs first, because others open it.
 """
 
 import os
@@ -18,7 +18,7 @@ import xml.etree.ElementTree as ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
 
-# Lines of code, without empty ones.
+# Lines of code, not counting empty ones.
 LEAST, MOST = 5, 15
 
 FIRST = ['TensorFileBuilder']
@@ -52,7 +52,7 @@ CALL = '''
 
 
 def read_examples(gir):
-    """{class: [code]} of all classes."""
+    """Returns {class: [code]} for all classes."""
     examples = {}
     for element in ElementTree.parse(gir).iter(f'{CORE}class'):
         doc = element.findtext(f'{CORE}doc') or ''
@@ -66,7 +66,7 @@ def find_fault(blocks):
         return f'{len(blocks)} examples'
     n_lines = sum(bool(line.strip()) for line in blocks[0].splitlines())
     if not LEAST <= n_lines <= MOST:
-        return f'{n_lines} lines: {LEAST} to {MOST} are to be there'
+        return f'{n_lines} lines: there must be {LEAST} to {MOST}'
     return None
 
 

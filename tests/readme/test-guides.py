@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the code in the guides: test-guides.py DOCS-FOLDER GUIDE=LANGUAGE…
 
-The blocks of a guide in one language are parts of one program, which checks
-what the guide says by assertions; where the guide shows text, that is what the
-program has to print. The environment has to lead to the library.
+The blocks of a guide in one language are parts of one program, which checks the
+statements of the guide with assertions. If the guide shows text, the program
+must print that text. The environment must be set up to find the library.
 """
 
 import os
@@ -104,8 +104,8 @@ COMMANDS = {
 
 
 def run_guide(path, language):
-    """Run a guide's blocks, and give what went wrong, '' if nothing."""
-    # What needs a peer builds on what does not.
+    """Runs the blocks of a guide. Returns what went wrong, or ''."""
+    # The blocks that need a peer build on those that do not.
     languages = {language, language.partition('-')[0]}
     blocks = read_blocks(path)
     parts = [text for _, kind, text in blocks if kind in languages]

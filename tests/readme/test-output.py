@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a command and compares what it prints: test-output.py EXPECTED-FILE COMMAND…"""
+"""Runs a command and checks its output: test-output.py EXPECTED-FILE COMMAND…"""
 
 import difflib
 import pathlib

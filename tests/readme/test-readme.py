@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the programs of README.md and compares what they print.
+"""Runs the programs of README.md and checks their output.
 
-test-readme.py README LANGUAGE…: the environment has to lead to the library, as
-that of the build tree or of an installation does. "opening" is the program at
-the top, in Python.
+test-readme.py README LANGUAGE…: the environment must be set up to find the
+library in the build tree or in an installation. "opening" is the Python program
+at the top.
 """
 
 import os
@@ -68,7 +68,7 @@ RUNNERS = {
 
 
 def get_program(blocks, language):
-    """The text of a program, and what it has to print."""
+    """Returns the text of a program, and its expected output."""
     if language == OPENING:
         return get_block(blocks, '', 'python') + OPENING_CHECK, ''
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds the layers: test-structure.py BUILD
+"""Checks the layers: test-structure.py BUILD
 
-The symbols of the object files in BUILD say which file uses which. No files may use each
-other in a circle, no file of the library may use one of a higher folder, and only the
-library may include its private headers.
+The symbols of the object files in BUILD show which files use each other. There must be no
+circles, no file of the library may use one in a higher folder, and only the library may
+include its private headers.
 """
 
 import collections
@@ -17,22 +17,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# Lowest first: each folder of mtldl/ uses itself and those before it.
+# The lowest comes first. Each folder of mtldl/ only uses itself and those before it.
 LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'dlpack',
           'tensor-files']
 
-# What is built of C, by folders that share no symbols but the exported ones.
+# The folders with C code. They only share exported symbols.
 PARTS = ['mtldl', 'mtldl-pixbuf', 'introspection', 'tools']
 
 
 def layer_of(path):
-    """The place of a file of mtldl/ among the layers; what lies beside them is above all."""
+    """Returns the index of a file's layer in mtldl/. Files outside the layers are above them."""
     folder = path.split('/')[1]
     return LAYERS.index(folder) if folder in LAYERS else len(LAYERS)
 
 
 def objects_by_source(build):
-    """The object files of each source: one, or one for each instruction set."""
+    """Returns the object files of each source: one, or one for each instruction set."""
     commands = json.loads((build / 'compile_commands.json').read_text())
     objects = collections.defaultdict(list)
     for command in commands:
@@ -46,7 +46,7 @@ def objects_by_source(build):
 
 
 def symbols_of(objects):
-    """What the object files of one source define and use beyond themselves."""
+    """Returns the external symbols that the object files of one source define and use."""
     listing = subprocess.run(['nm', '-g', '-P', *objects], check=True, capture_output=True,
                              text=True).stdout
     defined, used = set(), set()
@@ -58,7 +58,7 @@ def symbols_of(objects):
 
 
 def uses_between(symbols):
-    """{source: {other: names}} of {source: (defined, used)}."""
+    """Turns {source: (defined, used)} into {source: {other: names}}."""
     homes = {name: source for source, (defined, _) in symbols.items() for name in defined}
     uses = {}
     for source, (_, used) in symbols.items():
@@ -70,7 +70,7 @@ def uses_between(symbols):
 
 
 def find_circles(uses):
-    """The sets of files that reach each other, by Tarjan's algorithm."""
+    """Finds the sets of files that reach each other, with Tarjan's algorithm."""
     index, low, stack, circles = {}, {}, [], []
 
     def visit(node):
@@ -126,7 +126,7 @@ def find_private_includes(folder):
 
 
 class Report:
-    """In TAP."""
+    """Prints results in TAP."""
 
     def __init__(self):
         self.n = self.n_failed = 0
@@ -141,7 +141,7 @@ class Report:
 
 
 def check_checks(report):
-    """That what is looked for would be found."""
+    """Checks that this program would find violations."""
     low, high, apart = 'mtldl/base/low.c', 'mtldl/views/high.c', 'mtldl/files/apart.c'
     symbols = {low: ({'low'}, {'high'}), high: ({'high'}, {'low'}), apart: (set(), {'low'})}
     uses = uses_between(symbols)
