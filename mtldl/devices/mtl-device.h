@@ -38,9 +38,11 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
  * @copy: copies @size bytes between two allocations, at least one of which
  *   belongs to this device. Memory of the host or of another device is passed
  *   by its host address, with %MTL_STORAGE_MODE_HOST. The ranges are within the
- *   allocations and may overlap
+ *   allocations, not empty, and may overlap. If the host writes to managed memory
+ *   of this device on the way, this function makes that visible to the device
  * @fill: fills a range of an allocation with a repeated pattern; the range is
- *   within the allocation, and its size is a multiple of @pattern_size
+ *   within the allocation and not empty, and its size is a multiple of
+ *   @pattern_size
  * @synchronize: waits until all work submitted through this library is finished
  * @synchronize_memory: makes the device's writes to an allocation visible to
  *   the host

@@ -916,6 +916,15 @@ check_writable (MtlBuffer  *self,
   return FALSE;
 }
 
+/* Before memory for a copy is allocated. No bytes can always be copied. */
+static gboolean
+check_readable (MtlBuffer  *self,
+                GError    **error)
+{
+  return self->size == 0 || mtl_memory_is_host_accessible (self->memory)
+         || mtl_memory_check_reachable (self->memory, error);
+}
+
 /**
  * mtl_buffer_ref_bytes:
  * @self: a buffer
@@ -993,7 +1002,8 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
 
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
 
-  if (!check_range (self, offset, size, error))
+  if (!check_range (self, offset, size, error)
+      || !check_readable (self, error))
     return NULL;
 
   copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), size, MTL_STORAGE_MODE_HOST, error);
@@ -1079,6 +1089,9 @@ mtl_buffer_copy (MtlBuffer     *self,
 
   g_return_val_if_fail (MTL_IS_BUFFER (self), NULL);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
+
+  if (!check_readable (self, error))
+    return NULL;
 
   device = mtl_memory_get_copy_device (self->memory, &mode);
   copy = mtl_buffer_new_uninitialized (device, self->size, mode, error);

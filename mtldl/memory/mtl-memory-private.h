@@ -81,6 +81,10 @@ gboolean   mtl_memory_check_host_accessible (MtlMemory  *self,
 gboolean   mtl_memory_synchronize  (MtlMemory       *self,
                                     GError         **error);
 
+/* Checks that the host or the memory's device can copy it. */
+gboolean   mtl_memory_check_reachable (MtlMemory  *self,
+                                       GError    **error);
+
 /* The ranges are not empty, lie within the memory, and may overlap. */
 gboolean   mtl_memory_copy (MtlMemory     *self,
                             gsize          offset,

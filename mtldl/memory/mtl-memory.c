@@ -468,9 +468,9 @@ mtl_memory_get_copy_device (MtlMemory      *self,
   return mtl_device_get_host ();
 }
 
-static gboolean
-check_has_copy (MtlMemory  *self,
-                GError    **error)
+gboolean
+mtl_memory_check_reachable (MtlMemory  *self,
+                            GError    **error)
 {
   return MTL_DEVICE_GET_CLASS (mtl_memory_get_device (self))->copy != NULL
          || mtl_memory_check_host_accessible (self, error);
@@ -553,8 +553,8 @@ mtl_memory_copy (MtlMemory     *self,
       return TRUE;
     }
 
-  if ((!to_host && !check_has_copy (self, error))
-      || (!from_host && !check_has_copy (source, error)))
+  if ((!to_host && !mtl_memory_check_reachable (self, error))
+      || (!from_host && !mtl_memory_check_reachable (source, error)))
     return FALSE;
 
   if (!to_host && !from_host && mtl_memory_get_device (self) != mtl_memory_get_device (source))

@@ -170,9 +170,9 @@ allocate (MtlTensorFile         *self,
 
 /* Maps the tensor, or allocates the memory that it will be read into. */
 static gboolean
-place (MtlTensorFile    *self,
-       PlacedTensor     *tensor,
-       GError          **error)
+place (MtlTensorFile  *self,
+       PlacedTensor   *tensor,
+       GError        **error)
 {
   const MtlTensorEntry *entry = tensor->entry;
 
@@ -271,11 +271,11 @@ inflate_tensor (gpointer           data,
 
 /* Reads tensors of one part that are all compressed, or all not compressed. */
 static gboolean
-read_group (MtlTensorFile    *self,
-            PlacedTensor **tensors,
-            gsize             n_tensors,
-            MtlPieceCount    *count,
-            GError          **error)
+read_group (MtlTensorFile  *self,
+            PlacedTensor  **tensors,
+            gsize           n_tensors,
+            MtlPieceCount  *count,
+            GError        **error)
 {
   const MtlTensorEntry *first = tensors[0]->entry;
   g_autofree guint64 *ends = g_new (guint64, n_tensors);
@@ -355,7 +355,7 @@ read_tensors (MtlTensorFile     *self,
 
 static MtlStridedView *
 new_view (PlacedTensor  *tensor,
-          GError          **error)
+          GError       **error)
 {
   const MtlTensorEntry *entry = tensor->entry;
   MtlElementType type = mtl_element_type_new (entry->dtype);
@@ -413,7 +413,7 @@ find_matches (MtlTensorFile *self,
 
 static gboolean
 place_all (MtlTensorFile     *self,
-           PlacedTensor   *tensors,
+           PlacedTensor      *tensors,
            gsize              n_tensors,
            const MtlMonitor  *monitor,
            GError           **error)
@@ -435,8 +435,8 @@ place_all (MtlTensorFile     *self,
 
 static MtlStridedView **
 new_views (PlacedTensor  *tensors,
-           gsize             n_tensors,
-           GError          **error)
+           gsize          n_tensors,
+           GError       **error)
 {
   MtlStridedView **views = g_new0 (MtlStridedView *, n_tensors + 1);
 

@@ -837,6 +837,9 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
   g_return_val_if_fail (views != NULL || n_views == 0, FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
   ranges = g_new (ByteRange, n_views + 1);
   for (gsize i = 0; i < n_views; i++)
     if (!get_mapped_range (views[i], &ranges[i], error))

@@ -178,7 +178,8 @@ copy_to_type (MtlStridedView    *self,
  * - %MTL_ERROR_INVALID_ARGUMENT: the shapes are not compatible, or the lanes of
  *   one view would become a 65th axis
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
- * - %MTL_ERROR_NOT_SUPPORTED: the element types cannot be converted
+ * - %MTL_ERROR_NOT_SUPPORTED: the element types cannot be converted, or a
+ *   device cannot copy the last bytes of its memory
  * - %MTL_ERROR_OVERFLOW: the number of all lanes or one of their offsets does
  *   not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: a temporary copy cannot be allocated
@@ -226,6 +227,8 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, which can happen if
  *   elements are repeated
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot read the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
+ *   memory
  * - %MTL_ERROR_DEVICE: the device failed
  *
  * Returns: (transfer full): a writable view of the copy

@@ -81,6 +81,8 @@ fill_items (MtlStridedView    *self,
  * - %MTL_ERROR_INVALID_ARGUMENT: @element has the wrong size
  * - %MTL_ERROR_READ_ONLY: the view is read-only
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
+ * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
+ *   memory
  * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
  *   be allocated
  * - %MTL_ERROR_DEVICE: the device failed; some of the elements may be written
@@ -138,7 +140,8 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
  *
  * - %MTL_ERROR_READ_ONLY: the view is read-only
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
- * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers, or the device
+ *   cannot copy the last bytes of its memory
  * - %MTL_ERROR_OVERFLOW: an integer element cannot hold the value, or the
  *   number of all lanes or one of their offsets does not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot

@@ -256,6 +256,26 @@ test_element_types (void)
     }
 }
 
+/* Whatever its size: nothing is allocated for a copy that cannot be made. */
+static void
+test_foreign_copy (void)
+{
+  Producer producer;
+  g_autoptr (MtlStridedView) view = NULL;
+  MtlBuffer *buffer;
+
+  producer_init (&producer);
+  producer.versioned.dl_tensor.device = (DLDevice) { 2, 0 };
+  producer.versioned.dl_tensor.data = (void *) 16;
+  producer.shape[0] = G_GINT64_CONSTANT (1) << 44;
+  view = import (&producer);
+  buffer = mtl_strided_view_get_buffer (view);
+
+  assert_fails (mtl_buffer_copy (buffer, NULL, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
+  assert_fails (mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), &error),
+                MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
+}
+
 /* Memory of a device without a backend: described and passed on. The address
  * would trap if anybody looked. */
 static void
@@ -467,6 +487,7 @@ main (int   argc,
   g_test_add_func ("/Dlpack/import/read-only", test_read_only);
   g_test_add_func ("/Dlpack/import/element-types", test_element_types);
   g_test_add_func ("/Dlpack/import/foreign", test_foreign);
+  g_test_add_func ("/Dlpack/import/foreign/copy", test_foreign_copy);
   g_test_add_func ("/Dlpack/import/foreign/pinned", test_pinned);
   g_test_add_func ("/Dlpack/import/foreign/far-away", test_foreign_far_away);
   g_test_add_func ("/Dlpack/import/foreign/view", test_foreign_view);

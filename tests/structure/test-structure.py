@@ -125,6 +125,16 @@ def find_private_includes(folder):
             for header in included_by(path) if Path(header).name in private]
 
 
+def find_exposed_headers(build):
+    """Private headers in the folders that programs of the build tree compile with."""
+    text = (build / 'meson-uninstalled' / 'mtldl-1-uninstalled.pc').read_text()
+    variables = dict(re.findall(r'^(\w+)=(.*)$', text, re.MULTILINE))
+    for folder in re.findall(r'-I(\S+)', text):
+        path = Path(re.sub(r'\$\{(\w+)\}', lambda match: variables[match[1]], folder))
+        yield from map(str, path.glob('*-private.h'))
+        yield from map(str, path.glob('mtldl/*-private.h'))
+
+
 class Report:
     """Prints results in TAP."""
 
@@ -179,6 +189,9 @@ def main(build):
             report.add('no file includes one of a higher folder', find_upward_includes())
         else:
             report.add(f"no private header of the library in {part}/", find_private_includes(part))
+
+    report.add('programs of the build tree see no private header',
+               find_exposed_headers(Path(build)))
 
     print(f'# {n_files} files, {n_uses} uses of one by another')
     print(f'1..{report.n}')
