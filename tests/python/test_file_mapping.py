@@ -104,7 +104,7 @@ def test_names_that_are_not_there(file, name):
 @pytest.mark.parametrize("key", [0, -1, slice(1), b"a", None, ("a",)])
 def test_what_is_no_name(file, key):
     assert key not in file
-    with pytest.raises(TypeError, match=f"no {type(key).__name__}"):
+    with pytest.raises(TypeError, match=f"not {type(key).__name__}"):
         file[key]
 
 

@@ -119,8 +119,12 @@ def find_upward_includes():
                 yield f'{name} includes {home}'
 
 
+def private_headers():
+    return {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
+
+
 def find_private_includes(folder):
-    private = {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
+    private = private_headers()
     return [f'{path.relative_to(ROOT)} includes {header}' for path in sources_in(folder)
             for header in included_by(path) if Path(header).name in private]
 
@@ -131,8 +135,9 @@ def find_exposed_headers(build):
     variables = dict(re.findall(r'^(\w+)=(.*)$', text, re.MULTILINE))
     for folder in re.findall(r'-I(\S+)', text):
         path = Path(re.sub(r'\$\{(\w+)\}', lambda match: variables[match[1]], folder))
-        yield from map(str, path.glob('*-private.h'))
-        yield from map(str, path.glob('mtldl/*-private.h'))
+        for header in [*path.glob('*.h'), *path.glob('mtldl/*.h')]:
+            if header.name in private_headers():
+                yield str(header)
 
 
 class Report:
