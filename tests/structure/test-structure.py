@@ -131,12 +131,13 @@ def find_private_includes(folder):
 
 def find_exposed_headers(build):
     """Private headers in the folders that programs of the build tree compile with."""
+    private = private_headers()
     text = (build / 'meson-uninstalled' / 'mtldl-1-uninstalled.pc').read_text()
     variables = dict(re.findall(r'^(\w+)=(.*)$', text, re.MULTILINE))
     for folder in re.findall(r'-I(\S+)', text):
         path = Path(re.sub(r'\$\{(\w+)\}', lambda match: variables[match[1]], folder))
         for header in [*path.glob('*.h'), *path.glob('mtldl/*.h')]:
-            if header.name in private_headers():
+            if header.name in private:
                 yield str(header)
 
 
