@@ -136,7 +136,7 @@ def test_help():
         Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
         Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, metadata=None, alignment=0",
         Mtl.TensorFile.metadata: "in a new dict", Mtl.TensorFileEntry.shape: "a tuple",
-        Mtl.TensorFile.open_async: "awaited, unless there is a callback",
-        Mtl.StridedView.copy_from_async: "awaited, unless there is a callback",
+        Mtl.TensorFile.open_async: "the result can be awaited",
+        Mtl.StridedView.copy_from_async: "the result can be awaited",
     }.items():
         assert words in pydoc.plain(pydoc.render_doc(function)), function
