@@ -17,7 +17,7 @@ is_exact (const char *text,
           MtlDType    part)
 {
   MtlElementType type = mtl_element_type_new (part);
-  guint8 a[8] = { 0 }, b[8] = { 0 };
+  guint8 a[16] = { 0 }, b[16] = { 0 }; /* as large as any element that is stored */
 
   mtl_number_store (mtl_number_from_double (value), type, a, 0);
   mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), type, b, 0);
