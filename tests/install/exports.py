@@ -25,7 +25,10 @@ def read_gir_symbols(path):
 
 
 def read_exported_symbols(path):
-    """Give the symbols that a shared library defines for others."""
+    """Give the symbols that a shared library defines for others, with their versions."""
     lines = subprocess.run(['nm', '-D', '--defined-only', path], check=True,
                            capture_output=True, text=True).stdout.splitlines()
-    return {line.split()[-1].partition('@')[0] for line in lines}
+    symbols = (line.split()[1:] for line in lines)
+    # The version itself is an absolute symbol.
+    return {name.partition('@@')[0]: name.partition('@@')[2] for kind, name in symbols
+            if kind != 'A'}

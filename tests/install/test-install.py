@@ -11,6 +11,7 @@ README.md tells to set, and nothing of the tree.
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
                      'tools']
+BINARY_PARTS = {'pixbuf', 'python', 'tools'} # each has one, beside the library's
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
 
@@ -40,10 +42,11 @@ class Skip(Exception):
     pass
 
 
-def run(command, folder, env, fails=False):
+def run(command, folder, env, fails=False, umask=-1):
     if isinstance(command, str):
         command = ['sh', '-e', '-c', command]
-    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True,
+                            umask=umask)
     if (result.returncode != 0) != fails:
         raise Failure(f'{shlex.join(map(str, command))} ended with {result.returncode}:\n'
                       f'{result.stdout}{result.stderr}')
@@ -250,8 +253,10 @@ class InstallTest:
     def check_exports(self, gir, library):
         named = read_gir_symbols(self.prefix / 'share' / 'gir-1.0' / gir)
         exported = read_exported_symbols(self.prefix / 'lib' / library)
-        check_equal(sorted(exported - named), [])
-        check_equal(sorted(named - exported), [])
+        check_equal(sorted(exported.keys() - named), [])
+        check_equal(sorted(named - exported.keys()), [])
+        if sys.platform == 'linux':
+            check_equal(set(exported.values()), {'MTLDL_1'})
 
     def test_exports(self):
         """The library exports what the GIR names, and nothing else."""
@@ -260,6 +265,61 @@ class InstallTest:
     def test_pixbuf_exports(self):
         """The picture library exports what its GIR names, and nothing else."""
         self.check_exports('MtlPixbuf-1.gir', 'libmtldl-pixbuf-1.so')
+
+    def read_elf(self, path, *what):
+        return self.run(['readelf', '--wide', *what, path])
+
+    def test_hardening(self):
+        """Libraries, module and command are hardened: stack, relocations, no writable code."""
+        binaries = [path for path in self.prefix.rglob('*')
+                    if path.is_file() and not path.is_symlink()
+                    and path.read_bytes()[:4] == b'\x7fELF']
+        check_equal(len(binaries), 1 + sum(part in self.parts for part in BINARY_PARTS))
+
+        for path in binaries:
+            header = self.read_elf(path, '--file-header')
+            segments = self.read_elf(path, '--segments')
+            dynamic = self.read_elf(path, '--dynamic')
+            stack = re.search(r'GNU_STACK.* (RWE?) ', segments)
+            checks = {
+                'position-independent': re.search(r'Type: +DYN', header),
+                'GNU_RELRO': 'GNU_RELRO' in segments,
+                'BIND_NOW': re.search(r'FLAGS.*NOW', dynamic),
+                'no executable stack': stack is not None and stack[1] == 'RW',
+                'no segment both writable and executable': 'LOAD' in segments
+                    and not re.search(r'LOAD.* RWE ', segments),
+                'no TEXTREL': 'TEXTREL' not in dynamic,
+                'no RPATH': 'PATH)' not in dynamic,
+            }
+            missing = [name for name, found in checks.items() if not found]
+            if missing:
+                raise Failure(f'{path} lacks: {", ".join(missing)}\n{header}{segments}{dynamic}')
+
+        imports = self.run(['nm', '-D', '--undefined-only', self.prefix / 'lib/libmtldl-1.so'])
+        for name in ('__stack_chk_fail', '__memcpy_chk'):
+            if name not in imports:
+                raise Failure(f'the library does not call {name}')
+
+    def build_copy(self, name, time_zone, umask):
+        """Build a copy of the source in a folder of that name, and give what is installed."""
+        source, installed = self.folder / name / 'source', self.folder / name / 'installed'
+        shutil.copytree(self.source_root, source,
+                        ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
+        env = {**self.bare_env, 'TZ': time_zone, 'DESTDIR': str(installed)}
+        options = ['-Dtests=false', '-Dexamples=false', '-Dkernels=portable',
+                   '--prefix=/usr', *self.build_options()]
+        for command in (['meson', 'setup', 'build', *options],
+                        ['meson', 'install', '-C', 'build', '--quiet']):
+            run(command, source, env, umask=umask)
+        return {path.relative_to(installed): path.read_bytes()
+                for path in installed.rglob('*') if path.is_file()}
+
+    def test_reproducible(self):
+        """Two builds in two folders, at two times, are byte for byte the same."""
+        one = self.build_copy('a', 'UTC', 0o022)
+        other = self.build_copy('another/folder', 'Asia/Kathmandu', 0o077)
+        check_equal(sorted(one), sorted(other))
+        check_equal([str(path) for path in one if one[path] != other[path]], [])
 
     def find_dlpack_header(self):
         probe = self.write('probe.c', '#include <dlpack/dlpack.h>\n')
@@ -299,6 +359,9 @@ class InstallTest:
         yield self.test_headers_cxx
         yield self.test_single_headers
         yield self.test_dlpack_header
+        if sys.platform == 'linux':
+            yield self.test_hardening
+            yield self.test_reproducible
         if 'gir' in self.parts:
             yield self.test_exports
         if 'tools' in self.parts:
