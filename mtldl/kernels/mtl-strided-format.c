@@ -5,6 +5,7 @@
 #include "mtl-strided-format-private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mtl-number-private.h"
@@ -228,6 +229,18 @@ widen_for_nonfinite (FloatFormat *self)
     self->left = MAX (self->left, 3 + self->any_negative_infinity - right - 1);
 }
 
+/* Takes the text. All exponents get as many digits as the longest. */
+static char *
+pad_exponent (char *text,
+              int   n_digits)
+{
+  int start = strcspn (text, "e") + 2; /* after the sign */
+  char *padded = g_strdup_printf ("%.*s%0*d", start, text, n_digits, atoi (text + start));
+
+  g_free (text);
+  return padded;
+}
+
 static void
 append_float (Formatter   *self,
               GString     *string,
@@ -258,6 +271,8 @@ append_float (Formatter   *self,
       text = mtl_format_decimals (value, format->fraction, "e");
       fraction = format->fraction;
     }
+  if (format->exponential)
+    text = pad_exponent (text, format->exponent);
 
   g_string_append_printf (string, "%*s%s%s%*s", format->left - left - (int) strlen (plus), "",
                           plus, text, format->fraction - fraction, "");

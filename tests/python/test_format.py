@@ -24,6 +24,7 @@ def check(array):
     np.array([1e10, 1.0]), np.array([1e-5, 1.0]), np.array([1e8]), np.array([123456.789, 0.001]),
     np.array([1 / 3, 2 / 3]), np.array([1.5, np.nan, np.inf, -np.inf]), np.array([np.nan]),
     np.array([np.inf, 1.0]), np.array([-np.inf, np.nan]), np.array([1e300, -1e-300]),
+    np.array([1e300, -1e10, np.nan]), np.array([1e-310 + 7e-61j, -0.5]),
     np.linspace(0, 1, 50), np.linspace(-1, 1, 30, dtype=np.float32), np.array([0.1], np.float16),
     np.array([1 + 2j, 3.5 - 4.25j]), np.array([1j, np.nan]), np.zeros((0,)), np.zeros((2, 0)),
     np.array([999.0, 1000.0], np.float16), np.array([999999.0], np.float32),
