@@ -205,6 +205,8 @@ def draw_nothing(rng, array):
 def change_items(array, dtype, axis):
     """The bytes along an axis as elements of another type."""
     if array.ndim == 0:
+        if dtype.itemsize != array.itemsize:
+            raise IndexError("there is no axis")  # as documented; NumPy's is a ValueError
         return array.view(dtype)
     result = array.swapaxes(axis, -1).view(dtype).swapaxes(axis, -1)
     for other, (extent, stride) in enumerate(zip(array.shape, array.strides)):
@@ -247,12 +249,12 @@ def has_steps(shape):
 def view_array(array, dtype):
     if not has_steps(array.shape):
         return array
-    dense = [axis for axis, stride in enumerate(array.strides) if stride == array.itemsize]
-    result = change_items(array, dtype, dense[-1] if dense else -1)
+    # The memory of the arrays is as aligned as ours.
     alignment = dtype.alignment
-    if (array.ctypes.data - FIRST_BYTE) % alignment and alignment > array.dtype.alignment:
+    if array.ctypes.data % alignment and alignment > array.dtype.alignment:
         raise NeedsCopy("the first element")
-    return result
+    dense = [axis for axis, stride in enumerate(array.strides) if stride == array.itemsize]
+    return change_items(array, dtype, dense[-1] if dense else -1)
 
 
 def view_ours(ours, dtype):

@@ -9,6 +9,8 @@ from gi.repository import Mtl
 from conftest import SEED, dtype_of
 from conversions import (BITS, PARTS, SUBBYTE, TYPES, assert_same, judge, numpy_type, samples)
 
+pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
+
 
 class Elements:
     """n elements in bytes of their own, at any address, with any step; what lies between and

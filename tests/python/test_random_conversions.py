@@ -13,6 +13,8 @@ import conftest
 from conversions import SUBBYTE, TYPES, assert_same, is_nan, judge, numpy_type, samples
 from random_arrays import MARGIN, Layout, array_in, draw_layout, draw_shape, view_in
 
+pytest.importorskip("ml_dtypes", reason="ml_dtypes is among the pinned peers only")
+
 DTYPES = {name: conftest.dtype_of(name) for name in TYPES}
 # Elements as bytes, which NumPy moves as they are.
 BYTES = {name: np.dtype(f"V{numpy_type(name).itemsize}") for name in TYPES}
