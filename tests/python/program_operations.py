@@ -192,8 +192,8 @@ def as_read_only(pool, pair):
 
 
 def has_known_buffer(pair):
-    """That of a mapped file has more than the elements; that of none may begin anywhere."""
-    return pair.array.size > 0 and not pair.memory.is_of_file
+    """Without elements it may begin anywhere."""
+    return pair.array.size > 0 and pair.buffer_is_known
 
 
 def bytes_of_buffer(pair):
@@ -301,7 +301,10 @@ def to_device(pool, pair, is_host):
 
 @operation(1, VIEW)
 def new_like(pool, pair):
-    """With the same strides, where these leave no gaps."""
+    """With the same strides, where these leave no gaps. A device's tensor without elements that
+    comes in has no memory, which would tell the storage mode."""
+    if pair.ours.get_buffer().get_storage_mode() == Mtl.StorageMode.FOREIGN:
+        pool.must_refuse(lambda: Mtl.StridedView.new_like(pair.ours), NotImplementedError)
     ours = pool.call(lambda: Mtl.StridedView.new_like(pair.ours))
     strides = tuple([stride * pair.array.itemsize for stride in ours.strides])
     return [pair_of(np.zeros_like(pair.array, subok=False), ours, strides)]
@@ -622,8 +625,10 @@ def from_own_dlpack(pool, pair, how):
     imported = pool.call(ours)
     if is_exported_as_copy(pair.array):
         return [pair_of(pair.array, imported)]
-    return [pair._replace(ours=imported, buffer_is_read_only=pair.is_read_only,
-                          buffer_offset=None)]
+    # A device has whole buffers, which may be longer.
+    is_known = view.get_device_type() == Mtl.DeviceType.CPU
+    return [pair._replace(ours=imported, buffer_is_known=is_known,
+                          buffer_is_read_only=pair.is_read_only, buffer_offset=None)]
 
 
 @operation(4, ARRAY, draw=lambda rng, pair: (*draw_index(rng, pair.array),
@@ -665,8 +670,7 @@ def save_and_load(pool, *arguments):
         is_read_only = mode == "MAP" and kind != "compressed.npz"
         if pair.array.size == 0:
             is_read_only = ours.is_read_only()
-        loaded.append(pair_of(pair.array, ours, strides, is_read_only))
-        loaded[-1].memory.is_of_file = True
+        loaded.append(pair_of(pair.array, ours, strides, is_read_only, buffer_is_known=False))
     return loaded
 
 

@@ -108,7 +108,6 @@ class Memory:
         self.bytes = memory[first:first + size]
         self.address = address_of(self.bytes)
         self.distance = None
-        self.is_of_file = False
 
     def array(self, shape, dtype, strides=None, offset=0):
         return np.ndarray(shape, dtype, self.bytes, offset, strides)
@@ -122,6 +121,7 @@ class Pair(NamedTuple):
     is_read_only: bool = False
     repeats: bool = False  # elements, maybe
     is_view: bool = True
+    buffer_is_known: bool = True  # what else is in it
     buffer_is_read_only: bool = False
     buffer_offset: int | None = 0  # in the memory, where only the device has addresses
 
