@@ -178,6 +178,13 @@ run_python_peers () {
     && many_cases run_pytest "$venv/bin/python" python-venv tests/python
 }
 
+# Plays random programs on views, a million operations, however long it takes.
+run_python_programs () {
+  make_venv && build_for_pytest "$build" || return
+  MTL_TEST_SECONDS=1200 many_cases run_pytest "$venv/bin/python" python-programs \
+    tests/python/test_random_programs.py
+}
+
 # Tests copies and conversions with kernels other than the best ones for this machine.
 run_python_kernels () {
   make_venv && build_for_pytest "$build" || return
@@ -363,6 +370,7 @@ plan_steps () {
   if [[ $linux == yes ]]; then
     plan all python 'Python with the pinned peers' run_python_peers
   fi
+  plan deep python 'A million random operations on views' run_python_programs
   for set in plain baseline avx2; do
     plan all kernels "Copies and conversions with $set kernels" "run_python_kernels $set"
   done

@@ -764,7 +764,7 @@ def text(pool, pair):
 
 @operation(4, ANY)
 def drop(pool, pair):
-    del pool.pairs[pool.number_of(pair)]
+    pool.drop(pair)
 
 
 @operation(1)

@@ -14,8 +14,7 @@ from layout_operations import pick
 from random_layouts import NUMPY_ERRORS, Mismatch, strides_differ
 from random_tensors import NUMPY
 
-EXTENSIONS = ["bfloat16", *SMALL] if ml_dtypes else []
-EXTENSIONS = [name for name in EXTENSIONS if name not in SUBBYTE]
+EXTENSIONS = ["bfloat16", *(name for name in SMALL if name not in SUBBYTE)] if ml_dtypes else []
 TYPES = NUMPY + EXTENSIONS
 NUMPY_TYPES = {name: numpy_type(name) if name in EXTENSIONS else np.dtype(name) for name in TYPES}
 OURS = {NUMPY_TYPES[name]: dtype_of(name) for name in TYPES}
@@ -36,10 +35,12 @@ class Refused(Exception):
 
 
 def parts_of(array):
-    """Of complex numbers, both, in one more axis."""
+    """Of complex numbers, both, in one more axis of the same memory."""
     part = PARTS.get(array.dtype)
-    return array if part is None else np.ascontiguousarray(array).view(part).reshape(
-        array.shape + (2,))
+    if part is None:
+        return array
+    return np.lib.stride_tricks.as_strided(array, array.shape + (1,),
+                                           array.strides + (array.itemsize,)).view(part)
 
 
 def draw_numbers():
@@ -77,19 +78,10 @@ def converted(array, dtype):
 
 def take_nans(array, ours):
     """Which of several NaN comes out of a conversion is not said: the array takes ours."""
-    array, ours = parts_of_place(array), parts_of_place(ours)
+    array, ours = parts_of(array), parts_of(ours)
     either = is_nan(array) & is_nan(ours)
     if either.any():
         array[either] = ours[either]
-
-
-def parts_of_place(array):
-    """As parts_of(), in the same memory."""
-    part = PARTS.get(array.dtype)
-    if part is None:
-        return array
-    return np.lib.stride_tricks.as_strided(array, array.shape + (1,),
-                                           array.strides + (array.itemsize,)).view(part)
 
 
 # Memory
@@ -123,7 +115,7 @@ class Pair(NamedTuple):
     is_view: bool = True
     buffer_is_known: bool = True  # what else is in it
     buffer_is_read_only: bool = False
-    buffer_offset: int | None = 0  # in the memory, where only the device has addresses
+    buffer_offset: Any = 0  # in the memory, where only the device has addresses
 
     def writable(self):
         """The array, of which NumPy may have made its own sense."""
@@ -239,6 +231,7 @@ def do_together(functions):
 class Pool:
     def __init__(self):
         self.pairs = {}
+        self.dropped = []
         self.call_ours = self.call_here
 
     @staticmethod
@@ -275,8 +268,14 @@ class Pool:
                                         default=others[0])])
         return found
 
-    def number_of(self, pair):
-        return next(number for number, other in self.pairs.items() if other is pair)
+    def drop(self, pair):
+        """Ours ends with the next step, in its thread."""
+        del self.pairs[next(number for number, other in self.pairs.items() if other is pair)]
+        self.dropped.append(pair.ours)
+
+    def end_dropped(self):
+        if self.dropped:
+            self.call_ours(self.dropped.clear)
 
     def call(self, function):
         """Ours. No error is expected."""

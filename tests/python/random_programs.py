@@ -53,6 +53,7 @@ def take_step(pool, step):
     if operands is None:
         return True
     pool.call_ours = in_another_thread if step.is_threaded else pool.call_here
+    pool.end_dropped()
     try:
         pairs = operation.do(pool, *operands, *step.arguments)
     except Refused:

@@ -21,6 +21,7 @@ def test_programs(cases):
         parts = [others.submit(play_many, *each) for each in arguments[1:]]
         tallies = [play_many(*arguments[0]), *(part.result() for part in parts)]
     n_steps, n_refused, n_programs = map(sum, zip(*tallies))
+    seeds = ", ".join(f"“{seed}”" for seed, *_ in arguments)
     conftest.NOTES.append(f"{n_steps} random operations in {n_programs} programs, {n_refused} of "
-                          "them refused, seeds " + ", ".join(f"“{seed}”" for seed, *_ in arguments))
+                          f"them refused, seeds {seeds}")
     assert n_steps // 100 < n_refused < n_steps // 2
