@@ -24,19 +24,31 @@ is_exact (const char *text,
   return memcmp (a, b, sizeof a) == 0;
 }
 
-/* Moves a bit away from 0, so that half of a last digit rounds up. printf() rounds it
- * to even, which may be on the narrower side of a power of two. */
-static double
-break_tie (double value)
+/* Moves away from 0 by a unit of the last digit. Fails if all digits are 9. */
+static gboolean
+increment_last_digit (char *text)
 {
-  double next = nextafter (value, copysign (INFINITY, value));
+  char *end = text + strcspn (text, "e");
+  char *digit = end - 1;
 
-  return isfinite (next) ? next : value;
+  while (digit >= text && (*digit == '9' || *digit == '.'))
+    digit--;
+  if (digit < text || *digit == '-')
+    return FALSE;
+
+  ++*digit;
+  for (digit++; digit < end; digit++)
+    if (*digit == '9')
+      *digit = '0';
+
+  return TRUE;
 }
 
+/* The numbers below a power of two are closer to it than those above. So the nearest
+ * decimal, if it is below, may be that of another number, and the one above it right.
+ * The same goes for half of a last digit, which printf() rounds to even. */
 static gboolean
 needs_no_more_decimals (double    value,
-                        double    printed,
                         MtlDType  part,
                         int       decimals,
                         int      *exponent)
@@ -44,9 +56,10 @@ needs_no_more_decimals (double    value,
   char text[64], format[16];
 
   g_snprintf (format, sizeof format, "%%.%de", decimals);
-  g_ascii_formatd (text, sizeof text, format, printed);
+  g_ascii_formatd (text, sizeof text, format, value);
   *exponent = atoi (strchr (text, 'e') + 1);
-  return is_exact (text, value, part);
+  return is_exact (text, value, part)
+         || (increment_last_digit (text) && is_exact (text, value, part));
 }
 
 /* The smallest number of decimals, as in d.ddd, that distinguishes the value from its
@@ -58,9 +71,7 @@ count_decimals (double    value,
 {
   int decimals = 0;
 
-  while (decimals < 17
-         && !needs_no_more_decimals (value, value, part, decimals, exponent)
-         && !needs_no_more_decimals (value, break_tie (value), part, decimals, exponent))
+  while (decimals < 17 && !needs_no_more_decimals (value, part, decimals, exponent))
     decimals++;
 
   return decimals;
@@ -114,10 +125,7 @@ mtl_format_float (double    value,
   decimals = CLAMP (decimals, 0, most_decimals);
   text = mtl_format_decimals (value, decimals, exponential ? "e" : "f");
   if (decimals < most_decimals && !is_exact (text, value, part))
-    {
-      g_free (text);
-      text = mtl_format_decimals (break_tie (value), decimals, exponential ? "e" : "f");
-    }
+    increment_last_digit (text);
 
   trim_zeros (text);
   return text;

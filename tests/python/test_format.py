@@ -48,6 +48,13 @@ def test_known_large_ones(array):
     check(array)
 
 
+@pytest.mark.parametrize("name, lowest, highest", [("float32", -149, 127), ("float64", -1074, 1023)])
+def test_powers_of_two(name, lowest, highest):
+    """The numbers below one are closer to it than those above."""
+    for exponent in range(lowest, highest + 1):
+        check(np.array(2.0**exponent, name))
+
+
 @pytest.mark.any_memory
 @pytest.mark.parametrize("name", ["int8", "int64", "uint16", "float32", "float64", "float16"])
 def test_random(rng, name):
