@@ -623,10 +623,10 @@ def from_own_dlpack(pool, pair, how):
     if how == "legacy" and pair.is_read_only:
         pool.must_refuse(ours, BufferError)
     imported = pool.call(ours)
-    if is_exported_as_copy(pair.array):
-        return [pair_of(pair.array, imported)]
     # A device has whole buffers, which may be longer.
     is_known = view.get_device_type() == Mtl.DeviceType.CPU
+    if is_exported_as_copy(pair.array):
+        return [pair_of(pair.array, imported, buffer_is_known=is_known)]
     return [pair._replace(ours=imported, buffer_is_known=is_known,
                           buffer_is_read_only=pair.is_read_only, buffer_offset=None)]
 

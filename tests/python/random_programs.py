@@ -175,6 +175,8 @@ def play_many(seed, n_wanted, seconds, new_list=list):
             played = play(steps, rng)
         except Mismatch as error:
             raise Mismatch(f"seed {seed!r}: {describe_failure(steps, error)}") from None
+        except Exception as error:  # of the model
+            raise RuntimeError(f"seed {seed!r}: {error!r}\n{as_program(steps)}") from error
         n_steps += played.n_steps
         n_refused += played.n_refused
         n_programs += 1
