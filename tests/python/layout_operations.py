@@ -141,6 +141,10 @@ def draw_range_of_axes(rng, array):
 
 
 def flatten_array(array, first, last):
+    if max(first, last) >= max(array.ndim, 1):
+        raise IndexError("no such axis")
+    if first > last:
+        raise ValueError("a range that ends before it begins")
     if array.ndim == 0:
         return reshape_array(array, (1,))
     extent = 1
