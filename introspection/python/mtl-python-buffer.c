@@ -366,32 +366,118 @@ release_anywhere (gpointer data)
   g_mutex_unlock (&interpreter_mutex);
 }
 
-static MtlDType
-dtype_for_format (const Py_buffer *buffer)
+/* The struct module's codes for one number. The standard size is that after one
+ * of =<>!, and 0 for a code that only exists in native size. */
+static const struct
 {
-  const char *format = buffer->format != NULL ? buffer->format : "B";
-  guint kind;
+  const char *code;
+  guint8 kind;
+  guint8 native_size;
+  guint8 standard_size;
+} number_codes[] = {
+  { "?", MTL_TYPE_CODE_BOOL, 1, 1 },
+  { "b", MTL_TYPE_CODE_INT, 1, 1 },
+  { "h", MTL_TYPE_CODE_INT, sizeof (short), 2 },
+  { "i", MTL_TYPE_CODE_INT, sizeof (int), 4 },
+  { "l", MTL_TYPE_CODE_INT, sizeof (long), 4 },
+  { "q", MTL_TYPE_CODE_INT, sizeof (long long), 8 },
+  { "n", MTL_TYPE_CODE_INT, sizeof (size_t), 0 },
+  { "c", MTL_TYPE_CODE_UINT, 1, 1 },
+  { "B", MTL_TYPE_CODE_UINT, 1, 1 },
+  { "H", MTL_TYPE_CODE_UINT, sizeof (short), 2 },
+  { "I", MTL_TYPE_CODE_UINT, sizeof (int), 4 },
+  { "L", MTL_TYPE_CODE_UINT, sizeof (long), 4 },
+  { "Q", MTL_TYPE_CODE_UINT, sizeof (long long), 8 },
+  { "N", MTL_TYPE_CODE_UINT, sizeof (size_t), 0 },
+  { "e", MTL_TYPE_CODE_FLOAT, 2, 2 },
+  { "f", MTL_TYPE_CODE_FLOAT, 4, 4 },
+  { "d", MTL_TYPE_CODE_FLOAT, 8, 8 },
+  { "Zf", MTL_TYPE_CODE_COMPLEX, 8, 8 },
+  { "Zd", MTL_TYPE_CODE_COMPLEX, 16, 16 },
+};
 
-  if (*format == '@' || *format == '=' || *format == (G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<' : '>'))
-    format++;
+static const char *
+get_format (const Py_buffer *buffer)
+{
+  return buffer->format != NULL ? buffer->format : "B";
+}
 
-  if (g_str_equal (format, "?"))
-    kind = 6;
-  else if (strlen (format) == 1 && strchr ("bhilqn", *format) != NULL)
-    kind = 0;
-  else if (strlen (format) == 1 && strchr ("cBHILQN", *format) != NULL)
-    kind = 1;
-  else if (strlen (format) == 1 && strchr ("efd", *format) != NULL)
-    kind = 2;
-  else if (g_str_equal (format, "Zf") || g_str_equal (format, "Zd"))
-    kind = 5;
-  else
-    return MTL_DTYPE_OTHER;
+static MtlDType
+refuse_format (const Py_buffer  *buffer,
+               const char       *reason,
+               GError          **error)
+{
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "A buffer of format “%.100s” in items of %zd bytes cannot be viewed: %s."
+               " memoryview(x).cast('B') gives its bytes", get_format (buffer), buffer->itemsize,
+               reason);
+  return MTL_DTYPE_OTHER;
+}
 
-  if (buffer->itemsize > 16)
-    return MTL_DTYPE_OTHER;
+/* Only a format for one number has an element type, and only if the number takes
+ * the whole item: ctypes tells of a packed structure or a union as a byte. */
+static MtlDType
+dtype_for_format (const Py_buffer  *buffer,
+                  GError          **error)
+{
+  const char *format = get_format (buffer);
+  char order = strchr ("@^=<>!", *format) != NULL ? *format : '\0';
+  const char *code = order != '\0' ? format + 1 : format;
+  gboolean is_standard = strchr ("=<>!", order) != NULL && order != '\0';
+  gboolean is_swapped = order == (G_BYTE_ORDER == G_LITTLE_ENDIAN ? '>' : '<')
+                        || (order == '!' && G_BYTE_ORDER == G_LITTLE_ENDIAN);
 
-  return kind << 8 | (guint) buffer->itemsize * 8;
+  for (gsize i = 0; i < G_N_ELEMENTS (number_codes); i++)
+    {
+      guint size = is_standard ? number_codes[i].standard_size : number_codes[i].native_size;
+
+      if (*code != *number_codes[i].code || !g_str_equal (code, number_codes[i].code) || size == 0)
+        continue;
+      if (buffer->itemsize != (Py_ssize_t) size)
+        return refuse_format (buffer, "the format describes another number of bytes", error);
+      if (is_swapped && size > 1)
+        return refuse_format (buffer, "its bytes are in the other order", error);
+
+      return (MtlDType) (number_codes[i].kind << 8 | size * 8);
+    }
+
+  return refuse_format (buffer, "the format is not that of one number", error);
+}
+
+/* What the other fields tell has to agree, as reading depends on it. */
+static gboolean
+check_dims (const Py_buffer  *buffer,
+            GError          **error)
+{
+  Py_ssize_t length = buffer->itemsize;
+  gboolean fits = TRUE;
+
+  if (buffer->ndim < 0 || buffer->ndim > MAX_DIMS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A buffer of %d dimensions cannot be viewed: 0 to %d are allowed", buffer->ndim,
+                   MAX_DIMS);
+      return FALSE;
+    }
+
+  if (buffer->suboffsets != NULL || (buffer->shape == NULL && buffer->ndim > 1))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "A buffer %s cannot be viewed",
+                   buffer->suboffsets != NULL ? "behind pointers" : "without a shape");
+      return FALSE;
+    }
+
+  for (int i = 0; buffer->shape != NULL && i < buffer->ndim; i++)
+    fits &= !__builtin_mul_overflow (length, buffer->shape[i], &length);
+  if (buffer->shape == NULL && buffer->ndim == 1)
+    length = buffer->len - buffer->len % buffer->itemsize;
+  if (!fits || length == buffer->len)
+    return TRUE; /* the layout refuses what does not fit */
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "The buffer has %zd bytes, but its items have %zd", buffer->len, length);
+  return FALSE;
 }
 
 static MtlStridedView *
@@ -402,16 +488,10 @@ view_for_buffer (Released  *owner,
   g_autoptr (MtlBuffer) memory = NULL;
   Py_buffer *buffer = &owner->buffer;
   gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max, itemsize;
-  MtlDType dtype = dtype_for_format (buffer);
+  MtlDType dtype = dtype_for_format (buffer, error);
 
-  if (dtype == MTL_DTYPE_OTHER || buffer->itemsize <= 0
-      || buffer->ndim < 0 || buffer->ndim > MAX_DIMS
-      || (buffer->shape == NULL && buffer->ndim > 1) || buffer->suboffsets != NULL)
+  if (dtype == MTL_DTYPE_OTHER || !check_dims (buffer, error))
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "A buffer of format “%s” in %d dimensions%s cannot be viewed",
-                   buffer->format != NULL ? buffer->format : "B", buffer->ndim,
-                   buffer->suboffsets != NULL ? " behind pointers" : "");
       release_anywhere (owner);
       return NULL;
     }
