@@ -4,33 +4,80 @@
 
 #include "mtl-python-private.h"
 
+/* The digits of an integer, for a message. Python limits how many it prints. */
+char *
+dup_digits (PyObject *integer)
+{
+  PyObject *text = PyObject_Str (integer);
+  const char *digits = text != NULL ? PyUnicode_AsUTF8 (text) : NULL;
+  char *copy = g_strdup (digits != NULL ? digits : "of thousands of digits");
+
+  if (digits == NULL)
+    PyErr_Clear ();
+  Py_XDECREF (text);
+  return copy;
+}
+
+static int
+refuse_integer (PyObject *integer,
+                PyObject *exception)
+{
+  g_autofree char *digits = dup_digits (integer);
+
+  PyErr_Format (exception, "The integer %s does not fit 64 bits", digits);
+  return -1;
+}
+
+/* Returns an exact int. */
+static PyObject *
+integer_from_object (PyObject *object)
+{
+  if (PyIndex_Check (object))
+    return PyNumber_Index (object);
+
+  PyErr_Format (PyExc_TypeError, "%.100s is not an integer", Py_TYPE (object)->tp_name);
+  return NULL;
+}
+
 int
 int64_from_object (PyObject *object,
                    gint64   *value,
                    PyObject *exception)
 {
-  Py_ssize_t number;
+  PyObject *integer;
   int overflow;
 
   if (G_LIKELY (PyLong_CheckExact (object)))
     {
       *value = PyLong_AsLongLongAndOverflow (object, &overflow);
-      if (overflow == 0)
-        return 0;
+      return overflow == 0 ? 0 : refuse_integer (object, exception);
     }
 
-  if (!PyIndex_Check (object))
-    {
-      PyErr_Format (PyExc_TypeError, "%.100s is not an integer", Py_TYPE (object)->tp_name);
-      return -1;
-    }
-
-  number = PyNumber_AsSsize_t (object, exception);
-  if (number == -1 && PyErr_Occurred () != NULL)
+  integer = integer_from_object (object);
+  if (integer == NULL)
     return -1;
 
-  *value = number;
-  return 0;
+  *value = PyLong_AsLongLongAndOverflow (integer, &overflow);
+  if (overflow != 0)
+    refuse_integer (integer, exception);
+  Py_DECREF (integer);
+  return overflow == 0 ? 0 : -1;
+}
+
+static int
+int64_within (PyObject *object,
+              gint64    min,
+              gint64    max,
+              gint64   *value)
+{
+  if (int64_from_object (object, value, PyExc_ValueError) < 0)
+    return -1;
+  if (*value >= min && *value <= max)
+    return 0;
+
+  PyErr_Format (PyExc_ValueError, "%lld is not in the range of %lld to %lld", (long long) *value,
+                (long long) min, (long long) max);
+  return -1;
 }
 
 int
@@ -39,25 +86,11 @@ uint_from_object (PyObject     *object,
 {
   gint64 number;
 
-  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
+  if (int64_within (object, 0, G_MAXUINT, &number) < 0)
     return -1;
-
-  if (number < 0 || number > G_MAXUINT)
-    {
-      PyErr_Format (PyExc_ValueError, "%lld is not in the range of 0 to %u", (long long) number,
-                    G_MAXUINT);
-      return -1;
-    }
 
   *value = number;
   return 0;
-}
-
-/* A valid axis or order is never outside these limits. */
-static int
-clamp_to_int (gint64 number)
-{
-  return CLAMP (number, G_MININT, G_MAXINT);
 }
 
 int
@@ -66,11 +99,71 @@ int_from_object (PyObject *object,
 {
   gint64 number;
 
-  if (int64_from_object (object, &number, PyExc_ValueError) < 0)
+  if (int64_within (object, G_MININT, G_MAXINT, &number) < 0)
     return -1;
 
-  *value = clamp_to_int (number);
+  *value = number;
   return 0;
+}
+
+int
+uint64_from_object (PyObject *object,
+                    guint64  *value)
+{
+  PyObject *integer = integer_from_object (object);
+
+  if (integer == NULL)
+    return -1;
+
+  *value = PyLong_AsUnsignedLongLong (integer);
+  if (*value == G_MAXUINT64 && PyErr_Occurred () != NULL)
+    {
+      g_autofree char *digits = NULL;
+
+      PyErr_Clear ();
+      digits = dup_digits (integer);
+      PyErr_Format (PyExc_ValueError, "%s is not in the range of 0 to %llu", digits,
+                    (unsigned long long) G_MAXUINT64);
+      Py_DECREF (integer);
+      return -1;
+    }
+
+  Py_DECREF (integer);
+  return 0;
+}
+
+static gboolean
+fits_int (gint64 number)
+{
+  return number >= G_MININT && number <= G_MAXINT;
+}
+
+static int
+axis_from_int64 (gint64  number,
+                 int    *axis)
+{
+  if (fits_int (number))
+    {
+      *axis = number;
+      return 0;
+    }
+
+  return raise_error_int (g_error_new (MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                                       "Axis %" G_GINT64_FORMAT " is out of bounds: at most %d"
+                                       " dimensions are allowed", number, MAX_DIMS),
+                          CALLER);
+}
+
+int
+axis_from_object (PyObject *object,
+                  int      *axis)
+{
+  gint64 number;
+
+  if (int64_from_object (object, &number, PyExc_IndexError) < 0)
+    return -1;
+
+  return axis_from_int64 (number, axis);
 }
 
 /* Accepts (2, 3), [2, 3] or 2, 3. */
@@ -78,7 +171,8 @@ Py_ssize_t
 ints_from_args (PyObject *const *args,
                 Py_ssize_t       n_args,
                 gint64          *values,
-                const char      *what)
+                const char      *what,
+                PyObject        *exception)
 {
   PyObject *sequence = NULL;
 
@@ -102,7 +196,7 @@ ints_from_args (PyObject *const *args,
     }
 
   for (Py_ssize_t i = 0; i < n_args; i++)
-    if (int64_from_object (args[i], &values[i], PyExc_ValueError) < 0)
+    if (int64_from_object (args[i], &values[i], exception) < 0)
       n_args = -1;
 
   Py_XDECREF (sequence);
@@ -115,40 +209,86 @@ axes_from_args (PyObject *const *args,
                 int             *axes)
 {
   gint64 values[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, values, "axes");
+  Py_ssize_t n = ints_from_args (args, n_args, values, "axes", PyExc_IndexError);
 
   for (Py_ssize_t i = 0; i < n; i++)
-    axes[i] = clamp_to_int (values[i]);
+    if (axis_from_int64 (values[i], &axes[i]) < 0)
+      return -1;
 
   return n;
 }
 
-/* Parses (type, ordinal) or (major, minor). Anything but a pair is a
- * TypeError. */
-int
+/* Parses (type, ordinal) or (major, minor). Anything but a pair of integers is a
+ * TypeError. An integer beyond 64 bits becomes the nearest of 64 bits. */
+static int
 parse_pair (PyObject   *object,
             const char *what,
-            int        *first,
-            int        *second)
+            gint64     *values)
 {
-  long a, b;
-
-  if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2)
+  if (!PyTuple_Check (object) || PyTuple_GET_SIZE (object) != 2
+      || !PyIndex_Check (PyTuple_GET_ITEM (object, 0))
+      || !PyIndex_Check (PyTuple_GET_ITEM (object, 1)))
     {
       PyErr_Format (PyExc_TypeError, "%s must be a tuple of two integers, not %R", what, object);
       return -1;
     }
 
-  a = PyLong_AsLong (PyTuple_GET_ITEM (object, 0));
-  if (a == -1 && PyErr_Occurred () != NULL)
+  for (int i = 0; i < 2; i++)
+    {
+      int overflow;
+
+      values[i] = PyLong_AsLongLongAndOverflow (PyTuple_GET_ITEM (object, i), &overflow);
+      if (overflow != 0)
+        values[i] = overflow > 0 ? G_MAXINT64 : G_MININT64;
+      else if (values[i] == -1 && PyErr_Occurred () != NULL)
+        return -1;
+    }
+
+  return 0;
+}
+
+int
+device_from_object (PyObject   *object,
+              const char *what,
+              int        *type,
+              int        *ordinal)
+{
+  gint64 values[2];
+
+  if (parse_pair (object, what, values) < 0)
     return -1;
 
-  b = PyLong_AsLong (PyTuple_GET_ITEM (object, 1));
-  if (b == -1 && PyErr_Occurred () != NULL)
+  if (values[0] == MTL_DEVICE_TYPE_UNKNOWN || !fits_int (values[0]) || !fits_int (values[1]))
+    {
+      PyErr_Format (PyExc_BufferError, "%s %R is not a device that DLPack can have", what, object);
+      return -1;
+    }
+
+  *type = values[0];
+  *ordinal = values[1];
+  return 0;
+}
+
+/* Every version later than those known here is the same to the caller. */
+int
+version_from_object (PyObject *object,
+                   int      *major,
+                   int      *minor)
+{
+  gint64 values[2];
+
+  if (parse_pair (object, "max_version", values) < 0)
     return -1;
 
-  *first = CLAMP (a, G_MININT, G_MAXINT);
-  *second = CLAMP (b, G_MININT, G_MAXINT);
+  if (values[0] < 0 || values[1] < 0)
+    {
+      PyErr_Format (PyExc_ValueError, "max_version %R is not a version: a number is negative",
+                    object);
+      return -1;
+    }
+
+  *major = MIN (values[0], G_MAXINT);
+  *minor = MIN (values[1], G_MAXINT);
   return 0;
 }
 

@@ -122,7 +122,7 @@ parse_max_version (PyObject *value,
 {
   int major, minor;
 
-  if (parse_pair (value, "max_version", &major, &minor) < 0)
+  if (version_from_object (value, &major, &minor) < 0)
     return -1;
 
   request->versioned = major >= 1;
@@ -147,7 +147,7 @@ static int
 parse_dl_device (PyObject *value,
                  Request  *request)
 {
-  return parse_pair (value, "dl_device", &request->device_type, &request->device_ordinal);
+  return device_from_object (value, "dl_device", &request->device_type, &request->device_ordinal);
 }
 
 typedef int (* ParseFunc) (PyObject *value,

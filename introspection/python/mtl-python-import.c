@@ -151,7 +151,7 @@ device_pair (PyObject *device)
                             mtl_device_get_device_ordinal (gdevice));
     }
 
-  if (device != Py_None && parse_pair (device, "device", &type, &ordinal) < 0)
+  if (device != Py_None && device_from_object (device, "device", &type, &ordinal) < 0)
     return NULL;
 
   Py_INCREF (device);
@@ -168,7 +168,7 @@ check_device (PyObject *wrapper,
   if (device == Py_None)
     return wrapper;
 
-  if (parse_pair (device, "device", &type, &ordinal) == 0)
+  if (device_from_object (device, "device", &type, &ordinal) == 0)
     {
       if (type == mtl_strided_view_get_device_type_code (view)
           && ordinal == mtl_strided_view_get_device_ordinal (view))

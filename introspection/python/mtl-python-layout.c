@@ -19,7 +19,7 @@ ints_from_argument (PyObject   *argument,
       return -1;
     }
 
-  return ints_from_args (&argument, 1, values, what);
+  return ints_from_args (&argument, 1, values, what, PyExc_ValueError);
 }
 
 static PyObject *
@@ -265,20 +265,6 @@ layout_dup_stride_order (PyObject *self,
   return list;
 }
 
-static int
-address_from_object (PyObject *object,
-                     guint64  *address)
-{
-  PyObject *number = PyNumber_Index (object);
-
-  if (number == NULL)
-    return -1;
-
-  *address = PyLong_AsUnsignedLongLong (number);
-  Py_DECREF (number);
-  return PyErr_Occurred () != NULL ? -1 : 0;
-}
-
 static PyObject *
 layout_get_max_compatible_item_bits (PyObject        *self,
                                      PyObject *const *args,
@@ -296,8 +282,8 @@ layout_get_max_compatible_item_bits (PyObject        *self,
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
       || uint_from_object (values[0], &max_item_bits) < 0
-      || (values[1] != NULL && address_from_object (values[1], &address) < 0)
-      || (values[2] != NULL && int_from_object (values[2], &axis) < 0))
+      || (values[1] != NULL && uint64_from_object (values[1], &address) < 0)
+      || (values[2] != NULL && axis_from_object (values[2], &axis) < 0))
     return NULL;
 
   item_bits = mtl_strided_layout_get_max_compatible_item_bits (get_layout (self), max_item_bits,
@@ -376,7 +362,7 @@ call_with_shape (PyObject        *self,
 {
   GError *error = NULL;
   gint64 shape[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
+  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions", PyExc_ValueError);
 
   if (n < 0)
     return NULL;
@@ -439,6 +425,44 @@ layout_squeeze (PyObject        *self,
 }
 
 static PyObject *
+layout_flip (PyObject        *self,
+             PyObject *const *args,
+             Py_ssize_t       n_args,
+             PyObject        *names)
+{
+  static const Signature signature = { "flip", { "axis" }, 1, 1 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  int axis;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || axis_from_object (values[0], &axis) < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_flip (get_layout (self), axis, &error), &error);
+}
+
+static PyObject *
+layout_select (PyObject        *self,
+               PyObject *const *args,
+               Py_ssize_t       n_args,
+               PyObject        *names)
+{
+  static const Signature signature = { "select", { "axis", "index" }, 2, 2 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  gint64 index;
+  int axis;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || axis_from_object (values[0], &axis) < 0
+      || int64_from_object (values[1], &index, PyExc_IndexError) < 0)
+    return NULL;
+
+  return wrap_layout (mtl_strided_layout_select (get_layout (self), axis, index, &error), &error);
+}
+
+static PyObject *
 layout_repack (PyObject        *self,
                PyObject *const *args,
                Py_ssize_t       n_args,
@@ -452,7 +476,7 @@ layout_repack (PyObject        *self,
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
       || uint_from_object (values[0], &item_bits) < 0
-      || (values[1] != NULL && int_from_object (values[1], &axis) < 0))
+      || (values[1] != NULL && axis_from_object (values[1], &axis) < 0))
     return NULL;
 
   if (values[2] != NULL)
@@ -477,8 +501,8 @@ layout_flatten (PyObject        *self,
   int first, last;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || int_from_object (values[0], &first) < 0
-      || int_from_object (values[1], &last) < 0)
+      || axis_from_object (values[0], &first) < 0
+      || axis_from_object (values[1], &last) < 0)
     return NULL;
 
   return wrap_layout (mtl_strided_layout_flatten (get_layout (self), first, last, &error), &error);
@@ -565,6 +589,10 @@ static PyMethodDef layout_methods[] = {
   { "squeeze", FAST (layout_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The layout without its axes of extent 1, or without those given." },
+  { "flip", WITH_NAMES (layout_flip),
+    "flip($self, /, axis)\n--\n\nThe layout with an axis reversed." },
+  { "select", WITH_NAMES (layout_select),
+    "select($self, /, axis, index)\n--\n\nThe layout at an index of an axis, without that axis." },
   { "repack", WITH_NAMES (layout_repack),
     "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
     "The same memory in smaller or larger elements." },

@@ -38,24 +38,33 @@ int       raise_error_int (GError     *error,
                            Audience    audience);
 
 /* Arguments: mtl-python-arguments.c */
+char     *dup_digits        (PyObject     *integer);
 int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);
+int       uint64_from_object (PyObject    *object,
+                             guint64      *value);
 int       uint_from_object  (PyObject     *object,
                              unsigned int *value);
 int       int_from_object   (PyObject     *object,
                              int          *value);
+int       axis_from_object  (PyObject     *object,
+                             int          *axis);
 Py_ssize_t ints_from_args   (PyObject *const *args,
                              Py_ssize_t       n_args,
                              gint64          *values,
-                             const char      *what);
+                             const char      *what,
+                             PyObject        *exception);
 Py_ssize_t axes_from_args   (PyObject *const *args,
                              Py_ssize_t       n_args,
                              int             *axes);
-int       parse_pair        (PyObject     *object,
-                             const char   *what,
-                             int          *first,
-                             int          *second);
+int       device_from_object (PyObject    *object,
+                              const char  *what,
+                              int         *type,
+                              int         *ordinal);
+int       version_from_object (PyObject   *object,
+                               int        *major,
+                               int        *minor);
 
 #define MAX_NAMES 3
 

@@ -165,7 +165,7 @@ call_with_shape (PyObject        *self,
 {
   GError *error = NULL;
   gint64 shape[MAX_DIMS];
-  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions");
+  Py_ssize_t n = ints_from_args (args, n_args, shape, "dimensions", PyExc_ValueError);
 
   if (n < 0)
     return NULL;
@@ -238,6 +238,44 @@ view_squeeze (PyObject        *self,
     return call_with_axes (self, args, n_args, mtl_strided_view_squeeze_axes);
 
   return wrap_view (mtl_strided_view_squeeze (get_view (self)), NULL, CALLER);
+}
+
+static PyObject *
+view_flip (PyObject        *self,
+           PyObject *const *args,
+           Py_ssize_t       n_args,
+           PyObject        *names)
+{
+  static const Signature signature = { "flip", { "axis" }, 1, 1 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  int axis;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || axis_from_object (values[0], &axis) < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_flip (get_view (self), axis, &error), &error, CALLER);
+}
+
+static PyObject *
+view_select (PyObject        *self,
+             PyObject *const *args,
+             Py_ssize_t       n_args,
+             PyObject        *names)
+{
+  static const Signature signature = { "select", { "axis", "index" }, 2, 2 };
+  PyObject *values[MAX_NAMES];
+  GError *error = NULL;
+  gint64 index;
+  int axis;
+
+  if (parse_arguments (&signature, args, n_args, names, values) < 0
+      || axis_from_object (values[0], &axis) < 0
+      || int64_from_object (values[1], &index, PyExc_IndexError) < 0)
+    return NULL;
+
+  return wrap_view (mtl_strided_view_select (get_view (self), axis, index, &error), &error, CALLER);
 }
 
 static PyObject *
@@ -326,7 +364,7 @@ view_item (PyObject        *self,
   Py_ssize_t n = mtl_strided_view_get_n_dims (view);
 
   if (n_args > 0)
-    n = ints_from_args (args, n_args, indices, "indices");
+    n = ints_from_args (args, n_args, indices, "indices", PyExc_IndexError);
   else if (mtl_strided_view_get_volume (view) != 1)
     {
       PyErr_Format (PyExc_ValueError, "A view of %lld elements is not a single number",
@@ -368,6 +406,7 @@ view_int (PyObject *self,
 }
 
 #define FAST(function) (PyCFunction) (void *) function, METH_FASTCALL
+#define WITH_NAMES(function) FAST (function) | METH_KEYWORDS
 
 static PyMethodDef view_methods[] = {
   { "permute", FAST (view_permute),
@@ -383,6 +422,10 @@ static PyMethodDef view_methods[] = {
   { "squeeze", FAST (view_squeeze),
     "squeeze($self, /, *axes)\n--\n\n"
     "The view without its axes of extent 1, or without those given." },
+  { "flip", WITH_NAMES (view_flip),
+    "flip($self, /, axis)\n--\n\nThe view with an axis reversed." },
+  { "select", WITH_NAMES (view_select),
+    "select($self, /, axis, index)\n--\n\nThe view at an index of an axis, without that axis." },
   { "reinterpret", view_reinterpret, METH_O,
     "reinterpret($self, dtype, /)\n--\n\n"
     "The same bytes as elements of another type, without a copy." },
