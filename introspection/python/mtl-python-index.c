@@ -203,7 +203,8 @@ view_for_number (MtlStridedView *view,
   return number;
 }
 
-/* Accepts all that Mtl.asview() accepts. */
+/* Accepts all that Mtl.asview() accepts. Numbers take the element type of the
+ * view, and have to fit it. */
 static MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
@@ -215,6 +216,8 @@ view_for_value (MtlStridedView *view,
     return g_object_ref (get_view (value));
   if (is_number (value))
     return view_for_number (view, value);
+  if (is_nested (value))
+    return view_for_nested (value, mtl_strided_view_get_dtype (view));
 
   module = PyImport_ImportModule ("gi.overrides.Mtl");
   if (module == NULL)

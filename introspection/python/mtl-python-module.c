@@ -19,6 +19,7 @@ module_install (PyObject *module,
       || install_bounds () < 0
       || prepare_export () < 0
       || prepare_import () < 0
+      || prepare_numbers () < 0
       || install_export (view) < 0
       || install_export (buffer) < 0
       || install_view (view) < 0
@@ -64,6 +65,9 @@ static PyMethodDef module_methods[] = {
     "A view of the memory that x exports with DLPack, without a copy unless copy=True." },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
+  { "from_numbers", module_from_numbers, METH_O,
+    "from_numbers($module, x, /)\n--\n\n"
+    "A view of a copy of a number, or of nested lists and tuples of numbers." },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };

@@ -81,56 +81,257 @@ number_get (MtlStridedView *view,
   return raise_error (error, CALLER);
 }
 
-/* NumPy's scalars are neither int nor float. Its arrays have all methods of
- * numbers, but also a length. */
+/* The abstract classes of Python's module numbers, and names of methods. */
+static struct
+{
+  PyObject *number;
+  PyObject *complex;
+  PyObject *real;
+  PyObject *complex_method;
+  PyObject *len_method;
+} names;
+
+int
+prepare_numbers (void)
+{
+  PyObject *module = PyImport_ImportModule ("numbers");
+
+  if (module == NULL)
+    return -1;
+
+  names.number = PyObject_GetAttrString (module, "Number");
+  names.complex = PyObject_GetAttrString (module, "Complex");
+  names.real = PyObject_GetAttrString (module, "Real");
+  names.complex_method = PyUnicode_InternFromString ("__complex__");
+  names.len_method = PyUnicode_InternFromString ("__len__");
+  Py_DECREF (module);
+  return PyErr_Occurred () != NULL ? -1 : 0;
+}
+
+/* Whether the object may be assigned as a number. NumPy's scalars are neither
+ * int nor float. Its arrays have all methods of numbers, but also a length. */
 gboolean
 is_number (PyObject *object)
 {
+  PyTypeObject *type = Py_TYPE (object);
+
   if (PyLong_Check (object) || PyFloat_Check (object) || PyComplex_Check (object))
     return TRUE;
 
-  return PyNumber_Check (object)
-         && !PyObject_HasAttrString ((PyObject *) Py_TYPE (object), "__len__");
+  return (PyNumber_Check (object) || _PyType_Lookup (type, names.complex_method) != NULL)
+         && _PyType_Lookup (type, names.len_method) == NULL;
 }
 
-static int
-set_integer (MtlStridedView  *view,
-             const gint64    *indices,
-             gsize            n_indices,
-             PyObject        *value,
-             GError         **error)
+/* NumPy's bool is not an int, and NumPy may not be installed. */
+gboolean
+is_truth_value (PyObject *object)
 {
-  PyObject *integer = PyNumber_Index (value);
-  int overflow;
-  gint64 narrow;
-  guint64 wide = 0;
+  const char *name = Py_TYPE (object)->tp_name;
 
-  if (integer == NULL)
-    return -1;
+  return PyBool_Check (object) || g_str_equal (name, "numpy.bool_")
+         || g_str_equal (name, "numpy.bool");
+}
 
-  narrow = PyLong_AsLongLongAndOverflow (integer, &overflow);
-  if (overflow > 0)
-    wide = PyLong_AsUnsignedLongLong (integer);
-  Py_DECREF (integer);
+/* Whether the object is a complex number that is not a real one. NumPy's would
+ * become real numbers with no more than a warning. Returns -1 on error. */
+static int
+is_complex (PyObject *object)
+{
+  int is_complex, is_real;
 
-  if (overflow < 0 || (overflow > 0 && PyErr_Occurred () != NULL))
-    {
-      PyErr_Format (PyExc_ValueError, "The integer %R does not fit 64 bits", value);
-      return -1;
-    }
+  if (PyComplex_Check (object))
+    return TRUE;
+  if (_PyType_Lookup (Py_TYPE (object), names.complex_method) == NULL)
+    return FALSE;
 
-  if (overflow > 0)
-    mtl_strided_view_set_uint64 (view, indices, n_indices, wide, error);
+  is_complex = PyObject_IsInstance (object, names.complex);
+  if (is_complex <= 0)
+    return is_complex;
+
+  is_real = PyObject_IsInstance (object, names.real);
+  return is_real < 0 ? -1 : !is_real;
+}
+
+int
+refuse_item (PyObject *object)
+{
+  PyErr_Format (PyExc_TypeError, "nested sequences must hold numbers, not %.100s",
+                Py_TYPE (object)->tp_name);
+  return -1;
+}
+
+/* Unlike for is_number(), an object has to be known as a number. */
+int
+number_rank (PyObject   *object,
+             NumberRank *rank)
+{
+  int status;
+
+  if (is_truth_value (object))
+    *rank = NUMBER_RANK_BOOL;
+  else if (PyLong_Check (object))
+    *rank = NUMBER_RANK_INTEGER;
+  else if (PyFloat_Check (object))
+    *rank = NUMBER_RANK_REAL;
   else
-    mtl_strided_view_set_int64 (view, indices, n_indices, narrow, error);
+    {
+      status = PyObject_IsInstance (object, names.number);
+      if (status <= 0)
+        return status < 0 ? -1 : refuse_item (object);
+
+      status = is_complex (object);
+      if (status < 0)
+        return -1;
+
+      *rank = status > 0              ? NUMBER_RANK_COMPLEX
+              : PyIndex_Check (object) ? NUMBER_RANK_INTEGER
+                                       : NUMBER_RANK_REAL;
+    }
 
   return 0;
 }
 
 static gboolean
-is_complex_dtype (MtlStridedView *view)
+has_code (MtlStridedView *view,
+          guint           code)
 {
-  return mtl_strided_view_get_dtype_code (view) == 5;
+  return mtl_strided_view_get_dtype_code (view) == code;
+}
+
+static gboolean
+has_integers (MtlStridedView *view)
+{
+  return has_code (view, MTL_TYPE_CODE_INT) || has_code (view, MTL_TYPE_CODE_UINT);
+}
+
+static int
+refuse_number (MtlStridedView *view,
+               PyObject       *value)
+{
+  g_autofree char *digits = dup_digits (value);
+  g_autofree char *name = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
+
+  return raise_error_int (g_error_new (MTL_ERROR, MTL_ERROR_OVERFLOW,
+                                       "The value %s does not fit %s", digits, name),
+                          CALLER);
+}
+
+/* Python's own conversions raise an OverflowError. */
+static int
+refuse_if_overflow (MtlStridedView *view,
+                    PyObject       *value)
+{
+  if (!PyErr_ExceptionMatches (PyExc_OverflowError))
+    return -1;
+
+  PyErr_Clear ();
+  return refuse_number (view, value);
+}
+
+static int
+set_float (MtlStridedView  *view,
+           const gint64    *indices,
+           gsize            n_indices,
+           PyObject        *value,
+           GError         **error)
+{
+  double number = PyFloat_AsDouble (value);
+
+  if (number == -1.0 && PyErr_Occurred () != NULL)
+    return refuse_if_overflow (view, value);
+
+  mtl_strided_view_set_double (view, indices, n_indices, number, error);
+  return 0;
+}
+
+/* Takes an exact int. */
+static int
+set_long (MtlStridedView  *view,
+          const gint64    *indices,
+          gsize            n_indices,
+          PyObject        *integer,
+          GError         **error)
+{
+  int overflow;
+  gint64 narrow = PyLong_AsLongLongAndOverflow (integer, &overflow);
+  guint64 wide;
+
+  if (overflow == 0)
+    {
+      mtl_strided_view_set_int64 (view, indices, n_indices, narrow, error);
+      return 0;
+    }
+
+  wide = PyLong_AsUnsignedLongLong (integer);
+  if (PyErr_Occurred () == NULL)
+    {
+      mtl_strided_view_set_uint64 (view, indices, n_indices, wide, error);
+      return 0;
+    }
+
+  PyErr_Clear ();
+  return has_integers (view) ? refuse_number (view, integer)
+                             : set_float (view, indices, n_indices, integer, error);
+}
+
+/* Takes the integer, NULL for a pending exception. */
+static int
+set_integer (MtlStridedView  *view,
+             const gint64    *indices,
+             gsize            n_indices,
+             PyObject        *integer,
+             GError         **error)
+{
+  int status;
+
+  if (integer == NULL)
+    return -1;
+
+  status = set_long (view, indices, n_indices, integer, error);
+  Py_DECREF (integer);
+  return status;
+}
+
+static int
+set_complex (MtlStridedView  *view,
+             const gint64    *indices,
+             gsize            n_indices,
+             PyObject        *value,
+             GError         **error)
+{
+  Py_complex number = PyComplex_AsCComplex (value);
+
+  if (number.real == -1.0 && PyErr_Occurred () != NULL)
+    return refuse_if_overflow (view, value);
+
+  mtl_strided_view_set_complex (view, indices, n_indices, number.real, number.imag, error);
+  return 0;
+}
+
+/* A number of neither of Python's types: a Fraction, a Decimal, NumPy's. A
+ * double may not be able to hold its integer part. */
+static int
+set_other (MtlStridedView  *view,
+           const gint64    *indices,
+           gsize            n_indices,
+           PyObject        *value,
+           GError         **error)
+{
+  PyNumberMethods *methods = Py_TYPE (value)->tp_as_number;
+  PyObject *integer;
+  int status = is_complex (value);
+
+  if (status > 0)
+    PyErr_Format (PyExc_TypeError, "must be real number, not %.100s", Py_TYPE (value)->tp_name);
+  if (status != 0)
+    return -1;
+
+  if (!has_integers (view) || methods == NULL || methods->nb_int == NULL)
+    return set_float (view, indices, n_indices, value, error);
+
+  integer = PyNumber_Long (value);
+  return integer != NULL ? set_integer (view, indices, n_indices, integer, error)
+                         : refuse_if_overflow (view, value);
 }
 
 int
@@ -140,28 +341,24 @@ number_set (MtlStridedView *view,
             PyObject       *value)
 {
   GError *error = NULL;
+  int status;
 
-  if (PyIndex_Check (value))
-    {
-      if (set_integer (view, indices, n_indices, value, &error) < 0)
-        return -1;
-    }
-  else if (is_complex_dtype (view))
-    {
-      Py_complex number = PyComplex_AsCComplex (value);
-
-      if (number.real == -1.0 && PyErr_Occurred () != NULL)
-        return -1;
-      mtl_strided_view_set_complex (view, indices, n_indices, number.real, number.imag, &error);
-    }
+  if (PyLong_CheckExact (value))
+    status = set_long (view, indices, n_indices, value, &error);
+  else if (is_truth_value (value))
+    status = set_integer (view, indices, n_indices, PyLong_FromLong (PyObject_IsTrue (value)),
+                          &error);
+  else if (PyIndex_Check (value))
+    status = set_integer (view, indices, n_indices, PyNumber_Index (value), &error);
+  else if (has_code (view, MTL_TYPE_CODE_COMPLEX))
+    status = set_complex (view, indices, n_indices, value, &error);
+  else if (PyFloat_Check (value))
+    status = set_float (view, indices, n_indices, value, &error);
   else
-    {
-      double number = PyFloat_AsDouble (value);
+    status = set_other (view, indices, n_indices, value, &error);
 
-      if (number == -1.0 && PyErr_Occurred () != NULL)
-        return -1;
-      mtl_strided_view_set_double (view, indices, n_indices, number, &error);
-    }
+  if (error != NULL)
+    return raise_error_int (error, CALLER);
 
-  return error == NULL ? 0 : raise_error_int (error, CALLER);
+  return status;
 }

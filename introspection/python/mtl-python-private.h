@@ -212,6 +212,27 @@ int       number_set      (MtlStridedView *view,
                            gsize           n_indices,
                            PyObject       *value);
 gboolean  is_number       (PyObject       *object);
+gboolean  is_truth_value  (PyObject       *object);
+int       prepare_numbers (void);
+
+typedef enum
+{
+  NUMBER_RANK_BOOL,
+  NUMBER_RANK_INTEGER,
+  NUMBER_RANK_REAL,
+  NUMBER_RANK_COMPLEX,
+} NumberRank;
+
+int       number_rank     (PyObject       *object,
+                           NumberRank     *rank);
+int       refuse_item     (PyObject       *object);
+
+/* Nested lists and tuples of numbers: mtl-python-literal.c */
+gboolean        is_nested       (PyObject *object);
+MtlStridedView *view_for_nested (PyObject *object,
+                                 MtlDType  dtype);
+PyObject       *module_from_numbers (PyObject *module,
+                                     PyObject *object);
 
 /* Exports: mtl-python-dlpack.c, mtl-python-exchange.c, mtl-python-buffer.c */
 int       prepare_export   (void);

@@ -2,8 +2,11 @@
 import array
 import concurrent.futures
 import ctypes
+import decimal
+import fractions
 import gc
 import io
+import numbers
 import subprocess
 import sys
 
@@ -223,8 +226,40 @@ def test_numbers_are_not_read_as_text():
         int(Mtl.asview(b"42"))
 
 
+@pytest.mark.parametrize("values, name", [
+    ([decimal.Decimal("1.5")], "float64"), ([decimal.Decimal("0.1"), 1], "float64"),
+    ([fractions.Fraction(1, 3), True], "float64"), ([decimal.Decimal(1), 1j], "complex128"),
+    ([np.longdouble(0.1)], "float64"), ([np.clongdouble(1)], "complex128"), ([0.5, 10**30], "float64"),
+    ([np.int8(1), np.uint64(2**63)], "uint64"), ([np.True_, 1], "int64"), ([True, False], "bool"),
+    (decimal.Decimal("1.5"), "float64"), (fractions.Fraction(-1, 3), "float64"),
+])
+def test_asview_of_other_numbers(values, name):
+    view = Mtl.asview(values)
+    numbers = values if isinstance(values, list) else [values]
+    assert view.dtype.name == name and view.shape == (np.shape(values) if values is numbers else ())
+    convert = {"float64": float, "complex128": complex}.get(name, int)
+    assert np.asarray(view).ravel().tolist() == [convert(number) for number in numbers]
+
+
+class WithFloat:
+    """Not known as a number, though it can be assigned as one."""
+
+    def __float__(self):
+        return 1.0
+
+
+class Broken(numbers.Real):
+    def __float__(self):
+        raise ValueError("broken")
+
+    __abs__ = __add__ = __ceil__ = __eq__ = __floor__ = __floordiv__ = __le__ = __lt__ = __mod__ = \
+        __mul__ = __neg__ = __pos__ = __pow__ = __radd__ = __rfloordiv__ = __rmod__ = __rmul__ = \
+        __round__ = __rpow__ = __rtruediv__ = __truediv__ = __trunc__ = __float__
+
+
 @pytest.mark.parametrize("wrong", [
-    [[1, 2], [3]], [[1], 2], [1, [2]], [["a"]], [2**64], [-2**63 - 1], [-1, 2**63], [None],
+    [Broken()], [WithFloat()], [2.5, 10**400], [fractions.Fraction(10**400)], [[1, 2], [3]],
+    [[1], 2], [1, [2]], [["a"]], [2**64], [-2**63 - 1], [-1, 2**63], [None],
     [np.arange(3)],
 ])
 def test_asview_refuses(wrong):

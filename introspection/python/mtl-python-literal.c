@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nested lists and tuples of numbers, and single numbers. */
+
+#include "mtl-python-private.h"
+
+typedef struct
+{
+  gint64 shape[MAX_DIMS];
+  gsize n_dims;
+  PyObject *items; /* a list of its own, as a conversion may run any code */
+} Literal;
+
+gboolean
+is_nested (PyObject *object)
+{
+  return PyList_Check (object) || PyTuple_Check (object);
+}
+
+static int
+measure_nested (PyObject *object,
+                Literal  *literal)
+{
+  for (PyObject *part = object; is_nested (part); part = PySequence_Fast_GET_ITEM (part, 0))
+    {
+      if (literal->n_dims == MAX_DIMS)
+        {
+          PyErr_Format (PyExc_ValueError, "sequences are nested more than %d deep", MAX_DIMS);
+          return -1;
+        }
+
+      literal->shape[literal->n_dims++] = PySequence_Fast_GET_SIZE (part);
+      if (PySequence_Fast_GET_SIZE (part) == 0)
+        break;
+    }
+
+  return 0;
+}
+
+static int
+refuse_shape (const Literal *literal,
+              PyObject      *part,
+              gsize          axis)
+{
+  if (axis == literal->n_dims)
+    PyErr_Format (PyExc_ValueError, "nested sequences of different depth: %.100s at depth %zu",
+                  Py_TYPE (part)->tp_name, axis);
+  else if (is_nested (part))
+    PyErr_Format (PyExc_ValueError,
+                  "nested sequences of different lengths: %zd instead of %zd at depth %zu",
+                  PySequence_Fast_GET_SIZE (part), (Py_ssize_t) literal->shape[axis], axis);
+  else
+    PyErr_Format (PyExc_ValueError,
+                  "nested sequences of different depth: %.100s instead of %zd items at depth %zu",
+                  Py_TYPE (part)->tp_name, (Py_ssize_t) literal->shape[axis], axis);
+
+  return -1;
+}
+
+/* Appends the numbers in C order. */
+static int
+collect_items (PyObject *part,
+               gsize     axis,
+               Literal  *literal)
+{
+  if (axis == literal->n_dims)
+    return is_nested (part) ? refuse_shape (literal, part, axis)
+                            : PyList_Append (literal->items, part);
+
+  if (!is_nested (part) || PySequence_Fast_GET_SIZE (part) != literal->shape[axis])
+    return refuse_shape (literal, part, axis);
+
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE (part); i++)
+    if (collect_items (PySequence_Fast_GET_ITEM (part, i), axis + 1, literal) < 0)
+      return -1;
+
+  return 0;
+}
+
+static gboolean
+has_large_integer (PyObject *items)
+{
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE (items); i++)
+    {
+      PyObject *item = PyList_GET_ITEM (items, i);
+      int overflow = 0;
+
+      if (!is_truth_value (item))
+        PyLong_AsLongLongAndOverflow (item, &overflow);
+      PyErr_Clear (); /* what fails here fails again when it is stored */
+      if (overflow > 0)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* The narrowest usual type for all of the numbers. */
+static int
+find_dtype (PyObject *items,
+            MtlDType *dtype)
+{
+  static const MtlDType dtypes[] = {
+    [NUMBER_RANK_BOOL] = MTL_DTYPE_BOOL,
+    [NUMBER_RANK_INTEGER] = MTL_DTYPE_INT64,
+    [NUMBER_RANK_REAL] = MTL_DTYPE_FLOAT64,
+    [NUMBER_RANK_COMPLEX] = MTL_DTYPE_COMPLEX128,
+  };
+  Py_ssize_t n = PyList_GET_SIZE (items);
+  NumberRank widest = n > 0 ? NUMBER_RANK_BOOL : NUMBER_RANK_REAL;
+
+  for (Py_ssize_t i = 0; i < n; i++)
+    {
+      NumberRank rank;
+
+      if (number_rank (PyList_GET_ITEM (items, i), &rank) < 0)
+        return -1;
+      widest = MAX (widest, rank);
+    }
+
+  *dtype = dtypes[widest];
+  if (widest == NUMBER_RANK_INTEGER && has_large_integer (items))
+    *dtype = MTL_DTYPE_UINT64;
+  return 0;
+}
+
+static int
+store_items (MtlStridedView *row,
+             PyObject       *items)
+{
+  for (gint64 i = 0; i < PyList_GET_SIZE (items); i++)
+    {
+      PyObject *item = PyList_GET_ITEM (items, i);
+
+      if (!is_number (item))
+        return refuse_item (item);
+      if (number_set (row, &i, 1, item) < 0)
+        return -1;
+    }
+
+  return 0;
+}
+
+static MtlStridedView *
+view_of_literal (const Literal *literal,
+                 MtlDType       dtype)
+{
+  gint64 n_items = PyList_GET_SIZE (literal->items);
+  MtlStridedView *view = NULL;
+  GError *error = NULL;
+  MtlStridedView *row =
+    mtl_strided_view_new_zeros (mtl_device_get_host (), dtype, &n_items, 1, &error);
+
+  if (row != NULL && store_items (row, literal->items) < 0)
+    {
+      g_object_unref (row);
+      return NULL;
+    }
+
+  if (row != NULL)
+    view = mtl_strided_view_reshape (row, literal->shape, literal->n_dims, &error);
+  g_clear_object (&row);
+  if (view == NULL)
+    raise_error (error, CALLER);
+
+  return view;
+}
+
+static int
+flatten_nested (PyObject *object,
+                Literal  *literal)
+{
+  *literal = (Literal) { .items = PyList_New (0) };
+  if (literal->items == NULL)
+    return -1;
+
+  if (measure_nested (object, literal) == 0 && collect_items (object, 0, literal) == 0)
+    return 0;
+
+  Py_DECREF (literal->items);
+  return -1;
+}
+
+/* A new view in host memory. Each number has to fit the element type. */
+MtlStridedView *
+view_for_nested (PyObject *object,
+                 MtlDType  dtype)
+{
+  MtlStridedView *view;
+  Literal literal;
+
+  if (flatten_nested (object, &literal) < 0)
+    return NULL;
+
+  view = view_of_literal (&literal, dtype);
+  Py_DECREF (literal.items);
+  return view;
+}
+
+PyObject *
+module_from_numbers (PyObject *module,
+                     PyObject *object)
+{
+  MtlStridedView *view = NULL;
+  Literal literal;
+  MtlDType dtype;
+
+  if (flatten_nested (object, &literal) < 0)
+    return NULL;
+
+  if (find_dtype (literal.items, &dtype) == 0)
+    view = view_of_literal (&literal, dtype);
+  Py_DECREF (literal.items);
+  return view != NULL ? wrap_view (view, NULL, CALLER) : NULL;
+}
