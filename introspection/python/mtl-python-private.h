@@ -88,6 +88,11 @@ int       parse_tuple_and_dict (const Signature  *signature,
                              PyObject         *keywords,
                              PyObject        **values);
 
+/* Arguments of PyGObject's functions: mtl-python-integers.c */
+PyObject *module_check_integers (PyObject        *module,
+                                 PyObject *const *args,
+                                 Py_ssize_t       n_args);
+
 /* Results: mtl-python-results.c */
 int       install_bounds    (void);
 PyObject *tuple_from_ints   (const gint64 *values,

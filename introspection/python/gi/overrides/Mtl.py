@@ -14,13 +14,13 @@ from ..module import get_introspection_module
 from . import _mtl, _mtl_files
 from ._mtl_asview import asview
 from ._mtl_async import in_background
-from ._mtl_errors import raising
+from ._mtl_errors import raising, takes_integers
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["from_dlpack", "asview", "load", "mpi_datatype", "save"]
+__all__ = ["from_dlpack", "asview", "load", "mpi_datatype", "save", "set_max_threads"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device
@@ -31,7 +31,8 @@ StridedView = Mtl.StridedView
 
 def _translate_errors(cls):
     for name, info in list(vars(cls).items()):
-        if not isinstance(info, FunctionInfo) or not info.can_throw_gerror():
+        if (not isinstance(info, FunctionInfo)
+                or not (info.can_throw_gerror() or takes_integers(info))):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
         function = raising(getattr(cls, name))
@@ -46,6 +47,7 @@ _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
 
 from_dlpack = _mtl.from_dlpack
+set_max_threads = raising(Mtl.set_max_threads)
 
 
 # Element types

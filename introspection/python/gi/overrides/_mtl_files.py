@@ -2,6 +2,7 @@
 """Makes files of tensors mappings of names to views."""
 
 import functools
+import operator
 import os
 from collections.abc import Mapping
 
@@ -64,6 +65,7 @@ def _new_builder(tensors, metadata):
 
 def _set_alignment(builder, alignment):
     limit = builder.find_property("alignment").maximum
+    alignment = operator.index(alignment)
     if not 0 <= alignment <= limit or alignment & (alignment - 1):
         raise ValueError(f"the alignment must be 0 or a power of two up to {limit}, not "
                          f"{alignment}")

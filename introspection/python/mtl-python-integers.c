@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Integers for functions that PyGObject calls. By itself it would truncate
+ * floats, drop the exceptions of __index__(), and crash on an integer that is too
+ * long to print. */
+
+#include "mtl-python-private.h"
+
+/* Kinds of arguments, as _mtl_errors.py names them. A list has the letter in
+ * upper case. */
+#define KIND_AXIS 'a'
+#define KIND_INDEX 'x'
+#define KIND_MEMBER 'e' /* of an enumeration */
+#define KIND_INT 'i'
+#define KIND_UINT 'u'
+#define KIND_INT64 'l'
+#define KIND_UINT64 'm'
+
+/* Returns -1 with an exception if the integer is out of range. */
+static int
+check_value (PyObject *integer,
+             char      kind)
+{
+  unsigned int u;
+  guint64 u64;
+  gint64 i64;
+  int i;
+
+  switch (kind)
+    {
+    case KIND_AXIS:
+      return axis_from_object (integer, &i);
+    case KIND_INDEX:
+      return int64_from_object (integer, &i64, PyExc_IndexError);
+    case KIND_INT:
+      return int_from_object (integer, &i);
+    case KIND_UINT:
+      return uint_from_object (integer, &u);
+    case KIND_INT64:
+      return int64_from_object (integer, &i64, PyExc_ValueError);
+    case KIND_UINT64:
+      return uint64_from_object (integer, &u64);
+    default:
+      return 0;
+    }
+}
+
+static PyObject *
+checked_integer (PyObject *object,
+                 char      kind)
+{
+  PyObject *integer;
+
+  if (!PyIndex_Check (object))
+    {
+      PyErr_Format (PyExc_TypeError, "%.100s is not an integer", Py_TYPE (object)->tp_name);
+      return NULL;
+    }
+
+  if (kind == KIND_MEMBER) /* PyGObject knows which there are */
+    {
+      Py_INCREF (object);
+      return object;
+    }
+
+  integer = PyNumber_Index (object);
+  if (integer != NULL && check_value (integer, kind) < 0)
+    Py_CLEAR (integer);
+
+  return integer;
+}
+
+static PyObject *
+checked_list (PyObject *sequence,
+              char      kind)
+{
+  PyObject *list = PySequence_List (sequence);
+
+  for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE (list); i++)
+    {
+      PyObject *integer = checked_integer (PyList_GET_ITEM (list, i), kind);
+
+      if (integer == NULL)
+        Py_CLEAR (list);
+      else
+        PyList_SetItem (list, i, integer);
+    }
+
+  return list;
+}
+
+/* PyGObject tells what is wrong with other objects. */
+static PyObject *
+checked_argument (PyObject *argument,
+                  char      kind)
+{
+  if (g_ascii_islower (kind) && argument != Py_None)
+    return checked_integer (argument, kind);
+  if (g_ascii_isupper (kind) && PySequence_Check (argument))
+    return checked_list (argument, g_ascii_tolower (kind));
+
+  Py_INCREF (argument);
+  return argument;
+}
+
+/* Most arguments are as they should be. Lists of enumerations do not occur. */
+static gboolean
+is_checked_integer (PyObject *object,
+                    char      kind)
+{
+  gint64 value;
+  int overflow;
+
+  if (kind == KIND_MEMBER)
+    return PyLong_Check (object);
+  if (!PyLong_CheckExact (object))
+    return FALSE;
+
+  value = PyLong_AsLongLongAndOverflow (object, &overflow);
+  if (overflow != 0)
+    return FALSE;
+  if (kind == KIND_AXIS || kind == KIND_INT)
+    return value >= G_MININT && value <= G_MAXINT;
+  if (kind == KIND_UINT)
+    return value >= 0 && value <= G_MAXUINT;
+
+  return kind != KIND_UINT64 || value >= 0;
+}
+
+static gboolean
+is_checked_list (PyObject *sequence,
+                 char      kind)
+{
+  PyObject **items;
+
+  if (!is_nested (sequence))
+    return FALSE;
+
+  items = PySequence_Fast_ITEMS (sequence);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE (sequence); i++)
+    if (!is_checked_integer (items[i], kind))
+      return FALSE;
+
+  return TRUE;
+}
+
+static gboolean
+are_checked (PyObject   *args,
+             const char *kinds,
+             Py_ssize_t  n_kinds)
+{
+  for (Py_ssize_t i = 0; i < MIN (n_kinds, PyTuple_GET_SIZE (args)); i++)
+    {
+      PyObject *argument = PyTuple_GET_ITEM (args, i);
+
+      if (g_ascii_islower (kinds[i]) ? !is_checked_integer (argument, kinds[i])
+                                     : g_ascii_isupper (kinds[i])
+                                         && !is_checked_list (argument,
+                                                              g_ascii_tolower (kinds[i])))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Returns the arguments with integers as exact ints. */
+PyObject *
+module_check_integers (PyObject        *module,
+                       PyObject *const *args,
+                       Py_ssize_t       n_args)
+{
+  PyObject *checked;
+  const char *kinds;
+  Py_ssize_t n_kinds;
+
+  if (n_args != 2 || !PyTuple_Check (args[0]) || !PyBytes_Check (args[1]))
+    {
+      PyErr_SetString (PyExc_TypeError, "check_integers() takes a tuple and a bytes object");
+      return NULL;
+    }
+
+  kinds = PyBytes_AS_STRING (args[1]);
+  n_kinds = PyBytes_GET_SIZE (args[1]);
+  if (are_checked (args[0], kinds, n_kinds))
+    {
+      Py_INCREF (args[0]);
+      return args[0];
+    }
+
+  checked = PyTuple_New (PyTuple_GET_SIZE (args[0]));
+  for (Py_ssize_t i = 0; checked != NULL && i < PyTuple_GET_SIZE (args[0]); i++)
+    {
+      PyObject *argument = checked_argument (PyTuple_GET_ITEM (args[0], i),
+                                             i < n_kinds ? kinds[i] : ' ');
+
+      if (argument == NULL)
+        Py_CLEAR (checked);
+      else
+        PyTuple_SET_ITEM (checked, i, argument);
+    }
+
+  return checked;
+}
