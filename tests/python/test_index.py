@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import ctypes
+import decimal
+import fractions
+
 import numpy as np
 import pytest
 from gi.repository import Mtl
 
 from conftest import elements, first_byte, tensor
+from dlpack_structs import Producer
 
 
 @pytest.fixture
@@ -135,3 +140,66 @@ def test_many_dimensions():
     assert view.reshape(3, *(1,) * 63).ndim == 64
     with pytest.raises(ValueError, match="65"):
         view.reshape(3, *(1,) * 64)
+
+
+ROWS = np.arange(24.0).reshape(2, 3, 4)
+
+
+@pytest.mark.any_memory
+@pytest.mark.parametrize("value, is_in", [
+    (3, True), (3.0, True), (3.5, False), (np.float32(3), True), (3 + 0j, True), (3j, False),
+    (True, True), (99, False), (10**400, False), (float("nan"), False),
+    (fractions.Fraction(6, 2), True), (decimal.Decimal("3"), True), (np.array(3), True),
+    (ROWS[0], True), (ROWS[0, 1], True), (ROWS[1].tolist(), True), (tuple(ROWS[1, 2]), True),
+    (ROWS[0].astype("i4"), True), (ROWS[0][::-1], False), (ROWS[0, :, 1], False), (ROWS, False),
+    (ROWS[None], False), (ROWS[0, 1, :2], False), (ROWS[0, 1] + 0.5, False), ([], False),
+    ([[1], [2, 3]], False), ([1, "2"], False), ("3", False), ("", False), (b"3", False),
+    (None, False), (object(), False), (range(4), False), ({3}, False), (pytest.approx(3.0000001), True),
+])
+def test_membership(value, is_in):
+    view = tensor(ROWS)
+    assert (value in view) is is_in
+    if isinstance(value, (int, float, complex)) and abs(value) < 2**53:
+        assert is_in == (ROWS == value).any()
+
+
+@pytest.mark.any_memory
+def test_parts_are_members():
+    for dtype in ("uint8", "bool", "float16", "complex64", "int64"):
+        view = tensor(np.arange(24).reshape(2, 3, 4).astype(dtype))
+        assert all(row in view for row in view)
+        assert all(row in part for part in view for row in part)
+        assert all(row in view and all(item in view for item in elements(row).tolist())
+                   for part in view for row in part)
+        assert view not in view and view[0] not in view[1] or dtype == "bool"
+
+
+def test_nan_is_in_nothing():
+    view = Mtl.asview([[np.nan, 1.0], [2.0, 3.0]])
+    assert np.nan not in view and view[0] not in view and view[1] in view
+
+
+def test_members_of_few_or_no_dimensions():
+    assert 3 in Mtl.asview(3) and 4 not in Mtl.asview(3) and [] not in Mtl.asview(3)
+    assert 1 not in Mtl.asview([]) and [] in Mtl.asview([[], []]) and [] not in Mtl.asview([])
+    assert 2**53 + 1 not in Mtl.asview([2.0**53]) and 2**63 in Mtl.asview([2**63])
+
+
+def test_members_with_lanes():
+    numbers = (ctypes.c_float * 6)(*range(6))
+    view = Mtl.from_dlpack(Producer(numbers, (3,), (1,), lanes=2))
+    assert view.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert 3 in view and [2, 3] in view and [3, 2] not in view and 7 not in view
+    view[1:] = [[7, 8], [9, 10]]
+    with pytest.raises(TypeError):
+        view[:] = [[1, 2], [3, 4], [5, 1j]]
+    assert view.tolist() == [[0, 1], [7, 8], [9, 10]] and list(numbers) == [0, 1, 7, 8, 9, 10]
+
+
+def test_errors_of_comparisons_come_out():
+    class Broken:
+        def __eq__(self, other):
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        Broken() in Mtl.asview([1, 2])

@@ -6,6 +6,8 @@ Functions that are called often are in the compiled module _mtl, the others here
 
 import atexit
 import functools
+import itertools
+import numbers
 
 from gi._gi import FunctionInfo
 from gi.repository import GLib
@@ -109,10 +111,34 @@ def _view_eq(self, other):
     return self.equal(other)
 
 
+def _has_element(view, value):
+    if view.ndim > 1:
+        return any(_has_element(part, value) for part in view)
+    return value in (view.tolist() if view.ndim else [view.item()])
+
+
+def _has_part(view, part):
+    n_axes = view.ndim - part.ndim
+    if n_axes <= 0 or view.shape[n_axes:] != part.shape:
+        return False
+    return any(view[index].array_equal(part)
+               for index in itertools.product(*map(range, view.shape[:n_axes])))
+
+
 def _view_contains(self, value):
-    if self.ndim == 1:
-        return any(item == value for item in self)
-    return any(value in part for part in self)
+    """Whether an element equals the number, or one of the parts self[i], self[i, j], … has the same
+    shape and elements."""
+    if self.get_lanes() != 1:
+        self = self.to_dtype(self.dtype)  # an axis of the lanes
+    if not isinstance(value, numbers.Number) or hasattr(value, "dtype"):
+        try:
+            value = asview(value)
+        except (TypeError, ValueError, BufferError):
+            return _has_element(self, value)  # what it is equal to is its own affair
+        if value.ndim > 0:
+            return _has_part(self, value)
+        value = value.item()
+    return _has_element(self, value)
 
 
 def _view_bool(self):
