@@ -4,7 +4,7 @@
 
 #include "mtl-dlpack-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-strided-view-private.h"
 
 /* Shape and strides follow the struct, so that an export is one allocation.
@@ -290,6 +290,20 @@ write_tensor (MtlStridedView *self,
     tensor->data = (gpointer) ((guintptr) tensor->data + offset);
 }
 
+/* The shape and the strides follow the struct. */
+static gpointer
+allocate_export (gsize            struct_size,
+                 MtlStridedView  *view,
+                 GError         **error)
+{
+  gsize size = struct_size + 2 * view->layout.n_dims * sizeof (gint64);
+  gpointer export = g_try_malloc (size);
+
+  if (export == NULL)
+    mtl_set_no_memory (size, error);
+  return export;
+}
+
 /**
  * mtl_strided_view_to_dlpack_full: (skip)
  * @self: a view
@@ -342,7 +356,10 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
     return NULL;
 
   view = copy != NULL ? copy : self;
-  export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
+  export = allocate_export (sizeof *export, view, error);
+  if (export == NULL)
+    return NULL;
+
   write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
   export->managed.version = (DLPackVersion) { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION };
   export->managed.flags = (view->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
@@ -424,7 +441,10 @@ mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
   if (!check_legacy (view, error))
     return NULL;
 
-  export = g_malloc (sizeof *export + 2 * view->layout.n_dims * sizeof (gint64));
+  export = allocate_export (sizeof *export, view, error);
+  if (export == NULL)
+    return NULL;
+
   write_tensor (view, device_type, export->dims, &export->managed.dl_tensor);
   export->managed.manager_ctx = mtl_memory_ref (view->memory);
   export->managed.deleter = delete_legacy;

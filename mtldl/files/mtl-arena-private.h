@@ -34,7 +34,4 @@ gboolean mtl_array_reserve  (gpointer    *items,
                              gsize        item_size,
                              GError     **error);
 
-gboolean mtl_set_no_memory  (gsize        size,
-                             GError     **error);
-
 G_END_DECLS

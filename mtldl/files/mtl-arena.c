@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 #define FIRST_CHUNK_SIZE 4096
 #define MAX_CHUNK_SIZE (1 << 20)
@@ -19,17 +19,6 @@ struct _MtlArenaChunk
   gsize size;
   guint64 bytes[];
 };
-
-/* Always returns FALSE. */
-gboolean
-mtl_set_no_memory (gsize    size,
-                   GError **error)
-{
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "%" G_GSIZE_FORMAT " bytes of memory for reading or writing a file cannot be "
-               "allocated", size);
-  return FALSE;
-}
 
 static gboolean
 add_chunk (MtlArena  *self,

@@ -61,7 +61,8 @@ map (MtlFileMapping       *self,
   if (self->pages == NULL
       || mmap (self->pages, self->begin + self->size, PROT_READ, MAP_SHARED | MAP_FIXED,
                source->fd, file_begin) == MAP_FAILED)
-    return mtl_set_file_error (self->name, "mapped", errno, error);
+    return mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes of %s cannot be mapped",
+                                 self->size, self->name);
 
   return TRUE;
 }
@@ -134,9 +135,8 @@ mtl_mapped_bytes_prefetch (gconstpointer   bytes,
   if (advise (bytes, size, MADV_WILLNEED) == 0)
     return TRUE;
 
-  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno),
-               "%" G_GSIZE_FORMAT " bytes cannot be read ahead: %s", size, g_strerror (errno));
-  return FALSE;
+  return mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes cannot be read ahead",
+                               size);
 }
 
 gboolean

@@ -228,14 +228,8 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
   while (result < 0 && errno == EINTR);
 
   if (result < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-    {
-      int code = errno;
-
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code),
-                   "%s cannot be written with its %" G_GUINT64_FORMAT " bytes: %s", self->name,
-                   size, g_strerror (code));
-      return FALSE;
-    }
+    return mtl_set_system_error (errno, error, "%s cannot be written with its %" G_GUINT64_FORMAT
+                                 " bytes", self->name, size);
 #endif
 
   return TRUE;

@@ -50,6 +50,10 @@ gboolean       mtl_file_source_check_unchanged (const MtlFileSource  *self,
 gboolean       mtl_file_source_is_remote       (const MtlFileSource  *self);
 
 char          *mtl_quote_file_name             (GFile                *file);
+gboolean       mtl_set_system_error            (int                   code,
+                                                GError              **error,
+                                                const char           *format,
+                                                ...) G_GNUC_PRINTF (3, 4);
 gboolean       mtl_set_file_error              (const char           *name,
                                                 const char           *what,
                                                 int                   code,

@@ -38,16 +38,36 @@ mtl_quote_file_name (GFile *file)
   return g_strconcat ("“", escaped, "”", NULL);
 }
 
-/* The code is an errno. Always returns FALSE. */
+/* The code is an errno. GIO would call a lack of memory a full disk. Always returns
+ * FALSE. */
+gboolean
+mtl_set_system_error (int          code,
+                      GError     **error,
+                      const char  *format,
+                      ...)
+{
+  g_autofree char *what = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  what = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+
+  if (code == ENOMEM)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY, "%s: %s", what, g_strerror (code));
+  else
+    g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s: %s", what,
+                 g_strerror (code));
+  return FALSE;
+}
+
 gboolean
 mtl_set_file_error (const char  *name,
                     const char  *what,
                     int          code,
                     GError     **error)
 {
-  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (code), "%s cannot be %s: %s", name, what,
-               g_strerror (code));
-  return FALSE;
+  return mtl_set_system_error (code, error, "%s cannot be %s", name, what);
 }
 
 static const char *

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mtl-crc-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 /* Deflated bytes to read at once: first enough for a header, then more. */
 #define FIRST_INPUT_SIZE 1024
@@ -74,7 +74,9 @@ read_input (MtlFileStream  *self,
   gsize size = self->buffer == NULL ? FIRST_INPUT_SIZE : INPUT_SIZE;
 
   if (self->buffer == NULL)
-    self->buffer = g_malloc (INPUT_SIZE);
+    self->buffer = g_try_malloc (INPUT_SIZE);
+  if (self->buffer == NULL)
+    return mtl_set_no_memory (INPUT_SIZE, error);
 
   size = MIN (size, self->end - self->at);
   if (!mtl_file_source_read_at (self->source, self->at, self->buffer, size, error))
@@ -175,7 +177,14 @@ read_rest (MtlFileStream  *self,
            guint64         size,
            GError        **error)
 {
-  g_autofree guint8 *bytes = self->n_given < size ? g_malloc (INPUT_SIZE) : NULL;
+  g_autofree guint8 *bytes = NULL;
+
+  if (self->n_given >= size)
+    return TRUE;
+
+  bytes = g_try_malloc (INPUT_SIZE);
+  if (bytes == NULL)
+    return mtl_set_no_memory (INPUT_SIZE, error);
 
   while (self->n_given < size)
     if (!mtl_file_stream_read (self, bytes, MIN (size - self->n_given, INPUT_SIZE), error))

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mtl-arena-private.h"
+#include "mtl-error-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define NO_CHARACTER (-1) /* at the end */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mtl-arena-private.h"
+#include "mtl-error-private.h"
 
 struct _MtlNameSlot
 {

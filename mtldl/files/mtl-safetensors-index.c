@@ -6,10 +6,14 @@
 
 #include <string.h>
 
+#include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define WEIGHT_MAP_KEY "weight_map"
+
+/* In bytes. No file system has longer names. */
+#define MAX_FILE_NAME_SIZE 1024
 
 /* The file must be in the folder of the index. */
 static gboolean
@@ -18,7 +22,8 @@ check_file (MtlJsonReader *reader,
 {
   g_autofree char *quoted = NULL;
 
-  if (file.size > 0 && memchr (file.text, '/', file.size) == NULL
+  if (file.size > 0 && file.size <= MAX_FILE_NAME_SIZE
+      && memchr (file.text, '/', file.size) == NULL
       && memchr (file.text, '\\', file.size) == NULL
       && !mtl_json_string_equal (file, ".") && !mtl_json_string_equal (file, ".."))
     return TRUE;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"

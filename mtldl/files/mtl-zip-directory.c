@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define END_SIZE 22

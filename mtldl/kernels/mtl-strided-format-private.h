@@ -6,6 +6,7 @@
 
 G_BEGIN_DECLS
 
+/* Returns NULL if there is not enough memory for the text. */
 char *mtl_strided_format  (const MtlStrided *self,
                            gsize             max_items);
 

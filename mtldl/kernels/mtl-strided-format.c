@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mtl-number-private.h"
+#include "mtl-text-private.h"
 
 /* The defaults of NumPy: numpy.get_printoptions(). */
 #define LINE_WIDTH 75
@@ -40,11 +41,21 @@ typedef struct
   int width;     /* of integers and truth values */
   FloatFormat re;
   FloatFormat im;
+  MtlText text;
+  MtlText word;  /* the next element, before it gets its place in a line */
 } Formatter;
 
+static void
+formatter_clear (Formatter *self)
+{
+  mtl_text_clear (&self->text);
+  mtl_text_clear (&self->word);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Formatter, formatter_clear)
+
 typedef void (* VisitFunc) (Formatter *self,
-                            MtlNumber  number,
-                            gpointer   user_data);
+                            MtlNumber  number);
 
 static gboolean
 is_summarized (const Formatter *self,
@@ -68,15 +79,14 @@ static void
 visit (Formatter *self,
        guint32    axis,
        gint64     offset,
-       VisitFunc  func,
-       gpointer   user_data)
+       VisitFunc  func)
 {
   const MtlLayout *layout = self->strided->layout;
   gint64 extent, stride;
 
   if (axis == layout->n_dims)
     {
-      func (self, load_element (self, offset), user_data);
+      func (self, load_element (self, offset));
       return;
     }
 
@@ -86,7 +96,7 @@ visit (Formatter *self,
     {
       if (i == EDGE_ITEMS && is_summarized (self, extent))
         i = extent - EDGE_ITEMS;
-      visit (self, axis + 1, offset + i * stride, func, user_data);
+      visit (self, axis + 1, offset + i * stride, func);
     }
 }
 
@@ -133,8 +143,7 @@ measure_width (Formatter   *formatter,
 
 static void
 measure_first (Formatter *self,
-               MtlNumber  number,
-               gpointer   user_data)
+               MtlNumber  number)
 {
   if (number.kind == MTL_NUMBER_COMPLEX)
     measure_range (&self->im, number.im);
@@ -162,8 +171,7 @@ format_integer (Formatter *self,
 
 static void
 measure_second (Formatter *self,
-                MtlNumber  number,
-                gpointer   user_data)
+                MtlNumber  number)
 {
   if (number.kind == MTL_NUMBER_COMPLEX)
     measure_width (self, &self->im, number.im, TRUE);
@@ -243,7 +251,6 @@ pad_exponent (char *text,
 
 static void
 append_float (Formatter   *self,
-              GString     *string,
               FloatFormat *format,
               double       value,
               gboolean     sign)
@@ -258,7 +265,7 @@ append_float (Formatter   *self,
       /* NaN has no sign. If sign is set, there is always a plus. */
       text = g_strdup_printf ("%s%s", isnan (value) ? (sign ? "+" : "") : value < 0 ? "-" : plus,
                               isnan (value) ? "nan" : "inf");
-      g_string_append_printf (string, "%*s", format->left + right + 1, text);
+      mtl_text_append_printf (&self->word, "%*s", format->left + right + 1, text);
       return;
     }
 
@@ -274,64 +281,74 @@ append_float (Formatter   *self,
   if (format->exponential)
     text = pad_exponent (text, format->exponent);
 
-  g_string_append_printf (string, "%*s%s%s%*s", format->left - left - (int) strlen (plus), "",
-                          plus, text, format->fraction - fraction, "");
+  mtl_text_append_printf (&self->word, "%*s%s%s%*s", format->left - left - (int) strlen (plus),
+                          "", plus, text, format->fraction - fraction, "");
+}
+
+static gsize
+get_trimmed_len (const MtlText *text)
+{
+  gsize len = text->len;
+
+  while (len > 0 && text->str[len - 1] == ' ')
+    len--;
+  return len;
+}
+
+/* The j comes before the spaces that make the numbers equally wide. */
+static void
+append_j (MtlText *word)
+{
+  gsize end = get_trimmed_len (word);
+
+  mtl_text_append_c (word, ' ');
+  if (end < word->len)
+    word->str[end] = 'j';
 }
 
 static void
-append_element (Formatter *self,
-                MtlNumber  number,
-                gpointer   user_data)
+append_to_word (Formatter *self,
+                MtlNumber  number)
 {
-  GString *string = user_data;
-
   if (number.kind == MTL_NUMBER_INT || number.kind == MTL_NUMBER_UINT)
     {
       g_autofree char *text = format_integer (self, number);
 
-      g_string_append_printf (string, "%*s", self->width, text);
+      mtl_text_append_printf (&self->word, "%*s", self->width, text);
       return;
     }
 
-  append_float (self, string, &self->re, number.re, FALSE);
+  append_float (self, &self->re, number.re, FALSE);
   if (number.kind == MTL_NUMBER_COMPLEX)
     {
-      gsize end;
-
-      append_float (self, string, &self->im, number.im, TRUE);
-      for (end = string->len; string->str[end - 1] == ' '; end--)
-        ;
-      g_string_insert_c (string, end, 'j');
+      append_float (self, &self->im, number.im, TRUE);
+      append_j (&self->word);
     }
 }
 
+/* Appends a word to the line that begins at line_start, or starts a new, indented line. */
 static void
-trim_spaces (GString *string)
-{
-  while (string->len > 0 && string->str[string->len - 1] == ' ')
-    g_string_truncate (string, string->len - 1);
-}
-
-/* Appends a word to the line, or starts a new, indented line. */
-static void
-extend_line (GString    *text,
-             GString    *line,
+extend_line (MtlText    *text,
+             gsize      *line_start,
              const char *word,
+             gsize       word_len,
              gsize       width,
              gsize       indent)
 {
-  if (line->len + strlen (word) > width && line->len > indent)
+  gsize line_len = text->len - *line_start;
+
+  if (line_len + word_len > width && line_len > indent)
     {
-      trim_spaces (line);
-      g_string_append_printf (text, "%s\n", line->str);
-      g_string_printf (line, "%*s", (int) indent, "");
+      mtl_text_truncate (text, get_trimmed_len (text));
+      mtl_text_append_c (text, '\n');
+      *line_start = text->len;
+      mtl_text_append_fill (text, ' ', indent);
     }
-  g_string_append (line, word);
+  mtl_text_append_len (text, word, word_len);
 }
 
 static void
 append_row (Formatter *self,
-            GString   *text,
             guint32    axis,
             gint64     offset,
             gsize      indent,
@@ -339,35 +356,28 @@ append_row (Formatter *self,
 {
   gint64 extent = mtl_layout_shape (self->strided->layout)[axis];
   gint64 stride = mtl_layout_strides (self->strided->layout)[axis];
-  g_autoptr (GString) line = g_string_new (NULL);
-  g_autoptr (GString) word = g_string_new (NULL);
-  gsize start = text->len;
+  gsize line_start = self->text.len - indent;
 
-  g_string_printf (line, "%*s", (int) indent, "");
   for (gint64 i = 0; i < extent; i++)
     {
       if (i == EDGE_ITEMS && is_summarized (self, extent))
         {
-          extend_line (text, line, "...", width - 1, indent);
-          g_string_append_c (line, ' ');
+          extend_line (&self->text, &line_start, "...", 3, width - 1, indent);
+          mtl_text_append_c (&self->text, ' ');
           i = extent - EDGE_ITEMS;
         }
 
-      g_string_truncate (word, 0);
-      visit (self, axis + 1, offset + i * stride, append_element, word);
-      extend_line (text, line, word->str, width - 1, indent);
+      mtl_text_truncate (&self->word, 0);
+      visit (self, axis + 1, offset + i * stride, append_to_word);
+      extend_line (&self->text, &line_start, self->word.str, self->word.len, width - 1, indent);
       if (i + 1 < extent)
-        g_string_append_c (line, ' ');
+        mtl_text_append_c (&self->text, ' ');
     }
-
-  g_string_append (text, line->str);
-  g_string_erase (text, start, indent);
 }
 
 /* Appends one axis with its brackets. */
 static void
 append_axis (Formatter *self,
-             GString   *text,
              guint32    axis,
              gint64     offset,
              gsize      indent,
@@ -377,31 +387,29 @@ append_axis (Formatter *self,
   gint64 extent = mtl_layout_shape (layout)[axis];
   guint32 axes_left = layout->n_dims - axis;
 
-  g_string_append_c (text, '[');
+  mtl_text_append_c (&self->text, '[');
   if (axes_left == 1)
-    append_row (self, text, axis, offset, indent, width);
+    append_row (self, axis, offset, indent, width);
   else
     for (gint64 i = 0; i < extent; i++)
       {
         if (i == EDGE_ITEMS && is_summarized (self, extent))
           {
-            g_string_append (text, "...");
-            for (guint32 n = 1; n < axes_left; n++)
-              g_string_append_c (text, '\n');
-            g_string_append_printf (text, "%*s", (int) indent, "");
+            mtl_text_append (&self->text, "...");
+            mtl_text_append_fill (&self->text, '\n', axes_left - 1);
+            mtl_text_append_fill (&self->text, ' ', indent);
             i = extent - EDGE_ITEMS;
           }
 
-        append_axis (self, text, axis + 1, offset + i * mtl_layout_strides (layout)[axis],
-                     indent + 1, width - 1);
+        append_axis (self, axis + 1, offset + i * mtl_layout_strides (layout)[axis], indent + 1,
+                     width - 1);
         if (i + 1 < extent)
           {
-            for (guint32 n = 1; n < axes_left; n++)
-              g_string_append_c (text, '\n');
-            g_string_append_printf (text, "%*s", (int) indent, "");
+            mtl_text_append_fill (&self->text, '\n', axes_left - 1);
+            mtl_text_append_fill (&self->text, ' ', indent);
           }
       }
-  g_string_append_c (text, ']');
+  mtl_text_append_c (&self->text, ']');
 }
 
 static MtlDType
@@ -495,8 +503,7 @@ mtl_strided_format (const MtlStrided *self,
                     gsize             max_items)
 {
   const MtlLayout *layout = self->layout;
-  Formatter formatter = { .strided = self };
-  GString *text;
+  g_auto (Formatter) formatter = { .strided = self };
 
   if (mtl_layout_is_empty (layout))
     return g_strdup ("[]");
@@ -510,14 +517,13 @@ mtl_strided_format (const MtlStrided *self,
     return format_scalar (&formatter);
 
   formatter.im.any_negative_infinity = TRUE; /* its sign is always shown */
-  visit (&formatter, 0, layout->offset, measure_first, NULL);
+  visit (&formatter, 0, layout->offset, measure_first);
   choose_notation (&formatter.re, formatter.part);
   choose_notation (&formatter.im, formatter.part);
-  visit (&formatter, 0, layout->offset, measure_second, NULL);
+  visit (&formatter, 0, layout->offset, measure_second);
   widen_for_nonfinite (&formatter.re);
   widen_for_nonfinite (&formatter.im);
 
-  text = g_string_new (NULL);
-  append_axis (&formatter, text, 0, layout->offset, 1, LINE_WIDTH);
-  return g_string_free (text, FALSE);
+  append_axis (&formatter, 0, layout->offset, 1, LINE_WIDTH);
+  return mtl_text_check (&formatter.word, NULL) ? mtl_text_steal (&formatter.text, NULL) : NULL;
 }

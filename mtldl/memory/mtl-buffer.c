@@ -537,6 +537,7 @@ new_empty (MtlDevice  *device,
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  * - %MTL_ERROR_OUT_OF_BOUNDS: the range is not within the file
  * - %MTL_ERROR_OVERFLOW: @size is larger than the address space
+ * - %MTL_ERROR_NO_MEMORY: there is no memory or no room among the addresses
  * - %MTL_ERROR_INVALID_DATA: the file changes during the call
  * - %MTL_ERROR_NEEDS_COPY: @device cannot use the pages in place, or not so
  *   many, see [method@Mtl.Device.get_max_buffer_size]

@@ -10,7 +10,8 @@ typedef struct
 {
   MtlAsyncCall parent;
 
-  MtlTensorFileBuilder *builder; /* a copy, made when the call started */
+  MtlTensorFileBuilder *builder; /* a copy, made when the call started; NULL if that failed */
+  GError *error;
   GFile *file;
   guint64 max_size; /* for shards */
 } Call;
@@ -21,6 +22,7 @@ call_clear (gpointer data)
   Call *call = data;
 
   g_clear_object (&call->builder);
+  g_clear_error (&call->error);
   g_clear_object (&call->file);
 }
 
@@ -41,9 +43,18 @@ call_new (MtlTensorFileBuilder  *self,
   call->parent.progress = mtl_progress_new (progress, progress_data, progress_destroy,
                                             io_priority);
   call->parent.is_lasting = TRUE;
-  call->builder = mtl_tensor_file_builder_copy (self);
+  call->builder = mtl_tensor_file_builder_copy (self, &call->error);
   call->file = g_object_ref (file);
   return call;
+}
+
+static gboolean
+check_copied (Call    *call,
+              GError **error)
+{
+  if (call->error != NULL)
+    g_propagate_error (error, g_steal_pointer (&call->error));
+  return call->builder != NULL;
 }
 
 static gpointer
@@ -54,8 +65,9 @@ run_write (gpointer           self,
 {
   Call *call = data;
 
-  return GINT_TO_POINTER (mtl_tensor_file_builder_write_monitored (call->builder, call->file,
-                                                                   monitor, error));
+  return GINT_TO_POINTER (check_copied (call, error)
+                          && mtl_tensor_file_builder_write_monitored (call->builder, call->file,
+                                                                      monitor, error));
 }
 
 /**
@@ -140,8 +152,9 @@ run_write_shards (gpointer           self,
   Call *call = data;
 
   return GINT_TO_POINTER (
-    mtl_tensor_file_builder_write_shards_monitored (call->builder, call->file, call->max_size,
-                                                    monitor, error));
+    check_copied (call, error)
+    && mtl_tensor_file_builder_write_shards_monitored (call->builder, call->file, call->max_size,
+                                                       monitor, error));
 }
 
 /**

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-#include "mtl-error.h"
+#include "mtl-arena-private.h"
+#include "mtl-error-private.h"
 #include "mtl-file-header-writer-private.h"
 #include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"
@@ -138,10 +139,10 @@ plan_tensors (MtlTensorFilePlan     *self,
               MtlTensorFileBuilder  *builder,
               GError               **error)
 {
-  for (guint i = 0; i < builder->tensors->len; i++)
+  for (gsize i = 0; i < builder->n_tensors; i++)
     {
-      MtlPlannedTensor *planned = &g_array_index (self->tensors, MtlPlannedTensor, i);
-      const MtlAddedTensor *tensor = &g_array_index (builder->tensors, MtlAddedTensor, i);
+      MtlPlannedTensor *planned = &self->tensors[i];
+      const MtlAddedTensor *tensor = &builder->tensors[i];
 
       planned->position = i;
       if (!plan_tensor (planned, tensor, builder->format, error)
@@ -152,28 +153,43 @@ plan_tensors (MtlTensorFilePlan     *self,
   return TRUE;
 }
 
-/* Distributes the tensors in the order in which they were added. */
-static void
-share_out (MtlTensorFilePlan *self,
-           guint64            max_size)
+static gboolean
+add_file (MtlTensorFilePlan     *self,
+          const MtlPlannedFile  *file,
+          GError               **error)
 {
-  MtlPlannedFile file = { .tensors = (gpointer) self->tensors->data };
+  if (!mtl_array_reserve ((gpointer *) &self->files, self->n_files, &self->files_capacity,
+                          sizeof *file, error))
+    return FALSE;
 
-  for (guint i = 0; i < self->tensors->len; i++)
+  self->files[self->n_files++] = *file;
+  return TRUE;
+}
+
+/* Distributes the tensors in the order in which they were added. */
+static gboolean
+share_out (MtlTensorFilePlan  *self,
+           guint64             max_size,
+           GError            **error)
+{
+  MtlPlannedFile file = { .tensors = self->tensors };
+
+  for (gsize i = 0; i < self->n_tensors; i++)
     {
-      MtlPlannedTensor *tensor = &g_array_index (self->tensors, MtlPlannedTensor, i);
+      MtlPlannedTensor *tensor = &self->tensors[i];
 
       if (file.n_tensors > 0
           && (file.n_bytes > max_size || tensor->n_bytes > max_size - file.n_bytes))
         {
-          g_array_append_val (self->files, file);
+          if (!add_file (self, &file, error))
+            return FALSE;
           file = (MtlPlannedFile) { .tensors = tensor };
         }
       file.n_tensors++;
       file.n_bytes += tensor->n_bytes;
     }
 
-  g_array_append_val (self->files, file);
+  return add_file (self, &file, error);
 }
 
 static int
@@ -271,13 +287,12 @@ plan_file (MtlPlannedFile        *file,
   if (!describe_metadata (table, builder, error) || !describe_tensors (table, file, error))
     return FALSE;
 
-  file->header = builder->format == MTL_TENSOR_FILE_FORMAT_NPY
-                   ? mtl_npy_header_write (&table->entries[0], alignment, error)
-                   : mtl_safetensors_header_write (table, alignment, error);
-  if (file->header == NULL)
+  if (!(builder->format == MTL_TENSOR_FILE_FORMAT_NPY
+          ? mtl_npy_header_write (&table->entries[0], alignment, &file->header, error)
+          : mtl_safetensors_header_write (table, alignment, &file->header, error)))
     return FALSE;
 
-  file->n_bytes += file->header->len;
+  file->n_bytes += file->header.len;
   return TRUE;
 }
 
@@ -291,9 +306,10 @@ check_format (MtlTensorFileBuilder  *builder,
   if (builder->format != MTL_TENSOR_FILE_FORMAT_NPY)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  ".npz files can be read, but not written");
-  else if (builder->tensors->len != 1)
+  else if (builder->n_tensors != 1)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "A .npy file has one tensor, but %u were added", builder->tensors->len);
+                 "A .npy file has one tensor, but %" G_GSIZE_FORMAT " were added",
+                 builder->n_tensors);
   else if (g_tree_nnodes (builder->metadata) > 0)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  "A .npy file has no metadata, but %d were set",
@@ -304,19 +320,18 @@ check_format (MtlTensorFileBuilder  *builder,
   return FALSE;
 }
 
-static void
-planned_tensor_clear (gpointer tensor)
+/* Zeroed, so that the plan can be freed at any time. */
+static gboolean
+allocate_tensors (MtlTensorFilePlan  *self,
+                  gsize               n_tensors,
+                  GError            **error)
 {
-  g_clear_object (&((MtlPlannedTensor *) tensor)->view);
-}
+  self->tensors = g_try_new0 (MtlPlannedTensor, MAX (n_tensors, 1));
+  if (self->tensors == NULL)
+    return mtl_set_no_memory (n_tensors * sizeof (MtlPlannedTensor), error);
 
-static void
-planned_file_clear (gpointer item)
-{
-  MtlPlannedFile *file = item;
-
-  if (file->header != NULL)
-    g_string_free (file->header, TRUE);
+  self->n_tensors = n_tensors;
+  return TRUE;
 }
 
 MtlTensorFilePlan *
@@ -326,24 +341,15 @@ mtl_tensor_file_plan_new (MtlTensorFileBuilder  *builder,
 {
   g_autoptr (MtlTensorFilePlan) self = g_new0 (MtlTensorFilePlan, 1);
 
-  self->tensors = g_array_sized_new (FALSE, TRUE, sizeof (MtlPlannedTensor),
-                                     builder->tensors->len);
-  g_array_set_clear_func (self->tensors, planned_tensor_clear);
-  g_array_set_size (self->tensors, builder->tensors->len);
-  self->files = g_array_new (FALSE, TRUE, sizeof (MtlPlannedFile));
-  g_array_set_clear_func (self->files, planned_file_clear);
-
-  if (!check_format (builder, error) || !plan_tensors (self, builder, error))
+  if (!check_format (builder, error) || !allocate_tensors (self, builder->n_tensors, error)
+      || !plan_tensors (self, builder, error) || !share_out (self, max_size, error))
     return NULL;
 
-  share_out (self, max_size);
-  for (guint i = 0; i < self->files->len; i++)
+  for (gsize i = 0; i < self->n_files; i++)
     {
-      MtlPlannedFile *file = &g_array_index (self->files, MtlPlannedFile, i);
-
-      if (!plan_file (file, builder, error))
+      if (!plan_file (&self->files[i], builder, error))
         return NULL;
-      self->n_bytes += file->n_bytes;
+      self->n_bytes += self->files[i].n_bytes;
     }
 
   return g_steal_pointer (&self);
@@ -352,33 +358,38 @@ mtl_tensor_file_plan_new (MtlTensorFileBuilder  *builder,
 void
 mtl_tensor_file_plan_free (MtlTensorFilePlan *self)
 {
-  g_array_unref (self->tensors);
-  g_array_unref (self->files);
+  for (gsize i = 0; i < self->n_tensors; i++)
+    g_clear_object (&self->tensors[i].view);
+  for (gsize i = 0; i < self->n_files; i++)
+    mtl_text_clear (&self->files[i].header);
+  g_free (self->tensors);
+  g_free (self->files);
   g_free (self);
 }
 
-GString *
+gboolean
 mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
                                   const char *const        *names,
+                                  MtlText                  *text,
                                   GError                  **error)
 {
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
 
-  for (guint i = 0; i < self->files->len; i++)
+  for (gsize i = 0; i < self->n_files; i++)
     {
-      const MtlPlannedFile *file = &g_array_index (self->files, MtlPlannedFile, i);
+      const MtlPlannedFile *file = &self->files[i];
 
       if (!mtl_tensor_table_add_file (table, names[i], error))
-        return NULL;
+        return FALSE;
 
       for (gsize j = 0; j < file->n_tensors; j++)
         {
           MtlTensorEntry entry = { .name = file->tensors[j].name, .file = i };
 
           if (!mtl_tensor_table_add (table, &entry, error))
-            return NULL;
+            return FALSE;
         }
     }
 
-  return mtl_safetensors_index_write (table, self->n_tensor_bytes);
+  return mtl_safetensors_index_write (table, self->n_tensor_bytes, text, error);
 }

@@ -5,12 +5,13 @@
 #include "mtl-file-replacement-private.h"
 #include "mtl-strided-view-private.h"
 #include "mtl-tensor-file-builder.h"
+#include "mtl-text-private.h"
 
 G_BEGIN_DECLS
 
 typedef struct
 {
-  GRefString *name;
+  char *name; /* shared, see mtl-shared-text.c */
   MtlStridedView *view;
   MtlDType dtype; /* %MTL_DTYPE_OTHER: that of the view */
 } MtlAddedTensor;
@@ -19,9 +20,11 @@ struct _MtlTensorFileBuilder
 {
   GObject parent_instance;
 
-  GArray *tensors; /* of MtlAddedTensor, in the order in which they were added */
+  MtlAddedTensor *tensors; /* in the order in which they were added */
+  gsize n_tensors;
+  gsize capacity;
   GTree *names;    /* of the tensors; a tree, since no choice of names makes it slow */
-  GTree *metadata; /* key to value */
+  GTree *metadata; /* key to value, both shared texts */
   MtlTensorFileFormat format;
   MtlTensorFileOrder order;
   guint alignment;
@@ -44,14 +47,17 @@ typedef struct
 {
   MtlPlannedTensor *tensors;
   gsize n_tensors;
-  GString *header;
+  MtlText header;
   guint64 n_bytes; /* of the tensors, and of the header once it is written */
 } MtlPlannedFile;
 
 typedef struct
 {
-  GArray *tensors; /* of MtlPlannedTensor */
-  GArray *files;   /* of MtlPlannedFile, at least one */
+  MtlPlannedTensor *tensors;
+  gsize n_tensors;
+  MtlPlannedFile *files; /* at least one */
+  gsize n_files;
+  gsize files_capacity;
   guint64 n_tensor_bytes;
   guint64 n_bytes; /* with the headers */
 } MtlTensorFilePlan;
@@ -65,8 +71,9 @@ void               mtl_tensor_file_plan_free        (MtlTensorFilePlan        *s
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlTensorFilePlan, mtl_tensor_file_plan_free)
 
 /* The text of the index, for files with these names. */
-GString           *mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
+gboolean           mtl_tensor_file_plan_write_index (const MtlTensorFilePlan  *self,
                                                      const char *const        *names,
+                                                     MtlText                  *text,
                                                      GError                  **error);
 
 /* Copies tensors to files through one block of memory. */
@@ -109,7 +116,8 @@ gboolean mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *
                                                          const MtlMonitor      *monitor,
                                                          GError               **error);
 
-/* A copy for another thread, which shares the views. */
-MtlTensorFileBuilder *mtl_tensor_file_builder_copy (MtlTensorFileBuilder *self);
+/* A copy for another thread, which shares the views and texts. */
+MtlTensorFileBuilder *mtl_tensor_file_builder_copy (MtlTensorFileBuilder  *self,
+                                                    GError               **error);
 
 G_END_DECLS

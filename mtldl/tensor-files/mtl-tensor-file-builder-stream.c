@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#include "mtl-arena-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-host-elements-private.h"
 #include "mtl-tensor-values-private.h"
 

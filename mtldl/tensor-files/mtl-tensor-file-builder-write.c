@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
 
@@ -56,7 +56,7 @@ write_beside (MtlTensorStream       *stream,
     return NULL;
 
   stream->file = replacement;
-  return mtl_tensor_stream_write_bytes (stream, planned->header->str, planned->header->len, error)
+  return mtl_tensor_stream_write_bytes (stream, planned->header.str, planned->header.len, error)
          && write_tensors (stream, planned, error)
          && mtl_file_replacement_flush (replacement, error)
          && mtl_monitor_check (stream->monitor, error) ? g_steal_pointer (&replacement) : NULL;
@@ -75,8 +75,7 @@ mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
   if (plan == NULL || !mtl_tensor_stream_init (&stream, plan->n_bytes, monitor, error))
     return FALSE;
 
-  replacement = write_beside (&stream, &g_array_index (plan->files, MtlPlannedFile, 0), file,
-                              error);
+  replacement = write_beside (&stream, &plan->files[0], file, error);
   return replacement != NULL && mtl_file_replacement_commit (replacement, error);
 }
 
@@ -103,15 +102,43 @@ get_model_name (GFile   *index,
   return NULL;
 }
 
-static GStrv
-name_files (const char *model,
-            guint       n_files)
+/* The files of one model. The index is the last of them. */
+typedef struct
 {
-  GStrv names = g_new0 (char *, n_files + 1);
+  MtlFileReplacement **items;
+  char **names; /* of all but the index */
+  gsize n_files;
+} Shards;
 
-  for (guint i = 0; i < n_files; i++)
-    names[i] = g_strdup_printf ("%s-%05u-of-%05u" FORMAT_ENDING, model, i + 1, n_files);
-  return names;
+static void
+shards_clear (Shards *self)
+{
+  for (gsize i = 0; self->items != NULL && i <= self->n_files; i++)
+    g_clear_pointer (&self->items[i], mtl_file_replacement_free);
+  g_clear_pointer (&self->items, g_free);
+  g_clear_pointer (&self->names, g_strfreev);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Shards, shards_clear)
+
+static gboolean
+shards_init (Shards      *self,
+             const char  *model,
+             gsize        n_files,
+             GError     **error)
+{
+  *self = (Shards) {
+    .items = g_try_new0 (MtlFileReplacement *, n_files + 1),
+    .names = g_try_new0 (char *, n_files + 1),
+    .n_files = n_files,
+  };
+  if (self->items == NULL || self->names == NULL)
+    return mtl_set_no_memory ((n_files + 1) * sizeof (gpointer), error);
+
+  for (gsize i = 0; i < n_files; i++)
+    self->names[i] = g_strdup_printf ("%s-%05" G_GSIZE_FORMAT "-of-%05" G_GSIZE_FORMAT
+                                      FORMAT_ENDING, model, i + 1, n_files);
+  return TRUE;
 }
 
 static MtlFileReplacement *
@@ -121,52 +148,44 @@ write_index (const MtlTensorFilePlan  *plan,
              const MtlMonitor         *monitor,
              GError                  **error)
 {
-  GString *text = mtl_tensor_file_plan_write_index (plan, names, error);
-  g_autoptr (GBytes) bytes = text != NULL ? g_string_free_to_bytes (text) : NULL;
+  g_auto (MtlText) text = { NULL };
   g_autoptr (MtlFileReplacement) index = NULL;
 
-  if (bytes == NULL)
+  if (!mtl_tensor_file_plan_write_index (plan, names, &text, error))
     return NULL;
 
   index = mtl_file_replacement_new (file, error);
   return index != NULL
-         && mtl_file_replacement_write (index, g_bytes_get_data (bytes, NULL),
-                                        g_bytes_get_size (bytes), error)
+         && mtl_file_replacement_write (index, text.str, text.len, error)
          && mtl_file_replacement_flush (index, error)
          && mtl_monitor_check (monitor, error) ? g_steal_pointer (&index) : NULL;
 }
 
-/* Appends the files to the list, and the index as the last one. */
 static gboolean
-write_all_beside (const MtlTensorFilePlan  *plan,
+write_all_beside (Shards                   *shards,
+                  const MtlTensorFilePlan  *plan,
                   GFile                    *index,
-                  const char *const        *names,
-                  GPtrArray                *replacements,
                   const MtlMonitor         *monitor,
                   GError                  **error)
 {
   g_auto (MtlTensorStream) stream = { .memory = NULL };
   g_autoptr (GFile) folder = g_file_get_parent (index);
-  MtlFileReplacement *replacement;
 
   if (!mtl_tensor_stream_init (&stream, plan->n_bytes, monitor, error))
     return FALSE;
 
-  for (guint i = 0; i < plan->files->len; i++)
+  for (gsize i = 0; i < plan->n_files; i++)
     {
-      g_autoptr (GFile) file = g_file_get_child (folder, names[i]);
+      g_autoptr (GFile) file = g_file_get_child (folder, shards->names[i]);
 
-      replacement = write_beside (&stream, &g_array_index (plan->files, MtlPlannedFile, i), file,
-                                  error);
-      if (replacement == NULL)
+      shards->items[i] = write_beside (&stream, &plan->files[i], file, error);
+      if (shards->items[i] == NULL)
         return FALSE;
-      g_ptr_array_add (replacements, replacement);
     }
 
-  replacement = write_index (plan, index, names, monitor, error);
-  if (replacement != NULL)
-    g_ptr_array_add (replacements, replacement);
-  return replacement != NULL;
+  shards->items[plan->n_files] = write_index (plan, index, (const char *const *) shards->names,
+                                              monitor, error);
+  return shards->items[plan->n_files] != NULL;
 }
 
 static gboolean
@@ -189,11 +208,9 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
                                                 const MtlMonitor      *monitor,
                                                 GError               **error)
 {
-  g_autoptr (GPtrArray) replacements =
-    g_ptr_array_new_with_free_func ((GDestroyNotify) mtl_file_replacement_free);
   g_autoptr (MtlTensorFilePlan) plan = NULL;
   g_autofree char *model = NULL;
-  g_auto (GStrv) names = NULL;
+  g_auto (Shards) shards = { NULL };
 
   if (!check_has_index (self, error))
     return FALSE;
@@ -203,15 +220,12 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
     return FALSE;
 
   plan = mtl_tensor_file_plan_new (self, max_size, error);
-  if (plan == NULL)
+  if (plan == NULL || !shards_init (&shards, model, plan->n_files, error)
+      || !write_all_beside (&shards, plan, index, monitor, error))
     return FALSE;
 
-  names = name_files (model, plan->files->len);
-  if (!write_all_beside (plan, index, (const char *const *) names, replacements, monitor, error))
-    return FALSE;
-
-  for (guint i = 0; i < replacements->len; i++)
-    if (!mtl_file_replacement_commit (g_ptr_array_index (replacements, i), error))
+  for (gsize i = 0; i <= shards.n_files; i++)
+    if (!mtl_file_replacement_commit (shards.items[i], error))
       return FALSE;
 
   return TRUE;

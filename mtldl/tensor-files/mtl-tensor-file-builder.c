@@ -6,10 +6,12 @@
 
 #include <string.h>
 
+#include "mtl-arena-private.h"
 #include "mtl-enum-types.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-number-private.h"
 #include "mtl-quoted-text-private.h"
+#include "mtl-shared-text-private.h"
 
 /**
  * MtlTensorFileBuilder:
@@ -68,7 +70,12 @@ mtl_tensor_file_builder_finalize (GObject *object)
 
   g_tree_unref (self->names);
   g_tree_unref (self->metadata);
-  g_array_unref (self->tensors);
+  for (gsize i = 0; i < self->n_tensors; i++)
+    {
+      mtl_shared_text_unref (self->tensors[i].name);
+      g_object_unref (self->tensors[i].view);
+    }
+  g_free (self->tensors);
 
   G_OBJECT_CLASS (mtl_tensor_file_builder_parent_class)->finalize (object);
 }
@@ -164,15 +171,6 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
-static void
-added_tensor_clear (gpointer item)
-{
-  MtlAddedTensor *tensor = item;
-
-  g_ref_string_release (tensor->name);
-  g_object_unref (tensor->view);
-}
-
 static int
 compare_texts (gconstpointer a,
                gconstpointer b,
@@ -184,11 +182,9 @@ compare_texts (gconstpointer a,
 static void
 mtl_tensor_file_builder_init (MtlTensorFileBuilder *self)
 {
-  self->tensors = g_array_new (FALSE, FALSE, sizeof (MtlAddedTensor));
-  g_array_set_clear_func (self->tensors, added_tensor_clear);
   self->names = g_tree_new_full (compare_texts, NULL, NULL, NULL);
-  self->metadata = g_tree_new_full (compare_texts, NULL, (GDestroyNotify) g_ref_string_release,
-                                    (GDestroyNotify) g_ref_string_release);
+  self->metadata = g_tree_new_full (compare_texts, NULL, (GDestroyNotify) mtl_shared_text_unref,
+                                    (GDestroyNotify) mtl_shared_text_unref);
 }
 
 /**
@@ -206,16 +202,23 @@ mtl_tensor_file_builder_new (void)
   return g_object_new (MTL_TYPE_TENSOR_FILE_BUILDER, NULL);
 }
 
-/* Takes ownership of the name. */
+/* Makes room for one more tensor. */
+static gboolean
+reserve (MtlTensorFileBuilder  *self,
+         GError               **error)
+{
+  return mtl_array_reserve ((gpointer *) &self->tensors, self->n_tensors, &self->capacity,
+                            sizeof (MtlAddedTensor), error);
+}
+
+/* Takes ownership of the name. There must be room. */
 static void
 add_tensor (MtlTensorFileBuilder *self,
-            GRefString           *name,
+            char                 *name,
             MtlStridedView       *view,
             MtlDType              dtype)
 {
-  MtlAddedTensor tensor = { name, g_object_ref (view), dtype };
-
-  g_array_append_val (self->tensors, tensor);
+  self->tensors[self->n_tensors++] = (MtlAddedTensor) { name, g_object_ref (view), dtype };
   g_tree_insert (self->names, name, NULL);
 }
 
@@ -224,27 +227,30 @@ copy_pair (gpointer key,
            gpointer value,
            gpointer metadata)
 {
-  g_tree_insert (metadata, g_ref_string_acquire (key), g_ref_string_acquire (value));
+  g_tree_insert (metadata, mtl_shared_text_ref (key), mtl_shared_text_ref (value));
   return FALSE;
 }
 
 MtlTensorFileBuilder *
-mtl_tensor_file_builder_copy (MtlTensorFileBuilder *self)
+mtl_tensor_file_builder_copy (MtlTensorFileBuilder  *self,
+                              GError               **error)
 {
-  MtlTensorFileBuilder *copy = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlTensorFileBuilder) copy = mtl_tensor_file_builder_new ();
 
   copy->format = self->format;
   copy->order = self->order;
   copy->alignment = self->alignment;
   g_tree_foreach (self->metadata, copy_pair, copy->metadata);
-  for (guint i = 0; i < self->tensors->len; i++)
+  for (gsize i = 0; i < self->n_tensors; i++)
     {
-      const MtlAddedTensor *tensor = &g_array_index (self->tensors, MtlAddedTensor, i);
+      const MtlAddedTensor *tensor = &self->tensors[i];
 
-      add_tensor (copy, g_ref_string_acquire (tensor->name), tensor->view, tensor->dtype);
+      if (!reserve (copy, error))
+        return NULL;
+      add_tensor (copy, mtl_shared_text_ref (tensor->name), tensor->view, tensor->dtype);
     }
 
-  return copy;
+  return g_steal_pointer (&copy);
 }
 
 static gboolean
@@ -284,7 +290,7 @@ check_name (MtlTensorFileBuilder  *self,
 
   quoted = mtl_quote_text (name, strlen (name));
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "Tensor %s was already added, among %u", quoted, self->tensors->len);
+               "Tensor %s was already added, among %" G_GSIZE_FORMAT, quoted, self->n_tensors);
   return FALSE;
 }
 
@@ -295,10 +301,16 @@ add (MtlTensorFileBuilder  *self,
      MtlDType               dtype,
      GError               **error)
 {
-  if (!check_name (self, name, error))
+  char *own_name;
+
+  if (!check_name (self, name, error) || !reserve (self, error))
     return FALSE;
 
-  add_tensor (self, g_ref_string_new (name), view, dtype);
+  own_name = mtl_shared_text_new (name, error);
+  if (own_name == NULL)
+    return FALSE;
+
+  add_tensor (self, own_name, view, dtype);
   return TRUE;
 }
 
@@ -321,6 +333,7 @@ add (MtlTensorFileBuilder  *self,
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: there is already a tensor with that name, or
  *   @name is not UTF-8, or is `__metadata__`, which safetensors reserves
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  *
  * Returns: %TRUE on success
  *
@@ -382,6 +395,25 @@ mtl_tensor_file_builder_add_converted (MtlTensorFileBuilder  *self,
   return add (self, name, view, dtype, error);
 }
 
+static gboolean
+replace_metadata (MtlTensorFileBuilder  *self,
+                  const char            *key,
+                  const char            *value,
+                  GError               **error)
+{
+  char *own_key = mtl_shared_text_new (key, error);
+  char *own_value = own_key != NULL ? mtl_shared_text_new (value, error) : NULL;
+
+  if (own_value == NULL)
+    {
+      g_clear_pointer (&own_key, mtl_shared_text_unref);
+      return FALSE;
+    }
+
+  g_tree_replace (self->metadata, own_key, own_value);
+  return TRUE;
+}
+
 /**
  * mtl_tensor_file_builder_set_metadata:
  * @self: a builder
@@ -396,6 +428,7 @@ mtl_tensor_file_builder_add_converted (MtlTensorFileBuilder  *self,
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @key or @value is not UTF-8
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  *
  * Returns: %TRUE on success
  *
@@ -415,9 +448,9 @@ mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
     return FALSE;
 
   if (value != NULL)
-    g_tree_replace (self->metadata, g_ref_string_new (key), g_ref_string_new (value));
-  else
-    g_tree_remove (self->metadata, key);
+    return replace_metadata (self, key, value, error);
+
+  g_tree_remove (self->metadata, key);
   return TRUE;
 }
 

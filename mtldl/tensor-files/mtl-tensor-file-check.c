@@ -8,7 +8,7 @@
 #include "mtl-tensor-file-private.h"
 
 #include "mtl-element-type-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-layout-private.h"
 #include "mtl-progress-private.h"
@@ -97,7 +97,11 @@ check_bytes (const Checking        *checking,
              const MtlMonitor      *monitor,
              GError               **error)
 {
-  g_autofree guint8 *block = g_malloc (MIN (end - begin, BLOCK_SIZE));
+  const gsize block_size = MIN (end - begin, BLOCK_SIZE);
+  g_autofree guint8 *block = g_try_malloc (MAX (block_size, 1));
+
+  if (block == NULL)
+    return mtl_set_no_memory (block_size, error);
 
   for (gsize size; begin < end; begin += size)
     {
@@ -137,8 +141,11 @@ check_stream (const Checking        *checking,
 {
   const MtlArchiveMember *member = entry->member;
   const guint64 n_bytes = entry->end - entry->begin;
-  g_autofree guint8 *block = g_malloc (MAX (BLOCK_SIZE, member->header_size));
+  const gsize block_size = MAX (BLOCK_SIZE, member->header_size);
+  g_autofree guint8 *block = g_try_malloc (block_size);
 
+  if (block == NULL)
+    return mtl_set_no_memory (block_size, error);
   if (!mtl_file_stream_read (stream, block, member->header_size, error))
     return FALSE;
 
@@ -202,7 +209,7 @@ check_entries (MtlTensorFile         *self,
                MtlPieceCount         *count,
                GError               **error)
 {
-  g_autofree guint64 *ends = g_new (guint64, n_entries + 1);
+  g_autofree guint64 *ends = g_try_new (guint64, n_entries + 1);
   g_auto (MtlPartReader) reader = { 0 };
   Checking checking = { .entries = entries, .checks = checks };
   const MtlPieces pieces = {
@@ -213,6 +220,9 @@ check_entries (MtlTensorFile         *self,
     .data = &checking,
   };
   guint64 end = 0;
+
+  if (ends == NULL)
+    return mtl_set_no_memory ((n_entries + 1) * sizeof (guint64), error);
 
   for (gsize i = 0; i < n_entries; i++)
     ends[i] = end += entries[i].end - entries[i].begin;

@@ -174,7 +174,13 @@ mtl_tensor_file_give_entry (MtlTensorFile        *self,
    * weak references know whether it is too late. */
   g_mutex_lock (&self->mutex);
   if (self->given == NULL)
-    self->given = g_new0 (GWeakRef, self->table->n_entries);
+    self->given = g_try_new0 (GWeakRef, self->table->n_entries);
+  /* A list has no errors. Without memory, entries are merely created again. */
+  if (self->given == NULL)
+    {
+      g_mutex_unlock (&self->mutex);
+      return entry_new (self, entry);
+    }
   given = g_weak_ref_get (&self->given[position]);
   if (given == NULL)
     {

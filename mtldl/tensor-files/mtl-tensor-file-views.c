@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "mtl-element-type-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
@@ -223,7 +223,10 @@ skip (MtlFileStream  *stream,
       gsize           size,
       GError        **error)
 {
-  g_autofree guint8 *bytes = g_malloc (size);
+  g_autofree guint8 *bytes = g_try_malloc (size);
+
+  if (bytes == NULL)
+    return mtl_set_no_memory (size, error);
 
   return mtl_file_stream_read (stream, bytes, size, error);
 }
@@ -278,7 +281,7 @@ read_group (MtlTensorFile  *self,
             GError        **error)
 {
   const MtlTensorEntry *first = tensors[0]->entry;
-  g_autofree guint64 *ends = g_new (guint64, n_tensors);
+  g_autofree guint64 *ends = g_try_new (guint64, n_tensors);
   g_auto (MtlPartReader) reader = { 0 };
   Reading reading = { .tensors = tensors };
   const MtlPieces pieces = {
@@ -289,6 +292,9 @@ read_group (MtlTensorFile  *self,
     .data = &reading,
   };
   guint64 end = 0;
+
+  if (ends == NULL)
+    return mtl_set_no_memory (n_tensors * sizeof (guint64), error);
 
   for (gsize i = 0; i < n_tensors; i++)
     ends[i] = end += tensors[i]->memory->size;
@@ -395,13 +401,21 @@ mtl_tensor_file_free_views (MtlStridedView **views,
 }
 
 static PlacedTensor *
-find_matches (MtlTensorFile *self,
-              const char    *pattern,
-              gsize         *n_matches)
+find_matches (MtlTensorFile  *self,
+              const char     *pattern,
+              gsize          *n_matches,
+              GError        **error)
 {
   g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
-  PlacedTensor *tensors = g_new0 (PlacedTensor, self->table->n_entries + 1);
+  PlacedTensor *tensors = g_try_new0 (PlacedTensor, self->table->n_entries + 1);
   gsize n = 0;
+
+  *n_matches = 0;
+  if (tensors == NULL)
+    {
+      mtl_set_no_memory ((self->table->n_entries + 1) * sizeof (PlacedTensor), error);
+      return NULL;
+    }
 
   for (gsize i = 0; i < self->table->n_entries; i++)
     if (g_pattern_spec_match_string (spec, self->table->entries[i].name))
@@ -418,8 +432,11 @@ place_all (MtlTensorFile     *self,
            const MtlMonitor  *monitor,
            GError           **error)
 {
-  g_autofree PlacedTensor **to_read = g_new (PlacedTensor *, n_tensors + 1);
+  g_autofree PlacedTensor **to_read = g_try_new (PlacedTensor *, n_tensors + 1);
   gsize n_to_read = 0;
+
+  if (to_read == NULL)
+    return mtl_set_no_memory ((n_tensors + 1) * sizeof (PlacedTensor *), error);
 
   for (gsize i = 0; i < n_tensors; i++)
     {
@@ -438,7 +455,13 @@ new_views (PlacedTensor  *tensors,
            gsize          n_tensors,
            GError       **error)
 {
-  MtlStridedView **views = g_new0 (MtlStridedView *, n_tensors + 1);
+  MtlStridedView **views = g_try_new0 (MtlStridedView *, n_tensors + 1);
+
+  if (views == NULL)
+    {
+      mtl_set_no_memory ((n_tensors + 1) * sizeof (MtlStridedView *), error);
+      return NULL;
+    }
 
   for (gsize i = 0; i < n_tensors; i++)
     {
@@ -460,11 +483,11 @@ mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
                                       gsize             *n_views,
                                       GError           **error)
 {
-  g_autofree PlacedTensor *tensors = find_matches (self, pattern, n_views);
+  g_autofree PlacedTensor *tensors = find_matches (self, pattern, n_views, error);
   MtlStridedView **views = NULL;
   gsize n_tensors = *n_views;
 
-  if (mtl_tensor_file_check_open (self, error)
+  if (tensors != NULL && mtl_tensor_file_check_open (self, error)
       && place_all (self, tensors, n_tensors, monitor, error))
     views = new_views (tensors, n_tensors, error);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mtl-enum-types.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
@@ -818,6 +818,7 @@ get_mapped_range (MtlStridedView  *view,
  * Errors:
  *
  * - %MTL_ERROR_OVERFLOW: the bounds of a view do not fit their type
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  * - [error@Gio.IOErrorEnum]: the system refuses, or the operation was cancelled
  *
  * Returns: %TRUE if the system was asked
@@ -840,7 +841,10 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  ranges = g_new (ByteRange, n_views + 1);
+  ranges = g_try_new (ByteRange, MAX (n_views, 1));
+  if (ranges == NULL)
+    return mtl_set_no_memory (n_views * sizeof (ByteRange), error);
+
   for (gsize i = 0; i < n_views; i++)
     if (!get_mapped_range (views[i], &ranges[i], error))
       return FALSE;
@@ -883,6 +887,7 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
  *
  * - %MTL_ERROR_INVALID_DATA: a tensor has a fault, or the file was changed
  *   after it was opened
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  * - %G_IO_ERROR_CLOSED: the file was closed
  * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  * - the other errors of [error@Gio.IOErrorEnum]: the file cannot be read

@@ -4,7 +4,7 @@
 
 #include "mtl-layout-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 gint64
 mtl_layout_get_volume (const MtlLayout *self)
@@ -170,8 +170,14 @@ gint64 *
 mtl_layout_dup_byte_strides (const MtlLayout  *self,
                              GError          **error)
 {
-  g_autofree gint64 *byte_strides = g_new (gint64, MAX (self->n_dims, 1));
+  g_autofree gint64 *byte_strides = g_try_new (gint64, MAX (self->n_dims, 1));
   const gint64 *strides = mtl_layout_strides (self);
+
+  if (byte_strides == NULL)
+    {
+      mtl_set_no_memory (self->n_dims * sizeof (gint64), error);
+      return NULL;
+    }
 
   for (guint32 i = 0; i < self->n_dims; i++)
     {

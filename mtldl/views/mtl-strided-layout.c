@@ -592,6 +592,7 @@ mtl_strided_layout_get_strides (MtlStridedLayout *self,
  *
  * - %MTL_ERROR_NOT_SUPPORTED: a stride is not a whole number of bytes
  * - %MTL_ERROR_OVERFLOW: a stride does not fit in 63 bits
+ * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  *
  * Returns: (array length=n_dims) (transfer full): the strides in bytes
  *

@@ -28,7 +28,8 @@ is_worth_showing (MtlStridedView *self,
  *
  * Formats the elements like NumPy prints an array, with the lanes of vectors as
  * one more axis. The result is only a description if the elements cannot be
- * read, or if there are more than @max_items and the host cannot access them.
+ * read, if there are more than @max_items and the host cannot access them, or if
+ * there is not enough memory for the text.
  *
  * Returns: (transfer full): the text
  *
@@ -39,6 +40,7 @@ mtl_strided_view_format (MtlStridedView *self,
                          gsize           max_items)
 {
   g_auto (MtlHostElements) elements = { .layout = NULL };
+  g_autofree char *text = NULL;
   g_autofree char *shape = NULL;
   g_autofree char *type = NULL;
 
@@ -46,7 +48,9 @@ mtl_strided_view_format (MtlStridedView *self,
 
   if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
       && mtl_host_elements_spread_lanes (&elements, NULL))
-    return mtl_strided_format (&elements.strided, max_items);
+    text = mtl_strided_format (&elements.strided, max_items);
+  if (text != NULL)
+    return g_steal_pointer (&text);
 
   shape = mtl_dims_to_string (mtl_layout_shape (&self->layout), self->layout.n_dims);
   type = mtl_element_type_to_string (self->type);

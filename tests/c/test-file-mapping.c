@@ -160,7 +160,7 @@ test_prefetch_refused (TestFolder    *folder,
     return;
 
   g_assert_false (mtl_mapped_bytes_prefetch (pages, 100000, &error));
-  assert_system_failed (error, G_IO_ERROR_NO_SPACE, "100000 bytes cannot be read ahead: Cannot");
+  assert_failed (error, MTL_ERROR_NO_MEMORY, "100000 bytes cannot be read ahead: Cannot");
 }
 
 #ifdef MADV_POPULATE_READ

@@ -83,6 +83,17 @@ test_refused (void)
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     assert_fails (parse (cases[i].text, &error), MTL_ERROR_INVALID_DATA, cases[i].message);
 
+  for (int size = 1024; size <= 1025; size++)
+    {
+      g_autofree char *text = g_strdup_printf ("{\"weight_map\":{\"a\":\"%0*d\"}}", size, 0);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlTensorTable) table = parse (text, &error);
+
+      g_assert_cmpint (table != NULL, ==, size == 1024);
+      if (table == NULL)
+        assert_failed (error, MTL_ERROR_INVALID_DATA, "…” is not the name of a file");
+    }
+
   assert_fails (parse ("{\"weight_map\":{\"a\":\"f\\u0000\"}}", &error), MTL_ERROR_NOT_SUPPORTED,
                 "Tensor “a”: A string has the character U+0000");
   /* Before anything of it is read. */

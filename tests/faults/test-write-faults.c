@@ -28,6 +28,7 @@ static const Fault write_faults[] = {
   { FAULT_RESERVE, EFBIG },
   { FAULT_RESERVE, EINTR, TRUE },
   { FAULT_RESERVE, EOPNOTSUPP, TRUE },
+  { FAULT_WRITE, ENOMEM },
   { FAULT_WRITE, EIO },
   { FAULT_WRITE, ENOSPC },
   { FAULT_WRITE, EINTR, TRUE },
