@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: reach.py Mtl-1.gir: every public function is called from C and from
-Python by the tests or the examples.
+Python by the tests or the examples. Each that can fail or allocates is also called
+where every allocation fails in turn.
 
 The programs in JavaScript and Vala check the same of themselves as they run.
 """
@@ -23,23 +24,30 @@ def read_sources(*folders):
 
 
 def functions(gir):
-    """C name, name in bindings, and whether bindings see it."""
+    """C name, name in bindings, whether bindings see it, and whether it can fail or allocates."""
     for element in ElementTree.parse(gir).getroot().iter():
         kind = element.tag.removeprefix(CORE)
         if kind not in ("function", "method", "constructor") or element.get("moved-to"):
             continue
         visible = element.get("introspectable") != "0" and not element.get("shadowed-by")
-        yield element.get(C + "identifier"), element.get("shadows") or element.get("name"), visible
+        c_name = element.get(C + "identifier")
+        transfer = element.find(CORE + "return-value").get("transfer-ownership")
+        may_fail = bool(element.get("throws") or transfer != "none" or c_name.endswith("_async"))
+        yield c_name, element.get("shadows") or element.get("name"), visible, may_fail
 
 
 def main(gir):
     in_c = read_sources("tests/c", "tests/metal", "examples/c").replace("MTL_ERROR,", "mtl_error_quark")
+    in_faults = read_sources("tests/faults")
     in_python = read_sources("tests/python", "examples/python")
     n_missing = 0
     all_functions = list(functions(gir))
-    for c_name, name, visible in all_functions:
+    for c_name, name, visible, may_fail in all_functions:
         if not re.search(rf"\b{c_name}\b", in_c):
             print(f"C: nobody calls {c_name}")
+            n_missing += 1
+        if may_fail and not re.search(rf"\b{c_name}\b", in_faults):
+            print(f"Without memory: nobody calls {c_name}")
             n_missing += 1
         if visible and not re.search(rf"\.{name}\b", in_python):
             print(f"Python: nobody calls {c_name}")

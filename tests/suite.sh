@@ -314,7 +314,8 @@ run_valgrind () {
 run_c_valgrind () {
   local except
 
-  except=$(unless_deep '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$')
+  except=$(unless_deep \
+    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$|^memory-faults$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
