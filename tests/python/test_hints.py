@@ -129,7 +129,7 @@ def test_help():
     for function, words in {
         Mtl.asview: "without a", Mtl.from_dlpack: "(x, /, *, device=None, copy=None)",
         Mtl.mpi_datatype: "view.get_buffer()", Mtl.StridedView.reshape: "(self, /, *shape)",
-        Mtl.StridedView.flip: "flip(self, axis:int) -> Mtl.StridedView",
+        Mtl.StridedView.swap_axes: "swap_axes(self, axis_a:int, axis_b:int) -> Mtl.StridedView",
         Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
         Mtl.StridedView.__dlpack__: "max_version=None",
         Mtl.StridedView.copy: "(self, /, order='C')",

@@ -114,7 +114,8 @@ def _view_eq(self, other):
 def _has_element(view, value):
     if view.ndim > 1:
         return any(_has_element(part, value) for part in view)
-    return value in (view.tolist() if view.ndim else [view.item()])
+    elements = view.tolist()
+    return value in (elements if view.ndim else [elements])
 
 
 def _has_part(view, part):
@@ -137,7 +138,7 @@ def _view_contains(self, value):
             return _has_element(self, value)  # what it is equal to is its own affair
         if value.ndim > 0:
             return _has_part(self, value)
-        value = value.item()
+        value = value.tolist()
     return _has_element(self, value)
 
 
