@@ -105,6 +105,16 @@ def without_parts(steps):
         size //= 2
 
 
+def with_earlier_operands(steps):
+    """The results of steps of which there may be no need then."""
+    for place, (number, name, on, *rest) in enumerate(steps):
+        for i, operand in enumerate(on):
+            for other, *_ in steps[:place]:
+                if other < operand:
+                    changed = (number, name, on[:i] + (other,) + on[i + 1:], *rest)
+                    yield steps[:place] + [changed] + steps[place + 1:]
+
+
 def smaller_values(value):
     """Of the same kind, the smallest first."""
     if isinstance(value, (tuple, list)):
@@ -119,14 +129,15 @@ def smaller_values(value):
 
 def with_smaller_parts(steps):
     for place, step in enumerate(steps):
-        for smaller in smaller_values(tuple(step[2:])):
-            yield steps[:place] + [(*step[:2], *smaller)] + steps[place + 1:]
+        for smaller in smaller_values(tuple(step[3:])):
+            yield steps[:place] + [(*step[:3], *smaller)] + steps[place + 1:]
 
 
 def shrink(steps, still_fails=fails, seconds=20):
     """The smallest program found that fails as well."""
     deadline = time.monotonic() + seconds
-    for candidates in (without_parts, with_smaller_parts, without_parts):
+    for candidates in (without_parts, with_earlier_operands, without_parts, with_smaller_parts,
+                       without_parts):
         while True:
             for smaller in candidates(steps):
                 if time.monotonic() > deadline:
