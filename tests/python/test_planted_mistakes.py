@@ -54,8 +54,8 @@ def test_mistakes_are_found_and_made_small(monkeypatch, name, wrong):
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the system's frameworks do not work in forks")
 def test_what_ends_the_process_is_made_small(monkeypatch):
-    transpose = Mtl.StridedView.swap_axes
+    swap_axes = Mtl.StridedView.swap_axes
     monkeypatch.setattr(Mtl.StridedView, "swap_axes", lambda self, a, b: (
-        os._exit(3) if a == b else transpose(self, a, b)))
+        os._exit(3) if a == b else swap_axes(self, a, b)))
     program = find_end(conftest.SEED, 20_000)
     assert len(program) <= 3 and program[-1][1] == "swap_axes"
