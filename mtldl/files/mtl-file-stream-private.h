@@ -41,6 +41,12 @@ gboolean mtl_file_stream_read        (MtlFileStream        *self,
                                       gsize                 size,
                                       GError              **error);
 
+/* Goes past the next bytes, which are not compressed, and were read elsewhere; crc is
+ * theirs. */
+void     mtl_file_stream_pass        (MtlFileStream        *self,
+                                      guint64               size,
+                                      guint32               crc);
+
 /* The second checks the total size and the CRC. It reads the bytes that were not
  * requested. */
 void     mtl_file_stream_add_crc     (MtlFileStream        *self);

@@ -167,6 +167,16 @@ mtl_file_stream_read (MtlFileStream  *self,
 }
 
 void
+mtl_file_stream_pass (MtlFileStream *self,
+                      guint64        size,
+                      guint32        crc)
+{
+  self->at += size;
+  self->n_given += size;
+  self->crc = mtl_crc_move (self->crc, size) ^ crc;
+}
+
+void
 mtl_file_stream_add_crc (MtlFileStream *self)
 {
   self->has_crc = TRUE;

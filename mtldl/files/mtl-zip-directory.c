@@ -127,13 +127,14 @@ mtl_zip_end_parse (const guint8  *tail,
       && !read_end64 (tail, record - LOCATOR_SIZE, tail_begin, end, &end_begin, error))
     return FALSE;
 
-  if (end->begin > end_begin || end->size > end_begin - end->begin
+  /* Some readers count back from the end, and would find another directory after a gap. */
+  if (end->begin > end_begin || end->size != end_begin - end->begin
       || end->n_members > end->size / ENTRY_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "The zip archive is damaged: its directory of %" G_GUINT64_FORMAT " members in %"
-                   G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " does not lie before its "
-                   "end at byte %" G_GUINT64_FORMAT,
+                   G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " does not lie right before "
+                   "its end at byte %" G_GUINT64_FORMAT,
                    end->n_members, end->size, end->begin, end_begin);
       return FALSE;
     }

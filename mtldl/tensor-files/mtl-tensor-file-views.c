@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "mtl-crc-private.h"
 #include "mtl-element-type-private.h"
 #include "mtl-error-private.h"
 #include "mtl-file-stream-private.h"
@@ -18,6 +19,8 @@
 
 /* Bytes inflated between two checks of the cancellable. */
 #define INFLATED_SIZE (1024 * 1024)
+/* Small enough to stay in a cache until its checksum is computed. */
+#define BLOCK_SIZE (256 * 1024)
 
 /* A tensor and its place in memory. */
 typedef struct
@@ -25,7 +28,9 @@ typedef struct
   const MtlTensorEntry *entry;
   MtlMemory *memory;
   gsize offset;
-  gboolean is_read; /* into separate memory */
+  gboolean is_mapped;
+  gboolean is_read; /* into separate memory; empty tensors may be neither */
+  guint crc;        /* atomic: of the pieces read so far, if stored in an archive */
 } PlacedTensor;
 
 static guint
@@ -34,15 +39,22 @@ get_swapped_size (const MtlTensorEntry *entry)
   return mtl_get_swapped_size (mtl_element_type_new (entry->dtype), entry->is_big_endian);
 }
 
-/* Whether the tensor has to be read, rather than mapped. */
+/* Whether the tensor can be used in place in the mapping. */
+static gboolean
+is_mapped (MtlTensorFile        *self,
+           const MtlTensorEntry *entry)
+{
+  return self->mode == MTL_FILE_MODE_MAP && !mtl_tensor_entry_is_deflated (entry)
+         && get_swapped_size (entry) == 1;
+}
+
+/* The header of an empty array is read, too, for the checksum: its shape may be
+ * damaged. */
 static gboolean
 is_read (MtlTensorFile        *self,
          const MtlTensorEntry *entry)
 {
-  return entry->begin < entry->end
-         && (self->mode == MTL_FILE_MODE_READ
-             || mtl_tensor_entry_is_deflated (entry)
-             || get_swapped_size (entry) > 1);
+  return !is_mapped (self, entry) && (entry->begin < entry->end || entry->member != NULL);
 }
 
 static MtlMemory *
@@ -176,10 +188,11 @@ place (MtlTensorFile  *self,
 {
   const MtlTensorEntry *entry = tensor->entry;
 
+  tensor->is_mapped = is_mapped (self, entry);
   tensor->is_read = is_read (self, entry);
   if (check_size (entry, error))
     {
-      if (entry->begin < entry->end && !tensor->is_read)
+      if (tensor->is_mapped && entry->begin < entry->end)
         tensor->memory = map_entry (self, &self->parts[entry->file], entry, &tensor->offset,
                                     error);
       else if (mtl_tensor_file_check_open (self, error))
@@ -198,6 +211,31 @@ typedef struct
   PlacedTensor **tensors;
 } Reading;
 
+/* Adds the bytes of the piece to the tensor's checksum. Pieces come in any order. */
+static gboolean
+read_checked (const MtlFileSource  *source,
+              PlacedTensor         *tensor,
+              guint64               begin,
+              guint64               end,
+              GError              **error)
+{
+  const MtlTensorEntry *entry = tensor->entry;
+  guint32 crc = 0;
+
+  for (guint64 at = begin, size; at < end; at += size)
+    {
+      size = MIN (end - at, BLOCK_SIZE);
+      if (!mtl_file_source_read_at (source, entry->begin + at, tensor->memory->contents + at, size,
+                                    error))
+        return FALSE;
+      crc = mtl_crc_add (crc, tensor->memory->contents + at, size);
+    }
+
+  crc = mtl_crc_move (crc, entry->end - entry->begin - end);
+  g_atomic_int_xor (&tensor->crc, crc);
+  return TRUE;
+}
+
 static gboolean
 read_piece (gpointer           data,
             gsize              index,
@@ -207,11 +245,13 @@ read_piece (gpointer           data,
             GError           **error)
 {
   const Reading *reading = data;
-  const PlacedTensor *tensor = reading->tensors[index];
+  PlacedTensor *tensor = reading->tensors[index];
   guint8 *bytes = tensor->memory->contents + begin;
 
-  if (!mtl_file_source_read_at (reading->source, tensor->entry->begin + begin, bytes, end - begin,
-                                error))
+  if (tensor->entry->member != NULL
+        ? !read_checked (reading->source, tensor, begin, end, error)
+        : !mtl_file_source_read_at (reading->source, tensor->entry->begin + begin, bytes,
+                                    end - begin, error))
     return mtl_prefix_tensor_name (error, tensor->entry->name);
 
   mtl_swap_bytes (bytes, end - begin, get_swapped_size (tensor->entry));
@@ -272,6 +312,47 @@ inflate_tensor (gpointer           data,
   return TRUE;
 }
 
+/* The elements have been read. What is left are the header, and bytes that may follow. */
+static gboolean
+check_stored (const MtlFileSource  *source,
+              const PlacedTensor   *tensor,
+              GError              **error)
+{
+  const MtlTensorEntry *entry = tensor->entry;
+  const MtlArchiveMember *member = entry->member;
+  g_auto (MtlFileStream) stream = { 0 };
+
+  mtl_file_stream_init (&stream, source, member->begin, member->begin + member->stored_size, NULL,
+                        0);
+  mtl_file_stream_add_crc (&stream);
+  if (!skip (&stream, member->header_size, error))
+    return mtl_prefix_tensor_name (error, entry->name);
+
+  mtl_file_stream_pass (&stream, entry->end - entry->begin, tensor->crc);
+  return mtl_file_stream_check (&stream, member->size, member->crc, error)
+         || mtl_prefix_tensor_name (error, entry->name);
+}
+
+static gboolean
+check_group (const Reading     *self,
+             gsize              n_tensors,
+             const MtlMonitor  *monitor,
+             GError           **error)
+{
+  const MtlTensorEntry *first = self->tensors[0]->entry;
+
+  /* What is compressed was checked when it was inflated. */
+  if (first->member == NULL || first->member->is_deflated)
+    return TRUE;
+
+  for (gsize i = 0; i < n_tensors; i++)
+    if (!mtl_monitor_check (monitor, error)
+        || !check_stored (self->source, self->tensors[i], error))
+      return FALSE;
+
+  return TRUE;
+}
+
 /* Reads tensors of one part that are all compressed, or all not compressed. */
 static gboolean
 read_group (MtlTensorFile  *self,
@@ -306,6 +387,7 @@ read_group (MtlTensorFile  *self,
   reading.source = reader.source;
   /* If the file was written to in the meantime, the data may be a mixture. */
   return mtl_pieces_run (&pieces, count, error)
+         && check_group (&reading, n_tensors, count->monitor, error)
          && mtl_file_source_check_unchanged (reader.source, error);
 }
 
@@ -365,13 +447,17 @@ new_view (PlacedTensor  *tensor,
 {
   const MtlTensorEntry *entry = tensor->entry;
   MtlElementType type = mtl_element_type_new (entry->dtype);
+  MtlStridedView *view;
   MtlLayout layout;
 
   if (!mtl_layout_new_dense (entry->shape, entry->n_dims, entry->order, type.bits, &layout, error))
     return NULL;
 
-  return mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
+  view = mtl_strided_view_new_take (g_steal_pointer (&tensor->memory), tensor->offset, type,
                                     &layout);
+  /* Also if it is empty, so that its memory is not that of the mapping. */
+  view->read_only = view->read_only || tensor->is_mapped;
+  return view;
 }
 
 MtlStridedView *

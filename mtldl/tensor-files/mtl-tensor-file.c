@@ -45,6 +45,10 @@
  * tensor is compressed, or if its byte order is not that of this machine. Its
  * views can be written to, and each call creates a new one with new memory.
  *
+ * The checksum of an archive's member is checked whenever its tensor is read
+ * into separate memory. A tensor that is used in place in the mapping is not
+ * checked, see [method@Mtl.TensorFile.check].
+ *
  * ```c
  * g_autoptr (GFile) file = g_file_new_for_path ("model.safetensors");
  * g_autoptr (MtlTensorFile) tensors = mtl_tensor_file_open (file, NULL, error);
@@ -682,7 +686,7 @@ mtl_tensor_file_lookup_entry (MtlTensorFile  *self,
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
  * - %MTL_ERROR_INVALID_DATA: the file was changed, truncated or replaced after
- *   it was opened
+ *   it was opened, or the tensor is read and its checksum is wrong
  * - %MTL_ERROR_NEEDS_COPY: the file is mapped, and the device cannot use its
  *   pages
  * - %MTL_ERROR_NOT_SUPPORTED: the tensor has to be read, and the device has no

@@ -69,41 +69,71 @@ test_archive_cancelled (TestFolder    *folder,
   g_assert_cmpint (outcome.total, ==, 10000000 + 4 + 8);
 }
 
+static gboolean
+are_undamaged (MtlStridedView **damaged,
+               MtlStridedView **views,
+               gsize            n_views)
+{
+  for (gsize i = 0; i < n_views; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      if (mtl_strided_view_get_dtype (damaged[i]) != mtl_strided_view_get_dtype (views[i])
+          || !mtl_strided_view_array_equal (damaged[i], views[i], &error))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
 /* Each byte of a small archive, one after the other: it opens and gives views, or there
- * is an error that names the file. */
+ * is an error that names the file. If all is read, the views are what they were. */
 static void
 test_archive_damaged (TestFolder    *folder,
                       gconstpointer  data)
 {
   g_autoptr (GFile) file = write_archive (folder, 100);
+  g_autoptr (MtlTensorFile) original = open_file (file, MTL_FILE_MODE_READ);
+  MtlStridedView **views = get_views (original, NULL, 4);
   int fd = g_open (g_file_peek_path (file), O_WRONLY, 0);
   g_autofree char *bytes = NULL;
-  guint n_refused = 0;
   gsize size;
 
   g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
-  for (gsize i = 0; i < size; i++)
+  for (MODES (mode))
     {
-      g_autoptr (MtlTensorFile) tensors = NULL;
-      g_autoptr (GError) error = NULL;
-      MtlStridedView **views = NULL;
-      gsize n_views = 0;
+      guint n_refused = 0;
 
-      g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 0x55 }, 1, i), ==, 1);
-      tensors = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
-      if (tensors != NULL)
-        views = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error);
-      if (views == NULL)
+      for (gsize i = 0; i < size; i++)
         {
-          g_assert_nonnull (strstr (error->message, "file”"));
-          n_refused++;
+          g_autoptr (MtlTensorFile) tensors = NULL;
+          g_autoptr (GError) error = NULL;
+          MtlStridedView **damaged = NULL;
+          gsize n_views = 0;
+
+          g_assert_cmpint (pwrite (fd, &(char) { bytes[i] ^ 0x55 }, 1, i), ==, 1);
+          tensors = mtl_tensor_file_open_full (file, NULL, mode, NULL, &error);
+          if (tensors != NULL)
+            damaged = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views,
+                                                  &error);
+          if (damaged == NULL)
+            {
+              g_assert_nonnull (strstr (error->message, "file”"));
+              n_refused++;
+            }
+          else
+            {
+              g_assert_cmpuint (n_views, ==, 4);
+              g_assert_true (mode == MTL_FILE_MODE_MAP || are_undamaged (damaged, views, 4));
+            }
+          free_views (damaged, n_views);
+          g_assert_cmpint (pwrite (fd, bytes + i, 1, i), ==, 1);
         }
-      free_views (views, n_views);
-      g_assert_cmpint (pwrite (fd, bytes + i, 1, i), ==, 1);
+      g_assert_cmpuint (n_refused, >, 100);
     }
 
   close (fd);
-  g_assert_cmpuint (n_refused, >, 100);
+  free_views (views, 4);
 }
 
 /* That what is deflated is not as it should be is seen when it is inflated. */
@@ -138,26 +168,121 @@ test_archive_wrong (TestFolder    *folder,
                 "Tensor “a\\n”: ");
 }
 
+static gsize
+find_bytes (const char *bytes,
+            gsize       size,
+            const char *wanted)
+{
+  for (gsize i = 0; i + strlen (wanted) <= size; i++)
+    if (memcmp (bytes + i, wanted, strlen (wanted)) == 0)
+      return i;
+
+  g_assert_not_reached ();
+}
+
+/* Changes one byte of the member. */
+static MtlTensorFile *
+open_damaged (TestFolder       *folder,
+              const TestMember *member,
+              const char       *where,
+              gsize             offset,
+              MtlFileMode       mode)
+{
+  g_autoptr (GFile) file = write_npz (folder, "file", member, 1);
+  g_autoptr (GFile) damaged = NULL;
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
+  bytes[find_bytes (bytes, size, where) + offset] ^= 1;
+  damaged = write_file (folder, "file", bytes, size);
+  return open_file (damaged, mode);
+}
+
+static void
+assert_wrong_crc (MtlTensorFile *tensors)
+{
+  MtlStridedView **views;
+  gsize n_views;
+
+  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
+                "Tensor “a”: The bytes before byte ");
+  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
+                "file” are damaged: their CRC is ");
+  assert_fails (views = mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views,
+                                                    &error),
+                MTL_ERROR_INVALID_DATA, "file” are damaged: their CRC is ");
+}
+
 /* The one that the directory has is another one. */
 static void
 test_archive_crc (TestFolder    *folder,
                   gconstpointer  data)
 {
-  const TestMember member = {
-    "a", "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", "abcdefghijklmnop", 16, TRUE
+  static const struct
+  {
+    const char *dict;
+    gsize size;
+    gboolean deflated;
+    gboolean in_place;
+  } members[] = {
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", 16, TRUE, FALSE },
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", 16, FALSE, TRUE },
+    { "{'descr': '>u2', 'fortran_order': False, 'shape': (8,), }", 16, FALSE, FALSE },
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (0,3), }", 0, TRUE, FALSE },
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (0,3), }", 0, FALSE, TRUE },
+    /* Bytes after the elements. */
+    { "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }", 16, FALSE, TRUE },
   };
-  g_autoptr (GFile) file = write_npz (folder, "file", &member, 1);
-  g_autofree char *bytes = NULL;
-  g_autoptr (MtlTensorFile) tensors = NULL;
-  gsize size;
 
-  g_assert_true (g_file_get_contents (g_file_peek_path (file), &bytes, &size, NULL));
-  bytes[size - 22 - 46 - 1 + 16] ^= 1;
-  g_object_unref (file);
-  file = write_file (folder, "file", bytes, size);
-  tensors = open_file (file, MTL_FILE_MODE_MAP);
-  assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), MTL_ERROR_INVALID_DATA,
-                "file” are damaged: their CRC is ");
+  for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
+    for (MODES (mode))
+      {
+        const TestMember member = {
+          "a", members[i].dict, "abcdefghijklmnop", members[i].size, members[i].deflated
+        };
+        g_autoptr (MtlTensorFile) tensors = open_damaged (folder, &member, "PK\1\2", 16, mode);
+        g_autoptr (MtlStridedView) view = NULL;
+
+        /* Only what is used in place in the mapping is taken as it is. */
+        if (mode == MTL_FILE_MODE_READ || !members[i].in_place)
+          assert_wrong_crc (tensors);
+        else
+          view = get_view (tensors, "a");
+        g_assert_true (view == NULL || mtl_strided_view_is_read_only (view));
+        assert_refuses (mtl_tensor_file_check (tensors, 0, NULL, NULL, NULL, &error),
+                        MTL_ERROR_INVALID_DATA, "file” are damaged: their CRC is ");
+      }
+}
+
+/* A byte of the header, of the elements, and of what follows them. */
+static void
+test_archive_stored (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  const TestMember member = {
+    "a", "{'descr': '|u1', 'fortran_order': False, 'shape': (6,1), }", "abcdefgh", 8, FALSE
+  };
+  const TestMember none = {
+    "a", "{'descr': '|u1', 'fortran_order': False, 'shape': (0,2), }", "", 0, FALSE
+  };
+
+  for (gsize i = 0; i < 8; i++)
+    {
+      g_autoptr (MtlTensorFile) tensors =
+        open_damaged (folder, &member, "abcdefgh", i, MTL_FILE_MODE_READ);
+
+      assert_wrong_crc (tensors);
+    }
+
+  {
+    g_autoptr (MtlTensorFile) smaller =
+      open_damaged (folder, &member, "6,1", 2, MTL_FILE_MODE_READ);
+    g_autoptr (MtlTensorFile) empty = open_damaged (folder, &none, "0,2", 2, MTL_FILE_MODE_READ);
+
+    assert_wrong_crc (smaller);
+    assert_wrong_crc (empty);
+  }
 }
 
 int
@@ -172,6 +297,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/archive/damaged", test_archive_damaged);
   add_folder_test ("/TensorFile/archive/wrong", test_archive_wrong);
   add_folder_test ("/TensorFile/archive/crc", test_archive_crc);
+  add_folder_test ("/TensorFile/archive/stored", test_archive_stored);
 
   return g_test_run ();
 }

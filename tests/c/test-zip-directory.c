@@ -20,6 +20,7 @@ typedef struct
   gboolean is_zip64;
   gboolean has_cut_extra;
   gboolean has_short_extra;
+  guint n_missing; /* bytes of the comment */
 } Member;
 
 /* What the end tells, from what is right. */
@@ -94,7 +95,7 @@ append_entry (GByteArray   *bytes,
   append_le (bytes, member->is_zip64 ? G_MAXUINT32 : member->size, 4);
   append_le (bytes, get_name_size (member), 2);
   append_le (bytes, member->is_zip64 || member->has_cut_extra ? 6 + 4 + 24 : 0, 2);
-  append_le (bytes, 2, 2); /* comment */
+  append_le (bytes, 2 + member->n_missing, 2); /* comment */
   append_le (bytes, 0, 8);
   append_le (bytes, member->is_zip64 ? G_MAXUINT32 : local_begin, 4);
   append_text (bytes, member->name, get_name_size (member));
@@ -274,6 +275,8 @@ test_refused_members (void)
       "Member “a” of the zip archive has a truncated extra field" },
     { { "\377" }, MTL_ERROR_NOT_SUPPORTED,
       "Member “\\xff” of the zip archive has a name that is not UTF-8" },
+    { { "a", .n_missing = 1 }, MTL_ERROR_INVALID_DATA,
+      "an entry of its directory ends outside of it" },
     { { "a\0b", .name_size = 3 }, MTL_ERROR_NOT_SUPPORTED,
       "Member “a\\x00b” of the zip archive has a name that is not UTF-8" },
   };
@@ -314,11 +317,13 @@ test_refused_ends (void)
   } cases[] = {
     { { .n_members = -1 }, "its directory has more entries than its end counts" },
     { { .n_members = 1 }, "its directory of 2 members in 49 bytes at byte 46 does not lie" },
-    { { .size = -1 }, "an entry of its directory ends outside of it" },
-    { { .size = 1 }, "in 50 bytes at byte 46 does not lie before its end at byte 95" },
-    { { .begin = -1 }, "an entry of its directory has no signature" },
-    { { .begin = 1 }, "at byte 47 does not lie before its end at byte 95" },
-    { { .begin = -47, .is_zip64 = TRUE }, "at byte 18446744073709551615 does not lie before" },
+    { { .size = -1 }, "in 48 bytes at byte 46 does not lie right before its end at byte 95" },
+    { { .size = 1 }, "in 50 bytes at byte 46 does not lie right before its end at byte 95" },
+    { { .begin = -1 }, "at byte 45 does not lie right before its end at byte 95" },
+    { { .begin = -1, .size = 1 }, "an entry of its directory has no signature" },
+    { { .begin = 1, .size = -1 }, "an entry of its directory has no signature" },
+    { { .begin = 1 }, "at byte 47 does not lie right before its end at byte 95" },
+    { { .begin = -47, .is_zip64 = TRUE }, "at byte 18446744073709551615 does not lie right before" },
     { { .n_members = -2, .is_zip64 = TRUE }, "of 18446744073709551615 members in 49 bytes" },
     { { .is_zip64 = TRUE, .end64_begin = 1 }, "the zip64 end of the directory is not where" },
     { { .is_zip64 = TRUE, .end64_begin = -1 }, "the zip64 end of the directory is not where" },
