@@ -364,14 +364,19 @@ copy (const Options *self,
       const char    *source_path,
       const char    *path)
 {
+  g_autoptr (GError) error = NULL;
   g_autoptr (MtlTensorFile) source = tool_open (source_path);
-  g_autoptr (GFile) destination = g_file_new_for_path (path);
+  g_autoptr (GFile) destination = source != NULL ? tool_new_file (path, &error) : NULL;
   g_autoptr (GPtrArray) entries = NULL;
   g_autoptr (MtlTensorFileBuilder) builder = NULL;
-  g_autoptr (GError) error = NULL;
 
   if (source == NULL)
     return TOOL_FAILED;
+  if (destination == NULL)
+    {
+      tool_complain ("%s", error->message);
+      return TOOL_FAILED;
+    }
 
   entries = tool_select_entries (source, self->select);
   if (entries == NULL)

@@ -87,15 +87,34 @@ tool_wrong_usage (const ToolCommand *command,
   return TOOL_WRONG_USAGE;
 }
 
+/* A path that names a folder by its end is refused, as a GFile has no such end. */
+GFile *
+tool_new_file (const char  *path,
+               GError     **error)
+{
+  const char *slash = strrchr (path, G_DIR_SEPARATOR);
+  const char *name = slash != NULL ? slash + 1 : path;
+  g_autofree char *escaped = NULL;
+
+  if ((name[0] != '\0' || slash == NULL) && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
+    return g_file_new_for_path (path);
+
+  escaped = tool_escape (path);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
+  return NULL;
+}
+
 MtlTensorFile *
 tool_open (const char *path)
 {
-  g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GError) error = NULL;
+  g_autoptr (GFile) file = tool_new_file (path, &error);
+  MtlTensorFile *self = NULL;
+
   /* Always mapped: cp has all tensors open at the same time, and show needs only a
    * part of one. */
-  MtlTensorFile *self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
-
+  if (file != NULL)
+    self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
   if (self == NULL) /* the message names the file at fault */
     tool_complain ("%s", error->message);
   return self;

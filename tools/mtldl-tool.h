@@ -73,6 +73,8 @@ gboolean        tool_dtype_is_complex      (MtlDType       dtype);
 gboolean        tool_dtype_is_float        (MtlDType       dtype);
 guint           tool_dtype_get_number_size (MtlDType       dtype);
 
+GFile          *tool_new_file        (const char          *path,
+                                      GError             **error);
 MtlTensorFile  *tool_open            (const char          *path);
 
 /* The tensors that match any of the patterns, or all if there are no patterns. If a

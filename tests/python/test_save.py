@@ -44,6 +44,35 @@ def test_paths(path, kind):
     assert Mtl.load(path)["x"].tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("kind", [str, os.fsencode])
+@pytest.mark.parametrize("end", ["/", "//", "/.", "/..", "/no/such/"])
+def test_paths_of_folders(tmp_path, kind, end):
+    """Whatever is there. A Gio.File would be one without the end."""
+    file = tmp_path / "file"
+    Mtl.save(file, {"x": [1, 2]})
+    for path in (kind(f"{file}{end}"), kind(f"{tmp_path}/none{end}"), kind(f"{tmp_path}{end}")):
+        for function in (Mtl.load, lambda path: Mtl.save(path, {"x": [3]})):
+            with pytest.raises(IsADirectoryError) as caught:
+                function(path)
+            assert caught.value.errno == errno.EISDIR and caught.value.filename == path
+    assert os.listdir(tmp_path) == ["file"] and Mtl.load(file)["x"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("path", ["", b"", "/", ".", "..", "./", "//"])
+def test_paths_of_nothing(path):
+    for function in (Mtl.load, lambda path: Mtl.save(path, {})):
+        with pytest.raises(FileNotFoundError if not path else IsADirectoryError) as caught:
+            function(path)
+        assert caught.value.filename == path
+
+
+@pytest.mark.parametrize("uri", ["http://example.org/", "none:"])
+def test_files_elsewhere(uri):
+    for function in (Mtl.load, lambda path: Mtl.save(path, {})):
+        with pytest.raises(OSError, match="has no path on this machine"):
+            function(Gio.File.new_for_uri(uri))
+
+
 def test_metadata(path):
     Mtl.save(path, {}, metadata={"format": "pt", "ключ": "\"\n\\\x01"})
     assert header_of(path)[0] == {"__metadata__": {"format": "pt", "ключ": "\"\n\\\x01"}}

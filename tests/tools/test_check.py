@@ -107,6 +107,14 @@ def test_no_file(tmp_path):
     assert "folder" in faults(tmp_path)[0]
 
 
+@pytest.mark.parametrize("end", ["/", "/.", "/.."])
+def test_file_as_a_folder(file, end):
+    for command in ("check", "ls", "show"):
+        done = run(command, f"{file}{end}", *["a"] * (command == "show"))
+        assert done.returncode == 1
+        assert done.stderr == f"mtldl: “{file}{end}” is a folder\n"
+
+
 def test_some_good_and_some_bad(file, tmp_path):
     done = run("check", tmp_path / "none", file, "/dev/null", file)
     assert done.returncode == 1

@@ -81,6 +81,14 @@ def test_into_a_folder(source, tmp_path, arrays):
     assert_same(load(folder / "in.safetensors")[0], arrays)
 
 
+@pytest.mark.parametrize("end", ["/", "/.", "/.."])
+def test_into_no_folder(source, tmp_path, end):
+    """There is none, so it is not the name of a file either."""
+    assert complaint("cp", source, f"{tmp_path}/none{end}") \
+        == f"“{tmp_path}/none{end}” is a folder"
+    assert not (tmp_path / "none").exists()
+
+
 def test_select(source, target, arrays):
     out = copied(source, target, "--select=*.?.w", "-s", "ids")
     assert_same(out, {name: arrays[name] for name in ("model.0.w", "model.1.w", "ids")})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes files of tensors mappings of names to views."""
 
+import errno
 import functools
 import operator
 import os
@@ -20,7 +21,15 @@ _like_python = functools.partial(raising, exception_for=file_exception_for)
 
 
 def _as_file(path):
-    return path if isinstance(path, Gio.File) else Gio.File.new_for_path(os.fsencode(path))
+    if isinstance(path, Gio.File):
+        return path
+    encoded = os.fsencode(path)
+    if not encoded:
+        raise FileNotFoundError(errno.ENOENT, "the path is empty", path)
+    # A Gio.File does not have such an end.
+    if os.path.basename(encoded) in (b"", b".", b".."):
+        raise IsADirectoryError(errno.EISDIR, "the path is that of a folder", path)
+    return Gio.File.new_for_path(encoded)
 
 
 @_like_python
@@ -79,7 +88,8 @@ def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder
     without a name. `alignment` is the alignment of the first tensor in bytes; with 0 the library
     chooses it."""
     file = _as_file(path)
-    name = file.get_basename()
+    # A file elsewhere may have none. Writing it then fails.
+    name = file.get_basename() or ""
     if name.endswith(".npz"):
         raise ValueError("cannot write .npz files: use numpy.savez()")
     if not isinstance(tensors, Mapping):
@@ -138,7 +148,8 @@ def _metadata(self):
 
 
 def _file_repr(self):
-    path = self.get_file().get_parse_name()
+    file = self.get_file()
+    path = "" if file is None else file.get_parse_name()
     return f"<Mtl.TensorFile {path!r} of {len(self)} tensor{'s' * (len(self) != 1)}>"
 
 
