@@ -8,11 +8,13 @@
 
 G_BEGIN_DECLS
 
-/* A caller's callback, called in the caller's thread. */
+/* A caller's callback, called in the caller's thread, each time with a larger number. */
 typedef struct
 {
   GFileProgressCallback callback;
   gpointer data;
+  gboolean was_told;
+  guint64 told; /* last */
 } MtlProgressCallback;
 
 /* The monitor for self, which must outlive it. */

@@ -9,9 +9,14 @@ report_to_callback (guint64  done,
                     guint64  total,
                     gpointer data)
 {
-  const MtlProgressCallback *progress = data;
+  MtlProgressCallback *self = data;
 
-  progress->callback (done, total, progress->data);
+  if (self->was_told && done <= self->told)
+    return;
+
+  self->was_told = TRUE;
+  self->told = done;
+  self->callback (done, total, self->data);
 }
 
 MtlMonitor
@@ -28,8 +33,7 @@ mtl_progress_callback_get_monitor (MtlProgressCallback *self,
 struct _MtlProgress
 {
   GMainContext *context;
-  GFileProgressCallback callback;
-  gpointer data;
+  MtlProgressCallback callback; /* only used in the context's thread */
   GDestroyNotify destroy;
   int priority;
 
@@ -60,8 +64,7 @@ mtl_progress_new (GFileProgressCallback callback,
 
   self = g_new0 (MtlProgress, 1);
   self->context = g_main_context_ref_thread_default ();
-  self->callback = callback;
-  self->data = data;
+  self->callback = (MtlProgressCallback) { callback, data };
   self->destroy = destroy;
   self->priority = priority;
   g_mutex_init (&self->mutex);
@@ -72,7 +75,7 @@ static void
 progress_free (MtlProgress *self)
 {
   if (self->destroy != NULL)
-    self->destroy (self->data);
+    self->destroy (self->callback.data);
 
   g_main_context_unref (self->context);
   g_mutex_clear (&self->mutex);
@@ -93,7 +96,7 @@ tell (gpointer data)
 
   /* The callback may iterate the context, and so run end(). */
   self->n_calls++;
-  self->callback (done, total, self->data);
+  report_to_callback (done, total, &self->callback);
   if (--self->n_calls == 0 && self->ended)
     progress_free (self);
 

@@ -156,7 +156,8 @@ mtl_pieces_run (const MtlPieces  *self,
   if (count->monitor != NULL)
     {
       run.monitor.cancellable = count->monitor->cancellable;
-      run.monitor.report = count->monitor->report != NULL ? report : NULL;
+      /* Of empty tensors, only headers are read. */
+      run.monitor.report = count->monitor->report != NULL && count->total > 0 ? report : NULL;
       run.monitor.data = &run;
     }
 

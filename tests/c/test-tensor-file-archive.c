@@ -168,6 +168,34 @@ test_archive_wrong (TestFolder    *folder,
                 "Tensor “a\\n”: ");
 }
 
+/* Only headers are read, which do not count. */
+static void
+test_archive_empty (TestFolder    *folder,
+                    gconstpointer  data)
+{
+  const char dict[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,0), }";
+  const TestMember members[] = { { "a", dict, NULL, 0, TRUE }, { "b", dict, NULL, 0, FALSE } };
+  g_autoptr (GFile) file = write_npz (folder, "file", members, 2);
+
+  for (MODES (mode))
+    {
+      g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
+      g_autoptr (GError) error = NULL;
+      Outcome outcome = outcome_new (NULL);
+      MtlStridedView **views;
+      gsize n_views;
+
+      views = mtl_tensor_file_load_views (tensors, NULL, NULL, outcome_on_progress, &outcome,
+                                          &n_views, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (n_views, ==, 2);
+      g_assert_cmpuint (outcome.n_calls, ==, 0);
+      assert_view_shape (views[0], 3, 0);
+      assert_view_shape (views[1], 3, 0);
+      free_views (views, n_views);
+    }
+}
+
 static gsize
 find_bytes (const char *bytes,
             gsize       size,
@@ -296,6 +324,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/archive/cancelled", test_archive_cancelled);
   add_folder_test ("/TensorFile/archive/damaged", test_archive_damaged);
   add_folder_test ("/TensorFile/archive/wrong", test_archive_wrong);
+  add_folder_test ("/TensorFile/archive/empty", test_archive_empty);
   add_folder_test ("/TensorFile/archive/crc", test_archive_crc);
   add_folder_test ("/TensorFile/archive/stored", test_archive_stored);
 
