@@ -309,6 +309,18 @@ mtl_tensor_file_entry_get_file (MtlTensorFileEntry *self)
   return self->file != NULL ? self->file->parts[self->entry->file].file : NULL;
 }
 
+/* A bare object has none. */
+static gboolean
+check_has_file (MtlTensorFileEntry  *self,
+                GError             **error)
+{
+  if (self->file != NULL)
+    return TRUE;
+
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "The entry does not belong to a file");
+  return FALSE;
+}
+
 /**
  * mtl_tensor_file_entry_load_view:
  * @self: an entry
@@ -333,10 +345,11 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
   const MtlMonitor monitor = { .cancellable = cancellable };
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
-  g_return_val_if_fail (self->file != NULL, NULL);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
-  return mtl_tensor_file_view_of (self->file, self->entry, &monitor, error);
+  return check_has_file (self, error)
+           ? mtl_tensor_file_view_of (self->file, self->entry, &monitor, error)
+           : NULL;
 }
 
 /**
@@ -366,8 +379,8 @@ mtl_tensor_file_entry_check (MtlTensorFileEntry  *self,
   const MtlMonitor monitor = { .cancellable = cancellable };
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), FALSE);
-  g_return_val_if_fail (self->file != NULL, FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
 
-  return mtl_tensor_file_check_entry (self->file, self->entry, checks, &monitor, error);
+  return check_has_file (self, error)
+         && mtl_tensor_file_check_entry (self->file, self->entry, checks, &monitor, error);
 }

@@ -496,6 +496,7 @@ test_bare (void)
   g_autoptr (MtlTensorFileEntry) entry = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
   g_autofree const char **names = mtl_tensor_file_list_names (tensors);
   g_autofree const char **keys = mtl_tensor_file_list_metadata_keys (tensors);
+  g_autoptr (GError) local_error = NULL;
 
   g_assert_null (names[0]);
   g_assert_null (keys[0]);
@@ -507,6 +508,10 @@ test_bare (void)
   assert_properties (tensors);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, "");
   g_assert_null (mtl_tensor_file_entry_get_file (entry));
+  g_assert_null (mtl_tensor_file_entry_load_view (entry, NULL, &local_error));
+  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "does not belong to a file");
+  g_assert_false (mtl_tensor_file_entry_check (entry, 0, NULL, &local_error));
+  assert_system_failed (local_error, G_IO_ERROR_CLOSED, "does not belong to a file");
 }
 
 /* One that this library allocates nothing on. */
