@@ -339,7 +339,7 @@ run_mutants_step () {
 }
 
 run_fuzz_step () {
-  run_fuzz "$([[ $tier == deep ]] && echo 300 || echo 10)"
+  run_fuzz "$([[ $tier == deep ]] && echo 300 || echo 10)" seconds
 }
 
 . tests/emulated.sh
