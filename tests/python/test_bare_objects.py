@@ -15,14 +15,14 @@ import gi
 gi.require_version("Mtl", "1")
 
 import pytest  # noqa: E402
-from gi.repository import Gio, GObject, Mtl  # noqa: E402
+from gi.repository import Gio, GLib, GObject, Mtl  # noqa: E402
 
 NAMES = [name for name in dir(Mtl)
          if isinstance(getattr(Mtl, name), type) and issubclass(getattr(Mtl, name), GObject.Object)
          and not getattr(Mtl, name).__gtype__.is_abstract()]
 
-# What an object refuses with, beside GLib.Error, whose subclasses they are not.
-REFUSALS = (gi.repository.GLib.Error, TypeError, ValueError, IndexError, KeyError, BufferError,
+# What an object may refuse with. An AttributeError is a mistake.
+REFUSALS = (GLib.Error, TypeError, ValueError, IndexError, KeyError, BufferError,
             OverflowError, OSError, NotImplementedError, MemoryError, RuntimeError)
 
 PROTOCOLS = [repr, str, hash, bool, len, iter, list, reversed, memoryview, bytes, int, float, dir,
@@ -33,7 +33,7 @@ PROTOCOLS = [repr, str, hash, bool, len, iter, list, reversed, memoryview, bytes
 
 
 def values_for(argument):
-    """Some that are right, as far as that can be known from its type."""
+    """Some of the right type."""
     # PyGObject renamed it.
     info = (getattr(argument, "get_type_info", None) or argument.get_type)()
     tag = info.get_tag_as_string()
