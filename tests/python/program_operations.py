@@ -338,15 +338,15 @@ def element_for(value, dtype):
     kind = dtype.kind
     if isinstance(value, complex) and kind != "c":
         return TypeError
-    if isinstance(value, int) and not -2**63 <= value < 2**64:
-        return ValueError
     if kind in "iu":
         ends = np.iinfo(dtype)
         if not isfinite(value) or not ends.min <= int(value) <= ends.max:
             return ValueError
         return np.array(int(value), dtype)
-    if isinstance(value, int):
+    if isinstance(value, int) and -2**63 <= value < 2**64:
         return converted(np.array(value, np.int64 if value < 2**63 else np.uint64), dtype)
+    if isinstance(value, int):
+        value = float(value)
     return converted(np.array(value), dtype)
 
 
@@ -668,8 +668,6 @@ def save_and_load(pool, *arguments):
         ours = pool.call(lambda: file["" if kind.endswith("npy") else str(place)])
         strides = tuple([stride * pair.array.itemsize for stride in ours.strides])
         is_read_only = mode == "MAP" and kind != "compressed.npz"
-        if pair.array.size == 0:
-            is_read_only = ours.is_read_only()
         loaded.append(pair_of(pair.array, ours, strides, is_read_only, buffer_is_known=False))
     return loaded
 
