@@ -5,41 +5,49 @@
 
 #include "mtl-python-exchange-private.h"
 
-/* A consumer renames the capsule, so if it still has its name, nobody took the
- * tensor. The deleter may wait for a thread that needs the GIL, so the GIL is
- * released. It may also run Python code, so a pending exception is saved. */
+/* A deleter may wait for a thread that needs the GIL, so the GIL is released. It may also
+ * run Python code, so a pending exception is saved. */
 static void
-delete_legacy_capsule (PyObject *capsule)
+delete_legacy (DLManagedTensor *managed)
 {
   PyObject *type, *value, *traceback;
-  DLManagedTensor *managed;
-
-  if (!PyCapsule_IsValid (capsule, LEGACY_NAME))
-    return;
 
   PyErr_Fetch (&type, &value, &traceback);
-  managed = PyCapsule_GetPointer (capsule, LEGACY_NAME);
   Py_BEGIN_ALLOW_THREADS
   managed->deleter (managed);
   Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
 }
 
-static void
-delete_versioned_capsule (PyObject *capsule)
+/* The same, for a tensor of a peer, which may have no deleter. */
+void
+delete_managed (DLManagedTensorVersioned *managed)
 {
   PyObject *type, *value, *traceback;
-  DLManagedTensorVersioned *managed;
 
-  if (!PyCapsule_IsValid (capsule, VERSIONED_NAME))
+  if (managed->deleter == NULL)
     return;
 
   PyErr_Fetch (&type, &value, &traceback);
-  managed = PyCapsule_GetPointer (capsule, VERSIONED_NAME);
   Py_BEGIN_ALLOW_THREADS
   managed->deleter (managed);
   Py_END_ALLOW_THREADS
   PyErr_Restore (type, value, traceback);
+}
+
+/* A consumer renames the capsule, so if it still has its name, nobody took the tensor. */
+static void
+delete_legacy_capsule (PyObject *capsule)
+{
+  if (PyCapsule_IsValid (capsule, LEGACY_NAME))
+    delete_legacy (PyCapsule_GetPointer (capsule, LEGACY_NAME));
+}
+
+static void
+delete_versioned_capsule (PyObject *capsule)
+{
+  if (PyCapsule_IsValid (capsule, VERSIONED_NAME))
+    delete_managed (PyCapsule_GetPointer (capsule, VERSIONED_NAME));
 }
 
 static PyObject *

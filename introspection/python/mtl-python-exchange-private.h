@@ -45,4 +45,7 @@ typedef struct
                                                  void                     **out_stream);
 } ExchangeApi;
 
+/* mtl-python-dlpack.c */
+void      delete_managed (DLManagedTensorVersioned *managed);
+
 G_END_DECLS

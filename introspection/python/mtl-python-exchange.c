@@ -4,6 +4,52 @@
 
 #include "mtl-python-exchange-private.h"
 
+/* Of the prototype only the element type, the shape and the device count. */
+static gboolean
+check_prototype (const DLTensor  *prototype,
+                 GError         **error)
+{
+  static char nothing;
+  DLTensor shape_alone = {
+    .data = &nothing,
+    .device = { MTL_DEVICE_TYPE_CPU, 0 },
+    .ndim = prototype->ndim,
+    .dtype = prototype->dtype,
+    .shape = prototype->shape,
+  };
+
+  if (!mtl_dlpack_validate (&shape_alone, error))
+    return FALSE;
+
+  if (prototype->dtype.lanes != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Vectors of %u lanes cannot be allocated: only elements of 1 lane can",
+                   prototype->dtype.lanes);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static DLManagedTensorVersioned *
+allocate_like (const DLTensor  *prototype,
+               GError         **error)
+{
+  g_autoptr (MtlStridedView) view = NULL;
+  MtlDevice *device;
+
+  if (!check_prototype (prototype, error))
+    return NULL;
+
+  device = mtl_device_get (prototype->device.device_type, prototype->device.device_id, error);
+  if (device != NULL)
+    view = mtl_strided_view_new_empty (device, prototype->dtype.code << 8 | prototype->dtype.bits,
+                                       prototype->shape, prototype->ndim, error);
+
+  return view != NULL ? mtl_strided_view_to_dlpack (view, error) : NULL;
+}
+
 /* Called without the GIL. */
 static int
 allocate_tensor (DLTensor                  *prototype,
@@ -11,27 +57,23 @@ allocate_tensor (DLTensor                  *prototype,
                  void                      *error_ctx,
                  SetErrorFunc               set_error)
 {
-  g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (GError) error = NULL;
-  MtlDevice *device;
 
-  if (prototype->dtype.lanes != 1)
-    {
-      set_error (error_ctx, "BufferError", "Vector elements cannot be allocated");
-      return -1;
-    }
+  if (out != NULL)
+    *out = NULL;
 
-  device = mtl_device_get (prototype->device.device_type, prototype->device.device_id, &error);
-  if (device != NULL)
-    view = mtl_strided_view_new_empty (device, prototype->dtype.code << 8 | prototype->dtype.bits,
-                                       prototype->shape, prototype->ndim, &error);
-  if (view != NULL)
-    *out = mtl_strided_view_to_dlpack (view, &error);
+  if (prototype == NULL || out == NULL)
+    g_set_error (&error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT, "The %s must not be NULL",
+                 prototype == NULL ? "prototype" : "place of the result");
+  else
+    *out = allocate_like (prototype, &error);
+
   if (error == NULL)
     return 0;
 
-  set_error (error_ctx, error->code == MTL_ERROR_NO_MEMORY ? "MemoryError" : "BufferError",
-             error->message);
+  if (set_error != NULL)
+    set_error (error_ctx, error->code == MTL_ERROR_NO_MEMORY ? "MemoryError" : "BufferError",
+               error->message);
   return -1;
 }
 
@@ -51,14 +93,33 @@ goes_out_in_place (MtlStridedView *view)
          && !mtl_strided_view_has_negative_strides (view) && !begins_within_byte (view);
 }
 
+/* A peer in C may pass NULL for anything. */
+static gboolean
+check_arguments (const void *input,
+                 const void *out)
+{
+  if (input != NULL && out != NULL)
+    return TRUE;
+
+  PyErr_Format (PyExc_BufferError, "The %s must not be NULL",
+                input == NULL ? "object" : "place of the result");
+  return FALSE;
+}
+
 static int
 managed_from_object (void                      *py_object,
                      DLManagedTensorVersioned **out)
 {
-  MtlStridedView *view = view_for_exporter (py_object);
+  MtlStridedView *view;
   PyThreadState *state;
   GError *error = NULL;
 
+  if (out != NULL)
+    *out = NULL;
+  if (!check_arguments (py_object, out))
+    return -1;
+
+  view = view_for_exporter (py_object);
   if (view == NULL)
     return -1;
 
@@ -74,8 +135,18 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
                      void                     **out_py_object)
 {
   GError *error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_take_dlpack (tensor, &error);
+  MtlStridedView *view;
 
+  if (out_py_object != NULL)
+    *out_py_object = NULL;
+  if (!check_arguments (tensor, out_py_object))
+    {
+      if (tensor != NULL)
+        delete_managed (tensor);
+      return -1;
+    }
+
+  view = mtl_strided_view_new_take_dlpack (tensor, &error);
   *out_py_object = wrap_view (view, &error, PEER);
   return *out_py_object != NULL ? 0 : -1;
 }
@@ -159,6 +230,9 @@ borrow_tensor (void     *py_object,
   const char *reason;
   MtlStridedView *view;
 
+  if (!check_arguments (py_object, out))
+    return -1;
+
   if (!is_view (py_object))
     {
       PyErr_SetString (PyExc_BufferError, "Only a view can be lent");
@@ -181,13 +255,24 @@ borrow_tensor (void     *py_object,
   return 0;
 }
 
+/* The library has no streams. */
 static int
 get_work_stream (gint32   device_type,
                  gint32   device_id,
                  void   **out_stream)
 {
-  *out_stream = NULL; /* the library has no streams */
-  return 0;
+  if (out_stream == NULL)
+    {
+      PyErr_SetString (PyExc_BufferError, "The place of the stream must not be NULL");
+      return -1;
+    }
+
+  *out_stream = NULL;
+  if (device_type > 0 && device_id >= 0)
+    return 0;
+
+  PyErr_Format (PyExc_BufferError, "There can be no device (%d, %d)", device_type, device_id);
+  return -1;
 }
 
 static ExchangeApi api = {

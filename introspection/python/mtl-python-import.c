@@ -4,6 +4,9 @@
 
 #include "mtl-python-exchange-private.h"
 
+/* More versions of the exchange API than a producer has. */
+#define MAX_EXCHANGE_APIS 64
+
 /* Names and values that each import passes. */
 static struct
 {
@@ -219,6 +222,18 @@ get_capsule (PyObject *object,
   return NULL;
 }
 
+/* Finds the newest struct that is ours to use. A broken list may go round in a circle. */
+static const ExchangeApi *
+find_usable_api (const ExchangeHeader *header)
+{
+  for (int i = 0; header != NULL && i < MAX_EXCHANGE_APIS; i++, header = header->prev_api)
+    if (header->version.major == DLPACK_MAJOR_VERSION
+        && ((const ExchangeApi *) header)->managed_tensor_from_py_object_no_sync != NULL)
+      return (const ExchangeApi *) header;
+
+  return NULL;
+}
+
 /* Looks up the attribute on the type, like an operator. The interpreter caches
  * the result until the type changes. */
 static const ExchangeApi *
@@ -227,14 +242,12 @@ find_exchange_api (PyTypeObject *type)
   for (gsize i = 0; i < G_N_ELEMENTS (names.exchange_apis); i++)
     {
       PyObject *capsule = _PyType_Lookup (type, names.exchange_apis[i]);
-      const ExchangeHeader *header = NULL;
+      const ExchangeApi *api = NULL;
 
       if (capsule != NULL && PyCapsule_IsValid (capsule, EXCHANGE_API_NAME))
-        header = PyCapsule_GetPointer (capsule, EXCHANGE_API_NAME);
-      while (header != NULL && header->version.major != DLPACK_MAJOR_VERSION)
-        header = header->prev_api;
-      if (header != NULL)
-        return (const ExchangeApi *) header;
+        api = find_usable_api (PyCapsule_GetPointer (capsule, EXCHANGE_API_NAME));
+      if (api != NULL)
+        return api;
     }
 
   return NULL;
@@ -251,30 +264,41 @@ needs_dlpack_method (const DLManagedTensorVersioned *managed)
              || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX);
 }
 
-/* Returns NULL without an exception if __dlpack__() has to be called instead.
- * Its exceptions are meant for Python. */
+/* Success is a tensor and no exception. After anything else __dlpack__() is called, whose
+ * exceptions are meant for Python. */
+static DLManagedTensorVersioned *
+ask_exchange_api (const ExchangeApi *api,
+                  PyObject          *object)
+{
+  DLManagedTensorVersioned *managed = NULL;
+  int status = api->managed_tensor_from_py_object_no_sync (object, &managed);
+
+  if (G_LIKELY (status == 0 && managed != NULL && PyErr_Occurred () == NULL))
+    return managed;
+
+  if (status == 0 && managed != NULL)
+    delete_managed (managed);
+  if (PyErr_ExceptionMatches (PyExc_Exception))
+    PyErr_Clear ();
+  return NULL;
+}
+
+/* Returns NULL without an exception if __dlpack__() has to be called instead. */
 static PyObject *
 view_from_exchange (PyObject *object)
 {
   const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
-  DLManagedTensorVersioned *managed = NULL;
+  DLManagedTensorVersioned *managed;
   GError *error = NULL;
   MtlStridedView *view;
 
-  if (api == NULL)
+  managed = api != NULL ? ask_exchange_api (api, object) : NULL;
+  if (managed == NULL)
     return NULL;
-
-  if (api->managed_tensor_from_py_object_no_sync (object, &managed) != 0)
-    {
-      if (PyErr_ExceptionMatches (PyExc_Exception))
-        PyErr_Clear ();
-      return NULL;
-    }
 
   if (needs_dlpack_method (managed))
     {
-      if (managed->deleter != NULL)
-        managed->deleter (managed);
+      delete_managed (managed);
       return NULL;
     }
 

@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import exchange_consumer
+import hostile_producer
 import pytest
 from gi.repository import Mtl
 
@@ -144,6 +145,80 @@ def test_a_failure_without_an_exception():
     producer = exchanging(export=lambda exporter, out: -1)(floats(1), (1,))
 
     assert Mtl.from_dlpack(producer).tolist() == [1] and producer.calls == 1
+
+
+def hostile(versions=((1, 3, True),), next_of_last=-1, name=NAMES[0]):
+    """A producer whose type has such a list of structs, and counts how often it is asked in
+    Python."""
+    class Own(hostile_producer.Producer):
+        calls = 0
+
+        def __dlpack__(self, **keywords):
+            self.calls += 1
+            return self.capsule()
+
+    setattr(Own, name, hostile_producer.exchange_api(list(versions), next_of_last))
+    memory = floats(1, 2, 3)
+    producer = Own(False, (1, 3), 0, ctypes.addressof(memory), (1, 0), 1, (2, 32, 1), (3,), None,
+                   0, True, False)
+    producer.memory = memory
+    return producer
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("versions, next_of_last", [
+    ([(1, 3, False)], -1),  # no function
+    ([(2, 0, True)], -1), ([(2, 0, True)] * 3, 0), ([(2, 0, True)] * 3, 2),  # round in a circle
+    ([(0, 9, True), (2**32 - 1, 0, True)], 0), ([(1, 3, False), (2, 0, False)], 0),
+    ([(2**32 - 1 - i, 0, True) for i in range(100_000)], -1)])
+def test_an_api_that_is_of_no_use(name, versions, next_of_last):
+    producer = hostile(versions, next_of_last, name)
+
+    assert Mtl.from_dlpack(producer).tolist() == [1, 2, 3]
+    assert (producer.calls, producer.n_exported, producer.n_deleted) == (1, 1, 1)
+
+
+def test_an_older_struct_with_the_function():
+    producer = hostile([(2, 1, False), (1, 9, False), (1, 3, True)])
+
+    assert Mtl.from_dlpack(producer).tolist() == [1, 2, 3]
+    assert (producer.calls, producer.n_exported, producer.n_deleted) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("status, gives, exception, deleted", [
+    (0, False, None, 0), (0, False, ValueError, 0), (0, True, ValueError, 1),
+    (-1, False, None, 0), (-1, False, ValueError, 0), (7, False, None, 0),
+    (-2**31, False, MemoryError, 0)])
+def test_an_answer_that_contradicts_itself(status, gives, exception, deleted):
+    """What was given with an exception goes back, and __dlpack__() is asked."""
+    producer = hostile()
+    producer.status, producer.gives, producer.exception = status, gives, exception
+
+    view = Mtl.from_dlpack(producer)
+    assert view.tolist() == [1, 2, 3]
+    assert (producer.calls, producer.n_exported, producer.n_deleted) == (1, 1 + gives, deleted)
+    del view
+    assert producer.n_deleted == 1 + deleted
+
+
+@pytest.mark.parametrize("gives", [False, True])
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_does_so_with_success_too(gives, exception):
+    producer = hostile()
+    producer.gives, producer.exception = gives, exception
+
+    with pytest.raises(exception, match="as told"):
+        Mtl.from_dlpack(producer)
+    assert (producer.calls, producer.n_exported, producer.n_deleted) == (0, gives, gives)
+
+
+@pytest.mark.parametrize("attribute", [None, 3, "dlpack_exchange_api", object(), [1]])
+def test_what_is_no_capsule_is_no_api(attribute):
+    producer = hostile()
+    for name in NAMES:
+        setattr(type(producer), name, attribute)
+
+    assert Mtl.from_dlpack(producer).tolist() == [1, 2, 3] and producer.calls == 1
 
 
 @pytest.mark.parametrize("major, minor", [(2, 0), (3, 7)])
