@@ -85,16 +85,16 @@ check_memory (const DLTensor              *self,
   return TRUE;
 }
 
-/* All checks that an importer needs before it can trust a peer. */
-gboolean
-mtl_dl_tensor_describe (const DLTensor        *self,
-                        guint64                flags,
-                        MtlTensorDescription  *description,
-                        GError               **error)
+static gboolean
+is_aligned (const gint64 *dims)
 {
-  MtlElementType *type = &description->type;
-  MtlLayout *layout = &description->layout;
+  return (guintptr) dims % G_ALIGNOF (gint64) == 0;
+}
 
+static gboolean
+check_dims (const DLTensor  *self,
+            GError         **error)
+{
   if (self->ndim < 0 || self->ndim > MTL_LAYOUT_MAX_DIMS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
@@ -110,6 +110,14 @@ mtl_dl_tensor_describe (const DLTensor        *self,
       return FALSE;
     }
 
+  if (self->ndim > 0 && (!is_aligned (self->shape) || !is_aligned (self->strides)))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "The shape at %p or the strides at %p are not aligned to %" G_GSIZE_FORMAT
+                   " bytes", self->shape, self->strides, (gsize) G_ALIGNOF (gint64));
+      return FALSE;
+    }
+
   for (gint32 i = 0; i < self->ndim; i++)
     if (self->shape[i] < 0)
       {
@@ -118,6 +126,22 @@ mtl_dl_tensor_describe (const DLTensor        *self,
                      self->shape[i], i);
         return FALSE;
       }
+
+  return TRUE;
+}
+
+/* All checks that an importer needs before it can trust a peer. */
+gboolean
+mtl_dl_tensor_describe (const DLTensor        *self,
+                        guint64                flags,
+                        MtlTensorDescription  *description,
+                        GError               **error)
+{
+  MtlElementType *type = &description->type;
+  MtlLayout *layout = &description->layout;
+
+  if (!check_dims (self, error))
+    return FALSE;
 
   if (self->dtype.bits == 0 || self->dtype.lanes == 0)
     {

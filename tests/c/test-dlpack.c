@@ -233,6 +233,18 @@ set_no_shape (Producer *producer)
 }
 
 static void
+set_shape_misaligned (Producer *producer)
+{
+  producer->versioned.dl_tensor.shape = (int64_t *) ((char *) producer->shape + 1);
+}
+
+static void
+set_strides_misaligned (Producer *producer)
+{
+  producer->versioned.dl_tensor.strides = (int64_t *) ((char *) producer->strides + 4);
+}
+
+static void
 set_extent_negative (Producer *producer)
 {
   producer->shape[1] = -3;
@@ -314,6 +326,8 @@ static const struct
   { "ndim-huge", set_ndim_huge, MTL_ERROR_INVALID_DATA, "2147483647 dimensions" },
   { "ndim-least", set_ndim_least, MTL_ERROR_INVALID_DATA, "-2147483648 dimensions" },
   { "no-shape", set_no_shape, MTL_ERROR_INVALID_DATA, "2 dimensions" },
+  { "shape-misaligned", set_shape_misaligned, MTL_ERROR_INVALID_DATA, "8 bytes" },
+  { "strides-misaligned", set_strides_misaligned, MTL_ERROR_INVALID_DATA, "8 bytes" },
   { "extent-negative", set_extent_negative, MTL_ERROR_INVALID_DATA, "extent -3 of axis 1" },
   { "extents-overflow", set_extents_overflow, MTL_ERROR_OVERFLOW, "1099511627776" },
   { "extents-overflow-no-strides", set_extents_overflow_no_strides, MTL_ERROR_OVERFLOW,
