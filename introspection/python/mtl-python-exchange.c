@@ -94,16 +94,16 @@ goes_out_in_place (MtlStridedView *view)
 }
 
 /* A peer in C may pass NULL for anything. */
-static gboolean
-check_arguments (const void *input,
-                 const void *out)
+static int
+raise_null (const void  *input,
+            void       **out)
 {
-  if (input != NULL && out != NULL)
-    return TRUE;
+  if (out != NULL)
+    *out = NULL;
 
   PyErr_Format (PyExc_BufferError, "The %s must not be NULL",
                 input == NULL ? "object" : "place of the result");
-  return FALSE;
+  return -1;
 }
 
 static int
@@ -114,14 +114,15 @@ managed_from_object (void                      *py_object,
   PyThreadState *state;
   GError *error = NULL;
 
-  if (out != NULL)
-    *out = NULL;
-  if (!check_arguments (py_object, out))
-    return -1;
+  if (G_UNLIKELY (py_object == NULL || out == NULL))
+    return raise_null (py_object, (void **) out);
 
   view = view_for_exporter (py_object);
   if (view == NULL)
-    return -1;
+    {
+      *out = NULL;
+      return -1;
+    }
 
   state = goes_out_in_place (view) ? NULL : leave_python (view);
   *out = mtl_strided_view_to_dlpack (view, &error);
@@ -137,13 +138,11 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   GError *error = NULL;
   MtlStridedView *view;
 
-  if (out_py_object != NULL)
-    *out_py_object = NULL;
-  if (!check_arguments (tensor, out_py_object))
+  if (G_UNLIKELY (tensor == NULL || out_py_object == NULL))
     {
       if (tensor != NULL)
         delete_managed (tensor);
-      return -1;
+      return raise_null (tensor, out_py_object);
     }
 
   view = mtl_strided_view_new_take_dlpack (tensor, &error);
@@ -230,8 +229,8 @@ borrow_tensor (void     *py_object,
   const char *reason;
   MtlStridedView *view;
 
-  if (!check_arguments (py_object, out))
-    return -1;
+  if (G_UNLIKELY (py_object == NULL || out == NULL))
+    return raise_null (py_object, NULL);
 
   if (!is_view (py_object))
     {

@@ -224,8 +224,17 @@ get_capsule (PyObject *object,
 
 /* Finds the newest struct that is ours to use. A broken list may go round in a circle. */
 static const ExchangeApi *
-find_usable_api (const ExchangeHeader *header)
+find_usable_api (PyObject *capsule)
 {
+  const ExchangeHeader *header;
+
+  if (!PyCapsule_CheckExact (capsule))
+    return NULL;
+
+  header = PyCapsule_GetPointer (capsule, EXCHANGE_API_NAME);
+  if (header == NULL)
+    PyErr_Clear (); /* it has another name */
+
   for (int i = 0; header != NULL && i < MAX_EXCHANGE_APIS; i++, header = header->prev_api)
     if (header->version.major == DLPACK_MAJOR_VERSION
         && ((const ExchangeApi *) header)->managed_tensor_from_py_object_no_sync != NULL)
@@ -242,10 +251,8 @@ find_exchange_api (PyTypeObject *type)
   for (gsize i = 0; i < G_N_ELEMENTS (names.exchange_apis); i++)
     {
       PyObject *capsule = _PyType_Lookup (type, names.exchange_apis[i]);
-      const ExchangeApi *api = NULL;
+      const ExchangeApi *api = capsule != NULL ? find_usable_api (capsule) : NULL;
 
-      if (capsule != NULL && PyCapsule_IsValid (capsule, EXCHANGE_API_NAME))
-        api = find_usable_api (PyCapsule_GetPointer (capsule, EXCHANGE_API_NAME));
       if (api != NULL)
         return api;
     }
@@ -264,23 +271,15 @@ needs_dlpack_method (const DLManagedTensorVersioned *managed)
              || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX);
 }
 
-/* Success is a tensor and no exception. After anything else __dlpack__() is called, whose
- * exceptions are meant for Python. */
-static DLManagedTensorVersioned *
-ask_exchange_api (const ExchangeApi *api,
-                  PyObject          *object)
+/* Gives back what came with an exception. __dlpack__() is called next, whose exceptions are
+ * meant for Python. */
+static void
+forget_answer (DLManagedTensorVersioned *managed)
 {
-  DLManagedTensorVersioned *managed = NULL;
-  int status = api->managed_tensor_from_py_object_no_sync (object, &managed);
-
-  if (G_LIKELY (status == 0 && managed != NULL && PyErr_Occurred () == NULL))
-    return managed;
-
-  if (status == 0 && managed != NULL)
+  if (managed != NULL)
     delete_managed (managed);
   if (PyErr_ExceptionMatches (PyExc_Exception))
     PyErr_Clear ();
-  return NULL;
 }
 
 /* Returns NULL without an exception if __dlpack__() has to be called instead. */
@@ -288,13 +287,21 @@ static PyObject *
 view_from_exchange (PyObject *object)
 {
   const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
-  DLManagedTensorVersioned *managed;
+  DLManagedTensorVersioned *managed = NULL;
   GError *error = NULL;
   MtlStridedView *view;
+  int status;
 
-  managed = api != NULL ? ask_exchange_api (api, object) : NULL;
-  if (managed == NULL)
+  if (api == NULL)
     return NULL;
+
+  /* Success is a tensor and no exception. */
+  status = api->managed_tensor_from_py_object_no_sync (object, &managed);
+  if (G_UNLIKELY (status != 0 || managed == NULL || PyErr_Occurred () != NULL))
+    {
+      forget_answer (status == 0 ? managed : NULL);
+      return NULL;
+    }
 
   if (needs_dlpack_method (managed))
     {
