@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* How much of a foreign format an error names. */
+#define MAX_FORMAT_SHOWN 100
+
 /* The struct module's codes, by DLPack's type codes and the number of bytes.
  * Other element types have no code. */
 static const char *const formats[][17] = {
@@ -280,11 +283,12 @@ install_buffer (PyTypeObject *type)
   return 0;
 }
 
-/* A Python buffer that is no longer used, on any thread. */
+/* A Python buffer that was imported, until it is released, on any thread. */
 typedef struct Released Released;
 struct Released
 {
   Py_buffer buffer;
+  DLManagedTensorVersioned managed; /* what the view holds */
   Released *next;
 };
 
@@ -407,10 +411,12 @@ refuse_format (const Py_buffer  *buffer,
                const char       *reason,
                GError          **error)
 {
+  const char *format = get_format (buffer);
+  g_autofree char *readable = g_utf8_make_valid (format, strnlen (format, MAX_FORMAT_SHOWN));
+
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "A buffer of format “%.100s” in items of %zd bytes cannot be viewed: %s."
-               " memoryview(x).cast('B') gives its bytes", get_format (buffer), buffer->itemsize,
-               reason);
+               "A buffer of format “%s” in items of %zd bytes cannot be viewed: %s."
+               " memoryview(x).cast('B') gives its bytes", readable, buffer->itemsize, reason);
   return MTL_DTYPE_OTHER;
 }
 
@@ -480,21 +486,18 @@ check_dims (const Py_buffer  *buffer,
   return FALSE;
 }
 
-static MtlStridedView *
-view_for_buffer (Released  *owner,
-                 GError   **error)
+static void
+delete_imported (DLManagedTensorVersioned *managed)
 {
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) memory = NULL;
-  Py_buffer *buffer = &owner->buffer;
-  gint64 shape[MAX_DIMS], strides[MAX_DIMS], min, max, itemsize;
-  MtlDType dtype = dtype_for_format (buffer, error);
+  release_anywhere (managed->manager_ctx);
+}
 
-  if (dtype == MTL_DTYPE_OTHER || !check_dims (buffer, error))
-    {
-      release_anywhere (owner);
-      return NULL;
-    }
+/* The shape and the strides in items of a buffer. */
+static MtlStridedLayout *
+layout_for_buffer (const Py_buffer  *buffer,
+                   GError          **error)
+{
+  gint64 shape[MAX_DIMS], strides[MAX_DIMS];
 
   for (int i = 0; i < buffer->ndim; i++)
     {
@@ -503,26 +506,43 @@ view_for_buffer (Released  *owner,
     }
 
   /* Some exporters leave out the strides, even if asked for them. */
-  layout = mtl_strided_layout_new_for_bytes (shape, buffer->ndim,
-                                             buffer->strides != NULL ? strides : NULL,
-                                             buffer->ndim, buffer->itemsize * 8, error);
+  return mtl_strided_layout_new_for_bytes (shape, buffer->ndim,
+                                           buffer->strides != NULL ? strides : NULL,
+                                           buffer->ndim, buffer->itemsize * 8, error);
+}
+
+/* Imports it like a tensor of a peer, with the same checks. */
+static MtlStridedView *
+view_for_buffer (Released  *owner,
+                 GError   **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  Py_buffer *buffer = &owner->buffer;
+  MtlDType dtype = dtype_for_format (buffer, error);
+
+  if (dtype != MTL_DTYPE_OTHER && check_dims (buffer, error))
+    layout = layout_for_buffer (buffer, error);
   if (layout == NULL)
     {
       release_anywhere (owner);
       return NULL;
     }
 
-  mtl_strided_layout_get_offset_bounds (layout, &min, &max);
-  itemsize = buffer->itemsize; /* the owner may end with the memory */
-  memory = mtl_buffer_new_for_data (mtl_device_get_host (), (guint8 *) buffer->buf + min * itemsize,
-                                    (max - min + 1) * itemsize,
-                                    buffer->readonly ? MTL_BUFFER_FLAGS_READ_ONLY
-                                                     : MTL_BUFFER_FLAGS_NONE,
-                                    owner, release_anywhere, error);
-  if (memory == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (memory, layout, dtype, -min * itemsize, error);
+  owner->managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = owner,
+    .deleter = delete_imported,
+    .flags = buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
+    .dl_tensor = {
+      .data = buffer->buf,
+      .device = { MTL_DEVICE_TYPE_CPU, 0 },
+      .ndim = buffer->ndim,
+      .dtype = { dtype >> 8, dtype & 0xff, 1 },
+      .shape = (gint64 *) mtl_strided_layout_get_shape (layout, NULL),
+      .strides = (gint64 *) mtl_strided_layout_get_strides (layout, NULL),
+    },
+  };
+  return mtl_strided_view_new_take_dlpack (&owner->managed, error);
 }
 
 PyObject *

@@ -6,7 +6,9 @@ import decimal
 import fractions
 import gc
 import io
+import math
 import numbers
+import re
 import subprocess
 import sys
 
@@ -15,6 +17,7 @@ import pytest
 from gi.repository import GLib, Mtl
 
 from conftest import NUMERIC, error_code, tensor, zeros
+from hostile_producer import Exporter
 
 
 def test_memoryview(dtype):
@@ -265,6 +268,40 @@ class Broken(numbers.Real):
 def test_asview_refuses(wrong):
     with pytest.raises((ValueError, TypeError)):
         Mtl.asview(wrong)
+
+
+@pytest.mark.parametrize("address, shape, strides, reason", [
+    (2**64 - 8, (2,), (8,), "address space"), (2**64 - 3, (1,), (8,), "address space"),
+    (8, (2,), (-16,), "address space"), (8, (2,), (-8,), "address space"),
+    (0, (2,), (8,), "2 elements has no data"), (0, (), (), "1 elements has no data"),
+    (2**40, (9, 9), (2**60, 2**60), "2^63"), (2**40, (3, 2), (-2**62, 8), "2^63"),
+    (2**40, (2**40, 2**40), None, "volume")])
+def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, reason):
+    length = min(8 * math.prod(shape), 2**63 - 1)
+    exporter = Exporter(address, length, 8, 0, len(shape), b"d", shape, strides, None)
+
+    with pytest.raises(BufferError, match=re.escape(reason)):
+        Mtl.asview(exporter)
+    assert exporter.n_exported == exporter.n_released == 1
+
+
+@pytest.mark.parametrize("length, shape, reason", [
+    (-1, None, "-1 bytes"), (-2**63, None, "extent -1152921504606846976"), (-8, (1,), "-8 bytes")])
+def test_asview_of_a_negative_length(length, shape, reason):
+    exporter = Exporter(2**40, length, 8, 0, 1, b"d", shape, None, None)
+
+    with pytest.raises(BufferError, match=reason):
+        Mtl.asview(exporter)
+    assert exporter.n_released == 1
+
+
+@pytest.mark.parametrize("format", [b"\xff", b"\xc3", b"i" * 99 + "é".encode()])
+def test_a_format_that_is_no_text_is_named(format):
+    exporter = Exporter(2**40, 8, 8, 0, 1, format, (1,), (8,), None)
+
+    with pytest.raises(BufferError, match="A buffer of format “.*” in items of 8 bytes"):
+        Mtl.asview(exporter)
+    assert exporter.n_released == 1
 
 
 def test_asview_of_what_is_nothing_of_that():
