@@ -46,8 +46,9 @@ mtl_dl_device_has_addresses (gint32 device_type)
     }
 }
 
-/* A tensor must not wrap around the end of the address space. A handle that is not an
- * address stands for the first byte of the memory, and there is nothing before it. */
+/* A tensor must not wrap around the end of the address space, nor lie at the address NULL. A
+ * handle that is not an address stands for the first byte of the memory, and there is nothing
+ * before it. */
 static gboolean
 check_memory (const DLTensor              *self,
               const MtlTensorDescription  *description,
@@ -73,7 +74,7 @@ check_memory (const DLTensor              *self,
       || __builtin_add_overflow (low, self->byte_offset, &low)
       || __builtin_add_overflow (low, end, &high)
       || (!has_addresses && high > G_MAXINT64)
-      || (first < 0 && low < -(guint64) first))
+      || (first < 0 && low < -(guint64) first + (has_addresses ? 1 : 0)))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                    "The byte offset %" G_GUINT64_FORMAT " and bytes %" G_GINT64_FORMAT " to %"

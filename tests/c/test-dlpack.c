@@ -235,13 +235,13 @@ set_no_shape (Producer *producer)
 static void
 set_shape_misaligned (Producer *producer)
 {
-  producer->versioned.dl_tensor.shape = (int64_t *) ((char *) producer->shape + 1);
+  producer->versioned.dl_tensor.shape = (gpointer) ((char *) producer->shape + 1);
 }
 
 static void
 set_strides_misaligned (Producer *producer)
 {
-  producer->versioned.dl_tensor.strides = (int64_t *) ((char *) producer->strides + 4);
+  producer->versioned.dl_tensor.strides = (gpointer) ((char *) producer->strides + 4);
 }
 
 static void
@@ -314,6 +314,13 @@ set_start_wraps (Producer *producer)
   producer->strides[0] = -3;
 }
 
+static void
+set_start_at_null (Producer *producer)
+{
+  producer->versioned.dl_tensor.data = (void *) 12;
+  producer->strides[0] = -3;
+}
+
 static const struct
 {
   const char *name;
@@ -340,6 +347,7 @@ static const struct
   { "byte-offset-wraps", set_byte_offset_wraps, MTL_ERROR_OVERFLOW, "18446744073709551612" },
   { "end-wraps", set_end_wraps, MTL_ERROR_OVERFLOW, "24" },
   { "start-wraps", set_start_wraps, MTL_ERROR_OVERFLOW, "-12" },
+  { "start-at-null", set_start_at_null, MTL_ERROR_OVERFLOW, "-12" },
 };
 
 /* The same faults found by all ways in: alone, and by an import, which frees
