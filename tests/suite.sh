@@ -247,7 +247,7 @@ run_on_device () {
 }
 
 # The tests in tests/python that always make tensors in host memory.
-python_on_host=(convert hints mpi random_copies random_conversions small_floats)
+python_on_host=(convert hints mpi random_copies random_conversions random_peers small_floats)
 
 run_python_on_device () {
   local ignored=(--ignore tests/python/test_hints.py --ignore tests/python/test_mpi.py) name
@@ -287,13 +287,33 @@ run_sanitized () {
         $([[ $tier == deep ]] && echo metal))
 }
 
+# run_pytest_sanitized ARGUMENT…: Python is not instrumented, so the sanitizer is loaded before it,
+# and looks for no leaks, as Python has some.
+run_pytest_sanitized () {
+  local runtime
+
+  runtime=$("$OBJC" -print-file-name="libclang_rt.asan-$(uname -m).so")
+  MTL_TEST_CASES=100000 PYTHONMALLOC=malloc G_SLICE=always-malloc LD_PRELOAD=$runtime \
+    ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 \
+    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    run_pytest "$python" python-sanitized "$@"
+}
+
+# Tests what peers give and take in Python. The GIR is that of the ordinary build.
+run_python_sanitized () {
+  configure_sanitized && build_for_pytest "$build-sanitized" || return
+  in_build "$build-sanitized" run_pytest_sanitized \
+    tests/python/test_{random_peers,exchange_api,exchange_consumer,exchange_import}.py \
+    tests/python/test_{dlpack_export,dlpack_import,buffer,buffer_flags,buffer_formats,buffer_protocol}.py
+}
+
 # Runs the tests that use threads, including those for files, in a build that detects races.
 # On devices, it uses the memory that takes the most steps to access.
 run_races () {
   local folder=$build-races except
 
   except=$(unless_deep 'unified-|-(shared|managed)$|-free$')
-  configure_instrumented "$folder" thread portable \
+  configure_instrumented "$folder" thread '' -Dkernels=portable \
     && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file' "$except")
 }
 
@@ -388,6 +408,8 @@ plan_steps () {
     plan all devices 'JavaScript and Vala on Private memory' run_on_private
     plan all devices 'Python on Private memory' run_python_on_private
     plan all sanitizers 'C under AddressSanitizer and UndefinedBehaviorSanitizer' run_sanitized
+    plan all sanitizers 'Python under AddressSanitizer and UndefinedBehaviorSanitizer' \
+      run_python_sanitized
     plan all fuzz 'Fuzzing' run_fuzz_step
     plan all sanitizers 'C under ThreadSanitizer' run_races
     plan all valgrind 'C under valgrind' run_c_valgrind

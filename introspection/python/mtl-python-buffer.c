@@ -474,6 +474,13 @@ check_dims (const Py_buffer  *buffer,
       return FALSE;
     }
 
+  if (buffer->len < 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+                   "A buffer of %zd bytes cannot be viewed: the least is 0", buffer->len);
+      return FALSE;
+    }
+
   for (int i = 0; buffer->shape != NULL && i < buffer->ndim; i++)
     fits &= !__builtin_mul_overflow (length, buffer->shape[i], &length);
   if (buffer->shape == NULL && buffer->ndim == 1)

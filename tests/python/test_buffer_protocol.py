@@ -285,12 +285,12 @@ def test_asview_of_a_buffer_that_cannot_be(address, shape, strides, reason):
     assert exporter.n_exported == exporter.n_released == 1
 
 
-@pytest.mark.parametrize("length, shape, reason", [
-    (-1, None, "-1 bytes"), (-2**63, None, "extent -1152921504606846976"), (-8, (1,), "-8 bytes")])
-def test_asview_of_a_negative_length(length, shape, reason):
-    exporter = Exporter(2**40, length, 8, 0, 1, b"d", shape, None, None)
+@pytest.mark.parametrize("length, shape, strides", [
+    (-1, None, None), (-2**63, None, None), (-8, (1,), None), (-8, (2**62,), (0,))])
+def test_asview_of_a_negative_length(length, shape, strides):
+    exporter = Exporter(2**40, length, 8, 0, 1, b"d", shape, strides, None)
 
-    with pytest.raises(BufferError, match=reason):
+    with pytest.raises(BufferError, match=f"{length} bytes"):
         Mtl.asview(exporter)
     assert exporter.n_released == 1
 
