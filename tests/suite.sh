@@ -335,7 +335,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^(async|random)-threads$|^memory-faults$')
+    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
