@@ -17,7 +17,7 @@ typedef struct
 static SharedText *
 get_shared (char *text)
 {
-  return (SharedText *) (text - G_STRUCT_OFFSET (SharedText, text));
+  return (gpointer) (text - G_STRUCT_OFFSET (SharedText, text));
 }
 
 char *

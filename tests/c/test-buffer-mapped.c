@@ -105,6 +105,7 @@ test_file_is_closed (TestFolder    *folder,
   g_autoptr (GFile) file = write_pattern (folder, "file", 5000);
   g_autoptr (MtlBuffer) buffer = map_file (file, 100, 4900);
 
+  g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 4900);
   g_assert_cmpuint (count_descriptors (), ==, n_before);
   assert_fails (mtl_buffer_new_mapped (file, NULL, 0, 5001, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS,
                 "5001");

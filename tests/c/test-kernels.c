@@ -14,7 +14,7 @@
  * best where it names none that there are. What the machine has is what the C
  * library says of it. */
 
-#if defined (CPU_FEATURE_ACTIVE)
+#if defined (CPU_FEATURE_ACTIVE) && defined (MTL_COPY_HAS_X86_SETS)
 /* What x86_cpu_active() does, which shifts into the sign. */
 static gboolean
 is_active (guint feature)
@@ -61,15 +61,13 @@ list_expected (void)
 #ifdef MTL_COPY_HAS_VECTORS
   g_strv_builder_add (names, "baseline");
 #endif
-#ifdef CPU_FEATURE_ACTIVE
-#ifdef MTL_COPY_HAS_X86_SETS
+#if defined (CPU_FEATURE_ACTIVE) && defined (MTL_COPY_HAS_X86_SETS)
   if (machine_has_sse4 ())
     g_strv_builder_add (names, "sse4");
   if (machine_has_avx2 ())
     g_strv_builder_add (names, "avx2");
   if (machine_has_avx512 ())
     g_strv_builder_add (names, "avx512");
-#endif
 #endif
 
   return g_strv_builder_end (names);
