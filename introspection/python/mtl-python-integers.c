@@ -127,13 +127,14 @@ is_checked_integer (PyObject *object,
   return kind != KIND_UINT64 || value >= 0;
 }
 
+/* Subclasses may show PyGObject other items than they hold. */
 static gboolean
 is_checked_list (PyObject *sequence,
                  char      kind)
 {
   PyObject **items;
 
-  if (!is_nested (sequence))
+  if (!PyList_CheckExact (sequence) && !PyTuple_CheckExact (sequence))
     return FALSE;
 
   items = PySequence_Fast_ITEMS (sequence);

@@ -217,6 +217,24 @@ def test_other_integers_count_as_int(name, target):
                 assert str(error) == str(expected)
 
 
+def test_items_of_a_subclass_are_those_it_shows(target):
+    """Not those it holds: PyGObject asks for them one by one."""
+    for base in (list, tuple):
+        for item, exception in ((10**5000, IndexError), (1.5, TypeError), ("1", TypeError)):
+            class Other(base):
+                def __getitem__(self, i):
+                    return item
+
+                def __iter__(self):
+                    return iter([item] * len(self))
+
+            for name in ("get_double", "get_int64", "get_complex"):
+                with pytest.raises(exception):
+                    getattr(target.view, name)(Other([1, 1]))
+            with pytest.raises((ValueError, TypeError)):
+                View.new_zeros(HOST, DType.INT8, Other([1]))
+
+
 def test_true_is_1(target):
     for name in CALLS:
         if not name.endswith((".[]", ".[0, x]", ".[..., x]", "set_item", "set_row")):
