@@ -292,6 +292,23 @@ set_integer (MtlStridedView  *view,
   return status;
 }
 
+/* A class may have the name of NumPy's bool, and fail. */
+static int
+set_truth_value (MtlStridedView  *view,
+                 const gint64    *indices,
+                 gsize            n_indices,
+                 PyObject        *value,
+                 GError         **error)
+{
+  int truth = PyObject_IsTrue (value);
+
+  if (truth < 0)
+    return -1;
+
+  mtl_strided_view_set_int64 (view, indices, n_indices, truth, error);
+  return 0;
+}
+
 static int
 set_complex (MtlStridedView  *view,
              const gint64    *indices,
@@ -346,8 +363,7 @@ number_set (MtlStridedView *view,
   if (PyLong_CheckExact (value))
     status = set_long (view, indices, n_indices, value, &error);
   else if (is_truth_value (value))
-    status = set_integer (view, indices, n_indices, PyLong_FromLong (PyObject_IsTrue (value)),
-                          &error);
+    status = set_truth_value (view, indices, n_indices, value, &error);
   else if (PyIndex_Check (value))
     status = set_integer (view, indices, n_indices, PyNumber_Index (value), &error);
   else if (has_code (view, MTL_TYPE_CODE_COMPLEX))

@@ -179,6 +179,26 @@ def test_what_counts_as_a_number():
     assert complexes.tolist() == [1 + 2j, 0.5]
 
 
+def test_truth_values_that_raise():
+    """NumPy's bool is known by the name of its class."""
+    class Pretends:
+        __index__ = __float__ = lambda self: 7
+
+        def __bool__(self):
+            raise RuntimeError("neither")
+
+    for name in ("numpy.bool", "numpy.bool_"):
+        value = type(name, (Pretends,), {})()
+        for dtype in ("bool", "int8", "float32", "complex64"):
+            view = zeros(dtype, (1,))
+            for assign in (lambda: view.__setitem__(0, value),
+                           lambda: view.__setitem__(slice(None), [value]),
+                           lambda: view.fill(value), lambda: Mtl.asview([value])):
+                with pytest.raises(RuntimeError, match="neither"):
+                    assign()
+            assert bytes(view) == bytes(view.nbytes)
+
+
 @pytest.mark.parametrize("values, shape", [
     ([1, 2], (2, 2)), ([[1], [2]], (2, 2)), ([[[1, 2], [3, 4]]], (2, 2)), ([1], (2, 2)),
     ([[]], (1, 0)), ([], (0,)), ((), (0,)), ([[1, 2, 3]], (1, 3)), ([[1, 2, 3]], (3,)), ([5], ()),
