@@ -4,11 +4,11 @@
 
 #include "mtl-python-private.h"
 
-/* The digits of an integer, for a message. Python limits how many it prints. */
+/* The digits of an integer, or of a pair, for a message. Python limits how many it prints. */
 char *
-dup_digits (PyObject *integer)
+dup_digits (PyObject *number)
 {
-  PyObject *text = PyObject_Str (integer);
+  PyObject *text = PyObject_Str (number);
   const char *digits = text != NULL ? PyUnicode_AsUTF8 (text) : NULL;
   char *copy = g_strdup (digits != NULL ? digits : "of thousands of digits");
 
@@ -260,7 +260,9 @@ device_from_object (PyObject   *object,
 
   if (values[0] == MTL_DEVICE_TYPE_UNKNOWN || !fits_int (values[0]) || !fits_int (values[1]))
     {
-      PyErr_Format (PyExc_BufferError, "%s %R is not a device that DLPack can have", what, object);
+      g_autofree char *digits = dup_digits (object);
+
+      PyErr_Format (PyExc_BufferError, "%s %s is not a device that DLPack can have", what, digits);
       return -1;
     }
 
@@ -282,8 +284,10 @@ version_from_object (PyObject *object,
 
   if (values[0] < 0 || values[1] < 0)
     {
-      PyErr_Format (PyExc_ValueError, "max_version %R is not a version: a number is negative",
-                    object);
+      g_autofree char *digits = dup_digits (object);
+
+      PyErr_Format (PyExc_ValueError, "max_version %s is not a version: a number is negative",
+                    digits);
       return -1;
     }
 

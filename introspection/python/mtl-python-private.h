@@ -38,7 +38,7 @@ int       raise_error_int (GError     *error,
                            Audience    audience);
 
 /* Arguments: mtl-python-arguments.c */
-char     *dup_digits        (PyObject     *integer);
+char     *dup_digits        (PyObject     *number);
 int       int64_from_object (PyObject     *object,
                              gint64       *value,
                              PyObject     *exception);

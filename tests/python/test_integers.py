@@ -281,6 +281,15 @@ def test_what_is_no_device_of_the_memory(pair, exception):
         Mtl.from_dlpack(np.zeros(3), device=pair)
 
 
+def test_pairs_with_too_many_digits_to_print():
+    with pytest.raises(BufferError, match="thousands of digits is not a device"):
+        Mtl.from_dlpack(iota(3), device=(10**5000, 0))
+    with pytest.raises(BufferError, match="thousands of digits is not a device"):
+        iota(3).__dlpack__(dl_device=(1, -10**5000))
+    with pytest.raises(ValueError, match="thousands of digits is not a version"):
+        iota(3).__dlpack__(max_version=(-10**5000, 0))
+
+
 @pytest.mark.parametrize("version, name", [
     ((10**30, 0), "dltensor_versioned"), ((1, 10**30), "dltensor_versioned"),
     ((2**31, 2**63), "dltensor_versioned"), ((0, 10**30), "dltensor"), ((0, 0), "dltensor"),
