@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gi.repository import Mtl
 
-from conftest import elements, first_byte, tensor
+from conftest import elements, first_byte, tensor, zeros
 from dlpack_structs import Producer
 
 
@@ -183,6 +183,19 @@ def test_members_of_few_or_no_dimensions():
     assert 3 in Mtl.asview(3) and 4 not in Mtl.asview(3) and [] not in Mtl.asview(3)
     assert 1 not in Mtl.asview([]) and [] in Mtl.asview([[], []]) and [] not in Mtl.asview([])
     assert 2**53 + 1 not in Mtl.asview([2.0**53]) and 2**63 in Mtl.asview([2**63])
+
+
+def test_members_of_more_elements_than_fit_in_memory():
+    for dtype in ("float64", "uint8", "bool"):
+        many = zeros(dtype, (1,)).broadcast_to(2**40, 2)
+        assert 0 in many and 0 in many[:, 0] and [0, 0] in many
+        assert [0] in zeros(dtype, (1,)).broadcast_to(3, 2**40, 1)
+
+
+def test_members_at_any_place():
+    array = np.arange(10_000)
+    view = tensor(array)
+    assert all(i in view for i in range(0, 10_000, 7)) and 9_999 in view and 10_000 not in view
 
 
 def test_members_with_lanes():

@@ -6,7 +6,6 @@ Functions that are called often are in the compiled module _mtl, the others here
 
 import atexit
 import functools
-import itertools
 import numbers
 
 from gi._gi import FunctionInfo
@@ -111,9 +110,16 @@ def _view_eq(self, other):
     return self.equal(other)
 
 
+# Elements that are made a list at once. All of them may not fit in memory.
+_N_LISTED = 4096
+
+
 def _has_element(view, value):
     if view.ndim > 1:
         return any(_has_element(part, value) for part in view)
+    if view.size > _N_LISTED:
+        return any(_has_element(view[start:start + _N_LISTED], value)
+                   for start in range(0, len(view), _N_LISTED))
     elements = view.tolist()
     return value in (elements if view.ndim else [elements])
 
@@ -122,8 +128,9 @@ def _has_part(view, part):
     n_axes = view.ndim - part.ndim
     if n_axes <= 0 or view.shape[n_axes:] != part.shape:
         return False
-    return any(view[index].array_equal(part)
-               for index in itertools.product(*map(range, view.shape[:n_axes])))
+    if n_axes > 1:
+        return any(_has_part(row, part) for row in view)
+    return any(row.array_equal(part) for row in view)
 
 
 def _view_contains(self, value):
