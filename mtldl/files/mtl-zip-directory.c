@@ -133,8 +133,8 @@ mtl_zip_end_parse (const guint8  *tail,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                    "The zip archive is damaged: its directory of %" G_GUINT64_FORMAT " members in %"
-                   G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " does not lie right before "
-                   "its end at byte %" G_GUINT64_FORMAT,
+                   G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " does not lie right "
+                   "before its end at byte %" G_GUINT64_FORMAT,
                    end->n_members, end->size, end->begin, end_begin);
       return FALSE;
     }
