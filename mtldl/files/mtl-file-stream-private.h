@@ -53,6 +53,7 @@ void     mtl_file_stream_add_crc     (MtlFileStream        *self);
 gboolean mtl_file_stream_check       (MtlFileStream        *self,
                                       guint64               size,
                                       guint32               crc,
+                                      GCancellable         *cancellable,
                                       GError              **error);
 
 G_END_DECLS

@@ -185,6 +185,7 @@ mtl_file_stream_add_crc (MtlFileStream *self)
 static gboolean
 read_rest (MtlFileStream  *self,
            guint64         size,
+           GCancellable   *cancellable,
            GError        **error)
 {
   g_autofree guint8 *bytes = NULL;
@@ -197,7 +198,8 @@ read_rest (MtlFileStream  *self,
     return mtl_set_no_memory (INPUT_SIZE, error);
 
   while (self->n_given < size)
-    if (!mtl_file_stream_read (self, bytes, MIN (size - self->n_given, INPUT_SIZE), error))
+    if (g_cancellable_set_error_if_cancelled (cancellable, error)
+        || !mtl_file_stream_read (self, bytes, MIN (size - self->n_given, INPUT_SIZE), error))
       return FALSE;
 
   return TRUE;
@@ -229,9 +231,10 @@ gboolean
 mtl_file_stream_check (MtlFileStream  *self,
                        guint64         size,
                        guint32         crc,
+                       GCancellable   *cancellable,
                        GError        **error)
 {
-  if (!read_rest (self, size, error) || !check_ended (self, size, error))
+  if (!read_rest (self, size, cancellable, error) || !check_ended (self, size, error))
     return FALSE;
   if (self->crc == crc)
     return TRUE;

@@ -159,7 +159,7 @@ check_stream (const Checking        *checking,
         return FALSE;
     }
 
-  return mtl_file_stream_check (stream, member->size, member->crc, error);
+  return mtl_file_stream_check (stream, member->size, member->crc, monitor->cancellable, error);
 }
 
 static gboolean

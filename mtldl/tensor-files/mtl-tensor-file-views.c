@@ -305,7 +305,7 @@ inflate_tensor (gpointer           data,
   mtl_file_stream_add_crc (&stream);
   if (!skip (&stream, member->header_size, error)
       || !inflate (&stream, tensor->memory->contents, end, monitor, error)
-      || !mtl_file_stream_check (&stream, member->size, member->crc, error))
+      || !mtl_file_stream_check (&stream, member->size, member->crc, monitor->cancellable, error))
     return mtl_prefix_tensor_name (error, tensor->entry->name);
 
   mtl_swap_bytes (tensor->memory->contents, end, get_swapped_size (tensor->entry));
@@ -316,6 +316,7 @@ inflate_tensor (gpointer           data,
 static gboolean
 check_stored (const MtlFileSource  *source,
               const PlacedTensor   *tensor,
+              GCancellable         *cancellable,
               GError              **error)
 {
   const MtlTensorEntry *entry = tensor->entry;
@@ -329,7 +330,7 @@ check_stored (const MtlFileSource  *source,
     return mtl_prefix_tensor_name (error, entry->name);
 
   mtl_file_stream_pass (&stream, entry->end - entry->begin, tensor->crc);
-  return mtl_file_stream_check (&stream, member->size, member->crc, error)
+  return mtl_file_stream_check (&stream, member->size, member->crc, cancellable, error)
          || mtl_prefix_tensor_name (error, entry->name);
 }
 
@@ -347,7 +348,7 @@ check_group (const Reading     *self,
 
   for (gsize i = 0; i < n_tensors; i++)
     if (!mtl_monitor_check (monitor, error)
-        || !check_stored (self->source, self->tensors[i], error))
+        || !check_stored (self->source, self->tensors[i], monitor->cancellable, error))
       return FALSE;
 
   return TRUE;

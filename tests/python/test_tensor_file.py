@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import gc
+import io
 import json
+import struct
+import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -267,6 +271,45 @@ def test_views_are_cancelled(path, mode):
     uncancelled = Gio.Cancellable()
     assert tensors.load_view("b", uncancelled).tolist() == [[-2], [300]]
     assert entry.load_view(cancellable=uncancelled).tolist() == [[-2], [300]]
+
+
+def write_with_rest(path, deflated):
+    """An archive of an array of one byte, with 3 GiB after it that take up little space."""
+    array = io.BytesIO()
+    np.save(array, np.uint8(1))
+    content = array.getvalue()
+    size = stored_size = len(content) + 192 * 2**24
+    if deflated:
+        compressor = zlib.compressobj(1, wbits=-15)
+        content = compressor.compress(content) + compressor.flush(zlib.Z_FULL_FLUSH)
+        zeros = compressor.compress(bytes(2**24)) + compressor.flush(zlib.Z_FULL_FLUSH)
+        content += zeros * 192 + compressor.flush()
+        stored_size = len(content)
+    fields = struct.pack("<5H3I2H", 20, 0, 8 * deflated, 0, 0, 0, stored_size, size, 5, 0)
+    header = b"PK\3\4" + fields + b"a.npy"
+    directory = b"PK\1\2\x14\0" + fields + bytes(14) + b"a.npy"
+    begin = len(header) + stored_size
+    with path.open("wb") as file:
+        file.write(header + content)
+        file.seek(begin)
+        file.write(directory + b"PK\5\6"
+                   + struct.pack("<4H2IH", 0, 0, 1, 1, len(directory), begin, 0))
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+def test_what_follows_an_array_is_cancelled(tmp_path, deflated):
+    write_with_rest(tmp_path / "a.npz", deflated)
+    tensors = open_path(tmp_path / "a.npz", Mtl.FileMode.READ)
+    for call in (lambda cancellable: tensors.load_view("a", cancellable),
+                 lambda cancellable: load_views(tensors, cancellable=cancellable),
+                 lambda cancellable: tensors.check(Mtl.TensorChecks(0), cancellable, None)):
+        cancellable = Gio.Cancellable()
+        timer = threading.Timer(0.05, cancellable.cancel)
+        timer.start()
+        with pytest.raises(GLib.Error) as caught:
+            call(cancellable)
+        timer.join()
+        assert is_cancelled(caught)
 
 
 def test_open(path):
