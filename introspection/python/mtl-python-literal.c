@@ -77,7 +77,8 @@ collect_items (PyObject *part,
   return 0;
 }
 
-static gboolean
+/* Returns -1 on error. */
+static int
 has_large_integer (PyObject *items)
 {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE (items); i++)
@@ -85,9 +86,9 @@ has_large_integer (PyObject *items)
       PyObject *item = PyList_GET_ITEM (items, i);
       int overflow = 0;
 
-      if (!is_truth_value (item))
-        PyLong_AsLongLongAndOverflow (item, &overflow);
-      PyErr_Clear (); /* what fails here fails again when it is stored */
+      if (!is_truth_value (item) && PyLong_AsLongLongAndOverflow (item, &overflow) == -1
+          && PyErr_Occurred () != NULL)
+        return -1;
       if (overflow > 0)
         return TRUE;
     }
@@ -108,6 +109,7 @@ find_dtype (PyObject *items,
   };
   Py_ssize_t n = PyList_GET_SIZE (items);
   NumberRank widest = n > 0 ? NUMBER_RANK_BOOL : NUMBER_RANK_REAL;
+  int is_large = FALSE;
 
   for (Py_ssize_t i = 0; i < n; i++)
     {
@@ -118,9 +120,12 @@ find_dtype (PyObject *items,
       widest = MAX (widest, rank);
     }
 
-  *dtype = dtypes[widest];
-  if (widest == NUMBER_RANK_INTEGER && has_large_integer (items))
-    *dtype = MTL_DTYPE_UINT64;
+  if (widest == NUMBER_RANK_INTEGER)
+    is_large = has_large_integer (items);
+  if (is_large < 0)
+    return -1;
+
+  *dtype = is_large ? MTL_DTYPE_UINT64 : dtypes[widest];
   return 0;
 }
 

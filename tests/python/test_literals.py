@@ -5,6 +5,7 @@ Arrays and views are converted instead."""
 import decimal
 import fractions
 import math
+import numbers
 import time
 
 import numpy as np
@@ -177,6 +178,21 @@ def test_what_counts_as_a_number():
     complexes = zeros("complex128", (2,))
     complexes[:] = [WithComplex(), decimal.Decimal("0.5")]
     assert complexes.tolist() == [1 + 2j, 0.5]
+
+
+def test_no_exception_of_an_integer_is_lost():
+    class Interrupted:
+        n_calls = 0
+
+        def __index__(self):
+            self.n_calls += 1
+            if self.n_calls == 1:
+                raise KeyboardInterrupt
+            return 7
+
+    numbers.Integral.register(Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Mtl.asview([1, Interrupted()])
 
 
 def test_truth_values_that_raise():
