@@ -68,7 +68,8 @@ find_end (const guint8 *tail,
 }
 
 /* In large archives, the record is before the locator, which is right before the end
- * record. */
+ * record. Some readers follow the locator, others look right before it, so the record
+ * has to be there. */
 static gboolean
 read_end64 (const guint8  *tail,
             const guint8  *locator,
@@ -78,16 +79,14 @@ read_end64 (const guint8  *tail,
             GError       **error)
 {
   guint64 begin = load_le (locator + 8, 8);
+  gsize n_before = locator - tail;
   const guint8 *end64;
 
-  if (begin < tail_begin || begin - tail_begin > (guint64) (locator - tail)
-      || (locator - tail) - (begin - tail_begin) < END64_SIZE)
+  if (n_before < END64_SIZE || begin != tail_begin + n_before - END64_SIZE
+      || !has_mark (locator - END64_SIZE, "PK\6\6"))
     return refuse (error, "the zip64 end of the directory is not where it should be");
 
-  end64 = tail + (begin - tail_begin);
-  if (!has_mark (end64, "PK\6\6"))
-    return refuse (error, "the zip64 end of the directory is not where it should be");
-
+  end64 = locator - END64_SIZE;
   *end_begin = begin;
   *end = (MtlZipEnd) {
     .begin = load_le (end64 + 48, 8),

@@ -31,6 +31,7 @@ typedef struct
   gint64 size;
   gboolean is_zip64;
   gint64 end64_begin;
+  gsize gap; /* after the zip64 end */
   const char *comment;
 } End;
 
@@ -129,6 +130,7 @@ append_end64 (GByteArray *bytes,
   append_le (bytes, n_members, 8);
   append_le (bytes, size, 8);
   append_le (bytes, begin, 8);
+  append_zeros (bytes, end->gap);
   append_text (bytes, "PK\6\7", 4);
   append_le (bytes, 0, 4);
   append_le (bytes, end64_begin + end->end64_begin, 8);
@@ -329,6 +331,8 @@ test_refused_ends (void)
     { { .is_zip64 = TRUE, .end64_begin = -1 }, "the zip64 end of the directory is not where" },
     { { .is_zip64 = TRUE, .end64_begin = -96 }, "the zip64 end of the directory is not where" },
     { { .is_zip64 = TRUE, .end64_begin = 10000 }, "the zip64 end of the directory is not where" },
+    { { .is_zip64 = TRUE, .gap = 1 }, "the zip64 end of the directory is not where" },
+    { { .is_zip64 = TRUE, .gap = 105 }, "the zip64 end of the directory is not where" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
