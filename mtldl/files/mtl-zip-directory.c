@@ -67,6 +67,22 @@ find_end (const guint8 *tail,
   return NULL;
 }
 
+/* Some readers take the last record in the file, even if it is in the comment of
+ * another. The place is that of the end in the file. */
+static gboolean
+has_end_in_comment (const guint8 *end,
+                    const guint8 *tail_end,
+                    guint64       place)
+{
+  for (const guint8 *at = end + 1; tail_end - at >= END_SIZE; at++)
+    if (has_mark (at, "PK\5\6")
+        && (load_le (at + 12, 4) <= place + (at - end)
+            || (at - end >= LOCATOR_SIZE && has_mark (at - LOCATOR_SIZE, "PK\6\7"))))
+      return TRUE;
+
+  return FALSE;
+}
+
 /* In large archives, the record is before the locator, which is right before the end
  * record. Some readers follow the locator, others look right before it, so the record
  * has to be there. */
@@ -117,6 +133,9 @@ mtl_zip_end_parse (const guint8  *tail,
     }
 
   end_begin = tail_begin + (record - tail);
+  if (has_end_in_comment (record, tail + tail_size, end_begin))
+    return refuse (error, "its comment has another end of the directory");
+
   *end = (MtlZipEnd) {
     .begin = load_le (record + 16, 4),
     .size = load_le (record + 12, 4),

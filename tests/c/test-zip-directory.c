@@ -344,6 +344,47 @@ test_refused_ends (void)
     }
 }
 
+/* NumPy would read the archive that this comment is the end of. */
+static void
+test_end_in_comment (void)
+{
+  static const Member member = { "a", .stored_size = 10, .size = 10 };
+  static const struct
+  {
+    const char *before;
+    guint32 size;
+    gboolean is_refused;
+  } cases[] = {
+    { "", 0x01010101, FALSE },
+    { "", 49, TRUE },
+    { "", 117, TRUE },  /* all that is before it */
+    { "", 118, FALSE },
+    { "PK\6\7" "0123456789abcdef", 0x01010101, TRUE },
+    { "PK\6\7" "0123456789abcde", 0x01010101, FALSE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GByteArray) bytes = new_archive (&member, 1, &(End) { 0 });
+      g_autoptr (GError) error = NULL;
+      gsize n_before = strlen (cases[i].before);
+      MtlZipEnd end;
+
+      bytes->data[bytes->len - 2] = n_before + 22 + 1;
+      append_text (bytes, cases[i].before, n_before);
+      append_text (bytes, "PK\5\6", 4);
+      append_zeros (bytes, 8);
+      append_le (bytes, cases[i].size, 4);
+      append_zeros (bytes, 7);
+
+      g_assert_true (mtl_zip_end_parse (bytes->data, bytes->len, bytes->len, &end, &error)
+                     != cases[i].is_refused);
+      if (cases[i].is_refused)
+        g_assert_true (g_error_matches (error, MTL_ERROR, MTL_ERROR_INVALID_DATA)
+                       && strstr (error->message, "its comment has another end of the directory"));
+    }
+}
+
 /* As the end of a sparse file would tell it. */
 static void
 test_large_directory (void)
@@ -417,6 +458,7 @@ main (int   argc,
   g_test_add_func ("/ZipDirectory/refused-members", test_refused_members);
   g_test_add_func ("/ZipDirectory/refused-pairs", test_refused_pairs);
   g_test_add_func ("/ZipDirectory/refused-ends", test_refused_ends);
+  g_test_add_func ("/ZipDirectory/end-in-comment", test_end_in_comment);
   g_test_add_func ("/ZipDirectory/large-directory", test_large_directory);
   g_test_add_func ("/ZipDirectory/cut", test_cut);
   g_test_add_func ("/ZipDirectory/local-headers", test_local_headers);
