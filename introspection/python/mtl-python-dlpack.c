@@ -100,28 +100,22 @@ typedef struct
   MtlDlpackFlags flags;
   int device_type;
   int device_ordinal;
+  PyObject *stream; /* borrowed, or NULL */
 } Request;
 
+/* Which streams there are depends on the device. */
 static int
 parse_stream (PyObject *value,
               Request  *request)
 {
-  long stream;
-
   if (!PyLong_Check (value))
     {
       PyErr_Format (PyExc_TypeError, "stream must be None or an integer, not %R", value);
       return -1;
     }
 
-  stream = PyLong_AsLong (value);
-  if (stream == -1 && PyErr_Occurred () == NULL)
-    return 0;
-
-  PyErr_Clear ();
-  PyErr_Format (PyExc_BufferError, "stream %R is not supported: use None or -1",
-                value);
-  return -1;
+  request->stream = value;
+  return 0;
 }
 
 static int
@@ -235,6 +229,89 @@ check_packed (MtlStridedView *view,
   return FALSE;
 }
 
+/* Gets the integer if it can be the address of a stream, or is one of those with a
+ * meaning of its own. */
+static gboolean
+number_of_stream (PyObject *stream,
+                  gint64   *number)
+{
+  guint64 address;
+  int overflow;
+
+  *number = PyLong_AsLongLongAndOverflow (stream, &overflow);
+  if (overflow == 0)
+    return *number >= -1;
+  if (overflow < 0)
+    return FALSE;
+
+  *number = G_MAXINT64; /* above all with a meaning */
+  address = PyLong_AsUnsignedLongLong (stream);
+  if (PyErr_Occurred () == NULL)
+    return address <= UINTPTR_MAX;
+
+  PyErr_Clear ();
+  return FALSE;
+}
+
+/* Returns NULL if the array API allows the stream. -1 asks for no order. */
+static const char *
+find_reason_against_stream (Streams   streams,
+                            PyObject *stream)
+{
+  gint64 number;
+  gboolean is_number = number_of_stream (stream, &number);
+
+  if (is_number && number == -1)
+    return NULL;
+
+  switch (streams)
+    {
+    case STREAMS_CUDA:
+      if (is_number && number == 0)
+        return "it may mean either default stream: use 1 for the legacy one, 2 for the thread's";
+      return is_number ? NULL : "use None, -1, 1, 2 or the address of a stream";
+
+    case STREAMS_ROCM:
+      return is_number && number != 1 && number != 2
+               ? NULL : "use None, -1, 0 or the address of a stream";
+
+    case STREAMS_NONE:
+    default:
+      return "use None or -1";
+    }
+}
+
+/* The library has nothing to wait for: work on memory of such devices was ordered into the
+ * legacy default stream when it came in. */
+static gboolean
+check_stream (MtlStridedView *view,
+              const Request  *request)
+{
+  g_autofree char *digits = NULL;
+  const char *reason;
+  int type, ordinal;
+
+  if (request->stream == NULL)
+    return TRUE;
+
+  type = request->device_type;
+  ordinal = request->device_ordinal;
+  if (type == MTL_DEVICE_TYPE_UNKNOWN)
+    {
+      type = mtl_strided_view_get_device_type_code (view);
+      ordinal = mtl_strided_view_get_device_ordinal (view);
+    }
+
+  reason = find_reason_against_stream (streams_of_device (type), request->stream);
+  if (reason == NULL)
+    return TRUE;
+
+  digits = dup_digits (request->stream);
+  PyErr_Format (PyExc_BufferError, "stream %s is not supported for device (%d, %d): %s", digits,
+                type, ordinal, reason);
+  return FALSE;
+}
+
 static PyObject *
 capsule_for_managed (gpointer       managed,
                      const Request *request)
@@ -278,7 +355,7 @@ export_view (MtlStridedView *view,
   GError *error = NULL;
   gpointer managed;
 
-  if (!check_packed (view, request))
+  if (!check_packed (view, request) || !check_stream (view, request))
     return NULL;
 
   capsule = export_in_place (view, request);
@@ -348,7 +425,11 @@ exporter_dlpack_device (PyObject *self,
 static PyMethodDef exporter_methods[] = {
   { "__dlpack__", (PyCFunction) (void *) exporter_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-    "The memory as a DLPack capsule, without a copy unless one is requested or needed." },
+    "The memory as a DLPack capsule, without a copy unless one is requested or needed.\n\n"
+    "For CUDA and ROCm memory, stream is the consumer's stream: None, -1, 1, 2 or an address\n"
+    "for CUDA, None, -1, 0 or an address for ROCm. Nothing is done for it: imported memory is\n"
+    "ordered into the legacy default stream, and non-blocking streams have to wait for that\n"
+    "one themselves. Other memory takes None and -1." },
   { "__dlpack_device__", exporter_dlpack_device, METH_NOARGS,
     "__dlpack_device__($self, /)\n--\n\nThe DLPack device: its type and its number." },
   { NULL }

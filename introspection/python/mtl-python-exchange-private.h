@@ -48,4 +48,34 @@ typedef struct
 /* mtl-python-dlpack.c */
 void      delete_managed (DLManagedTensorVersioned *managed);
 
+/* mtl-python-producer.c */
+int       refuse_lazy_real    (PyObject *object);
+int       refuse_lazy         (PyObject *object);
+PyObject *resolve_lazy        (PyObject *object);
+int       is_constant         (PyObject *object);
+int       ask_for_device_type (PyObject *object);
+
+/* The streams of devices that have them. */
+typedef enum
+{
+  STREAMS_NONE,
+  STREAMS_CUDA,
+  STREAMS_ROCM,
+} Streams;
+
+static inline Streams
+streams_of_device (int device_type)
+{
+  switch (device_type)
+    {
+    case MTL_DEVICE_TYPE_CUDA:
+    case MTL_DEVICE_TYPE_CUDA_MANAGED:
+      return STREAMS_CUDA;
+    case MTL_DEVICE_TYPE_ROCM:
+      return STREAMS_ROCM;
+    default:
+      return STREAMS_NONE;
+    }
+}
+
 G_END_DECLS

@@ -15,14 +15,42 @@ static struct
   PyObject *device;
   PyObject *copy;
   PyObject *our_version;
-  PyObject *keywords[4]; /* with max_version: nothing else, device, copy, both */
+  PyObject *cuda_stream; /* the legacy default streams */
+  PyObject *rocm_stream;
+  PyObject *keywords[8]; /* max_version, with or without those of Keywords */
+  PyObject *stream_alone;
 } names;
+
+/* Bits of an index. */
+typedef enum
+{
+  WITH_DEVICE = 1 << 0,
+  WITH_COPY = 1 << 1,
+  WITH_STREAM = 1 << 2,
+} Keywords;
+
+/* How a producer is asked for its tensor. All are borrowed; what is None is not sent. */
+typedef struct
+{
+  PyObject *object; /* the producer, or a capsule */
+  PyObject *device; /* a pair */
+  PyObject *copy;   /* True or False */
+  PyObject *stream;
+} Question;
+
+/* What a capsule says beside its view. */
+typedef struct
+{
+  gboolean is_copied;
+  int device_type;
+} Answer;
 
 int
 prepare_import (void)
 {
   PyObject *max_version = PyUnicode_InternFromString ("max_version");
   PyObject *dl_device = PyUnicode_InternFromString ("dl_device");
+  PyObject *stream = PyUnicode_InternFromString ("stream");
 
   names.dlpack = PyUnicode_InternFromString ("__dlpack__");
   names.exchange_apis[0] = PyUnicode_InternFromString (EXCHANGE_ATTRIBUTE);
@@ -30,10 +58,18 @@ prepare_import (void)
   names.device = PyUnicode_InternFromString ("device");
   names.copy = PyUnicode_InternFromString ("copy");
   names.our_version = Py_BuildValue ("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  names.cuda_stream = PyLong_FromLong (1);
+  names.rocm_stream = PyLong_FromLong (0);
   names.keywords[0] = PyTuple_Pack (1, max_version);
-  names.keywords[1] = PyTuple_Pack (2, max_version, dl_device);
-  names.keywords[2] = PyTuple_Pack (2, max_version, names.copy);
-  names.keywords[3] = PyTuple_Pack (3, max_version, dl_device, names.copy);
+  names.keywords[WITH_DEVICE] = PyTuple_Pack (2, max_version, dl_device);
+  names.keywords[WITH_COPY] = PyTuple_Pack (2, max_version, names.copy);
+  names.keywords[WITH_DEVICE | WITH_COPY] = PyTuple_Pack (3, max_version, dl_device, names.copy);
+  names.keywords[WITH_STREAM] = PyTuple_Pack (2, max_version, stream);
+  names.keywords[WITH_STREAM | WITH_DEVICE] = PyTuple_Pack (3, max_version, dl_device, stream);
+  names.keywords[WITH_STREAM | WITH_COPY] = PyTuple_Pack (3, max_version, names.copy, stream);
+  names.keywords[WITH_STREAM | WITH_DEVICE | WITH_COPY] =
+    PyTuple_Pack (4, max_version, dl_device, names.copy, stream);
+  names.stream_alone = PyTuple_Pack (1, stream);
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
@@ -53,74 +89,153 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
-/* The flags of other major versions are not known. */
-static gboolean
-is_flagged_as_copied (const DLManagedTensorVersioned *managed)
+/* A legacy tensor with the flag that it lacks. */
+typedef struct
 {
-  return managed->version.major == DLPACK_MAJOR_VERSION
-         && (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
+  DLManagedTensorVersioned managed;
+  DLManagedTensor *legacy;
+} Constant;
+
+static void
+delete_constant (DLManagedTensorVersioned *managed)
+{
+  Constant *self = managed->manager_ctx;
+
+  if (self->legacy->deleter != NULL)
+    self->legacy->deleter (self->legacy);
+  g_free (self);
+}
+
+static MtlStridedView *
+view_for_constant (DLManagedTensor  *legacy,
+                   GError          **error)
+{
+  Constant *self = g_new (Constant, 1);
+
+  *self = (Constant) {
+    .managed = {
+      .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+      .manager_ctx = self,
+      .deleter = delete_constant,
+      .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
+      .dl_tensor = legacy->dl_tensor,
+    },
+    .legacy = legacy,
+  };
+  return mtl_strided_view_new_take_dlpack (&self->managed, error);
+}
+
+/* A bare capsule cannot be asked whether its memory is constant. */
+static PyObject *
+view_from_legacy_capsule (PyObject *object,
+                          PyObject *capsule,
+                          Answer   *answer)
+{
+  int constant = object != capsule ? is_constant (object) : FALSE;
+  DLManagedTensor *managed;
+  MtlStridedView *view;
+  GError *error = NULL;
+
+  if (constant < 0)
+    return NULL;
+
+  managed = take_from_capsule (capsule, LEGACY_NAME, LEGACY_USED_NAME);
+  if (managed == NULL)
+    return NULL;
+
+  answer->device_type = managed->dl_tensor.device.device_type;
+  view = constant ? view_for_constant (managed, &error)
+                  : mtl_strided_view_new_take_dlpack_legacy (managed, &error);
+  return wrap_view (view, &error, PEER);
 }
 
 static PyObject *
-view_from_capsule (PyObject *capsule,
-                   gboolean *is_copied)
+view_from_versioned_capsule (PyObject *capsule,
+                             Answer   *answer)
 {
-  MtlStridedView *view = NULL;
+  DLManagedTensorVersioned *managed = take_from_capsule (capsule, VERSIONED_NAME,
+                                                         VERSIONED_USED_NAME);
+  MtlStridedView *view;
   GError *error = NULL;
-  const char *name;
-  gpointer managed;
 
-  *is_copied = FALSE;
-  name = PyCapsule_GetName (capsule);
+  if (managed == NULL)
+    return NULL;
+
+  /* The fields of other major versions are not known. */
+  if (managed->version.major == DLPACK_MAJOR_VERSION)
+    {
+      answer->is_copied = (managed->flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0;
+      answer->device_type = managed->dl_tensor.device.device_type;
+    }
+
+  view = mtl_strided_view_new_take_dlpack (managed, &error);
+  return wrap_view (view, &error, PEER);
+}
+
+static PyObject *
+view_from_capsule (PyObject *object,
+                   PyObject *capsule,
+                   Answer   *answer)
+{
+  const char *name = PyCapsule_GetName (capsule);
+
+  *answer = (Answer) { FALSE, MTL_DEVICE_TYPE_UNKNOWN };
   if (name != NULL && g_str_equal (name, VERSIONED_NAME))
-    {
-      managed = take_from_capsule (capsule, name, VERSIONED_USED_NAME);
-      *is_copied = managed != NULL && is_flagged_as_copied (managed);
-      if (managed != NULL)
-        view = mtl_strided_view_new_take_dlpack (managed, &error);
-    }
-  else if (name != NULL && g_str_equal (name, LEGACY_NAME))
-    {
-      managed = take_from_capsule (capsule, name, LEGACY_USED_NAME);
-      if (managed != NULL)
-        view = mtl_strided_view_new_take_dlpack_legacy (managed, &error);
-    }
-  else
-    PyErr_Format (PyExc_BufferError,
-                  "The capsule is named %.100s, not " LEGACY_NAME " or " VERSIONED_NAME
-                  ": a capsule can be consumed only once", name != NULL ? name : "NULL");
+    return view_from_versioned_capsule (capsule, answer);
+  if (name != NULL && g_str_equal (name, LEGACY_NAME))
+    return view_from_legacy_capsule (object, capsule, answer);
 
-  return PyErr_Occurred () != NULL ? NULL : wrap_view (view, &error, PEER);
+  PyErr_Format (PyExc_BufferError,
+                "The capsule is named %.100s, not " LEGACY_NAME " or " VERSIONED_NAME
+                ": a capsule can be consumed only once", name != NULL ? name : "NULL");
+  return NULL;
 }
 
 /* Asks for a versioned capsule first. An older producer does not know the
- * keywords, and is then asked without them. */
+ * keywords, and is then asked without them; all but the stream, which the
+ * first version of the protocol had. */
 static PyObject *
-ask_for_capsule (PyObject *object,
-                 PyObject *device,
-                 PyObject *copy)
+ask_for_capsule (const Question *self)
 {
   /* The callee may use the slot before the first argument. */
-  PyObject *slots[5] = { NULL, object, names.our_version };
+  PyObject *slots[6] = { NULL, self->object, names.our_version };
   PyObject **args = slots + 1;
+  const gsize flags = 1 | PY_VECTORCALL_ARGUMENTS_OFFSET;
+  Keywords keywords = 0;
   gsize n = 2;
   PyObject *capsule;
 
-  if (device != Py_None)
-    args[n++] = device;
-  if (copy != Py_None)
-    args[n++] = copy;
+  if (self->device != Py_None)
+    {
+      args[n++] = self->device;
+      keywords |= WITH_DEVICE;
+    }
+  if (self->copy != Py_None)
+    {
+      args[n++] = self->copy;
+      keywords |= WITH_COPY;
+    }
+  if (self->stream != Py_None)
+    {
+      args[n++] = self->stream;
+      keywords |= WITH_STREAM;
+    }
 
-  capsule = PyObject_VectorcallMethod (names.dlpack, args,
-                                       1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                       names.keywords[(device != Py_None)
-                                                          + 2 * (copy != Py_None)]);
+  capsule = PyObject_VectorcallMethod (names.dlpack, args, flags, names.keywords[keywords]);
   if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
     return capsule;
 
+  if (self->stream != Py_None)
+    {
+      PyErr_Clear ();
+      args[1] = self->stream;
+      capsule = PyObject_VectorcallMethod (names.dlpack, args, flags, names.stream_alone);
+      if (capsule != NULL || !PyErr_ExceptionMatches (PyExc_TypeError))
+        return capsule;
+    }
+
   PyErr_Clear ();
-  return PyObject_VectorcallMethod (names.dlpack, args, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                    NULL);
+  return PyObject_VectorcallMethod (names.dlpack, args, flags, NULL);
 }
 
 /* Dropping a reference may run Python code, so a pending exception is saved. */
@@ -129,8 +244,11 @@ decref_keeping_exception (PyObject *object)
 {
   PyObject *type, *value, *traceback;
 
+  if (object == NULL)
+    return;
+
   PyErr_Fetch (&type, &value, &traceback);
-  Py_XDECREF (object);
+  Py_DECREF (object);
   PyErr_Restore (type, value, traceback);
 }
 
@@ -202,24 +320,45 @@ replace_by_copy (PyObject *wrapper)
 /* A bare capsule is used as it is, like the result of a producer without
  * keywords. */
 static PyObject *
-get_capsule (PyObject *object,
-             PyObject *device,
-             PyObject *copy)
+get_capsule (const Question *self)
 {
-  PyObject *capsule = object;
+  PyObject *capsule = self->object;
 
-  if (PyCapsule_CheckExact (object))
+  if (PyCapsule_CheckExact (self->object))
     Py_INCREF (capsule);
   else
-    capsule = ask_for_capsule (object, device, copy);
+    capsule = ask_for_capsule (self);
 
   if (capsule == NULL || PyCapsule_CheckExact (capsule))
     return capsule;
 
   PyErr_Format (PyExc_BufferError, "__dlpack__() of %.100s returned %.100s, not a capsule",
-                Py_TYPE (object)->tp_name, Py_TYPE (capsule)->tp_name);
+                Py_TYPE (self->object)->tp_name, Py_TYPE (capsule)->tp_name);
   decref_keeping_exception (capsule);
   return NULL;
+}
+
+static PyObject *
+get_view_once (const Question *self,
+               Answer         *answer)
+{
+  PyObject *capsule = get_capsule (self);
+  PyObject *wrapper;
+
+  if (capsule == NULL && self->copy == Py_True && PyErr_ExceptionMatches (PyExc_BufferError))
+    {
+      Question without_copy = *self;
+
+      PyErr_Clear (); /* it makes no copy, but may export memory to copy here */
+      without_copy.copy = Py_None;
+      capsule = get_capsule (&without_copy);
+    }
+  if (capsule == NULL)
+    return NULL;
+
+  wrapper = view_from_capsule (self->object, capsule, answer);
+  decref_keeping_exception (capsule);
+  return wrapper;
 }
 
 /* Finds the newest struct that is ours to use. A broken list may go round in a circle. */
@@ -264,11 +403,15 @@ find_exchange_api (PyTypeObject *type)
  * complex numbers are not waiting to be conjugated, as they may be in PyTorch.
  * The fields of other major versions may not be used. */
 static gboolean
-needs_dlpack_method (const DLManagedTensorVersioned *managed)
+needs_dlpack_method (const DLManagedTensorVersioned *managed,
+                     int                            *device_type)
 {
-  return managed->version.major == DLPACK_MAJOR_VERSION
-         && (managed->dl_tensor.device.device_type != MTL_DEVICE_TYPE_CPU
-             || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX);
+  if (managed->version.major != DLPACK_MAJOR_VERSION)
+    return FALSE;
+
+  *device_type = managed->dl_tensor.device.device_type;
+  return *device_type != MTL_DEVICE_TYPE_CPU
+         || managed->dl_tensor.dtype.code == MTL_TYPE_CODE_COMPLEX;
 }
 
 /* Gives back what came with an exception. __dlpack__() is called next, whose exceptions are
@@ -282,28 +425,36 @@ forget_answer (DLManagedTensorVersioned *managed)
     PyErr_Clear ();
 }
 
+/* Success is a tensor and no exception. Returns NULL if __dlpack__() has to be called
+ * instead, with an exception if it ends a program. */
+static DLManagedTensorVersioned *
+export_by_exchange (const ExchangeApi *api,
+                    PyObject          *object)
+{
+  DLManagedTensorVersioned *managed = NULL;
+  int status = api->managed_tensor_from_py_object_no_sync (object, &managed);
+
+  if (G_LIKELY (status == 0 && managed != NULL && PyErr_Occurred () == NULL))
+    return managed;
+
+  forget_answer (status == 0 ? managed : NULL);
+  return NULL;
+}
+
 /* Returns NULL without an exception if __dlpack__() has to be called instead. */
 static PyObject *
-view_from_exchange (PyObject *object)
+view_from_exchange (PyObject *object,
+                    int      *device_type)
 {
   const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
-  DLManagedTensorVersioned *managed = NULL;
+  DLManagedTensorVersioned *managed = api != NULL ? export_by_exchange (api, object) : NULL;
   GError *error = NULL;
   MtlStridedView *view;
-  int status;
 
-  if (api == NULL)
+  if (managed == NULL)
     return NULL;
 
-  /* Success is a tensor and no exception. */
-  status = api->managed_tensor_from_py_object_no_sync (object, &managed);
-  if (G_UNLIKELY (status != 0 || managed == NULL || PyErr_Occurred () != NULL))
-    {
-      forget_answer (status == 0 ? managed : NULL);
-      return NULL;
-    }
-
-  if (needs_dlpack_method (managed))
+  if (needs_dlpack_method (managed, device_type) || refuse_lazy_real (object) < 0)
     {
       delete_managed (managed);
       return NULL;
@@ -313,46 +464,171 @@ view_from_exchange (PyObject *object)
   return wrap_view (view, &error, PEER);
 }
 
+/* The stream into which a producer is to order its work: that of other calls without a
+ * stream. Blocking streams wait for it, whoever takes the memory next. */
+static PyObject *
+stream_for_device (int device_type)
+{
+  switch (streams_of_device (device_type))
+    {
+    case STREAMS_CUDA:
+      return names.cuda_stream;
+    case STREAMS_ROCM:
+      return names.rocm_stream;
+    case STREAMS_NONE:
+    default:
+      return Py_None;
+    }
+}
+
+/* Whether the device has to be known before the memory is asked for: a copy should not be
+ * made twice, and memory that a producer brings to a device may come from one without
+ * streams. */
+static gboolean
+needs_device_first (const Question *self)
+{
+  int type, ordinal;
+
+  if (PyCapsule_CheckExact (self->object))
+    return FALSE;
+  if (self->device == Py_None)
+    return self->copy == Py_True;
+
+  return device_from_object (self->device, "device", &type, &ordinal) == 0
+         && streams_of_device (type) != STREAMS_NONE;
+}
+
+/* The exchange API takes a tenth of the time of PyTorch's __dlpack_device__(). */
+static int
+find_device_type (PyObject *object)
+{
+  const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
+  DLManagedTensorVersioned *managed = NULL;
+  int device_type = MTL_DEVICE_TYPE_UNKNOWN;
+
+  if (api == NULL)
+    return ask_for_device_type (object);
+
+  managed = export_by_exchange (api, object);
+  if (managed == NULL)
+    return PyErr_Occurred () != NULL ? -1 : ask_for_device_type (object);
+
+  if (managed->version.major == DLPACK_MAJOR_VERSION)
+    device_type = managed->dl_tensor.device.device_type;
+  delete_managed (managed);
+  return device_type;
+}
+
+/* The tensor itself tells whether its device has streams, which is rare. Then the producer
+ * is asked again, with a stream. */
+static PyObject *
+get_ordered_view (Question *self,
+                  int       device_type,
+                  Answer   *answer)
+{
+  gboolean asks_first = device_type == MTL_DEVICE_TYPE_UNKNOWN && needs_device_first (self);
+  PyObject *wrapper;
+
+  if (asks_first)
+    {
+      device_type = find_device_type (self->object);
+      if (device_type < 0)
+        return NULL;
+    }
+
+  self->stream = stream_for_device (device_type);
+  wrapper = get_view_once (self, answer);
+  if (wrapper == NULL || asks_first || self->stream != Py_None
+      || PyCapsule_CheckExact (self->object))
+    return wrapper;
+
+  self->stream = stream_for_device (answer->device_type);
+  if (self->stream == Py_None)
+    return wrapper;
+
+  Py_DECREF (wrapper);
+  return get_view_once (self, answer);
+}
+
+static PyObject *
+check_copy (PyObject *wrapper,
+            PyObject *copy,
+            gboolean  is_copied)
+{
+  /* Some producers accept the keyword but ignore it. */
+  if (copy == Py_True && !is_copied)
+    return replace_by_copy (wrapper);
+  if (copy != Py_False || !is_copied)
+    return wrapper;
+
+  PyErr_SetString (PyExc_BufferError, "The producer returned a copy, which copy=False forbids");
+  decref_keeping_exception (wrapper);
+  return NULL;
+}
+
+static PyObject *
+get_checked_view (Question *self,
+                  int       device_type)
+{
+  PyObject *wrapper;
+  Answer answer;
+
+  wrapper = get_ordered_view (self, device_type, &answer);
+  if (wrapper != NULL)
+    wrapper = check_device (wrapper, self->device);
+  if (wrapper != NULL)
+    wrapper = check_copy (wrapper, self->copy, answer.is_copied);
+
+  return wrapper;
+}
+
+/* Elements that the producer only computes when it reads them come in as a copy of its own
+ * making. */
+static PyObject *
+view_of_copy (Question *self,
+              int       device_type)
+{
+  PyObject *producer = self->object;
+  PyObject *resolved = resolve_lazy (producer);
+  PyObject *wrapper;
+
+  if (resolved == NULL)
+    return NULL;
+
+  self->object = resolved;
+  if (resolved != producer)
+    self->copy = Py_None;
+  wrapper = get_checked_view (self, device_type);
+  decref_keeping_exception (resolved);
+  return wrapper;
+}
+
+/* The device's type is MTL_DEVICE_TYPE_UNKNOWN if nobody said it yet. */
 static PyObject *
 view_from_dlpack (PyObject *object,
                   PyObject *device,
-                  PyObject *copy)
+                  PyObject *copy,
+                  int       device_type)
 {
   int wants_copy = copy != Py_None ? PyObject_IsTrue (copy) : FALSE;
-  PyObject *pair, *capsule, *wrapper = NULL;
-  gboolean is_copied;
+  Question question = { .object = object, .copy = copy, .stream = Py_None };
+  PyObject *wrapper = NULL;
 
   if (wants_copy < 0)
     return NULL;
   if (copy != Py_None)
-    copy = wants_copy ? Py_True : Py_False;
+    question.copy = wants_copy ? Py_True : Py_False;
 
-  pair = device_pair (device);
-  if (pair == NULL)
+  question.device = device_pair (device);
+  if (question.device == NULL)
     return NULL;
 
-  capsule = get_capsule (object, pair, copy);
-  if (capsule == NULL && wants_copy && PyErr_ExceptionMatches (PyExc_BufferError))
-    {
-      PyErr_Clear (); /* it makes no copy, but may export memory to copy here */
-      capsule = get_capsule (object, pair, Py_None);
-    }
-  if (capsule != NULL)
-    wrapper = view_from_capsule (capsule, &is_copied);
-  if (wrapper != NULL)
-    wrapper = check_device (wrapper, pair);
-  /* Some producers accept the keyword but ignore it. */
-  if (wrapper != NULL && wants_copy && !is_copied)
-    wrapper = replace_by_copy (wrapper);
-  if (wrapper != NULL && copy == Py_False && is_copied)
-    {
-      PyErr_SetString (PyExc_BufferError, "The producer returned a copy, which copy=False forbids");
-      decref_keeping_exception (wrapper);
-      wrapper = NULL;
-    }
+  if (wants_copy)
+    wrapper = view_of_copy (&question, device_type);
+  else if (refuse_lazy (object) == 0)
+    wrapper = get_checked_view (&question, device_type);
 
-  decref_keeping_exception (capsule);
-  Py_DECREF (pair);
+  Py_DECREF (question.device);
   return wrapper;
 }
 
@@ -363,6 +639,7 @@ module_from_dlpack (PyObject         *module,
                     PyObject         *keywords)
 {
   PyObject *device = Py_None, *copy = Py_None;
+  int device_type = MTL_DEVICE_TYPE_UNKNOWN;
 
   if (n_args != 1)
     {
@@ -389,11 +666,11 @@ module_from_dlpack (PyObject         *module,
 
   if (device == Py_None && copy == Py_None)
     {
-      PyObject *wrapper = view_from_exchange (args[0]);
+      PyObject *wrapper = view_from_exchange (args[0], &device_type);
 
       if (wrapper != NULL || PyErr_Occurred () != NULL)
         return wrapper;
     }
 
-  return view_from_dlpack (args[0], device, copy);
+  return view_from_dlpack (args[0], device, copy, device_type);
 }

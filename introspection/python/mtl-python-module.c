@@ -18,6 +18,7 @@ module_install (PyObject *module,
   if (install_classes (view, buffer, device, layout) < 0
       || install_bounds () < 0
       || prepare_export () < 0
+      || prepare_producer () < 0
       || prepare_import () < 0
       || prepare_numbers () < 0
       || install_export (view) < 0
@@ -62,7 +63,9 @@ static PyMethodDef module_methods[] = {
   { "exception_for_error", module_exception_for_error, METH_VARARGS, NULL },
   { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
-    "A view of the memory that x exports with DLPack, without a copy unless copy=True." },
+    "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"
+    "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
+    "stream of the device." },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
   { "from_numbers", module_from_numbers, METH_O,

@@ -245,7 +245,8 @@ int       install_export   (PyTypeObject *type);
 int       install_exchange (PyTypeObject *type);
 int       install_buffer   (PyTypeObject *type);
 
-/* Imports: mtl-python-import.c, mtl-python-buffer.c */
+/* Imports: mtl-python-import.c, mtl-python-producer.c, mtl-python-buffer.c */
+int       prepare_producer (void);
 int       prepare_import   (void);
 PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,

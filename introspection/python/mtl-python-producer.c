@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Asks a producer for what its DLPack tensor cannot say: whether the elements still
+ * have to be computed, whether they may be written, and which device they are on before
+ * they are exported. */
+
+#include "mtl-python-exchange-private.h"
+
+/* PyTorch negates and conjugates some tensors only when it reads them. DLPack gives the
+ * elements in memory. */
+static struct
+{
+  PyObject *is_conj;
+  PyObject *is_neg;
+  PyObject *resolve_conj;
+  PyObject *resolve_neg;
+  PyObject *dlpack_device;
+  PyObject *jax;
+  PyObject *array;
+} names;
+
+int
+prepare_producer (void)
+{
+  names.is_conj = PyUnicode_InternFromString ("is_conj");
+  names.is_neg = PyUnicode_InternFromString ("is_neg");
+  names.resolve_conj = PyUnicode_InternFromString ("resolve_conj");
+  names.resolve_neg = PyUnicode_InternFromString ("resolve_neg");
+  names.dlpack_device = PyUnicode_InternFromString ("__dlpack_device__");
+  names.jax = PyUnicode_InternFromString ("jax");
+  names.array = PyUnicode_InternFromString ("Array");
+  return PyErr_Occurred () != NULL ? -1 : 0;
+}
+
+static gboolean
+may_be_lazy (PyObject *object)
+{
+  return _PyType_Lookup (Py_TYPE (object), names.resolve_neg) != NULL;
+}
+
+/* Calls the method as the type has it, which for PyTorch's own saves a look at the object. */
+static PyObject *
+call_method (PyObject *object,
+             PyObject *name)
+{
+  PyObject *method = _PyType_Lookup (Py_TYPE (object), name);
+
+  if (method != NULL && Py_IS_TYPE (method, &PyMethodDescr_Type))
+    return PyObject_Vectorcall (method, &object, 1, NULL);
+
+  return PyObject_VectorcallMethod (name, &object, 1, NULL);
+}
+
+static int
+is_true_of (PyObject *object,
+            PyObject *question)
+{
+  PyObject *answer = call_method (object, question);
+  int is_true;
+
+  if (answer == NULL)
+    return -1;
+
+  is_true = PyObject_IsTrue (answer);
+  Py_DECREF (answer);
+  return is_true;
+}
+
+static int
+refuse (PyObject   *object,
+        const char *what,
+        const char *method)
+{
+  PyErr_Format (PyExc_BufferError,
+                "The %.100s is %s only when it is read, and its memory has other values: import"
+                " x.%s(), or pass copy=True", Py_TYPE (object)->tp_name, what, method);
+  return -1;
+}
+
+/* For numbers that are not complex. */
+int
+refuse_lazy_real (PyObject *object)
+{
+  int is_neg = may_be_lazy (object) ? is_true_of (object, names.is_neg) : FALSE;
+
+  return is_neg > 0 ? refuse (object, "negated", "resolve_neg") : is_neg;
+}
+
+int
+refuse_lazy (PyObject *object)
+{
+  int is_conj = may_be_lazy (object) ? is_true_of (object, names.is_conj) : FALSE;
+
+  if (is_conj != 0)
+    return is_conj > 0 ? refuse (object, "conjugated", "resolve_conj") : -1;
+
+  return refuse_lazy_real (object);
+}
+
+/* Takes the reference. */
+static PyObject *
+resolve (PyObject *object,
+         PyObject *question,
+         PyObject *method)
+{
+  int is_lazy = is_true_of (object, question);
+  PyObject *resolved;
+
+  if (is_lazy == 0)
+    return object;
+
+  resolved = is_lazy > 0 ? call_method (object, method) : NULL;
+  Py_DECREF (object);
+  return resolved;
+}
+
+/* Returns the object itself if its elements are in memory, otherwise a copy. */
+PyObject *
+resolve_lazy (PyObject *object)
+{
+  Py_INCREF (object);
+  if (!may_be_lazy (object))
+    return object;
+
+  object = resolve (object, names.is_conj, names.resolve_conj);
+  return object != NULL ? resolve (object, names.is_neg, names.resolve_neg) : NULL;
+}
+
+/* What ends a program is no answer. */
+static int
+forget_exception (void)
+{
+  if (PyErr_Occurred () == NULL)
+    return 0;
+  if (!PyErr_ExceptionMatches (PyExc_Exception))
+    return -1;
+
+  PyErr_Clear ();
+  return 0;
+}
+
+/* All of JAX's arrays are constant. Those of other devices, or of types like bfloat16,
+ * are no buffers that could say so. */
+static int
+is_jax_array (PyObject *object)
+{
+  PyObject *jax = PyImport_GetModule (names.jax);
+  PyObject *type = jax != NULL ? PyObject_GetAttr (jax, names.array) : NULL;
+  int is_instance = type != NULL ? PyObject_IsInstance (object, type) : 0;
+
+  Py_XDECREF (type);
+  Py_XDECREF (jax);
+  return forget_exception () < 0 ? -1 : is_instance > 0;
+}
+
+/* Returns whether the memory must not be written, which a legacy tensor cannot say, and
+ * -1 with an exception. NumPy and others have a buffer for more types without a format. */
+int
+is_constant (PyObject *object)
+{
+  Py_buffer buffer;
+  int read_only;
+
+  if (!PyObject_CheckBuffer (object) || PyObject_GetBuffer (object, &buffer, PyBUF_STRIDED_RO) < 0)
+    return forget_exception () < 0 ? -1 : is_jax_array (object);
+
+  read_only = buffer.readonly != 0;
+  PyBuffer_Release (&buffer);
+  return read_only;
+}
+
+/* Returns MTL_DEVICE_TYPE_UNKNOWN if the producer does not say, and -1 with an exception
+ * that ends a program. What else is wrong, __dlpack__() will say. */
+int
+ask_for_device_type (PyObject *object)
+{
+  PyObject *pair = call_method (object, names.dlpack_device);
+  long type = MTL_DEVICE_TYPE_UNKNOWN;
+
+  if (pair != NULL && PyTuple_Check (pair) && PyTuple_GET_SIZE (pair) == 2
+      && PyLong_Check (PyTuple_GET_ITEM (pair, 0)))
+    type = PyLong_AsLong (PyTuple_GET_ITEM (pair, 0));
+
+  Py_XDECREF (pair);
+  if (forget_exception () < 0)
+    return -1;
+
+  return type > 0 && type <= G_MAXINT ? type : MTL_DEVICE_TYPE_UNKNOWN;
+}
