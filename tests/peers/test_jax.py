@@ -3,6 +3,8 @@
 
 import jax
 import jax.numpy as jnp
+import pytest
+from gi.repository import Mtl
 
 from cases import *  # noqa: F403
 from client import COPIES, DTYPES, IGNORED, PACKED, Client, Refuses
@@ -22,8 +24,8 @@ class Jax(Client):
            "a part at an offset": COPIES, "no dimensions": COPIES,
            "a versioned capsule": Refuses(jax.errors.JaxRuntimeError, "dltensor_versioned"),
            "read-only": Refuses(BufferError, "read-only"), "copy=True": IGNORED}
-    into = {"read-only": IGNORED,
-            "`__dlpack__(stream=-1)`": Refuses(jax.errors.JaxRuntimeError, "for GPU")}
+    constant = True
+    into = {"`__dlpack__(stream=-1)`": Refuses(jax.errors.JaxRuntimeError, "for GPU")}
     keywords = {"device=cpu": {"device": jax.devices("cpu")[0]}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}}
     dtypes = {name: name for name in DTYPES if hasattr(jnp, name) and name not in PACKED}
@@ -47,3 +49,19 @@ class Jax(Client):
 
 
 CLIENTS = [Jax()]
+
+
+@pytest.mark.parametrize("name", CLIENTS[0].dtypes)
+def test_its_arrays_are_constant(name):
+    """Whether they are buffers or not."""
+    array = jnp.ones(4, name)
+    for part in (array, array[1:3], array[0], array[4:], array.reshape(2, 2).T):
+        for view in (Mtl.from_dlpack(part), Mtl.asview(part), Mtl.from_dlpack(part, copy=False),
+                     Mtl.from_dlpack(part, device=(1, 0))):
+            assert view.is_read_only() and view.get_buffer().is_read_only()
+            with pytest.raises(ValueError, match="read-only"):
+                view.fill_double(0)
+    assert (array == 1).all()
+    copy = Mtl.from_dlpack(array, copy=True)
+    copy.fill_double(0)
+    assert (array == 1).all()

@@ -61,6 +61,16 @@ def test_views_of_arrays(name, record):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_views_of_constant_arrays(name):
+    array = np.arange(16).astype(getattr(ml_dtypes, name))
+    array.flags.writeable = False
+    view = Mtl.asview(array)
+
+    assert view.get_address() == array.ctypes.data
+    assert view.is_read_only() and view.get_buffer().is_read_only()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_dlpack_is_refused(name):
     with pytest.raises((RuntimeError, BufferError), match="dtype|1.1"):
         np.from_dlpack(matrix(name, (2, 8)))

@@ -340,3 +340,60 @@ def test_a_copy_that_was_forbidden():
 def test_an_object_that_holds_no_device():
     with pytest.raises(TypeError, match="no device"):
         Mtl.from_dlpack(np.zeros(2), device=Mtl.Device.__new__(Mtl.Device))
+
+
+class Lazy(Producer):
+    """As PyTorch's tensors are, of which the real ones are in test_torch.py."""
+
+    def __init__(self, conj=False, neg=False):
+        super().__init__(floats(1, 2), (2,))
+        self.conj, self.neg = conj, neg
+
+    def is_conj(self):
+        return self.conj
+
+    def is_neg(self):
+        return self.neg
+
+    def resolve_conj(self):
+        return Lazy(False, self.neg) if self.conj else self
+
+    def resolve_neg(self):
+        return Lazy(self.conj, False) if self.neg else self
+
+
+@pytest.mark.parametrize("conj", [False, True])
+@pytest.mark.parametrize("neg", [False, True])
+def test_elements_that_are_not_in_memory(conj, neg):
+    lazy = Lazy(conj, neg)
+    is_lazy = conj or neg
+
+    for keywords in ({}, {"copy": False}, {"device": (1, 0)}):
+        if is_lazy:
+            with pytest.raises(BufferError, match="conjugated.*conj" if conj else "negated.*neg"):
+                Mtl.from_dlpack(lazy, **keywords)
+        else:
+            assert Mtl.from_dlpack(lazy, **keywords).tolist() == [1, 2]
+    assert Mtl.from_dlpack(lazy, copy=True).tolist() == [1, 2]
+    assert lazy.deleted == (0 if is_lazy else 4)
+
+
+def test_a_producer_that_fails_to_say_whether_they_are():
+    class Fails(Lazy):
+        def is_neg(self):
+            raise RuntimeError("cannot say")
+
+    for keywords in ({}, {"copy": True}):
+        producer = Fails()
+        with pytest.raises(RuntimeError, match="cannot say"):
+            Mtl.from_dlpack(producer, **keywords)
+        assert producer.deleted == 0
+
+
+def test_a_producer_that_fails_to_resolve_them():
+    class Fails(Lazy):
+        def resolve_neg(self):
+            raise RuntimeError("cannot resolve")
+
+    with pytest.raises(RuntimeError, match="cannot resolve"):
+        Mtl.from_dlpack(Fails(neg=True), copy=True)

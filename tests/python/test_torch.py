@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import gc
+import warnings
 
 import pytest
 from gi.repository import Mtl
@@ -73,20 +74,81 @@ def test_a_tensor_with_gradients_comes_in_as_if_detached():
 
 
 def test_tensors_that_cannot_be_exported():
-    conjugate = torch.tensor([1 + 2j]).conj()
-    assert conjugate.is_conj()
-    with pytest.raises(BufferError, match="conj"):
-        Mtl.from_dlpack(conjugate)
-    assert Mtl.from_dlpack(conjugate.resolve_conj()).tolist() == [1 - 2j]
     for tensor_without_memory in (torch.eye(3).to_sparse(), torch.empty(3, device="meta")):
         with pytest.raises(BufferError):
             Mtl.from_dlpack(tensor_without_memory)
 
 
-def test_subclasses():
-    class Labelled(torch.Tensor):
-        pass
+class Labelled(torch.Tensor):
+    pass
 
+
+COMPLEX = torch.tensor([[1 + 2j, 3 - 4j], [5j, -6 + 0j]])
+with warnings.catch_warnings(action="ignore"):  # this type is “experimental”
+    HALF = COMPLEX.to(torch.complex32)
+LAZY = {
+    "conjugate": (COMPLEX.conj(), "conjugated", "resolve_conj"),
+    "part of a conjugate": (COMPLEX.conj()[:, 1], "conjugated", "resolve_conj"),
+    "imaginary part": (COMPLEX.conj().imag, "negated", "resolve_neg"),
+    "of half precision": (HALF.conj().imag, "negated", "resolve_neg"),
+    "of double precision": (COMPLEX.to(torch.complex128).conj().imag.T, "negated", "resolve_neg"),
+    "both": (torch._neg_view(COMPLEX.conj()), "conjugated", "resolve_conj"),
+    "negative": (torch._neg_view(COMPLEX), "negated", "resolve_neg"),
+    "negative floats": (torch._neg_view(torch.arange(6.0)), "negated", "resolve_neg"),
+    "negative bfloat16": (torch._neg_view(torch.ones(3).bfloat16()), "negated", "resolve_neg"),
+    "negative integers": (torch._neg_view(torch.arange(6)), "negated", "resolve_neg"),
+    "without dimensions": (COMPLEX.conj().imag[0, 0], "negated", "resolve_neg"),
+    "of a subclass": (COMPLEX.conj().imag.as_subclass(Labelled), "negated", "resolve_neg"),
+}
+
+
+@pytest.mark.parametrize("lazy, what, method", LAZY.values(), ids=LAZY)
+def test_lazy_tensors_come_in_as_copies_only(lazy, what, method):
+    before = torch.from_dlpack(lazy.detach()) if not lazy.is_conj() else None
+    assert before is None or before.tolist() != lazy.tolist()  # PyTorch itself takes the memory
+
+    for keywords in ({}, {"copy": False}, {"device": (1, 0)}, {"copy": None}):
+        with pytest.raises(BufferError, match=rf"is {what} only .* x\.{method}\(\).* copy=True"):
+            Mtl.from_dlpack(lazy, **keywords)
+    for call in (Mtl.asview, zeros("complex128", lazy.shape).__setitem__):
+        with pytest.raises(BufferError, match="copy=True"):
+            call(*((..., lazy) if call is not Mtl.asview else (lazy,)))
+
+    for keywords in ({"copy": True}, {"copy": True, "device": (1, 0)}):
+        copy = Mtl.from_dlpack(lazy, **keywords)
+        assert copy.tolist() == lazy.tolist() and copy.get_address() != lazy.data_ptr()
+        assert copy.dtype.name == str(lazy.dtype).partition(".")[2] and not copy.is_read_only()
+    resolved = lazy.resolve_conj().resolve_neg()
+    assert Mtl.from_dlpack(resolved).get_address() == resolved.data_ptr()
+    assert Mtl.from_dlpack(resolved).tolist() == lazy.tolist()
+
+
+def test_tensors_whose_bits_are_not_set():
+    for eager in (COMPLEX, COMPLEX.conj().conj(), COMPLEX.conj().real, COMPLEX.imag,
+                  torch._neg_view(COMPLEX.conj().imag), -COMPLEX.real, COMPLEX.conj_physical()):
+        view = Mtl.from_dlpack(eager)
+        assert view.get_address() == eager.data_ptr() and view.tolist() == eager.tolist()
+        copy = Mtl.from_dlpack(eager, copy=True)
+        assert copy.get_address() != eager.data_ptr() and copy.tolist() == eager.tolist()
+
+
+def test_a_lazy_tensor_is_not_asked_for_a_second_copy():
+    """What it resolves to is already one."""
+    addresses = []
+
+    class Remembers(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            result = super().__torch_function__(function, types, args, kwargs or {})
+            if function is torch.Tensor.resolve_neg:
+                addresses.append(result.data_ptr())
+            return result
+
+    copy = Mtl.from_dlpack(COMPLEX.conj().imag.as_subclass(Remembers), copy=True)
+    assert addresses == [copy.get_address()]
+
+
+def test_subclasses():
     ours = torch.arange(3.0).as_subclass(Labelled)
     assert Mtl.from_dlpack(ours).get_address() == ours.data_ptr()
     assert Mtl.from_dlpack(torch.nn.Parameter(ours)).tolist() == [0, 1, 2]
