@@ -251,7 +251,10 @@ def save(path: _Path, tensors: Any, *,
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:
-    """A view of the memory that x exports through DLPack, without a copy unless copy=True."""
+    """A view of the memory that x exports through DLPack, without a copy unless copy=True.
+
+    A producer of CUDA or ROCm memory is asked to order its work into the legacy default stream of
+    the device. What must not be written comes in read-only."""
 
 def asview(x: Any) -> StridedView:
     """A view of x without a copy, or of a copy if x is a nested sequence of numbers."""

@@ -254,7 +254,8 @@ borrow_tensor (void     *py_object,
   return 0;
 }
 
-/* The library has no streams. */
+/* The library enqueues nothing. NULL is also the stream into which imported memory of CUDA
+ * and ROCm is ordered. */
 static int
 get_work_stream (gint32   device_type,
                  gint32   device_id,

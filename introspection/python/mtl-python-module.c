@@ -65,7 +65,7 @@ static PyMethodDef module_methods[] = {
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
     "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"
     "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
-    "stream of the device." },
+    "stream of the device. What must not be written comes in read-only." },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
   { "from_numbers", module_from_numbers, METH_O,
