@@ -199,7 +199,10 @@ exporter_get_buffer (PyObject  *self,
 
   view = view_for_exporter (self);
   if (view == NULL)
-    return -1;
+    {
+      buffer->obj = NULL;
+      return -1;
+    }
 
   status = fill_buffer (self, view, buffer, flags);
   g_object_unref (view); /* the Python object keeps the memory alive */

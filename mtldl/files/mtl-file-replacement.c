@@ -135,6 +135,7 @@ open_temporary (MtlFileReplacement  *self,
 {
   g_autofree char *folder = g_path_get_dirname (self->path);
   g_autofree char *base = g_path_get_basename (self->path);
+  int code = EEXIST;
 
   if (strlen (base) > MAX_KEPT_NAME)
     {
@@ -144,7 +145,7 @@ open_temporary (MtlFileReplacement  *self,
       base[end - base] = '\0';
     }
 
-  for (guint i = 0; i < MAX_ATTEMPTS; i++)
+  for (guint i = 0; i < MAX_ATTEMPTS && code == EEXIST; i++)
     {
       g_autofree char *path = g_strdup_printf ("%s/.%s.%08x", folder, base, g_random_int ());
 
@@ -154,11 +155,10 @@ open_temporary (MtlFileReplacement  *self,
           self->temporary = g_steal_pointer (&path);
           return TRUE;
         }
-      if (errno != EEXIST)
-        break;
+      code = errno; /* the path is freed before it is used */
     }
 
-  return set_error (self, errno, error);
+  return set_error (self, code, error);
 }
 
 static gboolean
