@@ -73,7 +73,8 @@ refuse (PyObject   *object,
 {
   PyErr_Format (PyExc_BufferError,
                 "The %.100s is %s only when it is read, and its memory has other values: import"
-                " x.%s(), or pass copy=True", Py_TYPE (object)->tp_name, what, method);
+                " x.%s(), or use Mtl.from_dlpack(x, copy=True)", Py_TYPE (object)->tp_name, what,
+                method);
   return -1;
 }
 

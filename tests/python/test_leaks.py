@@ -12,6 +12,7 @@ import pytest
 from gi.repository import Gio, Mtl
 
 from conftest import HOST, from_dlpack
+from dlpack_structs import Producer
 from py_buffer import FORMAT, INDIRECT, PyBuffer, get_buffer, release_buffer
 
 N_CALLS = 60_000
@@ -45,6 +46,39 @@ layout = Mtl.StridedLayout((2, 3, 4), itemsize=4)
 store = Gio.ListStore.new(Mtl.StridedLayout)
 used = view.__dlpack__()
 Mtl.from_dlpack(used)
+cuda = Mtl.from_dlpack(Producer(0xdead0000, (4,), device=(2, 0)))  # never read
+
+
+class Constant(bytes):
+    def __dlpack__(self):
+        return view.__dlpack__()
+
+
+class Lazy:
+    """Of a copy that is none, as what counts is the references."""
+
+    def is_conj(self):
+        return True
+
+    def is_neg(self):
+        return True
+
+    def resolve_conj(self):
+        return self
+
+    def resolve_neg(self):
+        return view
+
+
+class OfCuda:
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, copy=None, **keywords):
+        return cuda.__dlpack__(**keywords)
+
+
+constant, lazy, of_cuda = Constant(b"1"), Lazy(), OfCuda()
 
 
 def refused(function, *args, **keywords):
@@ -85,6 +119,10 @@ EXCHANGES = {
     "copy": lambda: view.__dlpack__(copy=True),
     "np.from_dlpack": lambda: from_dlpack(view),
     "Mtl.from_dlpack": lambda: Mtl.from_dlpack(array),
+    "constant memory": lambda: Mtl.from_dlpack(constant),
+    "lazy elements": lambda: Mtl.from_dlpack(lazy, copy=True),
+    "memory of CUDA": lambda: (Mtl.from_dlpack(of_cuda), Mtl.from_dlpack(cuda),
+                               Mtl.from_dlpack(of_cuda, device=(2, 0))),
     "memoryview": lambda: memoryview(view),
     "np.asarray": lambda: np.asarray(view),
     "Py_buffer": buffer_and_release,
@@ -112,6 +150,9 @@ EXCHANGES = {
                                 refused(layout.reshape, [1] * 65), refused(layout.slice, "9"),
                                 refused(Mtl.StridedLayout((2,), (-1,)).get_required_size)),
     "refused: read-only": lambda: refused(read_only.__dlpack__),
+    "refused: lazy elements": lambda: refused(Mtl.from_dlpack, lazy),
+    "refused: stream": lambda: (refused(cuda.__dlpack__, stream=0),
+                                refused(cuda.__dlpack__, stream=2**70)),
     "refused: buffer": lambda: refused(memoryview, brain),
     "refused: index": lambda: refused(view.__getitem__, 7),
     "refused: import": lambda: refused(Mtl.from_dlpack, used),
@@ -123,8 +164,8 @@ EXCHANGES = {
 
 def counts():
     gc.collect()
-    objects = (view, read_only, brain, memory, array, view.dtype, layout, Mtl.StridedView,
-               Mtl.StridedLayout)
+    objects = (view, read_only, brain, memory, array, view.dtype, layout, constant, lazy, of_cuda,
+               cuda, Mtl.StridedView, Mtl.StridedLayout)
     return (sys.getallocatedblocks(), mallinfo().uordblks if mallinfo else 0,
             [sys.getrefcount(value) for value in objects])
 
