@@ -304,7 +304,8 @@ run_python_sanitized () {
   configure_sanitized && build_for_pytest "$build-sanitized" || return
   in_build "$build-sanitized" run_pytest_sanitized \
     tests/python/test_{random_peers,exchange_api,exchange_consumer,exchange_import}.py \
-    tests/python/test_{dlpack_export,dlpack_import,buffer,buffer_flags,buffer_formats,buffer_protocol}.py
+    tests/python/test_dlpack_{export,import,read_only,streams}.py \
+    tests/python/test_{buffer,buffer_flags,buffer_formats,buffer_protocol}.py
 }
 
 # Runs the tests that use threads, including those for files, in a build that detects races.
