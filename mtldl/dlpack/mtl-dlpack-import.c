@@ -186,6 +186,9 @@ mtl_strided_view_new_take_dlpack (struct DLManagedTensorVersioned  *managed,
  *
  * Creates a view of a tensor from another library, without a copy.
  *
+ * A legacy tensor has no read-only flag, so the view can be written to. If the
+ * memory must not be written, see [method@Mtl.StridedView.as_read_only].
+ *
  * Errors:
  *
  * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
