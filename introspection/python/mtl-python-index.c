@@ -203,8 +203,8 @@ view_for_number (MtlStridedView *view,
   return number;
 }
 
-/* Accepts all that Mtl.asview() accepts. Numbers take the element type of the
- * view, and have to fit it. */
+/* Accepts all that Mtl.asview() accepts, and what has to be computed first. Numbers take
+ * the element type of the view, and have to fit it. */
 static MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
@@ -219,11 +219,11 @@ view_for_value (MtlStridedView *view,
   if (is_nested (value))
     return view_for_nested (value, mtl_strided_view_get_dtype (view));
 
-  module = PyImport_ImportModule ("gi.overrides.Mtl");
+  module = PyImport_ImportModule ("gi.overrides._mtl_asview");
   if (module == NULL)
     return NULL;
 
-  function = PyObject_GetAttrString (module, "asview");
+  function = PyObject_GetAttrString (module, "view_of_values");
   Py_DECREF (module);
   if (function == NULL)
     return NULL;

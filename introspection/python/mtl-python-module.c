@@ -66,6 +66,7 @@ static PyMethodDef module_methods[] = {
     "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"
     "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
     "stream of the device. What must not be written comes in read-only." },
+  { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
   { "from_numbers", module_from_numbers, METH_O,

@@ -252,6 +252,8 @@ PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,
                               Py_ssize_t        n_args,
                               PyObject         *keywords);
+PyObject *module_resolve_lazy (PyObject *module,
+                               PyObject *object);
 PyObject *module_from_buffer (PyObject *module,
                               PyObject *object);
 PyObject *module_prepare_end (PyObject *module,

@@ -127,6 +127,13 @@ resolve_lazy (PyObject *object)
   return object != NULL ? resolve (object, names.is_neg, names.resolve_neg) : NULL;
 }
 
+PyObject *
+module_resolve_lazy (PyObject *module,
+                     PyObject *object)
+{
+  return resolve_lazy (object);
+}
+
 /* What ends a program is no answer. */
 static int
 forget_exception (void)

@@ -13,7 +13,7 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 from . import _mtl, _mtl_files
-from ._mtl_asview import asview
+from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_errors import raising, takes_integers
 from ._mtl_files import load, save
@@ -140,7 +140,7 @@ def _view_contains(self, value):
         self = self.to_dtype(self.dtype)  # an axis of the lanes
     if not isinstance(value, numbers.Number) or hasattr(value, "dtype"):
         try:
-            value = asview(value)
+            value = view_of_values(value)
         except (TypeError, ValueError, BufferError):
             return _has_element(self, value)  # what it is equal to is its own affair
         if value.ndim > 0:

@@ -53,3 +53,9 @@ def asview(x):
             return _mtl.from_numbers(x)
         raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is not a "
                         "number or a nested list or tuple of numbers") from None
+
+
+def view_of_values(x):
+    """Like asview(), for a caller that only reads the elements: those that x has not computed yet
+    are in a copy."""
+    return asview(_mtl.resolve_lazy(x))

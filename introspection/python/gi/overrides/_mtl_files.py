@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from ._mtl_asview import asview
+from ._mtl_asview import view_of_values
 from ._mtl_async import begin, document
 from ._mtl_errors import file_exception_for, raising
 
@@ -39,13 +39,13 @@ def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     return Mtl.TensorFile.open_full(_as_file(path), device, mode)
 
 
-# The exceptions of asview() for objects that it cannot view.
+# The exceptions for objects that it cannot view.
 _REFUSALS = (TypeError, ValueError, BufferError)
 
 
 def _view_of(name, value):
     try:
-        return asview(value)
+        return view_of_values(value)
     except _REFUSALS as error:
         # A subclass may need more than a message to be constructed.
         kind = next(kind for kind in _REFUSALS if isinstance(error, kind))
