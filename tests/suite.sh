@@ -336,7 +336,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
+    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|fork(-lock)?|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 

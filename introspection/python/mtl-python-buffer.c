@@ -4,6 +4,7 @@
 
 #include "mtl-python-private.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* How much of a foreign format an error names. */
@@ -299,6 +300,26 @@ static Released *released; /* atomic */
 
 static GMutex interpreter_mutex;
 static gboolean interpreter_ends; /* guarded by the mutex */
+
+/* Another thread may have held it at the fork. The flag is right either way. */
+static void
+renew_mutex (void)
+{
+  g_mutex_init (&interpreter_mutex);
+}
+
+int
+prepare_forks (void)
+{
+  int code = pthread_atfork (NULL, NULL, renew_mutex);
+
+  if (code == 0)
+    return 0;
+
+  errno = code;
+  PyErr_SetFromErrno (PyExc_OSError);
+  return -1;
+}
 
 static int
 end_released (void *unused)

@@ -89,5 +89,8 @@ PyMODINIT_FUNC PyInit__mtl (void);
 PyMODINIT_FUNC
 PyInit__mtl (void)
 {
-  return import_pygobject () < 0 ? NULL : PyModule_Create (&module_definition);
+  if (prepare_forks () < 0 || import_pygobject () < 0)
+    return NULL;
+
+  return PyModule_Create (&module_definition);
 }

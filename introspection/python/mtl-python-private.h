@@ -248,6 +248,7 @@ int       install_buffer   (PyTypeObject *type);
 /* Imports: mtl-python-import.c, mtl-python-producer.c, mtl-python-buffer.c */
 int       prepare_producer (void);
 int       prepare_import   (void);
+int       prepare_forks    (void);
 PyObject *module_from_dlpack (PyObject         *module,
                               PyObject *const  *args,
                               Py_ssize_t        n_args,

@@ -6,6 +6,13 @@
 
 G_BEGIN_DECLS
 
+/* As g_task_run_in_thread(), also in a child; and in a thread of its own. If there can
+ * be no thread, they end the task with an error and return FALSE. */
+gboolean mtl_task_run       (GTask           *task,
+                             GTaskThreadFunc  func);
+gboolean mtl_task_run_alone (GTask           *task,
+                             GTaskThreadFunc  func);
+
 /* Returns the result of the operation, or TRUE as a pointer if there is no other;
  * NULL on error. */
 typedef gpointer                  (* MtlAsyncFunc) (gpointer           self,

@@ -4,6 +4,59 @@
 
 #include "mtl-async-call-private.h"
 
+#include "mtl-fork-private.h"
+
+typedef struct
+{
+  GTask *task;
+  GTaskThreadFunc func;
+} TaskThread;
+
+static gpointer
+run_task (gpointer data)
+{
+  g_autofree TaskThread *self = data;
+
+  self->func (self->task, g_task_get_source_object (self->task),
+              g_task_get_task_data (self->task), g_task_get_cancellable (self->task));
+  g_object_unref (self->task);
+  return NULL;
+}
+
+gboolean
+mtl_task_run_alone (GTask           *task,
+                    GTaskThreadFunc  func)
+{
+  TaskThread *self = g_new (TaskThread, 1);
+  GError *error = NULL;
+  GThread *thread;
+
+  *self = (TaskThread) { g_object_ref (task), func };
+  thread = g_thread_try_new ("mtl-task", run_task, self, &error);
+  if (thread != NULL)
+    {
+      g_thread_unref (thread);
+      return TRUE;
+    }
+
+  g_object_unref (self->task);
+  g_free (self);
+  g_task_return_error (task, error);
+  return FALSE;
+}
+
+/* A child does not have the threads of GTask's pool, but GLib still counts on them. */
+gboolean
+mtl_task_run (GTask           *task,
+              GTaskThreadFunc  func)
+{
+  if (mtl_n_forks () > 0)
+    return mtl_task_run_alone (task, func);
+
+  g_task_run_in_thread (task, func);
+  return TRUE;
+}
+
 static void
 call_free (MtlAsyncCall *self)
 {
@@ -52,7 +105,8 @@ mtl_async_call_start (gpointer             call,
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, ((MtlAsyncCall *) call)->io_priority);
   g_task_set_task_data (task, call, (GDestroyNotify) call_free);
-  g_task_run_in_thread (task, run_thread);
+  if (!mtl_task_run (task, run_thread) && ((MtlAsyncCall *) call)->progress != NULL)
+    mtl_progress_end (((MtlAsyncCall *) call)->progress);
 }
 
 gboolean

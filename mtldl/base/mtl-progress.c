@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "mtl-fork-private.h"
 #include "mtl-progress-private.h"
 
 static void
@@ -37,7 +38,7 @@ struct _MtlProgress
   GDestroyNotify destroy;
   int priority;
 
-  GMutex mutex;
+  MtlForkLock lock; /* protects the next three, each changed by one store */
   guint64 done;
   guint64 total;
   gboolean is_told; /* a source that will call the callback is pending */
@@ -67,7 +68,6 @@ mtl_progress_new (GFileProgressCallback callback,
   self->callback = (MtlProgressCallback) { callback, data };
   self->destroy = destroy;
   self->priority = priority;
-  g_mutex_init (&self->mutex);
   return self;
 }
 
@@ -78,7 +78,7 @@ progress_free (MtlProgress *self)
     self->destroy (self->callback.data);
 
   g_main_context_unref (self->context);
-  g_mutex_clear (&self->mutex);
+  mtl_fork_lock_clear (&self->lock);
   g_free (self);
 }
 
@@ -88,11 +88,11 @@ tell (gpointer data)
   MtlProgress *self = data;
   guint64 done, total;
 
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   done = self->done;
   total = self->total;
   self->is_told = FALSE;
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
 
   /* The callback may iterate the context, and so run end(). */
   self->n_calls++;
@@ -137,12 +137,12 @@ mtl_progress_report (guint64  done,
   MtlProgress *self = data;
   gboolean was_told;
 
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   self->done = done;
   self->total = total;
   was_told = self->is_told;
   self->is_told = TRUE;
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
 
   if (!was_told)
     call_later (self, tell);

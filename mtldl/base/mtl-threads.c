@@ -4,6 +4,8 @@
 
 #include "mtl-threads-private.h"
 
+#include "mtl-fork-private.h"
+
 /* Below this for each thread, waking another one costs more than it saves: it takes
  * the caller 10 µs, as much as copying 512 KiB within the caches. Two threads were
  * 0.8 to 1.0 times as fast as one at 1 MiB, 1.1 to 1.3 times at 2 MiB, and 1.5 to 1.8
@@ -15,38 +17,59 @@
 /* Several, so that slower threads get less to do. */
 #define PARTS_PER_THREAD 4
 
-/* The work of one call, shared by its caller and the helping threads. A helper may
- * start when everything is done, so the job lives as long as any of them. It only
- * uses the caller's data if it entered before `closed` was set. */
-typedef struct
+/* How long a thread waits for something to do before it ends. */
+#define IDLE_TIME (15 * G_TIME_SPAN_SECOND)
+
+/* The work of one call, shared by its caller and the helping threads. */
+typedef struct _Job Job;
+
+struct _Job
 {
-  gatomicrefcount n_refs;
   const MtlThreadsWork *work;
   GCancellable *cancellable;
+  guint n_forks; /* of the process that the helpers are in */
   gsize part;    /* items taken at once */
   gsize n_taken; /* atomic; may exceed the number of items */
   gsize n_done;  /* atomic */
 
-  GMutex mutex;
+  /* Protected by the lock of the pool. */
+  Job *next;
+  guint n_wanted; /* helpers that have not entered */
+  guint n_inside; /* helpers that have not left */
   GCond left;
-  guint n_inside;
-  gboolean closed;
-} Job;
+};
 
-/* Atomic: the callers that have helpers, and their helpers. */
-static gint n_busy;
+/* The helping threads. A child cannot make a GThreadPool new, as its locks and counts
+ * are shared by all of GLib's. */
+static struct
+{
+  MtlForkLock lock; /* protects the fields below */
+  GCond wanted;
+  Job *jobs;      /* that want helpers */
+  guint n_wanted; /* helpers, by all jobs */
+  guint n_idle;   /* threads that wait for a job */
+  guint n_busy;   /* callers that have helpers, and their helpers */
+} pool;
+
 /* Atomic; 0 until it is first read. */
 static gint max_threads;
 
 static void
-job_unref (Job *job)
+lock_pool (void)
 {
-  if (!g_atomic_ref_count_dec (&job->n_refs))
+  if (!mtl_fork_lock (&pool.lock))
     return;
 
-  g_mutex_clear (&job->mutex);
-  g_cond_clear (&job->left);
-  g_free (job);
+  /* The threads and the jobs are those of the parent. */
+  g_cond_init (&pool.wanted);
+  pool.jobs = NULL;
+  pool.n_wanted = pool.n_idle = pool.n_busy = 0;
+}
+
+static void
+unlock_pool (void)
+{
+  mtl_fork_unlock (&pool.lock);
 }
 
 static gsize
@@ -75,50 +98,116 @@ do_part (Job *job)
   return TRUE;
 }
 
-static gboolean
-enter (Job *job)
+/* Called with the pool locked. */
+static void
+remove_job (Job *job)
 {
-  gboolean entered;
+  Job **link = &pool.jobs;
 
-  g_mutex_lock (&job->mutex);
-  entered = !job->closed;
-  if (entered)
-    job->n_inside++;
-  g_mutex_unlock (&job->mutex);
-  return entered;
+  while (*link != job)
+    link = &(*link)->next;
+  *link = job->next;
 }
 
+/* Called with the pool locked. Returns NULL if there is no job for a long time. */
+static Job *
+enter_any_job (void)
+{
+  gint64 end = g_get_monotonic_time () + IDLE_TIME;
+  gboolean in_time = TRUE;
+  Job *job;
+
+  while (pool.jobs == NULL && in_time)
+    {
+      pool.n_idle++;
+      in_time = g_cond_wait_until (&pool.wanted, &pool.lock.mutex, end);
+      pool.n_idle--;
+    }
+
+  job = pool.jobs;
+  if (job == NULL)
+    return NULL;
+
+  pool.n_wanted--;
+  job->n_inside++;
+  if (--job->n_wanted == 0)
+    remove_job (job);
+  return job;
+}
+
+/* Called with the pool locked. The job may be gone when it is unlocked. */
 static void
 leave (Job *job)
 {
-  g_mutex_lock (&job->mutex);
+  pool.n_busy--;
   if (--job->n_inside == 0)
     g_cond_signal (&job->left);
-  g_mutex_unlock (&job->mutex);
 }
 
-static void
-close_and_wait (Job *job)
+static gpointer
+help (gpointer unused)
 {
-  g_mutex_lock (&job->mutex);
-  job->closed = TRUE;
-  while (job->n_inside > 0)
-    g_cond_wait (&job->left, &job->mutex);
-  g_mutex_unlock (&job->mutex);
-}
+  Job *job;
 
-static void
-help (gpointer job,
-      gpointer user_data)
-{
-  if (enter (job))
+  lock_pool ();
+  while ((job = enter_any_job ()) != NULL)
     {
+      unlock_pool ();
       while (do_part (job));
+      lock_pool ();
       leave (job);
     }
+  unlock_pool ();
 
-  g_atomic_int_add (&n_busy, -1);
-  job_unref (job);
+  return NULL;
+}
+
+static void
+start_helpers (Job   *job,
+               guint  n_helpers)
+{
+  guint n_lacking;
+
+  g_cond_init (&job->left);
+  lock_pool ();
+  job->n_wanted = n_helpers;
+  job->next = pool.jobs;
+  pool.jobs = job;
+  pool.n_wanted += n_helpers;
+  n_lacking = pool.n_wanted > pool.n_idle ? MIN (pool.n_wanted - pool.n_idle, n_helpers) : 0;
+  unlock_pool ();
+
+  for (guint i = n_lacking; i < n_helpers; i++)
+    g_cond_signal (&pool.wanted);
+  for (guint i = 0; i < n_lacking; i++)
+    {
+      GThread *thread = g_thread_try_new ("mtl-helper", help, NULL, NULL);
+
+      /* This thread does the work of those that cannot be created. */
+      if (thread == NULL)
+        break;
+
+      g_thread_unref (thread);
+    }
+}
+
+/* Waits for the helpers that have entered, and does without the others. */
+static void
+end_help (Job *job)
+{
+  lock_pool ();
+  /* A child that the caller's progress callback has forked has none of them. */
+  if (job->n_forks == mtl_n_forks ())
+    {
+      if (job->n_wanted > 0)
+        remove_job (job);
+      pool.n_wanted -= job->n_wanted;
+      pool.n_busy -= job->n_wanted + 1;
+      while (job->n_inside > 0)
+        g_cond_wait (&job->left, &pool.lock.mutex);
+    }
+  unlock_pool ();
+  g_cond_clear (&job->left);
 }
 
 static guint
@@ -163,18 +252,6 @@ mtl_get_max_threads (void)
   return n_threads;
 }
 
-static GThreadPool *
-get_pool (void)
-{
-  static gsize pool;
-
-  /* reserve_helpers() limits the number of threads. */
-  if (g_once_init_enter (&pool))
-    g_once_init_leave (&pool, (gsize) g_thread_pool_new (help, NULL, -1, FALSE, NULL));
-
-  return (GThreadPool *) pool;
-}
-
 /**
  * mtl_set_max_threads:
  * @n_threads: the number of threads, or 0 for the default
@@ -199,19 +276,17 @@ static guint
 reserve_helpers (gsize n_wanted)
 {
   guint n_max = mtl_get_max_threads ();
+  guint n_helpers = 0;
 
-  while (n_wanted > 0)
+  lock_pool ();
+  if (pool.n_busy + 1 < n_max)
     {
-      guint n_now = g_atomic_int_get (&n_busy);
-      guint n_helpers = n_now + 1 < n_max ? MIN (n_wanted, n_max - n_now - 1) : 0;
-
-      if (n_helpers == 0)
-        break;
-      if (g_atomic_int_compare_and_exchange (&n_busy, n_now, n_now + 1 + n_helpers))
-        return n_helpers;
+      n_helpers = MIN (n_wanted, n_max - pool.n_busy - 1);
+      pool.n_busy += n_helpers + 1;
     }
+  unlock_pool ();
 
-  return 0;
+  return n_helpers;
 }
 
 gboolean
@@ -243,45 +318,48 @@ report (Job              *job,
   mtl_monitor_report (monitor, count_done (job), work->n_items, work->n_bytes);
 }
 
+static void
+set_partial_error (const Job  *job,
+                   GError    **error)
+{
+  if (job->n_forks == mtl_n_forks ())
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                         "The operation was cancelled partway");
+  else
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                         "The process was forked partway, and the threads that did the rest are"
+                         " not in the child. Start the operation again");
+}
+
 static gboolean
 run_with_helpers (const MtlThreadsWork  *work,
                   const MtlMonitor      *monitor,
                   guint                  n_helpers,
                   GError               **error)
 {
-  Job *job = g_new0 (Job, 1);
   gsize n_parts = MAX ((gsize) (n_helpers + 1) * PARTS_PER_THREAD,
                        work->n_bytes / MAX_BYTES_AT_ONCE);
+  Job job = {
+    .work = work,
+    .cancellable = monitor != NULL ? monitor->cancellable : NULL,
+    .n_forks = mtl_n_forks (),
+    .part = MAX (work->n_items / n_parts, 1),
+  };
   gboolean done;
 
-  g_atomic_ref_count_init (&job->n_refs);
-  g_mutex_init (&job->mutex);
-  g_cond_init (&job->left);
-  job->work = work;
-  job->cancellable = monitor != NULL ? monitor->cancellable : NULL;
-  job->part = MAX (work->n_items / n_parts, 1);
-
-  for (guint i = 0; i < n_helpers; i++)
-    {
-      g_atomic_ref_count_inc (&job->n_refs);
-      /* If no thread can be created, the job waits for one, and this thread does all
-       * the work. */
-      g_thread_pool_push (get_pool (), job, NULL);
-    }
-
-  while (do_part (job))
-    report (job, monitor);
-
-  close_and_wait (job);
-  done = count_done (job) == work->n_items;
-  if (done)
-    report (job, monitor);
   if (n_helpers > 0)
-    g_atomic_int_add (&n_busy, -1);
-  job_unref (job);
-  if (!done)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED,
-                         "The operation was cancelled partway");
+    start_helpers (&job, n_helpers);
+
+  while (do_part (&job))
+    report (&job, monitor);
+
+  if (n_helpers > 0)
+    end_help (&job);
+  done = count_done (&job) == work->n_items;
+  if (done)
+    report (&job, monitor);
+  else
+    set_partial_error (&job, error);
   return done;
 }
 

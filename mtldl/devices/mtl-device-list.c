@@ -7,6 +7,7 @@
 #include "mtl-device.h"
 
 #include "mtl-error.h"
+#include "mtl-fork-private.h"
 #include "mtl-host-device-private.h"
 #include "mtl-metal-device-private.h"
 
@@ -24,10 +25,14 @@
 MtlDevice *
 mtl_device_get_host (void)
 {
+  static MtlForkOnce once;
   static MtlDevice *host;
 
-  if (g_once_init_enter (&host))
-    g_once_init_leave (&host, mtl_host_device_new ());
+  if (mtl_fork_once_enter (&once))
+    {
+      host = mtl_host_device_new ();
+      mtl_fork_once_leave (&once);
+    }
 
   return host;
 }

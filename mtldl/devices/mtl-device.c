@@ -4,8 +4,10 @@
 
 #include "mtl-device-private.h"
 
+#include "mtl-async-call-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
+#include "mtl-fork-private.h"
 
 /**
  * MtlDevice:
@@ -46,7 +48,9 @@ typedef struct
   gboolean unified_memory;
   guint64 max_buffer_size;
   guint64 page_size;
-  GRecMutex update;
+  MtlForkLock update;
+  GThread *updater; /* atomic: the thread that holds the lock */
+  guint n_updates;  /* nested ones of that thread */
 } MtlDevicePrivate;
 
 enum
@@ -78,7 +82,7 @@ mtl_device_finalize (GObject *object)
 {
   MtlDevicePrivate *priv = get_private (MTL_DEVICE (object));
 
-  g_rec_mutex_clear (&priv->update);
+  mtl_fork_lock_clear (&priv->update);
   g_free (priv->name);
 
   G_OBJECT_CLASS (mtl_device_parent_class)->finalize (object);
@@ -342,19 +346,32 @@ mtl_device_class_init (MtlDeviceClass *klass)
 static void
 mtl_device_init (MtlDevice *self)
 {
-  g_rec_mutex_init (&get_private (self)->update);
 }
 
 void
 mtl_device_begin_update (MtlDevice *self)
 {
-  g_rec_mutex_lock (&get_private (self)->update);
+  MtlDevicePrivate *priv = get_private (self);
+
+  if (g_atomic_pointer_get (&priv->updater) != g_thread_self ())
+    {
+      mtl_fork_lock (&priv->update);
+      g_atomic_pointer_set (&priv->updater, g_thread_self ());
+      priv->n_updates = 0;
+    }
+  priv->n_updates++;
 }
 
 void
 mtl_device_end_update (MtlDevice *self)
 {
-  g_rec_mutex_unlock (&get_private (self)->update);
+  MtlDevicePrivate *priv = get_private (self);
+
+  if (--priv->n_updates > 0)
+    return;
+
+  g_atomic_pointer_set (&priv->updater, NULL);
+  mtl_fork_unlock (&priv->update);
 }
 
 /* Other libraries may use numbers that the enumeration lacks. */
@@ -616,7 +633,7 @@ mtl_device_synchronize_async (MtlDevice           *self,
     return;
 
   g_task_set_return_on_cancel (task, TRUE);
-  g_task_run_in_thread (task, synchronize_thread);
+  mtl_task_run (task, synchronize_thread);
 }
 
 /**

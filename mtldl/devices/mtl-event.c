@@ -4,7 +4,9 @@
 
 #include "mtl-event.h"
 
+#include "mtl-async-call-private.h"
 #include "mtl-error.h"
+#include "mtl-fork-private.h"
 
 /**
  * MtlEvent:
@@ -50,7 +52,7 @@ struct _MtlEvent
   MtlDevice *device;
   gpointer handle; /* the device's, NULL for a host event */
 
-  GMutex mutex;
+  MtlForkLock lock;
   GCond signaled;
   guint64 value; /* for a host event */
 };
@@ -68,6 +70,19 @@ static GParamSpec *props[N_PROPS];
 G_DEFINE_FINAL_TYPE (MtlEvent, mtl_event, G_TYPE_OBJECT)
 
 static void
+lock (MtlEvent *self)
+{
+  if (mtl_fork_lock (&self->lock))
+    g_cond_init (&self->signaled);
+}
+
+static void
+unlock (MtlEvent *self)
+{
+  mtl_fork_unlock (&self->lock);
+}
+
+static void
 mtl_event_finalize (GObject *object)
 {
   MtlEvent *self = MTL_EVENT (object);
@@ -75,8 +90,10 @@ mtl_event_finalize (GObject *object)
   if (self->handle != NULL)
     MTL_DEVICE_GET_CLASS (self->device)->free_event (self->device, self->handle);
   g_clear_object (&self->device);
+  lock (self); /* in a child, threads of the parent may be waiting for the condition */
+  unlock (self);
   g_cond_clear (&self->signaled);
-  g_mutex_clear (&self->mutex);
+  mtl_fork_lock_clear (&self->lock);
 
   G_OBJECT_CLASS (mtl_event_parent_class)->finalize (object);
 }
@@ -139,7 +156,6 @@ static void
 mtl_event_init (MtlEvent *self)
 {
   self->device = g_object_ref (mtl_device_get_host ());
-  g_mutex_init (&self->mutex);
   g_cond_init (&self->signaled);
 }
 
@@ -290,9 +306,9 @@ mtl_event_get_signaled_value (MtlEvent *self)
   if (self->handle != NULL)
     return MTL_DEVICE_GET_CLASS (self->device)->get_event_value (self->device, self->handle);
 
-  g_mutex_lock (&self->mutex);
+  lock (self);
   value = self->value;
-  g_mutex_unlock (&self->mutex);
+  unlock (self);
   return value;
 }
 
@@ -301,13 +317,13 @@ static void
 signal_handle (MtlEvent *self,
                guint64   value)
 {
-  static GMutex mutex;
+  static MtlForkLock handles;
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (self->device);
 
-  g_mutex_lock (&mutex);
+  mtl_fork_lock (&handles);
   if (klass->get_event_value (self->device, self->handle) < value)
     klass->set_event_value (self->device, self->handle, value);
-  g_mutex_unlock (&mutex);
+  mtl_fork_unlock (&handles);
 }
 
 /**
@@ -336,13 +352,13 @@ mtl_event_signal (MtlEvent *self,
       return;
     }
 
-  g_mutex_lock (&self->mutex);
+  lock (self);
   if (self->value < value)
     {
       self->value = value;
       g_cond_broadcast (&self->signaled);
     }
-  g_mutex_unlock (&self->mutex);
+  unlock (self);
 }
 
 /* Waits no longer than the duration. Returns whether the value is reached. */
@@ -358,11 +374,11 @@ wait_once (MtlEvent *self,
     return MTL_DEVICE_GET_CLASS (self->device)->wait_event (self->device, self->handle, value,
                                                             duration);
 
-  g_mutex_lock (&self->mutex);
+  lock (self);
   while (self->value < value && reached)
-    reached = g_cond_wait_until (&self->signaled, &self->mutex, end);
+    reached = g_cond_wait_until (&self->signaled, &self->lock.mutex, end);
   reached = self->value >= value;
-  g_mutex_unlock (&self->mutex);
+  unlock (self);
   return reached;
 }
 
@@ -428,20 +444,19 @@ typedef struct
   gint64 timeout;
 } Wait;
 
-static gpointer
-wait_thread (gpointer data)
+static void
+wait_thread (GTask        *task,
+             gpointer      source_object,
+             gpointer      task_data,
+             GCancellable *cancellable)
 {
-  g_autoptr (GTask) task = data;
-  const Wait *wait = g_task_get_task_data (task);
+  const Wait *wait = task_data;
   GError *error = NULL;
 
-  if (mtl_event_wait (g_task_get_source_object (task), wait->value, wait->timeout,
-                      g_task_get_cancellable (task), &error))
+  if (mtl_event_wait (source_object, wait->value, wait->timeout, cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
-
-  return NULL;
 }
 
 /**
@@ -470,8 +485,6 @@ mtl_event_wait_async (MtlEvent            *self,
                       gpointer             user_data)
 {
   g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
-  GThread *thread;
   Wait *wait;
 
   g_return_if_fail (MTL_IS_EVENT (self));
@@ -484,15 +497,7 @@ mtl_event_wait_async (MtlEvent            *self,
   g_task_set_task_data (task, wait, g_free);
 
   /* GTask's threads are few, and the work to wait for may need them. */
-  thread = g_thread_try_new ("mtl-event-wait", wait_thread, g_object_ref (task), &error);
-  if (thread != NULL)
-    {
-      g_thread_unref (thread);
-      return;
-    }
-
-  g_task_return_error (task, error);
-  g_object_unref (task); /* the thread's reference */
+  mtl_task_run_alone (task, wait_thread);
 }
 
 /**

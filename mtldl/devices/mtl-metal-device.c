@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-error.h"
+#include "mtl-fork-private.h"
 #include "mtl-metal-bridge-private.h"
 #include "mtl-metal-copy-private.h"
 
@@ -475,10 +476,14 @@ enumerate (void)
 static MtlMetalDevices *
 get_devices (void)
 {
+  static MtlForkOnce once;
   static MtlMetalDevices *all;
 
-  if (g_once_init_enter (&all))
-    g_once_init_leave (&all, enumerate ());
+  if (mtl_fork_once_enter (&once))
+    {
+      all = enumerate ();
+      mtl_fork_once_leave (&once);
+    }
 
   return all;
 }

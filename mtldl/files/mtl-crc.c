@@ -4,6 +4,8 @@
 
 #include "mtl-crc-private.h"
 
+#include "mtl-fork-private.h"
+
 #define POLYNOMIAL 0xedb88320
 #define N_AT_ONCE 8
 
@@ -55,12 +57,12 @@ fill_tables (void)
 static void
 ensure_tables (void)
 {
-  static gsize filled;
+  static MtlForkOnce once;
 
-  if (g_once_init_enter (&filled))
+  if (mtl_fork_once_enter (&once))
     {
       fill_tables ();
-      g_once_init_leave (&filled, 1);
+      mtl_fork_once_leave (&once);
     }
 }
 

@@ -196,9 +196,13 @@ mtl_file_source_open (GFile   *file,
 void
 mtl_file_source_close (MtlFileSource *self)
 {
-  if (self->fd >= 0)
-    close (self->fd);
+  int fd = self->fd;
+
+  /* Before it is closed: a child that is forked in between must not close a descriptor
+   * that has the same number by then. */
   self->fd = -1;
+  if (fd >= 0)
+    close (fd);
 }
 
 MtlFileSource *

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
+#include "mtl-fork-private.h"
 
 struct _MtlNameSlot
 {
@@ -19,14 +20,17 @@ static guint64 hash_key[2];
 static void
 ensure_hash_key (void)
 {
-  static gsize is_set;
+  static MtlForkOnce once;
+  GRand *random;
 
-  if (!g_once_init_enter (&is_set))
+  if (!mtl_fork_once_enter (&once))
     return;
 
+  random = g_rand_new ();
   for (gsize i = 0; i < G_N_ELEMENTS (hash_key); i++)
-    hash_key[i] = (guint64) g_random_int () << 32 | g_random_int ();
-  g_once_init_leave (&is_set, 1);
+    hash_key[i] = (guint64) g_rand_int (random) << 32 | g_rand_int (random);
+  g_rand_free (random);
+  mtl_fork_once_leave (&once);
 }
 
 static inline guint64

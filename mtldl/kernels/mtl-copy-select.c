@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "mtl-fork-private.h"
+
 #ifdef MTL_COPY_HAS_X86_SETS
 #include <cpuid.h>
 
@@ -118,13 +120,13 @@ const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {
   static MtlCopyMachine machine;
-  static gsize is_known;
+  static MtlForkOnce once;
 
-  if (g_once_init_enter (&is_known))
+  if (mtl_fork_once_enter (&once))
     {
       machine.kernels = choose ();
       machine.streaming_threshold = get_streaming_threshold ();
-      g_once_init_leave (&is_known, 1);
+      mtl_fork_once_leave (&once);
     }
 
   return &machine;

@@ -9,6 +9,7 @@
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
 #include "mtl-foreign-device-private.h"
+#include "mtl-fork-private.h"
 #include "mtl-metal-device-private.h"
 
 static MtlMemory *
@@ -29,14 +30,14 @@ memory_alloc (MtlDevice *device)
 MtlMemory *
 mtl_memory_get_empty (void)
 {
+  static MtlForkOnce once;
   static MtlMemory *empty;
 
-  if (g_once_init_enter (&empty))
+  if (mtl_fork_once_enter (&once))
     {
-      MtlMemory *memory = memory_alloc (mtl_device_get_host ());
-
-      memory->is_static = TRUE;
-      g_once_init_leave (&empty, memory);
+      empty = memory_alloc (mtl_device_get_host ());
+      empty->is_static = TRUE;
+      mtl_fork_once_leave (&once);
     }
 
   return empty;

@@ -172,13 +172,13 @@ mtl_tensor_file_give_entry (MtlTensorFile        *self,
 
   /* Another thread may be dropping the last reference right now. Only GObject's own
    * weak references know whether it is too late. */
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   if (self->given == NULL)
     self->given = g_try_new0 (GWeakRef, self->table->n_entries);
   /* A list has no errors. Without memory, entries are merely created again. */
   if (self->given == NULL)
     {
-      g_mutex_unlock (&self->mutex);
+      mtl_fork_unlock (&self->lock);
       return entry_new (self, entry);
     }
   given = g_weak_ref_get (&self->given[position]);
@@ -187,7 +187,7 @@ mtl_tensor_file_give_entry (MtlTensorFile        *self,
       given = entry_new (self, entry);
       g_weak_ref_set (&self->given[position], given);
     }
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
 
   return given;
 }

@@ -33,13 +33,13 @@ mtl_tensor_file_check_open (MtlTensorFile  *self,
 {
   gboolean closed;
 
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   closed = self->closed;
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
   return !closed || mtl_tensor_file_refuse_closed (self, error);
 }
 
-/* Called with the mutex locked. */
+/* Called with the lock held. */
 void
 mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                      MtlTensorFilePart *part)
@@ -58,14 +58,14 @@ mtl_part_reader_init (MtlPartReader      *self,
 {
   gboolean closed;
 
-  g_mutex_lock (&file->mutex);
+  mtl_fork_lock (&file->lock);
   closed = file->closed;
   if (!closed && part->source->fd >= 0)
     {
       part->n_readers++;
       *self = (MtlPartReader) { file, part, NULL, part->source };
     }
-  g_mutex_unlock (&file->mutex);
+  mtl_fork_unlock (&file->lock);
 
   if (closed)
     return mtl_tensor_file_refuse_closed (file, error);
@@ -81,8 +81,8 @@ mtl_part_reader_clear (MtlPartReader *self)
   if (self->file == NULL)
     return;
 
-  g_mutex_lock (&self->file->mutex);
+  mtl_fork_lock (&self->file->lock);
   self->part->n_readers--;
   mtl_tensor_file_close_unless_needed (self->file, self->part);
-  g_mutex_unlock (&self->file->mutex);
+  mtl_fork_unlock (&self->file->lock);
 }

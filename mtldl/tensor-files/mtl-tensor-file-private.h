@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-buffer-private.h"
+#include "mtl-fork-private.h"
 #include "mtl-tensor-file.h"
 #include "mtl-tensor-table-private.h"
 #include "mtl-threads-private.h"
@@ -32,7 +33,10 @@ struct _MtlTensorFile
   gsize n_parts;
   gboolean closed;
   GWeakRef *given; /* one per entry of the table; NULL until the first is requested */
-  GMutex mutex; /* protects closed, given, and the memory and descriptors of the parts */
+  /* Protects closed, given, and the memory and descriptors of the parts. Each is changed
+   * by one store. What the other threads of a parent held at a fork, the child keeps: a
+   * descriptor that they were reading stays open in it until the file is finalized. */
+  MtlForkLock lock;
 };
 
 /* An open descriptor of a part. It stays open until cleared, whatever other threads

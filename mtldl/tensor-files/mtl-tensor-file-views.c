@@ -108,7 +108,7 @@ get_mapped_part (MtlTensorFile      *self,
 {
   MtlMemory *memory = NULL;
 
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   if (self->closed)
     mtl_tensor_file_refuse_closed (self, error);
   else if (part->memory == NULL)
@@ -119,7 +119,7 @@ get_mapped_part (MtlTensorFile      *self,
     }
   if (part->memory != NULL)
     memory = mtl_memory_ref (part->memory);
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
 
   return memory;
 }

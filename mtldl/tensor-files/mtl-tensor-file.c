@@ -135,7 +135,7 @@ mtl_tensor_file_finalize (GObject *object)
   g_free (self->parts);
   g_clear_object (&self->file);
   g_clear_object (&self->device);
-  g_mutex_clear (&self->mutex);
+  mtl_fork_lock_clear (&self->lock);
 
   G_OBJECT_CLASS (mtl_tensor_file_parent_class)->finalize (object);
 }
@@ -220,7 +220,6 @@ mtl_tensor_file_class_init (MtlTensorFileClass *klass)
 static void
 mtl_tensor_file_init (MtlTensorFile *self)
 {
-  g_mutex_init (&self->mutex);
   self->table = mtl_tensor_table_new ();
   self->device = g_object_ref (mtl_device_get_host ());
 }
@@ -937,12 +936,12 @@ mtl_tensor_file_close (MtlTensorFile *self)
 {
   g_return_if_fail (MTL_IS_TENSOR_FILE (self));
 
-  g_mutex_lock (&self->mutex);
+  mtl_fork_lock (&self->lock);
   self->closed = TRUE;
   for (gsize i = 0; i < self->n_parts; i++)
     {
       g_clear_pointer (&self->parts[i].memory, mtl_memory_unref);
       mtl_tensor_file_close_unless_needed (self, &self->parts[i]);
     }
-  g_mutex_unlock (&self->mutex);
+  mtl_fork_unlock (&self->lock);
 }

@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "mtl-fork-private.h"
 #include "mtl-tensor-pieces-private.h"
 
 /* Larger pieces are no faster. One takes a few milliseconds. */
@@ -13,7 +14,7 @@ typedef struct
   MtlPieceCount *count;
   MtlMonitor monitor;
 
-  GMutex mutex; /* protects the fields below, and the count */
+  MtlForkLock lock; /* protects the fields below, and the count */
   GError *error;
   guint64 error_begin; /* no piece after this is started */
 } Run;
@@ -31,9 +32,9 @@ is_wanted (Run     *run,
 {
   gboolean wanted;
 
-  g_mutex_lock (&run->mutex);
+  mtl_fork_lock (&run->lock);
   wanted = begin < run->error_begin;
-  g_mutex_unlock (&run->mutex);
+  mtl_fork_unlock (&run->lock);
   return wanted;
 }
 
@@ -53,16 +54,19 @@ do_piece (Run     *run,
 
   done = pieces->func (pieces->data, index, begin, end, &run->monitor, &error);
 
-  g_mutex_lock (&run->mutex);
+  mtl_fork_lock (&run->lock);
   if (done)
     run->count->done += end - begin;
   else if (place < run->error_begin)
     {
-      g_clear_error (&run->error);
+      GError *replaced = run->error;
+
+      /* At no time an error that is freed: the process may be forked here. */
       run->error = g_steal_pointer (&error);
       run->error_begin = place;
+      g_clear_error (&replaced);
     }
-  g_mutex_unlock (&run->mutex);
+  mtl_fork_unlock (&run->lock);
 }
 
 static void
@@ -132,9 +136,9 @@ report (guint64  done,
   Run *run = data;
   const MtlMonitor *outer = run->count->monitor;
 
-  g_mutex_lock (&run->mutex);
+  mtl_fork_lock (&run->lock);
   done = run->count->done;
-  g_mutex_unlock (&run->mutex);
+  mtl_fork_unlock (&run->lock);
   outer->report (done, run->count->total, outer->data);
 }
 
@@ -161,9 +165,8 @@ mtl_pieces_run (const MtlPieces  *self,
       run.monitor.data = &run;
     }
 
-  g_mutex_init (&run.mutex);
   done = mtl_threads_run (&work, count->monitor != NULL ? &run.monitor : NULL, error);
-  g_mutex_clear (&run.mutex);
+  mtl_fork_lock_clear (&run.lock);
 
   if (done && run.error != NULL)
     {

@@ -4,7 +4,8 @@
 
 The symbols of the object files in BUILD show which files use each other. There must be no
 circles, no file of the library may use one in a higher folder, and only the library may
-include its private headers.
+include its private headers. Its sources may only use locks and threads that a forked child makes
+new.
 """
 
 import collections
@@ -141,6 +142,24 @@ def find_exposed_headers(build):
                 yield str(header)
 
 
+# What stays locked, or half done, in a child that is forked while another thread has it. Comments
+# have no space before the parenthesis.
+UNFORKABLE = re.compile(r'\b(g_(?:mutex|rec_mutex|rw_lock|once|thread_pool|async_queue)_\w+'
+                        r'|g_bit_lock|g_task_run_in_thread\w*|G_LOCK\w*) \(')
+
+# The last uses GTask's threads in the first process only.
+FORK_AWARE = {'mtldl/base/mtl-fork.c', 'mtldl/base/mtl-fork-private.h',
+              'mtldl/base/mtl-async-call.c'}
+
+
+def find_unforkable_uses():
+    for path in sources_in('mtldl'):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in FORK_AWARE:
+            for use in UNFORKABLE.findall(path.read_text()):
+                yield f'{name} calls {use}(): a forked child may wait for it for ever'
+
+
 class Report:
     """Prints results in TAP."""
 
@@ -165,6 +184,9 @@ def check_checks(report):
                [] if find_circles(uses) == [[low, high]] else ['it was not'])
     report.add('an upward use would be found',
                [] if find_upward_uses(uses) == [f'{low} uses {high}: high'] else ['it was not'])
+    report.add('a lock that stays locked would be found',
+               [] if UNFORKABLE.findall('g_mutex_lock (&a); mtl_fork_lock (&b); /* G_LOCK() */')
+               == ['g_mutex_lock'] else ['it was not'])
 
 
 def main(build):
@@ -196,6 +218,7 @@ def main(build):
         else:
             report.add(f"no private header of the library in {part}/", find_private_includes(part))
 
+    report.add('no lock or thread that a forked child waits for', find_unforkable_uses())
     report.add('programs of the build tree see no private header',
                find_exposed_headers(Path(build)))
 
