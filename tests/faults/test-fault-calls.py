@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 OTHERS = set("""
-    __cxa_finalize __errno_location __memcpy_chk __memmove_chk __memset_chk __stack_chk_fail free hypot ldexp memchr memcmp memcpy
-    memmove memset nextafter qsort strchr strcmp strcspn strlen strncmp strstr strtol sysconf
+    __cxa_finalize __errno_location __memcpy_chk __memmove_chk __memset_chk __register_atfork
+    __stack_chk_fail free hypot ldexp memchr memcmp memcpy memmove memset nextafter qsort strchr strcmp
+    strcspn strlen strncmp strstr strtol sysconf
 """.split())
 
 # The compiler chooses between these.
