@@ -514,7 +514,7 @@ find_device_type (PyObject *object)
     return PyErr_Occurred () != NULL ? -1 : ask_for_device_type (object);
 
   if (managed->version.major == DLPACK_MAJOR_VERSION)
-    device_type = managed->dl_tensor.device.device_type;
+    device_type = MAX (managed->dl_tensor.device.device_type, MTL_DEVICE_TYPE_UNKNOWN);
   delete_managed (managed);
   return device_type;
 }

@@ -258,6 +258,20 @@ def test_devices_and_complex_numbers_go_the_protocols_way(fields):
     assert producer.deleted == 2  # what was exchanged, and the view's
 
 
+@pytest.mark.parametrize("device_type", [-1, -2**31, 2**31 - 1])
+@pytest.mark.parametrize("keywords", [{}, {"copy": True}, {"copy": False}, {"device": (2, 0)}])
+def test_device_types_that_there_are_not(device_type, keywords):
+    producer = exchanging()(floats(1), (1,), device=(device_type, 0))
+
+    try:
+        view = Mtl.from_dlpack(producer, **keywords)
+        assert view.get_device_type_code() == device_type and not keywords.get("copy")
+        del view
+    except BufferError as error:
+        assert str(error)
+    assert producer.deleted == producer.exchanges + producer.calls
+
+
 def test_a_tensor_without_a_deleter():
     producer = exchanging()(floats(1), (1,), deleter=False)
 
