@@ -4,10 +4,11 @@
 import pytest
 from gi.repository import Mtl
 
+from conftest import zeros
 from dlpack_structs import Producer, capsule_name, floats, managed_of
 from test_exchange_import import exchanging
 
-CUDA, PINNED, METAL, ROCM, ROCM_HOST, MANAGED, ONEAPI = 2, 3, 8, 10, 11, 13, 14
+CUDA, PINNED, ROCM, ROCM_HOST, MANAGED, ONEAPI = 2, 3, 10, 11, 13, 14
 POINTER = 0x7f0000000000  # never read
 HANDLE = 0x55d5c0ffee00
 V1 = {"max_version": (1, 3)}
@@ -16,8 +17,7 @@ CUDA_STREAMS = [None, -1, 1, 2, 3, HANDLE, 2**63, 2**64 - 1]
 ROCM_STREAMS = [None, -1, 0, 3, HANDLE, 2**64 - 1]
 NO_STREAMS = [None, -1]
 ALLOWED = {CUDA: CUDA_STREAMS, MANAGED: CUDA_STREAMS, ROCM: ROCM_STREAMS, 1: NO_STREAMS,
-           PINNED: NO_STREAMS, ROCM_HOST: NO_STREAMS, METAL: NO_STREAMS, ONEAPI: NO_STREAMS,
-           77: NO_STREAMS}
+           PINNED: NO_STREAMS, ROCM_HOST: NO_STREAMS, ONEAPI: NO_STREAMS, 77: NO_STREAMS}
 REFUSED = {CUDA: [0, -2, -2**63, 2**64, 10**5000], ROCM: [1, 2, -2, 2**64, -10**5000]}
 REFUSED[MANAGED] = REFUSED[CUDA]
 
@@ -83,6 +83,16 @@ def test_streams_that_it_does_not(kind, stream):
     assert str(info.value) == f"stream {digits} is not supported for device ({kind}, 0): {reason}"
 
 
+def test_memory_of_the_tests_device():
+    """Of the host, or of Metal."""
+    view = zeros("float32", (4, 3))
+    for stream in NO_STREAMS:
+        assert managed_of(view.__dlpack__(stream=stream, **V1)).dl_tensor.ndim == 2
+    for stream in (0, 1, 2, HANDLE):
+        with pytest.raises(BufferError, match=f"stream {stream} is not .* use None or -1"):
+            view.__dlpack__(stream=stream, **V1)
+
+
 @pytest.mark.parametrize("stream", [1.0, "1", b"1", (1,), object()])
 def test_a_stream_is_an_integer(stream):
     for kind in (1, CUDA):
@@ -124,7 +134,7 @@ def test_the_legacy_default_stream_is_asked_for(kind, stream, legacy):
     assert producer.deleted == 2
 
 
-@pytest.mark.parametrize("kind", [1, PINNED, ROCM_HOST, METAL, ONEAPI, 77])
+@pytest.mark.parametrize("kind", [1, PINNED, ROCM_HOST, ONEAPI, 77])
 def test_no_stream_for_other_memory(kind):
     producer = Records(floats(1, 2), (2,), device=(kind, 0))
     Mtl.from_dlpack(producer)
