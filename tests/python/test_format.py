@@ -57,8 +57,8 @@ def test_powers_of_two(name, lowest, highest):
 
 @pytest.mark.any_memory
 @pytest.mark.parametrize("name", ["int8", "int64", "uint16", "float32", "float64", "float16"])
-def test_random(rng, name):
-    for _ in range(300):
+def test_random(rng, cases, name):
+    for _ in range(min(cases // 10, 300)):
         shape = [rng.randrange(1, 9) for _ in range(rng.randrange(1, 4))]
         values = np.array([rng.uniform(-1, 1) * 10.0**rng.randrange(-6, 9)
                            for _ in range(np.prod(shape))]).reshape(shape)
