@@ -54,6 +54,11 @@ def run(command, folder, env, fails=False, umask=-1):
     return result.stderr if fails else result.stdout
 
 
+def read_files(folder):
+    return {path.relative_to(folder): path.read_bytes()
+            for path in folder.rglob('*') if path.is_file()}
+
+
 def check_equal(seen, expected):
     if seen != expected:
         raise Failure(f'expected:\n{expected}\nseen:\n{seen}')
@@ -96,15 +101,21 @@ class InstallTest:
         values = {option['name']: option['value'] for option in json.loads(text)}
         return [f'-D{name}={values[name]}' for name in PASSED_ON_OPTIONS]
 
+    def install_copy(self, name, umask, **env):
+        """Run the two commands of README.md in a copy of the source, and give its build folder."""
+        source = self.folder / name
+        shutil.copytree(self.source_root, source,
+                        ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
+        options = ['-Dtests=false', '-Dexamples=false', *self.build_options()]
+        setup, install = self.block('sh').replace('/opt/mtldl', str(self.prefix)).splitlines()
+        for command in ([*shlex.split(setup), *options], [*shlex.split(install), '--quiet']):
+            run(command, source, {**self.bare_env, **env}, umask=umask)
+        return source / 'build'
+
     def test_installs_into_the_prefix(self):
         """The two commands of README.md install, and only below the prefix."""
-        build = self.folder / 'build'
-        options = ['-Dtests=false', '-Dexamples=false', *self.build_options()]
-        commands = self.block('sh').replace('/opt/mtldl', str(self.prefix))
-        setup, install = ([str(build) if word == 'build' else word for word in shlex.split(line)]
-                          for line in commands.splitlines())
-        run([*setup, *options], self.source_root, self.bare_env)
-        run([*install, '--quiet'], self.source_root, self.bare_env)
+        build = self.install_copy('source', 0o022)
+        self.installed = read_files(self.prefix)
 
         exports = self.block('sh', 1).replace('/opt/mtldl', str(self.prefix))
         printed = run(f'{exports}\nenv -0', self.folder, self.bare_env)
@@ -119,7 +130,7 @@ class InstallTest:
         check_equal(missing, [])
 
         # From here on nothing of the tree is to be found.
-        shutil.rmtree(build)
+        shutil.rmtree(build.parent)
 
     def test_c(self):
         """C: the command of README.md compiles the program of README.md."""
@@ -300,26 +311,13 @@ class InstallTest:
             if name not in imports:
                 raise Failure(f'the library does not call {name}')
 
-    def build_copy(self, name, time_zone, umask):
-        """Build a copy of the source in a folder of that name, and give what is installed."""
-        source, installed = self.folder / name / 'source', self.folder / name / 'installed'
-        shutil.copytree(self.source_root, source,
-                        ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
-        env = {**self.bare_env, 'TZ': time_zone, 'DESTDIR': str(installed)}
-        options = ['-Dtests=false', '-Dexamples=false', '-Dkernels=portable',
-                   '--prefix=/usr', *self.build_options()]
-        for command in (['meson', 'setup', 'build', *options],
-                        ['meson', 'install', '-C', 'build', '--quiet']):
-            run(command, source, env, umask=umask)
-        return {path.relative_to(installed): path.read_bytes()
-                for path in installed.rglob('*') if path.is_file()}
-
     def test_reproducible(self):
         """Two builds in two folders, at two times, are byte for byte the same."""
-        one = self.build_copy('a', 'UTC', 0o022)
-        other = self.build_copy('another/folder', 'Asia/Kathmandu', 0o077)
-        check_equal(sorted(one), sorted(other))
-        check_equal([str(path) for path in one if one[path] != other[path]], [])
+        staged = self.folder / 'staged'
+        self.install_copy('another/folder', 0o077, TZ='Asia/Kathmandu', DESTDIR=str(staged))
+        again = read_files(staged / self.prefix.relative_to('/'))
+        check_equal(sorted(again), sorted(self.installed))
+        check_equal([str(path) for path in again if again[path] != self.installed[path]], [])
 
     def find_dlpack_header(self):
         probe = self.write('probe.c', '#include <dlpack/dlpack.h>\n')
