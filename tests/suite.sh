@@ -276,12 +276,11 @@ run_python_on_private () {
 # --- Instruments
 
 # Tests one device and storage mode that the host can access, and the one that takes the most
-# steps to access. The tier deep tests all. After a fork, this AddressSanitizer's allocator may wait
-# for a thread that the child does not have.
+# steps to access. The tier deep tests all.
 run_sanitized () {
-  local except='^fork$'
+  local except
 
-  except+=$(unless_deep '|-(unified-(managed|private)|discrete-(shared|managed))$')
+  except=$(unless_deep '-(unified-(managed|private)|discrete-(shared|managed))$')
   configure_sanitized \
     && run_meson "$build-sanitized" sanitized \
       $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free metal-double \
@@ -337,7 +336,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|fork(-lock)?|memory-faults)$')
+    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
