@@ -300,6 +300,7 @@ test_random (TestFolder    *folder,
   GThread *threads[N_THREADS];
   User users[N_THREADS];
   guint64 n_operations = 0;
+  GWeakRef weak;
 
   for (gsize i = 0; i < N_ELEMENTS; i++)
     shared->values[i] = g_test_rand_int_range (10000, 65536); /* of 5 digits */
@@ -339,7 +340,9 @@ test_random (TestFolder    *folder,
   g_assert_finalize_object (shared->mapped);
   g_assert_finalize_object (shared->read);
   g_assert_finalize_object (shared->archive);
-  g_assert_finalize_object (shared->event);
+  g_weak_ref_init (&weak, shared->event);
+  g_object_unref (shared->event);
+  await_end (&weak);
   g_assert_finalize_object (shared->target);
   g_assert_finalize_object (shared->view);
 }

@@ -270,20 +270,6 @@ test_prefetch_reads (TestFolder    *folder,
 
 #endif
 
-/* The thread that did the work may let go of it last. */
-static void
-await_end (GWeakRef *weak)
-{
-  GObject *object;
-
-  while ((object = g_weak_ref_get (weak)) != NULL)
-    {
-      g_object_unref (object);
-      g_thread_yield ();
-    }
-  g_weak_ref_clear (weak);
-}
-
 /* Nobody asks for the result, nor how far it is. */
 static void
 test_async_forgotten (TestFolder    *folder,

@@ -181,3 +181,17 @@ count_call (gpointer counter)
 {
   g_atomic_int_inc ((int *) counter);
 }
+
+/* A thread that did the work for an object may let go of it last. */
+static inline void
+await_end (GWeakRef *weak)
+{
+  GObject *object;
+
+  while ((object = g_weak_ref_get (weak)) != NULL)
+    {
+      g_object_unref (object);
+      g_thread_yield ();
+    }
+  g_weak_ref_clear (weak);
+}
