@@ -247,7 +247,8 @@ run_on_device () {
 }
 
 # The tests in tests/python that always make tensors in host memory.
-python_on_host=(convert hints mpi random_copies random_conversions random_peers small_floats)
+python_on_host=(buffer_formats convert damaged_files fork hints mpi no_memory random_copies
+                random_conversions random_peers small_floats)
 
 run_python_on_device () {
   local ignored=(--ignore tests/python/test_hints.py --ignore tests/python/test_mpi.py) name
@@ -336,7 +337,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^(kernels|convert|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
+    '^convert-|^(kernels|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
