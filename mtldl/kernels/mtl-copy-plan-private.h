@@ -57,6 +57,7 @@ typedef struct
 
   gboolean in_order;
   gboolean goes_by_rows; /* whether the kernel does */
+  gboolean keeps_last_axis; /* whether the kernel needs all of the last inner axis */
   gsize n_bytes;
   gsize n_jobs;         /* product of the outer extents */
   gsize jobs_per_slice; /* 1 if a job has several pieces */

@@ -257,6 +257,7 @@ choose_interleave (MtlCopyPlan          *self,
       {
         move_axis (self, i, 1);
         choose (self, kernels->interleave, 2);
+        self->keeps_last_axis = TRUE;
         return TRUE;
       }
 
@@ -353,6 +354,7 @@ choose_swap (MtlCopyPlan          *self,
     return FALSE;
 
   choose (self, kernels->swap_channels, 2);
+  self->keeps_last_axis = TRUE;
   return TRUE;
 }
 
@@ -453,8 +455,9 @@ cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
   MtlCopyAxis *axes = &self->axes[self->n_outer];
-  /* Runs depend on the extent of their rows, which are not divided. */
-  guint n_divisible = self->n_inner == MTL_COPY_MAX_INNER ? self->n_inner - 1 : self->n_inner;
+  /* Runs depend on the extent of their rows, which are not divided, and pixels on their channels. */
+  gboolean keeps_last = self->n_inner == MTL_COPY_MAX_INNER || self->keeps_last_axis;
+  guint n_divisible = keeps_last ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
   gsize grain = GRAIN, wanted, misaligned;
 
@@ -539,6 +542,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->fence = NULL;
   self->in_order = FALSE;
   self->goes_by_rows = FALSE;
+  self->keeps_last_axis = FALSE;
   self->n_jobs = 0;
   if (!take_axes (self, request))
     {

@@ -410,6 +410,36 @@ test_channels (void)
           }
 }
 
+/* A few pixels of a few channels, from planes and backwards, in pieces of a few bytes. */
+static void
+test_pieces_of_pixels (void)
+{
+  for (gsize size = 1; size <= 8; size *= 2)
+    for (gint64 n_channels = 1; n_channels <= 4; n_channels++)
+      for (gint64 n_pixels = 1; n_pixels <= 6; n_pixels++)
+        for (gsize to = 0; to < 64; to++)
+          {
+            gsize n_bytes = n_channels * n_pixels * size;
+            Layout sources[] = {
+              { { 1, n_pixels }, 0, n_bytes },
+              { { n_channels, -1 }, (n_channels - 1) * size, n_bytes },
+            };
+
+            for (gsize i = 0; i < G_N_ELEMENTS (sources); i++)
+              {
+                draw_limits ();
+                mtl_copy_slice_size = pick (1, 16);
+                check_case (&(Case) {
+                  .n_dims = 2,
+                  .shape = { n_pixels, n_channels },
+                  .item_size = size,
+                  .dest = { { n_channels, 1 }, to, to + n_bytes + 64 },
+                  .source = sources[i],
+                });
+              }
+          }
+}
+
 static void
 test_fills (void)
 {
@@ -585,6 +615,7 @@ main (int    argc,
   g_test_add_func ("/strided-copy/transposes", test_transposes);
   g_test_add_func ("/strided-copy/runs", test_runs);
   g_test_add_func ("/strided-copy/channels", test_channels);
+  g_test_add_func ("/strided-copy/pieces-of-pixels", test_pieces_of_pixels);
   g_test_add_func ("/strided-copy/fills", test_fills);
   g_test_add_func ("/strided-copy/repeated-destination", test_repeated_destination);
   g_test_add_func ("/strided-copy/empty", test_empty);
