@@ -949,15 +949,6 @@ run_case (void)
   return view != NULL;
 }
 
-static guint64
-get_number (const char *variable,
-            guint64     usual)
-{
-  const char *value = g_getenv (variable);
-
-  return value != NULL ? g_ascii_strtoull (value, NULL, 10) : usual;
-}
-
 static void
 test_random (void)
 {

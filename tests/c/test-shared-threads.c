@@ -290,7 +290,6 @@ static void
 test_random (TestFolder    *folder,
              gconstpointer  data)
 {
-  const char *seconds = g_getenv ("MTL_TEST_SECONDS");
   g_autoptr (GError) error = NULL;
   g_autoptr (GFile) plain = write_three (folder, "plain");
   g_autoptr (GFile) archive = write_archive (folder, 1000);
@@ -321,7 +320,7 @@ test_random (TestFolder    *folder,
   shared->event = mtl_event_new (mtl_device_get_host (), &error);
   g_assert_no_error (error);
   shared->end = g_get_monotonic_time ()
-                + (seconds != NULL ? atoi (seconds) : 5) * G_TIME_SPAN_SECOND;
+                + get_number ("MTL_TEST_SECONDS", 5) * G_TIME_SPAN_SECOND;
 
   for (int i = 0; i < N_THREADS; i++)
     {

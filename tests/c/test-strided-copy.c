@@ -295,15 +295,6 @@ draw_limits (void)
   mtl_copy_slice_size = happens (50) ? 512 * 1024 : pick (1, 20000);
 }
 
-static gsize
-get_number (const char *variable,
-            gsize       usual)
-{
-  const char *value = g_getenv (variable);
-
-  return value != NULL ? g_ascii_strtoull (value, NULL, 10) : usual;
-}
-
 static void
 test_random (void)
 {

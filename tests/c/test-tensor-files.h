@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "bitwise-crc.h"
 #include "test-files.h"
 
 /* With a header and data, which have a size of their own. */
@@ -107,21 +108,6 @@ append_le (GByteArray *bytes,
 {
   for (gsize i = 0; i < n; i++, value >>= 8)
     g_byte_array_append (bytes, &(guint8) { value }, 1);
-}
-
-static inline guint32
-get_crc (const guint8 *bytes,
-         gsize         size)
-{
-  guint32 crc = 0xffffffff;
-
-  for (gsize i = 0; i < size; i++)
-    {
-      crc ^= bytes[i];
-      for (int bit = 0; bit < 8; bit++)
-        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-    }
-  return ~crc;
 }
 
 static inline GByteArray *

@@ -195,3 +195,13 @@ await_end (GWeakRef *weak)
     }
   g_weak_ref_clear (weak);
 }
+
+/* Of an environment variable, which sets how much a test does. */
+static inline guint64
+get_number (const char *variable,
+            guint64     usual)
+{
+  const char *value = g_getenv (variable);
+
+  return value != NULL ? g_ascii_strtoull (value, NULL, 10) : usual;
+}

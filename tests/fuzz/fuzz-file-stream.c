@@ -3,6 +3,7 @@
 /* Bytes of a file, as they are or deflated: read in pieces, and checked against a size and a
  * checksum that may be wrong. */
 
+#include "../c/bitwise-crc.h"
 #include "fuzz.h"
 
 #include <string.h>
@@ -59,22 +60,6 @@ inflate (Expected     *self,
     }
 
   self->is_whole = result == G_CONVERTER_FINISHED;
-}
-
-static guint32
-get_crc (const guint8 *bytes,
-         gsize         size)
-{
-  guint32 crc = 0xffffffff;
-
-  for (gsize i = 0; i < size; i++)
-    {
-      crc ^= bytes[i];
-      for (int bit = 0; bit < 8; bit++)
-        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-    }
-
-  return ~crc;
 }
 
 static void

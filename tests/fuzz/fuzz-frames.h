@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "../c/bitwise-crc.h"
+
 #include <gio/gio.h>
 #include <string.h>
 
@@ -56,22 +58,6 @@ begins_with (const guint8 *data,
              const char   *mark)
 {
   return size >= strlen (mark) && memcmp (data, mark, strlen (mark)) == 0;
-}
-
-static inline guint32
-get_crc (const guint8 *bytes,
-         gsize         size)
-{
-  guint32 crc = 0xffffffff;
-
-  for (gsize i = 0; i < size; i++)
-    {
-      crc ^= bytes[i];
-      for (int bit = 0; bit < 8; bit++)
-        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-    }
-
-  return ~crc;
 }
 
 /* The part of the array that begins there, changed. */
