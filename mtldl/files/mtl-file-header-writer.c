@@ -78,7 +78,7 @@ append_tensor (MtlText              *text,
 {
   append_quoted (text, entry->name);
   mtl_text_append_printf (text, ":{\"dtype\":\"%s\",\"shape\":[",
-                          mtl_safetensors_dtype_get_name (entry->dtype));
+                          mtl_dtype_get_safetensors_name (entry->dtype));
   append_extents (text, entry);
   mtl_text_append_printf (text, "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
                           "]}", entry->begin, entry->end);

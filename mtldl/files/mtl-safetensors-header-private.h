@@ -21,9 +21,4 @@ MtlTensorTable *mtl_safetensors_header_parse    (const char    *header,
                                                  guint64        file_size,
                                                  GError       **error);
 
-/* The format's names of element types; %MTL_DTYPE_OTHER and %NULL if there is none. */
-MtlDType        mtl_safetensors_dtype_from_name (const char    *name,
-                                                 gsize          size);
-const char     *mtl_safetensors_dtype_get_name  (MtlDType       dtype);
-
 G_END_DECLS

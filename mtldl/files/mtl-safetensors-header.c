@@ -6,64 +6,12 @@
 
 #include <string.h>
 
+#include "mtl-element-type-private.h"
 #include "mtl-json-reader-private.h"
 #include "mtl-layout-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define METADATA_KEY "__metadata__"
-
-typedef struct
-{
-  const char *name;
-  MtlDType dtype;
-} NamedDType;
-
-/* The most frequent ones first. */
-static const NamedDType named_dtypes[] = {
-  { "BF16", MTL_DTYPE_BFLOAT16 },
-  { "F32", MTL_DTYPE_FLOAT32 },
-  { "F16", MTL_DTYPE_FLOAT16 },
-  { "F64", MTL_DTYPE_FLOAT64 },
-  { "I64", MTL_DTYPE_INT64 },
-  { "I32", MTL_DTYPE_INT32 },
-  { "I16", MTL_DTYPE_INT16 },
-  { "I8", MTL_DTYPE_INT8 },
-  { "U8", MTL_DTYPE_UINT8 },
-  { "U16", MTL_DTYPE_UINT16 },
-  { "U32", MTL_DTYPE_UINT32 },
-  { "U64", MTL_DTYPE_UINT64 },
-  { "BOOL", MTL_DTYPE_BOOL },
-  { "C64", MTL_DTYPE_COMPLEX64 },
-  { "F8_E4M3", MTL_DTYPE_FLOAT8_E4M3FN },
-  { "F8_E5M2", MTL_DTYPE_FLOAT8_E5M2 },
-  { "F8_E8M0", MTL_DTYPE_FLOAT8_E8M0FNU },
-  { "F8_E4M3FNUZ", MTL_DTYPE_FLOAT8_E4M3FNUZ },
-  { "F8_E5M2FNUZ", MTL_DTYPE_FLOAT8_E5M2FNUZ },
-  { "F6_E2M3", MTL_DTYPE_FLOAT6_E2M3FN },
-  { "F6_E3M2", MTL_DTYPE_FLOAT6_E3M2FN },
-  { "F4", MTL_DTYPE_FLOAT4_E2M1FN },
-};
-
-MtlDType
-mtl_safetensors_dtype_from_name (const char *name,
-                                 gsize       size)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
-    if (strncmp (named_dtypes[i].name, name, size) == 0 && strlen (named_dtypes[i].name) == size)
-      return named_dtypes[i].dtype;
-
-  return MTL_DTYPE_OTHER;
-}
-
-const char *
-mtl_safetensors_dtype_get_name (MtlDType dtype)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
-    if (named_dtypes[i].dtype == dtype)
-      return named_dtypes[i].name;
-
-  return NULL;
-}
 
 /* From the first bytes of a file. There are fewer than 8 only if it has no more. */
 gboolean
@@ -116,7 +64,7 @@ read_dtype (MtlJsonReader  *reader,
   if (!mtl_json_reader_read_string (reader, &name))
     return FALSE;
 
-  entry->dtype = mtl_safetensors_dtype_from_name (name.text, name.size);
+  entry->dtype = mtl_dtype_from_safetensors_name (name.text, name.size);
   if (entry->dtype != MTL_DTYPE_OTHER)
     return TRUE;
 
@@ -354,8 +302,8 @@ check_size (const MtlTensorEntry  *entry,
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, but data_offsets are "
                "[%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]",
-               shape, mtl_safetensors_dtype_get_name (entry->dtype), n_bytes,
-               entry->begin, entry->end);
+               shape, mtl_dtype_get_safetensors_name (entry->dtype), n_bytes, entry->begin,
+               entry->end);
   return FALSE;
 }
 

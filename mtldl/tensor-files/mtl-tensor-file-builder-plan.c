@@ -54,7 +54,7 @@ check_dtype (MtlTensorFileFormat   format,
   gboolean is_npy = format == MTL_TENSOR_FILE_FORMAT_NPY;
   g_autofree char *name = NULL;
 
-  if (is_npy ? mtl_npy_dtype_get_kind (dtype) != 0 : mtl_safetensors_dtype_get_name (dtype) != NULL)
+  if (is_npy ? mtl_npy_dtype_get_kind (dtype) != 0 : mtl_dtype_get_safetensors_name (dtype) != NULL)
     return TRUE;
 
   name = mtl_element_type_to_string (type);

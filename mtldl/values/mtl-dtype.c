@@ -4,6 +4,8 @@
 
 #include "mtl-element-type-private.h"
 
+#include <string.h>
+
 #include "mtl-error.h"
 
 typedef struct
@@ -45,6 +47,173 @@ static const NamedDType named_dtypes[] = {
   { MTL_DTYPE_OPAQUE_HANDLE32, "opaque_handle32" },
   { MTL_DTYPE_OPAQUE_HANDLE64, "opaque_handle64" },
 };
+
+/* An integer type of C. */
+#define INT_OF(type) ((MtlDType) (MTL_DTYPE_INT8 & ~0xff | 8 * sizeof (type)))
+#define UINT_OF(type) ((MtlDType) (MTL_DTYPE_UINT8 & ~0xff | 8 * sizeof (type)))
+
+/* NumPy's other names, https://numpy.org/doc/stable/reference/arrays.scalars.html. */
+static const NamedDType numpy_names[] = {
+  { MTL_DTYPE_BOOL, "bool_" },
+  { MTL_DTYPE_INT8, "byte" },
+  { MTL_DTYPE_UINT8, "ubyte" },
+  { INT_OF (short), "short" },
+  { UINT_OF (short), "ushort" },
+  { INT_OF (int), "intc" },
+  { UINT_OF (int), "uintc" },
+  { INT_OF (long), "long" },
+  { UINT_OF (long), "ulong" },
+  { INT_OF (long long), "longlong" },
+  { UINT_OF (long long), "ulonglong" },
+  { INT_OF (void *), "int" },
+  { UINT_OF (void *), "uint" },
+  { INT_OF (void *), "int_" },
+  { INT_OF (void *), "intp" },
+  { UINT_OF (void *), "uintp" },
+  { MTL_DTYPE_FLOAT16, "half" },
+  { MTL_DTYPE_FLOAT32, "single" },
+  { MTL_DTYPE_FLOAT64, "double" },
+  { MTL_DTYPE_FLOAT64, "float" },
+  { MTL_DTYPE_FLOAT64, "float_" },
+  { MTL_DTYPE_COMPLEX64, "csingle" },
+  { MTL_DTYPE_COMPLEX128, "cdouble" },
+  { MTL_DTYPE_COMPLEX128, "complex" },
+  { MTL_DTYPE_COMPLEX128, "complex_" },
+};
+
+/* NumPy's codes: a kind and the size in bytes, or a character. They may have a byte order. */
+static const NamedDType numpy_codes[] = {
+  { MTL_DTYPE_BOOL, "b1" },
+  { MTL_DTYPE_INT8, "i1" },
+  { MTL_DTYPE_INT16, "i2" },
+  { MTL_DTYPE_INT32, "i4" },
+  { MTL_DTYPE_INT64, "i8" },
+  { MTL_DTYPE_UINT8, "u1" },
+  { MTL_DTYPE_UINT16, "u2" },
+  { MTL_DTYPE_UINT32, "u4" },
+  { MTL_DTYPE_UINT64, "u8" },
+  { MTL_DTYPE_FLOAT16, "f2" },
+  { MTL_DTYPE_FLOAT32, "f4" },
+  { MTL_DTYPE_FLOAT64, "f8" },
+  { MTL_DTYPE_COMPLEX64, "c8" },
+  { MTL_DTYPE_COMPLEX128, "c16" },
+  { MTL_DTYPE_BOOL, "?" },
+  { MTL_DTYPE_INT8, "b" },
+  { MTL_DTYPE_UINT8, "B" },
+  { INT_OF (short), "h" },
+  { UINT_OF (short), "H" },
+  { INT_OF (int), "i" },
+  { UINT_OF (int), "I" },
+  { INT_OF (long), "l" },
+  { UINT_OF (long), "L" },
+  { INT_OF (long long), "q" },
+  { UINT_OF (long long), "Q" },
+  { INT_OF (void *), "p" },
+  { UINT_OF (void *), "P" },
+  { INT_OF (void *), "n" },
+  { UINT_OF (void *), "N" },
+  { MTL_DTYPE_FLOAT16, "e" },
+  { MTL_DTYPE_FLOAT32, "f" },
+  { MTL_DTYPE_FLOAT64, "d" },
+  { MTL_DTYPE_COMPLEX64, "F" },
+  { MTL_DTYPE_COMPLEX128, "D" },
+};
+
+/* A kind and the size in bits, if that is no code of NumPy's. Its f16 and c32 are types that
+ * only some machines have, and none here. */
+static const NamedDType short_names[] = {
+  { MTL_DTYPE_INT16, "i16" },
+  { MTL_DTYPE_INT32, "i32" },
+  { MTL_DTYPE_INT64, "i64" },
+  { MTL_DTYPE_UINT16, "u16" },
+  { MTL_DTYPE_UINT32, "u32" },
+  { MTL_DTYPE_UINT64, "u64" },
+  { MTL_DTYPE_FLOAT16, "f16" },
+  { MTL_DTYPE_FLOAT32, "f32" },
+  { MTL_DTYPE_FLOAT64, "f64" },
+  { MTL_DTYPE_FLOAT16, "fp16" },
+  { MTL_DTYPE_FLOAT32, "fp32" },
+  { MTL_DTYPE_FLOAT64, "fp64" },
+  { MTL_DTYPE_BFLOAT16, "bf16" },
+  { MTL_DTYPE_COMPLEX32, "c32" },
+  { MTL_DTYPE_COMPLEX64, "c64" },
+  { MTL_DTYPE_COMPLEX128, "c128" },
+};
+
+/* What PyTorch calls its types beside their full names. Some are other types in NumPy. */
+static const NamedDType torch_names[] = {
+  { MTL_DTYPE_INT16, "short" },
+  { MTL_DTYPE_INT32, "int" },
+  { MTL_DTYPE_INT64, "long" },
+  { MTL_DTYPE_FLOAT16, "half" },
+  { MTL_DTYPE_FLOAT32, "float" },
+  { MTL_DTYPE_FLOAT64, "double" },
+  { MTL_DTYPE_COMPLEX32, "chalf" },
+  { MTL_DTYPE_COMPLEX64, "cfloat" },
+  { MTL_DTYPE_COMPLEX128, "cdouble" },
+};
+
+/* The most frequent ones in files first. */
+static const NamedDType safetensors_names[] = {
+  { MTL_DTYPE_BFLOAT16, "BF16" },
+  { MTL_DTYPE_FLOAT32, "F32" },
+  { MTL_DTYPE_FLOAT16, "F16" },
+  { MTL_DTYPE_FLOAT64, "F64" },
+  { MTL_DTYPE_INT64, "I64" },
+  { MTL_DTYPE_INT32, "I32" },
+  { MTL_DTYPE_INT16, "I16" },
+  { MTL_DTYPE_INT8, "I8" },
+  { MTL_DTYPE_UINT8, "U8" },
+  { MTL_DTYPE_UINT16, "U16" },
+  { MTL_DTYPE_UINT32, "U32" },
+  { MTL_DTYPE_UINT64, "U64" },
+  { MTL_DTYPE_BOOL, "BOOL" },
+  { MTL_DTYPE_COMPLEX64, "C64" },
+  { MTL_DTYPE_FLOAT8_E4M3FN, "F8_E4M3" },
+  { MTL_DTYPE_FLOAT8_E5M2, "F8_E5M2" },
+  { MTL_DTYPE_FLOAT8_E8M0FNU, "F8_E8M0" },
+  { MTL_DTYPE_FLOAT8_E4M3FNUZ, "F8_E4M3FNUZ" },
+  { MTL_DTYPE_FLOAT8_E5M2FNUZ, "F8_E5M2FNUZ" },
+  { MTL_DTYPE_FLOAT6_E2M3FN, "F6_E2M3" },
+  { MTL_DTYPE_FLOAT6_E3M2FN, "F6_E3M2" },
+  { MTL_DTYPE_FLOAT4_E2M1FN, "F4" },
+};
+
+static MtlDType
+find_name (const NamedDType *table,
+           gsize             n,
+           const char       *name)
+{
+  for (gsize i = 0; i < n; i++)
+    if (strcmp (table[i].name, name) == 0)
+      return table[i].dtype;
+
+  return MTL_DTYPE_OTHER;
+}
+
+#define FIND(table, name) find_name (table, G_N_ELEMENTS (table), name)
+
+MtlDType
+mtl_dtype_from_safetensors_name (const char *name,
+                                 gsize       size)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (safetensors_names); i++)
+    if (strncmp (safetensors_names[i].name, name, size) == 0
+        && strlen (safetensors_names[i].name) == size)
+      return safetensors_names[i].dtype;
+
+  return MTL_DTYPE_OTHER;
+}
+
+const char *
+mtl_dtype_get_safetensors_name (MtlDType self)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (safetensors_names); i++)
+    if (safetensors_names[i].dtype == self)
+      return safetensors_names[i].name;
+
+  return NULL;
+}
 
 const char *
 mtl_dtype_get_name (MtlDType self)
@@ -113,16 +282,150 @@ mtl_dtype_to_string (MtlDType self)
   return g_strdup_printf ("%u/%u", (guint) self >> 8, (guint) self & 0xff);
 }
 
+/* Whether the text is the name in upper case. */
+static gboolean
+is_in_upper_case (const char *text,
+                  const char *name)
+{
+  gsize i;
+
+  for (i = 0; name[i] != '\0'; i++)
+    if (text[i] != g_ascii_toupper (name[i]))
+      return FALSE;
+
+  return text[i] == '\0';
+}
+
+static MtlDType
+find_full_name (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
+    if (strcmp (named_dtypes[i].name, name) == 0 || is_in_upper_case (name, named_dtypes[i].name))
+      return named_dtypes[i].dtype;
+
+  return MTL_DTYPE_OTHER;
+}
+
+/* A code of NumPy's behind its byte order. A byte has none. */
+static MtlDType
+find_ordered_code (const char  *name,
+                   GError     **error)
+{
+  const char foreign = G_BYTE_ORDER == G_LITTLE_ENDIAN ? '>' : '<';
+  MtlDType dtype = FIND (numpy_codes, name + 1);
+
+  if (dtype != MTL_DTYPE_OTHER && name[0] == foreign && mtl_dtype_get_bits (dtype) > 8)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The element type “%s” has the bytes in the order of other machines: swap them"
+                   " first, and say “%s”",
+                   name, name + 1);
+      return MTL_DTYPE_OTHER;
+    }
+
+  return dtype;
+}
+
+static MtlDType
+find_spelling (const char  *name,
+               GError     **error)
+{
+  const char *torch = g_str_has_prefix (name, "torch.") ? name + strlen ("torch.") : NULL;
+  MtlDType dtype;
+
+  if (name[0] != '\0' && strchr ("<>=|", name[0]) != NULL)
+    return find_ordered_code (name, error);
+
+  dtype = find_full_name (torch != NULL ? torch : name);
+  if (dtype != MTL_DTYPE_OTHER)
+    return dtype;
+  if (torch != NULL)
+    return FIND (torch_names, torch);
+
+  dtype = FIND (numpy_codes, name);
+  if (dtype == MTL_DTYPE_OTHER)
+    dtype = FIND (safetensors_names, name);
+  if (dtype == MTL_DTYPE_OTHER)
+    dtype = FIND (short_names, name);
+  if (dtype == MTL_DTYPE_OTHER)
+    dtype = FIND (numpy_names, name);
+
+  return dtype;
+}
+
+#define LONGEST_NAME 24
+
+/* How many characters to replace, insert or remove: the Levenshtein distance. */
+static guint
+measure_distance (const char *a,
+                  const char *b)
+{
+  guint row[LONGEST_NAME + 1];
+  gsize n = strlen (b);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = j;
+  for (gsize i = 0; a[i] != '\0'; i++)
+    {
+      guint diagonal = row[0];
+
+      row[0] = i + 1;
+      for (gsize j = 0; j < n; j++)
+        {
+          guint replaced = diagonal + (g_ascii_tolower (a[i]) != b[j]);
+
+          diagonal = row[j + 1];
+          row[j + 1] = MIN (replaced, MIN (row[j], row[j + 1]) + 1);
+        }
+    }
+
+  return row[n];
+}
+
+/* The full name that the user may have meant, or NULL. */
+static const char *
+find_near_name (const char *name)
+{
+  const char *nearest = NULL;
+  guint least = 3;
+
+  if (strlen (name) < 4 || strlen (name) > LONGEST_NAME)
+    return NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
+    {
+      guint distance = measure_distance (name, named_dtypes[i].name);
+
+      if (distance < least)
+        {
+          least = distance;
+          nearest = named_dtypes[i].name;
+        }
+    }
+
+  return nearest;
+}
+
 /**
  * mtl_dtype_from_string:
- * @name: a name, as returned by [func@Mtl.DType.to_string]
+ * @name: a name of an element type
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the element type with a name.
+ * Gets the element type with a name. These are known:
+ *
+ * - the full names, as returned by [func@Mtl.DType.to_string], in lower or upper case: `float32`,
+ *   `BFLOAT16`, `float8_e4m3fn`. They are those of NumPy, ml_dtypes, JAX and MLX
+ * - NumPy's other names: `double`, `half`, `intc`, and `float` for `float64`
+ * - NumPy's codes, which count bytes: `f4`, `u1`, `i8` for `int64`, `?`, `d`, also with the byte
+ *   order of the machine: `<f4`
+ * - safetensors' names, in upper case, which count bits: `BF16`, `F32`, `I8` for `int8`, `BOOL`
+ * - short names that count bits: `bf16`, `fp16`, `f32`, `u16`
+ * - PyTorch's, with the name of the module: `torch.bfloat16`, and `torch.float` for `float32`
  *
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: there is no element type with that name
+ * - %MTL_ERROR_NOT_SUPPORTED: the name is a code with the byte order of other machines
  *
  * Returns: the element type, %MTL_DTYPE_OTHER on error
  *
@@ -132,14 +435,32 @@ MtlDType
 mtl_dtype_from_string (const char  *name,
                        GError     **error)
 {
+  MtlDType dtype;
+  const char *near_name;
+  GError *local_error = NULL;
+
   g_return_val_if_fail (name != NULL, MTL_DTYPE_OTHER);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (named_dtypes); i++)
-    if (g_str_equal (named_dtypes[i].name, name))
-      return named_dtypes[i].dtype;
+  dtype = find_spelling (name, &local_error);
+  if (dtype != MTL_DTYPE_OTHER)
+    return dtype;
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "There is no element type “%s”", name);
+  if (local_error != NULL)
+    {
+      g_propagate_error (error, local_error);
+      return MTL_DTYPE_OTHER;
+    }
+
+  near_name = find_near_name (name);
+  if (near_name != NULL)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "There is no element type “%s”: did you mean “%s”?", name, near_name);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "There is no element type “%s”: names are those of NumPy, ml_dtypes and"
+                 " safetensors, such as “float32”, “f4” or “BF16”, or of PyTorch, such as"
+                 " “torch.float32”",
+                 name);
   return MTL_DTYPE_OTHER;
 }
 

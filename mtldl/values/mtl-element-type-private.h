@@ -17,9 +17,14 @@ typedef struct
   gboolean padded;
 } MtlElementType;
 
-const char *mtl_dtype_get_name (MtlDType   self);
-gboolean    mtl_dtype_check    (MtlDType   self,
-                                GError   **error);
+const char *mtl_dtype_get_name              (MtlDType     self);
+gboolean    mtl_dtype_check                 (MtlDType     self,
+                                             GError     **error);
+
+/* Names in files of safetensors. The text needs no NUL; NULL if there is no name. */
+MtlDType    mtl_dtype_from_safetensors_name (const char  *name,
+                                             gsize        size);
+const char *mtl_dtype_get_safetensors_name  (MtlDType     self);
 
 static inline MtlElementType
 mtl_element_type_new (MtlDType dtype)

@@ -69,22 +69,112 @@ test_name (void)
     }
 }
 
+/* One or more of each kind; tests/python/test_dtype.py compares them with those who made them. */
+static void
+test_spellings (void)
+{
+  static const struct
+  {
+    const char *name;
+    MtlDType dtype;
+  } spellings[] = {
+    { "FLOAT32", MTL_DTYPE_FLOAT32 },
+    { "BFLOAT16", MTL_DTYPE_BFLOAT16 },
+    { "FLOAT8_E4M3FN", MTL_DTYPE_FLOAT8_E4M3FN },
+    { "float", MTL_DTYPE_FLOAT64 },
+    { "half", MTL_DTYPE_FLOAT16 },
+    { "intc", MTL_DTYPE_INT32 },
+    { "u1", MTL_DTYPE_UINT8 },
+    { "i8", MTL_DTYPE_INT64 },
+    { "I8", MTL_DTYPE_INT8 },
+    { "u8", MTL_DTYPE_UINT64 },
+    { "U8", MTL_DTYPE_UINT8 },
+    { "F16", MTL_DTYPE_FLOAT16 },
+    { "f16", MTL_DTYPE_FLOAT16 },
+    { "fp16", MTL_DTYPE_FLOAT16 },
+    { "bf16", MTL_DTYPE_BFLOAT16 },
+    { "BF16", MTL_DTYPE_BFLOAT16 },
+    { "F8_E4M3", MTL_DTYPE_FLOAT8_E4M3FN },
+    { "f", MTL_DTYPE_FLOAT32 },
+    { "F", MTL_DTYPE_COMPLEX64 },
+    { "?", MTL_DTYPE_BOOL },
+    { "=f4", MTL_DTYPE_FLOAT32 },
+    { "|u1", MTL_DTYPE_UINT8 },
+    { ">u1", MTL_DTYPE_UINT8 },
+    { "<i1", MTL_DTYPE_INT8 },
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+    { "<f4", MTL_DTYPE_FLOAT32 },
+    { "<c16", MTL_DTYPE_COMPLEX128 },
+#else
+    { ">f4", MTL_DTYPE_FLOAT32 },
+    { ">c16", MTL_DTYPE_COMPLEX128 },
+#endif
+    { "torch.float32", MTL_DTYPE_FLOAT32 },
+    { "torch.float", MTL_DTYPE_FLOAT32 },
+    { "torch.int", MTL_DTYPE_INT32 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (spellings); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmphex (mtl_dtype_from_string (spellings[i].name, &error), ==, spellings[i].dtype);
+      g_assert_no_error (error);
+    }
+}
+
+static void
+assert_unknown (const char *name,
+                gint        code,
+                const char *words)
+{
+  GError *error = NULL;
+  g_autofree char *quoted = g_strdup_printf ("“%s”", name);
+
+  g_assert_cmpuint (mtl_dtype_from_string (name, &error), ==, MTL_DTYPE_OTHER);
+  g_assert_nonnull (strstr (error->message, words));
+  assert_failed (error, code, quoted);
+  g_assert_cmpuint (mtl_dtype_from_string (name, NULL), ==, MTL_DTYPE_OTHER);
+}
+
 static void
 test_unknown_name (void)
 {
-  const char *unknown[] = { "", "float", "Float32", "float32 ", " float32", "float31", "other",
-                            "float8", "2/32", "int", "complex256" };
+  const char *unknown[] = {
+    "", "other", "2/32", "Bool_", "f1", "F2", "f3", "i3", "u0", "4", "V4", "S1", "g",
+    "float8_e4m3_", "float_16", "cfloat", "longdouble", "string", "object", "datetime64",
+    "torch.", "torch.f4", "torch.F32", "<", "<float32", "<F32", "<bf16",
+  };
 
   for (gsize i = 0; i < G_N_ELEMENTS (unknown); i++)
+    assert_unknown (unknown[i], MTL_ERROR_INVALID_ARGUMENT, "There is no element type");
+}
+
+static void
+test_near_names (void)
+{
+  assert_unknown ("flaot32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
+  assert_unknown ("Float32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
+  assert_unknown ("float32 ", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
+  assert_unknown ("bfloat", MTL_ERROR_INVALID_ARGUMENT, "did you mean “bfloat16”?");
+  assert_unknown ("float8_e4m3fm", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float8_e4m3fn”?");
+  assert_unknown ("elements of a hundred characters and more", MTL_ERROR_INVALID_ARGUMENT,
+                  "such as “float32”");
+  assert_unknown ("xyz", MTL_ERROR_INVALID_ARGUMENT, "such as “float32”");
+}
+
+static void
+test_foreign_byte_order (void)
+{
+  const char *names[] = { "f4", "i8", "c16", "h", "D" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
     {
-      GError *error = NULL;
-      g_autofree char *quoted = g_strdup_printf ("“%s”", unknown[i]);
+      g_autofree char *name =
+        g_strconcat (G_BYTE_ORDER == G_LITTLE_ENDIAN ? ">" : "<", names[i], NULL);
 
-      g_assert_cmpuint (mtl_dtype_from_string (unknown[i], &error), ==, MTL_DTYPE_OTHER);
-      assert_failed (error, MTL_ERROR_INVALID_ARGUMENT, quoted);
+      assert_unknown (name, MTL_ERROR_NOT_SUPPORTED, names[i]);
     }
-
-  g_assert_cmpuint (mtl_dtype_from_string ("float31", NULL), ==, MTL_DTYPE_OTHER);
 }
 
 static void
@@ -150,7 +240,10 @@ main (int   argc,
 
   g_test_add_func ("/DType/value", test_value);
   g_test_add_func ("/DType/name", test_name);
+  g_test_add_func ("/DType/spellings", test_spellings);
   g_test_add_func ("/DType/unknown-name", test_unknown_name);
+  g_test_add_func ("/DType/near-names", test_near_names);
+  g_test_add_func ("/DType/foreign-byte-order", test_foreign_byte_order);
   g_test_add_func ("/DType/unnamed", test_unnamed);
   g_test_add_func ("/DType/enum", test_enum);
   g_test_add_func ("/Error/enum", test_errors_are_an_enum);

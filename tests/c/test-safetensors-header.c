@@ -5,6 +5,7 @@
 
 #include "test-utils.h"
 
+#include "mtl-element-type-private.h"
 #include "mtl-safetensors-header-private.h"
 
 #define FIELDS(dtype, shape, offsets) \
@@ -108,11 +109,11 @@ test_dtypes (void)
 
       g_assert_no_error (error);
       g_assert_cmpint (table->entries[0].dtype, ==, dtypes[i].dtype);
-      g_assert_cmpstr (mtl_safetensors_dtype_get_name (dtypes[i].dtype), ==, dtypes[i].name);
+      g_assert_cmpstr (mtl_dtype_get_safetensors_name (dtypes[i].dtype), ==, dtypes[i].name);
     }
 
-  g_assert_null (mtl_safetensors_dtype_get_name (MTL_DTYPE_COMPLEX128));
-  g_assert_cmpint (mtl_safetensors_dtype_from_name ("F32", 2), ==, MTL_DTYPE_OTHER);
+  g_assert_null (mtl_dtype_get_safetensors_name (MTL_DTYPE_COMPLEX128));
+  g_assert_cmpint (mtl_dtype_from_safetensors_name ("F32", 2), ==, MTL_DTYPE_OTHER);
 }
 
 static void

@@ -28,6 +28,62 @@ def test_errors_are_of_the_librarys_domain():
     assert Mtl.Error.quark() == Mtl.error_quark()
 
 
+# Names that NumPy 2 has no more. What it called cfloat is another type in PyTorch.
+REMOVED = {"bool8", "int0", "uint0", "cfloat", "singlecomplex"}
+
+
+def is_numpys(name):
+    """Whether NumPy has a type of that name that it stores as we do."""
+    if name in REMOVED or name.isdigit():
+        return False
+    try:
+        dtype = np.dtype(name)
+    except TypeError:
+        return False
+    return dtype.kind in "biufc" and dtype.itemsize <= 16 and dtype.char not in "gG"
+
+
+@pytest.mark.parametrize("name", sorted({
+    *filter(lambda name: isinstance(name, str), np.sctypeDict), *np.typecodes["All"],
+    *(f"{order}{kind}{size}" for order in ("", "<", "=", "|") for kind in "biufc"
+      for size in (1, 2, 4, 8, 16))}))
+def test_numpys_names_and_codes_are_known(name):
+    if is_numpys(name):
+        assert str(Mtl.DType.from_string(name)) == np.dtype(name).name
+
+
+def test_names_of_ml_dtypes_are_known():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    known = [name for name in dir(ml_dtypes) if name.startswith(("bfloat", "float"))]
+    assert len(known) > 8
+    for name in known:
+        assert str(Mtl.DType.from_string(name)) == name
+
+
+def test_pytorchs_names_are_known():
+    torch = pytest.importorskip("torch")
+    dtypes = {name: dtype for name, dtype in vars(torch).items() if isinstance(dtype, torch.dtype)
+              and str(dtype).startswith(("torch.bool", "torch.int8", "torch.int16", "torch.int32",
+                                         "torch.int64", "torch.uint8", "torch.uint16",
+                                         "torch.uint32", "torch.uint64", "torch.float8",
+                                         "torch.float16", "torch.float32", "torch.float64",
+                                         "torch.bfloat16", "torch.complex"))}
+    assert len(dtypes) > 20
+    for name, dtype in dtypes.items():
+        view = Mtl.from_dlpack(torch.zeros(2, dtype=dtype))
+        assert Mtl.DType.from_string(f"torch.{name}") == view.dtype
+        assert Mtl.DType.from_string(str(dtype)) == view.dtype
+
+
+def test_safetensors_names_are_known(tmp_path):
+    for name, bits in (("F64", 64), ("BF16", 16), ("I8", 8), ("U8", 8), ("BOOL", 8), ("C64", 64),
+                       ("F8_E4M3", 8), ("F4", 4)):
+        header = f'{{"x":{{"dtype":"{name}","shape":[2],"data_offsets":[0,{bits // 4}]}}}}'.encode()
+        path = tmp_path / f"{name}.safetensors"
+        path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(bits // 4))
+        assert Mtl.DType.from_string(name) == Mtl.load(path)["x"].dtype
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(ValueError, match="float33") as info:
         Mtl.DType.from_string("float33")
