@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int
+int
 order_from_object (PyObject *object,
                    MtlOrder *order)
 {
@@ -33,81 +33,6 @@ order_from_object (PyObject *object,
 
   *order = number;
   return 0;
-}
-
-/* Python's number types, as in Mtl.asview(). */
-static gboolean
-dtype_from_python_type (PyObject *object,
-                        MtlDType *dtype)
-{
-  const struct { PyTypeObject *type; MtlDType dtype; } known[] = {
-    { &PyBool_Type, MTL_DTYPE_BOOL },
-    { &PyLong_Type, MTL_DTYPE_INT64 },
-    { &PyFloat_Type, MTL_DTYPE_FLOAT64 },
-    { &PyComplex_Type, MTL_DTYPE_COMPLEX128 },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
-    if (object == (PyObject *) known[i].type)
-      {
-        *dtype = known[i].dtype;
-        return TRUE;
-      }
-
-  return FALSE;
-}
-
-/* NumPy's element types have a name, and its scalar types are classes. */
-static PyObject *
-name_of_dtype (PyObject *object)
-{
-  PyObject *name;
-
-  if (PyUnicode_Check (object))
-    {
-      Py_INCREF (object);
-      return object;
-    }
-
-  name = PyObject_GetAttrString (object, PyType_Check (object) ? "__name__" : "name");
-  if (name != NULL && PyUnicode_Check (name))
-    return name;
-
-  if (name != NULL || PyErr_ExceptionMatches (PyExc_AttributeError))
-    PyErr_Format (PyExc_TypeError, "%.100s is not an element type or the name of one",
-                  Py_TYPE (object)->tp_name);
-  Py_XDECREF (name);
-  return NULL;
-}
-
-static int
-dtype_from_object (PyObject *object,
-                   MtlDType *dtype)
-{
-  GError *error = NULL;
-  PyObject *name;
-  const char *text;
-  unsigned int number;
-
-  if (PyLong_Check (object))
-    {
-      if (uint_from_object (object, &number) < 0)
-        return -1;
-      *dtype = number;
-      return 0;
-    }
-
-  if (dtype_from_python_type (object, dtype))
-    return 0;
-
-  name = name_of_dtype (object);
-  text = name != NULL ? PyUnicode_AsUTF8 (name) : NULL;
-  if (text != NULL)
-    *dtype = mtl_dtype_from_string (text, &error);
-  Py_XDECREF (name);
-  if (error != NULL)
-    return raise_error_int (error, CALLER);
-  return text != NULL ? 0 : -1;
 }
 
 /* Sets the axes in the order that the copy has in memory, the densest last.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Integers for functions that PyGObject calls. By itself it would truncate
- * floats, drop the exceptions of __index__(), and crash on an integer that is too
- * long to print. */
+/* Integers and element types for functions that PyGObject calls. By itself it would
+ * truncate floats, drop the exceptions of __index__(), and crash on an integer that is
+ * too long to print. */
 
 #include "mtl-python-private.h"
 
@@ -10,6 +10,8 @@
  * upper case. */
 #define KIND_AXIS 'a'
 #define KIND_INDEX 'x'
+#define KIND_SHAPE 's'  /* a list, or one integer for a list of it */
+#define KIND_DTYPE 'd'
 #define KIND_MEMBER 'e' /* of an enumeration */
 #define KIND_INT 'i'
 #define KIND_UINT 'u'
@@ -37,6 +39,7 @@ check_value (PyObject *integer,
     case KIND_UINT:
       return uint_from_object (integer, &u);
     case KIND_INT64:
+    case KIND_SHAPE:
       return int64_from_object (integer, &i64, PyExc_ValueError);
     case KIND_UINT64:
       return uint64_from_object (integer, &u64);
@@ -50,6 +53,9 @@ checked_integer (PyObject *object,
                  char      kind)
 {
   PyObject *integer;
+
+  if (kind == KIND_DTYPE)
+    return module_dtype_from (NULL, object);
 
   if (!PyIndex_Check (object))
     {
@@ -89,11 +95,28 @@ checked_list (PyObject *sequence,
   return list;
 }
 
+static PyObject *
+list_of_one (PyObject *object,
+             char      kind)
+{
+  PyObject *integer = checked_integer (object, kind);
+  PyObject *list = integer != NULL ? PyList_New (1) : NULL;
+
+  if (list != NULL)
+    PyList_SET_ITEM (list, 0, integer);
+  else
+    Py_XDECREF (integer);
+
+  return list;
+}
+
 /* PyGObject tells what is wrong with other objects. */
 static PyObject *
 checked_argument (PyObject *argument,
                   char      kind)
 {
+  if (kind == g_ascii_toupper (KIND_SHAPE) && PyIndex_Check (argument))
+    return list_of_one (argument, KIND_SHAPE);
   if (g_ascii_islower (kind) && argument != Py_None)
     return checked_integer (argument, kind);
   if (g_ascii_isupper (kind) && PySequence_Check (argument))
@@ -111,7 +134,7 @@ is_checked_integer (PyObject *object,
   gint64 value;
   int overflow;
 
-  if (kind == KIND_MEMBER)
+  if (kind == KIND_MEMBER || kind == KIND_DTYPE)
     return PyLong_Check (object);
   if (!PyLong_CheckExact (object))
     return FALSE;
@@ -164,19 +187,38 @@ are_checked (PyObject   *args,
   return TRUE;
 }
 
-/* Returns the arguments with integers as exact ints. */
+/* Says in the exception for a wrong type which argument has it. */
+static void
+name_argument (PyObject  *names,
+               Py_ssize_t i)
+{
+  PyObject *type, *value, *traceback;
+
+  if (!PyErr_ExceptionMatches (PyExc_TypeError) || i >= PyTuple_GET_SIZE (names))
+    return;
+
+  PyErr_Fetch (&type, &value, &traceback);
+  PyErr_Format (type, "argument %U: %S", PyTuple_GET_ITEM (names, i), value);
+  Py_XDECREF (type);
+  Py_XDECREF (value);
+  Py_XDECREF (traceback);
+}
+
+/* Returns the arguments with integers as exact ints, and element types as numbers. */
 PyObject *
-module_check_integers (PyObject        *module,
-                       PyObject *const *args,
-                       Py_ssize_t       n_args)
+module_check_arguments (PyObject        *module,
+                        PyObject *const *args,
+                        Py_ssize_t       n_args)
 {
   PyObject *checked;
   const char *kinds;
   Py_ssize_t n_kinds;
 
-  if (n_args != 2 || !PyTuple_Check (args[0]) || !PyBytes_Check (args[1]))
+  if (n_args != 3 || !PyTuple_Check (args[0]) || !PyBytes_Check (args[1])
+      || !PyTuple_Check (args[2]))
     {
-      PyErr_SetString (PyExc_TypeError, "check_integers() takes a tuple and a bytes object");
+      PyErr_SetString (PyExc_TypeError,
+                       "check_arguments() takes the arguments, their kinds and their names");
       return NULL;
     }
 
@@ -195,7 +237,10 @@ module_check_integers (PyObject        *module,
                                              i < n_kinds ? kinds[i] : ' ');
 
       if (argument == NULL)
-        Py_CLEAR (checked);
+        {
+          name_argument (args[2], i);
+          Py_CLEAR (checked);
+        }
       else
         PyTuple_SET_ITEM (checked, i, argument);
     }

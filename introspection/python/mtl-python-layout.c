@@ -74,12 +74,12 @@ layout_new_for_bits (PyObject        *type,
                      Py_ssize_t       n_args,
                      PyObject        *names)
 {
-  static const Signature signature = { "new", { "shape", "strides", "item_bits" }, 3, 3 };
+  static const Signature signature = { "new", { "shape", "strides", "item_bits" }, 3, 1 };
   PyObject *values[MAX_NAMES];
-  unsigned int item_bits;
+  unsigned int item_bits = 8;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || uint_from_object (values[2], &item_bits) < 0)
+      || (values[2] != NULL && uint_from_object (values[2], &item_bits) < 0))
     return NULL;
 
   return layout_from_objects (values[0], values[1], item_bits);
@@ -91,17 +91,17 @@ layout_new_dense (PyObject        *type,
                   Py_ssize_t       n_args,
                   PyObject        *names)
 {
-  static const Signature signature = { "new_dense", { "shape", "order", "item_bits" }, 3, 3 };
+  static const Signature signature = { "new_dense", { "shape", "order", "item_bits" }, 3, 1 };
   PyObject *values[MAX_NAMES];
   gint64 shape[MAX_DIMS];
-  unsigned int item_bits;
+  unsigned int item_bits = 8;
   GError *error = NULL;
   Py_ssize_t n_dims;
-  int order;
+  MtlOrder order = MTL_ORDER_C;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || int_from_object (values[1], &order) < 0
-      || uint_from_object (values[2], &item_bits) < 0)
+      || (values[1] != NULL && order_from_object (values[1], &order) < 0)
+      || (values[2] != NULL && uint_from_object (values[2], &item_bits) < 0))
     return NULL;
 
   n_dims = ints_from_argument (values[0], shape, "dimensions");
@@ -213,12 +213,12 @@ layout_is_contiguous (PyObject        *self,
                       Py_ssize_t       n_args,
                       PyObject        *names)
 {
-  static const Signature signature = { "is_contiguous", { "order" }, 1, 1 };
+  static const Signature signature = { "is_contiguous", { "order" }, 1, 0 };
   PyObject *values[MAX_NAMES];
-  int order;
+  MtlOrder order = MTL_ORDER_C;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || int_from_object (values[0], &order) < 0)
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0))
     return NULL;
 
   return PyBool_FromLong (mtl_strided_layout_is_contiguous (get_layout (self), order));
@@ -495,14 +495,14 @@ layout_flatten (PyObject        *self,
                 Py_ssize_t       n_args,
                 PyObject        *names)
 {
-  static const Signature signature = { "flatten", { "first", "last" }, 2, 2 };
+  static const Signature signature = { "flatten", { "first", "last" }, 2, 0 };
   PyObject *values[MAX_NAMES];
   GError *error = NULL;
-  int first, last;
+  int first = 0, last = -1;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || axis_from_object (values[0], &first) < 0
-      || axis_from_object (values[1], &last) < 0)
+      || (values[0] != NULL && axis_from_object (values[0], &first) < 0)
+      || (values[1] != NULL && axis_from_object (values[1], &last) < 0))
     return NULL;
 
   return wrap_layout (mtl_strided_layout_flatten (get_layout (self), first, last, &error), &error);
@@ -514,13 +514,13 @@ layout_to_dense (PyObject        *self,
                  Py_ssize_t       n_args,
                  PyObject        *names)
 {
-  static const Signature signature = { "to_dense", { "order" }, 1, 1 };
+  static const Signature signature = { "to_dense", { "order" }, 1, 0 };
   PyObject *values[MAX_NAMES];
   GError *error = NULL;
-  int order;
+  MtlOrder order = MTL_ORDER_C;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0
-      || int_from_object (values[0], &order) < 0)
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0))
     return NULL;
 
   return wrap_layout (mtl_strided_layout_to_dense (get_layout (self), order, &error), &error);
@@ -572,9 +572,9 @@ layout_slice (PyObject        *self,
 
 static PyMethodDef layout_methods[] = {
   { "new", WITH_NAMES (layout_new_for_bits) | METH_STATIC,
-    "new(shape, strides, item_bits)\n--\n\nCreates a layout." },
+    "new(shape, strides=None, item_bits=8)\n--\n\nCreates a layout." },
   { "new_dense", WITH_NAMES (layout_new_dense) | METH_STATIC,
-    "new_dense(shape, order, item_bits)\n--\n\n"
+    "new_dense(shape, order='C', item_bits=8)\n--\n\n"
     "Creates a layout of adjacent elements." },
   { "permute", FAST (layout_permute),
     "permute($self, /, *axes)\n--\n\nThe layout with its axes in another order." },
@@ -597,9 +597,9 @@ static PyMethodDef layout_methods[] = {
     "repack($self, /, item_bits, axis=-1, keep_dim=True)\n--\n\n"
     "The same memory in smaller or larger elements." },
   { "flatten", WITH_NAMES (layout_flatten),
-    "flatten($self, /, first, last)\n--\n\nThe layout with adjacent axes merged." },
+    "flatten($self, /, first=0, last=-1)\n--\n\nThe layout with adjacent axes merged." },
   { "to_dense", WITH_NAMES (layout_to_dense),
-    "to_dense($self, /, order)\n--\n\nThe layout of a copy with adjacent elements." },
+    "to_dense($self, /, order='C')\n--\n\nThe layout of a copy with adjacent elements." },
   { "slice", WITH_NAMES (layout_slice),
     "slice($self, /, string)\n--\n\nLike self[...], with the index as text." },
   { "is_unique", layout_is_unique, METH_NOARGS,
@@ -609,7 +609,7 @@ static PyMethodDef layout_methods[] = {
   { "is_empty", layout_is_empty, METH_NOARGS,
     "is_empty($self, /)\n--\n\nWhether there are no elements." },
   { "is_contiguous", WITH_NAMES (layout_is_contiguous),
-    "is_contiguous($self, /, order)\n--\n\nWhether the elements are adjacent in that order." },
+    "is_contiguous($self, /, order='C')\n--\n\nWhether the elements are adjacent in that order." },
   { "get_offset", layout_get_offset, METH_NOARGS,
     "get_offset($self, /)\n--\n\nThe offset of the element whose indices are all 0." },
   { "get_offset_bounds", layout_get_offset_bounds, METH_NOARGS,

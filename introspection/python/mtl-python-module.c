@@ -72,7 +72,8 @@ static PyMethodDef module_methods[] = {
   { "from_numbers", module_from_numbers, METH_O,
     "from_numbers($module, x, /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },
-  { "check_integers", (PyCFunction) (void *) module_check_integers, METH_FASTCALL, NULL },
+  { "dtype_from", module_dtype_from, METH_O, NULL },
+  { "check_arguments", (PyCFunction) (void *) module_check_arguments, METH_FASTCALL, NULL },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };

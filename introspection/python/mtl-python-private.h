@@ -88,10 +88,20 @@ int       parse_tuple_and_dict (const Signature  *signature,
                              PyObject         *keywords,
                              PyObject        **values);
 
+/* An order, or its letter: mtl-python-copy.c */
+int       order_from_object (PyObject     *object,
+                             MtlOrder     *order);
+
+/* Element types: mtl-python-dtype.c */
+int       dtype_from_object (PyObject     *object,
+                             MtlDType     *dtype);
+PyObject *module_dtype_from (PyObject     *module,
+                             PyObject     *object);
+
 /* Arguments of PyGObject's functions: mtl-python-integers.c */
-PyObject *module_check_integers (PyObject        *module,
-                                 PyObject *const *args,
-                                 Py_ssize_t       n_args);
+PyObject *module_check_arguments (PyObject        *module,
+                                  PyObject *const *args,
+                                  Py_ssize_t       n_args);
 
 /* Results: mtl-python-results.c */
 int       install_bounds    (void);

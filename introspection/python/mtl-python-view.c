@@ -178,12 +178,12 @@ view_reinterpret (PyObject *self,
                   PyObject *dtype)
 {
   GError *error = NULL;
-  unsigned int number;
+  MtlDType type;
 
-  if (uint_from_object (dtype, &number) < 0)
+  if (dtype_from_object (dtype, &type) < 0)
     return NULL;
 
-  return wrap_view (mtl_strided_view_reinterpret (get_view (self), number, &error), &error, CALLER);
+  return wrap_view (mtl_strided_view_reinterpret (get_view (self), type, &error), &error, CALLER);
 }
 
 static PyObject *

@@ -9,19 +9,22 @@ import functools
 import numbers
 
 from gi._gi import FunctionInfo
-from gi.repository import GLib
+from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import _mtl, _mtl_files
+from . import _mtl, _mtl_dtype, _mtl_files
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
-from ._mtl_errors import raising, takes_integers
+from ._mtl_create import arange, array, empty, full, ones, zeros
+from ._mtl_defaults import as_file
+from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["from_dlpack", "asview", "load", "mpi_datatype", "save", "set_max_threads"]
+__all__ = ["arange", "array", "asview", "empty", "from_dlpack", "full", "load", "mpi_datatype",
+           "ones", "save", "set_max_threads", "zeros"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device
@@ -30,19 +33,20 @@ StridedLayout = Mtl.StridedLayout
 StridedView = Mtl.StridedView
 
 
-def _translate_errors(cls):
+def _make_pythonic(cls):
     for name, info in list(vars(cls).items()):
-        if (not isinstance(info, FunctionInfo)
-                or not (info.can_throw_gerror() or takes_integers(info))):
+        if not isinstance(info, FunctionInfo):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
-        function = raising(getattr(cls, name))
-        setattr(cls, name, function if info.is_method() else staticmethod(function))
+        original = getattr(cls, name)
+        function = pythonic(Mtl, info, original, f"{cls.__name__}.{name}")
+        if function is not original:
+            setattr(cls, name, function if info.is_method() else staticmethod(function))
 
 
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
              Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
-    _translate_errors(_cls)
+    _make_pythonic(_cls)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
@@ -51,43 +55,7 @@ from_dlpack = _mtl.from_dlpack
 set_max_threads = raising(Mtl.set_max_threads)
 
 
-# Element types
-
-
-def _dtype_name(self):
-    """The name, as in NumPy and ml_dtypes."""
-    return self.value_nick
-
-
-def _dtype_itemsize(self):
-    """The size of one element in bytes, rounded up."""
-    return (DType.get_bits(self) + 7) // 8
-
-
-def _dtype_numpy(self):
-    """The same type as a numpy.dtype."""
-    import numpy
-
-    name = self.value_nick
-    try:
-        return numpy.dtype(name)
-    except TypeError:
-        if not name.startswith(("bfloat", "complex", "float")):
-            raise
-    try:
-        import ml_dtypes
-    except ImportError:
-        raise ModuleNotFoundError(f"NumPy needs ml_dtypes for {name}, but it is not installed",
-                                  name="ml_dtypes") from None
-    if not hasattr(ml_dtypes, name):
-        raise TypeError(f"neither NumPy nor ml_dtypes {ml_dtypes.__version__} has {name}")
-    return numpy.dtype(getattr(ml_dtypes, name))
-
-
-DType.name = property(_dtype_name)
-DType.itemsize = property(_dtype_itemsize)
-DType.dtype = DType.__numpy_dtype__ = property(_dtype_numpy)
-DType.__str__ = _dtype_name
+_mtl_dtype.install()
 
 
 # Views
@@ -246,6 +214,24 @@ def _view_fill(self, value):
     return _fill(self, _element_for(self, value))
 
 
+def _storage_mode_for(device):
+    """The first that the device supports, from what the host reaches best."""
+    modes = (Mtl.StorageMode.HOST, Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED,
+             Mtl.StorageMode.PRIVATE)
+    return next(mode for mode in modes if device.supports_storage_mode(mode))
+
+
+_to_device = StridedView.to_device
+
+
+def _view_to_device(self, device, storage_mode=None):
+    if storage_mode is None:
+        storage_mode = _storage_mode_for(device)
+    return _to_device(self, device, storage_mode)
+
+
+StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
+StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype)
 StridedView.fill = _view_fill
 for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
@@ -274,6 +260,31 @@ def _buffer_eq(self, other):
     return self.equal(other) if isinstance(other, Buffer) else NotImplemented
 
 
+def _make_ranged(method):
+    """The range is the whole buffer, or what follows the offset."""
+    @functools.wraps(method)
+    def ranged(self, offset=0, size=None):
+        return method(self, offset, self.get_size() - offset if size is None else size)
+
+    return ranged
+
+
+for _name in ("slice", "dup_bytes", "ref_bytes", "did_modify"):
+    setattr(Buffer, _name, _make_ranged(getattr(Buffer, _name)))
+
+
+_new_mapped = Buffer.new_mapped
+
+
+def _buffer_new_mapped(file, device=None, offset=0, size=None, cancellable=None):
+    file = as_file(file)
+    if size is None:
+        info = file.query_info("standard::size", Gio.FileQueryInfoFlags.NONE, cancellable)
+        size = max(info.get_size() - offset, 0)
+    return _new_mapped(file, device, offset, size, cancellable)
+
+
+Buffer.new_mapped = staticmethod(functools.wraps(_new_mapped)(_buffer_new_mapped))
 Buffer.__len__ = lambda self: self.get_size()
 Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr

@@ -25,14 +25,40 @@ def _view_of_extension_type(array):
     return StridedView.new(view.get_buffer(), view.dup_layout(), dtype, view.get_byte_offset())
 
 
-def asview(x):
+def is_literal(x):
+    """Whether it is a number or a nested sequence of numbers of Python's."""
+    return isinstance(x, (list, tuple, bool, int, float, complex))
+
+
+def asview(x, dtype=None):
     """A view of the memory that x exports through DLPack or the buffer
     protocol, without a copy. If x is a number or a nested sequence of numbers,
     a view of a copy in host memory. NumPy arrays of the types of ml_dtypes work
-    as well."""
+    as well.
+
+    With a dtype, elements of another type are converted into a copy."""
+    if dtype is None:
+        return _asview(x)
+    if is_literal(x):
+        return _view_of_literal(x, dtype)
+    return _asview(x).astype(dtype, copy=False)
+
+
+def _view_of_literal(x, dtype):
+    """Refuses numbers that the type cannot hold."""
+    view = _mtl.from_numbers(x)
+    number = _mtl.dtype_from(dtype)
+    if view.dtype == number:
+        return view
+    result = StridedView.new_empty(Mtl.Device.get_host(), number, view.shape)
+    result[...] = x
+    return result
+
+
+def _asview(x):
     if isinstance(x, StridedView):
         return x
-    if isinstance(x, (list, tuple, bool, int, float, complex)):
+    if is_literal(x):
         return _mtl.from_numbers(x)
     if hasattr(type(x), "__dlpack__"):
         try:

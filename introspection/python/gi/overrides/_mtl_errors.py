@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Turns errors and wrong integers into the exceptions that Python users expect."""
+"""Calls PyGObject's functions as Python users expect: they take names of element types and paths,
+refuse wrong integers, and raise Python's exceptions."""
 
 import errno
 import functools
@@ -9,6 +10,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from . import _mtl
+from ._mtl_defaults import natural
 
 _DOMAIN = GLib.quark_to_string(get_introspection_module("Mtl").error_quark())
 _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
@@ -51,51 +53,70 @@ _INDICES = {"index", "indices"}
 
 
 def _kind_of(name, of_argument):
-    """Returns a letter of mtl-python-integers.c, or a blank if there are no integers."""
+    """Returns a letter of mtl-python-integers.c, or a blank if it has nothing to check."""
     tag = of_argument.get_tag_as_string()
     if tag == "interface":
-        return "e" if isinstance(of_argument.get_interface(), EnumInfo) else " "
+        interface = of_argument.get_interface()
+        if not isinstance(interface, EnumInfo):
+            return " "
+        return "d" if interface.get_name() == "DType" else "e"
     if tag == "array":
-        return _kind_of(name, of_argument.get_param_type(0)).upper()
+        return "S" if name == "shape" else _kind_of(name, of_argument.get_param_type(0)).upper()
     if tag not in _INTEGERS:
         return " "
     return "a" if name in _AXES else "x" if name in _INDICES else _INTEGERS[tag]
 
 
-def _kinds_of_arguments(info):
-    """Returns a dict of the names and kinds of a function's arguments in Python."""
+def _types_of_arguments(info):
+    """Returns a dict of the names and types of a function's arguments in Python, without self."""
     arguments = info.get_arguments()
     # Later versions of PyGObject have another name for the method.
     types = [getattr(argument, "get_type", None) or argument.get_type_info
              for argument in arguments]
     types = [get_type() for get_type in types]
     lengths = {of_argument.get_array_length() for of_argument in types}
+    return {argument.get_name(): of_argument
+            for i, (argument, of_argument) in enumerate(zip(arguments, types))
+            if argument.get_direction() != Direction.OUT and i not in lengths}
+
+
+def _kinds_of_arguments(info):
     kinds = {"self": " "} if info.is_method() else {}
-    for i, (argument, of_argument) in enumerate(zip(arguments, types)):
-        if argument.get_direction() != Direction.OUT and i not in lengths:
-            kinds[argument.get_name()] = _kind_of(argument.get_name(), of_argument)
+    for name, of_argument in _types_of_arguments(info).items():
+        kinds[name] = _kind_of(name, of_argument)
     return kinds
 
 
-def takes_integers(info):
+def _interface_of(of_argument):
+    return of_argument.get_interface() if of_argument.get_tag_as_string() == "interface" else None
+
+
+def _is_named_member(interface):
+    """Not of flags, which are combined."""
+    return (isinstance(interface, EnumInfo) and interface.get_name() != "DType"
+            and not interface.is_flags())
+
+
+def needs_checks(info):
     return any(kind != " " for kind in _kinds_of_arguments(info).values())
 
 
 def _check_keywords(keywords, kinds):
-    letters = "".join(kinds.get(name, " ") for name in keywords).encode()
-    return dict(zip(keywords, _mtl.check_integers(tuple(keywords.values()), letters)))
+    names = tuple(keywords)
+    letters = "".join(kinds.get(name, " ") for name in names).encode()
+    return dict(zip(names, _mtl.check_arguments(tuple(keywords.values()), letters, names)))
 
 
 def raising(info, exception_for=exception_for):
     """Wraps a function so that it raises exceptions, with the GLib.Error as their cause."""
     kinds = _kinds_of_arguments(info) if isinstance(info, FunctionInfo) else {}
-    letters = "".join(kinds.values()).rstrip().encode()
-    check_integers = _mtl.check_integers
+    letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
+    check_arguments = _mtl.check_arguments
 
     @functools.wraps(info)
     def function(*args, **keywords):
         if letters:
-            args = check_integers(args, letters)
+            args = check_arguments(args, letters, names)
             if keywords:
                 keywords = _check_keywords(keywords, kinds)
         try:
@@ -107,3 +128,20 @@ def raising(info, exception_for=exception_for):
             raise exception from error
 
     return function
+
+
+def pythonic(namespace, info, function, name):
+    """Wraps a function of a class, which may be a constructor bound to it, as raising() does.
+    Arguments can be left out, and paths given for files. `name` is that of the class and the
+    function."""
+    if info.can_throw_gerror() or needs_checks(info):
+        function = raising(function)
+    types = _types_of_arguments(info)
+    parameters = ["self"] * info.is_method() + list(types)
+    interfaces = {parameter: _interface_of(of_argument)
+                  for parameter, of_argument in types.items()}
+    files = [parameter for parameter, interface in interfaces.items()
+             if interface is not None and interface.get_name() == "File"]
+    enums = {parameter: getattr(namespace, interface.get_name())
+             for parameter, interface in interfaces.items() if _is_named_member(interface)}
+    return natural(namespace, function, name, parameters, files, enums)

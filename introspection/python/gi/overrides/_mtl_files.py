@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes files of tensors mappings of names to views."""
 
-import errno
 import functools
 import operator
-import os
 from collections.abc import Mapping
 
 from gi.repository import Gio, GLib
@@ -12,6 +10,7 @@ from gi.repository import Gio, GLib
 from ..module import get_introspection_module
 from ._mtl_asview import view_of_values
 from ._mtl_async import begin, document
+from ._mtl_defaults import as_file
 from ._mtl_errors import file_exception_for, raising
 
 Mtl = get_introspection_module("Mtl")
@@ -20,23 +19,11 @@ Mtl = get_introspection_module("Mtl")
 _like_python = functools.partial(raising, exception_for=file_exception_for)
 
 
-def _as_file(path):
-    if isinstance(path, Gio.File):
-        return path
-    encoded = os.fsencode(path)
-    if not encoded:
-        raise FileNotFoundError(errno.ENOENT, "the path is empty", path)
-    # A Gio.File does not have such an end.
-    if os.path.basename(encoded) in (b"", b".", b".."):
-        raise IsADirectoryError(errno.EISDIR, "the path is that of a folder", path)
-    return Gio.File.new_for_path(encoded)
-
-
 @_like_python
 def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     """Opens a file of tensors as a mapping of names to views. A view is only made when it is
     looked up. `path` is a path or a Gio.File."""
-    return Mtl.TensorFile.open_full(_as_file(path), device, mode)
+    return Mtl.TensorFile.open_full(as_file(path), device, mode)
 
 
 # The exceptions for objects that it cannot view.
@@ -87,7 +74,7 @@ def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder
     anything that Mtl.asview() accepts. If `path` ends in .npy, it is a single tensor, with or
     without a name. `alignment` is the alignment of the first tensor in bytes; with 0 the library
     chooses it."""
-    file = _as_file(path)
+    file = as_file(path)
     # A file elsewhere may have none. Writing it then fails.
     name = file.get_basename() or ""
     if name.endswith(".npz"):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes new tensors, with the functions that NumPy has for arrays."""
+
+import array as _array
+import operator
+
+from ..module import get_introspection_module
+from . import _mtl
+from ._mtl_asview import is_literal, view_of_values
+
+Mtl = get_introspection_module("Mtl")
+
+
+def _shape_of(shape):
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(shape)
+
+
+def _device_of(device):
+    """A device, where "cpu" is the host."""
+    if device is None or isinstance(device, Mtl.Device):
+        return device
+    if device == "cpu":
+        return Mtl.Device.get_host()
+    raise TypeError(f'the device must be a Mtl.Device, "cpu" or None, not {device!r}')
+
+
+def _dtype_of(dtype):
+    return Mtl.DType(_mtl.dtype_from(dtype))
+
+
+def empty(shape, dtype="float32", device=None):
+    """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
+    The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
+    "cpu" is the host."""
+    return Mtl.StridedView.new_empty(_device_of(device), dtype, _shape_of(shape))
+
+
+def zeros(shape, dtype="float32", device=None):
+    """A new tensor of zeros. The arguments are those of empty()."""
+    return Mtl.StridedView.new_zeros(_device_of(device), dtype, _shape_of(shape))
+
+
+def full(shape, fill_value, dtype="float32", device=None):
+    """A new tensor whose elements are all fill_value: a number that the dtype holds exactly or
+    rounded. The other arguments are those of empty()."""
+    result = empty(shape, dtype, device)
+    result.fill(fill_value)
+    return result
+
+
+def ones(shape, dtype="float32", device=None):
+    """A new tensor of ones. The arguments are those of empty()."""
+    return full(shape, 1, dtype, device)
+
+
+def array(values, dtype=None, device=None):
+    """A new tensor with a copy of the values: numbers in nested lists or tuples, or anything that
+    asview() takes. Without a dtype it has that of asview(). The device is that of empty()."""
+    source = view_of_values(values)
+    dtype = source.dtype if dtype is None else _dtype_of(dtype)
+    if source.get_lanes() != 1:
+        source = source.to_dtype(source.dtype)  # an axis of the lanes
+    result = Mtl.StridedView.new_empty(_device_of(device), dtype, source.shape)
+    if is_literal(values) and result.dtype != source.dtype:
+        result[...] = values  # refuses numbers that the type cannot hold
+    else:
+        result.copy_from(source)
+    return result
+
+
+def _count(start, stop, step):
+    """The numbers from start to before stop, in an array of int64, uint64 or float64."""
+    if all(isinstance(number, int) for number in (start, stop, step)):
+        numbers = range(start, stop, step)
+        return _array.array("Q" if max(start, stop) > 2**63 else "q", numbers)
+    n = max(0, -int((start - stop) // step))
+    return _array.array("d", (start + i * step for i in range(n)))
+
+
+def arange(start, stop=None, step=1, dtype="float32", device=None):
+    """A new tensor of one dimension with the numbers from start to before stop, or from 0 to before
+    the only argument. Integers are exact if the dtype holds them."""
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = map(_number, (start, stop, step))
+    if step == 0:
+        raise ValueError("the step of arange() is 0")
+    return array(_count(start, stop, step), dtype, device)
+
+
+def _number(value):
+    """An int or a float, for any other kind of number, too."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return float(value)
