@@ -7,10 +7,23 @@ uses it. Hand-written hints of the override replace them or are added to them.
 """
 
 import ast
+import importlib.util
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+
+def load_defaults():
+    """The module of the override, which needs no PyGObject."""
+    path = os.path.join(os.path.dirname(__file__), "gi", "overrides", "_mtl_defaults.py")
+    specification = importlib.util.spec_from_file_location("_mtl_defaults", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+defaults_of = load_defaults().defaults_of
 CORE = "{http://www.gtk.org/introspection/core/1.0}"
 
 BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
@@ -18,6 +31,20 @@ BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
          "Gio.AsyncReadyCallback": "Callable[..., None]",
          "Gio.FileProgressCallback": "Callable[..., object]"}
 INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize"}
+
+
+# What the override converts.
+ACCEPTED = {"DType": "_DType", "Gio.File": "_Path"}
+
+
+def accepted(parameter, enumerations):
+    """The hint of an argument."""
+    hint = type_of(parameter)
+    if parameter.get("name") == "shape":
+        return "_Shape"
+    if hint in enumerations:
+        return f"{hint} | str"
+    return ACCEPTED.get(hint, hint)
 
 
 def type_of(element, direction="in"):
@@ -51,8 +78,11 @@ def docstring(element, indent):
 class Function:
     """A callable of the GIR, with the signature that PyGObject gives it."""
 
-    def __init__(self, element):
+    enumerations = frozenset()
+
+    def __init__(self, element, owner=None):
         self.element = element
+        self.owner = owner
         self.kind = element.tag.rpartition("}")[2]
         self.name = element.get("shadows") or element.get("name")
         if self.kind == "virtual-method":
@@ -75,15 +105,21 @@ class Function:
         shown = [parameter for i, parameter in enumerate(self.parameters)
                  if i not in hidden and parameter.get("direction") != "out"]
         arguments, may_be_left_out = [], True
+        # Virtual functions are called by the library.
+        is_called = self.owner is not None and self.kind != "virtual-method"
+        defaults = defaults_of(f"{self.owner}.{self.name}", [
+            parameter.get("name") for parameter in shown]) if is_called else {}
         for parameter in reversed(shown):
-            name, hint = parameter.get("name"), type_of(parameter)
+            name = parameter.get("name")
+            hint = accepted(parameter, self.enumerations) if is_called else type_of(parameter)
             if name.endswith("_data"):
                 arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
-            may_be_left_out = may_be_left_out and optional
+            may_be_left_out = may_be_left_out and (optional or name in defaults)
             hint += " | None" if optional and hint != "object" else ""
-            arguments.insert(0, f"{name}: {hint}{' = None' if may_be_left_out else ''}")
+            default = " = None" if optional else " = ..."
+            arguments.insert(0, f"{name}: {hint}{default if may_be_left_out else ''}")
         return arguments
 
     def result(self):
@@ -103,15 +139,23 @@ class Function:
         arguments = ["self"] * is_method + self.arguments()
         decorator = f"{indent}@staticmethod\n" if indent and not is_method else ""
         doc = docstring(self.element, indent)
-        return (f"{decorator}{indent}def {self.name}({', '.join(arguments)}) -> {self.result()}:"
-                f"{doc or ' ...'}\n")
+
+        def written(arguments, decorator):
+            return (f"{decorator}{indent}def {self.name}({', '.join(arguments)}) -> "
+                    f"{self.result()}:{doc or ' ...'}\n")
+
+        if self.owner is None or len(arguments) < 2 or not arguments[0].startswith("device:"):
+            return written(arguments, decorator)
+        # A device that comes first can be left out.
+        overload = f"{indent}@overload\n{decorator}"
+        return written(arguments, overload) + written(arguments[1:], overload)
 
 
-def functions_of(element):
+def functions_of(element, owner=None):
     for kind in ("constructor", "function", "method", "virtual-method"):
         for child in element.findall(CORE + kind):
             if child.get("introspectable") != "0" and not child.get("shadowed-by"):
-                yield Function(child)
+                yield Function(child, owner)
 
 
 def write_props(element):
@@ -167,7 +211,7 @@ def write_class(element, overrides, base):
     for member in element.findall(CORE + "member"):
         parts.append(f"    {member.get('name').upper()} = {member.get('value')}")
     parts += write_props(element)
-    parts += [function.write("    ").rstrip("\n") for function in functions_of(element)
+    parts += [function.write("    ").rstrip("\n") for function in functions_of(element, name)
               if function.name not in own]
     parts += [text.rstrip("\n") for text in own.values()]
     return "\n".join(parts) + "\n"
@@ -176,6 +220,10 @@ def write_class(element, overrides, base):
 def main(gir, overrides_path, output):
     namespace = ElementTree.parse(gir).getroot().find(CORE + "namespace")
     overrides = Overrides(overrides_path)
+    if namespace.get("name") == "Mtl":
+        Function.enumerations = {element.get("name")
+                                 for element in namespace.findall(CORE + "enumeration")
+                                 if element.get("name") != "DType"}
     parts = ["# Written by make-stub.py.\n", "".join(overrides.head)]
     for kind, base in (("enumeration", "GObject.GEnum"), ("bitfield", "GObject.GFlags")):
         parts += [write_class(element, overrides, base)

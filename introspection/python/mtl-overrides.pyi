@@ -5,7 +5,7 @@ from collections.abc import (Awaitable, Callable, ItemsView, Iterator, KeysView,
                              ValuesView)
 from os import PathLike
 from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final, overload
 
 import numpy
 from typing_extensions import CapsuleType
@@ -17,6 +17,8 @@ _Part: TypeAlias = SupportsIndex | slice | EllipsisType | None
 _Index: TypeAlias = _Part | tuple[_Part, ...]
 _Pair: TypeAlias = tuple[int, int]
 _Integers: TypeAlias = Sequence[SupportsIndex]
+_DType: TypeAlias = DType | str | type | numpy.dtype[Any]
+_Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Order: TypeAlias = Order | Literal["C", "F", "K", "A"]
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes] | Gio.File
 _Progress: TypeAlias = Callable[[int, int], object]
@@ -27,11 +29,30 @@ class DType:
     @property
     def itemsize(self) -> int: ...
     @property
+    def kind(self) -> str: ...
+    @property
+    def char(self) -> str: ...
+    @property
+    def type(self) -> Any: ...
+    @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property
     def __numpy_dtype__(self) -> numpy.dtype[Any]: ...
+    def __format__(self, specification: str, /) -> str: ...
 
 class Buffer:
+    @staticmethod
+    def new_mapped(file: _Path, device: Device | None = None, offset: int = 0,
+                   size: int | None = None, cancellable: Gio.Cancellable | None = None) -> Buffer:
+        """Maps a range of a file into memory, by default all of it."""
+    def slice(self, offset: int = 0, size: int | None = None) -> Buffer:
+        """A buffer of a range of the memory. Without a size it is the rest."""
+    def dup_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
+        """A copy of a range of the memory. Without a size it is the rest."""
+    def ref_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
+        """A range of the memory, without a copy. Without a size it is the rest."""
+    def did_modify(self, offset: int = 0, size: int | None = None) -> bool:
+        """Reports that the host has written to a range. Without a size it is the rest."""
     @property
     def nbytes(self) -> int: ...
     def __dlpack__(self, *, stream: int | None = None, max_version: _Pair | None = None,
@@ -82,6 +103,9 @@ class StridedLayout:
         """Whether no two indices refer to the same element."""
 
 class StridedView:
+    def to_device(self, device: Device, storage_mode: StorageMode | None = None) -> StridedView:
+        """Copies the elements to memory of a device. Without a storage mode it is the first that
+        the device supports, from what the host reaches best."""
     __dlpack_c_exchange_api__: ClassVar[CapsuleType]
     __c_dlpack_exchange_api__: ClassVar[CapsuleType]
     @property
@@ -131,11 +155,13 @@ class StridedView:
         """The view with new axes of extent 1."""
     def squeeze(self, *axes: Any) -> StridedView:
         """The view without its axes of extent 1, or without those given."""
-    def reinterpret(self, dtype: DType, /) -> StridedView:
+    @property
+    def __numpy_dtype__(self) -> numpy.dtype[Any]: ...
+    def reinterpret(self, dtype: _DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
     def copy(self, order: _Order = "C") -> StridedView:
         """A copy of the elements, in the given order."""
-    def astype(self, dtype: DType | str | type | numpy.dtype[Any], order: _Order = "K",
+    def astype(self, dtype: _DType, order: _Order = "K",
                copy: bool = True) -> StridedView:
         """A copy with the elements converted as by to_dtype()."""
     def fill(self, value: Any) -> bool:
@@ -160,7 +186,7 @@ class StridedView:
                             callback: Callable[..., object] | None = None,
                             *user_data: object) -> Awaitable[StridedView]:
         """Does the same as to_contiguous(): awaited, or with a callback."""
-    def to_dtype_async(self, dtype: DType, cancellable: Gio.Cancellable | None = None,
+    def to_dtype_async(self, dtype: _DType, cancellable: Gio.Cancellable | None = None,
                        progress: _Progress | None = None,
                        callback: Callable[..., object] | None = None,
                        *user_data: object) -> Awaitable[StridedView]:
@@ -178,11 +204,11 @@ class StridedView:
 
 class TensorFile(Gio.ListModel[TensorFileEntry]):
     @staticmethod
-    def open_full(file: Gio.File, device: Device | None = None, mode: FileMode = ...,
+    def open_full(file: _Path, device: Device | None = None, mode: FileMode | str = ...,
                   cancellable: Gio.Cancellable | None = None) -> TensorFile:
         """Opens a file for a device, mapped or read."""
     @staticmethod
-    def open_async(file: Gio.File, device: Device | None = None, mode: FileMode = ...,
+    def open_async(file: _Path, device: Device | None = None, mode: FileMode | str = ...,
                    io_priority: int = ..., cancellable: Gio.Cancellable | None = None,
                    callback: Callable[..., object] | None = None,
                    *user_data: object) -> Awaitable[TensorFile]:
@@ -193,7 +219,7 @@ class TensorFile(Gio.ListModel[TensorFileEntry]):
                          callback: Callable[..., object] | None = None,
                          *user_data: object) -> Awaitable[list[StridedView]]:
         """Does the same as load_views(): awaited, or with a callback."""
-    def check_async(self, checks: TensorChecks, io_priority: int = ...,
+    def check_async(self, checks: TensorChecks = ..., io_priority: int = ...,
                     cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
@@ -228,25 +254,25 @@ class TensorFileEntry:
     def nbytes(self) -> int: ...
 
 class TensorFileBuilder:
-    def write_async(self, file: Gio.File, io_priority: int = ...,
+    def write_async(self, file: _Path, io_priority: int = ...,
                     cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,
                     callback: Callable[..., object] | None = None,
                     *user_data: object) -> Awaitable[bool]:
         """Does the same as write(): awaited, or with a callback."""
-    def write_shards_async(self, index: Gio.File, max_size: int, io_priority: int = ...,
+    def write_shards_async(self, index: _Path, max_size: int, io_priority: int = ...,
                            cancellable: Gio.Cancellable | None = None,
                            progress: _Progress | None = None,
                            callback: Callable[..., object] | None = None,
                            *user_data: object) -> Awaitable[bool]:
         """Does the same as write_shards(): awaited, or with a callback."""
 
-def load(path: _Path, *, mode: FileMode = ..., device: Device | None = None) -> TensorFile:
+def load(path: _Path, *, mode: FileMode | str = ..., device: Device | None = None) -> TensorFile:
     """Opens a file of tensors as a mapping of names to views."""
 
 def save(path: _Path, tensors: Any, *,
          metadata: Mapping[str, str] | None = None, alignment: int = 0,
-         order: TensorFileOrder = ...) -> None:
+         order: TensorFileOrder | str = ...) -> None:
     """Writes tensors to a file, and replaces an existing one."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
@@ -256,8 +282,33 @@ def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
     A producer of CUDA or ROCm memory is asked to order its work into the legacy default stream of
     the device. What must not be written comes in read-only."""
 
-def asview(x: Any) -> StridedView:
-    """A view of x without a copy, or of a copy if x is a nested sequence of numbers."""
+def asview(x: Any, dtype: _DType | None = None) -> StridedView:
+    """A view of x without a copy, or of a copy if x is a nested sequence of numbers, or if the
+    elements have to be converted."""
+
+def array(values: Any, dtype: _DType | None = None,
+          device: Device | str | None = None) -> StridedView:
+    """A new tensor with a copy of the values."""
+
+def empty(shape: _Shape, dtype: _DType = "float32",
+          device: Device | str | None = None) -> StridedView:
+    """A new tensor whose elements have any values."""
+
+def zeros(shape: _Shape, dtype: _DType = "float32",
+          device: Device | str | None = None) -> StridedView:
+    """A new tensor of zeros."""
+
+def ones(shape: _Shape, dtype: _DType = "float32",
+         device: Device | str | None = None) -> StridedView:
+    """A new tensor of ones."""
+
+def full(shape: _Shape, fill_value: Any, dtype: _DType = "float32",
+         device: Device | str | None = None) -> StridedView:
+    """A new tensor whose elements are all fill_value."""
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: _DType = "float32",
+           device: Device | str | None = None) -> StridedView:
+    """A new tensor of one dimension with the numbers from start to before stop."""
 
 def mpi_datatype(view: StridedView) -> MPI.Datatype:
     """An MPI datatype for the elements of a view."""

@@ -12,27 +12,33 @@ order_from_object (PyObject *object,
                    MtlOrder *order)
 {
   static const char letters[] = { 'C', 'F', 'K', 'A' };
-  unsigned int number = G_N_ELEMENTS (letters);
+  unsigned int number;
 
-  if (PyUnicode_Check (object))
+  if (!PyUnicode_Check (object))
     {
-      if (PyUnicode_GET_LENGTH (object) == 1)
-        for (number = 0; number < G_N_ELEMENTS (letters); number++)
-          if (PyUnicode_READ_CHAR (object, 0) == (Py_UCS4) letters[number])
-            break;
-    }
-  else if (uint_from_object (object, &number) < 0)
-    return -1;
-
-  if (number >= G_N_ELEMENTS (letters))
-    {
-      PyErr_Format (PyExc_ValueError, "%R is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order",
-                    object);
+      if (uint_from_object (object, &number) < 0)
+        return -1;
+      if (number < G_N_ELEMENTS (letters))
+        {
+          *order = number;
+          return 0;
+        }
+      PyErr_Format (PyExc_ValueError,
+                    "%u is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order", number);
       return -1;
     }
 
-  *order = number;
-  return 0;
+  for (number = 0; number < G_N_ELEMENTS (letters); number++)
+    if (PyUnicode_GET_LENGTH (object) == 1
+        && PyUnicode_READ_CHAR (object, 0) == (Py_UCS4) letters[number])
+      {
+        *order = number;
+        return 0;
+      }
+
+  PyErr_Format (PyExc_ValueError, "%R is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order",
+                object);
+  return -1;
 }
 
 /* Sets the axes in the order that the copy has in memory, the densest last.

@@ -107,7 +107,7 @@ dtype_from_object (PyObject *object,
   const char *text;
   unsigned int number;
 
-  if (PyLong_Check (object))
+  if (PyIndex_Check (object))
     {
       if (uint_from_object (object, &number) < 0)
         return -1;

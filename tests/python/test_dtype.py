@@ -88,3 +88,66 @@ def test_unknown_names_are_refused():
     with pytest.raises(ValueError, match="float33") as info:
         Mtl.DType.from_string("float33")
     assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
+
+
+EXTENDED = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "complex32"]
+
+
+def test_equal_to_numpys_and_names(dtype):
+    value, other = dtype_of(dtype), np.dtype("float32" if dtype != "float32" else "int8")
+    for equal in (np.dtype(dtype), np.dtype(dtype).type, dtype, np.dtype(dtype).str,
+                  np.dtype(dtype).char, int(value)):
+        assert value == equal and equal == value and not value != equal
+    for different in (other, other.type, other.name, None, "no such type", 3.5, object(), ">f4",
+                      np.dtype(dtype).newbyteorder() if value.itemsize > 1 else None, list):
+        assert value != different and different != value and not value == different
+    assert hash(value) == hash(np.dtype(dtype))
+    assert {np.dtype(dtype): 1}[value] == {value: 1}[np.dtype(dtype)] == 1
+    assert value in (dtype,) and value not in (other.name,)
+
+
+def test_pythons_types():
+    for python, name in ((bool, "bool"), (int, "int64"), (float, "float64"),
+                         (complex, "complex128")):
+        assert dtype_of(name) == python and dtype_of("int8") != python
+
+
+def test_equal_to_pytorchs():
+    torch = pytest.importorskip("torch")
+    assert Mtl.DType.BFLOAT16 == torch.bfloat16 and torch.float32 != Mtl.DType.BFLOAT16
+    assert Mtl.zeros(2, torch.float16).dtype == "float16"
+
+
+def test_formats(dtype):
+    value = dtype_of(dtype)
+    assert f"{value}" == str(value) == dtype and f"{value:>12}" == f"{dtype:>12}"
+    assert "%s" % value == dtype and repr(value) == f"Mtl.DType.{dtype.upper()}"
+    assert eval(repr(value)) is value or eval(repr(value)) == value
+
+
+def test_kind_type_and_char(dtype):
+    value, expected = dtype_of(dtype), np.dtype(dtype)
+    assert (value.kind, value.type, value.char) == (expected.kind, expected.type, expected.char)
+
+
+def test_kinds_of_what_numpy_has_not():
+    kinds = {dtype_of(name).kind for name in EXTENDED[:-1]}
+    assert kinds == {"f"} and Mtl.DType.COMPLEX32.kind == "c"
+    assert Mtl.DType.OPAQUE_HANDLE8.kind == Mtl.DType.OTHER.kind == "V"
+
+
+def test_numpy_asks_views_for_their_type(dtype):
+    view = Mtl.zeros(2, dtype)
+    assert np.result_type(view) == np.dtype(dtype)
+    assert np.result_type(view.dtype) == np.result_type(1)  # an integer: docs/python.md says so
+    assert np.result_type(view, np.float64) == np.result_type(np.dtype(dtype), np.float64)
+    assert np.dtype(view.dtype) == np.dtype(dtype)
+    assert np.zeros(2, view.dtype).dtype == np.dtype(dtype)
+    assert np.zeros(2, "i2").astype(view.dtype).dtype == np.dtype(dtype)
+
+
+def test_of_another_byte_order():
+    with pytest.raises(NotImplementedError, match="f4"):
+        Mtl.zeros(2, np.dtype("f4").newbyteorder())
+    with pytest.raises(NotImplementedError, match="f4"):
+        Mtl.asview([1, 2]).astype(np.dtype("f4").newbyteorder())

@@ -41,9 +41,9 @@ def test_hints_match_what_is_there():
 MISMATCHES = [
     ("def flip(self, axis: int)", "def flip(self, axe: int)", 'runtime parameter "axis"'),
     ("def is_dense(", "def is_thick(", "is_dense is not present in stub"),
-    ("timeout: int, cancellable: Gio.Cancellable | None = None)",
-     "timeout: int, cancellable: Gio.Cancellable | None)", '"cancellable" has a default value'),
-    ("def asview(x: Any)", "def asview(y: Any)", "asview is inconsistent"),
+    ("def synchronize(self, cancellable: Gio.Cancellable | None = None)",
+     "def synchronize(self, cancellable: Gio.Cancellable | None)", '"cancellable" has a default value'),
+    ("def asview(x: Any,", "def asview(y: Any,", "asview is inconsistent"),
 ]
 
 
@@ -79,7 +79,8 @@ WRONG = {
     'view.nothing': 'has no attribute "nothing"',
     'Mtl.Event.new("a")': 'incompatible type "str"',
     'view.get_shape().upper()': '"list[int]" has no attribute "upper"',
-    'view.to_dtype("float32")': 'expected "DType"',
+    'view.to_dtype(3.5)': 'incompatible type "float"',
+    'Mtl.zeros([2.5])': 'has incompatible type "float"',
     'Mtl.from_dlpack(view, None)': "Too many positional arguments",
     'view.shape = (3,)': 'is read-only',
     'view["a"]': "Invalid index type",
@@ -98,6 +99,10 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "Mtl.Event.new().wait_async(1, 5, None, print, 'data')", "view.item() + 1",
          "Mtl.StridedLayout([2, 3], itemsize=4)[1:].strides[0] + 1",
          "view.copy('F').copy(Mtl.Order.K).astype('int8').astype(float, copy=False).ndim + 1",
+         "view.to_dtype('bf16').to_dtype(float), view.is_contiguous('F'), Mtl.Buffer.new(64)",
+         "Mtl.StridedView.new_zeros('f4', 3), Mtl.StridedView.new_zeros(None, 'f4', [3])",
+         "Mtl.zeros((2, 3)).T, Mtl.arange(6, dtype=int).reshape(2, 3), Mtl.array([1], float)",
+         "Mtl.TensorFile.open('a')['b'].T, Mtl.load('a', mode='read')",
          "view.copy_from_async(view, None, print, print, 'data')",
          "view.to_dtype_async(view.dtype, progress=lambda done, total: done + total)",
          "Mtl.load(b'a', mode=Mtl.FileMode.READ, device=None)['b'].T",

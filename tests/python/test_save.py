@@ -152,7 +152,7 @@ def test_tensors_that_cannot_be_saved(path, tensors, kind, message):
     ({"metadata": {"a": 1}}, TypeError), ({"metadata": {1: "a"}}, TypeError),
     ({"metadata": {"a": "\0"}}, ValueError), ({"alignment": 3}, ValueError),
     ({"alignment": -1}, ValueError), ({"alignment": 2**40}, ValueError),
-    ({"order": "added"}, TypeError), ({"ordre": None}, TypeError)])
+    ({"order": "sorted"}, ValueError), ({"ordre": None}, TypeError)])
 def test_options_that_cannot_be(path, keywords, kind):
     with pytest.raises(kind):
         Mtl.save(path, {"x": [1]}, **keywords)

@@ -225,7 +225,7 @@ _to_device = StridedView.to_device
 
 
 def _view_to_device(self, device, storage_mode=None):
-    if storage_mode is None:
+    if storage_mode is None and isinstance(device, Device):
         storage_mode = _storage_mode_for(device)
     return _to_device(self, device, storage_mode)
 

@@ -2,6 +2,7 @@
 """Makes new tensors, with the functions that NumPy has for arrays."""
 
 import array as _array
+import math
 import operator
 
 from ..module import get_introspection_module
@@ -71,13 +72,23 @@ def array(values, dtype=None, device=None):
     return result
 
 
-def _count(start, stop, step):
-    """The numbers from start to before stop, in an array of int64, uint64 or float64."""
+# Elements that are made at a time.
+_PIECE = 2**18
+
+
+def _counted(start, stop, step):
+    """How many numbers there are from start to before stop, a function that gives some of them,
+    and their letter for the array module."""
     if all(isinstance(number, int) for number in (start, stop, step)):
         numbers = range(start, stop, step)
-        return _array.array("Q" if max(start, stop) > 2**63 else "q", numbers)
-    n = max(0, -int((start - stop) // step))
-    return _array.array("d", (start + i * step for i in range(n)))
+        bounds = (numbers[0], numbers[-1]) if numbers else (0,)
+        code = "q" if max(bounds) < 2**63 else "Q"
+        _array.array(code, bounds)  # raises an OverflowError
+        return len(numbers), lambda first, end: numbers[first:end], code
+
+    distance = (start + step) - start  # rounded as in NumPy
+    n = max(0, math.ceil((stop - start) / step))
+    return n, lambda first, end: (start + i * distance for i in range(first, min(end, n))), "d"
 
 
 def arange(start, stop=None, step=1, dtype="float32", device=None):
@@ -88,11 +99,18 @@ def arange(start, stop=None, step=1, dtype="float32", device=None):
     start, stop, step = map(_number, (start, stop, step))
     if step == 0:
         raise ValueError("the step of arange() is 0")
-    return array(_count(start, stop, step), dtype, device)
+    n, numbers, code = _counted(start, stop, step)
+    result = empty(n, dtype, device)
+    for first in range(0, n, _PIECE):
+        piece = _array.array(code, numbers(first, first + _PIECE))
+        result[first:first + len(piece)] = view_of_values(piece)
+    return result
 
 
 def _number(value):
     """An int or a float, for any other kind of number, too."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{value!r} is not a number")
     try:
         return operator.index(value)
     except TypeError:

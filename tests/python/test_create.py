@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""New tensors: what NumPy makes with the same arguments."""
+
+import decimal
+import fractions
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from gi.repository import GLib, Mtl
+
+from conftest import HOST, NUMERIC, dtype_of
+
+SHAPES = [(), 0, 1, 7, (3,), [2, 3], (0, 4), (2, 1, 3), np.int64(4), (np.int8(2), 3)]
+SPELLINGS = ["float32", "f4", "F32", "float", float, int, bool, complex, np.float16, np.dtype("u2"),
+             Mtl.DType.INT8, "<i4", np.uint8]
+
+
+def numpys(dtype):
+    return np.dtype(dtype.name if isinstance(dtype, Mtl.DType) else
+                    "f4" if dtype == "F32" else dtype)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+@pytest.mark.parametrize("dtype", SPELLINGS, ids=repr)
+def test_zeros_ones_full_and_empty_are_numpys(shape, dtype):
+    expected = np.zeros(shape, numpys(dtype))
+    for view, array in ((Mtl.zeros(shape, dtype), expected),
+                        (Mtl.zeros(shape=shape, dtype=dtype, device=HOST), expected),
+                        (Mtl.ones(shape, dtype), np.ones(shape, numpys(dtype))),
+                        (Mtl.full(shape, 1, dtype=dtype, device="cpu"),
+                         np.full(shape, 1, numpys(dtype)))):
+        result = np.asarray(view)
+        assert result.dtype == array.dtype and result.shape == array.shape
+        assert np.array_equal(result, array) and not view.is_read_only()
+    assert Mtl.empty(shape, dtype).shape == expected.shape
+    assert Mtl.empty(shape, dtype).dtype == expected.dtype
+
+
+def test_the_default_is_float32():
+    for view in (Mtl.zeros(2), Mtl.ones(2), Mtl.empty(2), Mtl.full(2, 1), Mtl.arange(2)):
+        assert view.dtype == Mtl.DType.FLOAT32
+        assert view.get_device() == Mtl.Device.get_default()
+
+
+@pytest.mark.parametrize("shape", [2.5, [2.5], "3", ["3"], None, [None], {}, [[1]]],
+                         ids=repr)
+def test_what_is_no_shape(shape):
+    if shape == {}:
+        assert Mtl.zeros(shape).shape == ()
+        return
+    for make in (Mtl.zeros, Mtl.ones, Mtl.empty, lambda shape: Mtl.full(shape, 0),
+                 lambda shape: Mtl.StridedView.new_zeros("f4", shape)):
+        with pytest.raises(TypeError):
+            make(shape)
+
+
+def test_values_out_of_range_are_refused():
+    for make in (lambda: Mtl.full(2, 300, "u1"), lambda: Mtl.array([1, 300], "u1"),
+                 lambda: Mtl.asview([[1], [300]], dtype=np.uint8), lambda: Mtl.array(-1, "u8"),
+                 lambda: Mtl.array([2**70], "i8")):
+        with pytest.raises((ValueError, OverflowError), match="300|-1|1180591620717411303424"):
+            make()
+    for shape in (-1, (2, -3)):
+        with pytest.raises(ValueError, match=str(shape if isinstance(shape, int) else -3)):
+            Mtl.zeros(shape)
+    with pytest.raises(MemoryError):
+        Mtl.zeros(2**60)
+
+
+def test_devices():
+    assert Mtl.zeros(2, device="cpu").get_device() is HOST
+    assert Mtl.arange(3, device=HOST).get_device() is HOST
+    for wrong in ("gpu", 1, HOST.get_name()):
+        with pytest.raises(TypeError, match="Mtl.Device"):
+            Mtl.zeros(2, device=wrong)
+
+
+VALUES = [1, 2.5, True, 1j, [1, 2], [[1, 2], [3, 4]], [], [[], []], (1.5, (2)), [True, False],
+          [2**63], [-2**63], [fractions.Fraction(1, 2)], [decimal.Decimal("0.25"), 1],
+          [np.float32(1.5), 2]]
+
+
+@pytest.mark.parametrize("values", VALUES, ids=repr)
+def test_array_of_values(values):
+    view = Mtl.array(values)
+    expected = np.array(values)
+    if expected.dtype.kind == "O":
+        expected = expected.astype(float)
+    assert view.shape == expected.shape
+    assert np.array_equal(np.asarray(view), expected)
+    for dtype in ("f4", "f8", complex):
+        if np.iscomplexobj(expected) and dtype != complex:
+            continue
+        for converted in (Mtl.array(values, dtype), Mtl.asview(values, dtype=dtype)):
+            assert converted.dtype == np.dtype(dtype)
+            assert np.array_equal(np.asarray(converted), expected.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", NUMERIC)
+def test_array_is_a_copy(dtype):
+    source = np.arange(6).reshape(2, 3).astype(dtype)[:, ::-1]
+    for values in (source, Mtl.asview(source), memoryview(source)):
+        view = Mtl.array(values)
+        assert view.dtype == dtype_of(dtype)
+        assert np.array_equal(np.asarray(view), source)
+        assert not np.shares_memory(np.asarray(view), source)
+        assert Mtl.array(values, "f8" if not np.iscomplexobj(source) else "c16").shape == (2, 3)
+
+
+def test_array_of_bytes():
+    assert Mtl.array(b"ab").tolist() == [97, 98]
+    view = Mtl.array(Mtl.asview(b"ab"))
+    view[0] = 0
+    assert view.tolist() == [0, 98]
+
+
+def test_asview_with_a_dtype_copies_only_to_convert():
+    array = np.arange(4, dtype="i2")
+    same = Mtl.asview(array, dtype="int16")
+    array[0] = 7
+    assert same[0] == 7
+    converted = Mtl.asview(array, dtype=float)
+    array[0] = 8
+    assert converted.tolist() == [7, 1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i8", "u1", "u8", "f2", "c8"])
+@pytest.mark.parametrize("arguments", [
+    (5,), (0,), (-3,), (2, 5), (5, 2), (0, 10, 3), (10, 0, -3), (1, 1), (0, 1, 2**40),
+    (np.int64(3),), (0, np.uint8(4), np.int8(2))], ids=repr)
+def test_arange_of_integers(arguments, dtype):
+    view = Mtl.arange(*arguments, dtype=dtype)
+    expected = np.arange(*arguments).astype(dtype)
+    assert view.dtype == np.dtype(dtype)
+    assert np.array_equal(np.asarray(view), expected)
+
+
+@pytest.mark.parametrize("arguments", [
+    (2.5,), (0, 1, 0.25), (1.0, 0.0, -0.125), (0.5, 3), (0, 1, 0.1), (1, 2, 0.3), (0.0,),
+    (-1.5, 1.5, 0.5), (fractions.Fraction(5, 2),), (1e300, 3e300, 1e300)], ids=repr)
+def test_arange_of_floats(arguments):
+    expected = np.arange(*map(float, arguments))
+    assert np.array_equal(np.asarray(Mtl.arange(*arguments, dtype="f8")), expected)
+    assert np.array_equal(np.asarray(Mtl.arange(*arguments)), expected.astype("f4"))
+
+
+def test_arange_is_exact_beyond_doubles():
+    assert Mtl.arange(2**62, 2**62 + 3, dtype="i8").tolist() == [2**62, 2**62 + 1, 2**62 + 2]
+    assert Mtl.arange(2**64 - 2, 2**64, dtype="u8").tolist() == [2**64 - 2, 2**64 - 1]
+    assert Mtl.arange(-2**63, -2**63 + 2, dtype="i8").tolist() == [-2**63, -2**63 + 1]
+
+
+def test_arange_of_several_pieces():
+    for dtype in ("i4", "f8"):
+        assert np.array_equal(np.asarray(Mtl.arange(600_000, dtype=dtype)), np.arange(600_000))
+    assert np.array_equal(np.asarray(Mtl.arange(0, 60_000, 0.1, dtype="f8")),
+                          np.arange(0, 60_000, 0.1))
+
+
+def test_arange_that_cannot_be():
+    for arguments, kind in (((0, 1, 0), ValueError), (("3",), (TypeError, ValueError)),
+                            ((0, 1, 0.0), ValueError), ((float("nan"),), ValueError),
+                            ((float("inf"),), OverflowError), ((2**70,), OverflowError),
+                            ((-1, 2**63 + 9, 2**63 + 1), OverflowError), ((2**50,), MemoryError),
+                            ((2.0**50,), MemoryError)):
+        with pytest.raises(kind):
+            Mtl.arange(*arguments)
+
+
+def test_none_of_this_needs_numpy():
+    code = """
+import sys
+sys.modules["numpy"] = None
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+assert Mtl.zeros((2, 2), "bf16").tolist() == [[0, 0], [0, 0]]
+assert Mtl.array([[1, 2]], float).tolist() == [[1, 2]]
+assert Mtl.arange(3, dtype=int).tolist() == [0, 1, 2]
+assert Mtl.full(2, 7, "u1").dtype == "uint8" and Mtl.ones(1)[0] == 1
+assert hash(Mtl.DType.FLOAT32) == hash(Mtl.DType.FLOAT32)
+assert f"{Mtl.DType.BFLOAT16:>9}" == " bfloat16" and Mtl.DType.UINT8.kind == "u"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_bytes_of_glib():
+    assert Mtl.array(Mtl.StridedView.new_from_bytes(GLib.Bytes.new(b"ab"), "u1", 2)).tolist() \
+        == [97, 98]
