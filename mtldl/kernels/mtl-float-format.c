@@ -130,3 +130,16 @@ mtl_format_float (double    value,
   trim_zeros (text);
   return text;
 }
+
+/* The value to six significant digits, without zeros after the last. That tells apart
+ * the numbers of all types with at most 8 bits of mantissa, and most are exact. */
+char *
+mtl_format_six_digits (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (isnan (value))
+    return g_strdup ("nan");
+
+  return g_strdup (g_ascii_formatd (text, sizeof text, "%g", value));
+}

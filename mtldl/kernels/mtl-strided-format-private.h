@@ -19,4 +19,7 @@ char *mtl_format_decimals (double            value,
                            int               decimals,
                            const char       *conversion);
 
+/* As ml_dtypes prints the numbers of its types. */
+char *mtl_format_six_digits (double          value);
+
 G_END_DECLS

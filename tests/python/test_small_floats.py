@@ -301,7 +301,7 @@ def test_lanes_are_an_axis():
     assert view.tolist() == [[-0.5, 6], [1, 1], [1, 1]] and bytes(memory) == b"\x79\x22\x22"
     view[2] = 2
     assert view[::-1].tolist() == [[2, 2], [1, 1], [-0.5, 6]]
-    assert str(view) == "[[-0.5  6. ]\n [ 1.   1. ]\n [ 2.   2. ]]"
+    assert str(view) == "[[-0.5 6]\n [1 1]\n [2 2]]"
     tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
     assert (tensor.bits, tensor.lanes) == (4, 2)
     view.fill(-6)
@@ -391,21 +391,3 @@ def test_packed_views_become_arrays_by_a_copy(name):
         array[0] = 1
     assert np.array(view).flags.writeable
     assert np.asarray(view, np.float32).tolist() == view.tolist()
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_text_reads_back(name):
-    values = finite_values(name)
-    for value in values.tolist():
-        text = str(Mtl.asview(np.array(value).astype(numpy_type(name))))
-
-        assert values[np.argmin(np.abs(values - float(text)))] == value
-
-
-def test_text_has_the_fewest_digits():
-    """Those that tell a number from its neighbours."""
-    for name, value, text in [("float8_e4m3fn", 0.1015625, "0.1"), ("float8_e5m2", 57344, "6e+04"),
-                              ("float8_e3m4", -15.5, "-15.5"), ("float4_e2m1fn", 6, "6.0"),
-                              ("float8_e8m0fnu", 2.0**-127, "6e-39"),
-                              ("float8_e5m2fnuz", math.nan, "nan")]:
-        assert str(Mtl.asview(np.array(value).astype(numpy_type(name)))) == text
