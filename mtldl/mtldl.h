@@ -16,6 +16,7 @@
 #include "mtl-event.h"
 #include "mtl-buffer.h"
 #include "mtl-strided-layout.h"
+#include "mtl-statistics.h"
 #include "mtl-strided-view.h"
 #include "mtl-dlpack.h"
 #include "mtl-tensor-file-entry.h"

@@ -26,6 +26,8 @@ typedef struct
   guint16 piece;              /* elements at once, if there are several steps */
 } MtlConversion;
 
+MtlConvertType mtl_convert_type_of (MtlElementType type);
+
 /* Both types have one lane and whole bytes, padded if necessary, and satisfy
  * mtl_element_type_is_numeric(). */
 void mtl_conversion_init     (MtlConversion       *self,

@@ -30,8 +30,8 @@ get_kernels (void)
 }
 
 /* The type of the one or two numbers in an element. */
-static MtlConvertType
-get_number_type (MtlElementType type)
+MtlConvertType
+mtl_convert_type_of (MtlElementType type)
 {
   guint log2_size;
 
@@ -44,7 +44,7 @@ get_number_type (MtlElementType type)
       log2_size = g_bit_nth_msf (type.bits, -1) - 3;
       return (type.code == MTL_TYPE_CODE_INT ? MTL_CONVERT_INT8 : MTL_CONVERT_UINT8) + log2_size;
     case MTL_TYPE_CODE_COMPLEX:
-      return get_number_type ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
+      return mtl_convert_type_of ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
     case MTL_TYPE_CODE_FLOAT:
       return type.bits == 16   ? MTL_CONVERT_FLOAT16
              : type.bits == 32 ? MTL_CONVERT_FLOAT32
@@ -137,7 +137,7 @@ mtl_conversion_init (MtlConversion  *self,
                      MtlElementType  source)
 {
   const MtlConvertKernels *kernels = get_kernels ();
-  MtlConvertType dest_type = get_number_type (dest), source_type = get_number_type (source);
+  MtlConvertType dest_type = mtl_convert_type_of (dest), source_type = mtl_convert_type_of (source);
   gboolean is_complex = source.code == MTL_TYPE_CODE_COMPLEX;
   gboolean to_complex = dest.code == MTL_TYPE_CODE_COMPLEX;
   gboolean takes_both = is_complex && (to_complex || dest.code == MTL_TYPE_CODE_BOOL);

@@ -8,6 +8,7 @@
 
 #include "mtl-buffer.h"
 #include "mtl-dtype.h"
+#include "mtl-statistics.h"
 #include "mtl-strided-layout.h"
 
 G_BEGIN_DECLS
@@ -324,6 +325,18 @@ gboolean        mtl_strided_view_all_close     (MtlStridedView  *self,
                                                 double           atol,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
+MtlStatistics  *mtl_strided_view_get_statistics      (MtlStridedView         *self,
+                                                      GCancellable           *cancellable,
+                                                      GError                **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStatistics  *mtl_strided_view_get_statistics_full (MtlStridedView         *self,
+                                                      GCancellable           *cancellable,
+                                                      GFileProgressCallback   progress,
+                                                      gpointer                progress_data,
+                                                      GError                **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_ref_bytes     (MtlStridedView  *self,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
@@ -375,6 +388,18 @@ MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_copy_from_finish     (MtlStridedView         *self,
                                                        GAsyncResult           *result,
                                                        GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_get_statistics_async (MtlStridedView         *self,
+                                                       GCancellable           *cancellable,
+                                                       GFileProgressCallback   progress,
+                                                       gpointer                progress_data,
+                                                       GDestroyNotify          progress_destroy,
+                                                       GAsyncReadyCallback     callback,
+                                                       gpointer                user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStatistics  *mtl_strided_view_get_statistics_finish (MtlStridedView        *self,
+                                                        GAsyncResult          *result,
+                                                        GError               **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_to_contiguous_async  (MtlStridedView         *self,
                                                        GCancellable           *cancellable,

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <glib.h>
+
+#include "mtl-convert-kernels-private.h"
+
+G_BEGIN_DECLS
+
+/* Of n numbers: their mean, which is mean + rest, and the sum of the squares of their
+ * distances from it. */
+typedef struct
+{
+  guint64 n;
+  double mean;
+  double rest; /* what the mean has beyond the digits of a double */
+  double squares;
+} MtlMoments;
+
+/* What is known of some numbers. Those that are not finite are only counted. */
+typedef struct
+{
+  /* Keys, which are in the order of the numbers; see below. If there are no finite
+   * numbers, least is greater than most. */
+  gint64 least;
+  gint64 most;
+  guint64 n_zeros;
+  guint64 n_nans;
+  guint64 n_infinities;
+  MtlMoments parts[2]; /* of a complex number; otherwise only the first */
+} MtlTally;
+
+#define MTL_TALLY_NONE { .least = G_MAXINT64, .most = G_MININT64 }
+
+/* The key of a double. It is its own inverse. The key of an int64 is the number, and
+ * that of a uint64 is the number less 2^63. */
+static inline guint64
+mtl_tally_key_of_bits (guint64 bits)
+{
+  return bits ^ ((guint64) -(gint64) (bits >> 63) >> 1);
+}
+
+/* The most bytes of numbers that a function below takes. They stay in the L1 cache,
+ * because they are read several times. */
+#define MTL_TALLY_BLOCK 16384
+
+/* Sets the tally to that of 1 to MTL_TALLY_BLOCK bytes of contiguous numbers, of any
+ * alignment. */
+typedef void (* MtlTallyFunc) (MtlTally     *self,
+                               const guint8 *data,
+                               gsize         n);
+
+/* Compiled once for each instruction set. All give the same results. */
+typedef struct
+{
+  /* By the type of the numbers; NULL for floats of 16 bits and fewer. */
+  MtlTallyFunc of[MTL_CONVERT_N_TYPES];
+  MtlTallyFunc of_complex128;
+} MtlTallyKernels;
+
+extern const MtlTallyKernels mtl_tally_kernels_plain;
+extern const MtlTallyKernels mtl_tally_kernels_avx2;
+extern const MtlTallyKernels mtl_tally_kernels_avx512;
+
+G_END_DECLS

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-element-type-private.h"
+#include "mtl-statistics.h"
+#include "mtl-tally-private.h"
+
+G_BEGIN_DECLS
+
+/* Of n elements of that type, which has one lane. */
+MtlStatistics *mtl_statistics_new (MtlElementType  type,
+                                   guint64         n,
+                                   const MtlTally *tally);
+
+G_END_DECLS
