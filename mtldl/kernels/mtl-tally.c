@@ -19,7 +19,7 @@
 
 /* Pieces have about as many bytes, or more if there were too many of them. */
 #define PIECE_BYTES (512 * 1024)
-#define MAX_PIECES 4096
+#define MAX_PIECES 16384
 
 /* Contiguous rows of at least this many bytes need not be gathered. */
 #define MIN_ROW 4096

@@ -201,7 +201,7 @@ def test_bar_on_a_narrow_terminal(tmp_path):
 
 
 def test_bar_is_taken_away(tmp_path):
-    file = save_sparse(tmp_path / "a", 2**28)
+    file = save_sparse(tmp_path / "a", 2**30)
     text, status = show([MTLDL, "show", "-s", file])
     assert status == 0
     assert re.search(r"(\r\[.*\x1b\[K)+\r\x1b\[Kdtype     uint8\n", text), text
