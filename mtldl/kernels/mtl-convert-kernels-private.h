@@ -42,6 +42,13 @@ typedef void                    (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 
+/* The same, of numbers that are multiplied by the first factor, and have the second
+ * added to them. */
+typedef void (* MtlScaleFunc) (guint8       *dest,
+                               const guint8 *source,
+                               gsize         n,
+                               const double *factors);
+
 /* Compiled once for each instruction set. Conversions between integers that do not
  * extend a sign only depend on the sizes: for these, the table only has the unsigned
  * types. */
@@ -53,6 +60,13 @@ typedef struct
   /* To float32 before a second rounding: if bits are lost, the last remaining bit is
    * set. NULL if none can be lost. */
   MtlConvertFunc to_odd_float32[MTL_CONVERT_N_TYPES];
+
+  /* By destination and source; NULL if it takes several steps. Integers are rounded to
+   * nearest, ties to even. */
+  MtlScaleFunc scaled[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
+  MtlScaleFunc scale_doubles;
+  MtlScaleFunc scale_complexes;   /* of doubles; only the real part gets the offset */
+  MtlConvertFunc round_doubles;
 
   MtlConvertFunc any_of_two;      /* n truth values from twice as many */
   MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes; appends a 0 to each */

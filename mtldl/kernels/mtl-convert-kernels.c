@@ -257,6 +257,96 @@ pack_4 (guint8       *restrict dest,
     dest[i] = (source[2 * i] & 0xf) | source[2 * i + 1] << 4;
 }
 
+/* Numbers that are scaled, as doubles. Sources and destinations of pictures and of
+ * what is computed from them take one step. */
+
+#define SCALED_FROM(F, DEST, Dest) \
+  F (DEST, Dest, UINT8, guint8) \
+  F (DEST, Dest, UINT16, guint16) \
+  F (DEST, Dest, INT8, gint8) \
+  F (DEST, Dest, INT16, gint16) \
+  F (DEST, Dest, FLOAT32, float)
+
+#define SCALED_TO_INTEGERS(F) \
+  SCALED_FROM (F, UINT8, guint8) \
+  SCALED_FROM (F, UINT16, guint16) \
+  SCALED_FROM (F, INT8, gint8) \
+  SCALED_FROM (F, INT16, gint16)
+
+#define SCALED_TO_FLOATS(F) \
+  SCALED_FROM (F, FLOAT32, float)
+
+#define DEFINE_SCALED(DEST, Dest, SOURCE, Source) \
+  static void \
+  scale_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                              const guint8 *restrict source, \
+                              gsize                  n, \
+                              const double          *factors) \
+  { \
+    const double scale = factors[0], offset = factors[1]; \
+\
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Source x; \
+        Dest result; \
+\
+        memcpy (&x, source + i * sizeof x, sizeof x); \
+        result = (Dest) (x * scale + offset); \
+        memcpy (dest + i * sizeof result, &result, sizeof result); \
+      } \
+  }
+
+/* Numbers that are too large to be rounded by a sum are so for small integers, too. */
+#define DEFINE_SCALED_INTEGERS(DEST, Dest, SOURCE, Source) \
+  static void \
+  scale_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                              const guint8 *restrict source, \
+                              gsize                  n, \
+                              const double          *factors) \
+  { \
+    const double scale = factors[0], offset = factors[1]; \
+    double rounded[256]; \
+    gsize part; \
+\
+    for (; n > 0; n -= part, source += part * sizeof (Source), dest += part * sizeof (Dest)) \
+      { \
+        part = MIN (n, G_N_ELEMENTS (rounded)); \
+        for (gsize i = 0; i < part; i++) \
+          { \
+            Source x; \
+\
+            memcpy (&x, source + i * sizeof x, sizeof x); \
+            rounded[i] = (x * scale + offset + NO_FRACTION) - NO_FRACTION; \
+          } \
+        convert_FLOAT64_to_##DEST (dest, (gconstpointer) rounded, part); \
+      } \
+  }
+
+#define SCALED_ENTRY(DEST, Dest, SOURCE, Source) \
+  [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = scale_##SOURCE##_to_##DEST,
+
+SCALED_TO_INTEGERS (DEFINE_SCALED_INTEGERS)
+SCALED_TO_FLOATS (DEFINE_SCALED)
+DEFINE_SCALED (FLOAT64, double, FLOAT64, double)
+DEFINE_LOOP (round_doubles, double, double, round_to_even (x))
+
+static void
+scale_complexes (guint8       *restrict dest,
+                 const guint8 *restrict source,
+                 gsize                  n,
+                 const double          *factors)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      double x[2];
+
+      memcpy (x, source + i * sizeof x, sizeof x);
+      x[0] = x[0] * factors[0] + factors[1];
+      x[1] = x[1] * factors[0];
+      memcpy (dest + i * sizeof x, x, sizeof x);
+    }
+}
+
 #define KERNELS_OF2(set) mtl_convert_kernels_##set
 #define KERNELS_OF(set) KERNELS_OF2 (set)
 
@@ -275,6 +365,13 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
     [MTL_CONVERT_INT64] = mtl_convert_int64_to_odd,
     [MTL_CONVERT_FLOAT64] = mtl_convert_double_to_odd,
   },
+  .scaled = {
+    SCALED_TO_INTEGERS (SCALED_ENTRY)
+    SCALED_TO_FLOATS (SCALED_ENTRY)
+  },
+  .scale_doubles = scale_FLOAT64_to_FLOAT64,
+  .scale_complexes = scale_complexes,
+  .round_doubles = round_doubles,
   .any_of_two = any_of_two,
   .append_zero = { NULL, append_zero_guint16, append_zero_guint32, append_zero_guint64 },
   .unpack = { unpack_4, mtl_convert_unpack_6 },

@@ -315,3 +315,17 @@ round_int64_to_odd_float32 (gint64 x)
 
 DEFINE_CUT (float, guint32)
 DEFINE_CUT (double, guint64)
+
+/* A sum with this has no bits for a fraction, if the other number is within 2^51. */
+static const double NO_FRACTION = 0x1.8p52;
+
+/* To the nearest integer, ties to even. Numbers beyond 2^52 are integers. */
+static inline double
+round_to_even (double x)
+{
+  guint64 magnitude = bits_of_double (x) & G_MAXINT64;
+  double no_fraction = double_of_bits (bits_of_double (0x1p52)
+                                       | (bits_of_double (x) ^ magnitude));
+
+  return magnitude < bits_of_double (0x1p52) ? (x + no_fraction) - no_fraction : x;
+}

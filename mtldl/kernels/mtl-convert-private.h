@@ -12,14 +12,16 @@ G_BEGIN_DECLS
  * may use it at the same time. */
 typedef struct
 {
-  MtlConvertFunc func;
+  MtlConvertFunc func; /* or else scale */
+  MtlScaleFunc scale;
   guint8 numbers; /* per element: two if complex */
   guint8 size;    /* of a converted element, in bytes */
 } MtlConversionStep;
 
 typedef struct
 {
-  MtlConversionStep steps[3]; /* in order */
+  MtlConversionStep steps[6]; /* in order */
+  double factors[2];          /* of steps that scale */
   guint8 n_steps;             /* 0 if bytes are copied */
   guint8 source_size;         /* bytes read of an element, such as its real part */
   guint8 dest_size;
@@ -33,6 +35,13 @@ MtlConvertType mtl_convert_type_of (MtlElementType type);
 void mtl_conversion_init     (MtlConversion       *self,
                               MtlElementType       dest,
                               MtlElementType       source);
+
+/* The elements become source * factors[0] + factors[1], by the rules of
+ * mtl_strided_view_copy_scaled_from(). */
+void mtl_conversion_init_scaled (MtlConversion  *self,
+                                 MtlElementType  dest,
+                                 MtlElementType  source,
+                                 const double   *factors);
 
 /* Rows of whole bytes. Steps are in bytes and may be negative. The rows need no
  * alignment, and must not overlap. */

@@ -102,7 +102,16 @@ add_step (MtlConversion  *self,
           guint           numbers,
           guint           size)
 {
-  self->steps[self->n_steps++] = (MtlConversionStep) { func, numbers, size };
+  self->steps[self->n_steps++] = (MtlConversionStep) { func, NULL, numbers, size };
+}
+
+static void
+add_scaling (MtlConversion *self,
+             MtlScaleFunc   scale,
+             guint          numbers,
+             guint          size)
+{
+  self->steps[self->n_steps++] = (MtlConversionStep) { NULL, scale, numbers, size };
 }
 
 /* Conversions without a direct function go through float32, which holds all narrower
@@ -131,13 +140,42 @@ add_numbers (MtlConversion           *self,
   add_step (self, direct, numbers, size);
 }
 
-void
-mtl_conversion_init (MtlConversion  *self,
-                     MtlElementType  dest,
-                     MtlElementType  source)
+/* Through doubles. Those that become integers are rounded before they are cut. */
+static void
+add_scaled_numbers (MtlConversion           *self,
+                    const MtlConvertKernels *kernels,
+                    MtlConvertType           dest,
+                    MtlConvertType           source,
+                    guint                    numbers,
+                    guint                    size)
+{
+  guint double_size = numbers * sizeof (double);
+  MtlScaleFunc direct = numbers == 1 ? kernels->scaled[dest][source] : NULL;
+
+  if (direct != NULL)
+    {
+      add_scaling (self, direct, 1, size);
+      return;
+    }
+
+  add_numbers (self, kernels, MTL_CONVERT_FLOAT64, source, numbers, double_size);
+  add_scaling (self, numbers == 1 ? kernels->scale_doubles : kernels->scale_complexes, 1,
+               double_size);
+  if (is_integer (dest))
+    add_step (self, kernels->round_doubles, 1, double_size);
+  add_numbers (self, kernels, dest, MTL_CONVERT_FLOAT64, numbers, size);
+}
+
+/* Without factors, the numbers are not scaled. */
+static void
+init (MtlConversion  *self,
+      MtlElementType  dest,
+      MtlElementType  source,
+      const double   *factors)
 {
   const MtlConvertKernels *kernels = get_kernels ();
-  MtlConvertType dest_type = mtl_convert_type_of (dest), source_type = mtl_convert_type_of (source);
+  MtlConvertType dest_type = mtl_convert_type_of (dest);
+  MtlConvertType source_type = mtl_convert_type_of (source);
   gboolean is_complex = source.code == MTL_TYPE_CODE_COMPLEX;
   gboolean to_complex = dest.code == MTL_TYPE_CODE_COMPLEX;
   gboolean takes_both = is_complex && (to_complex || dest.code == MTL_TYPE_CODE_BOOL);
@@ -149,7 +187,13 @@ mtl_conversion_init (MtlConversion  *self,
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
   number_size = self->dest_size / (to_complex ? 2 : 1);
-  add_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
+  if (factors != NULL)
+    {
+      memcpy (self->factors, factors, sizeof self->factors);
+      add_scaled_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
+    }
+  else
+    add_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
   if (takes_both && !to_complex)
     add_step (self, kernels->any_of_two, 1, 1);
   if (to_complex && !is_complex)
@@ -159,6 +203,23 @@ mtl_conversion_init (MtlConversion  *self,
   for (guint i = 0; i < self->n_steps; i++)
     largest = MAX (largest, self->steps[i].size);
   self->piece = BLOCK_SIZE / largest;
+}
+
+void
+mtl_conversion_init (MtlConversion  *self,
+                     MtlElementType  dest,
+                     MtlElementType  source)
+{
+  init (self, dest, source, NULL);
+}
+
+void
+mtl_conversion_init_scaled (MtlConversion  *self,
+                            MtlElementType  dest,
+                            MtlElementType  source,
+                            const double   *factors)
+{
+  init (self, dest, source, factors);
 }
 
 #define DEFINE_MOVE(size) \
@@ -212,6 +273,19 @@ typedef struct
   guint8 bytes[2][BLOCK_SIZE];
 } Blocks;
 
+static void
+take_step (const MtlConversion     *self,
+           const MtlConversionStep *step,
+           guint8                  *dest,
+           const guint8            *source,
+           gsize                    n)
+{
+  if (step->scale != NULL)
+    step->scale (dest, source, n * step->numbers, self->factors);
+  else
+    step->func (dest, source, n * step->numbers);
+}
+
 /* Runs all steps of one piece. The last step writes to dest, unless that is NULL.
  * Returns where the elements are. */
 static const guint8 *
@@ -228,7 +302,7 @@ take_steps (const MtlConversion *self,
 
       if (i == self->n_steps - 1u && dest != NULL)
         to = dest;
-      step->func (to, source, n * step->numbers);
+      take_step (self, step, to, source, n);
       source = to;
     }
 
@@ -259,7 +333,7 @@ mtl_conversion_run (guint8        *dest,
 
   if (self->n_steps == 1 && dest_is_dense && source_is_dense)
     {
-      self->steps[0].func (dest, source, n * self->steps[0].numbers);
+      take_step (self, &self->steps[0], dest, source, n);
       return;
     }
 

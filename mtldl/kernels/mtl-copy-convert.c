@@ -11,6 +11,10 @@
  * both sides. */
 #define BLOCK 64
 
+/* Rows of fewer elements are short, and as many of them are converted at once. */
+#define FEW 16
+#define ACROSS 256
+
 /* Streamed data are converted within the L1 cache, in pieces of this many bytes on
  * the larger side, but in whole groups of lines. While one group is streamed, the
  * following lines are prefetched, since a conversion would wait for them. */
@@ -73,10 +77,32 @@ convert_rows (const MtlCopyJob *job)
     }
 }
 
+/* Rows of few elements, as of the channels of pixels, are not worth a call each: goes
+ * across them. */
+static void
+convert_across (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+
+  for (gsize i = 0; i < rows->extent; i += ACROSS)
+    for (gsize j = 0; j < items->extent; j++)
+      job->convert (job->dest + (gssize) i * rows->dest_step + (gssize) j * items->dest_step,
+                    job->source + (gssize) i * rows->source_step
+                      + (gssize) j * items->source_step,
+                    MIN (rows->extent - i, ACROSS), rows->dest_step, rows->source_step,
+                    job->convert_data);
+}
+
 static void
 convert_blocks (const MtlCopyJob *job)
 {
   const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+
+  if (items->extent < FEW && rows->extent > items->extent)
+    {
+      convert_across (job);
+      return;
+    }
 
   for (gsize j = 0; j < items->extent; j += BLOCK)
     for (gsize i = 0; i < rows->extent; i += BLOCK)
@@ -88,11 +114,140 @@ convert_blocks (const MtlCopyJob *job)
                       job->convert_data);
 }
 
+#if MTL_COPY_WIDTH > 0
+
+/* Pixels of two to four channels of 1, 2, 4 or 8 bytes, interleaved on one side and in
+ * planes on the other. The other kernels interleave them within the L1 cache. */
+#define PIXELS 512
+
+void MTL_KERNEL (interleave) (const MtlCopyJob *job);
+void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
+
+static gboolean
+is_power_up_to_8 (gsize size)
+{
+  return size <= 8 && (size & (size - 1)) == 0;
+}
+
+static gboolean
+is_for_interleave (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *pixels = &job->axes[0], *channels = &job->axes[1];
+
+  return is_power_up_to_8 (job->item_size) && channels->extent >= 2 && channels->extent <= 4
+         && channels->dest_step == (gssize) job->item_size
+         && pixels->dest_step == (gssize) (channels->extent * job->item_size)
+         && pixels->source_step == (gssize) job->source_size;
+}
+
+static gboolean
+is_for_deinterleave (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *channels = &job->axes[0], *pixels = &job->axes[1];
+  gssize size = job->source_size, n = pixels->source_step / size;
+
+  return is_power_up_to_8 (size) && n >= 2 && n <= 4 && pixels->source_step == n * size
+         && channels->extent >= 2 && channels->extent <= (gsize) n
+         && channels->source_step == size && pixels->dest_step == (gssize) job->item_size;
+}
+
+static void
+convert_interleave (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *pixels = &job->axes[0], *channels = &job->axes[1];
+  guint8 planes[4 * PIXELS * 8] MTL_ALIGNED;
+  gsize size = job->item_size, plane = PIXELS * size;
+
+  for (gsize i = 0; i < pixels->extent; i += PIXELS)
+    {
+      gsize n = MIN (pixels->extent - i, PIXELS);
+      const MtlCopyAxis axes[] = { { n, pixels->dest_step, size },
+                                   { channels->extent, size, plane } };
+      MtlCopyJob part = *job;
+
+      for (gsize c = 0; c < channels->extent; c++)
+        job->convert (planes + c * plane,
+                      job->source + (gssize) i * pixels->source_step
+                        + (gssize) c * channels->source_step,
+                      n, size, pixels->source_step, job->convert_data);
+      part.dest = job->dest + (gssize) i * pixels->dest_step;
+      part.source = planes;
+      part.axes = axes;
+      MTL_KERNEL (interleave) (&part);
+    }
+}
+
+static void
+convert_plane (const MtlCopyJob *job,
+               guint8           *dest,
+               const guint8     *source,
+               gsize             n)
+{
+  guint8 row[PIXELS * 16] MTL_ALIGNED;
+  gsize size = job->item_size;
+  gboolean streams = job->streams && size <= 16;
+
+  job->convert (streams ? row : dest, source, n, size, job->source_size, job->convert_data);
+  if (streams)
+    mtl_stream_row (dest, row, n * size);
+}
+
+static void
+convert_deinterleave (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *channels = &job->axes[0], *pixels = &job->axes[1];
+  guint8 planes[4 * PIXELS * 8] MTL_ALIGNED;
+  gsize size = job->source_size, plane = PIXELS * size;
+
+  for (gsize i = 0; i < pixels->extent; i += PIXELS)
+    {
+      gsize n = MIN (pixels->extent - i, PIXELS);
+      const MtlCopyAxis axes[] = { { channels->extent, plane, size },
+                                   { n, size, pixels->source_step } };
+      MtlCopyJob part = *job;
+
+      part.dest = planes;
+      part.source = job->source + (gssize) i * pixels->source_step;
+      part.axes = axes;
+      part.item_size = size;
+      part.streams = FALSE;
+      MTL_KERNEL (deinterleave) (&part);
+      for (gsize c = 0; c < channels->extent; c++)
+        convert_plane (job,
+                       job->dest + (gssize) c * channels->dest_step
+                         + (gssize) i * pixels->dest_step,
+                       planes + c * plane, n);
+    }
+}
+
+/* Returns whether that is what they are. */
+static gboolean
+convert_pixels (const MtlCopyJob *job)
+{
+  if (is_for_interleave (job))
+    convert_interleave (job);
+  else if (is_for_deinterleave (job))
+    convert_deinterleave (job);
+  else
+    return FALSE;
+
+  return TRUE;
+}
+
+#else
+
+#define convert_pixels(job) FALSE
+
+#endif
+
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
 
 void
 MTL_KERNEL (convert) (const MtlCopyJob *job)
 {
+  if (convert_pixels (job))
+    return;
+
   if (job->axes[0].extent > 1
       && ABS (job->axes[0].source_step) < ABS (job->axes[1].source_step))
     convert_blocks (job);

@@ -36,6 +36,7 @@ typedef struct
   gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
   gconstpointer convert_data;
+  gsize source_size; /* of an element that is converted, in bytes */
 } MtlCopyJob;
 
 typedef void (* MtlCopyKernel) (const MtlCopyJob *job);

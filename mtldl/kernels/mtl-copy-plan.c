@@ -539,6 +539,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->job.streams = FALSE;
   self->job.convert = request->convert;
   self->job.convert_data = request->convert_data;
+  self->job.source_size = request->source_size;
   self->fence = NULL;
   self->in_order = FALSE;
   self->goes_by_rows = FALSE;

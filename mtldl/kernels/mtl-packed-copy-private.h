@@ -57,10 +57,11 @@ mtl_packed_copy_move_axis (MtlPackedCopy *self,
 
 /* Copies elements that do not fill whole bytes, on one side or on both. Without a
  * source, fills with the item in the low bits of its bytes. Elements of different
- * types are numbers with one lane. */
+ * types are numbers with one lane, as are those that are scaled by factors. */
 gboolean mtl_packed_copy_run       (const MtlStrided  *dest,
                                     const MtlStrided  *source,
                                     gconstpointer      item,
+                                    const double      *factors,
                                     const MtlMonitor  *monitor,
                                     GError           **error);
 

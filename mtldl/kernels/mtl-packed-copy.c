@@ -268,6 +268,7 @@ gboolean
 mtl_packed_copy_run (const MtlStrided *dest,
                      const MtlStrided *source,
                      gconstpointer     item,
+                     const double     *factors,
                      const MtlMonitor *monitor,
                      GError          **error)
 {
@@ -287,7 +288,13 @@ mtl_packed_copy_run (const MtlStrided *dest,
       packed.source_bit = source->layout->offset * source->layout->item_bits;
       packed.source_bits = source->layout->item_bits;
     }
-  if (source != NULL && !mtl_element_type_equal (dest->type, source->type))
+  if (factors != NULL)
+    {
+      mtl_conversion_init_scaled (&conversion, get_unpacked (dest->type),
+                                  get_unpacked (source->type), factors);
+      packed.conversion = &conversion;
+    }
+  else if (source != NULL && !mtl_element_type_equal (dest->type, source->type))
     {
       mtl_conversion_init (&conversion, get_unpacked (dest->type), get_unpacked (source->type));
       packed.conversion = &conversion;

@@ -51,6 +51,11 @@ gboolean mtl_strided_copy         (const MtlStrided   *dest,
                                    const MtlStrided   *source,
                                    const MtlMonitor   *monitor,
                                    GError            **error);
+gboolean mtl_strided_copy_scaled  (const MtlStrided   *dest,
+                                   const MtlStrided   *source,
+                                   const double       *factors,
+                                   const MtlMonitor   *monitor,
+                                   GError            **error);
 gboolean mtl_strided_fill         (const MtlStrided   *dest,
                                    gconstpointer       item,
                                    const MtlMonitor   *monitor,

@@ -104,6 +104,7 @@ is_of_bits (const MtlStrided *self)
 static gboolean
 convert (const MtlStrided  *dest,
          const MtlStrided  *source,
+         const double      *factors,
          const MtlMonitor  *monitor,
          GError           **error)
 {
@@ -115,16 +116,19 @@ convert (const MtlStrided  *dest,
     return FALSE;
 
   if (is_of_bits (dest) || is_of_bits (source))
-    return mtl_packed_copy_run (dest, source, NULL, monitor, error);
+    return mtl_packed_copy_run (dest, source, NULL, factors, monitor, error);
 
-  mtl_conversion_init (&conversion, dest->type, source->type);
+  if (factors != NULL)
+    mtl_conversion_init_scaled (&conversion, dest->type, source->type, factors);
+  else
+    mtl_conversion_init (&conversion, dest->type, source->type);
   request = get_request (dest, source, NULL);
   request.convert = mtl_conversion_run;
   request.convert_data = &conversion;
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
-/* The only function that copies elements. Both have the same shape and do not
+/* The function that copies elements. Both have the same shape and do not
  * overlap. */
 gboolean
 mtl_strided_copy (const MtlStrided  *dest,
@@ -138,13 +142,24 @@ mtl_strided_copy (const MtlStrided  *dest,
     return TRUE;
 
   if (!mtl_element_type_equal (dest->type, source->type))
-    return convert (dest, source, monitor, error);
+    return convert (dest, source, NULL, monitor, error);
 
   if (is_of_bits (dest))
-    return mtl_packed_copy_run (dest, source, NULL, monitor, error);
+    return mtl_packed_copy_run (dest, source, NULL, NULL, monitor, error);
 
   request = get_request (dest, source, NULL);
   return mtl_strided_request_run (&request, 0, monitor, error);
+}
+
+/* The same of numbers with one lane that are scaled. */
+gboolean
+mtl_strided_copy_scaled (const MtlStrided  *dest,
+                         const MtlStrided  *source,
+                         const double      *factors,
+                         const MtlMonitor  *monitor,
+                         GError           **error)
+{
+  return mtl_layout_is_empty (dest->layout) || convert (dest, source, factors, monitor, error);
 }
 
 /* The item is in the low bits of its bytes. */
@@ -160,7 +175,7 @@ mtl_strided_fill (const MtlStrided  *dest,
     return TRUE;
 
   if (is_of_bits (dest))
-    return mtl_packed_copy_run (dest, NULL, item, monitor, error);
+    return mtl_packed_copy_run (dest, NULL, item, NULL, monitor, error);
 
   request = get_request (dest, NULL, item);
   return mtl_strided_request_run (&request, 0, monitor, error);

@@ -17,6 +17,8 @@ typedef struct
   MtlStorageMode storage_mode;
   MtlDType dtype;
   double value;
+  double scale;
+  double offset;
 } Call;
 
 static void
@@ -289,6 +291,95 @@ mtl_strided_view_copy_from_finish (MtlStridedView  *self,
                                    GError         **error)
 {
   return mtl_async_call_finish (self, result, mtl_strided_view_copy_from_async, error);
+}
+
+static gpointer
+run_copy_scaled_from (gpointer           self,
+                      gpointer           data,
+                      const MtlMonitor  *monitor,
+                      GError           **error)
+{
+  Call *call = data;
+
+  return GINT_TO_POINTER (mtl_strided_view_copy_scaled_from_monitored (self, call->source,
+                                                                       call->scale, call->offset,
+                                                                       monitor, error));
+}
+
+/**
+ * mtl_strided_view_copy_scaled_from_async:
+ * @self: the view to write to
+ * @source: the view to read
+ * @scale: what the elements are multiplied by
+ * @offset: what is added to them then
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   called with the number of bytes written so far and in total
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Copies the elements like [method@Mtl.StridedView.copy_scaled_from], without
+ * blocking the caller. Nothing else may write to either view until the
+ * operation is done.
+ *
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * some elements are copied and the others are unchanged.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_copy_scaled_from_async (MtlStridedView        *self,
+                                         MtlStridedView        *source,
+                                         double                 scale,
+                                         double                 offset,
+                                         GCancellable          *cancellable,
+                                         GFileProgressCallback  progress,
+                                         gpointer               progress_data,
+                                         GDestroyNotify         progress_destroy,
+                                         GAsyncReadyCallback    callback,
+                                         gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (source));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_copy_scaled_from, NULL, progress, progress_data, progress_destroy);
+  call->source = g_object_ref (source);
+  call->scale = scale;
+  call->offset = offset;
+  mtl_async_call_start (call, self, mtl_strided_view_copy_scaled_from_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_strided_view_copy_scaled_from_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.copy_scaled_from_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.copy_scaled_from]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_copy_scaled_from_finish (MtlStridedView  *self,
+                                          GAsyncResult    *result,
+                                          GError         **error)
+{
+  return mtl_async_call_finish (self, result, mtl_strided_view_copy_scaled_from_async, error);
 }
 
 static gpointer

@@ -63,10 +63,11 @@ spread_lanes (MtlHostElements  *from,
          && mtl_host_elements_spread_lanes (to, error);
 }
 
-/* Broadcasts source to the shape of dest. */
+/* Broadcasts source to the shape of dest. With factors, the elements are scaled. */
 static gboolean
 copy_elements (MtlStridedView    *dest,
                MtlStridedView    *source,
+               const double      *factors,
                const MtlMonitor  *monitor,
                GError           **error)
 {
@@ -75,7 +76,7 @@ copy_elements (MtlStridedView    *dest,
   gboolean overlap;
   Bytes bytes;
 
-  if (can_copy_bytes (dest, source, &bytes))
+  if (factors == NULL && can_copy_bytes (dest, source, &bytes))
     return copy_bytes (dest, source, &bytes, monitor, error);
 
   if (!mtl_host_elements_init_read (&from, source, error)
@@ -100,14 +101,17 @@ copy_elements (MtlStridedView    *dest,
         mtl_strided_view_copy_to (source, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
                                   source->type, monitor != NULL ? &silent : NULL, error);
 
-      return temporary != NULL && copy_elements (dest, temporary, monitor, error);
+      return temporary != NULL && copy_elements (dest, temporary, factors, monitor, error);
     }
 
   /* Conversions work on single numbers. */
-  if (!mtl_element_type_equal (dest->type, source->type) && !spread_lanes (&from, &to, error))
+  if ((factors != NULL || !mtl_element_type_equal (dest->type, source->type))
+      && !spread_lanes (&from, &to, error))
     return FALSE;
 
-  return mtl_strided_copy (&to.strided, &from.strided, monitor, error)
+  return (factors != NULL
+            ? mtl_strided_copy_scaled (&to.strided, &from.strided, factors, monitor, error)
+            : mtl_strided_copy (&to.strided, &from.strided, monitor, error))
          && mtl_host_elements_write_back (&to, error);
 }
 
@@ -135,7 +139,7 @@ mtl_strided_view_copy_to (MtlStridedView    *self,
     return NULL;
 
   copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
-  if (copy == NULL || !copy_elements (copy, self, monitor, error))
+  if (copy == NULL || !copy_elements (copy, self, NULL, monitor, error))
     return NULL;
 
   return g_steal_pointer (&copy);
@@ -209,7 +213,82 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
                                       GError           **error)
 {
   return mtl_strided_view_check_writable (self, error)
-         && copy_elements (self, source, monitor, error);
+         && copy_elements (self, source, NULL, monitor, error);
+}
+
+/**
+ * mtl_strided_view_copy_scaled_from:
+ * @self: the view to write to
+ * @source: the view to read
+ * @scale: what the elements are multiplied by
+ * @offset: what is added to them then
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Sets all elements of @self to `source * scale + offset`, converted to its
+ * element type, reading and writing the memory once. This is how pictures of
+ * bytes become floats from 0 to 1, and back:
+ *
+ * ```c
+ * if (!mtl_strided_view_copy_scaled_from (floats, pixels, 1 / 255.0, 0, error)
+ *     || !mtl_strided_view_copy_scaled_from (pixels, floats, 255, 0, error))
+ *   return FALSE;
+ * ```
+ *
+ * @source is broadcast to the shape of @self. If the two share memory, the
+ * result is the same as with a temporary copy of @source. The lanes of vectors
+ * count as one more axis, the last.
+ *
+ * Elements become doubles, which rounds integers beyond 2^53, and so are their
+ * product and sum. These are then rounded to the element type of @self: to the
+ * nearest value, ties to even, also for integers, unlike with
+ * [method@Mtl.StridedView.copy_from]. Integers are limited to the range of
+ * their type, and NaN becomes 0. Floats beyond the largest become infinity or
+ * NaN, whichever the type has, or else the largest value. Truth values are 0
+ * and 1, and everything but 0 is true. The imaginary part of a complex number
+ * is multiplied too, but @offset is only added to the real part; real elements
+ * take the real part alone.
+ *
+ * If @scale is 1, @offset is 0 and both element types are the same, the
+ * elements are copied as they are.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the elements of either view are not numbers
+ * - the errors of [method@Mtl.StridedView.copy_from]
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_copy_scaled_from (MtlStridedView  *self,
+                                   MtlStridedView  *source,
+                                   double           scale,
+                                   double           offset,
+                                   GError         **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (source), FALSE);
+
+  return mtl_strided_view_copy_scaled_from_monitored (self, source, scale, offset, NULL, error);
+}
+
+gboolean
+mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
+                                             MtlStridedView    *source,
+                                             double             scale,
+                                             double             offset,
+                                             const MtlMonitor  *monitor,
+                                             GError           **error)
+{
+  const double factors[] = { scale, offset };
+  gboolean is_plain = scale == 1 && offset == 0
+                      && mtl_element_type_equal (self->type, source->type);
+
+  return mtl_strided_view_check_writable (self, error)
+         && mtl_element_type_check_numeric (self->type, error)
+         && mtl_element_type_check_numeric (source->type, error)
+         && copy_elements (self, source, is_plain ? NULL : factors, monitor, error);
 }
 
 /**

@@ -58,6 +58,12 @@ gboolean mtl_strided_view_copy_from_monitored   (MtlStridedView    *self,
                                                  MtlStridedView    *source,
                                                  const MtlMonitor  *monitor,
                                                  GError           **error);
+gboolean mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
+                                                      MtlStridedView    *source,
+                                                      double             scale,
+                                                      double             offset,
+                                                      const MtlMonitor  *monitor,
+                                                      GError           **error);
 MtlStridedView *mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
                                                           const MtlMonitor  *monitor,
                                                           GError           **error);

@@ -300,6 +300,12 @@ gboolean        mtl_strided_view_copy_from     (MtlStridedView  *self,
                                                 MtlStridedView  *source,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_copy_scaled_from (MtlStridedView  *self,
+                                                   MtlStridedView  *source,
+                                                   double           scale,
+                                                   double           offset,
+                                                   GError         **error);
+MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_copy          (MtlStridedView  *self,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
@@ -388,6 +394,21 @@ MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_copy_from_finish     (MtlStridedView         *self,
                                                        GAsyncResult           *result,
                                                        GError                **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_copy_scaled_from_async (MtlStridedView        *self,
+                                                         MtlStridedView        *source,
+                                                         double                 scale,
+                                                         double                 offset,
+                                                         GCancellable          *cancellable,
+                                                         GFileProgressCallback  progress,
+                                                         gpointer               progress_data,
+                                                         GDestroyNotify         progress_destroy,
+                                                         GAsyncReadyCallback    callback,
+                                                         gpointer               user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_copy_scaled_from_finish (MtlStridedView       *self,
+                                                          GAsyncResult         *result,
+                                                          GError              **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_get_statistics_async (MtlStridedView         *self,
                                                        GCancellable           *cancellable,
