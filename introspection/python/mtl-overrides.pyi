@@ -181,6 +181,19 @@ class StridedView:
                         callback: Callable[..., object] | None = None,
                         *user_data: object) -> Awaitable[bool]:
         """Copies the elements in the background: awaited, or with a callback."""
+    def copy_scaled_from(self, source: StridedView, scale: float, offset: float = 0) -> bool:
+        """Sets the elements to source * scale + offset, converted, in one pass."""
+    def copy_scaled_from_async(self, source: StridedView, scale: float, offset: float = 0,
+                               cancellable: Gio.Cancellable | None = None,
+                               progress: _Progress | None = None,
+                               callback: Callable[..., object] | None = None,
+                               *user_data: object) -> Awaitable[bool]:
+        """Does the same as copy_scaled_from(): awaited, or with a callback."""
+    def get_statistics_async(self, cancellable: Gio.Cancellable | None = None,
+                             progress: _Progress | None = None,
+                             callback: Callable[..., object] | None = None,
+                             *user_data: object) -> Awaitable[Statistics]:
+        """Does the same as get_statistics(): awaited, or with a callback."""
     def to_contiguous_async(self, cancellable: Gio.Cancellable | None = None,
                             progress: _Progress | None = None,
                             callback: Callable[..., object] | None = None,
@@ -201,6 +214,29 @@ class StridedView:
                            event: Event | None = None, event_value: int = 0,
                            cancellable: Gio.Cancellable | None = None) -> DlpackTensor:
         """Exports the view to another library, in the given form."""
+
+class Statistics:
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def minimum(self) -> int | float:
+        """The least finite element; NaN if there is none."""
+    @property
+    def maximum(self) -> int | float:
+        """The greatest finite element; NaN if there is none."""
+    @property
+    def mean(self) -> complex:
+        """The mean of the finite elements; NaN if there is none."""
+    @property
+    def deviation(self) -> float: ...
+    @property
+    def n_nans(self) -> int: ...
+    @property
+    def n_infinities(self) -> int: ...
+    @property
+    def n_zeros(self) -> int: ...
 
 class TensorFile(Gio.ListModel[TensorFileEntry]):
     @staticmethod

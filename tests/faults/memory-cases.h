@@ -153,6 +153,13 @@ DONE (copy_from_converted, mtl_strided_view_copy_from (f->view, f->doubles, erro
 DONE (copy_from_async,
       (mtl_strided_view_copy_from_async (f->view, f->other, NULL, NULL, NULL, NULL, take_result, f),
        mtl_strided_view_copy_from_finish (f->view, wait_for_result (f), error)))
+DONE (copy_scaled_from, mtl_strided_view_copy_scaled_from (f->view, f->other, 2, 1, error))
+DONE (copy_scaled_from_overlapping,
+      mtl_strided_view_copy_scaled_from (f->flipped, f->view, 2, 1, error))
+DONE (copy_scaled_from_async,
+      (mtl_strided_view_copy_scaled_from_async (f->view, f->other, 2, 1, NULL, NULL, NULL, NULL,
+                                                take_result, f),
+       mtl_strided_view_copy_scaled_from_finish (f->view, wait_for_result (f), error)))
 OBJECT (copy, mtl_strided_view_copy (f->view, error))
 OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, error))
 OBJECT (to_contiguous_async,
@@ -171,6 +178,22 @@ OBJECT (to_device_async,
          mtl_strided_view_to_device_finish (f->view, wait_for_result (f), error)))
 BYTES (view_dup_bytes, mtl_strided_view_dup_bytes (f->view, error))
 BYTES (view_ref_bytes, mtl_strided_view_ref_bytes (f->dense, error))
+
+/* Statistics */
+OBJECT (get_statistics, mtl_strided_view_get_statistics (f->view, NULL, error))
+OBJECT (get_statistics_full,
+        mtl_strided_view_get_statistics_full (f->view, NULL, NULL, NULL, error))
+OBJECT (get_statistics_large, mtl_strided_view_get_statistics (f->large, NULL, error))
+OBJECT (get_statistics_async,
+        (mtl_strided_view_get_statistics_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
+         mtl_strided_view_get_statistics_finish (f->view, wait_for_result (f), error)))
+NUMBER (get_minimum_int64, mtl_statistics_get_minimum_int64 (f->statistics, error))
+NUMBER (get_maximum_int64, mtl_statistics_get_maximum_int64 (f->statistics, error))
+NUMBER (get_minimum_uint64, mtl_statistics_get_minimum_uint64 (f->statistics, error))
+NUMBER (get_maximum_uint64, mtl_statistics_get_maximum_uint64 (f->statistics, error))
+LASTING (format_minimum, mtl_statistics_format_minimum (f->statistics))
+LASTING (format_maximum, mtl_statistics_format_maximum (f->statistics))
+LASTING (statistics_to_string, mtl_statistics_to_string (f->statistics))
 
 /* DLPack */
 OBJECT (tensor_new_take, mtl_dlpack_tensor_new_take (&f->producer.versioned, error))

@@ -41,6 +41,8 @@ typedef struct
   MtlStridedView *other;    /* like it, in memory of its own */
   MtlStridedView *flipped;  /* the memory of view */
   MtlStridedView *doubles;
+  MtlStridedView *large;    /* of several pieces */
+  MtlStatistics *statistics;
   MtlStridedView *dense;
   Producer producer;
 
@@ -501,6 +503,10 @@ set_up (Fixture        *f,
   g_assert_no_error (error);
   f->doubles = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3, &error);
   g_assert_no_error (error);
+  f->large = mtl_strided_view_new_full (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3, &error);
+  g_assert_no_error (error);
+  f->statistics = mtl_strided_view_get_statistics (f->doubles, NULL, &error);
+  g_assert_no_error (error);
   producer_init (&f->producer);
 }
 
@@ -521,6 +527,8 @@ tear_down (Fixture *f)
   g_object_unref (f->other);
   g_object_unref (f->flipped);
   g_object_unref (f->doubles);
+  g_object_unref (f->large);
+  g_object_unref (f->statistics);
   g_object_unref (f->dense);
   g_object_unref (f->file);
   g_object_unref (f->tensors);

@@ -326,6 +326,15 @@ function _toArray() {
     return nextPart(0);
 }
 
+// statistics.minimum, statistics.maximum: Numbers; exact bigints for elements of
+// int64 and uint64, which JavaScript's Numbers cannot all be.
+function _extremeOf(statistics, name) {
+    const value = statistics[`get_${name}`]();
+
+    return _isInteger64(statistics.get_dtype()) && !Number.isNaN(value)
+        ? BigInt(statistics[`format_${name}`]()) : value;
+}
+
 // A file of tensors works like a Map of names to views, but a view is only made
 // when it is looked up, and nothing can be set.
 
@@ -447,6 +456,24 @@ function _init() {
         toArray: _toArray,
     });
 
+    _defineGetters(Mtl.Statistics.prototype, {
+        minimum() {
+            return _extremeOf(this, 'minimum');
+        },
+        maximum() {
+            return _extremeOf(this, 'maximum');
+        },
+        // [re, im] if the elements are complex.
+        mean() {
+            return _isComplex(this.get_dtype()) ? this.get_complex_mean() : this.get_mean();
+        },
+    });
+    _defineMethods(Mtl.Statistics.prototype, {
+        toString() {
+            return this.to_string();
+        },
+    });
+
     _defineGetters(Mtl.TensorFile.prototype, {
         size() {
             return this.get_n_items();
@@ -478,9 +505,14 @@ function _init() {
     _giveDefaults(Mtl.StridedLayout.prototype, {repack: [-1, true]});
     _giveDefaults(Mtl.StridedView.prototype, {
         copy_from_async: [null, null],
+        copy_scaled_from: [0],
+        copy_scaled_from_async: [0, null, null],
         export_dlpack_full: [Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
         fill_async: [null, null],
         fill_double_async: [null, null],
+        get_statistics: [null],
+        get_statistics_async: [null, null],
+        get_statistics_full: [null, null],
         to_contiguous_async: [null, null],
         to_device_async: [null, null],
         to_dtype_async: [null, null],

@@ -12,7 +12,7 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import _mtl, _mtl_dtype, _mtl_files
+from . import _mtl, _mtl_dtype, _mtl_files, _mtl_statistics
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -45,7 +45,7 @@ def _make_pythonic(cls):
 
 
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
-             Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
+             Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
     _make_pythonic(_cls)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
@@ -232,7 +232,15 @@ def _view_to_device(self, device, storage_mode=None):
 
 StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
 StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype)
+_copy_scaled_from = StridedView.copy_scaled_from
+
+
+def _view_copy_scaled_from(self, source, scale, offset=0):
+    return _copy_scaled_from(self, source, scale, offset)
+
+
 StridedView.fill = _view_fill
+StridedView.copy_scaled_from = functools.wraps(_copy_scaled_from)(_view_copy_scaled_from)
 for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
 StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
@@ -246,6 +254,9 @@ StridedView.__eq__ = _view_eq
 StridedView.__hash__ = lambda self: self.hash()
 StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
+
+
+_mtl_statistics.install(Mtl.Statistics)
 
 
 # Buffers: sequences of bytes
