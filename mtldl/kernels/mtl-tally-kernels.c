@@ -230,7 +230,8 @@ measure_doubles (MtlMoments   *self,
 
   self->mean = 0;
   for (gsize i = 0; i < n; i++)
-    self->mean += values[i] / (double) n;
+    self->mean += values[i] * 0x1p-64 / (double) n;
+  self->mean = CLAMP (self->mean, -G_MAXDOUBLE * 0x1p-64, G_MAXDOUBLE * 0x1p-64) * 0x1p64;
   self->rest = 0;
   self->squares = INFINITY;
 }
@@ -422,7 +423,7 @@ DEFINE_SMALL_INTEGERS (UINT16, guint16, gint32, guint64)
 \
     range = (Unsigned) most - (Unsigned) least; \
     origin = (Number) ((Unsigned) least + range / 2 + range % 2); \
-    low = (Number) (origin & 0x7ff); \
+    low = (Number) (origin % 0x800); \
     high = (double) (Number) (origin - low); \
     NAME##_measure (moments, data, n, (Unsigned) origin); \
     moments->rest += ((double) low + moments->mean); \
