@@ -166,5 +166,12 @@ test('the number of threads has a limit', () => {
     equal(Mtl.get_max_threads(), nDefault);
 });
 
+testAnyMemory('statistics and scaled copies are awaited', async () => {
+    const view = zeros(2, 3);
+
+    equal(await view.copy_scaled_from_async(place(Mtl.StridedView.from([1, 2, 3])), 2, 1), true);
+    equal((await view.get_statistics_async()).maximum, 7);
+});
+
 testAllReached('StridedView', isInBackground);
 await run();

@@ -447,5 +447,14 @@ test('lanes are read and written by an index more', () => {
     throwsMtl('OUT_OF_BOUNDS', /2/, () => integers.getBigInt(1, 2));
 });
 
+testAnyMemory('elements are described and scaled', () => {
+    const view = counting(3, 4);
+
+    equal(place(view).get_statistics().maximum, 11);
+    equal(place(view).get_statistics_full().mean, 5.5);
+    equal(view.copy_scaled_from(counting(3, 4), 2, -1), true);
+    equal(view.get(2, 3), 21);
+});
+
 testAllReached('StridedView', name => !isInBackground(name));
 await run();

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Statistics of elements, and elements that are scaled. */
+
+Mtl.StridedView floats (double[] values) throws Mtl.Error {
+	return new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { values.length }, values);
+}
+
+void test_numbers () throws Error {
+	var statistics = floats ({ 0, 1, 2, 3, double.NAN, double.INFINITY }).get_statistics ();
+
+	assert_true (statistics.dtype == Mtl.DType.FLOAT32 && statistics.count == 6);
+	assert_true (statistics.n_nans == 1 && statistics.n_infinities == 1 && statistics.n_zeros == 1);
+	assert_true (statistics.minimum == 0 && statistics.maximum == 3 && statistics.mean == 1.5);
+	assert_true (statistics.deviation == Math.sqrt (1.25));
+	assert_true (statistics.format_minimum () == "0.0" && statistics.format_maximum () == "3.0");
+	assert_true (statistics.to_string ().has_prefix ("6 elements of float32, minimum 0.0"));
+}
+
+void test_integers () throws Error {
+	var values = new Variant.parsed ("[uint64 18446744073709551615, 9223372036854775809]");
+	var view = new Mtl.StridedView.from_variant (Mtl.DType.UINT64, { 2 }, values);
+	var statistics = view.get_statistics ();
+
+	assert_true (statistics.get_maximum_uint64 () == uint64.MAX);
+	assert_true (statistics.get_minimum_uint64 () == (uint64) int64.MAX + 2);
+	assert_true (view.to_dtype (Mtl.DType.INT64).get_statistics ().get_maximum_int64 () == -1);
+	try {
+		statistics.get_minimum_int64 ();
+		assert_not_reached ();
+	} catch (Mtl.Error error) {
+		assert_true (error is Mtl.Error.OVERFLOW);
+	}
+}
+
+void test_complex () throws Error {
+	var view = new Mtl.StridedView.zeros (null, Mtl.DType.COMPLEX64, { 2 });
+	double re, im;
+
+	view.set_complex ({ 0 }, 2, -4);
+	view.get_statistics ().get_complex_mean (out re, out im);
+	assert_true (re == 1 && im == -2);
+}
+
+async Mtl.Statistics describe (Mtl.StridedView view) throws Error {
+	return yield view.get_statistics_async ();
+}
+
+void test_background () throws Error {
+	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 500, 1000 }, 3);
+	var loop = new MainLoop ();
+	Mtl.Statistics? statistics = null;
+	int64 read = 0;
+
+	describe.begin (view, (source, result) => {
+		try {
+			statistics = describe.end (result);
+		} catch (Error error) {
+			assert_not_reached ();
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	assert_true (statistics.mean == 3 && statistics.deviation == 0);
+	assert_true (view.get_statistics_full (null, (done, total) => read = done).minimum == 3);
+	assert_true (read == 2000000);
+}
+
+async void scale (Mtl.StridedView dest, Mtl.StridedView source, MainLoop loop) {
+	try {
+		assert_true (yield dest.copy_scaled_from_async (source, 2));
+	} catch (Error error) {
+		assert_not_reached ();
+	}
+	loop.quit ();
+}
+
+void test_scaled () throws Error {
+	var source = floats ({ 0, 0.25, 1, 300, -1 });
+	var bytes = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 5 });
+	var loop = new MainLoop ();
+
+	assert_true (bytes.copy_scaled_from (source, 255));
+	assert_true (bytes.to_string () == "[  0  64 255 255   0]");
+	assert_true (bytes.copy_scaled_from (source, 1, 0.5));
+	assert_true (bytes.to_string () == "[  0   1   2 255   0]");
+	scale.begin (bytes, source, loop);
+	loop.run ();
+	assert_true (bytes.to_string () == "[  0   0   2 255   0]");
+}
+
+int main (string[] args) {
+	Test.init (ref args);
+
+	add_test ("/vala/statistics/numbers", test_numbers);
+	add_test ("/vala/statistics/integers", test_integers);
+	add_test ("/vala/statistics/complex", test_complex);
+	add_test ("/vala/statistics/background", test_background);
+	add_test ("/vala/statistics/scaled", test_scaled);
+	return Test.run ();
+}
