@@ -26,8 +26,16 @@
  * a double, there are getters for integers too.
  *
  * ```c
- * g_autoptr (MtlStatistics) statistics = mtl_strided_view_get_statistics (view, NULL, error);
+ * const gint64 shape[] = { 2, 3 };
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2,
+ *                                      (double[]) { 1, 2, 3, 4, 5, 6 }, 6, error);
+ * g_autoptr (MtlStatistics) statistics = NULL;
  *
+ * if (view == NULL)
+ *   return FALSE;
+ *
+ * statistics = mtl_strided_view_get_statistics (view, NULL, error);
  * if (statistics == NULL)
  *   return FALSE;
  *
