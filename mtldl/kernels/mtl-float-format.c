@@ -10,7 +10,23 @@
 
 #include "mtl-number-private.h"
 
-/* Whether the text, when read, is exactly the same element. */
+gboolean
+mtl_is_of_ml_dtypes (MtlDType part)
+{
+  return part >> 8 != MTL_TYPE_CODE_FLOAT;
+}
+
+static double
+round_to_six_digits (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.5e", value), NULL);
+}
+
+/* Whether the text, when read, is exactly the same element; of the types of ml_dtypes,
+ * the number that it prints, as far fewer digits would do to tell their elements
+ * apart: 0.9 instead of 0.875. */
 static gboolean
 is_exact (const char *text,
           double      value,
@@ -18,6 +34,9 @@ is_exact (const char *text,
 {
   MtlElementType type = mtl_element_type_new (part);
   guint8 a[16] = { 0 }, b[16] = { 0 }; /* as large as any element that is stored */
+
+  if (mtl_is_of_ml_dtypes (part))
+    return g_ascii_strtod (text, NULL) == round_to_six_digits (value);
 
   mtl_number_store (mtl_number_from_double (value), type, a, 0);
   mtl_number_store (mtl_number_from_double (g_ascii_strtod (text, NULL)), type, b, 0);
@@ -129,17 +148,4 @@ mtl_format_float (double    value,
 
   trim_zeros (text);
   return text;
-}
-
-/* The value to six significant digits, without zeros after the last. That tells apart
- * the numbers of all types with at most 8 bits of mantissa, and most are exact. */
-char *
-mtl_format_six_digits (double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (isnan (value))
-    return g_strdup ("nan");
-
-  return g_strdup (g_ascii_formatd (text, sizeof text, "%g", value));
 }

@@ -19,7 +19,8 @@ char *mtl_format_decimals (double            value,
                            int               decimals,
                            const char       *conversion);
 
-/* As ml_dtypes prints the numbers of its types. */
-char *mtl_format_six_digits (double          value);
+/* NumPy leaves these to ml_dtypes, which prints six digits: all floats but those that
+ * NumPy has. */
+gboolean mtl_is_of_ml_dtypes (MtlDType       part);
 
 G_END_DECLS

@@ -120,13 +120,6 @@ measure_range (FloatFormat *self,
     }
 }
 
-/* NumPy leaves these types to ml_dtypes, and so prints them without columns. */
-static gboolean
-is_of_ml_dtypes (MtlDType part)
-{
-  return part >> 8 != MTL_TYPE_CODE_FLOAT;
-}
-
 static void
 measure_width (Formatter   *formatter,
                FloatFormat *self,
@@ -136,7 +129,7 @@ measure_width (Formatter   *formatter,
   g_autofree char *text = NULL;
   const char *point, *exponent;
 
-  if (!isfinite (value) || is_of_ml_dtypes (formatter->part))
+  if (!isfinite (value))
     return;
 
   text = mtl_format_float (value, formatter->part, self->exponential, PRECISION);
@@ -209,13 +202,16 @@ get_exponent_cutoff (MtlDType part,
     }
 }
 
-/* In the type in which NumPy compares them. */
+/* In the type in which NumPy compares them. Its narrowest float is float16. */
 static double
 round_to_part (double   value,
                MtlDType part)
 {
   MtlElementType type = mtl_element_type_new (part);
   guint8 item[8];
+
+  if (type.bits <= 8)
+    return value;
 
   mtl_number_store (mtl_number_from_double (value), type, item, 0);
   return mtl_number_to_double (mtl_number_load (type, item, 0));
@@ -225,7 +221,7 @@ static void
 choose_notation (FloatFormat *self,
                  MtlDType     part)
 {
-  if (self->max > 0 && !is_of_ml_dtypes (part))
+  if (self->max > 0)
     self->exponential = self->max >= get_exponent_cutoff (part, 1e8)
                         || self->min < round_to_part (1e-4, part)
                         || round_to_part (self->max / self->min, part) > 1000;
@@ -319,14 +315,6 @@ append_to_word (Formatter *self,
       g_autofree char *text = format_integer (self, number);
 
       mtl_text_append_printf (&self->word, "%*s", self->width, text);
-      return;
-    }
-
-  if (is_of_ml_dtypes (self->part))
-    {
-      g_autofree char *text = mtl_format_six_digits (number.re);
-
-      mtl_text_append (&self->word, text);
       return;
     }
 
@@ -467,6 +455,7 @@ format_scalar_float (double     value,
                      gboolean   is_complex)
 {
   const char *plus = sign && !(value < 0 || (value == 0 && signbit (value))) ? "+" : "";
+  char six_digits[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *text = NULL;
   gboolean exponential;
   char *point;
@@ -475,6 +464,9 @@ format_scalar_float (double     value,
     return g_strconcat (plus, "nan", NULL);
   if (isinf (value))
     return g_strconcat (plus, value < 0 ? "-inf" : "inf", NULL);
+
+  if (mtl_is_of_ml_dtypes (part))
+    return g_strconcat (g_ascii_formatd (six_digits, sizeof six_digits, "%g", value), NULL);
 
   exponential = fabs (value) >= get_exponent_cutoff (part, 1e16)
                 || (value != 0 && fabs (value) < round_to_part (1e-4, part));
@@ -499,8 +491,6 @@ format_scalar (Formatter *self)
 
   if (number.kind == MTL_NUMBER_INT || number.kind == MTL_NUMBER_UINT)
     return format_integer (self, number);
-  if (is_of_ml_dtypes (self->part))
-    return mtl_format_six_digits (number.re);
   if (number.kind == MTL_NUMBER_REAL)
     return format_scalar_float (number.re, self->part, FALSE, FALSE);
 

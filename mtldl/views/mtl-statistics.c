@@ -10,6 +10,7 @@
 #include "mtl-enum-types.h"
 #include "mtl-number-private.h"
 #include "mtl-strided-format-private.h"
+#include "mtl-text-private.h"
 
 /**
  * MtlStatistics:
@@ -661,22 +662,62 @@ mtl_statistics_get_deviation (MtlStatistics *self)
   return sqrt (MAX (parts[0].squares + parts[1].squares, 0) / (double) parts[0].n);
 }
 
-static char *
-format_double (double value)
+/* With the fewest digits that are enough. */
+static void
+append_double (MtlText *self,
+               double   value)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  char text[G_ASCII_DTOSTR_BUF_SIZE], format[16];
 
   for (int digits = 1; digits <= 17; digits++)
     {
-      char format[16];
-
       g_snprintf (format, sizeof format, "%%.%dg", digits);
       g_ascii_formatd (text, sizeof text, format, value);
-      if (isnan (value) || g_ascii_strtod (text, NULL) == value)
+      if (g_ascii_strtod (text, NULL) == value)
         break;
     }
 
-  return g_strdup (isnan (value) ? "nan" : text);
+  mtl_text_append (self, text);
+}
+
+/* Such as ", 2 NaNs"; nothing if there are none. */
+static void
+append_count (MtlText    *self,
+              guint64     n,
+              const char *one,
+              const char *several)
+{
+  if (n > 0)
+    mtl_text_append_printf (self, ", %" G_GUINT64_FORMAT " %s", n, n == 1 ? one : several);
+}
+
+static void
+append_extremes (MtlText       *self,
+                 MtlStatistics *statistics)
+{
+  g_autofree char *minimum = mtl_statistics_format_minimum (statistics);
+  g_autofree char *maximum = mtl_statistics_format_maximum (statistics);
+
+  mtl_text_append_printf (self, ", minimum %s, maximum %s", minimum, maximum);
+}
+
+static void
+append_mean (MtlText       *self,
+             MtlStatistics *statistics)
+{
+  double im = get_mean (statistics, 1);
+
+  mtl_text_append (self, ", mean ");
+  append_double (self, get_mean (statistics, 0));
+  if (statistics->type.code == MTL_TYPE_CODE_COMPLEX)
+    {
+      if (!signbit (im))
+        mtl_text_append_c (self, '+');
+      append_double (self, im);
+      mtl_text_append_c (self, 'j');
+    }
+  mtl_text_append (self, ", deviation ");
+  append_double (self, mtl_statistics_get_deviation (statistics));
 }
 
 /**
@@ -694,51 +735,22 @@ format_double (double value)
 char *
 mtl_statistics_to_string (MtlStatistics *self)
 {
-  g_autofree char *minimum = NULL;
-  g_autofree char *maximum = NULL;
-  g_autofree char *mean = NULL;
-  g_autofree char *deviation = NULL;
   g_autofree char *dtype = NULL;
-  GString *text;
+  g_auto (MtlText) text = { 0 };
   const MtlTally *tally;
-  double re, im;
 
   g_return_val_if_fail (MTL_IS_STATISTICS (self), NULL);
 
   tally = &self->tally;
   dtype = mtl_dtype_to_string (self->dtype);
-  text = g_string_new (NULL);
-  g_string_append_printf (text, "%" G_GUINT64_FORMAT " element%s of %s", self->count,
+  mtl_text_append_printf (&text, "%" G_GUINT64_FORMAT " element%s of %s", self->count,
                           self->count == 1 ? "" : "s", dtype);
   if (tally->least <= tally->most)
-    {
-      minimum = mtl_statistics_format_minimum (self);
-      maximum = mtl_statistics_format_maximum (self);
-      g_string_append_printf (text, ", minimum %s, maximum %s", minimum, maximum);
-    }
+    append_extremes (&text, self);
   if (tally->parts[0].n > 0)
-    {
-      mtl_statistics_get_complex_mean (self, &re, &im);
-      mean = format_double (re);
-      deviation = format_double (mtl_statistics_get_deviation (self));
-      g_string_append_printf (text, ", mean %s", mean);
-      if (self->type.code == MTL_TYPE_CODE_COMPLEX)
-        {
-          g_autofree char *imaginary = format_double (im);
-
-          g_string_append_printf (text, "%s%sj", im < 0 ? "" : "+", imaginary);
-        }
-      g_string_append_printf (text, ", deviation %s", deviation);
-    }
-  if (tally->n_nans > 0)
-    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " NaN%s", tally->n_nans,
-                            tally->n_nans == 1 ? "" : "s");
-  if (tally->n_infinities > 0)
-    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " infinit%s", tally->n_infinities,
-                            tally->n_infinities == 1 ? "y" : "ies");
-  if (tally->n_zeros > 0)
-    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " zero%s", tally->n_zeros,
-                            tally->n_zeros == 1 ? "" : "s");
-
-  return g_string_free (text, FALSE);
+    append_mean (&text, self);
+  append_count (&text, tally->n_nans, "NaN", "NaNs");
+  append_count (&text, tally->n_infinities, "infinity", "infinities");
+  append_count (&text, tally->n_zeros, "zero", "zeros");
+  return mtl_text_steal (&text, NULL);
 }

@@ -29,7 +29,7 @@ is_worth_showing (MtlStridedView *self,
  * Formats the elements like NumPy prints an array, with the lanes of vectors as
  * one more axis. Numbers have as many digits as tell them from others of their
  * type. Those of bfloat16 and of floats of 8 bits or fewer have up to six, like
- * ml_dtypes prints them: 0.875, not 0.9. The result is only a description if the elements cannot be
+ * ml_dtypes prints each of them: 0.875, not 0.9. The result is only a description if the elements cannot be
  * read, if there are more than @max_items and the host cannot access them, or if
  * there is not enough memory for the text.
  *

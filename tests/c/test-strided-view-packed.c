@@ -223,7 +223,7 @@ test_shapes (void)
   g_assert_cmpstr (text, ==,
                    "[[ 0.   3.  -1.5]\n [ 0.5  4.  -2. ]\n [ 1.   6.  -3. ]\n"
                    " [ 1.5 -0.5 -4. ]\n [ 2.  -1.  -6. ]]");
-  g_assert_cmpstr (scalar_text, ==, "-4.0");
+  g_assert_cmpstr (scalar_text, ==, "-4");
 }
 
 /* Elements that count downwards from within the first bytes of the memory: what

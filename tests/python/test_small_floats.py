@@ -301,7 +301,7 @@ def test_lanes_are_an_axis():
     assert view.tolist() == [[-0.5, 6], [1, 1], [1, 1]] and bytes(memory) == b"\x79\x22\x22"
     view[2] = 2
     assert view[::-1].tolist() == [[2, 2], [1, 1], [-0.5, 6]]
-    assert str(view) == "[[-0.5 6]\n [1 1]\n [2 2]]"
+    assert str(view) == "[[-0.5  6. ]\n [ 1.   1. ]\n [ 2.   2. ]]"
     tensor = managed_of(view.__dlpack__(max_version=(1, 0))).dl_tensor
     assert (tensor.bits, tensor.lanes) == (4, 2)
     view.fill(-6)

@@ -127,8 +127,8 @@ void test_packed () throws GLib.Error {
 	assert_cmpuint (view.item_bits, EQ, 4);
 	assert_true (part.set_double ({ 0 }, 2.6) && part.get_double ({ 0 }) == 3);
 	assert_true (view.get_double ({ 1 }) == 3 && view[4] == 2);
-	assert_view (place (part), "[3 1 6]");
-	assert_view (place (view).to_dtype (Mtl.DType.FLOAT8_E5M2), "[0.5 3 1 6 2]");
+	assert_view (place (part), "[3. 1. 6.]");
+	assert_view (place (view).to_dtype (Mtl.DType.FLOAT8_E5M2), "[0.5 3.  1.  6.  2. ]");
 }
 
 void test_like () throws GLib.Error {
@@ -448,7 +448,7 @@ void test_lane_elements () throws GLib.Error {
 	assert_true (view.@set ({ 1, 2 }, -6) && view.get_double ({ 1, 2 }) == -6);
 	nibbles.@set ({ 2, 1 }, -0.5);
 	assert_cmpuint (nibbles.item_bits, EQ, 8);
-	assert_view (nibbles.slice ("1:"), "[[0 0]\n [0 -0.5]]");
+	assert_view (nibbles.slice ("1:"), "[[ 0.   0. ]\n [ 0.  -0.5]]");
 	try {
 		view.get_double ({ 1 });
 		assert_not_reached ();
