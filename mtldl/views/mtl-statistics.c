@@ -726,7 +726,8 @@ append_mean (MtlText       *self,
  *
  * Formats the statistics in one line, such as `6 elements of float32, minimum
  * 0.0, maximum 5.0, mean 2.5, deviation 1.707825127659933, 1 zero`. NaNs,
- * infinities and zeros are only named if there are any.
+ * infinities and zeros are only named if there are any. If there is not enough
+ * memory for the text, it only has the number of elements.
  *
  * Returns: (transfer full): the text
  *
@@ -738,6 +739,7 @@ mtl_statistics_to_string (MtlStatistics *self)
   g_autofree char *dtype = NULL;
   g_auto (MtlText) text = { 0 };
   const MtlTally *tally;
+  char *string;
 
   g_return_val_if_fail (MTL_IS_STATISTICS (self), NULL);
 
@@ -752,5 +754,7 @@ mtl_statistics_to_string (MtlStatistics *self)
   append_count (&text, tally->n_nans, "NaN", "NaNs");
   append_count (&text, tally->n_infinities, "infinity", "infinities");
   append_count (&text, tally->n_zeros, "zero", "zeros");
-  return mtl_text_steal (&text, NULL);
+  string = mtl_text_steal (&text, NULL);
+  return string != NULL ? string
+                        : g_strdup_printf ("%" G_GUINT64_FORMAT " elements", self->count);
 }
