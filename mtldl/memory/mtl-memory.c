@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "mtl-allocated-size-private.h"
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-error.h"
 #include "mtl-foreign-device-private.h"
@@ -86,9 +87,11 @@ mtl_memory_new (MtlDevice       *device,
   self = memory_alloc (device);
   self->storage_mode = mode;
   self->allocated = TRUE;
+  self->counted = TRUE;
   self->size = size;
   self->handle = handle;
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, mode);
+  mtl_allocated_size_add (size);
   return self;
 }
 
@@ -400,6 +403,8 @@ mtl_memory_free (MtlMemory *self)
 {
   if (self->allocated)
     MTL_DEVICE_GET_CLASS (self->device)->free (self->device, self->handle, self->storage_mode);
+  if (self->counted)
+    mtl_allocated_size_subtract (self->size);
   if (self->destroy != NULL)
     self->destroy (self->owner);
   if (!self->has_immortal_device)
