@@ -6,6 +6,7 @@
 // namespace.
 
 let Gio, GLib, Mtl;
+let _boolDType, _complexDTypes;
 
 // The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -69,20 +70,201 @@ function _isScalar(value) {
     return ['number', 'bigint', 'boolean'].includes(typeof value);
 }
 
+function _isArray(value) {
+    return Array.isArray(value) || ArrayBuffer.isView(value);
+}
+
 function _isComplex(dtype) {
-    return [Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128].includes(dtype);
+    return _complexDTypes.has(dtype);
 }
 
 function _isInteger64(dtype) {
     return dtype === Mtl.DType.INT64 || dtype === Mtl.DType.UINT64;
 }
 
+// Memory
+//
+// The garbage collector sees the objects here, which are small, but not the
+// tensors behind them. A collection that nobody asked for would come too late.
+
+// What may be allocated between two collections. If more is alive than four
+// times that, a quarter of it, so that collections do not become more frequent
+// as a program holds more.
+const MIN_ALLOCATED_BETWEEN = 192 * 1024 * 1024;
+
+let _collectAbove = MIN_ALLOCATED_BETWEEN;
+
+// Bytes that views were made of since the last collection. They belong to GLib.
+let _borrowedSize = 0;
+let _borrowedBytes = new WeakSet();
+
+function _limitAbove(size) {
+    return size + Math.max(MIN_ALLOCATED_BETWEEN, size / 4);
+}
+
+function _collect() {
+    imports.system.gc();
+    _borrowedSize = 0;
+    _borrowedBytes = new WeakSet();
+    _collectAbove = _limitAbove(Mtl.get_allocated_size());
+}
+
+// Collects if much was allocated since the last time.
+function _makeRoom() {
+    const size = Mtl.get_allocated_size() + _borrowedSize;
+
+    if (size > _collectAbove)
+        _collect();
+    else
+        _collectAbove = Math.min(_collectAbove, _limitAbove(size));
+}
+
+// A view or a buffer of so many of these bytes was made. Of a typed array, gjs
+// makes new bytes for each.
+function _noteBorrowed(bytes, size) {
+    if (!_borrowedBytes.has(bytes))
+        _borrowedSize += size;
+    if (bytes instanceof GLib.Bytes)
+        _borrowedBytes.add(bytes);
+}
+
+function _isOutOfMemory(error) {
+    return error instanceof GLib.Error && error.matches(Mtl.Error, Mtl.Error.NO_MEMORY);
+}
+
+// Calls a function that allocates, again if garbage took the memory.
+function _callWithRoom(original, object, args) {
+    _makeRoom();
+    try {
+        return original.apply(object, args);
+    } catch (error) {
+        if (!_isOutOfMemory(error))
+            throw error;
+        _collect();
+        return original.apply(object, args);
+    }
+}
+
+// Arguments
+
+// gjs converts any value to an integer, and takes the lowest bits of one that is
+// too large.
+const INTEGER_LIMITS = {
+    int32: [-(2 ** 31), 2 ** 31 - 1],
+    uint32: [0, 2 ** 32 - 1],
+    int64: [-(2n ** 63n), 2n ** 63n - 1n],
+    uint64: [0n, 2n ** 64n - 1n],
+};
+
+function _show(value) {
+    return typeof value === 'string' ? `“${value}”` : String(value);
+}
+
+function _toInteger(value, type) {
+    // An integer between these is safe in any type.
+    if (Number.isInteger(value) && value >= 0 && value < 2 ** 31)
+        return value;
+
+    if (!Number.isInteger(value) && typeof value !== 'bigint')
+        throw new TypeError(`An integer is needed, not ${_show(value)} of type ${typeof value}`);
+
+    const [min, max] = INTEGER_LIMITS[type];
+    if (value < min || value > max)
+        throw new RangeError(`${value} is not in the range of ${type}, ${min} to ${max}`);
+
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+// A number stands for an array of one.
+function _toIntegers(values, type) {
+    if (values === null || values === undefined)
+        return null;
+    if (!_isArray(values))
+        return [_toInteger(values, type)];
+
+    return Array.from(values, value => _toInteger(value, type));
+}
+
+function _toDType(dtype) {
+    if (typeof dtype === 'string')
+        return Mtl.DType.from_string(dtype);
+    if (!Number.isInteger(dtype)) {
+        throw new TypeError(
+            `An element type is a name such as 'float32', or a Mtl.DType, not ${_show(dtype)}`);
+    }
+
+    return dtype;
+}
+
+function _toFile(file) {
+    return typeof file === 'string' ? Gio.File.new_for_path(file) : file;
+}
+
+function _toView(values) {
+    return _isArray(values) || _isScalar(values) ? _from(values) : values;
+}
+
+function _toSlice(string) {
+    if (typeof string !== 'string') {
+        throw new TypeError(
+            `A slice is a string such as '1:3, ::2', not ${_show(string)} of type ${typeof string}`);
+    }
+
+    return string;
+}
+
+// How an argument becomes what gjs takes.
+const CONVERTERS = {
+    device: device => device ?? null,
+    dtype: _toDType,
+    file: _toFile,
+    slice: _toSlice,
+    view: _toView,
+};
+for (const type of Object.keys(INTEGER_LIMITS)) {
+    CONVERTERS[type] = value => _toInteger(value, type);
+    CONVERTERS[`${type}[]`] = values => _toIntegers(values, type);
+}
+
+// Makes a function take what people pass. The signature names a converter for
+// each parameter, or '-'; the last parameters have defaults. Asynchronous
+// functions return a promise if they get no callback.
+function _adapt(owner, name, signature, defaults, allocates) {
+    const isAsync = name.endsWith('_async');
+    const nRequired = owner[name].length - defaults.length - (isAsync ? 1 : 0);
+    const converters = signature.split(' ').map(kind => CONVERTERS[kind] ?? null);
+    const isVariadic = converters.length === 1 && signature.endsWith('[]');
+
+    if (isAsync)
+        Gio._promisify(owner, name);
+
+    const original = owner[name];
+    const adapted = function (...args) {
+        if (isVariadic && (args.length !== 1 || !_isArray(args[0])))
+            args = [args];
+        for (let i = 0; i < defaults.length; i++)
+            args[nRequired + i] ??= defaults[i];
+        for (let i = 0; i < converters.length && i < args.length; i++) {
+            if (converters[i] !== null)
+                args[i] = converters[i](args[i]);
+        }
+        return allocates ? _callWithRoom(original, this, args) : original.apply(this, args);
+    };
+
+    owner[name] = adapted;
+    Object.defineProperty(adapted, 'length', {value: nRequired, configurable: true});
+}
+
+// Values
+
 // Returns a new tensor with a copy of a typed array.
 function _copyTypedArray(values, dtype, shape) {
-    const bytes = new GLib.Bytes(
-        new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    const view = Mtl.StridedView.new_empty(Mtl.Device.get_host(), dtype, shape);
 
-    return Mtl.StridedView.new_from_bytes(bytes, dtype, shape, null).copy();
+    // gjs makes bytes of the array for this call alone.
+    view.get_buffer().set_bytes(
+        0, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    return view;
 }
 
 // Returns the shape of nested arrays, from the first element of each.
@@ -95,38 +277,46 @@ function _shapeOfNested(values) {
     return shape;
 }
 
-// Returns the elements of nested arrays in one array. Throws if the arrays do
+function _checkNested(holds, part, position, expected) {
+    if (!holds) {
+        const where = position.map(i => `[${i}]`).join('');
+        const kind = Array.isArray(part) ? `array of ${part.length}` : typeof part;
+        throw new TypeError(`values${where} is of type ${kind}, not ${expected}`);
+    }
+}
+
+// Calls visit(row, position) for each innermost array. Throws if the arrays do
 // not have that shape.
+function _visitRows(values, shape, visit, position = []) {
+    const depth = position.length;
+
+    _checkNested(Array.isArray(values) && values.length === shape[depth], values, position,
+        `array of ${shape[depth]} as those before it`);
+    if (depth === shape.length - 1) {
+        visit(values, position);
+        return;
+    }
+
+    for (let i = 0; i < values.length; i++) {
+        position.push(i);
+        _visitRows(values[i], shape, visit, position);
+        position.pop();
+    }
+}
+
+// Returns the elements of nested arrays in one array. Throws if one is no
+// number, bigint or boolean.
 function _flattenNested(values, shape) {
     const flat = [];
-    const position = [];
 
-    const check = (holds, part, expected) => {
-        if (!holds) {
-            const where = position.map(i => `[${i}]`).join('');
-            const kind = Array.isArray(part) ? `array of ${part.length}` : typeof part;
-            throw new TypeError(`values${where} is of type ${kind}, not ${expected}`);
+    _visitRows(values, shape, (row, position) => {
+        for (let i = 0; i < row.length; i++) {
+            const value = row[i];
+            if (typeof value !== 'number')
+                _checkNested(_isScalar(value), value, [...position, i], 'number, bigint or boolean');
+            flat.push(value);
         }
-    };
-    const visit = part => {
-        const depth = position.length;
-
-        if (depth === shape.length) {
-            check(_isScalar(part), part, 'number, bigint or boolean');
-            flat.push(part);
-            return;
-        }
-
-        const isRow = Array.isArray(part) && part.length === shape[depth];
-        check(isRow, part, `array of ${shape[depth]} as those before it`);
-        for (let i = 0; i < part.length; i++) {
-            position.push(i);
-            visit(part[i]);
-            position.pop();
-        }
-    };
-
-    visit(values);
+    });
     return flat;
 }
 
@@ -138,6 +328,27 @@ function _guessDType(flat) {
         return Mtl.DType.BOOL;
 
     return Mtl.DType.FLOAT64;
+}
+
+// Returns the elements in the typed array of the dtype, or undefined if that
+// cannot hold all of them.
+function _packNumbers(flat, dtype) {
+    const name = Mtl.DType.to_string(dtype);
+    const isFloat = name.startsWith('float');
+
+    if (!(name in TYPED_ARRAYS) || _isComplex(dtype) || _isInteger64(dtype) || name === 'bool')
+        return undefined;
+
+    const packed = new TYPED_ARRAYS[name](flat.length);
+    for (let i = 0; i < packed.length; i++) {
+        const value = packed[i] = flat[i];
+        const kept = packed[i];
+
+        // A float is rounded, but not to infinity. NaN only differs from itself.
+        if (kept !== value && !(isFloat && (Number.isFinite(kept) || Number.isNaN(value))))
+            return undefined;
+    }
+    return packed;
 }
 
 function _newFromPairs(values, shape, dtype) {
@@ -164,7 +375,10 @@ function _newFromTypedArray(values, dtype) {
 
 function _newFromNested(values, dtype) {
     const shape = _shapeOfNested(values);
-    const flat = _flattenNested(values, shape);
+
+    _checkNested(Array.isArray(values) || _isScalar(values), values, [],
+        'number, bigint or boolean');
+    const flat = Array.isArray(values) ? _flattenNested(values, shape) : [values];
 
     dtype ??= _guessDType(flat);
     if (_isComplex(dtype))
@@ -177,7 +391,11 @@ function _newFromNested(values, dtype) {
         return Mtl.StridedView.new_from_variant(dtype, shape, variant);
     }
 
-    return Mtl.StridedView.new_from_doubles(dtype, shape, flat.map(Number));
+    const numbers = flat.some(value => typeof value === 'boolean') ? flat.map(Number) : flat;
+    const packed = _packNumbers(numbers, dtype);
+    return packed === undefined
+        ? Mtl.StridedView.new_from_doubles(dtype, shape, numbers)
+        : _copyTypedArray(packed, dtype, shape);
 }
 
 // Mtl.StridedView.from(values, dtype): a new tensor in host memory. The values
@@ -192,20 +410,21 @@ function _newFromNested(values, dtype) {
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
 // array has them interleaved, as toArray() and toTypedArray() return them.
 function _from(values, dtype = undefined) {
-    if (typeof dtype === 'string')
-        dtype = Mtl.DType.from_string(dtype);
+    if (dtype !== undefined && dtype !== null)
+        dtype = _toDType(dtype);
+    else
+        dtype = undefined;
 
     return ArrayBuffer.isView(values)
         ? _newFromTypedArray(values, dtype)
         : _newFromNested(values, dtype);
 }
 
-// Without this check, gjs would convert any value to an integer.
-function _checkIndices(indices) {
-    for (const index of indices) {
-        if (!Number.isInteger(index))
-            throw new TypeError(`Indices must be integers, not ${index} of type ${typeof index}`);
-    }
+// The functions as gjs makes them, without a check of the arguments.
+let _rawGetDouble, _rawSetDouble;
+
+function _toIndices(indices) {
+    return _toIntegers(indices.length === 1 && _isArray(indices[0]) ? indices[0] : indices, 'int64');
 }
 
 // view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
@@ -213,21 +432,21 @@ function _checkIndices(indices) {
 // and uint64 beyond 2^53 are rounded to the nearest Number; getBigInt() returns
 // them exactly.
 function _get(...indices) {
-    _checkIndices(indices);
     const dtype = this.get_dtype();
 
-    if (_isComplex(dtype))
+    indices = _toIndices(indices);
+    if (_complexDTypes.has(dtype))
         return this.get_complex(indices).slice(1);
 
-    const value = this.get_double(indices);
-    return dtype === Mtl.DType.BOOL ? value !== 0 : value;
+    const value = _rawGetDouble.call(this, indices);
+    return dtype === _boolDType ? value !== 0 : value;
 }
 
 // view.getBigInt(i, j): an element of int64 or uint64, exactly. get_int64() and
 // get_uint64() cannot do that: gjs converts their results to Numbers, and warns
 // beyond 2^53.
 function _getBigInt(...indices) {
-    _checkIndices(indices);
+    indices = _toIndices(indices);
     if (!_isInteger64(this.get_dtype()))
         throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
@@ -250,23 +469,37 @@ function _getBigInt(...indices) {
 // view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
 // A value that the dtype cannot hold is an error.
 function _set(value, ...indices) {
-    _checkIndices(indices);
-    if (Array.isArray(value)) {
+    indices = _toIndices(indices);
+    if (typeof value === 'number' || typeof value === 'boolean') {
+        _rawSetDouble.call(this, indices, Number(value));
+    } else if (Array.isArray(value)) {
         if (value.length !== 2)
             throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
         if (!_isComplex(this.get_dtype()))
             throw new TypeError('A pair [re, im] only works for elements of complex types');
         this.set_complex(indices, ...value);
-    } else if (typeof value === 'bigint' && this.get_dtype() === Mtl.DType.UINT64) {
-        this.set_uint64(indices, value);
     } else if (typeof value === 'bigint') {
-        this.set_int64(indices, value);
-    } else if (_isScalar(value)) {
-        this.set_double(indices, Number(value));
+        if (this.get_dtype() === Mtl.DType.UINT64)
+            this.set_uint64(indices, value);
+        else
+            this.set_int64(indices, value);
     } else {
         throw new TypeError(
             `The value is of type ${typeof value}, not number, bigint, boolean or [re, im]`);
     }
+}
+
+// view.fill(value), view.fill_async(value): a number, bigint or boolean, or the
+// bytes of an element.
+function _fillWithNumbers(original, suffix) {
+    return function (value, ...rest) {
+        if (typeof value === 'bigint')
+            return this[`copy_from${suffix}`](_from(value, this.get_dtype()), ...rest);
+        if (_isScalar(value))
+            return this[`fill_double${suffix}`](Number(value), ...rest);
+
+        return original.call(this, value, ...rest);
+    };
 }
 
 // [...view]: the parts along the first axis. If there is one dimension, the
@@ -302,28 +535,55 @@ function _toTypedArray() {
     return new TYPED_ARRAYS[name](this.dup_bytes().toArray().buffer);
 }
 
+function _listBooleans(values) {
+    const booleans = [];
+
+    for (let i = 0; i < values.length; i++)
+        booleans[i] = values[i] !== 0;
+    return booleans;
+}
+
+// Cuts values into rows. The loop uses nothing by a global name, neither Array
+// nor a function: in a file such as this, that takes as long as many elements.
+function _cutIntoRows(values, nRows, length) {
+    const rows = [];
+    let position = 0;
+
+    // Complex numbers.
+    if (length === 2) {
+        for (let i = 0; i < nRows; i++)
+            rows.push([values[2 * i], values[2 * i + 1]]);
+        return rows;
+    }
+
+    for (let i = 0; i < nRows; i++) {
+        const row = [];
+        for (let j = 0; j < length; j++)
+            row[j] = values[position++];
+        rows[i] = row;
+    }
+    return rows;
+}
+
 // view.toArray(): a copy as nested arrays, with elements as get() returns them.
 // If elements have several lanes, the innermost arrays hold the lanes.
 function _toArray() {
     const dtype = this.get_dtype();
-    const lanes = this.get_lanes();
-    const shape = lanes === 1 ? this.get_shape() : [...this.get_shape(), lanes];
-    const isComplex = _isComplex(dtype);
-    const flat = this.toTypedArray();
-    let position = 0;
+    const shape = [1, ...this.get_shape()];
+    // A bigint for each element would take much longer.
+    const flat = (_isInteger64(dtype) ? this.to_dtype(Mtl.DType.FLOAT64) : this).toTypedArray();
 
-    const nextElement = () => {
-        if (isComplex)
-            return [flat[position++], flat[position++]];
+    if (this.get_lanes() > 1)
+        shape.push(this.get_lanes());
+    if (_isComplex(dtype))
+        shape.push(2);
 
-        const value = Number(flat[position++]);
-        return dtype === Mtl.DType.BOOL ? value !== 0 : value;
-    };
-    const nextPart = axis => axis === shape.length
-        ? nextElement()
-        : Array.from({length: shape[axis]}, () => nextPart(axis + 1));
-
-    return nextPart(0);
+    let parts = dtype === Mtl.DType.BOOL ? _listBooleans(flat) : flat;
+    while (shape.length > 1) {
+        const length = shape.pop();
+        parts = _cutIntoRows(parts, shape.reduce((product, extent) => product * extent), length);
+    }
+    return parts[0];
 }
 
 // statistics.minimum, statistics.maximum: Numbers; exact bigints for elements of
@@ -390,70 +650,338 @@ function _forEachTensor(callback, thisArgument = undefined) {
         callback.call(thisArgument, view, name, this);
 }
 
+// New tensors
+
+function _place(view, device) {
+    return device === null || device === undefined
+        ? view
+        : view.to_device(device);
+}
+
+// Mtl.array(values, dtype, device): as Mtl.StridedView.from().
+function _array(values, dtype = undefined, device = null) {
+    return _place(_from(values, dtype), device);
+}
+
+// Mtl.zeros(shape, dtype, device)
+function _zeros(shape, dtype = Mtl.DType.FLOAT32, device = null) {
+    return Mtl.StridedView.new_zeros(device, dtype, shape);
+}
+
+// Mtl.empty(shape, dtype, device): the elements are arbitrary.
+function _empty(shape, dtype = Mtl.DType.FLOAT32, device = null) {
+    return Mtl.StridedView.new_empty(device, dtype, shape);
+}
+
+// Mtl.full(shape, value, dtype, device)
+function _full(shape, value, dtype = Mtl.DType.FLOAT32, device = null) {
+    const view = _empty(shape, dtype, device);
+
+    view.fill(value);
+    return view;
+}
+
+// Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
+// start + step and so on, before stop.
+function _arange(start, stop = undefined, step = 1, dtype = Mtl.DType.FLOAT32, device = null) {
+    if (stop === undefined)
+        [start, stop] = [0, start];
+    if (![start, stop, step].every(Number.isFinite) || step === 0)
+        throw new RangeError(`There is no range from ${start} to ${stop} in steps of ${step}`);
+
+    const values = new Float64Array(Math.max(0, Math.ceil((stop - start) / step)));
+    for (let i = 0; i < values.length; i++)
+        values[i] = start + i * step;
+    return _place(_newFromTypedArray(values, _toDType(dtype)), device);
+}
+
 function _defineGetters(prototype, getters) {
     for (const [name, get] of Object.entries(getters))
         Object.defineProperty(prototype, name, {get, configurable: true});
 }
 
 function _defineMethods(object, methods) {
-    for (const [name, value] of Object.entries(methods))
-        Object.defineProperty(object, name, {value, configurable: true, writable: true});
-}
+    for (const name of Reflect.ownKeys(methods)) {
+        const value = methods[name];
 
-// Gives the last arguments of the methods default values. An asynchronous
-// method without a callback returns a promise.
-function _giveDefaults(object, methods) {
-    for (const [name, defaults] of Object.entries(methods)) {
-        const isAsync = name.endsWith('_async');
-        const nRequired = object[name].length - defaults.length - (isAsync ? 1 : 0);
-
-        if (isAsync)
-            Gio._promisify(object, name);
-
-        const original = object[name];
-        object[name] = function (...args) {
-            defaults.forEach((value, i) => {
-                args[nRequired + i] ??= value;
-            });
-            return original.apply(this, args);
-        };
+        // What gjs has defined may be replaced, but not defined again.
+        if (Object.hasOwn(object, name))
+            object[name] = value;
+        else
+            Object.defineProperty(object, name, {value, configurable: true, writable: true});
     }
 }
 
-function _init() {
-    Mtl = this;
-    Gio = imports.gi.Gio;
-    GLib = imports.gi.GLib;
+// What the arguments of functions may be, for _adapt(), with the defaults of the
+// last ones. A test compares this with the typelib.
+function _listSignatures() {
+    const {PRIORITY_DEFAULT} = GLib;
+    const {AUTO} = Mtl.FileMode;
+    const {NONE} = Mtl.TensorChecks;
+
+    // Of layouts, and of views.
+    const layoutMethods = {
+        broadcast_to: ['int64[]'],
+        flatten: ['int32 int32', 0, -1],
+        flatten_mask: ['uint64'],
+        get_extent: ['int32'],
+        get_stride: ['int32'],
+        narrow: ['int32 int64 int64 int64', 1],
+        permute: ['int32[]'],
+        reshape: ['int64[]'],
+        select: ['int32 int64'],
+        slice: ['slice'],
+        squeeze_axes: ['int32[]'],
+        swap_axes: ['int32 int32'],
+        unsqueeze: ['int32[]'],
+    };
+
+    // The last arguments are the priority, a Gio.Cancellable and the progress.
+    return new Map([
+        [Mtl, {
+            set_max_threads: ['uint32'],
+        }],
+        [Mtl.DType, {
+            get_bits: ['dtype'],
+            to_string: ['dtype'],
+        }],
+        [Mtl.Device, {
+            get: ['- int32', 0],
+        }],
+        [Mtl.Device.prototype, {
+            synchronize: ['-', null],
+            synchronize_async: ['-', null],
+        }],
+        [Mtl.Event, {
+            new: ['device', null],
+        }],
+        [Mtl.Event.prototype, {
+            signal: ['uint64'],
+            wait: ['uint64 int64 -', null],
+            wait_async: ['uint64 int64 -', null],
+        }],
+        [Mtl.Buffer, {
+            new: ['device uint64 -'],
+            new_from_bytes: ['device -'],
+            new_from_bytes_full: ['device - -'],
+            new_mapped: ['file device uint64 uint64 -', null],
+            new_uninitialized: ['device uint64 -'],
+        }],
+        [Mtl.Buffer.prototype, {
+            copy: ['-', null],
+            copy_from: ['uint64 - uint64 uint64 -', null],
+            did_modify: ['uint64 uint64'],
+            dup_bytes: ['uint64 uint64'],
+            fill: ['uint64 uint64 -'],
+            ref_bytes: ['uint64 uint64'],
+            set_bytes: ['uint64 -'],
+            slice: ['uint64 uint64'],
+            synchronize: ['-', null],
+        }],
+        [Mtl.StridedLayout, {
+            new: ['int64[] int64[] uint32'],
+            new_dense: ['int64[] - uint32'],
+            new_dense_for_axes: ['int64[] int32[] uint32'],
+            new_for_bytes: ['int64[] int64[] uint32'],
+        }],
+        [Mtl.StridedLayout.prototype, {
+            ...layoutMethods,
+            get_max_compatible_item_bits: ['uint32 uint64 int32'],
+            repack: ['uint32 int32 -', -1, true],
+        }],
+        [Mtl.StridedView, {
+            new: ['- - dtype uint64', 0],
+            new_empty: ['device dtype int64[]'],
+            new_from_bytes: ['- dtype int64[] int64[]', null],
+            new_from_doubles: ['dtype int64[] -'],
+            new_from_variant: ['dtype int64[] -'],
+            new_full: ['device dtype int64[] -'],
+            new_like: ['-'],
+            new_zeros: ['device dtype int64[]'],
+        }],
+        [Mtl.StridedView.prototype, {
+            ...layoutMethods,
+            all_close: ['view - -', 1e-5, 1e-8],
+            array_equal: ['view'],
+            copy: ['-'],
+            copy_from: ['view'],
+            copy_from_async: ['view - -', null, null],
+            copy_scaled_from: ['view - -', 0],
+            copy_scaled_from_async: ['view - - - -', 0, null, null],
+            dup_bytes: ['-'],
+            export_dlpack_full: ['- - int32 - uint64 -',
+                Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
+            fill_async: ['- - -', null, null],
+            fill_double_async: ['- - -', null, null],
+            format: ['uint64'],
+            get_complex: ['int64[]'],
+            get_double: ['int64[]'],
+            get_int64: ['int64[]'],
+            get_max_compatible_item_bits: ['uint32 int32'],
+            get_statistics: ['-', null],
+            get_statistics_async: ['- -', null, null],
+            get_statistics_full: ['- -', null, null],
+            get_uint64: ['int64[]'],
+            reinterpret: ['dtype'],
+            set_complex: ['int64[] - -'],
+            set_double: ['int64[] -'],
+            set_int64: ['int64[] int64'],
+            set_uint64: ['int64[] uint64'],
+            to_contiguous: ['-'],
+            to_contiguous_async: ['- -', null, null],
+            to_device: ['- -'],
+            to_device_async: ['- - - -', null, null],
+            to_dtype: ['dtype'],
+            to_dtype_async: ['dtype - -', null, null],
+        }],
+        [Mtl.TensorFile, {
+            open: ['file -', null],
+            open_async: ['file device - int32 -', null, AUTO, PRIORITY_DEFAULT, null],
+            open_full: ['file device - -', null, AUTO, null],
+        }],
+        [Mtl.TensorFile.prototype, {
+            check: ['- - -', NONE, null, null],
+            check_async: ['- int32 - -', NONE, PRIORITY_DEFAULT, null, null],
+            load_view: ['- -', null],
+            load_views: ['- - -', null, null, null],
+            load_views_async: ['- int32 - -', null, PRIORITY_DEFAULT, null, null],
+            match_names: ['-', null],
+            prefetch: ['- -', null],
+        }],
+        [Mtl.TensorFileBuilder.prototype, {
+            add: ['- view'],
+            add_converted: ['- view dtype'],
+            set_alignment: ['uint32'],
+            write: ['file - -', null, null],
+            write_async: ['file int32 - -', PRIORITY_DEFAULT, null, null],
+            write_shards: ['file uint64 - -', null, null],
+            write_shards_async: ['file uint64 int32 - -', PRIORITY_DEFAULT, null, null],
+        }],
+        [Mtl.TensorFileEntry.prototype, {
+            check: ['- -', NONE, null],
+            load_view: ['-', null],
+        }],
+    ]);
+}
+
+// The functions that may allocate memory of tensors. A test compares them with
+// what they do.
+function _listAllocating() {
+    return new Map([
+        [Mtl.Buffer, ['new', 'new_from_bytes', 'new_from_bytes_full', 'new_uninitialized']],
+        [Mtl.Buffer.prototype, ['copy', 'dup_bytes']],
+        [Mtl.StridedView, ['new_empty', 'new_from_bytes', 'new_from_doubles', 'new_from_variant',
+            'new_full', 'new_like', 'new_zeros']],
+        [Mtl.StridedView.prototype, ['copy', 'dup_bytes', 'export_dlpack_full', 'to_contiguous',
+            'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async']],
+        [Mtl.TensorFile.prototype, ['load_view', 'load_views', 'load_views_async']],
+        [Mtl.TensorFileEntry.prototype, ['load_view']],
+    ]);
+}
+
+function _adaptFunctions() {
+    const allocating = _listAllocating();
+
+    for (const [owner, functions] of _listSignatures()) {
+        for (const [name, [signature, ...defaults]] of Object.entries(functions)) {
+            const allocates = allocating.get(owner)?.includes(name) ?? false;
+            _adapt(owner, name, signature, defaults, allocates);
+        }
+    }
+}
+
+// What views, layouts and entries of files have.
+const SHAPED_GETTERS = {
+    shape() {
+        return this.get_shape();
+    },
+    ndim() {
+        return this.get_shape().length;
+    },
+    size() {
+        return this.get_shape().reduce((product, extent) => product * extent, 1);
+    },
+};
+
+const LAYOUT_GETTERS = {
+    ...SHAPED_GETTERS,
+    strides() {
+        return this.get_strides();
+    },
+    ndim() {
+        return this.get_n_dims();
+    },
+    size() {
+        return this.get_volume();
+    },
+    // In bytes. An element of less than a byte counts as one.
+    itemsize() {
+        return Math.ceil(this.get_item_bits() / 8);
+    },
+    T() {
+        return this.transpose();
+    },
+};
+
+function _defineMembers() {
+    _defineGetters(Mtl.Buffer.prototype, {
+        nbytes() {
+            return this.get_size();
+        },
+    });
 
     for (const {prototype} of [Mtl.StridedLayout, Mtl.StridedView]) {
-        _defineGetters(prototype, {
-            shape() {
-                return this.get_shape();
-            },
-            strides() {
-                return this.get_strides();
-            },
-            ndim() {
-                return this.get_n_dims();
-            },
-            size() {
-                return this.get_volume();
-            },
-        });
+        const {squeeze, transpose, flip} = prototype;
+
+        _defineGetters(prototype, LAYOUT_GETTERS);
         _defineMethods(prototype, {
+            // Without arguments, all axes.
+            flip(...axes) {
+                axes = _isArray(axes[0]) ? axes[0] : axes;
+                axes = axes.length > 0 ? _toIntegers(axes, 'int32') : [...this.get_shape().keys()];
+                return axes.length === 0
+                    ? this.transpose()
+                    : axes.reduce((part, axis) => flip.call(part, axis), this);
+            },
+            squeeze(...axes) {
+                return axes.length === 0 ? squeeze.call(this) : this.squeeze_axes(...axes);
+            },
             toString() {
                 return this.to_string();
             },
+            transpose(...axes) {
+                return axes.length === 0 ? transpose.call(this) : this.permute(...axes);
+            },
         });
     }
 
+    const {fill, fill_async: fillAsync, to_device: toDevice} = Mtl.StridedView.prototype;
     _defineMethods(Mtl.StridedView, {from: _from});
+    _defineGetters(Mtl.StridedView.prototype, {
+        // In bytes, of elements side by side.
+        nbytes() {
+            return Math.ceil(this.get_volume() * this.get_item_bits() / 8);
+        },
+        // As of an array; a view without dimensions has none.
+        length() {
+            return this.get_shape()[0];
+        },
+    });
     _defineMethods(Mtl.StridedView.prototype, {
+        fill: _fillWithNumbers(fill, ''),
+        fill_async: _fillWithNumbers(fillAsync, '_async'),
         get: _get,
         getBigInt: _getBigInt,
         set: _set,
         toTypedArray: _toTypedArray,
         toArray: _toArray,
+        toJSON: _toArray,
+        // By default where the host can access it.
+        to_device(device, mode = undefined) {
+            const {HOST, SHARED} = Mtl.StorageMode;
+            return toDevice.call(this, device,
+                mode ?? (device.supports_storage_mode(HOST) ? HOST : SHARED));
+        },
     });
 
     _defineGetters(Mtl.Statistics.prototype, {
@@ -474,6 +1002,15 @@ function _init() {
         },
     });
 
+    _defineGetters(Mtl.TensorFileEntry.prototype, {
+        ...SHAPED_GETTERS,
+        itemsize() {
+            return Math.ceil(Mtl.DType.get_bits(this.get_dtype()) / 8);
+        },
+        nbytes() {
+            return this.get_n_bytes();
+        },
+    });
     _defineGetters(Mtl.TensorFile.prototype, {
         size() {
             return this.get_n_items();
@@ -491,56 +1028,70 @@ function _init() {
         forEach: _forEachTensor,
     });
 
-    // The last arguments are the priority, a Gio.Cancellable and the progress.
-    const {PRIORITY_DEFAULT} = GLib;
-    const {AUTO} = Mtl.FileMode;
-    _giveDefaults(Mtl.Device.prototype, {synchronize: [null]});
-    _giveDefaults(Mtl.Event.prototype, {wait: [null]});
-    _giveDefaults(Mtl.Buffer, {new_mapped: [null]});
-    _giveDefaults(Mtl.Buffer.prototype, {
-        copy: [null],
-        copy_from: [null],
-        synchronize: [null],
-    });
-    _giveDefaults(Mtl.StridedLayout.prototype, {repack: [-1, true]});
-    _giveDefaults(Mtl.StridedView.prototype, {
-        copy_from_async: [null, null],
-        copy_scaled_from: [0],
-        copy_scaled_from_async: [0, null, null],
-        export_dlpack_full: [Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
-        fill_async: [null, null],
-        fill_double_async: [null, null],
-        get_statistics: [null],
-        get_statistics_async: [null, null],
-        get_statistics_full: [null, null],
-        to_contiguous_async: [null, null],
-        to_device_async: [null, null],
-        to_dtype_async: [null, null],
-    });
-    _giveDefaults(Mtl.TensorFile, {
-        open: [null],
-        open_async: [null, AUTO, PRIORITY_DEFAULT, null],
-        open_full: [null, AUTO, null],
-    });
-    _giveDefaults(Mtl.TensorFile.prototype, {
-        check: [null, null],
-        check_async: [PRIORITY_DEFAULT, null, null],
-        load_view: [null],
-        load_views: [null, null, null],
-        load_views_async: [null, PRIORITY_DEFAULT, null, null],
-        prefetch: [null],
-    });
-    _giveDefaults(Mtl.TensorFileBuilder.prototype, {
-        write: [null, null],
-        write_async: [PRIORITY_DEFAULT, null, null],
-        write_shards: [null, null],
-        write_shards_async: [PRIORITY_DEFAULT, null, null],
-    });
-    _giveDefaults(Mtl.TensorFileEntry.prototype, {check: [null], load_view: [null]});
+    for (const [{prototype}, iterate] of [[Mtl.StridedView, _iterate],
+        [Mtl.TensorFile, _iterateFile]])
+        _defineMethods(prototype, {[Symbol.iterator]: iterate});
 
-    for (const [{prototype}, value] of [[Mtl.StridedView, _iterate],
-        [Mtl.TensorFile, _iterateFile]]) {
-        Object.defineProperty(prototype, Symbol.iterator,
-            {value, configurable: true, writable: true});
+    _defineMethods(Mtl, {
+        arange: _arange,
+        array: _array,
+        empty: _empty,
+        full: _full,
+        zeros: _zeros,
+    });
+}
+
+// For functions that make an object of bytes.
+function _watchBorrowed(owner, name, position, getSize) {
+    const original = owner[name];
+
+    owner[name] = function (...args) {
+        const object = original.apply(this, args);
+        _noteBorrowed(args[position], getSize(object));
+        return object;
+    };
+}
+
+// Versions of gjs that do not release the objects of an array that a function
+// returns (GNOME/gjs#542).
+function _keepsReturnedObjects() {
+    const {version} = imports.system;
+
+    return version < 17403 || (version >= 17500 && version < 17601);
+}
+
+function _releaseReturned(objects) {
+    objects.forEach(object => object.unref());
+    return objects;
+}
+
+function _watchReturned() {
+    if (!_keepsReturnedObjects())
+        return;
+
+    for (const name of ['load_views', 'load_views_finish']) {
+        const original = Mtl.TensorFile.prototype[name];
+
+        Mtl.TensorFile.prototype[name] = function (...args) {
+            return _releaseReturned(original.apply(this, args));
+        };
     }
+}
+
+function _init() {
+    Mtl = this;
+    Gio = imports.gi.Gio;
+    GLib = imports.gi.GLib;
+
+    _boolDType = Mtl.DType.BOOL;
+    _complexDTypes = new Set([Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128]);
+    _rawGetDouble = Mtl.StridedView.prototype.get_double;
+    _rawSetDouble = Mtl.StridedView.prototype.set_double;
+
+    _adaptFunctions();
+    _watchReturned();
+    _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
+    _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 1, buffer => buffer.get_size());
+    _watchBorrowed(Mtl.Buffer, 'new_from_bytes_full', 1, buffer => buffer.get_size());
+    _defineMembers();
 }

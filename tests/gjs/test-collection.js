@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+// Programs that drop tensors without a word hold little memory.
+
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import Mtl from 'gi://Mtl?version=1';
+
+import {equal, ok, run, test} from './tap.js';
+
+const MIB = 1024 * 1024;
+const FRAME = [3000, 3000];                      // 36 MB of float32
+const FRAME_SIZE = 36e6;
+// More than that is not alive beside what is held.
+const LIMIT = 350e6;
+
+const {system} = imports;
+const host = Mtl.Device.get_host();
+
+// The peak of the memory of this process in RAM since it was last reset, or
+// undefined on systems that do not tell.
+function readPeak() {
+    try {
+        const [, text] = GLib.file_get_contents('/proc/self/status');
+        return Number(/^VmHWM:\s+(\d+) kB$/m.exec(new TextDecoder().decode(text))[1]) * 1024;
+    } catch {
+        return undefined;
+    }
+}
+
+function resetPeak() {
+    try {
+        const stream = Gio.File.new_for_path('/proc/self/clear_refs').append_to(0, null);
+        stream.write_all(new TextEncoder().encode('5'), null);
+        stream.close(null);
+    } catch {
+        // The peak is then that of the whole program.
+    }
+}
+
+// Calls a function that makes and drops a frame. Returns the most that was
+// allocated after a call, beyond what was before.
+async function dropFrames(nFrames, makeFrame) {
+    let most = 0;
+
+    system.gc();
+    const before = Mtl.get_allocated_size();
+
+    for (let i = 0; i < nFrames; i++) {
+        // eslint-disable-next-line no-await-in-loop
+        await makeFrame(i);
+        most = Math.max(most, Mtl.get_allocated_size() - before);
+    }
+    return most;
+}
+
+function countCollections(callback) {
+    const collect = system.gc;
+    let n = 0;
+
+    system.gc = () => {
+        n++;
+        collect();
+    };
+    try {
+        callback();
+    } finally {
+        system.gc = collect;
+    }
+    return n;
+}
+
+const kept = Mtl.full(FRAME, 1, 'float32', host);
+const typed = new Float32Array(FRAME[0] * FRAME[1]);
+const folder = GLib.Dir.make_tmp('mtldl-XXXXXX');
+const path = GLib.build_filenamev([folder, 'frame.safetensors']);
+const builder = new Mtl.TensorFileBuilder();
+builder.add('frame', kept);
+builder.write(path);
+const tensors = Mtl.TensorFile.open_full(path, host, Mtl.FileMode.READ);
+
+test('600 frames, one after another', async () => {
+    const most = await dropFrames(600, () => Mtl.empty(FRAME));
+    ok(most < LIMIT, `${most / 1e6} MB`);
+});
+
+test('frames that are written to', async () => {
+    resetPeak();
+    await dropFrames(20, i => {
+        const frame = Mtl.StridedView.new_empty(host, 'float32', FRAME);
+        frame.fill(i);
+        frame.note = 'with an attribute';
+    });
+    const peak = readPeak();
+    ok(peak === undefined || peak < 500e6, `${peak / 1e6} MB`);
+});
+
+// All ways to make a frame.
+const MAKERS = {
+    'Mtl.zeros': () => Mtl.zeros(FRAME),
+    'Mtl.full': () => Mtl.full(FRAME, 3),
+    'Mtl.arange': () => Mtl.arange(FRAME[0] * FRAME[1]),
+    'Mtl.array': () => Mtl.array(typed),
+    'StridedView.from': () => Mtl.StridedView.from(typed),
+    'StridedView.new_full': () => Mtl.StridedView.new_full(host, 'float32', FRAME, 3),
+    'StridedView.new_like': () => Mtl.StridedView.new_like(kept),
+    'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'float32', FRAME),
+    'Buffer.new': () => Mtl.Buffer.new(host, FRAME_SIZE, Mtl.StorageMode.HOST),
+    'Buffer.new_uninitialized': () =>
+        Mtl.Buffer.new_uninitialized(host, FRAME_SIZE, Mtl.StorageMode.HOST),
+    'Buffer.copy': () => kept.get_buffer().copy(),
+    'Buffer.dup_bytes': () => kept.get_buffer().dup_bytes(0, FRAME_SIZE),
+    'copy': () => kept.copy(),
+    'dup_bytes': () => kept.dup_bytes(),
+    'to_contiguous': () => kept.T.to_contiguous(),
+    'to_contiguous_async': () => kept.T.to_contiguous_async(),
+    'to_dtype': () => kept.to_dtype('int32'),
+    'to_dtype_async': () => kept.to_dtype_async('int32'),
+    'toTypedArray': () => kept.toTypedArray(),
+    'toTypedArray of a column': () => kept.T.toTypedArray(),
+    'export_dlpack_full': () => kept.export_dlpack_full(Mtl.DlpackFlags.COPY),
+    'TensorFile.get': () => tensors.get('frame'),
+    'TensorFile.load_view': () => tensors.load_view('frame'),
+    'TensorFile.load_views': () => tensors.load_views(),
+    'TensorFile.load_views_async': () => tensors.load_views_async(),
+    'TensorFile.values': () => [...tensors.values()],
+    'TensorFileEntry.load_view': () => tensors.lookup_entry('frame').load_view(),
+    'a frame in a circle': () => {
+        const frame = kept.copy();
+        frame.self = {frame};
+    },
+};
+
+for (const [name, makeFrame] of Object.entries(MAKERS)) {
+    test(`frames of ${name}`, async () => {
+        const most = await dropFrames(10, makeFrame);
+        ok(most < LIMIT, `${most / 1e6} MB`);
+    });
+}
+
+test('frames of bytes', async () => {
+    const bytes = new Uint8Array(typed.buffer);
+    const makers = [
+        () => Mtl.StridedView.new_from_bytes(bytes, 'float32', FRAME),
+        () => Mtl.StridedView.new_from_bytes(new GLib.Bytes(bytes), 'float32', FRAME),
+        () => Mtl.Buffer.new_from_bytes(host, new GLib.Bytes(bytes)),
+        () => Mtl.Buffer.new_from_bytes_full(host, bytes, Mtl.BufferFlags.READ_ONLY),
+    ];
+
+    for (const makeFrame of makers) {
+        resetPeak();
+        // eslint-disable-next-line no-await-in-loop
+        await dropFrames(16, makeFrame);
+        const peak = readPeak();
+        ok(peak === undefined || peak < 600e6, `${makeFrame}: ${peak / 1e6} MB`);
+    }
+});
+
+test('nothing is left of what was dropped', async () => {
+    system.gc();
+    const before = Mtl.get_allocated_size();
+
+    for (const makeFrame of Object.values(MAKERS)) {
+        // eslint-disable-next-line no-await-in-loop
+        await makeFrame();
+        // eslint-disable-next-line no-await-in-loop
+        await null;
+    }
+    Mtl.zeros([1]);
+    system.gc();
+    equal(Mtl.get_allocated_size() - before, 0);
+});
+
+test('what is held is not collected again and again', () => {
+    const held = [];
+    const size = 64 * MIB;
+
+    // 16 GiB, of which the system provides none, as nothing is written.
+    const n = countCollections(() => {
+        while (held.length < 256)
+            held.push(Mtl.StridedView.new_empty(host, 'uint8', [size]));
+    });
+    ok(n > 0 && n < 30, `${n} collections`);
+    ok(held.every(view => view.size === size));
+});
+
+test('after much was held, little is again', async () => {
+    const most = await dropFrames(100, () => Mtl.empty(FRAME));
+    ok(most < LIMIT, `${most / 1e6} MB`);
+});
+
+test('small tensors are not worth a collection', () => {
+    equal(countCollections(() => {
+        for (let i = 0; i < 10000; i++)
+            Mtl.zeros([3, 3]);
+    }), 0);
+});
+
+test('the same bytes count once', () => {
+    const bytes = new GLib.Bytes(new Uint8Array(MIB));
+
+    equal(countCollections(() => {
+        for (let i = 0; i < 1000; i++)
+            Mtl.StridedView.new_from_bytes(bytes, 'uint8', [MIB]);
+    }), 0);
+});
+
+test('garbage makes room for what is needed', () => {
+    const collect = system.gc;
+    const {new_empty: make} = Mtl.StridedView;
+    let n = 0;
+
+    system.gc = () => n++;
+    try {
+        make(host, 'uint8', [2 ** 62]);
+        ok(false);
+    } catch (error) {
+        ok(error.matches(Mtl.Error, Mtl.Error.NO_MEMORY), `${error}`);
+    } finally {
+        system.gc = collect;
+    }
+    equal(n, 1);
+});
+
+await run();
