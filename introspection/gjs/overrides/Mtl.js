@@ -6,7 +6,7 @@
 // namespace.
 
 let Gio, GLib, Mtl;
-let _boolDType, _complexDTypes;
+let _complexDTypes;
 
 // The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -70,9 +70,9 @@ function _isScalar(value) {
     return ['number', 'bigint', 'boolean'].includes(typeof value);
 }
 
-function _isArray(value) {
-    return Array.isArray(value) || ArrayBuffer.isView(value);
-}
+// The names are looked up here, once: in a file such as this, that takes long.
+const _isArray = (({isArray}, {isView}) => value => isArray(value) || isView(value))(
+    Array, ArrayBuffer);
 
 function _isComplex(dtype) {
     return _complexDTypes.has(dtype);
@@ -160,30 +160,54 @@ function _show(value) {
     return typeof value === 'string' ? `“${value}”` : String(value);
 }
 
-function _toInteger(value, type) {
-    // An integer between these is safe in any type.
-    if (Number.isInteger(value) && value >= 0 && value < 2 ** 31)
-        return value;
+// For each type of integers, the function that checks an argument, and that for
+// arrays, where a number stands for an array of one.
+function _makeIntegerConverters() {
+    const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
+    const {isInteger, isSafeInteger} = Number;
+    const [toNumber, show] = [Number, _show];
 
-    if (!Number.isInteger(value) && typeof value !== 'bigint')
-        throw new TypeError(`An integer is needed, not ${_show(value)} of type ${typeof value}`);
+    function toInteger(value, type) {
+        // An integer of 31 bits is safe in any type.
+        if (typeof value === 'number' && value === (value | 0) && value >= 0)
+            return value;
 
-    const [min, max] = INTEGER_LIMITS[type];
-    if (value < min || value > max)
-        throw new RangeError(`${value} is not in the range of ${type}, ${min} to ${max}`);
+        if (!isInteger(value) && typeof value !== 'bigint') {
+            throw new TypeError(
+                `An integer is needed, not ${show(value)} of type ${typeof value}`);
+        }
 
-    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+        const [min, max] = INTEGER_LIMITS[type];
+        if (value < min || value > max)
+            throw new RangeError(`${value} is not in the range of ${type}, ${min} to ${max}`);
+
+        return isSafeInteger(toNumber(value)) ? toNumber(value) : value;
+    }
+
+    function toIntegers(values, type) {
+        if (values === null || values === undefined)
+            return null;
+        if (!isArray(values))
+            return [toInteger(values, type)];
+
+        // Most often nothing is to be done. No type of arrays is unsigned.
+        let i = 0;
+        while (i < values.length && typeof values[i] === 'number' && values[i] === (values[i] | 0))
+            i++;
+        return i === values.length && isList(values)
+            ? values
+            : makeList(values, value => toInteger(value, type));
+    }
+
+    const converters = {};
+    for (const type of Object.keys(INTEGER_LIMITS)) {
+        converters[type] = value => toInteger(value, type);
+        converters[`${type}[]`] = values => toIntegers(values, type);
+    }
+    return converters;
 }
 
-// A number stands for an array of one.
-function _toIntegers(values, type) {
-    if (values === null || values === undefined)
-        return null;
-    if (!_isArray(values))
-        return [_toInteger(values, type)];
-
-    return Array.from(values, value => _toInteger(value, type));
-}
+const INTEGER_CONVERTERS = _makeIntegerConverters();
 
 function _toDType(dtype) {
     if (typeof dtype === 'string')
@@ -220,11 +244,8 @@ const CONVERTERS = {
     file: _toFile,
     slice: _toSlice,
     view: _toView,
+    ...INTEGER_CONVERTERS,
 };
-for (const type of Object.keys(INTEGER_LIMITS)) {
-    CONVERTERS[type] = value => _toInteger(value, type);
-    CONVERTERS[`${type}[]`] = values => _toIntegers(values, type);
-}
 
 // Makes a function take what people pass. The signature names a converter for
 // each parameter, or '-'; the last parameters have defaults. Asynchronous
@@ -239,8 +260,9 @@ function _adapt(owner, name, signature, defaults, allocates) {
         Gio._promisify(owner, name);
 
     const original = owner[name];
+    const [isArray, callWithRoom] = [_isArray, _callWithRoom];
     const adapted = function (...args) {
-        if (isVariadic && (args.length !== 1 || !_isArray(args[0])))
+        if (isVariadic && (args.length !== 1 || !isArray(args[0])))
             args = [args];
         for (let i = 0; i < defaults.length; i++)
             args[nRequired + i] ??= defaults[i];
@@ -248,7 +270,7 @@ function _adapt(owner, name, signature, defaults, allocates) {
             if (converters[i] !== null)
                 args[i] = converters[i](args[i]);
         }
-        return allocates ? _callWithRoom(original, this, args) : original.apply(this, args);
+        return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
     };
 
     owner[name] = adapted;
@@ -420,26 +442,46 @@ function _from(values, dtype = undefined) {
         : _newFromNested(values, dtype);
 }
 
-// The functions as gjs makes them, without a check of the arguments.
-let _rawGetDouble, _rawSetDouble;
-
 function _toIndices(indices) {
-    return _toIntegers(indices.length === 1 && _isArray(indices[0]) ? indices[0] : indices, 'int64');
+    return INTEGER_CONVERTERS['int64[]'](
+        indices.length === 1 && _isArray(indices[0]) ? indices[0] : indices);
 }
 
-// view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
-// If elements have several lanes, the last index is the lane. Elements of int64
-// and uint64 beyond 2^53 are rounded to the nearest Number; getBigInt() returns
-// them exactly.
-function _get(...indices) {
-    const dtype = this.get_dtype();
+// The functions for single elements.
+function _makeElementAccess() {
+    const {BOOL, COMPLEX32, COMPLEX64, COMPLEX128} = Mtl.DType;
+    const {get_double: getDouble, set_double: setDouble} = Mtl.StridedView.prototype;
+    const [isArray, setOther] = [_isArray, _setOther];
+    const toIntegers = INTEGER_CONVERTERS['int64[]'];
+    const toIndices = indices =>
+        toIntegers(indices.length === 1 && isArray(indices[0]) ? indices[0] : indices);
 
-    indices = _toIndices(indices);
-    if (_complexDTypes.has(dtype))
-        return this.get_complex(indices).slice(1);
+    // view.get(i, j): a Number; a boolean for bool, [re, im] for complex dtypes.
+    // If elements have several lanes, the last index is the lane. Elements of
+    // int64 and uint64 beyond 2^53 are rounded to the nearest Number;
+    // getBigInt() returns them exactly.
+    function get(...indices) {
+        const {dtype} = this;
 
-    const value = _rawGetDouble.call(this, indices);
-    return dtype === _boolDType ? value !== 0 : value;
+        indices = toIndices(indices);
+        if (dtype === COMPLEX64 || dtype === COMPLEX128 || dtype === COMPLEX32)
+            return this.get_complex(indices).slice(1);
+
+        const value = getDouble.call(this, indices);
+        return dtype === BOOL ? value !== 0 : value;
+    }
+
+    // view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
+    // A value that the dtype cannot hold is an error.
+    function set(value, ...indices) {
+        indices = toIndices(indices);
+        if (typeof value === 'number')
+            setDouble.call(this, indices, value);
+        else
+            setOther(this, indices, value);
+    }
+
+    return {get, set};
 }
 
 // view.getBigInt(i, j): an element of int64 or uint64, exactly. get_int64() and
@@ -466,23 +508,23 @@ function _getBigInt(...indices) {
     return element.toTypedArray()[0];
 }
 
-// view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
-// A value that the dtype cannot hold is an error.
-function _set(value, ...indices) {
-    indices = _toIndices(indices);
-    if (typeof value === 'number' || typeof value === 'boolean') {
-        _rawSetDouble.call(this, indices, Number(value));
-    } else if (Array.isArray(value)) {
+// Sets an element to what is not a number.
+function _setOther(view, indices, value) {
+    const dtype = view.get_dtype();
+
+    if (Array.isArray(value)) {
         if (value.length !== 2)
             throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
-        if (!_isComplex(this.get_dtype()))
+        if (!_isComplex(dtype))
             throw new TypeError('A pair [re, im] only works for elements of complex types');
-        this.set_complex(indices, ...value);
+        view.set_complex(indices, ...value);
     } else if (typeof value === 'bigint') {
-        if (this.get_dtype() === Mtl.DType.UINT64)
-            this.set_uint64(indices, value);
+        if (dtype === Mtl.DType.UINT64)
+            view.set_uint64(indices, value);
         else
-            this.set_int64(indices, value);
+            view.set_int64(indices, value);
+    } else if (typeof value === 'boolean') {
+        view.set_double(indices, Number(value));
     } else {
         throw new TypeError(
             `The value is of type ${typeof value}, not number, bigint, boolean or [re, im]`);
@@ -923,7 +965,9 @@ const LAYOUT_GETTERS = {
     },
 };
 
-function _defineMembers() {
+function _defineMembers(elementAccess) {
+    const toIntegers = INTEGER_CONVERTERS['int32[]'];
+
     _defineGetters(Mtl.Buffer.prototype, {
         nbytes() {
             return this.get_size();
@@ -938,7 +982,7 @@ function _defineMembers() {
             // Without arguments, all axes.
             flip(...axes) {
                 axes = _isArray(axes[0]) ? axes[0] : axes;
-                axes = axes.length > 0 ? _toIntegers(axes, 'int32') : [...this.get_shape().keys()];
+                axes = axes.length > 0 ? toIntegers(axes) : [...this.get_shape().keys()];
                 return axes.length === 0
                     ? this.transpose()
                     : axes.reduce((part, axis) => flip.call(part, axis), this);
@@ -970,9 +1014,8 @@ function _defineMembers() {
     _defineMethods(Mtl.StridedView.prototype, {
         fill: _fillWithNumbers(fill, ''),
         fill_async: _fillWithNumbers(fillAsync, '_async'),
-        get: _get,
+        ...elementAccess,
         getBigInt: _getBigInt,
-        set: _set,
         toTypedArray: _toTypedArray,
         toArray: _toArray,
         toJSON: _toArray,
@@ -1083,15 +1126,13 @@ function _init() {
     Gio = imports.gi.Gio;
     GLib = imports.gi.GLib;
 
-    _boolDType = Mtl.DType.BOOL;
     _complexDTypes = new Set([Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128]);
-    _rawGetDouble = Mtl.StridedView.prototype.get_double;
-    _rawSetDouble = Mtl.StridedView.prototype.set_double;
 
+    const elementAccess = _makeElementAccess();
     _adaptFunctions();
     _watchReturned();
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 1, buffer => buffer.get_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes_full', 1, buffer => buffer.get_size());
-    _defineMembers();
+    _defineMembers(elementAccess);
 }
