@@ -11,7 +11,7 @@ void run () throws Mtl.Error {
 	/* A slice, written as in Python, is another view of the same memory: writing
 	 * to it changes the first one, too. A negative index counts from the end. */
 	var columns = view.slice (":, 1:");
-	columns.@set ({ -1, -1 }, 60);
+	columns[-1, -1] = 60;
 	print ("last element: %g\n", view[1, 2]);
 
 	/* Transposing exchanges the strides, the distances to the next element along

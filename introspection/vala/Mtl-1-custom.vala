@@ -19,6 +19,16 @@ namespace Mtl {
 		public bool consumed { [CCode (cname = "mtl_dlpack_tensor_is_consumed")] get; }
 	}
 
+	public sealed class StridedLayout : GLib.Object {
+		/* By the names of array libraries. */
+		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
+		public int64[] shape { get; }
+		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
+		public int64[] strides { get; }
+		public uint ndim { [CCode (cname = "mtl_strided_layout_get_n_dims")] get; }
+		public int64 size { [CCode (cname = "mtl_strided_layout_get_volume")] get; }
+	}
+
 	public sealed class StridedView : GLib.Object {
 		/* The address of the first element, or null if the host cannot access
 		 * it. It is valid as long as the view. */
@@ -44,14 +54,86 @@ namespace Mtl {
 			return element;
 		}
 
-		/* view.@set ({ i, j }, value) */
-		[CCode (cname = "mtl_strided_view_set_double")]
-		public bool @set ([CCode (array_length_pos = 1.5, array_length_type = "gsize")] int64[] indices, double value) throws Mtl.Error;
+		/* view[i, j] = value, with up to four indices; view.set_double () has
+		 * no limit. Vala passes the indices and then the value, so the last
+		 * argument is the value. No element has the index that stands for a
+		 * fraction. */
+		[CCode (cname = "_vala_mtl_strided_view_set")]
+		public void @set (int64 i, double a, double? b = null, double? c = null, double? d = null) throws Mtl.Error {
+			int64 j = 0;
+			int64 k = 0;
+			int64 l = 0;
+			double value = a;
+			int n_indices = 1;
+			if (b != null) {
+				j = (int64) a;
+				if (j != a) {
+					j = int64.MIN;
+				}
+				value = b;
+				n_indices = 2;
+			}
+			if (c != null) {
+				k = (int64) b;
+				if (k != b) {
+					k = int64.MIN;
+				}
+				value = c;
+				n_indices = 3;
+			}
+			if (d != null) {
+				l = (int64) c;
+				if (l != c) {
+					l = int64.MIN;
+				}
+				value = d;
+				n_indices = 4;
+			}
+			int64[] indices = { i, j, k, l };
+			this.set_double (indices[0:n_indices], value);
+		}
 
+		/* foreach (var part in view): the parts along the first axis. */
+		[CCode (cname = "_vala_mtl_strided_view_iterator")]
+		public Mtl.StridedViewIterator iterator () throws Mtl.Error {
+			Mtl.StridedView own = this.slice ("...");
+			GLib.Object object = own;
+			return (Mtl.StridedViewIterator) object;
+		}
+
+		/* By the names of array libraries. */
+		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
+		public int64[] shape { get; }
+		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
+		public int64[] strides { get; }
+		public uint ndim { [CCode (cname = "mtl_strided_view_get_n_dims")] get; }
+		public int64 size { [CCode (cname = "mtl_strided_view_get_volume")] get; }
 		public bool host_accessible { [CCode (cname = "mtl_strided_view_is_host_accessible")] get; }
 		public Mtl.StridedLayout layout { [CCode (cname = "mtl_strided_view_dup_layout")] owned get; }
 		public bool padded { [CCode (cname = "mtl_strided_view_is_padded")] get; }
 		public bool read_only { [CCode (cname = "mtl_strided_view_is_read_only")] get; }
+	}
+
+	/* A view of its own, which knows the next index. */
+	[CCode (cname = "MtlStridedView", type_id = "mtl_strided_view_get_type ()")]
+	public class StridedViewIterator : GLib.Object {
+		[CCode (cname = "_vala_mtl_strided_view_iterator_next_value")]
+		public Mtl.StridedView? next_value () throws Mtl.Error {
+			GLib.Object object = this;
+			Mtl.StridedView view = (Mtl.StridedView) object;
+			void* position = object.get_data<void*> ("mtl-next-index");
+			size_t given_index = (size_t) position;
+			int64 index = (int64) given_index;
+			int64 extent = view.get_extent (0);
+			if (index >= extent) {
+				return null;
+			}
+			size_t next_index = (size_t) index + 1;
+			void* next_position = (void*) next_index;
+			object.set_data_full ("mtl-next-index", next_position, null);
+			Mtl.StridedView part = view.select (0, index);
+			return part;
+		}
 	}
 
 	public sealed class TensorFile : GLib.Object {
@@ -70,5 +152,10 @@ namespace Mtl {
 		 * an async method returns. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
 		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = GLib.Priority.DEFAULT, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
+	}
+
+	public sealed class TensorFileEntry : GLib.Object {
+		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
+		public int64[] shape { get; }
 	}
 }

@@ -67,7 +67,7 @@ void test_host_address () throws GLib.Error {
 	var imported = new Mtl.StridedView.from_dlpack (view.export_dlpack_full (NONE, CPU, 0));
 
 	assert_true (imported.get_address () == address);
-	imported.@set ({ 1 }, 20);
+	imported[1] = 20;
 	assert_true (view[1] == 20);
 }
 

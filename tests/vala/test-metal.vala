@@ -195,7 +195,7 @@ void test_out_of_reach (Mtl.Device device) throws GLib.Error {
 	var many = new Mtl.StridedView.zeros (null, Mtl.DType.INT8, { 1001 });
 
 	assert_out_of_reach (() => { view.@get (0, 0); });
-	assert_out_of_reach (() => { view.@set ({ 0, 0 }, 1); });
+	assert_out_of_reach (() => { view[0, 0] = 1; });
 	assert_out_of_reach (() => { view.ref_bytes (); });
 	assert_out_of_reach (() => { view.buffer.ref_bytes (0, 4); });
 	assert_view (view, MATRIX);
@@ -251,7 +251,7 @@ void test_dlpack_host (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Erro
 	assert_true (other.device == Mtl.Device.get_host ());
 	assert_view (other, MATRIX);
 	assert_true ((other.get_address () == view.get_address ()) == !is_copied);
-	other.@set ({ 1, 2 }, 60);
+	other[1, 2] = 60;
 	assert_view (view, is_copied ? MATRIX : "[[ 1  2  3]\n [ 4  5 60]]");
 	if (is_copied) {
 		assert_needs_copy ("copy", () => { view.export_dlpack_full (NEVER_COPY, CPU, 0); });

@@ -149,7 +149,7 @@ void test_picture () throws GLib.Error {
 	assert_true (view.get_data () == (void*) bytes.get_data ());
 	assert_view (new Mtl.StridedView.from_bytes (bytes, Mtl.DType.UINT8, { 2 }), "[1 2]");
 	try {
-		view.@set ({ 0, 0, 0 }, 1);
+		view[0, 0, 0] = 1;
 		assert_not_reached ();
 	} catch (Mtl.Error.READ_ONLY e) {
 		assert_true (view[0, 0, 0] == 1);
@@ -162,7 +162,7 @@ void test_elements () throws GLib.Error {
 
 	assert_true (view[1, -1] == 5);
 	assert_true (view.@get (1, 2) == 5);
-	assert_true (view.@set ({ 1, 2 }, -7));
+	view[1, 2] = -7;
 	assert_true (view.get_double ({ 1, 2 }) == -7);
 	assert_true (view.set_double ({ 0, 0 }, 4));
 	assert_true (view.get_int64 ({ 0, 0 }) == 4);
@@ -300,12 +300,12 @@ void test_read_only_elements () throws GLib.Error {
 	var reader = view.as_read_only ();
 
 	try {
-		reader.@set ({ 0 }, 5);
+		reader[0] = 5;
 		assert_not_reached ();
 	} catch (Mtl.Error.READ_ONLY e) {
 		assert_true (view[0] == 0);
 	}
-	view.@set ({ 0 }, 5);
+	view[0] = 5;
 	assert_true (reader[0] == 5);
 }
 
@@ -396,7 +396,7 @@ void test_shared_bytes () throws GLib.Error {
 	var view = counting ({ 2, 2 }).to_dtype (Mtl.DType.UINT8);
 	var shared = view.ref_bytes ();
 
-	view.@set ({ 0, 0 }, 9);
+	view[0, 0] = 9;
 	assert_true (shared.compare (new Bytes ({ 9, 1, 2, 3 })) == 0);
 	try {
 		view.transpose ().ref_bytes ();
@@ -445,8 +445,9 @@ void test_lane_elements () throws GLib.Error {
 	var nibbles = MtlVectors.import (Mtl.DType.FLOAT4_E2M1FN, 2, 3);
 
 	assert_true (view[1, 2] == 6 && view[-1, -1] == 11);
-	assert_true (view.@set ({ 1, 2 }, -6) && view.get_double ({ 1, 2 }) == -6);
-	nibbles.@set ({ 2, 1 }, -0.5);
+	view[1, 2] = -6;
+	assert_true (view.get_double ({ 1, 2 }) == -6);
+	nibbles[2, 1] = -0.5;
 	assert_cmpuint (nibbles.item_bits, EQ, 8);
 	assert_view (nibbles.slice ("1:"), "[[ 0.   0. ]\n [ 0.  -0.5]]");
 	try {
@@ -461,6 +462,139 @@ void test_lane_elements () throws GLib.Error {
 	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
 		assert_true (e.message.contains ("4"));
 	}
+}
+
+void test_index_assignment () throws GLib.Error {
+	int64 i = 1;
+	uint j = 2;
+	size_t k = 0;
+	var vector = zeros (Mtl.DType.FLOAT32, { 3 });
+	var matrix = zeros (Mtl.DType.FLOAT32, { 2, 3 });
+	var cube = zeros (Mtl.DType.FLOAT32, { 2, 3, 2 });
+	var block = zeros (Mtl.DType.FLOAT32, { 2, 3, 2, 2 });
+
+	vector[-1] = 7;
+	assert_true (vector.get_double ({ 2 }) == 7);
+	matrix[1, 0] = 5;
+	matrix[i, j] = 2.5f;
+	matrix[k, i] = i + 8;
+	matrix[-2, -1] = double.NAN;
+	assert_view (matrix, "[[0.  9.  nan]\n [5.  0.  2.5]]");
+	cube[1, 2, 0] = 3;
+	assert_true (cube.get_double ({ 1, 2, 0 }) == 3);
+	block[1, 2, 1, 0] = -double.MAX;
+	assert_true (block.get_double ({ 1, 2, 1, 0 }) < -3e38);
+	block[0, 0, 0, 0] = double.INFINITY;
+	assert_true (block[0, 0, 0, 0] == double.INFINITY);
+
+	try {
+		matrix[2, 0] = 1;
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true ("Index 2" in e.message);
+	}
+	try {
+		matrix[0, 0.5] = 1;
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+	}
+	try {
+		matrix[0] = 1;
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+	}
+	try {
+		matrix.as_read_only ()[0, 0] = 1;
+		assert_not_reached ();
+	} catch (Mtl.Error.READ_ONLY e) {
+	}
+	assert_true (matrix[0, 0] == 0);
+}
+
+void test_iteration () throws GLib.Error {
+	var matrix = counting ({ 3, 2 });
+	double sum = 0;
+	var n_pairs = 0;
+
+	foreach (var row in matrix) {
+		assert_int64s (row.shape, { 2 });
+		foreach (var element in row) {
+			assert_cmpuint (element.ndim, EQ, 0);
+			sum = 10 * sum + element.get_double ({});
+		}
+		foreach (var other in matrix) { // the same view, inside
+			n_pairs++;
+			assert_true (other.overlaps (matrix));
+		}
+	}
+	assert_true (sum == 12345);
+	assert_cmpint (n_pairs, EQ, 9);
+
+	foreach (var column in matrix.transpose ()) {
+		column[0] = 70;
+		break;
+	}
+	assert_true (matrix[0, 0] == 70);
+	foreach (var part in counting ({ 2 }).broadcast_to ({ 4, 2 })) {
+		assert_true (part[1] == 1);
+	}
+	foreach (var part in zeros (Mtl.DType.INT8, { 0, 3 })) {
+		assert_true (part == null);
+	}
+	try {
+		foreach (var part in zeros (Mtl.DType.INT8, {})) {
+			assert_true (part == null);
+		}
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS e) {
+		assert_true ("0 dimensions" in e.message);
+	}
+}
+
+void test_iteration_keeps_nothing () throws GLib.Error {
+	var before = Mtl.get_allocated_size ();
+
+	for (var i = 0; i < 3; i++) {
+		foreach (var row in new Mtl.StridedView.zeros (null, Mtl.DType.INT8, { 1000, 1000 })) {
+			row[0] = 1;
+			assert_cmpuint ((uint) (Mtl.get_allocated_size () - before), EQ, 1000000);
+		}
+	}
+	assert_cmpuint ((uint) (Mtl.get_allocated_size () - before), EQ, 0);
+}
+
+void test_names_of_array_libraries () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+
+	assert_int64s (view.shape, { 2, 3 });
+	assert_int64s (view.strides, { 3, 1 });
+	assert_cmpuint (view.ndim, EQ, 2);
+	assert_cmpint ((int) view.size, EQ, 6);
+	assert_int64s (view.layout.shape, { 2, 3 });
+	assert_int64s (view.layout.strides, { 3, 1 });
+	assert_cmpuint (view.layout.ndim, EQ, 2);
+	assert_cmpint ((int) view.layout.size, EQ, 6);
+}
+
+void test_defaults () throws GLib.Error {
+	var view = counting ({ 2, 3 });
+	var buffer = new Mtl.Buffer (null, 8);
+	var typed = new Mtl.StridedView (buffer, new Mtl.StridedLayout ({ 2 }, null, 32), Mtl.DType.INT32);
+
+	assert_true (buffer.storage_mode == Mtl.StorageMode.HOST);
+	assert_true (new Mtl.Buffer.uninitialized (null, 8).storage_mode == Mtl.StorageMode.HOST);
+	assert_true (new Mtl.Buffer.from_bytes_full (null, new Bytes ({ 1 })).read_only);
+	assert_int64s (typed.shape, { 2 });
+	assert_int64s (view.flatten ().shape, { 6 });
+	assert_int64s (view.layout.flatten ().shape, { 6 });
+	assert_int64s (view.narrow (1, 0, 2).shape, { 2, 2 });
+	assert_int64s (view.layout.narrow (1, 0, 2).shape, { 2, 2 });
+	assert_true (view.is_contiguous ());
+	assert_false (view.transpose ().layout.is_contiguous ());
+	assert_true (view.transpose ().layout.to_dense ().is_contiguous ());
+	assert_true (view.all_close (view.copy ()));
+	assert_cmpstr (view.format (), EQ, view.to_string ());
+	assert_true (Mtl.Device.@get (Mtl.DeviceType.CPU) == Mtl.Device.get_host ());
 }
 
 int main (string[] args) {
@@ -496,5 +630,10 @@ int main (string[] args) {
 	add_test ("/vala/view/shared-bytes", test_shared_bytes);
 	add_any_memory_test ("/vala/view/format", test_format);
 	add_test ("/vala/view/long-format", test_long_format);
+	add_any_memory_test ("/vala/view/names-of-array-libraries", test_names_of_array_libraries);
+	add_test ("/vala/view/index-assignment", test_index_assignment);
+	add_test ("/vala/view/iteration", test_iteration);
+	add_test ("/vala/view/iteration-keeps-nothing", test_iteration_keeps_nothing);
+	add_test ("/vala/view/defaults", test_defaults);
 	return Test.run ();
 }
