@@ -103,7 +103,7 @@ check_is_picture (MtlStridedView  *view,
       g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The elements are %s; a picture's are uint8", dtype);
+                   "The elements are %s; a picture's are uint8: convert them first", dtype);
       return FALSE;
     }
 
@@ -120,7 +120,10 @@ check_is_picture (MtlStridedView  *view,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "The view has %" G_GSIZE_FORMAT " dimensions; a picture has 3:"
-                   " height, width, channels", n_dims);
+                   " height, width, channels%s", n_dims,
+                   n_dims == 2 ? "; a view of gray levels becomes one by unsqueeze(2),"
+                                 " broadcast_to() with 3 channels and copy()"
+                               : "");
       return FALSE;
     }
 
@@ -151,10 +154,48 @@ check_is_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host",
+               "Memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
                mtl_strided_view_get_device_type_code (view),
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;
+}
+
+/* What stands between the elements and a picture of the same memory, or NULL. The
+ * stride of an axis of extent 1 is never used. */
+static char *
+find_obstacle (const gint64 *shape,
+               const gint64 *strides,
+               gint64        rowstride)
+{
+  const gint64 row_size = shape[1] * shape[2];
+
+  if (strides[2] < 0)
+    return g_strdup ("the channels of a pixel are in reverse order");
+
+  if (strides[2] != 1)
+    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+                            " bytes apart", strides[2]);
+
+  if (shape[1] > 1 && strides[1] < 0)
+    return g_strdup ("the pixels of a row run from right to left");
+
+  if (shape[1] > 1 && strides[1] != shape[2])
+    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
+                            " bytes, and begin every %" G_GINT64_FORMAT, shape[2], strides[1]);
+
+  if (rowstride < 0)
+    return g_strdup ("the rows run from bottom to top");
+
+  if (rowstride < row_size)
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
+                            " bytes, and begin every %" G_GINT64_FORMAT, row_size, rowstride);
+
+  if (rowstride > G_MAXINT)
+    return g_strdup_printf ("the rows begin every %" G_GINT64_FORMAT
+                            " bytes, more than the %d that GdkPixbuf counts to", rowstride,
+                            G_MAXINT);
+
+  return NULL;
 }
 
 static gboolean
@@ -163,18 +204,15 @@ check_strides (const gint64  *shape,
                gint64         rowstride,
                GError       **error)
 {
-  /* The stride of an axis of extent 1 is never used. */
-  gboolean are_pixels_dense = strides[2] == 1 && (shape[1] == 1 || strides[1] == shape[2]);
-  gint64 row_size = shape[1] * shape[2];
+  g_autofree char *obstacle = find_obstacle (shape, strides, rowstride);
 
-  if (are_pixels_dense && rowstride >= row_size && rowstride <= G_MAXINT)
+  if (obstacle == NULL)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "The strides are (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-               "); a picture of that width has (%" G_GINT64_FORMAT " to %d, %" G_GINT64_FORMAT
-               ", 1): use a copy of the view",
-               strides[0], strides[1], strides[2], row_size, G_MAXINT, shape[2]);
+               "A copy is needed, view.copy(): %s (strides (%" G_GINT64_FORMAT ", %"
+               G_GINT64_FORMAT ", %" G_GINT64_FORMAT "))",
+               obstacle, strides[0], strides[1], strides[2]);
   return FALSE;
 }
 

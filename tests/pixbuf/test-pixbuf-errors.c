@@ -26,12 +26,15 @@ test_new_from_view_needs_copy (void)
   {
     const char *slice;
     const char *strides;
+    const char *reason;
   } cases[] = {
-    { "::-1", "(-28, 4, 1)" },
-    { ":, ::-1", "(28, -4, 1)" },
-    { ":, ::2", "(28, 8, 1)" },
-    { "..., ::-1", "(28, 4, -1)" },
-    { "..., :3", "(28, 4, 1)" },
+    { "::-1", "(-28, 4, 1)", "the rows run from bottom to top" },
+    { ":, ::-1", "(28, -4, 1)", "the pixels of a row run from right to left" },
+    { "::-1, ::-1", "(-28, -4, 1)", "from right to left" },
+    { ":, ::2", "(28, 8, 1)", "they have 4 bytes, and begin every 8" },
+    { "..., ::-1", "(28, 4, -1)", "the channels of a pixel are in reverse order" },
+    { "..., :3", "(28, 4, 1)", "they have 3 bytes, and begin every 4" },
+    { ":, 0:1, ::-1", "(28, 4, -1)", "the channels of a pixel are in reverse order" },
   };
   g_autoptr (MtlStridedView) view = zeros_new (6, 7, 4);
 
@@ -43,6 +46,8 @@ test_new_from_view_needs_copy (void)
       g_autoptr (GdkPixbuf) pixbuf = NULL;
 
       assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].strides);
+      assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].reason);
+      assert_refused (part, MTL_ERROR_NEEDS_COPY, "A copy is needed, view.copy()");
       g_assert_no_error (error);
       pixbuf = get_picture (copy);
       assert_same_samples (pixbuf, part);
@@ -53,7 +58,16 @@ static void
 test_new_from_view_overlapping_rows (void)
 {
   static const gint64 shape[] = { 6, 7, 4 };
-  static const gint64 strides[][3] = { { 27, 4, 1 }, { 0, 4, 1 }, { 28, 0, 1 }, { 28, 4, 0 } };
+  static const gint64 strides[][3] = { { 27, 4, 1 }, { 0, 4, 1 }, { 28, 0, 1 }, { 28, 4, 0 },
+                                       { 4, 24, 1 }, { 28, 3, 1 } };
+  static const char *const reasons[] = {
+    "the rows overlap: they have 28 bytes, and begin every 27",
+    "the rows overlap: they have 28 bytes, and begin every 0",
+    "they have 4 bytes, and begin every 0",
+    "not adjacent, but 0 bytes apart",
+    "they have 4 bytes, and begin every 24", /* of another orientation */
+    "they have 4 bytes, and begin every 3",
+  };
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (6 * 7 * 4), 6 * 7 * 4);
 
   for (guint i = 0; i < G_N_ELEMENTS (strides); i++)
@@ -66,7 +80,55 @@ test_new_from_view_overlapping_rows (void)
 
       g_assert_no_error (error);
       assert_refused (view, MTL_ERROR_NEEDS_COPY, string);
+      assert_refused (view, MTL_ERROR_NEEDS_COPY, reasons[i]);
     }
+}
+
+/* Planes of one channel each, and rows that lie too far apart. */
+static void
+test_new_from_view_planes (void)
+{
+  static const int axes[] = { 1, 2, 0 };
+  g_autoptr (MtlStridedView) planes = zeros_new (3, 6, 7);
+  g_autoptr (MtlStridedView) view = NULL, copy = NULL;
+  g_autoptr (GdkPixbuf) pixbuf = NULL;
+  g_autoptr (GError) error = NULL;
+
+  view = mtl_strided_view_permute (planes, axes, 3, &error);
+  g_assert_no_error (error);
+  assert_refused (view, MTL_ERROR_NEEDS_COPY, "not adjacent, but 42 bytes apart");
+  copy = mtl_strided_view_copy (view, &error);
+  g_assert_no_error (error);
+  pixbuf = get_picture (copy);
+  assert_same_samples (pixbuf, view);
+}
+
+static void
+test_new_from_view_distant_rows (void)
+{
+  static const gint64 shape[] = { 2, 1, 3 };
+  static const gint64 strides[] = { (gint64) G_MAXINT + 1, 3, 1 };
+  const gsize size = (gsize) G_MAXINT + 4;
+  gpointer memory = mmap (NULL, size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (memory == MAP_FAILED)
+    {
+      g_test_skip ("There are no 2 GiB of addresses");
+      return;
+    }
+
+  bytes = g_bytes_new_static (memory, size);
+  {
+    g_autoptr (MtlStridedView) view =
+      mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, strides, 3, &error);
+
+    g_assert_no_error (error);
+    assert_refused (view, MTL_ERROR_NEEDS_COPY, "the rows begin every 2147483648 bytes");
+  }
+  munmap (memory, size);
 }
 
 static void
@@ -79,9 +141,10 @@ test_new_from_view_invalid (void)
     gint64 shape[4];
     const char *value;
   } cases[] = {
-    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "are int8;" },
+    { MTL_DTYPE_INT8, 3, { 2, 2, 3 }, "are int8; a picture's are uint8: convert" },
     { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "are float32;" },
     { MTL_DTYPE_UINT8, 2, { 2, 3 }, "2 dimensions" },
+    { MTL_DTYPE_UINT8, 2, { 2, 3 }, "broadcast_to() with 3 channels and copy()" },
     { MTL_DTYPE_UINT8, 4, { 1, 2, 2, 3 }, "4 dimensions" },
     { MTL_DTYPE_UINT8, 0, { 0 }, "0 dimensions" },
     { MTL_DTYPE_UINT8, 3, { 2, 2, 1 }, "is 1" },
@@ -198,6 +261,8 @@ main (int   argc,
 
   g_test_add_func ("/pixbuf/new-from-view/needs-copy", test_new_from_view_needs_copy);
   g_test_add_func ("/pixbuf/new-from-view/overlapping-rows", test_new_from_view_overlapping_rows);
+  g_test_add_func ("/pixbuf/new-from-view/planes", test_new_from_view_planes);
+  g_test_add_func ("/pixbuf/new-from-view/distant-rows", test_new_from_view_distant_rows);
   g_test_add_func ("/pixbuf/new-from-view/invalid", test_new_from_view_invalid);
   g_test_add_func ("/pixbuf/new-from-view/foreign", test_new_from_view_foreign);
   g_test_add_func ("/pixbuf/new-from-view/lanes", test_new_from_view_lanes);
