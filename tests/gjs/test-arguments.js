@@ -237,9 +237,43 @@ test('fill takes numbers', async () => {
     equal(longs.getBigInt(1), 2n ** 53n + 1n);
     await longs.fill_async(-(2n ** 53n) - 1n);
     equal(longs.getBigInt(0), -(2n ** 53n) - 1n);
+    const pairs = StridedView.from([[1, 2], [3, 4]], 'complex64');
+    pairs.fill([5, -6]);
+    equal(pairs.toArray(), [[5, -6], [5, -6]]);
     const flags = StridedView.from([false]);
     flags.fill(true);
     equal(flags.toArray(), [true]);
+});
+
+test('views and rows of other kinds are copied', () => {
+    const view = StridedView.from(MATRIX, 'float32');
+    const copy = Mtl.array(view), same = Mtl.array(view, 'float32');
+
+    copy.fill(0);
+    same.fill(0);
+    equal(view.toArray(), MATRIX);
+    equal([copy.dtype, Mtl.array(view, 'int8').dtype], [FLOAT32, Mtl.DType.INT8]);
+    equal(Mtl.array([Float32Array.of(1, 2), [3, 4]]).toArray(), [[1, 2], [3, 4]]);
+    equal(Mtl.array([BigInt64Array.of(1n)]).dtype, INT64);
+    equal(Mtl.array(new Set([1, 2])).toArray(), [1, 2]);
+    equal(Mtl.array([[1, 2], [3, -4]].values(), 'complex64').toArray(), [[1, 2], [3, -4]]);
+    throws(TypeError, /values\[1\] is of type array of 1/, () => Mtl.array([[1, 2], Int8Array.of(1)]));
+    for (const values of [undefined, null, 'ab', {}, new ArrayBuffer(4)])
+        throws(TypeError, /array, number, bigint or boolean/, () => Mtl.array(values));
+});
+
+test('wrong arguments are named', () => {
+    const view = StridedView.from(MATRIX);
+
+    throws(TypeError, /not 3; a shape is one argument/, () => Mtl.zeros(2, 3));
+    throws(TypeError, /undefined/, () => Mtl.zeros());
+    throws(TypeError, /“a”/, () => view.copy_from('a'));
+    throws(TypeError, /object/, () => view.copy_from({}));
+    throws(TypeError, /null/, () => view.array_equal(null));
+    throws(TypeError, /number .* “a”/, () => view.fill('a'));
+    throws(TypeError, /number .* undefined/, () => view.fill());
+    throws(TypeError, /number .* 1,2,3/, () => view.fill([1, 2, 3]));
+    throws(TypeError, /Device .* “cpu”/, () => view.to_device('cpu'));
 });
 
 test('getters as in NumPy and in JavaScript', () => {

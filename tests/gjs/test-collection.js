@@ -182,6 +182,7 @@ test('what is held is not collected again and again', () => {
     });
     ok(n > 0 && n < 30, `${n} collections`);
     ok(held.every(view => view.size === size));
+    held.length = 0;
 });
 
 test('after much was held, little is again', async () => {

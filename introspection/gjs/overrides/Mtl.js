@@ -6,7 +6,7 @@
 // namespace.
 
 let Gio, GLib, Mtl;
-let _complexDTypes;
+let _dtypes, _complexDTypes;
 
 // The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -185,7 +185,7 @@ function _makeIntegerConverters() {
     }
 
     function toIntegers(values, type) {
-        if (values === null || values === undefined)
+        if (values === null)
             return null;
         if (!isArray(values))
             return [toInteger(values, type)];
@@ -212,9 +212,10 @@ const INTEGER_CONVERTERS = _makeIntegerConverters();
 function _toDType(dtype) {
     if (typeof dtype === 'string')
         return Mtl.DType.from_string(dtype);
-    if (!Number.isInteger(dtype)) {
-        throw new TypeError(
-            `An element type is a name such as 'float32', or a Mtl.DType, not ${_show(dtype)}`);
+    if (!_dtypes.has(dtype)) {
+        const hint = typeof dtype === 'number' ? '; a shape is one argument, an array' : '';
+        throw new TypeError(`An element type is a name such as 'float32', or a Mtl.DType, not ${
+            _show(dtype)}${hint}`);
     }
 
     return dtype;
@@ -225,7 +226,12 @@ function _toFile(file) {
 }
 
 function _toView(values) {
-    return _isArray(values) || _isScalar(values) ? _from(values) : values;
+    if (values instanceof Mtl.StridedView)
+        return values;
+    if (_isArray(values) || _isScalar(values))
+        return _from(values);
+
+    throw new TypeError(`A view, an array or a number is needed, not ${_show(values)}`);
 }
 
 function _toSlice(string) {
@@ -293,7 +299,7 @@ function _copyTypedArray(values, dtype, shape) {
 function _shapeOfNested(values) {
     const shape = [];
 
-    for (let part = values; Array.isArray(part); part = part[0])
+    for (let part = values; _isArray(part); part = part[0])
         shape.push(part.length);
 
     return shape;
@@ -302,7 +308,7 @@ function _shapeOfNested(values) {
 function _checkNested(holds, part, position, expected) {
     if (!holds) {
         const where = position.map(i => `[${i}]`).join('');
-        const kind = Array.isArray(part) ? `array of ${part.length}` : typeof part;
+        const kind = _isArray(part) ? `array of ${part.length}` : typeof part;
         throw new TypeError(`values${where} is of type ${kind}, not ${expected}`);
     }
 }
@@ -312,7 +318,7 @@ function _checkNested(holds, part, position, expected) {
 function _visitRows(values, shape, visit, position = []) {
     const depth = position.length;
 
-    _checkNested(Array.isArray(values) && values.length === shape[depth], values, position,
+    _checkNested(_isArray(values) && values.length === shape[depth], values, position,
         `array of ${shape[depth]} as those before it`);
     if (depth === shape.length - 1) {
         visit(values, position);
@@ -399,7 +405,7 @@ function _newFromNested(values, dtype) {
     const shape = _shapeOfNested(values);
 
     _checkNested(Array.isArray(values) || _isScalar(values), values, [],
-        'number, bigint or boolean');
+        'array, number, bigint or boolean');
     const flat = Array.isArray(values) ? _flattenNested(values, shape) : [values];
 
     dtype ??= _guessDType(flat);
@@ -420,6 +426,11 @@ function _newFromNested(values, dtype) {
         : _copyTypedArray(packed, dtype, shape);
 }
 
+// to_dtype() returns the same view if nothing is to be converted.
+function _copyAs(view, dtype) {
+    return dtype === view.get_dtype() ? view.copy() : view.to_dtype(dtype);
+}
+
 // Mtl.StridedView.from(values, dtype): a new tensor in host memory. The values
 // are one of these:
 // - nested arrays of numbers, bigints or booleans. A single number, bigint or
@@ -428,7 +439,8 @@ function _newFromNested(values, dtype) {
 //   bool if there are only booleans, otherwise float64. A value that the dtype
 //   cannot hold is an error;
 // - a typed array, which makes a tensor of one dimension. The default is the
-//   dtype of the array. Other dtypes are converted to as by to_dtype().
+//   dtype of the array. Other dtypes are converted to as by to_dtype();
+// - a view, which is copied, where it is, and converted in the same way.
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
 // array has them interleaved, as toArray() and toTypedArray() return them.
 function _from(values, dtype = undefined) {
@@ -437,9 +449,13 @@ function _from(values, dtype = undefined) {
     else
         dtype = undefined;
 
-    return ArrayBuffer.isView(values)
-        ? _newFromTypedArray(values, dtype)
-        : _newFromNested(values, dtype);
+    if (values instanceof Mtl.StridedView)
+        return dtype === undefined ? values.copy() : _copyAs(values, dtype);
+    if (ArrayBuffer.isView(values))
+        return _newFromTypedArray(values, dtype);
+
+    const isIterable = typeof values === 'object' && values !== null && Symbol.iterator in values;
+    return _newFromNested(isIterable ? Array.from(values) : values, dtype);
 }
 
 function _toIndices(indices) {
@@ -531,14 +547,20 @@ function _setOther(view, indices, value) {
     }
 }
 
-// view.fill(value), view.fill_async(value): a number, bigint or boolean, or the
-// bytes of an element.
+// view.fill(value), view.fill_async(value): a number, bigint or boolean, [re, im]
+// for complex, or the bytes of an element.
 function _fillWithNumbers(original, suffix) {
     return function (value, ...rest) {
-        if (typeof value === 'bigint')
+        const isPair = Array.isArray(value) && _isComplex(this.get_dtype());
+
+        if (typeof value === 'bigint' || isPair)
             return this[`copy_from${suffix}`](_from(value, this.get_dtype()), ...rest);
         if (_isScalar(value))
             return this[`fill_double${suffix}`](Number(value), ...rest);
+        if (!(value instanceof GLib.Bytes) && !ArrayBuffer.isView(value)) {
+            throw new TypeError(
+                `A number or the bytes of an element are needed, not ${_show(value)}`);
+        }
 
         return original.call(this, value, ...rest);
     };
@@ -1022,6 +1044,9 @@ function _defineMembers(elementAccess) {
         // By default where the host can access it.
         to_device(device, mode = undefined) {
             const {HOST, SHARED} = Mtl.StorageMode;
+
+            if (!(device instanceof Mtl.Device))
+                throw new TypeError(`A Mtl.Device is needed, not ${_show(device)}`);
             return toDevice.call(this, device,
                 mode ?? (device.supports_storage_mode(HOST) ? HOST : SHARED));
         },
@@ -1126,6 +1151,7 @@ function _init() {
     Gio = imports.gi.Gio;
     GLib = imports.gi.GLib;
 
+    _dtypes = new Set(Object.values(Mtl.DType).filter(value => typeof value === 'number'));
     _complexDTypes = new Set([Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128]);
 
     const elementAccess = _makeElementAccess();
