@@ -145,7 +145,8 @@ test('names of element types', () => {
 });
 
 test('shapes and axes as arguments', () => {
-    for (const view of [StridedView.from(MATRIX), StridedLayout.new_dense([2, 3], Mtl.Order.C, 64)]) {
+    for (const view of [StridedView.from(MATRIX),
+        StridedLayout.new_dense([2, 3], Mtl.Order.C, 64)]) {
         equal(view.reshape(6).shape, [6]);
         equal(view.reshape(3, 2).shape, [3, 2]);
         equal(view.reshape([3, 2]).shape, [3, 2]);
@@ -257,7 +258,8 @@ test('views and rows of other kinds are copied', () => {
     equal(Mtl.array([BigInt64Array.of(1n)]).dtype, INT64);
     equal(Mtl.array(new Set([1, 2])).toArray(), [1, 2]);
     equal(Mtl.array([[1, 2], [3, -4]].values(), 'complex64').toArray(), [[1, 2], [3, -4]]);
-    throws(TypeError, /values\[1\] is of type array of 1/, () => Mtl.array([[1, 2], Int8Array.of(1)]));
+    throws(TypeError, /values\[1\] is of type array of 1/,
+        () => Mtl.array([[1, 2], Int8Array.of(1)]));
     for (const values of [undefined, null, 'ab', {}, new ArrayBuffer(4)])
         throws(TypeError, /array, number, bigint or boolean/, () => Mtl.array(values));
 });

@@ -236,8 +236,8 @@ function _toView(values) {
 
 function _toSlice(string) {
     if (typeof string !== 'string') {
-        throw new TypeError(
-            `A slice is a string such as '1:3, ::2', not ${_show(string)} of type ${typeof string}`);
+        throw new TypeError(`A slice is a string such as '1:3, ::2', not ${
+            _show(string)} of type ${typeof string}`);
     }
 
     return string;
@@ -340,8 +340,10 @@ function _flattenNested(values, shape) {
     _visitRows(values, shape, (row, position) => {
         for (let i = 0; i < row.length; i++) {
             const value = row[i];
-            if (typeof value !== 'number')
-                _checkNested(_isScalar(value), value, [...position, i], 'number, bigint or boolean');
+            if (typeof value !== 'number') {
+                _checkNested(_isScalar(value), value, [...position, i],
+                    'number, bigint or boolean');
+            }
             flat.push(value);
         }
     });
