@@ -99,7 +99,8 @@ def main(source_root, *parts):
         try:
             write_project(folder, pathlib.Path(source_root), with_vala)
             # The kernels are tested elsewhere, and take long to compile.
-            setup = run(['meson', 'setup', 'build', '-Dmtldl:kernels=portable'], folder)
+            setup = run(['meson', 'setup', 'build', '-Dmtldl:kernels=portable'],
+                        folder)
             run(['meson', 'compile', '-C', 'build'], folder)
         except (LookupError, RuntimeError) as error:
             print('not ok 1 a project builds mtldl as its subproject')
