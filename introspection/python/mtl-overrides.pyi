@@ -308,7 +308,8 @@ def load(path: _Path, *, mode: FileMode | str = ..., device: Device | None = Non
 
 def save(path: _Path, tensors: Any, *,
          metadata: Mapping[str, str] | None = None, alignment: int = 0,
-         order: TensorFileOrder | str = ...) -> None:
+         order: TensorFileOrder | str = ..., format: TensorFileFormat | str = ...,
+         sync: bool = True) -> None:
     """Writes tensors to a file, and replaces an existing one."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,

@@ -121,6 +121,8 @@ typedef enum
  *   that an index names
  * @MTL_TENSOR_FILE_FORMAT_NPY: NumPy's .npy, with one array
  * @MTL_TENSOR_FILE_FORMAT_NPZ: NumPy's .npz, a zip archive of .npy files
+ * @MTL_TENSOR_FILE_FORMAT_AUTO: for writing only: the format that the ending
+ *   of the file's name says, see [property@Mtl.TensorFileBuilder:format]
  *
  * The formats of tensor files.
  *
@@ -131,6 +133,7 @@ typedef enum
   MTL_TENSOR_FILE_FORMAT_SAFETENSORS,
   MTL_TENSOR_FILE_FORMAT_NPY,
   MTL_TENSOR_FILE_FORMAT_NPZ,
+  MTL_TENSOR_FILE_FORMAT_AUTO,
 } MtlTensorFileFormat;
 
 /**

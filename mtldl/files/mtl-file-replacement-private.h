@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* A new file that replaces an old one, or none, when it is complete and on the disk.
- * Until then, the old file is unchanged. Processes that have it open or mapped keep
+/* A new file that replaces an old one, or none, when it is complete and, with sync, on
+ * the disk. Until then, the old file is unchanged. Processes that have it open or mapped keep
  * it. */
 typedef struct
 {
@@ -17,9 +17,11 @@ typedef struct
   int fd;          /* -1 once everything is written */
   guint64 n_written;
   guint64 n_sent;  /* bytes whose writing to the disk was started */
+  gboolean sync;   /* wait for the disk */
 } MtlFileReplacement;
 
 MtlFileReplacement *mtl_file_replacement_new     (GFile               *file,
+                                                  gboolean             sync,
                                                   GError             **error);
 
 /* Removes the file if it was not committed. */
@@ -36,7 +38,7 @@ gboolean            mtl_file_replacement_write   (MtlFileReplacement  *self,
                                                   gsize                size,
                                                   GError             **error);
 
-/* After flush, the file is on the disk; after commit, it is in its place. */
+/* After flush, the file is on the disk with sync; after commit, it is in its place. */
 gboolean            mtl_file_replacement_flush   (MtlFileReplacement  *self,
                                                   GError             **error);
 gboolean            mtl_file_replacement_commit  (MtlFileReplacement  *self,

@@ -176,13 +176,15 @@ open_beside (MtlFileReplacement  *self,
 }
 
 MtlFileReplacement *
-mtl_file_replacement_new (GFile   *file,
-                          GError **error)
+mtl_file_replacement_new (GFile     *file,
+                          gboolean   sync,
+                          GError   **error)
 {
   g_autoptr (MtlFileReplacement) self = g_new0 (MtlFileReplacement, 1);
   g_autofree char *path = g_file_get_path (file);
 
   self->fd = -1;
+  self->sync = sync;
   self->name = mtl_quote_file_name (file);
   if (path == NULL)
     {
@@ -239,7 +241,7 @@ mtl_file_replacement_reserve (MtlFileReplacement  *self,
 static void
 send_to_disk (MtlFileReplacement *self)
 {
-  if (self->n_written - self->n_sent < SENT_SIZE)
+  if (!self->sync || self->n_written - self->n_sent < SENT_SIZE)
     return;
 
 #ifdef __linux__
@@ -297,7 +299,7 @@ mtl_file_replacement_flush (MtlFileReplacement  *self,
 {
   int fd = self->fd;
 
-  if (flush (fd) < 0)
+  if (self->sync && flush (fd) < 0)
     return set_error (self, errno, error);
 
   /* The descriptor is closed even if close() fails. */
@@ -331,6 +333,7 @@ mtl_file_replacement_commit (MtlFileReplacement  *self,
     return set_error (self, errno, error);
 
   g_clear_pointer (&self->temporary, g_free);
-  flush_folder (self->path);
+  if (self->sync)
+    flush_folder (self->path);
   return TRUE;
 }

@@ -119,7 +119,8 @@ check_kind (const char  *name,
     return TRUE;
 
   if (S_ISDIR (mode))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "%s is a folder", name);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
+                 "%s is a folder: choose a file in it", name);
   else
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
                  "%s is %s: only files of known size can be read", name, describe_kind (mode));

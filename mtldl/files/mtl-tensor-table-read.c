@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-error-private.h"
+#include "mtl-file-kind-private.h"
 #include "mtl-file-stream-private.h"
 #include "mtl-npy-header-private.h"
 #include "mtl-quoted-text-private.h"
@@ -223,6 +224,47 @@ read_directory (const MtlFileSource  *source,
   return bytes != NULL ? mtl_zip_directory_parse (bytes, end, error) : NULL;
 }
 
+/* Takes the explanation, or NULL, in place of what is wrong with the file. */
+static void
+explain (GError **error,
+         char    *explanation)
+{
+  if (explanation == NULL || (*error)->domain != MTL_ERROR || (*error)->code == MTL_ERROR_NO_MEMORY)
+    {
+      g_free (explanation);
+      return;
+    }
+
+  g_free ((*error)->message);
+  (*error)->message = explanation;
+}
+
+static gboolean
+add_members (const MtlFileSource    *source,
+             const MtlZipDirectory  *directory,
+             const MtlZipEnd        *end,
+             MtlTensorTable         *table,
+             GCancellable           *cancellable,
+             GError                **error)
+{
+  for (gsize i = 0; i < directory->n_members; i++)
+    {
+      const MtlZipMember *member = &directory->members[i];
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+      if (!add_member (source, end, member, table, error))
+        {
+          g_autofree char *name = mtl_quote_text (member->name, member->name_size);
+
+          g_prefix_error (error, "Member %s: ", name);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
 static MtlTensorTable *
 read_npz (const MtlFileSource  *source,
           GCancellable         *cancellable,
@@ -235,19 +277,10 @@ read_npz (const MtlFileSource  *source,
   if (directory == NULL)
     return NULL;
 
-  for (gsize i = 0; i < directory->n_members; i++)
+  if (!add_members (source, directory, &end, table, cancellable, error))
     {
-      const MtlZipMember *member = &directory->members[i];
-
-      if (g_cancellable_set_error_if_cancelled (cancellable, error))
-        return NULL;
-      if (!add_member (source, &end, member, table, error))
-        {
-          g_autofree char *name = mtl_quote_text (member->name, member->name_size);
-
-          g_prefix_error (error, "Member %s: ", name);
-          return NULL;
-        }
+      explain (error, mtl_file_kind_explain_zip (directory));
+      return NULL;
     }
 
   return mtl_tensor_table_index_names (table, error) ? g_steal_pointer (&table) : NULL;
@@ -308,6 +341,33 @@ read_table (MtlFileStream        *stream,
     }
 }
 
+/* Its size of a header is within the limit, or it is text like an index. */
+static gboolean
+may_be_safetensors (const guint8 *head,
+                    gsize         size)
+{
+  guint64 length;
+
+  if (size < MTL_SAFETENSORS_PREFIX_SIZE)
+    return FALSE;
+
+  memcpy (&length, head, sizeof length);
+  return GUINT64_FROM_LE (length) <= MTL_SAFETENSORS_MAX_HEADER_SIZE
+         || is_index (head, MIN (size, MAX_PREFIX_SIZE));
+}
+
+static char *
+describe_start (const guint8 *head,
+                gsize         size)
+{
+  g_autoptr (GString) text = g_string_new ("This is neither safetensors nor .npy nor .npz: it "
+                                           "begins with");
+
+  for (gsize i = 0; i < MIN (size, MTL_SAFETENSORS_PREFIX_SIZE); i++)
+    g_string_append_printf (text, " %02x", head[i]);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
 MtlTensorTable *
 mtl_tensor_table_read (const MtlFileSource  *source,
                        GCancellable         *cancellable,
@@ -317,6 +377,7 @@ mtl_tensor_table_read (const MtlFileSource  *source,
   const gsize prefix_size = MIN (head_size, MAX_PREFIX_SIZE);
   g_auto (MtlFileStream) stream = { 0 };
   g_autoptr (GError) local_error = NULL;
+  char *explanation;
   guint8 head[HEAD_SIZE];
   MtlTensorFileFormat format;
   MtlTensorTable *table;
@@ -333,6 +394,11 @@ mtl_tensor_table_read (const MtlFileSource  *source,
       return table;
     }
 
+  explanation = mtl_file_kind_explain (head, head_size, source->size);
+  if (explanation == NULL && format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+      && !may_be_safetensors (head, head_size))
+    explanation = describe_start (head, head_size);
+  explain (&local_error, explanation);
   if (local_error->domain == MTL_ERROR && strstr (local_error->message, source->name) == NULL)
     g_prefix_error (&local_error, "%s: ", source->name);
   g_propagate_error (error, g_steal_pointer (&local_error));

@@ -137,6 +137,7 @@ add_size (MtlTensorFilePlan       *self,
 static gboolean
 plan_tensors (MtlTensorFilePlan     *self,
               MtlTensorFileBuilder  *builder,
+              MtlTensorFileFormat    format,
               GError               **error)
 {
   for (gsize i = 0; i < builder->n_tensors; i++)
@@ -145,7 +146,7 @@ plan_tensors (MtlTensorFilePlan     *self,
       const MtlAddedTensor *tensor = &builder->tensors[i];
 
       planned->position = i;
-      if (!plan_tensor (planned, tensor, builder->format, error)
+      if (!plan_tensor (planned, tensor, format, error)
           || !add_size (self, planned, error))
         return mtl_prefix_tensor_name (error, tensor->name);
     }
@@ -263,22 +264,24 @@ describe_tensors (MtlTensorTable        *table,
 
 static gsize
 choose_alignment (MtlTensorFileBuilder *builder,
+                  MtlTensorFileFormat   format,
                   guint64               n_bytes)
 {
   if (builder->alignment > 0)
     return builder->alignment;
 
   /* By default, NumPy refuses headers of more than 10,000 bytes. */
-  return builder->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS && n_bytes >= LARGE_DATA
+  return format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS && n_bytes >= LARGE_DATA
            ? LARGE_ALIGNMENT : SMALL_ALIGNMENT;
 }
 
 static gboolean
 plan_file (MtlPlannedFile        *file,
            MtlTensorFileBuilder  *builder,
+           MtlTensorFileFormat    format,
            GError               **error)
 {
-  gsize alignment = choose_alignment (builder, file->n_bytes);
+  gsize alignment = choose_alignment (builder, format, file->n_bytes);
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
 
   if (builder->order == MTL_TENSOR_FILE_ORDER_ALIGNED && file->n_tensors > 1)
@@ -287,7 +290,7 @@ plan_file (MtlPlannedFile        *file,
   if (!describe_metadata (table, builder, error) || !describe_tensors (table, file, error))
     return FALSE;
 
-  if (!(builder->format == MTL_TENSOR_FILE_FORMAT_NPY
+  if (!(format == MTL_TENSOR_FILE_FORMAT_NPY
           ? mtl_npy_header_write (&table->entries[0], alignment, &file->header, error)
           : mtl_safetensors_header_write (table, alignment, &file->header, error)))
     return FALSE;
@@ -298,22 +301,25 @@ plan_file (MtlPlannedFile        *file,
 
 static gboolean
 check_format (MtlTensorFileBuilder  *builder,
+              MtlTensorFileFormat    format,
               GError               **error)
 {
-  if (builder->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
+  if (format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
     return TRUE;
 
-  if (builder->format != MTL_TENSOR_FILE_FORMAT_NPY)
+  if (format != MTL_TENSOR_FILE_FORMAT_NPY)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                  ".npz files can be read, but not written");
   else if (builder->n_tensors != 1)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "A .npy file has one tensor, but %" G_GSIZE_FORMAT " were added",
+                 "A .npy file has one tensor, but %" G_GSIZE_FORMAT " were added: write them to a "
+                 ".safetensors file",
                  builder->n_tensors);
   else if (g_tree_nnodes (builder->metadata) > 0)
     g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "A .npy file has no metadata, but %d were set",
-                 g_tree_nnodes (builder->metadata));
+                 "A .npy file has no metadata, but %d %s set: write a .safetensors file",
+                 g_tree_nnodes (builder->metadata),
+                 g_tree_nnodes (builder->metadata) == 1 ? "was" : "were");
   else
     return TRUE;
 
@@ -336,18 +342,20 @@ allocate_tensors (MtlTensorFilePlan  *self,
 
 MtlTensorFilePlan *
 mtl_tensor_file_plan_new (MtlTensorFileBuilder  *builder,
+                          MtlTensorFileFormat    format,
                           guint64                max_size,
                           GError               **error)
 {
   g_autoptr (MtlTensorFilePlan) self = g_new0 (MtlTensorFilePlan, 1);
 
-  if (!check_format (builder, error) || !allocate_tensors (self, builder->n_tensors, error)
-      || !plan_tensors (self, builder, error) || !share_out (self, max_size, error))
+  if (!check_format (builder, format, error)
+      || !allocate_tensors (self, builder->n_tensors, error)
+      || !plan_tensors (self, builder, format, error) || !share_out (self, max_size, error))
     return NULL;
 
   for (gsize i = 0; i < self->n_files; i++)
     {
-      if (!plan_file (&self->files[i], builder, error))
+      if (!plan_file (&self->files[i], builder, format, error))
         return NULL;
       self->n_bytes += self->files[i].n_bytes;
     }

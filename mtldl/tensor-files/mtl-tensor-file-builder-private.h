@@ -28,6 +28,7 @@ struct _MtlTensorFileBuilder
   MtlTensorFileFormat format;
   MtlTensorFileOrder order;
   guint alignment;
+  gboolean sync;
 };
 
 /* One tensor, as it will be in a file. */
@@ -64,6 +65,7 @@ typedef struct
 
 /* No file has more than max_size bytes of tensors, unless a single tensor has more. */
 MtlTensorFilePlan *mtl_tensor_file_plan_new         (MtlTensorFileBuilder     *builder,
+                                                     MtlTensorFileFormat       format,
                                                      guint64                   max_size,
                                                      GError                  **error);
 void               mtl_tensor_file_plan_free        (MtlTensorFilePlan        *self);

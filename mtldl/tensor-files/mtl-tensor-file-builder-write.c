@@ -39,11 +39,12 @@ write_tensors (MtlTensorStream       *stream,
   return mtl_tensor_stream_flush (stream, error);
 }
 
-/* Writes all of the file to the disk, but does not move it into place. */
+/* Writes all of the file, but does not move it into place. */
 static MtlFileReplacement *
 write_beside (MtlTensorStream       *stream,
               const MtlPlannedFile  *planned,
               GFile                 *file,
+              gboolean               sync,
               GError               **error)
 {
   g_autoptr (MtlFileReplacement) replacement = NULL;
@@ -51,7 +52,7 @@ write_beside (MtlTensorStream       *stream,
   if (!mtl_monitor_check (stream->monitor, error))
     return NULL;
 
-  replacement = mtl_file_replacement_new (file, error);
+  replacement = mtl_file_replacement_new (file, sync, error);
   if (replacement == NULL || !mtl_file_replacement_reserve (replacement, planned->n_bytes, error))
     return NULL;
 
@@ -68,14 +69,20 @@ mtl_tensor_file_builder_write_monitored (MtlTensorFileBuilder  *self,
                                          const MtlMonitor      *monitor,
                                          GError               **error)
 {
-  g_autoptr (MtlTensorFilePlan) plan = mtl_tensor_file_plan_new (self, G_MAXUINT64, error);
+  g_autoptr (MtlTensorFilePlan) plan = NULL;
   g_auto (MtlTensorStream) stream = { .memory = NULL };
   g_autoptr (MtlFileReplacement) replacement = NULL;
+  MtlTensorFileFormat format;
 
+  format = mtl_tensor_file_builder_find_format (self, file, error);
+  if (format == MTL_TENSOR_FILE_FORMAT_AUTO)
+    return FALSE;
+
+  plan = mtl_tensor_file_plan_new (self, format, G_MAXUINT64, error);
   if (plan == NULL || !mtl_tensor_stream_init (&stream, plan->n_bytes, monitor, error))
     return FALSE;
 
-  replacement = write_beside (&stream, &plan->files[0], file, error);
+  replacement = write_beside (&stream, &plan->files[0], file, self->sync, error);
   return replacement != NULL && mtl_file_replacement_commit (replacement, error);
 }
 
@@ -145,6 +152,7 @@ static MtlFileReplacement *
 write_index (const MtlTensorFilePlan  *plan,
              GFile                    *file,
              const char *const        *names,
+             gboolean                  sync,
              const MtlMonitor         *monitor,
              GError                  **error)
 {
@@ -154,7 +162,7 @@ write_index (const MtlTensorFilePlan  *plan,
   if (!mtl_tensor_file_plan_write_index (plan, names, &text, error))
     return NULL;
 
-  index = mtl_file_replacement_new (file, error);
+  index = mtl_file_replacement_new (file, sync, error);
   return index != NULL
          && mtl_file_replacement_write (index, text.str, text.len, error)
          && mtl_file_replacement_flush (index, error)
@@ -165,6 +173,7 @@ static gboolean
 write_all_beside (Shards                   *shards,
                   const MtlTensorFilePlan  *plan,
                   GFile                    *index,
+                  gboolean                  sync,
                   const MtlMonitor         *monitor,
                   GError                  **error)
 {
@@ -178,13 +187,13 @@ write_all_beside (Shards                   *shards,
     {
       g_autoptr (GFile) file = g_file_get_child (folder, shards->names[i]);
 
-      shards->items[i] = write_beside (&stream, &plan->files[i], file, error);
+      shards->items[i] = write_beside (&stream, &plan->files[i], file, sync, error);
       if (shards->items[i] == NULL)
         return FALSE;
     }
 
   shards->items[plan->n_files] = write_index (plan, index, (const char *const *) shards->names,
-                                              monitor, error);
+                                              sync, monitor, error);
   return shards->items[plan->n_files] != NULL;
 }
 
@@ -192,7 +201,8 @@ static gboolean
 check_has_index (MtlTensorFileBuilder  *self,
                  GError               **error)
 {
-  if (self->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
+  if (self->format == MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+      || self->format == MTL_TENSOR_FILE_FORMAT_AUTO)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
@@ -219,9 +229,9 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
   if (model == NULL)
     return FALSE;
 
-  plan = mtl_tensor_file_plan_new (self, max_size, error);
+  plan = mtl_tensor_file_plan_new (self, MTL_TENSOR_FILE_FORMAT_SAFETENSORS, max_size, error);
   if (plan == NULL || !shards_init (&shards, model, plan->n_files, error)
-      || !write_all_beside (&shards, plan, index, monitor, error))
+      || !write_all_beside (&shards, plan, index, self->sync, monitor, error))
     return FALSE;
 
   for (gsize i = 0; i <= shards.n_files; i++)
@@ -241,7 +251,8 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
  * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
- * Writes all tensors into a file.
+ * Writes all tensors into a file, in the format that the ending of its name
+ * says, or that was set: see [method@Mtl.TensorFileBuilder.find_format].
  *
  * The file is written under a hidden name in the same folder, and moved into
  * place when all of it is on the disk. Until then, and after any error, the old
@@ -255,7 +266,8 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
  *
  * @progress is called in this thread at least once for each 4 MiB, and
  * cancellation is checked as often. A cancelled operation leaves nothing
- * behind.
+ * behind. After the last call, with the total, the function may wait for the
+ * disk for a while: see [method@Mtl.TensorFileBuilder.set_sync].
  *
  * Errors:
  *
@@ -263,7 +275,8 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
  *   tensor, does not support metadata, cannot be written, like `.npz`, or does
  *   not allow a header of that size
  * - %MTL_ERROR_INVALID_ARGUMENT: the format holds exactly one tensor, but
- *   a different number was added
+ *   a different number was added; or no format was set, and the name of @file
+ *   has an ending other than `.safetensors` and `.npy`
  * - %MTL_ERROR_INVALID_DATA: elements of less than a byte do not fill whole
  *   bytes, or belong to a mapped file that was truncated
  * - %MTL_ERROR_OVERFLOW: the total size does not fit 62 bits
@@ -331,8 +344,8 @@ mtl_tensor_file_builder_write (MtlTensorFileBuilder   *self,
  * Errors:
  *
  * - the errors of [method@Mtl.TensorFileBuilder.write]
- * - %MTL_ERROR_NOT_SUPPORTED: the format is not
- *   %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+ * - %MTL_ERROR_NOT_SUPPORTED: a format other than
+ *   %MTL_TENSOR_FILE_FORMAT_SAFETENSORS was set
  * - %MTL_ERROR_INVALID_ARGUMENT: the name of @index does not end with
  *   `.index.json`, has a backslash, or is not UTF-8
  *

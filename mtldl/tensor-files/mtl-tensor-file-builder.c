@@ -56,6 +56,7 @@ enum
   PROP_FORMAT,
   PROP_ORDER,
   PROP_ALIGNMENT,
+  PROP_SYNC,
   N_PROPS
 };
 
@@ -99,6 +100,9 @@ mtl_tensor_file_builder_get_property (GObject    *object,
     case PROP_ALIGNMENT:
       g_value_set_uint (value, self->alignment);
       break;
+    case PROP_SYNC:
+      g_value_set_boolean (value, self->sync);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -123,6 +127,9 @@ mtl_tensor_file_builder_set_property (GObject      *object,
     case PROP_ALIGNMENT:
       mtl_tensor_file_builder_set_alignment (self, g_value_get_uint (value));
       break;
+    case PROP_SYNC:
+      mtl_tensor_file_builder_set_sync (self, g_value_get_boolean (value));
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
     }
@@ -141,12 +148,14 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
   /**
    * MtlTensorFileBuilder:format: (getter get_format) (setter set_format)
    *
-   * The format of the file.
+   * The format of the file. With %MTL_TENSOR_FILE_FORMAT_AUTO, the default, the
+   * ending of the file's name decides, as
+   * [method@Mtl.TensorFileBuilder.find_format] describes.
    *
    * Since: 1.0
    */
   props[PROP_FORMAT] = g_param_spec_enum ("format", NULL, NULL, MTL_TYPE_TENSOR_FILE_FORMAT,
-                                          MTL_TENSOR_FILE_FORMAT_SAFETENSORS, flags);
+                                          MTL_TENSOR_FILE_FORMAT_AUTO, flags);
 
   /**
    * MtlTensorFileBuilder:order: (getter get_order) (setter set_order)
@@ -168,6 +177,15 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
    */
   props[PROP_ALIGNMENT] = g_param_spec_uint ("alignment", NULL, NULL, 0, MAX_ALIGNMENT, 0, flags);
 
+  /**
+   * MtlTensorFileBuilder:sync: (getter get_sync) (setter set_sync)
+   *
+   * Whether writing waits until the file is on the disk.
+   *
+   * Since: 1.0
+   */
+  props[PROP_SYNC] = g_param_spec_boolean ("sync", NULL, NULL, TRUE, flags);
+
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
@@ -185,6 +203,8 @@ mtl_tensor_file_builder_init (MtlTensorFileBuilder *self)
   self->names = g_tree_new_full (compare_texts, NULL, NULL, NULL);
   self->metadata = g_tree_new_full (compare_texts, NULL, (GDestroyNotify) mtl_shared_text_unref,
                                     (GDestroyNotify) mtl_shared_text_unref);
+  self->format = MTL_TENSOR_FILE_FORMAT_AUTO;
+  self->sync = TRUE;
 }
 
 /**
@@ -240,6 +260,7 @@ mtl_tensor_file_builder_copy (MtlTensorFileBuilder  *self,
   copy->format = self->format;
   copy->order = self->order;
   copy->alignment = self->alignment;
+  copy->sync = self->sync;
   g_tree_foreach (self->metadata, copy_pair, copy->metadata);
   for (gsize i = 0; i < self->n_tensors; i++)
     {
@@ -457,11 +478,14 @@ mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
 /**
  * mtl_tensor_file_builder_set_format: (set-property format)
  * @self: a builder
- * @format: the format, %MTL_TENSOR_FILE_FORMAT_SAFETENSORS or
- *   %MTL_TENSOR_FILE_FORMAT_NPY
+ * @format: the format, %MTL_TENSOR_FILE_FORMAT_SAFETENSORS,
+ *   %MTL_TENSOR_FILE_FORMAT_NPY or %MTL_TENSOR_FILE_FORMAT_AUTO
  *
- * Sets the format of the file. A `.npy` file has exactly one tensor, whose name
- * it does not store, and no metadata.
+ * Sets the format of the file, whatever its name. By default, the ending of the
+ * name decides, see [method@Mtl.TensorFileBuilder.find_format].
+ *
+ * A `.npy` file has exactly one tensor, whose name it does not store, and no
+ * metadata.
  *
  * Since: 1.0
  */
@@ -484,14 +508,14 @@ mtl_tensor_file_builder_set_format (MtlTensorFileBuilder *self,
  *
  * Gets the format of the file.
  *
- * Returns: the format; %MTL_TENSOR_FILE_FORMAT_SAFETENSORS if none was set
+ * Returns: the format; %MTL_TENSOR_FILE_FORMAT_AUTO if none was set
  *
  * Since: 1.0
  */
 MtlTensorFileFormat
 mtl_tensor_file_builder_get_format (MtlTensorFileBuilder *self)
 {
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), MTL_TENSOR_FILE_FORMAT_AUTO);
 
   return self->format;
 }
@@ -582,4 +606,53 @@ mtl_tensor_file_builder_get_alignment (MtlTensorFileBuilder *self)
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), 0);
 
   return self->alignment;
+}
+
+/**
+ * mtl_tensor_file_builder_set_sync: (set-property sync)
+ * @self: a builder
+ * @sync: whether to wait for the disk
+ *
+ * Sets whether writing waits until the file is on the disk, which it does by
+ * default. Most of the time of writing a large file is spent on this.
+ *
+ * Without it, the file is in its place as soon as the system has its bytes, and
+ * all programs see it; the system writes it to the disk when it likes. A crash
+ * of the program loses nothing. If the whole system crashes or the power fails
+ * within the next minute or so, both the new file and the old one that it has
+ * replaced may be lost: the file may be empty, or have zeros in it. Errors of
+ * the disk after that are not reported either.
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_builder_set_sync (MtlTensorFileBuilder *self,
+                                  gboolean              sync)
+{
+  g_return_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self));
+
+  sync = sync != FALSE;
+  if (self->sync == sync)
+    return;
+
+  self->sync = sync;
+  g_object_notify_by_pspec (G_OBJECT (self), props[PROP_SYNC]);
+}
+
+/**
+ * mtl_tensor_file_builder_get_sync: (get-property sync)
+ * @self: a builder
+ *
+ * Gets whether writing waits until the file is on the disk.
+ *
+ * Returns: %TRUE if it does, as by default
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_builder_get_sync (MtlTensorFileBuilder *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), TRUE);
+
+  return self->sync;
 }

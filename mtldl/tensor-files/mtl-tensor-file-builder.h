@@ -54,6 +54,16 @@ MTL_AVAILABLE_IN_1_0
 guint                 mtl_tensor_file_builder_get_alignment (MtlTensorFileBuilder   *self);
 
 MTL_AVAILABLE_IN_1_0
+void                  mtl_tensor_file_builder_set_sync      (MtlTensorFileBuilder   *self,
+                                                             gboolean                sync);
+MTL_AVAILABLE_IN_1_0
+gboolean              mtl_tensor_file_builder_get_sync      (MtlTensorFileBuilder   *self);
+MTL_AVAILABLE_IN_1_0
+MtlTensorFileFormat   mtl_tensor_file_builder_find_format   (MtlTensorFileBuilder   *self,
+                                                             GFile                  *file,
+                                                             GError                **error);
+
+MTL_AVAILABLE_IN_1_0
 gboolean mtl_tensor_file_builder_write               (MtlTensorFileBuilder   *self,
                                                       GFile                  *file,
                                                       GCancellable           *cancellable,

@@ -36,7 +36,7 @@ replace (GFile       *file,
          const char  *contents,
          GError     **error)
 {
-  g_autoptr (MtlFileReplacement) replacement = mtl_file_replacement_new (file, error);
+  g_autoptr (MtlFileReplacement) replacement = mtl_file_replacement_new (file, TRUE, error);
   gsize size = strlen (contents);
 
   return replacement != NULL
@@ -231,7 +231,7 @@ test_sent (TestFolder    *folder,
   g_autofree char *bytes = g_malloc0 (size);
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlFileReplacement) replacement = mtl_file_replacement_new (file, &error);
+  g_autoptr (MtlFileReplacement) replacement = mtl_file_replacement_new (file, TRUE, &error);
 
   g_assert_no_error (error);
   n_sent = 0;
@@ -256,7 +256,7 @@ test_replaces (TestFolder    *folder,
   assert_replaces (file, "");
   assert_replaces (file, "second");
 
-  replacement = mtl_file_replacement_new (file, &error);
+  replacement = mtl_file_replacement_new (file, TRUE, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_file_replacement_write (replacement, "third", 5, &error));
   g_assert_cmpuint (count_names (folder), ==, 2);
@@ -321,7 +321,7 @@ test_private_while_written (TestFolder    *folder,
   g_autoptr (GFile) temporary = NULL;
 
   g_assert_cmpint (chmod (g_file_peek_path (file), 0600), ==, 0);
-  replacement = mtl_file_replacement_new (file, &error);
+  replacement = mtl_file_replacement_new (file, TRUE, &error);
   g_assert_no_error (error);
   temporary = g_file_new_for_path (replacement->temporary);
   g_assert_cmphex (get_mode (temporary), ==, 0600);

@@ -432,6 +432,116 @@ on_notify (GObject    *object,
 }
 
 static void
+assert_format (TestFolder          *folder,
+               const char          *name,
+               MtlTensorFileFormat  expected)
+{
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlStridedView) view = new_matrix (MTL_DTYPE_INT32, 3, 5);
+  g_autoptr (GFile) file = get_file (folder, name);
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  g_autoptr (GError) error = NULL;
+
+  add (builder, "x", view);
+  g_assert_cmpint (mtl_tensor_file_builder_find_format (builder, file, &error), ==, expected);
+  g_assert_no_error (error);
+  write_tensors (builder, file);
+  tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, expected);
+}
+
+static void
+assert_ending_is_refused (TestFolder *folder,
+                          const char *name,
+                          const char *told)
+{
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlStridedView) view = new_matrix (MTL_DTYPE_INT32, 3, 5);
+  g_autoptr (GFile) file = get_file (folder, name);
+
+  add (builder, "x", view);
+  assert_fails (mtl_tensor_file_builder_find_format (builder, file, &error)
+                  != MTL_TENSOR_FILE_FORMAT_AUTO,
+                MTL_ERROR_INVALID_ARGUMENT, told);
+  assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, told);
+  g_assert_false (g_file_query_exists (file, NULL));
+
+  /* What was set counts, whatever the name. */
+  mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+  g_assert_cmpint (mtl_tensor_file_builder_find_format (builder, file, NULL), ==,
+                   MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+  write_tensors (builder, file);
+}
+
+static void
+test_endings (TestFolder    *folder,
+              gconstpointer  data)
+{
+  static const char *const safetensors[] = {
+    "a.safetensors", "A.SAFETENSORS", "b.npy.safetensors", "c.pt.SafeTensors", "plain",
+    "model-v1.5", "qwen2.5-0.5b", "a. b", "dot.", ".hidden", ".safetensors", "npy", "xnpy",
+    "a.long_word", "a.abcdefghijklmnop", "x.\303\274",
+  };
+  static const char *const npy[] = { "a.npy", "A.NPY", "b.safetensors.npy", ".npy", "..nPy" };
+  static const char *const foreign[] = {
+    "o.pt", "o.PT", "o.pth", "o.bin", "o.gguf", "o.h5", "o.onnx", "o.ckpt", "o.pkl", "o.json",
+    "o.tmp", "o.safetensors.gz", "o.npy.zip", "o.x", "o.abcdefghijklmno", ".a.pt",
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (safetensors); i++)
+    assert_format (folder, safetensors[i], MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
+  for (gsize i = 0; i < G_N_ELEMENTS (npy); i++)
+    assert_format (folder, npy[i], MTL_TENSOR_FILE_FORMAT_NPY);
+  for (gsize i = 0; i < G_N_ELEMENTS (foreign); i++)
+    {
+      g_autofree char *told = g_strdup_printf ("%s” would not be a %s file: files are written as "
+                                               ".safetensors or .npy", foreign[i],
+                                               strrchr (foreign[i], '.'));
+
+      assert_ending_is_refused (folder, foreign[i], told);
+    }
+  assert_ending_is_refused (folder, "o.npz", "o.npz” cannot be written: .npz files are only read");
+  assert_ending_is_refused (folder, "m.safetensors.index.json", "is the name of an index");
+  assert_ending_is_refused (folder, "M.Safetensors.Index.JSON", "is the name of an index");
+}
+
+/* With and without sync, there is no other difference that can be seen. */
+static void
+test_sync (TestFolder    *folder,
+           gconstpointer  data)
+{
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlStridedView) view = new_matrix (MTL_DTYPE_INT32, 3000, 5000);
+  g_autoptr (GFile) synced = get_file (folder, "synced");
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (GFile) index = get_file (folder, "m.safetensors.index.json");
+  g_autoptr (MtlTensorFile) tensors = NULL;
+  g_autoptr (GBytes) expected = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  add (builder, "x", view);
+  g_assert_true (mtl_tensor_file_builder_get_sync (builder));
+  write_tensors (builder, synced);
+  mtl_tensor_file_builder_set_sync (builder, FALSE);
+  g_assert_false (mtl_tensor_file_builder_get_sync (builder));
+  write_tensors (builder, file);
+  write_tensors (builder, file);
+
+  expected = g_file_load_bytes (synced, NULL, NULL, &error);
+  g_assert_no_error (error);
+  bytes = g_file_load_bytes (file, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_bytes_equal (bytes, expected));
+
+  g_assert_true (mtl_tensor_file_builder_write_shards (builder, index, 100, NULL, NULL, NULL,
+                                                       &error));
+  g_assert_no_error (error);
+  tensors = open_file (index, MTL_FILE_MODE_MAP);
+  assert_same_bytes (tensors, "x", view);
+}
+
+static void
 test_properties (TestFolder    *folder,
                  gconstpointer  data)
 {
@@ -440,16 +550,23 @@ test_properties (TestFolder    *folder,
   MtlTensorFileFormat format;
   MtlTensorFileOrder order;
   guint alignment;
+  gboolean sync;
 
+  g_object_get (builder, "format", &format, "sync", &sync, NULL);
+  g_assert_cmpint (format, ==, MTL_TENSOR_FILE_FORMAT_AUTO);
+  g_assert_true (sync);
   g_signal_connect (builder, "notify", G_CALLBACK (on_notify), names);
   for (guint i = 0; i < 2; i++)
     {
       g_object_set (builder, "format", MTL_TENSOR_FILE_FORMAT_NPY, NULL);
       g_object_set (builder, "order", MTL_TENSOR_FILE_ORDER_ADDED, NULL);
       g_object_set (builder, "alignment", 128, NULL);
+      g_object_set (builder, "sync", FALSE, NULL);
     }
-  g_assert_cmpstr (names->str, ==, "format order alignment ");
-  g_object_get (builder, "format", &format, "order", &order, "alignment", &alignment, NULL);
+  g_assert_cmpstr (names->str, ==, "format order alignment sync ");
+  g_object_get (builder, "format", &format, "order", &order, "alignment", &alignment,
+                "sync", &sync, NULL);
+  g_assert_false (sync);
   g_assert_cmpint (format, ==, MTL_TENSOR_FILE_FORMAT_NPY);
   g_assert_cmpint (order, ==, MTL_TENSOR_FILE_ORDER_ADDED);
   g_assert_cmpuint (alignment, ==, 128);
@@ -553,7 +670,7 @@ test_npy (TestFolder    *folder,
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "131072, is larger than the limit");
   mtl_tensor_file_builder_set_alignment (builder, 0);
   set_metadata (builder, "format", "pt");
-  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "no metadata, but 1 were set");
+  assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED, "no metadata, but 1 was set");
   set_metadata (builder, "format", NULL);
   add (builder, "two", matrix);
   assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, "one tensor, but 2 were added");
@@ -570,6 +687,8 @@ main (int   argc,
 {
   g_test_init (&argc, &argv, NULL);
 
+  add_folder_test ("/TensorFileBuilder/endings", test_endings);
+  add_folder_test ("/TensorFileBuilder/sync", test_sync);
   add_folder_test ("/TensorFileBuilder/strided", test_strided);
   add_folder_test ("/TensorFileBuilder/pieces", test_pieces);
   add_folder_test ("/TensorFileBuilder/converted", test_converted);

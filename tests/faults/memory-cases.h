@@ -255,6 +255,9 @@ OBJECT (builder_new, mtl_tensor_file_builder_new ())
 DONE (builder_add, add_many (f, MTL_DTYPE_OTHER, error))
 DONE (builder_add_converted, add_many (f, MTL_DTYPE_FLOAT32, error))
 DONE (builder_set_metadata, set_metadata (f, error))
+DONE (builder_find_format,
+      mtl_tensor_file_builder_find_format (f->builder, f->target, error)
+        != MTL_TENSOR_FILE_FORMAT_AUTO)
 DONE (builder_write,
       mtl_tensor_file_builder_write (f->builder, f->target, NULL, NULL, NULL, error))
 DONE (builder_write_async,

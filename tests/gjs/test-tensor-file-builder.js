@@ -73,7 +73,10 @@ test('options are kept', () => withFolder(folder => {
     const file = folder.get_child('file');
 
     equal([builder.get_format(), builder.get_order(), builder.get_alignment()],
-        [TensorFileFormat.SAFETENSORS, TensorFileOrder.ALIGNED, 0]);
+        [TensorFileFormat.AUTO, TensorFileOrder.ALIGNED, 0]);
+    ok(builder.get_sync());
+    builder.set_sync(false);
+    equal([builder.sync, builder.get_sync()], [false, false]);
     builder.set_format(TensorFileFormat.NPY);
     builder.set_order(TensorFileOrder.ADDED);
     builder.set_alignment(4096);
@@ -84,6 +87,20 @@ test('options are kept', () => withFolder(folder => {
     builder.write(file);
     equal(readAll(file), [['', [1, 2]]]);
     equal(Mtl.TensorFile.open(file).get_item(0).get_byte_offset(), 4096);
+}));
+
+test('the ending decides', () => withFolder(folder => {
+    const builder = newBuilder();
+
+    equal(builder.find_format(folder.get_child('x.safetensors')), TensorFileFormat.SAFETENSORS);
+    equal(builder.find_format(folder.get_child('x.NPY')), TensorFileFormat.NPY);
+    throwsMtl('INVALID_ARGUMENT', /written as .safetensors or .npy/,
+        () => builder.find_format(folder.get_child('x.pt')));
+    throwsMtl('INVALID_ARGUMENT', /written as .safetensors or .npy/,
+        () => builder.write(folder.get_child('x.gguf')));
+    builder.set_metadata('format', null);
+    throwsMtl('INVALID_ARGUMENT', /one tensor, but 2/,
+        () => builder.write(folder.get_child('x.npy')));
 }));
 
 test('what cannot be written is refused', () => withFolder(async folder => {

@@ -111,8 +111,22 @@ def test_npy(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / "file.npy"), values.T)
     with pytest.raises(ValueError):
         Mtl.save(tmp_path / "file.npy", {"a": [1], "b": [2]})
-    with pytest.raises(ValueError, match="numpy.savez"):
+    with pytest.raises(ValueError, match="npz files are only read"):
         Mtl.save(tmp_path / "file.npz", {"a": [1]})
+    Mtl.save(tmp_path / "FILE.NPY", values)
+    np.testing.assert_array_equal(np.load(tmp_path / "FILE.NPY"), values)
+
+
+def test_format(tmp_path):
+    with pytest.raises(ValueError, match="files are written as .safetensors or .npy"):
+        Mtl.save(tmp_path / "o.pt", {"a": [1]})
+    assert not (tmp_path / "o.pt").exists()
+    Mtl.save(tmp_path / "o.pt", {"a": [1]}, format=Mtl.TensorFileFormat.SAFETENSORS, sync=False)
+    assert Mtl.load(tmp_path / "o.pt")["a"].tolist() == [1]
+    Mtl.save(tmp_path / "o.bin", [1, 2], format=Mtl.TensorFileFormat.NPY)
+    assert np.load(tmp_path / "o.bin").tolist() == [1, 2]
+    with pytest.raises(TypeError, match="mapping"):
+        Mtl.save(tmp_path / "o.safetensors", [1, 2])
 
 
 @pytest.mark.parametrize("name", ["npy", "npz", "xnpy"])

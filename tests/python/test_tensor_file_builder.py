@@ -34,12 +34,15 @@ def test_elements_that_cannot_be_converted():
 def test_options_are_kept():
     builder = Mtl.TensorFileBuilder.new()
 
-    assert builder.get_format() == builder.props.format == Mtl.TensorFileFormat.SAFETENSORS
+    assert builder.get_format() == builder.props.format == Mtl.TensorFileFormat.AUTO
     assert builder.get_order() == builder.props.order == Mtl.TensorFileOrder.ALIGNED
     assert builder.get_alignment() == builder.props.alignment == 0
     builder.set_format(Mtl.TensorFileFormat.NPY)
     builder.set_order(Mtl.TensorFileOrder.ADDED)
     builder.set_alignment(128)
+    assert builder.get_sync() and builder.props.sync
+    builder.set_sync(False)
+    assert not builder.get_sync()
     assert (builder.get_format(), builder.get_order(), builder.get_alignment()) == (
         Mtl.TensorFileFormat.NPY, Mtl.TensorFileOrder.ADDED, 128)
 

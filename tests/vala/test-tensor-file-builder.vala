@@ -71,7 +71,10 @@ void test_options () throws GLib.Error {
 	var builder = new Mtl.TensorFileBuilder ();
 	var file = folder.get_child ("file");
 
-	assert_true (builder.format == SAFETENSORS);
+	assert_true (builder.format == AUTO);
+	assert_true (builder.get_sync ());
+	builder.set_sync (false);
+	assert_false (builder.sync);
 	assert_true (builder.get_order () == ALIGNED);
 	assert_cmpuint (builder.get_alignment (), EQ, 0);
 	builder.set_format (NPY);
@@ -83,6 +86,22 @@ void test_options () throws GLib.Error {
 	builder.write (file);
 	assert_view (new Mtl.TensorFile.open (file)[""], "[1 2]");
 	file.delete ();
+}
+
+void test_endings () throws GLib.Error {
+	var builder = new Mtl.TensorFileBuilder ();
+
+	assert_true (builder.find_format (folder.get_child ("x.NPY")) == NPY);
+	try {
+		builder.find_format (folder.get_child ("x.pt"));
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT error) {
+		assert_true (".safetensors or .npy" in error.message);
+	}
+	builder.add ("x", new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 1 }));
+	builder.write (folder.get_child ("x.npy"));
+	assert_true (new Mtl.TensorFile.open (folder.get_child ("x.npy")).format == NPY);
+	folder.get_child ("x.npy").delete ();
 }
 
 void test_errors () throws GLib.Error {
@@ -119,6 +138,7 @@ int main (string[] args) {
 	add_test ("/vala/tensor-file-builder/shards", test_shards);
 	add_test ("/vala/tensor-file-builder/async", test_async);
 	add_test ("/vala/tensor-file-builder/options", test_options);
+	add_test ("/vala/tensor-file-builder/endings", test_endings);
 	add_test ("/vala/tensor-file-builder/errors", test_errors);
 	var status = Test.run ();
 	DirUtils.remove (folder.get_path ());

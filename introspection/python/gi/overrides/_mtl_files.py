@@ -47,8 +47,7 @@ def _check_text(what, text):
         raise ValueError(f"the {what} cannot contain a NUL: {text!r}")
 
 
-def _new_builder(tensors, metadata):
-    builder = Mtl.TensorFileBuilder.new()
+def _fill_builder(builder, tensors, metadata):
     for name, value in tensors.items():
         _check_text("name of a tensor", name)
         builder.add(name, _view_of(name, value))
@@ -56,7 +55,6 @@ def _new_builder(tensors, metadata):
         _check_text("key of metadata", key)
         _check_text("value of metadata", value)
         builder.set_metadata(key, value)
-    return builder
 
 
 def _set_alignment(builder, alignment):
@@ -69,26 +67,25 @@ def _set_alignment(builder, alignment):
 
 
 @_like_python
-def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder.ALIGNED):
+def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder.ALIGNED,
+         format=Mtl.TensorFileFormat.AUTO, sync=True):
     """Writes tensors to a file, and replaces an existing one. `tensors` is a mapping of names to
     anything that Mtl.asview() accepts. If `path` ends in .npy, it is a single tensor, with or
     without a name. `alignment` is the alignment of the first tensor in bytes; with 0 the library
-    chooses it."""
+    chooses it. The ending of `path` decides about the format, unless `format` is given. With
+    sync=False, the function does not wait until the file is on the disk."""
     file = as_file(path)
-    # A file elsewhere may have none. Writing it then fails.
-    name = file.get_basename() or ""
-    if name.endswith(".npz"):
-        raise ValueError("cannot write .npz files: use numpy.savez()")
+    builder = Mtl.TensorFileBuilder.new()
+    builder.set_format(format)
     if not isinstance(tensors, Mapping):
-        if not name.endswith(".npy"):
+        if builder.find_format(file) != Mtl.TensorFileFormat.NPY:
             raise TypeError("the tensors must be a mapping of names to tensors, not "
                             + type(tensors).__name__)
         tensors = {"": tensors}
 
-    builder = _new_builder(tensors, metadata)
-    if name.endswith(".npy"):
-        builder.set_format(Mtl.TensorFileFormat.NPY)
+    _fill_builder(builder, tensors, metadata)
     builder.set_order(order)
+    builder.set_sync(sync)
     _set_alignment(builder, alignment)
     builder.write(file, None, None)
 
