@@ -106,11 +106,23 @@ class InstallTest:
         source = self.folder / name
         shutil.copytree(self.source_root, source,
                         ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
-        options = ['-Dtests=false', '-Dexamples=false', *self.build_options()]
+        options = self.build_options()
         setup, install = self.block('sh').replace('/opt/mtldl', str(self.prefix)).splitlines()
         for command in ([*shlex.split(setup), *options], [*shlex.split(install), '--quiet']):
             run(command, source, {**self.bare_env, **env}, umask=umask)
-        return source / 'build'
+        return source / 'build-install'
+
+    def check_run(self, source):
+        """./run install takes a relative prefix, and what it prints has the program found."""
+        folder = self.folder / 'else where'
+        folder.mkdir()
+        exports = run(['bash', source / 'run', 'install', 'pre fix'], folder, self.bare_env)
+        found = run(f'{exports}\ncommand -v mtldl && pkg-config --variable=prefix mtldl-1', folder,
+                    self.bare_env)
+        check_equal(found.splitlines(), [f'{folder}/pre fix/bin/mtldl', f'{folder}/pre fix'])
+        # The folder of the caller, not that of the tree.
+        check_equal(run(['bash', self.source_root / 'run', 'exec', 'pwd'], folder,
+                        {**self.bare_env, 'MTL_BUILD_DIR': str(self.build_root)}), f'{folder}\n')
 
     def test_installs_into_the_prefix(self):
         """The two commands of README.md install, and only below the prefix."""
@@ -128,6 +140,8 @@ class InstallTest:
         check_equal(outside, [])
         missing = [path for path in targets.values() if not os.path.exists(path)]
         check_equal(missing, [])
+
+        self.check_run(build.parent)
 
         # From here on nothing of the tree is to be found.
         shutil.rmtree(build.parent)
@@ -255,9 +269,11 @@ class InstallTest:
         version = self.pkg_config('--modversion', 'mtldl-1')
         command = self.prefix / 'bin' / 'mtldl'
         check_equal(self.run([command, '--version']).split(), ['mtldl', *version])
+        check_equal(self.run(['sh', '-c', 'command -v mtldl']), f'{command}\n')
 
         share = self.prefix / 'share'
-        for path in ('man/man1/mtldl.1', 'bash-completion/completions/mtldl'):
+        for path in ('man/man1/mtldl.1', 'bash-completion/completions/mtldl',
+                     'zsh/site-functions/_mtldl', 'fish/vendor_completions.d/mtldl.fish'):
             if not (share / path).is_file():
                 raise Failure(f'{path} is not in {share}')
 
