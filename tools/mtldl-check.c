@@ -174,6 +174,27 @@ check_file (const Options   *options,
   return TRUE;
 }
 
+/* The file, or those in the folder. */
+static gboolean
+check_path (const Options   *options,
+            MtlTensorChecks  checks,
+            const char      *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) paths = tool_find_files (path, &error);
+  gboolean is_right = TRUE;
+
+  if (paths == NULL)
+    {
+      tool_complain ("%s", error->message);
+      return FALSE;
+    }
+
+  for (guint i = 0; i < paths->len; i++)
+    is_right &= check_file (options, checks, paths->pdata[i]);
+  return is_right;
+}
+
 int
 tool_check (const ToolCommand *command,
             int                argc,
@@ -202,7 +223,7 @@ tool_check (const ToolCommand *command,
            | (options.alignment ? MTL_TENSOR_CHECKS_ALIGNMENT : 0);
   status = TOOL_DONE;
   for (gsize i = 0; arguments[i] != NULL; i++)
-    if (!check_file (&options, checks, arguments[i]))
+    if (!check_path (&options, checks, arguments[i]))
       status = TOOL_FAILED;
   return status;
 }

@@ -23,12 +23,15 @@ typedef struct
   char **metadata;
   char *shard_size;
   int alignment;
+  char *format_text;
   gboolean keep_order;
+  gboolean no_sync;
   gboolean quiet;
 
   GArray *rename_rules; /* of ToolRename */
   GArray *dtype_rules;  /* of DtypeRule */
   guint64 max_shard;
+  MtlTensorFileFormat format;
 } Options;
 
 static volatile sig_atomic_t caught_signal;
@@ -41,6 +44,7 @@ options_clear (Options *self)
   g_strfreev (self->dtypes);
   g_strfreev (self->metadata);
   g_free (self->shard_size);
+  g_free (self->format_text);
   g_array_unref (self->rename_rules);
   g_array_unref (self->dtype_rules);
 }
@@ -137,6 +141,44 @@ get_most_alignment (void)
 }
 
 static gboolean
+parse_format (Options *self)
+{
+  if (self->format_text == NULL)
+    self->format = MTL_TENSOR_FILE_FORMAT_AUTO;
+  else if (g_ascii_strcasecmp (self->format_text, "safetensors") == 0)
+    self->format = MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
+  else if (g_ascii_strcasecmp (self->format_text, "npy") == 0)
+    self->format = MTL_TENSOR_FILE_FORMAT_NPY;
+  else
+    return FALSE;
+
+  return TRUE;
+}
+
+/* Sets the format to that in which the destination is written. */
+static gboolean
+choose_format (Options     *self,
+               const char  *destination,
+               char       **wrong)
+{
+  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
+  g_autoptr (GFile) file = g_file_new_for_path (destination);
+  g_autoptr (GError) error = NULL;
+
+  if (self->max_shard > 0)
+    {
+      self->format = MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
+      return TRUE;
+    }
+
+  mtl_tensor_file_builder_set_format (builder, self->format);
+  self->format = mtl_tensor_file_builder_find_format (builder, file, &error);
+  if (error != NULL)
+    *wrong = g_strdup_printf ("%s", error->message);
+  return error == NULL;
+}
+
+static gboolean
 check_options (Options     *self,
                const char  *destination,
                char       **wrong)
@@ -155,27 +197,20 @@ check_options (Options     *self,
   else if (self->shard_size == NULL && g_str_has_suffix (destination, ".index.json"))
     *wrong = g_strdup_printf ("%s would be the index of several files, which needs "
                               "--shard-size=SIZE", destination);
-  else if (g_str_has_suffix (destination, ".npz"))
-    *wrong = g_strdup ("files are written as .safetensors and .npy, not as .npz");
+  else if (!parse_format (self))
+    *wrong = g_strdup_printf ("--format=%s is not safetensors or npy", self->format_text);
+  else if (self->shard_size != NULL && self->format == MTL_TENSOR_FILE_FORMAT_NPY)
+    *wrong = g_strdup ("--shard-size writes safetensors files, not --format=npy");
 
-  return *wrong == NULL && check_rules (self, wrong);
+  return *wrong == NULL && choose_format (self, destination, wrong) && check_rules (self, wrong);
 }
 
-/* The array of a .npy file has no name, and gets that of the file. */
 static char *
 get_name (const Options      *self,
           MtlTensorFile      *source,
           MtlTensorFileEntry *entry)
 {
-  g_autofree char *name = g_strdup (mtl_tensor_file_entry_get_name (entry));
-
-  if (mtl_tensor_file_get_format (source) == MTL_TENSOR_FILE_FORMAT_NPY)
-    {
-      g_free (name);
-      name = g_file_get_basename (mtl_tensor_file_get_file (source));
-      if (g_str_has_suffix (name, ".npy"))
-        name[strlen (name) - 4] = '\0';
-    }
+  g_autofree char *name = tool_dup_name (source, entry);
 
   for (guint i = 0; i < self->rename_rules->len; i++)
     {
@@ -191,9 +226,10 @@ get_name (const Options      *self,
 /* The last rule that matches the tensor determines the type. */
 static MtlDType
 choose_dtype (const Options      *self,
+              MtlTensorFile      *source,
               MtlTensorFileEntry *entry)
 {
-  const char *name = mtl_tensor_file_entry_get_name (entry);
+  g_autofree char *name = tool_dup_name (source, entry);
   MtlDType dtype = mtl_tensor_file_entry_get_dtype (entry), chosen = dtype;
 
   for (guint i = 0; i < self->dtype_rules->len; i++)
@@ -208,6 +244,19 @@ choose_dtype (const Options      *self,
   return chosen;
 }
 
+/* What is compressed was checked when it was unpacked. The rest of an archive is used in
+ * place, and a new file would have no checksum by which damage could be found later. */
+static gboolean
+check_checksum (MtlTensorFile       *source,
+                MtlTensorFileEntry  *entry,
+                MtlStridedView      *view,
+                GError             **error)
+{
+  return mtl_tensor_file_get_format (source) != MTL_TENSOR_FILE_FORMAT_NPZ
+         || !mtl_strided_view_is_read_only (view)
+         || mtl_tensor_file_entry_check (entry, MTL_TENSOR_CHECKS_NONE, NULL, error);
+}
+
 static gboolean
 add_tensor (const Options         *self,
             MtlTensorFile         *source,
@@ -217,9 +266,9 @@ add_tensor (const Options         *self,
 {
   g_autofree char *name = get_name (self, source, entry);
   g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_load_view (entry, NULL, error);
-  MtlDType dtype = choose_dtype (self, entry);
+  MtlDType dtype = choose_dtype (self, source, entry);
 
-  if (view == NULL)
+  if (view == NULL || !check_checksum (source, entry, view, error))
     return FALSE;
 
   return dtype == mtl_tensor_file_entry_get_dtype (entry)
@@ -265,14 +314,14 @@ static MtlTensorFileBuilder *
 make_builder (const Options  *self,
               MtlTensorFile  *source,
               GPtrArray      *entries,
-              const char     *path,
               GError        **error)
 {
   g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
 
-  if (g_str_has_suffix (path, ".npy")) /* which has no metadata */
-    mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_NPY);
-  else if (!copy_metadata (source, builder, error))
+  mtl_tensor_file_builder_set_format (builder, self->format);
+  mtl_tensor_file_builder_set_sync (builder, !self->no_sync);
+  if (self->format != MTL_TENSOR_FILE_FORMAT_NPY /* which has no metadata */
+      && !copy_metadata (source, builder, error))
     return NULL;
   mtl_tensor_file_builder_set_alignment (builder, self->alignment);
   mtl_tensor_file_builder_set_order (builder, self->keep_order ? MTL_TENSOR_FILE_ORDER_ADDED
@@ -336,6 +385,7 @@ write_file (const Options         *self,
   catch_signal (SIGTERM);
   catch_signal (SIGHUP);
   tool_progress_init (&copy.progress, self->quiet ? NULL : "cp");
+  copy.progress.at_end = self->no_sync ? NULL : "waiting for the disk…";
   if (self->max_shard > 0)
     done = mtl_tensor_file_builder_write_shards (builder, destination, self->max_shard,
                                                  cancellable, on_progress, &copy, error);
@@ -348,15 +398,16 @@ write_file (const Options         *self,
 
 /* If the destination is a folder, the file keeps the name of the source. */
 static char *
-get_destination (char **arguments)
+get_destination (const char *source,
+                 const char *destination)
 {
   g_autofree char *name = NULL;
 
-  if (!g_file_test (arguments[1], G_FILE_TEST_IS_DIR))
-    return g_strdup (arguments[1]);
+  if (!g_file_test (destination, G_FILE_TEST_IS_DIR))
+    return g_strdup (destination);
 
-  name = g_path_get_basename (arguments[0]);
-  return g_build_filename (arguments[1], name, NULL);
+  name = g_path_get_basename (source);
+  return g_build_filename (destination, name, NULL);
 }
 
 static int
@@ -382,7 +433,7 @@ copy (const Options *self,
   if (entries == NULL)
     return TOOL_FAILED;
 
-  builder = make_builder (self, source, entries, path, &error);
+  builder = make_builder (self, source, entries, &error);
   if (builder != NULL && write_file (self, builder, destination, &error))
     return TOOL_DONE;
 
@@ -413,6 +464,10 @@ tool_cp (const ToolCommand *command,
       "Write several files with at most this many bytes of tensors, such as 5G", "SIZE" },
     { "metadata", 'm', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.metadata,
       "Add to the metadata; without a VALUE remove KEY", "KEY=VALUE" },
+    { "format", 'f', 0, G_OPTION_ARG_STRING, &options.format_text,
+      "Write this format, whatever the name of the file ends in", "safetensors|npy" },
+    { "no-sync", 0, 0, G_OPTION_ARG_NONE, &options.no_sync,
+      "Do not wait until the file is on the disk", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Do not report progress", NULL },
     { NULL },
   };
@@ -429,7 +484,11 @@ tool_cp (const ToolCommand *command,
   if (arguments == NULL)
     return status;
 
-  destination = get_destination (arguments);
+  if (g_str_equal (arguments[1], "-"))
+    return tool_wrong_usage (command, "files cannot be written to standard output; a file of that "
+                             "name is ./-");
+
+  destination = get_destination (arguments[0], arguments[1]);
   if (!check_options (&options, destination, &wrong))
     return tool_wrong_usage (command, "%s", wrong);
 

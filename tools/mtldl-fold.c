@@ -71,14 +71,16 @@ read_name (Item         *self,
 }
 
 static GArray *
-make_items (GPtrArray    *entries,
-            GStringChunk *texts)
+make_items (MtlTensorFile *file,
+            GPtrArray     *entries,
+            GStringChunk  *texts)
 {
   GArray *items = g_array_sized_new (FALSE, TRUE, sizeof (Item), entries->len);
 
   for (guint i = 0; i < entries->len; i++)
     {
-      g_autofree char *name = tool_escape (mtl_tensor_file_entry_get_name (entries->pdata[i]));
+      g_autofree char *own_name = tool_dup_name (file, entries->pdata[i]);
+      g_autofree char *name = tool_escape (own_name);
       Item item = { .entry = entries->pdata[i], .position = i, .n_tensors = 1 };
 
       read_name (&item, name, texts);
@@ -268,10 +270,11 @@ fill_in (const Item *self)
 }
 
 GPtrArray *
-tool_fold (GPtrArray *entries)
+tool_fold (MtlTensorFile *file,
+           GPtrArray     *entries)
 {
   g_autoptr (GStringChunk) texts = g_string_chunk_new (65536);
-  g_autoptr (GArray) items = make_items (entries, texts);
+  g_autoptr (GArray) items = make_items (file, entries, texts);
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify) tool_row_free);
 
   set_groups (items);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* mtldl ls: lists the contents of a file. */
+/* mtldl ls: lists the contents of files. */
 
 #include "mtldl-ls.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The text columns before the name. All but the shape are aligned to the right. */
 enum
@@ -24,6 +25,13 @@ static const char *const titles[N_COLUMNS] = {
 
 #define N_SHORT (COLUMN_BYTES + 1)
 
+/* What the others leave for the name in a narrow terminal has to be this wide, or a
+ * column is left out, the first of these first. */
+#define LEAST_NAME 16
+static const guint dispensable[] = {
+  COLUMN_FILE, COLUMN_ALIGNMENT, COLUMN_OFFSET, COLUMN_BYTES, COLUMN_DTYPE, COLUMN_SHAPE
+};
+
 typedef struct
 {
   gboolean all;      /* do not fold */
@@ -32,7 +40,56 @@ typedef struct
   gboolean names;    /* only the names */
   gboolean json;
   gboolean metadata;
+  char **select;
+  char *sort_text;
+  ToolSort sort;
 } Options;
+
+static void
+options_clear (Options *self)
+{
+  g_strfreev (self->select);
+  g_free (self->sort_text);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+/* One of the files. */
+typedef struct
+{
+  char *path;
+  MtlTensorFile *file;
+  char **names;      /* of all tensors, in the order of the file */
+  gboolean *matches; /* for each of them, whether it is listed */
+} Listed;
+
+static void
+listed_free (Listed *self)
+{
+  g_free (self->path);
+  g_clear_object (&self->file);
+  g_strfreev (self->names);
+  g_free (self->matches);
+  g_free (self);
+}
+
+/* The command line, sorted out. */
+typedef struct
+{
+  GPtrArray *files;    /* of Listed */
+  GPtrArray *patterns; /* ends with NULL */
+  gboolean has_headings;
+  gboolean has_failed;
+} Request;
+
+static void
+request_clear (Request *self)
+{
+  g_ptr_array_unref (self->files);
+  g_ptr_array_unref (self->patterns);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Request, request_clear)
 
 /* Whether the offset of the elements is not a multiple of their size. */
 static gboolean
@@ -105,7 +162,7 @@ print_cell (const char *text,
             guint       column,
             guint       width)
 {
-  guint n = width - g_utf8_strlen (text, -1);
+  guint n = width - tool_get_width (text);
   gboolean is_number = column >= COLUMN_BYTES && column <= COLUMN_ALIGNMENT;
 
   if (is_number)
@@ -116,14 +173,61 @@ print_cell (const char *text,
   tool_print_text ("  ");
 }
 
+/* How it is cut up. */
+typedef struct
+{
+  guint widths[N_COLUMNS]; /* 0: it is left out */
+  guint name_width;
+} Table;
+
 static void
-print_titles (const guint *widths,
+print_name (const Table *table,
+            const char  *name)
+{
+  g_autofree char *shortened =
+    table->name_width < G_MAXUINT ? tool_shorten (name, table->name_width) : NULL;
+
+  tool_print ("%s\n", shortened != NULL ? shortened : name);
+}
+
+/* Leaves out columns until the names fit, or most of their ends. */
+static void
+fit_table (Table *self,
+           guint  n_columns,
+           guint  widest_name)
+{
+  const guint columns = tool_get_columns (STDOUT_FILENO);
+  guint used = 0;
+
+  self->name_width = G_MAXUINT;
+  if (columns == G_MAXUINT)
+    return;
+
+  for (guint i = 0; i < n_columns; i++)
+    used += self->widths[i] + 2;
+  for (guint i = 0; i < G_N_ELEMENTS (dispensable); i++)
+    {
+      guint *width = &self->widths[dispensable[i]];
+
+      if (used + MIN (widest_name, LEAST_NAME) <= columns)
+        break;
+      if (dispensable[i] >= n_columns)
+        continue;
+      used -= *width + 2;
+      *width = 0;
+    }
+  self->name_width = columns - MIN (used, columns);
+}
+
+static void
+print_titles (const Table *table,
               guint        n_columns)
 {
   tool_print_text (tool_strong ());
   for (guint column = 0; column < n_columns; column++)
-    print_cell (titles[column], column, widths[column]);
-  tool_print ("NAME%s\n", tool_plain ());
+    if (table->widths[column] > 0)
+      print_cell (titles[column], column, table->widths[column]);
+  tool_print ("%.*s%s\n", (int) MIN (table->name_width, 4), "NAME", tool_plain ());
 }
 
 static void
@@ -132,28 +236,48 @@ print_rows (const Options *options,
 {
   guint n_columns = options->is_long ? N_COLUMNS : N_SHORT;
   g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
-  guint widths[N_COLUMNS];
+  guint widest_name = strlen ("NAME");
+  Table table;
 
   for (guint column = 0; column < n_columns; column++)
-    widths[column] = strlen (titles[column]);
+    table.widths[column] = strlen (titles[column]);
 
   for (guint i = 0; i < rows->len; i++)
-    for (guint column = 0; column < n_columns; column++)
-      {
-        char *text = cell_to_string (options, rows->pdata[i], column);
+    {
+      const ToolRow *row = rows->pdata[i];
 
-        widths[column] = MAX (widths[column], g_utf8_strlen (text, -1));
-        g_ptr_array_add (cells, text);
-      }
+      widest_name = MAX (widest_name, tool_get_width (row->name));
+      for (guint column = 0; column < n_columns; column++)
+        {
+          char *text = cell_to_string (options, row, column);
 
+          table.widths[column] = MAX (table.widths[column], tool_get_width (text));
+          g_ptr_array_add (cells, text);
+        }
+    }
+
+  fit_table (&table, n_columns, widest_name);
   if (rows->len > 0)
-    print_titles (widths, n_columns);
+    print_titles (&table, n_columns);
   for (guint i = 0; i < rows->len; i++)
     {
       for (guint column = 0; column < n_columns; column++)
-        print_cell (cells->pdata[i * n_columns + column], column, widths[column]);
-      tool_print ("%s\n", ((ToolRow *) rows->pdata[i])->name);
+        if (table.widths[column] > 0)
+          print_cell (cells->pdata[i * n_columns + column], column, table.widths[column]);
+      print_name (&table, ((ToolRow *) rows->pdata[i])->name);
     }
+}
+
+/* A line that fits, from the longest. */
+static void
+print_line (const char *full,
+            const char *brief)
+{
+  const guint columns = tool_get_columns (STDOUT_FILENO);
+  g_autofree char *shortened =
+    tool_get_width (full) > columns ? tool_shorten (brief, columns) : NULL;
+
+  tool_print ("%s\n", shortened != NULL ? shortened : full);
 }
 
 static void
@@ -162,17 +286,23 @@ print_total (const char *name,
              guint64     n_bytes)
 {
   g_autofree char *human = tool_format_bytes (n_bytes);
+  g_autofree char *full = NULL;
+  g_autofree char *brief = NULL;
 
-  tool_print ("%-16s %8" G_GSIZE_FORMAT " %s %16" G_GUINT64_FORMAT " bytes", name, n_tensors,
-              n_tensors == 1 ? "tensor, " : "tensors,", n_bytes);
-  if (n_bytes >= 1024)
-    tool_print (" (%s)", human);
-  tool_print_text ("\n");
+  full = g_strdup_printf ("%-16s %8" G_GSIZE_FORMAT " %s %16" G_GUINT64_FORMAT " %s%s%s%s", name,
+                          n_tensors, n_tensors == 1 ? "tensor, " : "tensors,", n_bytes,
+                          n_bytes == 1 ? "byte" : "bytes", n_bytes >= 1024 ? " (" : "",
+                          n_bytes >= 1024 ? human : "", n_bytes >= 1024 ? ")" : "");
+  brief = g_strdup_printf ("%s: %" G_GSIZE_FORMAT " tensor%s, %s", name, n_tensors,
+                           n_tensors == 1 ? "" : "s", human);
+  print_line (full, brief);
 }
 
 static void
 print_alignment (GPtrArray *entries)
 {
+  g_autoptr (GString) full = g_string_new (NULL);
+  g_autoptr (GString) brief = g_string_new (NULL);
   guint64 least = 0;
   gsize n_misaligned = 0;
 
@@ -187,12 +317,19 @@ print_alignment (GPtrArray *entries)
       n_misaligned += is_misaligned (entry);
     }
 
-  if (least > 0)
-    tool_print ("aligned to       %8" G_GUINT64_FORMAT " byte%s", least, least == 1 ? "" : "s");
+  if (least == 0)
+    return;
+
+  g_string_printf (full, "aligned to       %8" G_GUINT64_FORMAT " byte%s", least,
+                   least == 1 ? "" : "s");
+  g_string_printf (brief, "aligned to %" G_GUINT64_FORMAT, least);
   if (n_misaligned > 0)
-    tool_print (", %" G_GSIZE_FORMAT " of them not aligned to their elements", n_misaligned);
-  if (least > 0)
-    tool_print_text ("\n");
+    {
+      g_string_append_printf (full, ", %" G_GSIZE_FORMAT " of them not aligned to their elements",
+                              n_misaligned);
+      g_string_append_printf (brief, ", %" G_GSIZE_FORMAT " misaligned", n_misaligned);
+    }
+  print_line (full->str, brief->str);
 }
 
 static void
@@ -235,20 +372,21 @@ print_metadata (MtlTensorFile *file)
 
 static GPtrArray *
 make_rows (const Options *options,
+           MtlTensorFile *file,
            GPtrArray     *entries)
 {
   GPtrArray *rows;
 
   if (!options->all && !options->is_long)
-    return tool_fold (entries);
+    return tool_fold (file, entries);
 
   rows = g_ptr_array_new_with_free_func ((GDestroyNotify) tool_row_free);
   for (guint i = 0; i < entries->len; i++)
     {
       ToolRow *row = g_new (ToolRow, 1);
+      g_autofree char *name = tool_dup_name (file, entries->pdata[i]);
 
-      *row = (ToolRow) { entries->pdata[i],
-                         tool_escape (mtl_tensor_file_entry_get_name (entries->pdata[i])), 1 };
+      *row = (ToolRow) { entries->pdata[i], tool_escape (name), 1 };
       g_ptr_array_add (rows, row);
     }
   return rows;
@@ -259,7 +397,7 @@ print_list (const Options *options,
             MtlTensorFile *file,
             GPtrArray     *entries)
 {
-  g_autoptr (GPtrArray) rows = make_rows (options, entries);
+  g_autoptr (GPtrArray) rows = make_rows (options, file, entries);
 
   print_rows (options, rows);
   if (rows->len > 0)
@@ -269,46 +407,254 @@ print_list (const Options *options,
     print_metadata (file);
 }
 
-/* Fast, because shell completion calls it each time somebody presses TAB. */
 static int
-list_names (MtlTensorFile  *file,
-            char          **patterns)
+compare_by_name (gconstpointer a,
+                 gconstpointer b)
 {
-  g_autofree const char **names = tool_select_names (file, patterns);
+  return tool_compare_names (*(const char *const *) a, *(const char *const *) b);
+}
 
-  if (names == NULL)
-    return TOOL_FAILED;
+/* Only names, without the objects around them, as shell completion calls it each time
+ * somebody presses TAB. */
+static void
+print_names (const Options *options,
+             const Listed  *listed)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
-  for (gsize i = 0; names[i] != NULL; i++)
+  for (gsize i = 0; listed->names[i] != NULL; i++)
+    if (listed->matches[i])
+      g_ptr_array_add (names, listed->names[i]);
+  if (options->sort == TOOL_SORT_NAME)
+    g_ptr_array_sort (names, compare_by_name);
+
+  for (guint i = 0; i < names->len; i++)
     {
-      g_autofree char *escaped = tool_escape (names[i]);
+      g_autofree char *escaped = tool_escape (names->pdata[i]);
 
       tool_print ("%s\n", escaped);
     }
-  return TOOL_DONE;
+}
+
+static int
+compare_entries (gconstpointer a,
+                 gconstpointer b)
+{
+  MtlTensorFileEntry *first = *(MtlTensorFileEntry *const *) a;
+  MtlTensorFileEntry *second = *(MtlTensorFileEntry *const *) b;
+
+  return tool_compare_names (mtl_tensor_file_entry_get_name (first),
+                             mtl_tensor_file_entry_get_name (second));
+}
+
+/* Largest first. */
+static int
+compare_sizes (gconstpointer a,
+               gconstpointer b)
+{
+  guint64 first = mtl_tensor_file_entry_get_n_bytes (*(MtlTensorFileEntry *const *) a);
+  guint64 second = mtl_tensor_file_entry_get_n_bytes (*(MtlTensorFileEntry *const *) b);
+
+  return first > second ? -1 : first < second ? 1 : compare_entries (a, b);
+}
+
+static GPtrArray *
+list_entries (const Options *options,
+              const Listed  *listed)
+{
+  GPtrArray *entries = g_ptr_array_new_with_free_func (g_object_unref);
+
+  for (guint i = 0; listed->names[i] != NULL; i++)
+    if (listed->matches[i])
+      g_ptr_array_add (entries, g_list_model_get_item (G_LIST_MODEL (listed->file), i));
+  if (options->sort != TOOL_SORT_FILE)
+    g_ptr_array_sort (entries, options->sort == TOOL_SORT_NAME ? compare_entries : compare_sizes);
+  return entries;
+}
+
+static void
+print_heading (const Listed *listed,
+               gboolean      is_first)
+{
+  g_autofree char *escaped = tool_escape (listed->path);
+  g_autofree char *shown = tool_shorten (escaped, tool_get_columns (STDOUT_FILENO) - 1);
+
+  tool_print ("%s%s%s%s:\n", is_first ? "" : "\n", tool_strong (), shown, tool_plain ());
+}
+
+static void
+print_request (const Options *options,
+               const Request *request)
+{
+  const gboolean is_array = options->json && request->files->len > 1;
+
+  for (guint i = 0; i < request->files->len; i++)
+    {
+      const Listed *listed = request->files->pdata[i];
+      g_autoptr (GPtrArray) entries = NULL;
+
+      if (options->json)
+        tool_print_text (i > 0 ? ",\n" : is_array ? "[" : "");
+      else if (request->has_headings)
+        print_heading (listed, i == 0);
+
+      if (options->names && !options->json && options->sort != TOOL_SORT_SIZE)
+        {
+          print_names (options, listed);
+          continue;
+        }
+      entries = list_entries (options, listed);
+      if (options->json)
+        tool_print_json (listed->file, entries, listed->path);
+      else if (options->names)
+        for (guint j = 0; j < entries->len; j++)
+          {
+            g_autofree char *name = tool_dup_name (listed->file, entries->pdata[j]);
+            g_autofree char *escaped = tool_escape (name);
+
+            tool_print ("%s\n", escaped);
+          }
+      else
+        print_list (options, listed->file, entries);
+    }
+
+  if (options->json && request->files->len > 0)
+    tool_print_text (is_array ? "]\n" : "\n");
+}
+
+static void
+add_file (Request    *self,
+          const char *path)
+{
+  MtlTensorFile *file = tool_open (path);
+  Listed *listed;
+
+  if (file == NULL)
+    {
+      self->has_failed = TRUE;
+      return;
+    }
+
+  listed = g_new0 (Listed, 1);
+  listed->path = g_strdup (path);
+  listed->file = file;
+  listed->names = tool_list_names (file);
+  g_ptr_array_add (self->files, listed);
+}
+
+/* The file, or those in the folder. */
+static void
+add_path (Request    *self,
+          const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) paths = tool_find_files (path, &error);
+
+  if (paths == NULL)
+    {
+      tool_complain ("%s", error->message);
+      self->has_failed = TRUE;
+      return;
+    }
+
+  self->has_headings |= g_file_test (path, G_FILE_TEST_IS_DIR);
+  for (guint i = 0; i < paths->len; i++)
+    add_file (self, paths->pdata[i]);
+}
+
+/* After the first file, an argument is a pattern if a tensor of that file matches. */
+static gboolean
+is_pattern (const Request *self,
+            const char    *argument)
+{
+  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (argument);
+
+  for (guint i = 0; i < self->files->len; i++)
+    {
+      const Listed *listed = self->files->pdata[i];
+
+      for (gsize j = 0; listed->names[j] != NULL; j++)
+        if (g_pattern_spec_match_string (spec, listed->names[j]))
+          return TRUE;
+    }
+
+  return !g_file_test (argument, G_FILE_TEST_EXISTS) && !tool_is_file_name (argument);
+}
+
+static void
+request_init (Request       *self,
+              const Options *options,
+              char         **arguments)
+{
+  guint n_paths = 1;
+
+  *self = (Request) {
+    .files = g_ptr_array_new_with_free_func ((GDestroyNotify) listed_free),
+    .patterns = g_ptr_array_new (),
+  };
+  add_path (self, arguments[0]);
+  for (gsize i = 1; arguments[i] != NULL; i++)
+    if (is_pattern (self, arguments[i]))
+      g_ptr_array_add (self->patterns, arguments[i]);
+    else
+      {
+        add_path (self, arguments[i]);
+        n_paths++;
+      }
+
+  for (gsize i = 0; options->select != NULL && options->select[i] != NULL; i++)
+    g_ptr_array_add (self->patterns, options->select[i]);
+  g_ptr_array_add (self->patterns, NULL);
+  self->has_headings |= n_paths > 1;
+}
+
+/* A pattern has to match a tensor of any of the files. Files without such tensors are
+ * left out. */
+static gboolean
+select_tensors (Request *self)
+{
+  char **patterns = (char **) self->patterns->pdata;
+  g_autofree gboolean *used = g_new0 (gboolean, self->patterns->len);
+  g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->files->len; i++)
+    {
+      Listed *listed = self->files->pdata[i];
+
+      listed->matches = tool_match_names (listed->names, patterns, used);
+      for (gsize j = 0; listed->names[j] != NULL; j++)
+        g_ptr_array_add (all_names, listed->names[j]);
+    }
+  g_ptr_array_add (all_names, NULL);
+  if (self->files->len > 0
+      && !tool_check_patterns (patterns, used, (const char *const *) all_names->pdata))
+    return FALSE;
+
+  for (guint i = self->files->len; patterns[0] != NULL && i-- > 0;)
+    {
+      const Listed *listed = self->files->pdata[i];
+      gboolean any = FALSE;
+
+      for (gsize j = 0; listed->names[j] != NULL; j++)
+        any |= listed->matches[j];
+      if (!any)
+        g_ptr_array_remove_index (self->files, i);
+    }
+  return TRUE;
 }
 
 static int
 list (const Options *options,
       char         **arguments)
 {
-  g_autoptr (MtlTensorFile) file = tool_open (arguments[0]);
-  g_autoptr (GPtrArray) entries = NULL;
+  g_auto (Request) request = { NULL };
 
-  if (file == NULL)
-    return TOOL_FAILED;
-  if (options->names && !options->json)
-    return list_names (file, arguments + 1);
-
-  entries = tool_select_entries (file, arguments + 1);
-  if (entries == NULL)
+  request_init (&request, options, arguments);
+  if (!select_tensors (&request))
     return TOOL_FAILED;
 
-  if (options->json)
-    tool_print_json (file, entries);
-  else
-    print_list (options, file, entries);
-  return TOOL_DONE;
+  print_request (options, &request);
+  return request.has_failed ? TOOL_FAILED : TOOL_DONE;
 }
 
 int
@@ -316,7 +662,7 @@ tool_ls (const ToolCommand *command,
          int                argc,
          char              *argv[])
 {
-  Options options = { FALSE };
+  g_auto (Options) options = { FALSE };
   const GOptionEntry entries[] = {
     { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "Print one line for each tensor", NULL },
     { "long", 'l', 0, G_OPTION_ARG_NONE, &options.is_long,
@@ -328,10 +674,19 @@ tool_ls (const ToolCommand *command,
     { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata,
       "Also print the file's metadata", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print everything as JSON", NULL },
+    { "select", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.select,
+      "List only the tensors that match; can be repeated", "PATTERN" },
+    { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort_text,
+      "Sort by name, which is the default, by size, or as in the file", "name|size|file" },
     { NULL },
   };
   int status;
   g_auto (GStrv) arguments = tool_parse (command, entries, argc, argv, &status);
 
-  return arguments != NULL ? list (&options, arguments) : status;
+  if (arguments == NULL)
+    return status;
+  if (!tool_parse_sort (options.sort_text, &options.sort))
+    return tool_wrong_usage (command, "--sort=%s is not name, size or file", options.sort_text);
+
+  return list (&options, arguments);
 }

@@ -16,10 +16,12 @@ typedef struct
 
 void       tool_row_free           (ToolRow        *self);
 
-GPtrArray *tool_fold               (GPtrArray      *entries);
+GPtrArray *tool_fold               (MtlTensorFile  *file,
+                                    GPtrArray      *entries);
 guint64    tool_get_alignment      (guint64         offset);
 void       tool_print_json         (MtlTensorFile  *file,
-                                    GPtrArray      *entries);
+                                    GPtrArray      *entries,
+                                    const char     *path);
 
 /* The tensors of one element type. */
 typedef struct

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Arguments of the subcommands, and the files and tensors that they select. */
+/* Arguments of the subcommands. */
 
 #include "mtldl-tool.h"
+
+#include <string.h>
 
 static int
 show_help (GOptionContext *context)
@@ -34,6 +36,25 @@ context_new (const ToolCommand   *command,
   return context;
 }
 
+/* What was meant by an option that there is not. A file may begin like an option. */
+static char *
+guess_option (const GOptionEntry *entries,
+              const GError       *error)
+{
+  const char *dash = strstr (error->message, " -");
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  if (!g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) || dash == NULL)
+    return g_strdup ("");
+  if (g_file_test (dash + 1, G_FILE_TEST_EXISTS))
+    return g_strdup_printf ("; the file of that name is “./%s”", dash + 1);
+
+  for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++)
+    g_ptr_array_add (names, g_strconcat ("--", entry->long_name, NULL));
+  g_ptr_array_add (names, NULL);
+  return tool_guess (dash + 1, (const char *const *) names->pdata);
+}
+
 char **
 tool_parse (const ToolCommand  *command,
             const GOptionEntry *entries,
@@ -49,7 +70,9 @@ tool_parse (const ToolCommand  *command,
 
   if (!g_option_context_parse (context, &argc, &argv, &error))
     {
-      *status = tool_wrong_usage (command, "%s", error->message);
+      g_autofree char *guess = guess_option (entries, error);
+
+      *status = tool_wrong_usage (command, "%s%s", error->message, guess);
       return NULL;
     }
 
@@ -62,8 +85,8 @@ tool_parse (const ToolCommand  *command,
   n = arguments != NULL ? g_strv_length (arguments) : 0;
   if (n < command->min_arguments || (command->max_arguments >= 0 && n > command->max_arguments))
     {
-      *status = tool_wrong_usage (command, "the arguments are %s, but %d were given",
-                                  command->arguments, n);
+      *status = tool_wrong_usage (command, "the arguments are %s, but %d %s given",
+                                  command->arguments, n, n == 1 ? "was" : "were");
       return NULL;
     }
 
@@ -83,120 +106,7 @@ tool_wrong_usage (const ToolCommand *command,
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   escaped = tool_escape (text);
-  tool_complain ("%s; see “mtldl help %s”", escaped, command->name);
+  tool_complain ("%s%s “mtldl help %s”", escaped, g_str_has_suffix (escaped, "?") ? " See" : "; see",
+                 command->name);
   return TOOL_WRONG_USAGE;
-}
-
-/* A path that names a folder by its end is refused, as a GFile has no such end. */
-GFile *
-tool_new_file (const char  *path,
-               GError     **error)
-{
-  const char *slash = strrchr (path, G_DIR_SEPARATOR);
-  const char *name = slash != NULL ? slash + 1 : path;
-  g_autofree char *escaped = NULL;
-
-  if ((name[0] != '\0' || slash == NULL) && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
-    return g_file_new_for_path (path);
-
-  escaped = tool_escape (path);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
-  return NULL;
-}
-
-MtlTensorFile *
-tool_open (const char *path)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GFile) file = tool_new_file (path, &error);
-  MtlTensorFile *self = NULL;
-
-  /* Always mapped: cp has all tensors open at the same time, and show needs only a
-   * part of one. */
-  if (file != NULL)
-    self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
-  if (self == NULL) /* the message names the file at fault */
-    tool_complain ("%s", error->message);
-  return self;
-}
-
-/* Marks the names that match. */
-static gboolean
-match (const char **names,
-       const char  *pattern,
-       gboolean    *matches)
-{
-  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern);
-  gboolean any = FALSE;
-
-  for (gsize i = 0; names[i] != NULL; i++)
-    if (g_pattern_spec_match_string (spec, names[i]))
-      matches[i] = any = TRUE;
-
-  return any;
-}
-
-/* For each name, whether it matches any of the patterns. If a pattern matches
- * nothing, prints an error and returns NULL. */
-static gboolean *
-match_all (const char **names,
-           char       **patterns)
-{
-  gsize n_names = g_strv_length ((char **) names);
-  g_autofree gboolean *matches = g_new0 (gboolean, n_names + 1);
-  gboolean all = TRUE;
-
-  if (patterns == NULL || patterns[0] == NULL)
-    {
-      for (gsize i = 0; i < n_names; i++)
-        matches[i] = TRUE;
-      return g_steal_pointer (&matches);
-    }
-
-  for (gsize i = 0; patterns[i] != NULL; i++)
-    if (!match (names, patterns[i], matches))
-      {
-        g_autofree char *escaped = tool_escape (patterns[i]);
-
-        tool_complain ("no tensor matches “%s”", escaped);
-        all = FALSE;
-      }
-
-  return all ? g_steal_pointer (&matches) : NULL;
-}
-
-const char **
-tool_select_names (MtlTensorFile  *file,
-                   char          **patterns)
-{
-  g_autofree const char **names = mtl_tensor_file_list_names (file);
-  g_autofree gboolean *matches = match_all (names, patterns);
-  gsize n_selected = 0;
-
-  if (matches == NULL)
-    return NULL;
-
-  for (gsize i = 0; names[i] != NULL; i++)
-    if (matches[i])
-      names[n_selected++] = names[i];
-  names[n_selected] = NULL;
-  return g_steal_pointer (&names);
-}
-
-GPtrArray *
-tool_select_entries (MtlTensorFile  *file,
-                     char          **patterns)
-{
-  g_autofree const char **names = mtl_tensor_file_list_names (file);
-  g_autofree gboolean *matches = match_all (names, patterns);
-  GPtrArray *entries;
-
-  if (matches == NULL)
-    return NULL;
-
-  entries = g_ptr_array_new_with_free_func (g_object_unref);
-  for (guint i = 0; names[i] != NULL; i++)
-    if (matches[i])
-      g_ptr_array_add (entries, g_list_model_get_item (G_LIST_MODEL (file), i));
-  return entries;
 }

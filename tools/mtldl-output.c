@@ -94,8 +94,8 @@ tool_complain_of (const char   *path,
   tool_complain ("%s: %s", escaped, error->message);
 }
 
-static gboolean
-knows_unicode (void)
+gboolean
+tool_knows_unicode (void)
 {
   static int answer = -1;
 
@@ -143,7 +143,7 @@ tool_escape (const char *text)
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *text);
       else if (character != '\\' && tool_is_printed (character)
-               && (character < 0x80 || knows_unicode ()))
+               && (character < 0x80 || tool_knows_unicode ()))
         g_string_append_len (string, text, next - text);
       else
         append_escaped (string, character);

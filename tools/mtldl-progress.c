@@ -6,14 +6,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define BAR_WIDTH 30
-#define NARROW 70       /* columns: below this, there is no room for the bar */
-#define BAR_PERIOD 100  /* milliseconds */
-#define LINE_PERIOD 1000
-#define LINE_PERCENT 10 /* the least between two lines */
+#define NARROW 75      /* columns: below this, there is no room for the bar */
+#define BAR_PERIOD 100 /* milliseconds */
+#define LARGE (64 << 20) /* bytes: the disk takes a while for more */
 
 void
 tool_progress_init (ToolProgress *self,
@@ -26,39 +24,39 @@ tool_progress_init (ToolProgress *self,
   };
 }
 
-static guint
-get_columns (void)
-{
-  struct winsize size;
-
-  return ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 static void
 show_bar (ToolProgress *self,
           guint         percent,
           const char   *text)
 {
   static const char full[BAR_WIDTH + 1] = "##############################";
+  const guint columns = tool_get_columns (STDERR_FILENO);
   int n = percent * BAR_WIDTH / 100;
 
-  if (get_columns () < NARROW)
+  if (columns < strlen (text) + 8)
     fprintf (stderr, "\r%3u %%\033[K", percent);
+  else if (columns < NARROW)
+    fprintf (stderr, "\r%3u %%  %s\033[K", percent, text);
   else
     fprintf (stderr, "\r[%.*s%*s] %3u %%  %s\033[K", n, full, BAR_WIDTH - n, "", percent, text);
   fflush (stderr);
   self->is_bar_shown = TRUE;
 }
 
+/* The end is shown at once, as nothing follows for a while. */
 static gboolean
 is_due (const ToolProgress *self,
-        gint64              now,
-        goffset             percent)
+        gboolean            is_end,
+        goffset             total)
 {
-  gint64 period = self->is_terminal ? BAR_PERIOD : LINE_PERIOD;
+  gint64 passed = g_get_monotonic_time () - self->last_time;
 
-  return now - self->last_time >= period * 1000
-         && (self->is_terminal || percent >= self->last_percent + LINE_PERCENT);
+  if (self->what == NULL || !self->is_terminal)
+    return FALSE;
+  if (is_end && self->at_end != NULL)
+    return self->is_bar_shown || total >= LARGE;
+
+  return passed >= BAR_PERIOD * 1000;
 }
 
 /* A #GFileProgressCallback. */
@@ -68,24 +66,22 @@ tool_progress_update (goffset  current,
                       gpointer user_data)
 {
   ToolProgress *self = user_data;
-  gint64 now = g_get_monotonic_time ();
-  goffset percent = total > 0 ? (goffset) ((double) current / total * 100) : 100;
+  gboolean is_end = current >= total;
+  guint percent = total > 0 ? (guint) ((double) current / total * 100) : 100;
   g_autofree char *done = NULL;
   g_autofree char *all = NULL;
   g_autofree char *text = NULL;
 
-  if (self->what == NULL || !is_due (self, now, percent))
+  if (!is_due (self, is_end, total))
     return;
 
   done = tool_format_bytes (current);
   all = tool_format_bytes (total);
-  text = g_strdup_printf ("%s: %s of %s", self->what, done, all);
-  if (self->is_terminal)
-    show_bar (self, percent, text);
-  else
-    tool_complain ("%s, %u %%", text, (guint) percent);
-  self->last_time = now;
-  self->last_percent = percent;
+  text = is_end && self->at_end != NULL
+           ? g_strdup_printf ("%s: %s", self->what, self->at_end)
+           : g_strdup_printf ("%s: %s of %s", self->what, done, all);
+  show_bar (self, percent, text);
+  self->last_time = g_get_monotonic_time ();
 }
 
 void

@@ -4,53 +4,41 @@
 
 #include "mtldl-show.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_ITEMS 100000 /* the most that are printed */
 
+/* What the user wants to see. */
+typedef struct
+{
+  gboolean stats;
+  gboolean json;
+  int max_items; /* G_MININT: none was given */
+} Options;
+
+#define DEFAULT_ITEMS 1000
+#define MAX_LISTED 5 /* names in a message */
+
 /* Accepts a name as it is, or as ls prints it. */
 static MtlTensorFileEntry *
-find_entry (MtlTensorFile  *file,
-            const char     *name,
-            GError        **error)
+find_entry (MtlTensorFile *file,
+            const char    *name)
 {
-  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (file, name, error);
-  g_autofree char *unescaped = NULL;
+  g_autofree char *unescaped = tool_unescape (name);
+  g_autofree char *only_name = NULL;
+  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (file, name, NULL);
 
-  if (entry == NULL)
-    unescaped = tool_unescape (name);
-  if (unescaped == NULL || g_str_equal (unescaped, name))
+  if (entry == NULL && unescaped != NULL)
+    entry = mtl_tensor_file_lookup_entry (file, unescaped, NULL);
+  if (entry != NULL || mtl_tensor_file_get_format (file) != MTL_TENSOR_FILE_FORMAT_NPY)
     return entry;
 
-  entry = mtl_tensor_file_lookup_entry (file, unescaped, NULL);
-  if (entry != NULL)
-    g_clear_error (error);
-  return entry;
-}
-
-/* Finds the named tensor, and the slice after the name, NULL if there is none. A name
- * may end like a slice, so the whole argument is tried as a name first. */
-static MtlTensorFileEntry *
-find_argument (MtlTensorFile  *file,
-               const char     *argument,
-               char          **slice,
-               GError        **error)
-{
-  const char *bracket = strrchr (argument, '[');
-  MtlTensorFileEntry *entry = find_entry (file, argument, error);
-  g_autofree char *name = NULL;
-
-  *slice = NULL;
-  if (entry != NULL || bracket == NULL || !g_str_has_suffix (argument, "]"))
-    return entry;
-
-  g_clear_error (error);
-  name = g_strndup (argument, bracket - argument);
-  *slice = g_strndup (bracket + 1, strlen (bracket) - 2);
-  if (*name == '\0' && g_list_model_get_n_items (G_LIST_MODEL (file)) == 1)
-    return g_list_model_get_item (G_LIST_MODEL (file), 0);
-
-  return find_entry (file, name, error);
+  only_name = tool_dup_only_name (file);
+  return g_str_equal (name, only_name)
+         || (unescaped != NULL && g_str_equal (unescaped, only_name))
+           ? g_list_model_get_item (G_LIST_MODEL (file), 0)
+           : NULL;
 }
 
 static MtlTensorFileEntry *
@@ -59,6 +47,95 @@ find_only (MtlTensorFile *file)
   guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
 
   return n == 1 ? g_list_model_get_item (G_LIST_MODEL (file), 0) : NULL;
+}
+
+/* The text within the brackets, or NULL. */
+static char *
+parse_slice (const char *text)
+{
+  gsize length = strlen (text);
+
+  return length >= 2 && text[0] == '[' && text[length - 1] == ']'
+         ? g_strndup (text + 1, length - 2) : NULL;
+}
+
+/* Finds the named tensor, and the slice after the name, NULL if there is none. A name
+ * may end like a slice, so the whole argument is tried as a name first. */
+static MtlTensorFileEntry *
+find_argument (MtlTensorFile  *file,
+               const char     *argument,
+               char          **slice)
+{
+  const char *bracket = strrchr (argument, '[');
+  MtlTensorFileEntry *entry = find_entry (file, argument);
+  g_autofree char *name = NULL;
+
+  if (entry != NULL || *slice != NULL || bracket == NULL)
+    return entry;
+
+  *slice = parse_slice (bracket);
+  if (*slice == NULL)
+    return NULL;
+
+  name = g_strndup (argument, bracket - argument);
+  entry = *name == '\0' ? find_only (file) : NULL;
+  return entry != NULL ? entry : find_entry (file, name);
+}
+
+static int
+compare_names (gconstpointer a,
+               gconstpointer b)
+{
+  return tool_compare_names (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Without a name, only a single tensor is meant. */
+static int
+ask_for_name (const ToolCommand *command,
+              MtlTensorFile     *file,
+              const char        *path)
+{
+  g_auto (GStrv) names = tool_list_names (file);
+  guint n = g_strv_length (names);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  qsort (names, n, sizeof *names, compare_names);
+  for (guint i = 0; i < MIN (n, MAX_LISTED); i++)
+    {
+      g_autofree char *shortened = tool_shorten (names[i], TOOL_MESSAGE_NAME);
+
+      g_string_append_printf (text, "%s“%s”", i == 0 ? " " : ", ", shortened);
+    }
+  if (n > MAX_LISTED)
+    g_string_append (text, ", …");
+  return n == 0 ? tool_wrong_usage (command, "%s has no tensors", path)
+                : tool_wrong_usage (command, "which one of the %u tensors of %s?%s", n, path,
+                                    text->str);
+}
+
+static int
+complain_of_name (MtlTensorFile *file,
+                  const char    *path,
+                  const char    *argument)
+{
+  g_auto (GStrv) names = tool_list_names (file);
+  guint n = g_strv_length (names);
+  g_autofree char *escaped_path = tool_escape (path);
+  g_autofree char *escaped = tool_escape (argument);
+  g_autofree char *name = g_strndup (argument, strcspn (argument, "["));
+  g_autofree char *guess = tool_guess (*name != '\0' ? name : argument,
+                                       (const char *const *) names);
+
+  if (n == 1)
+    {
+      g_autofree char *only = tool_shorten (names[0], TOOL_MESSAGE_NAME);
+      g_autofree char *escaped_only = tool_escape (only);
+
+      tool_complain ("%s: there is no tensor “%s”, only “%s”", escaped_path, escaped, escaped_only);
+    }
+  else
+    tool_complain ("%s: there is no tensor “%s” among the %u%s", escaped_path, escaped, n, guess);
+  return TOOL_FAILED;
 }
 
 static MtlStridedView *
@@ -85,49 +162,61 @@ print_elements (MtlStridedView *view,
 
 /* An invalid slice is an error of the user. */
 static int
-get_status (const GError *error)
+get_status (const char   *slice,
+            const GError *error)
 {
-  return g_error_matches (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT) ? TOOL_WRONG_USAGE
-                                                                        : TOOL_FAILED;
+  return slice != NULL && g_error_matches (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT)
+           ? TOOL_WRONG_USAGE : TOOL_FAILED;
+}
+
+static gboolean
+print_view (const Options   *options,
+            MtlStridedView  *view,
+            const char      *name,
+            GError         **error)
+{
+  if (options->stats)
+    return tool_print_stats (view, error);
+  if (options->json)
+    return tool_print_view_json (view, name, error);
+
+  print_elements (view, options->max_items != G_MININT ? options->max_items : DEFAULT_ITEMS);
+  return TRUE;
 }
 
 static int
 show (const ToolCommand *command,
       char             **arguments,
-      gboolean           stats,
-      int                max_items)
+      const Options     *options)
 {
-  g_autoptr (MtlTensorFile) file = tool_open (arguments[0]);
+  const char *name = arguments[1];
+  g_autofree char *slice = name != NULL && arguments[2] != NULL ? parse_slice (arguments[2]) : NULL;
+  g_autoptr (MtlTensorFile) file = NULL;
   g_autoptr (MtlTensorFileEntry) entry = NULL;
   g_autoptr (MtlStridedView) view = NULL;
-  g_autofree char *slice = NULL;
+  g_autofree char *shown_name = NULL;
   g_autoptr (GError) error = NULL;
 
+  if (name != NULL && arguments[2] != NULL && slice == NULL)
+    return tool_wrong_usage (command, "%s is not a slice, such as “[0]” or “[:, 2:10]”",
+                             arguments[2]);
+
+  file = tool_open (arguments[0]);
   if (file == NULL)
     return TOOL_FAILED;
 
-  if (arguments[1] != NULL)
-    entry = find_argument (file, arguments[1], &slice, &error);
-  else
-    {
-      entry = find_only (file);
-      if (entry == NULL)
-        return tool_wrong_usage (command, "which one of the %u tensors of %s?",
-                                 g_list_model_get_n_items (G_LIST_MODEL (file)), arguments[0]);
-    }
+  entry = name != NULL ? find_argument (file, name, &slice) : find_only (file);
+  if (entry == NULL)
+    return name != NULL ? complain_of_name (file, arguments[0], name)
+                        : ask_for_name (command, file, arguments[0]);
 
-  if (entry != NULL)
-    view = get_view (entry, slice, &error);
-  if (view != NULL && stats && tool_print_stats (view, &error))
+  shown_name = tool_dup_name (file, entry);
+  view = get_view (entry, slice, &error);
+  if (view != NULL && print_view (options, view, shown_name, &error))
     return TOOL_DONE;
-  if (error != NULL)
-    {
-      tool_complain_of (arguments[0], error);
-      return slice != NULL ? get_status (error) : TOOL_FAILED;
-    }
 
-  print_elements (view, max_items);
-  return TOOL_DONE;
+  tool_complain_of (arguments[0], error);
+  return get_status (slice, error);
 }
 
 int
@@ -135,12 +224,12 @@ tool_show (const ToolCommand *command,
            int                argc,
            char              *argv[])
 {
-  gboolean stats = FALSE;
-  int max_items = 1000;
+  Options options = { .max_items = G_MININT };
   const GOptionEntry entries[] = {
-    { "stats", 's', 0, G_OPTION_ARG_NONE, &stats,
+    { "stats", 's', 0, G_OPTION_ARG_NONE, &options.stats,
       "Print statistics instead of the elements", NULL },
-    { "max-items", 'n', 0, G_OPTION_ARG_INT, &max_items,
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print all elements as JSON", NULL },
+    { "max-items", 'n', 0, G_OPTION_ARG_INT, &options.max_items,
       "Print at most N elements, or only the edges if there are more; 1000 by default", "N" },
     { NULL },
   };
@@ -149,9 +238,12 @@ tool_show (const ToolCommand *command,
 
   if (arguments == NULL)
     return status;
-  if (max_items < 0 || max_items > MOST_ITEMS)
+  if (options.max_items != G_MININT && (options.max_items < 0 || options.max_items > MOST_ITEMS))
     return tool_wrong_usage (command, "--max-items is a number from 0 to %d, not %d", MOST_ITEMS,
-                             max_items);
+                             options.max_items);
+  if (options.json && (options.stats || options.max_items != G_MININT))
+    return tool_wrong_usage (command, "--json prints all elements, so there is no %s: a slice "
+                             "prints fewer", options.stats ? "--stats" : "--max-items");
 
-  return show (command, arguments, stats, max_items);
+  return show (command, arguments, &options);
 }

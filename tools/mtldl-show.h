@@ -6,7 +6,10 @@
 
 G_BEGIN_DECLS
 
-gboolean tool_print_stats (MtlStridedView  *view,
-                           GError         **error);
+gboolean tool_print_stats     (MtlStridedView  *view,
+                               GError         **error);
+gboolean tool_print_view_json (MtlStridedView  *view,
+                               const char      *name,
+                               GError         **error);
 
 G_END_DECLS

@@ -54,6 +54,9 @@ const char     *tool_strong          (void);
 const char     *tool_accent          (void);
 const char     *tool_plain           (void);
 
+/* Whether it can be printed as it is. */
+gboolean        tool_knows_unicode   (void);
+
 /* To standard error. */
 void            tool_complain        (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
@@ -73,24 +76,65 @@ gboolean        tool_dtype_is_complex      (MtlDType       dtype);
 gboolean        tool_dtype_is_float        (MtlDType       dtype);
 guint           tool_dtype_get_number_size (MtlDType       dtype);
 
+/* “-” is standard input. */
 GFile          *tool_new_file        (const char          *path,
                                       GError             **error);
+gboolean        tool_is_file_name    (const char          *name);
+
+/* The paths of the files in a folder, in their natural order; an index stands for those
+ * that it names. The path of a file is returned as it is. */
+GPtrArray      *tool_find_files      (const char          *path,
+                                      GError             **error);
+
+/* Prints an error if it returns NULL. */
 MtlTensorFile  *tool_open            (const char          *path);
 
+/* As they are shown, in the order of the file. */
+char           *tool_dup_name        (MtlTensorFile       *file,
+                                      MtlTensorFileEntry  *entry);
+char           *tool_dup_only_name   (MtlTensorFile       *file);
+char          **tool_list_names      (MtlTensorFile       *file);
+
+typedef enum
+{
+  TOOL_SORT_NAME,
+  TOOL_SORT_FILE,
+  TOOL_SORT_SIZE,
+} ToolSort;
+
+int             tool_compare_names   (const char          *a,
+                                      const char          *b);
+gboolean        tool_parse_sort      (const char          *text,
+                                      ToolSort            *sort);
+char           *tool_guess           (const char          *typed,
+                                      const char *const   *names);
+gboolean       *tool_match_names     (char               **names,
+                                      char               **patterns,
+                                      gboolean            *used);
+gboolean        tool_check_patterns  (char               **patterns,
+                                      const gboolean      *used,
+                                      const char *const   *names);
+
 /* The tensors that match any of the patterns, or all if there are no patterns. If a
- * pattern matches nothing, prints an error and returns NULL. The file owns the names. */
-const char    **tool_select_names    (MtlTensorFile       *file,
-                                      char               **patterns);
+ * pattern matches nothing, prints an error and returns NULL. */
 GPtrArray      *tool_select_entries  (MtlTensorFile       *file,
                                       char               **patterns);
 
-/* The progress of a long operation: a bar if standard error is a terminal, otherwise
- * a line from time to time. */
+/* Columns of a terminal. */
+#define TOOL_MESSAGE_NAME 60 /* for a name in a message */
+guint           tool_get_columns     (int                  descriptor);
+guint           tool_get_width       (const char          *text);
+char           *tool_shorten         (const char          *text,
+                                      guint                width);
+
+void            tool_print_json_text (const char          *text);
+
+/* The progress of a long operation: a bar if standard error is a terminal. */
 typedef struct
 {
-  const char *what; /* NULL to show nothing */
+  const char *what;     /* NULL to show nothing */
+  const char *at_end;   /* what follows when all is done, or NULL */
   gint64 last_time;
-  goffset last_percent;
   gboolean is_terminal;
   gboolean is_bar_shown;
 } ToolProgress;

@@ -81,6 +81,7 @@ _mtldl_offer_names ()
 
   mapfile -t names < <(mtldl ls --names -- "$unquoted" 2>/dev/null)
   compopt -o nospace
+  compopt -o nosort 2>/dev/null # bash before 4.4 sorts by characters
   _mtldl_unquote "$current"
   for name in "${names[@]}"; do
     if [[ $prefix$name == "$unquoted"* ]]; then
@@ -111,11 +112,11 @@ _mtldl_offer_files ()
 _mtldl_options ()
 {
   case $1 in
-    ls) echo --all --long --names --human-readable --metadata --json --help ;;
-    show) echo --stats --max-items= --help ;;
+    ls) echo --all --long --names --human-readable --metadata --json --select= --sort= --help ;;
+    show) echo --stats --json --max-items= --help ;;
     check) echo --nan --bool --alignment --quiet --help ;;
     cp) echo --select= --rename= --dtype= --align= --keep-order --shard-size= --metadata= \
-             --quiet --help ;;
+             --format= --no-sync --quiet --help ;;
   esac
 }
 
@@ -123,7 +124,7 @@ _mtldl_dtypes='bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 fl
   bfloat16 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
   float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 
-# _mtldl_offer_value OPTION PREFIX FILE: values of an option of cp. The word that is typed
+# _mtldl_offer_value OPTION PREFIX FILE: values of an option of ls or cp. The word that is typed
 # begins with the prefix, which is --OPTION= or nothing.
 _mtldl_offer_value ()
 {
@@ -131,6 +132,8 @@ _mtldl_offer_value ()
   case $option in
     --select | -s | --rename | -r) _mtldl_offer_names "$prefix" "$file" ;;
     --dtype | -d) _mtldl_offer "$prefix" $_mtldl_dtypes ;;
+    --sort) _mtldl_offer "$prefix" name size file ;;
+    --format | -f) _mtldl_offer "$prefix" safetensors npy ;;
   esac
 }
 
@@ -143,17 +146,17 @@ _mtldl_find_arguments ()
     word=${words[i]}
     case $word in
       -- ) arguments+=("${words[@]:i+1:${#words[@]}-i-2}"); return ;;
-      -n | -s | -r | -d | -a | -S | -m)
-        [[ $command == cp || ( $command == show && $word == -n ) ]] && (( i++ )) ;;
-      --max-items | --select | --rename | --dtype | --align | --shard-size | --metadata)
-        [[ $command == ls ]] || (( i++ )) ;;
+      -n | -s | -r | -d | -a | -S | -m | -f)
+        [[ $command == cp || $command$word == show-n || $command$word == ls-s ]] && (( i++ )) ;;
+      --max-items | --select | --rename | --dtype | --align | --shard-size | --metadata \
+        | --format | --sort) (( i++ )) ;;
       -*) ;;
       *) arguments+=("$word") ;;
     esac
   done
 }
 
-# The file that cp reads is named behind its options: the first word that is one.
+# The file may be named behind the options: it is the first word that is one.
 _mtldl_find_source ()
 {
   local word
@@ -171,13 +174,13 @@ _mtldl_complete ()
 {
   local previous=${words[-2]} arguments source
 
-  if [[ $command == cp ]]; then
+  if [[ $command == cp || $command == ls ]]; then
     _mtldl_find_source
     if [[ $current == --*=* ]]; then
       _mtldl_offer_value "${current%%=*}" "${current%%=*}=" "$source"
       return
-    elif [[ $previous == -[srd] || $previous == --select || $previous == --rename
-            || $previous == --dtype ]]; then
+    elif [[ $command$previous == cp-[srdf] || $command$previous == ls-s
+            || $previous == --@(select|rename|dtype|sort|format) ]]; then
       _mtldl_offer_value "$previous" '' "$source"
       return
     fi
@@ -192,7 +195,9 @@ _mtldl_complete ()
   _mtldl_find_arguments
   case $command:${#arguments[@]} in
     ls:0 | show:0 | check:* | cp:[01]) _mtldl_offer_files ;;
-    ls:* | show:1) _mtldl_offer_names '' "${arguments[0]}" ;;
+    show:1) _mtldl_offer_names '' "${arguments[0]}" ;;
+    ls:*) _mtldl_offer_names '' "${arguments[0]}"
+          (( ${#COMPREPLY[@]} > 0 )) || _mtldl_offer_files ;;
   esac
 }
 

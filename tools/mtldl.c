@@ -11,10 +11,23 @@
 #include <unistd.h>
 
 static const ToolCommand commands[] = {
-  { "ls", "FILE [PATTERN…]", "list the tensors of a file", tool_ls, 1, -1 },
-  { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 2 },
+  { "ls", "FILE… [PATTERN…]", "list the tensors of files and folders", tool_ls, 1, -1 },
+  { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 3 },
   { "check", "FILE…", "report what is wrong with files", tool_check, 1, -1 },
   { "cp", "SOURCE DESTINATION", "copy tensors into another file", tool_cp, 2, 2 },
+};
+
+/* What commands are called elsewhere. */
+static const struct
+{
+  const char *word;
+  const char *command;
+} synonyms[] = {
+  { "list", "ls" }, { "dir", "ls" }, { "info", "ls" }, { "inspect", "ls" }, { "names", "ls" },
+  { "cat", "show" }, { "print", "show" }, { "head", "show" }, { "view", "show" },
+  { "get", "show" }, { "dump", "show" }, { "stats", "show" },
+  { "copy", "cp" }, { "convert", "cp" }, { "mv", "cp" }, { "write", "cp" }, { "split", "cp" },
+  { "verify", "check" }, { "validate", "check" }, { "test", "check" }, { "version", "--version" },
 };
 
 static const ToolCommand *
@@ -44,7 +57,8 @@ append_commands (GString *text)
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     g_string_append_printf (text, "  %-6s %s\n", commands[i].name, commands[i].summary);
   g_string_append (text,
-                   "\nFiles are safetensors, several of them with an index, .npy and .npz.\n"
+                   "\nFiles are safetensors, several of them with an index, .npy and .npz; a folder\n"
+                   "stands for those in it, and “-” for standard input, if that is a file.\n"
                    "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
                    "and 2 if the command line is invalid.\n");
 }
@@ -60,12 +74,39 @@ show_help (void)
   return TOOL_DONE;
 }
 
+static char *
+guess_command (const char *name)
+{
+  const char *names[G_N_ELEMENTS (commands) + 2] = { "help" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
+    if (g_str_equal (name, synonyms[i].word))
+      return g_strdup_printf ("; did you mean “%s”?", synonyms[i].command);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    names[i + 1] = commands[i].name;
+  return tool_guess (name, names);
+}
+
 static int
 refuse_command (const char *name)
 {
   g_autofree char *escaped = tool_escape (name);
+  g_autofree char *quoted = NULL;
+  g_autofree char *guess = NULL;
 
-  tool_complain ("there is no command “%s”; “mtldl help” lists all commands", escaped);
+  if (g_file_test (name, G_FILE_TEST_EXISTS) || tool_is_file_name (name))
+    {
+      quoted = strpbrk (escaped, " !\"#$&'()*;<>?[\\]^`{|}~") != NULL ? g_shell_quote (escaped)
+                                                                  : g_strdup (escaped);
+      tool_complain ("“%s” is the name of a file, not of a command: type “mtldl ls %s”, or “mtldl "
+                     "help”", escaped, quoted);
+      return TOOL_WRONG_USAGE;
+    }
+
+  guess = guess_command (name);
+  tool_complain ("there is no command “%s”%s%s “mtldl help” lists all commands", escaped, guess,
+                 *guess != '\0' ? "" : ";");
   return TOOL_WRONG_USAGE;
 }
 
@@ -108,11 +149,11 @@ run (int   argc,
       g_autoptr (GString) text = g_string_new (NULL);
 
       append_usage (text);
-      g_printerr ("%s", text->str);
+      g_printerr ("%s\n“mtldl help” says what they do.\n", text->str);
       return TOOL_WRONG_USAGE;
     }
 
-  if (g_str_equal (first, "--help"))
+  if (g_str_equal (first, "--help") || g_str_equal (first, "-h"))
     return show_help ();
   if (g_str_equal (first, "help"))
     return run_help (argc - 1, argv + 1);

@@ -13,7 +13,7 @@ from tensors import MTLDL, mtldl, run, save, save_shards
 from terminal import Terminal
 from test_command import COMMANDS, options_of
 
-COMPLETION = os.environ["MTLDL_COMPLETION"]
+COMPLETION = os.path.join(os.environ["MTLDL_COMPLETIONS"], "mtldl.bash")
 
 # Completed as mtldl is; it tells its arguments, which end where M-* left spaces.
 SETUP = f"""

@@ -44,10 +44,10 @@ def file(tmp_path):
 def test_lines(file):
     assert mtldl("ls", file) == (
         "DTYPE    SHAPE  BYTES  NAME\n"
-        "float32  [2,3]     24  b\n"
         "int64    [5]       40  a\n"
-        "float64  []         8  é 漢\n"
+        "float32  [2,3]     24  b\n"
         "uint8    [0,4]      0  none\n"
+        "float64  []         8  é 漢\n"
         "\n"
         "int64                   1 tensor,                40 bytes\n"
         "float32                 1 tensor,                24 bytes\n"
@@ -63,9 +63,10 @@ def least_alignment(file):
 
 
 def test_json(file):
-    told = ls_json(file)
+    told = ls_json("--sort=file", file)
     begin = 8 + int.from_bytes(file.read_bytes()[:8], "little")
 
+    assert told["path"] == str(file)
     assert told["format"] == "safetensors"
     assert told["metadata"] == {"format": "pt", "x\ny": "1\x1b2"}
     assert [(t["name"], t["dtype"], t["shape"], t["bytes"], t["offset"] - begin, t["file"])
@@ -97,7 +98,30 @@ def test_long(file):
 
 def test_names(file):
     for option in ("--names", "-1"):
-        assert mtldl("ls", option, file) == "b\na\né 漢\nnone\n"
+        assert mtldl("ls", option, file) == "a\nb\nnone\né 漢\n"
+        assert mtldl("ls", option, "--sort=file", file) == "b\na\né 漢\nnone\n"
+        assert mtldl("ls", option, "--sort=size", file) == "a\nb\né 漢\nnone\n"
+    assert [row[-1] for row in rows("--sort=size", file)] == ["a", "b", "é 漢", "none"]
+    assert "--sort=x is not" in complaint("ls", file, "--sort=x", status=2)
+
+
+def test_natural_order(tmp_path):
+    """Numbers in names are sorted by their value."""
+    rng = random.Random(SEED)
+    names = {"".join(rng.choice(["a", "b.", "0", "1", "2", "10", "7", "é", "-"])
+                     for _ in range(rng.randrange(1, 7))) for _ in range(300)}
+    path = save(tmp_path / "a", {name: np.zeros(1, "u1") for name in names})
+    listed = mtldl("ls", "-1", path).splitlines()
+    assert set(listed) == names
+
+    def key(name):
+        return [(ord("0"), int(part)) if part[0].isascii() and part.isdigit() else (byte, 0)
+                for part in re.findall(r"[0-9]+|[^0-9]", name)
+                for byte in ([0] if part.isdigit() else part.encode())]
+
+    assert [key(name) for name in listed] == sorted(map(key, names))
+    assert listed == [t["name"] for t in ls_json(path)["tensors"]] == [
+        row[-1] for row in rows("-a", path)]
 
 
 def test_human_readable(tmp_path):
@@ -139,8 +163,8 @@ def test_fold(tmp_path):
     path = save(tmp_path / "a", model(12, 3))
     assert rows(path) == [
         ["float16", "[5,2]", "20", "embed.weight"],
-        ["float32", "[2,2]", "12×16", "model.layers.{0..11}.q.weight"],
-        ["float32", "[2,3]", "36×24", "model.layers.{0..11}.experts.{0..2}.w1"]]
+        ["float32", "[2,3]", "36×24", "model.layers.{0..11}.experts.{0..2}.w1"],
+        ["float32", "[2,2]", "12×16", "model.layers.{0..11}.q.weight"]]
     assert len(rows("--all", path)) == len(rows("-a", path)) == 49
 
 
@@ -149,14 +173,14 @@ def test_fold(tmp_path):
     (["a.0", "a.1", "a.3"], ["a.{0,1,3}"]),
     (["a.7", "a.8", "a.9", "a.10", "a.12"], ["a.{7..10,12}"]),
     (["a.1", "b.2"], ["a.1", "b.2"]),
-    (["w1", "w2", "1w", "2w"], ["w1", "w2", "1w", "2w"]), # parts of words
+    (["w1", "w2", "1w", "2w"], ["1w", "2w", "w1", "w2"]), # parts of words
     (["a.01", "a.02"], ["a.01", "a.02"]), # not as they would be written
     (["0", "1"], ["{0..1}"]),
     (["x_0/k:1", "x_1/k:1"], ["x_{0..1}/k:1"]),
     (["a.1234567890", "a.1234567891"], ["a.1234567890", "a.1234567891"]),
     (["{0..1}", "{0..2}"], ["{0..1}", "{0..2}"]),
     (["1.1", "1.2", "2.1"], ["1.{1..2}", "2.1"]),
-    (["a.1\x01.2", "a.\x013.4"], [r"a.1\u0001.2", r"a.\u00013.4"]),
+    (["a.1\x01.2", "a.\x013.4"], [r"a.\u00013.4", r"a.1\u0001.2"]),
     (["1.1.1.1.1", "1.1.1.1.2"], ["1.1.1.1.1", "1.1.1.1.2"]), # more than four numbers
 ])
 def test_folded_names(tmp_path, names, folded):
@@ -213,7 +237,7 @@ def test_numpy_files(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((3, 2), ">f8", order="F"))
     np.savez(tmp_path / "a.npz", x=np.zeros(3, "?"), y=np.zeros((), "c16"))
 
-    assert rows(tmp_path / "a.npy")[0][:3] == ["float64", "[3,2]", "48"]
+    assert rows(tmp_path / "a.npy") == [["float64", "[3,2]", "48", "a"]]
     assert ls_json(tmp_path / "a.npy")["format"] == "npy"
     assert ls_json(tmp_path / "a.npz")["format"] == "npz"
     assert [row[:2] for row in rows(tmp_path / "a.npz")] == [["bool", "[3]"], ["complex128", "[]"]]
@@ -223,7 +247,8 @@ def test_no_tensors(tmp_path):
     path = write(tmp_path / "a", b"{}")
     assert mtldl("ls", path) == "total                   0 tensors,                0 bytes\n"
     assert mtldl("ls", "--names", path) == ""
-    assert ls_json(path) == {"format": "safetensors", "metadata": {}, "tensors": [], "totals": {}}
+    assert ls_json(path) == {"path": str(path), "format": "safetensors", "metadata": {},
+                             "tensors": [], "totals": {}}
 
 
 def test_evil_names(tmp_path):
@@ -249,7 +274,7 @@ def test_json_of_characters_beyond_16_bits(tmp_path):
 def test_long_name(tmp_path):
     name = "x" * 1_000_000
     path = save(tmp_path / "a", {name: np.zeros(1, "u1"), "0." * 100_000: np.zeros(1, "u1")})
-    assert shown_names(path) == [name, "0." * 100_000]
+    assert shown_names(path) == ["0." * 100_000, name]
 
 
 def test_misaligned(tmp_path):
@@ -294,7 +319,7 @@ def test_many(tmp_path):
 
 
 @pytest.mark.parametrize("content, told", [
-    (b"", "0 bytes are too few"),
+    (b"", "This is an empty file"),
     (b"\x02\0\0\0\0\0\0\0[]", "does not begin with “{”"),
 ])
 def test_bad_files(tmp_path, content, told):
@@ -306,7 +331,7 @@ def test_bad_files(tmp_path, content, told):
 
 
 def test_what_is_no_file(tmp_path):
-    assert "is a folder" in complaint("ls", tmp_path)
+    assert "is a folder without" in complaint("ls", tmp_path)
     assert "No such file" in complaint("ls", tmp_path / "none")
     assert "device" in complaint("ls", "/dev/null")
     assert r"\u001b" in complaint("ls", tmp_path / "a\x1b[1m")

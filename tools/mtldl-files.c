@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Files, folders and standard input. */
+
+#include "mtldl-tool.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INDEX_ENDING ".safetensors.index.json"
+#define STANDARD_INPUT "/dev/stdin"
+
+static gboolean
+ends_in (const char *name,
+         const char *ending)
+{
+  gsize length = strlen (name), ending_length = strlen (ending);
+
+  return length >= ending_length
+         && g_ascii_strcasecmp (name + length - ending_length, ending) == 0;
+}
+
+/* Whether a name ends like that of a file of tensors. */
+gboolean
+tool_is_file_name (const char *name)
+{
+  return ends_in (name, ".safetensors") || ends_in (name, INDEX_ENDING) || ends_in (name, ".npy")
+         || ends_in (name, ".npz");
+}
+
+static gboolean
+check_standard_input (GError **error)
+{
+  struct stat info;
+
+  if (fstat (STDIN_FILENO, &info) == 0 && S_ISREG (info.st_mode))
+    return TRUE;
+
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                       "“-”: standard input is not a file. Save it as one, or redirect it from "
+                       "one with “<”; a file of that name is “./-”");
+  return FALSE;
+}
+
+/* A path that names a folder by its end is refused, as a GFile has no such end. */
+GFile *
+tool_new_file (const char  *path,
+               GError     **error)
+{
+  const char *slash = strrchr (path, G_DIR_SEPARATOR);
+  const char *name = slash != NULL ? slash + 1 : path;
+  g_autofree char *escaped = NULL;
+
+  if (g_str_equal (path, "-"))
+    return check_standard_input (error) ? g_file_new_for_path (STANDARD_INPUT) : NULL;
+  if ((name[0] != '\0' || slash == NULL) && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
+    return g_file_new_for_path (path);
+
+  escaped = tool_escape (path);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
+  return NULL;
+}
+
+static int
+compare_paths (gconstpointer a,
+               gconstpointer b)
+{
+  return tool_compare_names (*(char *const *) a, *(char *const *) b);
+}
+
+/* The names in the folder that end as files of tensors do; NULL on error. */
+static GPtrArray *
+read_folder (const char  *path,
+             GError     **error)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, error);
+  GPtrArray *names;
+
+  if (folder == NULL)
+    return NULL;
+
+  names = g_ptr_array_new_with_free_func (g_free);
+  for (const char *name; (name = g_dir_read_name (folder)) != NULL;)
+    {
+      g_autofree char *full = g_build_filename (path, name, NULL);
+
+      if (*name != '.' && tool_is_file_name (name) && !g_file_test (full, G_FILE_TEST_IS_DIR))
+        g_ptr_array_add (names, g_strdup (name));
+    }
+  g_ptr_array_sort (names, compare_paths);
+  return names;
+}
+
+static int
+compare_texts (gconstpointer a,
+               gconstpointer b,
+               gpointer      user_data)
+{
+  return strcmp (a, b);
+}
+
+/* Adds the files that the index names. It is opened again when it is listed, which then
+ * reports what is wrong with it. */
+static void
+add_members (const char *path,
+             GTree      *members)
+{
+  g_autoptr (GFile) index = g_file_new_for_path (path);
+  g_autoptr (MtlTensorFile) file = mtl_tensor_file_open (index, NULL, NULL);
+  guint n = file != NULL ? g_list_model_get_n_items (G_LIST_MODEL (file)) : 0;
+  GFile *last = NULL;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
+      GFile *member = mtl_tensor_file_entry_get_file (entry);
+
+      if (member != last)
+        g_tree_insert (members, g_file_get_basename (member), NULL);
+      last = member;
+    }
+}
+
+/* Indices, and the files of tensors that none of them names. */
+static GPtrArray *
+find_in_folder (const char  *path,
+                GError     **error)
+{
+  g_autoptr (GPtrArray) names = read_folder (path, error);
+  g_autoptr (GTree) members = g_tree_new_full (compare_texts, NULL, g_free, NULL);
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; names != NULL && i < names->len; i++)
+    if (ends_in (names->pdata[i], INDEX_ENDING))
+      {
+        g_autofree char *index = g_build_filename (path, names->pdata[i], NULL);
+
+        add_members (index, members);
+      }
+
+  for (guint i = 0; names != NULL && i < names->len; i++)
+    if (g_tree_lookup_node (members, names->pdata[i]) == NULL)
+      g_ptr_array_add (found, g_build_filename (path, names->pdata[i], NULL));
+  if (found->len > 0)
+    return g_steal_pointer (&found);
+
+  if (names != NULL)
+    {
+      g_autofree char *escaped = tool_escape (path);
+
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                   "“%s” is a folder without .safetensors, .npy and .npz files", escaped);
+    }
+  return NULL;
+}
+
+GPtrArray *
+tool_find_files (const char  *path,
+                 GError     **error)
+{
+  GPtrArray *paths;
+
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    return find_in_folder (path, error);
+
+  paths = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (paths, g_strdup (path));
+  return paths;
+}
+
+/* Of several files in a folder, the user has to name one. */
+static char *
+find_only_file (const char  *path,
+                GError     **error)
+{
+  g_autoptr (GPtrArray) paths = tool_find_files (path, error);
+  g_autofree char *escaped = NULL;
+  g_autofree char *first = NULL;
+
+  if (paths == NULL)
+    return NULL;
+  if (paths->len == 1)
+    return g_strdup (paths->pdata[0]);
+
+  escaped = tool_escape (path);
+  first = tool_escape (paths->pdata[0]);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
+               "“%s” is a folder with %u files of tensors: name one of them, such as “%s”", escaped,
+               paths->len, first);
+  return NULL;
+}
+
+MtlTensorFile *
+tool_open (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *only = find_only_file (path, &error);
+  g_autoptr (GFile) file = only != NULL ? tool_new_file (only, &error) : NULL;
+  MtlTensorFile *self = NULL;
+
+  /* Always mapped: cp has all tensors open at the same time, and show needs only a
+   * part of one. */
+  if (file != NULL)
+    self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
+  if (self == NULL) /* the message names the file at fault */
+    tool_complain ("%s", error->message);
+  return self;
+}
