@@ -119,8 +119,8 @@ check_is_picture (MtlStridedView  *view,
   if (n_dims != 3)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The view has %" G_GSIZE_FORMAT " dimensions; a picture has 3:"
-                   " height, width, channels%s", n_dims,
+                   "The view has %" G_GSIZE_FORMAT " dimension%s; a picture has 3:"
+                   " height, width, channels%s", n_dims, n_dims == 1 ? "" : "s",
                    n_dims == 2 ? "; a view of gray levels becomes one by unsqueeze(2),"
                                  " broadcast_to() with 3 channels and copy()"
                                : "");

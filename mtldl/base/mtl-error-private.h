@@ -6,6 +6,11 @@
 
 G_BEGIN_DECLS
 
+/* The end of a noun after a number in a message. */
+#define MTL_S(n) ((n) == 1 ? "" : "s")
+#define MTL_ICES(n) ((n) == 1 ? "ex" : "ices")
+#define MTL_ES(n) ((n) == 1 ? "is" : "es")
+
 /* For memory whose size comes from a caller or a file. Always returns FALSE. */
 static inline gboolean
 mtl_set_no_memory (gsize    size,

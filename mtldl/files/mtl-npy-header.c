@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mtl-element-type-private.h"
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-quoted-text-private.h"
 
 #define MARK "\x93NUMPY"
@@ -63,8 +63,9 @@ mtl_npy_header_get_size (const guint8  *prefix,
   if (header_size > file_size - prefix_size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A .npy header of %u bytes is larger than the rest, %" G_GUINT64_FORMAT
-                   " bytes: it is truncated", header_size, file_size - prefix_size);
+                   "A .npy header of %u byte%s is larger than the rest, %" G_GUINT64_FORMAT
+                   " byte%s: it is truncated", header_size, MTL_S (header_size),
+                   file_size - prefix_size, MTL_S (file_size - prefix_size));
       return FALSE;
     }
 
@@ -432,9 +433,10 @@ mtl_npy_header_parse (const guint8    *header,
       g_autofree char *dims = mtl_dims_to_string (shape, entry->n_dims);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, but %" G_GUINT64_FORMAT
-                   " follow the .npy header: it is truncated",
-                   dims, mtl_dtype_get_name (entry->dtype), n_bytes, file_size - size);
+                   "Shape %s of %s takes %" G_GUINT64_FORMAT " byte%s, but %" G_GUINT64_FORMAT
+                   " follow%s the .npy header: it is truncated",
+                   dims, mtl_dtype_get_name (entry->dtype), n_bytes, MTL_S (n_bytes),
+                   file_size - size, file_size - size == 1 ? "s" : "");
       return FALSE;
     }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mtl-element-type-private.h"
+#include "mtl-error-private.h"
 #include "mtl-json-reader-private.h"
 #include "mtl-layout-private.h"
 #include "mtl-quoted-text-private.h"
@@ -26,9 +27,9 @@ mtl_safetensors_header_get_size (const guint8  *prefix,
   if (n_available < MTL_SAFETENSORS_PREFIX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%" G_GSIZE_FORMAT " bytes are too few for a safetensors file, which begins "
+                   "%" G_GSIZE_FORMAT " byte%s too few for a safetensors file, which begins "
                    "with %d bytes for the size of its header",
-                   n_available, MTL_SAFETENSORS_PREFIX_SIZE);
+                   n_available, n_available == 1 ? " is" : "s are", MTL_SAFETENSORS_PREFIX_SIZE);
       return FALSE;
     }
 
@@ -44,9 +45,10 @@ mtl_safetensors_header_get_size (const guint8  *prefix,
   if (size > file_size - MTL_SAFETENSORS_PREFIX_SIZE)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A header of %" G_GUINT64_FORMAT " bytes is larger than the rest of the file, "
-                   "%" G_GUINT64_FORMAT " bytes: it is truncated, or not a safetensors file",
-                   size, file_size - MTL_SAFETENSORS_PREFIX_SIZE);
+                   "A header of %" G_GUINT64_FORMAT " byte%s is larger than the rest of the file, "
+                   "%" G_GUINT64_FORMAT " byte%s: it is truncated, or not a safetensors file",
+                   size, MTL_S (size), file_size - MTL_SAFETENSORS_PREFIX_SIZE,
+                   MTL_S (file_size - MTL_SAFETENSORS_PREFIX_SIZE));
       return FALSE;
     }
 
@@ -300,10 +302,10 @@ check_size (const MtlTensorEntry  *entry,
 
   shape = mtl_dims_to_string (entry->shape, entry->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-               "Shape %s of %s takes %" G_GUINT64_FORMAT " bytes, but data_offsets are "
+               "Shape %s of %s takes %" G_GUINT64_FORMAT " byte%s, but data_offsets are "
                "[%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]",
-               shape, mtl_dtype_get_safetensors_name (entry->dtype), n_bytes, entry->begin,
-               entry->end);
+               shape, mtl_dtype_get_safetensors_name (entry->dtype), n_bytes, MTL_S (n_bytes),
+               entry->begin, entry->end);
   return FALSE;
 }
 
@@ -359,8 +361,8 @@ check_places (MtlTensorTable  *table,
   if (expected != data_size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "The tensors take %" G_GUINT64_FORMAT " bytes of data, but the file has %"
-                   G_GUINT64_FORMAT ": %s", expected, data_size,
+                   "The tensors take %" G_GUINT64_FORMAT " byte%s of data, but the file has %"
+                   G_GUINT64_FORMAT ": %s", expected, MTL_S (expected), data_size,
                    expected > data_size ? "it is truncated" : "the last ones belong to no tensor");
       return FALSE;
     }

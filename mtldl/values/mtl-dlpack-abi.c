@@ -4,7 +4,7 @@
 
 #include "mtl-dlpack-abi-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 #if GLIB_SIZEOF_VOID_P == 8
 G_STATIC_ASSERT (sizeof (DLTensor) == 48);
@@ -64,8 +64,9 @@ check_memory (const DLTensor              *self,
   if (self->data == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A tensor of %" G_GINT64_FORMAT " elements has no data: the address is NULL",
-                   mtl_layout_get_volume (&description->layout));
+                   "A tensor of %" G_GINT64_FORMAT " element%s has no data: the address is NULL",
+                   mtl_layout_get_volume (&description->layout),
+                   MTL_S (mtl_layout_get_volume (&description->layout)));
       return FALSE;
     }
 
@@ -107,7 +108,7 @@ check_dims (const DLTensor  *self,
   if (self->ndim > 0 && self->shape == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "A tensor of %d dimensions has no shape", self->ndim);
+                   "A tensor of %d dimension%s has no shape", self->ndim, MTL_S (self->ndim));
       return FALSE;
     }
 

@@ -343,7 +343,7 @@ mtl_axis_resolve (int       axis,
   if (axis < -n || axis >= n)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "Axis %d is out of bounds for %d dimensions", axis, n);
+                   "Axis %d is out of bounds for %d dimension%s", axis, n, MTL_S (n));
       return FALSE;
     }
 
@@ -416,8 +416,8 @@ mtl_layout_locate (const MtlLayout  *self,
   if (n_indices != self->n_dims)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " indices given for %u dimensions",
-                   n_indices, self->n_dims);
+                   "%" G_GSIZE_FORMAT " ind%s given for %u dimension%s", n_indices,
+                   MTL_ICES (n_indices), self->n_dims, MTL_S (self->n_dims));
       return FALSE;
     }
 

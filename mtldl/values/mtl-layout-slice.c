@@ -4,7 +4,7 @@
 
 #include "mtl-layout-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 /* Python's rules: negative values count from the end, and all are clamped to the
  * extent. */
@@ -119,7 +119,8 @@ check_parts (const MtlLayout  *self,
   if (consumed > self->n_dims)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " indices given for %u dimensions", consumed, self->n_dims);
+                   "%" G_GSIZE_FORMAT " ind%s given for %u dimension%s", consumed,
+                   MTL_ICES (consumed), self->n_dims, MTL_S (self->n_dims));
       return FALSE;
     }
 

@@ -4,7 +4,7 @@
 
 #include "mtl-layout-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 
 static gboolean
 set_overflow (GError      **error,
@@ -258,8 +258,8 @@ check_permutation (const int  *axes,
   if (n_axes != n_dims)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " axes given for %" G_GSIZE_FORMAT " dimensions",
-                   n_axes, n_dims);
+                   "%" G_GSIZE_FORMAT " ax%s given for %" G_GSIZE_FORMAT " dimension%s", n_axes,
+                   MTL_ES (n_axes), n_dims, MTL_S (n_dims));
       return FALSE;
     }
 
@@ -325,8 +325,8 @@ mtl_layout_check_n_strides (const gint64  *strides,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%" G_GSIZE_FORMAT " strides given for %" G_GSIZE_FORMAT " dimensions",
-               n_strides, n_dims);
+               "%" G_GSIZE_FORMAT " stride%s given for %" G_GSIZE_FORMAT " dimension%s", n_strides,
+               MTL_S (n_strides), n_dims, MTL_S (n_dims));
   return FALSE;
 }
 

@@ -4,7 +4,7 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-number-private.h"
 
 /* The position of a number in host memory. */
@@ -32,9 +32,9 @@ locate_number (MtlStridedView  *self,
   if (has_lanes && n_indices != self->layout.n_dims + 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " indices given for %u dimensions and one of %u lanes:"
-                   " the lane needs an index too",
-                   n_indices, self->layout.n_dims, self->type.lanes);
+                   "%" G_GSIZE_FORMAT " ind%s given for %u dimension%s and one of %u lanes:"
+                   " the lane needs an index too", n_indices, MTL_ICES (n_indices),
+                   self->layout.n_dims, MTL_S (self->layout.n_dims), self->type.lanes);
       return FALSE;
     }
 

@@ -6,7 +6,7 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-host-elements-private.h"
 #include "mtl-number-private.h"
 
@@ -118,8 +118,8 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
       g_autofree char *name = mtl_element_type_to_string (self->type);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%" G_GSIZE_FORMAT " bytes given for an element of type %s, which takes %"
-                   G_GSIZE_FORMAT, size, name, needed);
+                   "%" G_GSIZE_FORMAT " byte%s given for an element of type %s, which takes %"
+                   G_GSIZE_FORMAT, size, MTL_S (size), name, needed);
       return FALSE;
     }
 

@@ -6,7 +6,7 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-error.h"
+#include "mtl-error-private.h"
 #include "mtl-number-private.h"
 
 static gboolean
@@ -23,8 +23,8 @@ check_n_values (const gint64  *shape,
 
   string = mtl_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%" G_GSIZE_FORMAT " values given for the shape %s of %" G_GINT64_FORMAT
-               " elements", n_values, string, volume);
+               "%" G_GSIZE_FORMAT " value%s given for the shape %s of %" G_GINT64_FORMAT
+               " element%s", n_values, MTL_S (n_values), string, volume, MTL_S (volume));
   return FALSE;
 }
 

@@ -229,7 +229,7 @@ test_prefix (void)
     { "\x93NUMPY\1\0\3\0{}", 12, 12, MTL_ERROR_INVALID_DATA,
       "A .npy header of 3 bytes is larger than the rest, 2 bytes: it is truncated" },
     { "\x93NUMPY\2\0\1\0\0\0", 12, 12, MTL_ERROR_INVALID_DATA,
-      "A .npy header of 1 bytes is larger than the rest, 0 bytes" },
+      "A .npy header of 1 byte is larger than the rest, 0 bytes" },
     { "\x93NUMPY\2\0\1\0\x10\0", 12, 1 << 30, MTL_ERROR_NOT_SUPPORTED,
       "A .npy header of 1048577 bytes is larger than the limit of 1048576" },
   };

@@ -99,7 +99,7 @@ test_bad_shape (void)
   assert_fails (mtl_strided_layout_new (DIMS (2, 3), DIMS (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 strides given for 2 dimensions");
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (1, 1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1 dimensions");
+                MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1 dimension");
 }
 
 static void
@@ -306,7 +306,7 @@ test_dense (void)
   assert_fails (mtl_strided_layout_new_dense (DIMS (2), MTL_ORDER_K, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "order 2");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 axes given for 2");
+                MTL_ERROR_INVALID_ARGUMENT, "1 axis given for 2");
   assert_fails (mtl_strided_layout_new_dense_for_axes (DIMS (2, 3), AXES (1, -1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "Axis -1 is named twice");
 }

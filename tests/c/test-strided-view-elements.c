@@ -343,7 +343,7 @@ test_bad_indices (void)
     }
 
   assert_refuses (mtl_strided_view_get_double (view, DIMS (1), &error) != 0,
-                  MTL_ERROR_INVALID_ARGUMENT, "1 indices given for 2");
+                  MTL_ERROR_INVALID_ARGUMENT, "1 index given for 2");
   assert_refuses (mtl_strided_view_set_int64 (view, DIMS (1, 1, 1), 1, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "3 indices given for 2");
   assert_refuses (mtl_strided_view_get_double (view, NO_DIMS, &error) != 0,

@@ -154,7 +154,7 @@ test_refused (void)
   g_autoptr (GBytes) three = new_element (24);
 
   assert_refuses (mtl_strided_view_fill (view, one, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "1 bytes given for an element of type uint16, which takes 2");
+                  "1 byte given for an element of type uint16, which takes 2");
   assert_refuses (mtl_strided_view_fill (view, three, &error), MTL_ERROR_INVALID_ARGUMENT,
                   "3 bytes");
   assert_refuses (mtl_strided_view_fill (packed, none, &error), MTL_ERROR_INVALID_ARGUMENT,

@@ -385,7 +385,7 @@ test_lanes (void)
   g_assert_no_error (local_error);
 
   assert_refuses (mtl_strided_view_get_double (view, DIMS (1), &error) != 0,
-                  MTL_ERROR_INVALID_ARGUMENT, "1 indices");
+                  MTL_ERROR_INVALID_ARGUMENT, "1 index given");
   assert_refuses (mtl_strided_view_get_double (view, DIMS (1, 2), &error) != 0,
                   MTL_ERROR_OUT_OF_BOUNDS, "2");
   fewer = slice (floats, "0:2");

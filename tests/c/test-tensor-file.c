@@ -306,7 +306,7 @@ test_content (TestFolder    *folder,
     { "{}", 2, MTL_ERROR_INVALID_DATA, "file”: " },
     { "{\"weight_map\": 3}", 17, MTL_ERROR_INVALID_DATA, "file”: " },
     { "\2\0\0\0\0\0\0\0{}1", 11, MTL_ERROR_INVALID_DATA, "file”: The tensors take 0 bytes" },
-    { "\x93NUMPY\1\0\1\0", 10, MTL_ERROR_INVALID_DATA, "file”: A .npy header of 1 bytes" },
+    { "\x93NUMPY\1\0\1\0", 10, MTL_ERROR_INVALID_DATA, "file”: A .npy header of 1 byte is" },
     { "\x93NUMPY\1\0\1\0x", 11, MTL_ERROR_INVALID_DATA, "file”: " },
     { "PK\3\4", 4, MTL_ERROR_INVALID_DATA, "file”: " },
   };

@@ -224,7 +224,8 @@ add (MtlTensorFileBuilder *builder,
   g_assert_no_error (error);
 }
 
-static void
+/* Returns how many calls failed. */
+static guint
 try_some (WriteCase   *self,
           const Fault *faults,
           gsize        n_faults,
@@ -250,6 +251,7 @@ try_some (WriteCase   *self,
   g_object_unref (self->file);
   g_free (self->old_state);
   g_free (self->new_state);
+  return n_failed;
 }
 
 static void
@@ -327,6 +329,30 @@ test_mapped (TestFolder    *folder,
   mtl_tensor_file_builder_add (self.builder, "b", view, &error);
   g_assert_no_error (error);
   try_writes (&self, 30);
+}
+
+/* Nothing waits for the disk, and the rest of the faults are told as before. */
+static void
+test_without_sync (TestFolder    *folder,
+                   gconstpointer  data)
+{
+  static const char *const old_names[] = { "file", NULL };
+  static const Fault faults[] = {
+    { FAULT_FLUSH, EIO }, { FAULT_FOLDER, EIO, TRUE }, { FAULT_SEND, EIO, TRUE },
+  };
+
+  for (guint i = 0; i < 3; i++)
+    {
+      WriteCase self = { folder, mtl_tensor_file_builder_new (), get_file (folder, "file"),
+                         old_names };
+
+      add (self.builder, "one", MTL_DTYPE_FLOAT64, 2, 3, TRUE);
+      mtl_tensor_file_builder_set_sync (self.builder, i == 0);
+      if (i == 2)
+        try_writes (&self, 25);
+      else
+        g_assert_cmpuint (try_some (&self, faults, G_N_ELEMENTS (faults), 0), ==, i == 0 ? 2 : 0);
+    }
 }
 
 static void
@@ -413,6 +439,7 @@ main (int   argc,
   add_folder_test ("/WriteFaults/over", test_over);
   add_folder_test ("/WriteFaults/link", test_link);
   add_folder_test ("/WriteFaults/mapped", test_mapped);
+  add_folder_test ("/WriteFaults/without-sync", test_without_sync);
   add_folder_test ("/WriteFaults/npy", test_npy);
   add_folder_test ("/WriteFaults/shards", test_shards);
   add_folder_test ("/WriteFaults/not-removed", test_not_removed);

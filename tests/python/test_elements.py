@@ -135,7 +135,7 @@ def test_out_of_bounds(indices):
 
 
 def test_wrong_number_of_indices():
-    with pytest.raises(ValueError, match="1 indices given for 2"):
+    with pytest.raises(ValueError, match="1 index given for 2"):
         zeros("int8", (2, 3)).get_double([0])
 
 

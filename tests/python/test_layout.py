@@ -204,7 +204,7 @@ def test_unique():
     (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", "65"),
     (lambda: Layout(()).reshape([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
     (lambda: Layout.new_for_bytes([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
-    (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axes"),
+    (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axis given"),
     (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),
     (lambda: Layout((2, 3)).permute([0, 2]), IndexError, "OUT_OF_BOUNDS", "Axis 2"),
     (lambda: Layout((2, 3)).reshape([4, 2]), ValueError, "INVALID_ARGUMENT", "6 elements"),

@@ -454,7 +454,7 @@ void test_lane_elements () throws GLib.Error {
 		view.get_double ({ 1 });
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT e) {
-		assert_true (e.message.contains ("1 indices"));
+		assert_true (e.message.contains ("1 index given"));
 	}
 	try {
 		view.get_double ({ 1, 4 });
