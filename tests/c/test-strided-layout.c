@@ -97,7 +97,7 @@ test_bad_shape (void)
   assert_fails (mtl_strided_layout_new (DIMS (2), NULL, 0, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0 bits");
   assert_fails (mtl_strided_layout_new (DIMS (2, 3), DIMS (1), 8, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 strides given for 2 dimensions");
+                MTL_ERROR_INVALID_ARGUMENT, "1 stride given for 2 dimensions");
   assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (1, 1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1 dimension");
 }

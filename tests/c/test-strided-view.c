@@ -249,7 +249,7 @@ test_from_doubles (void)
                                                    &error),
                 MTL_ERROR_OVERFLOW, "200 does not fit int8");
   assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (0), DOUBLES (1), &error),
-                MTL_ERROR_INVALID_ARGUMENT, "1 values");
+                MTL_ERROR_INVALID_ARGUMENT, "1 value given");
 }
 
 /* A picture: rows of 7 bytes, of which 6 are pixels. */
@@ -323,7 +323,7 @@ test_from_variant_bad (void)
 {
   static const struct { const char *values; MtlError code; const char *value; } cases[] = {
     { "[1, 2, 3]", MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2,)" },
-    { "[1]", MTL_ERROR_INVALID_ARGUMENT, "1 values given for the shape (2,)" },
+    { "[1]", MTL_ERROR_INVALID_ARGUMENT, "1 value given for the shape (2,)" },
     { "@ai []", MTL_ERROR_INVALID_ARGUMENT, "0 values given for the shape (2,)" },
     { "(1, 'two')", MTL_ERROR_INVALID_ARGUMENT, "“s”" },
     { "[1, 300]", MTL_ERROR_OVERFLOW, "300 does not fit uint8" },
