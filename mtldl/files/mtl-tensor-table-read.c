@@ -279,7 +279,8 @@ read_npz (const MtlFileSource  *source,
 
   if (!add_members (source, directory, &end, table, cancellable, error))
     {
-      explain (error, mtl_file_kind_explain_zip (directory));
+      if (table->n_entries == 0)
+        explain (error, mtl_file_kind_explain_zip (directory));
       return NULL;
     }
 
@@ -341,19 +342,21 @@ read_table (MtlFileStream        *stream,
     }
 }
 
-/* Its size of a header is within the limit, or it is text like an index. */
+/* There is the size of a header, and it is within the limit or a header follows; or there
+ * is text like that of an index. */
 static gboolean
 may_be_safetensors (const guint8 *head,
                     gsize         size)
 {
   guint64 length;
 
-  if (size < MTL_SAFETENSORS_PREFIX_SIZE)
-    return FALSE;
+  if (size < MTL_SAFETENSORS_PREFIX_SIZE
+      || (size > MTL_SAFETENSORS_PREFIX_SIZE && head[MTL_SAFETENSORS_PREFIX_SIZE] == '{')
+      || is_index (head, MIN (size, MAX_PREFIX_SIZE)))
+    return TRUE;
 
   memcpy (&length, head, sizeof length);
-  return GUINT64_FROM_LE (length) <= MTL_SAFETENSORS_MAX_HEADER_SIZE
-         || is_index (head, MIN (size, MAX_PREFIX_SIZE));
+  return GUINT64_FROM_LE (length) <= MTL_SAFETENSORS_MAX_HEADER_SIZE;
 }
 
 static char *

@@ -59,7 +59,6 @@ static const Case cases[] = {
   CASE ("\x7f" "ELF\2\1\1\0\0\0", "a program or a library"),
   CASE ("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "begins with zeros"),
   CASE ("\xab\xcd\1\2\3\4\5\6\7\x08", "it begins with ab cd 01 02 03 04 05 06"),
-  CASE ("\xab\xcd", "it begins with ab cd"),
 };
 
 static void
@@ -178,7 +177,7 @@ test_random_bytes (TestFolder    *folder,
       g_assert_null (mtl_tensor_file_open (file, NULL, &error));
       g_assert_true (error->domain == MTL_ERROR);
       g_assert_true (g_utf8_validate (error->message, -1, NULL));
-      if (size >= 8 && bytes[7] != 0)
+      if (size >= 8 && bytes[7] != 0 && (size == 8 || bytes[8] != '{'))
         g_assert_null (strstr (error->message, "larger than the format's limit"));
     }
 }

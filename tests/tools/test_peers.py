@@ -29,7 +29,7 @@ def source(tmp_path, tensors):
 
 def test_list(source, tensors):
     with safetensors.safe_open(source, framework="pt") as file:
-        told = ls_json(source)
+        told = ls_json("--sort=file", source)
         assert told["metadata"] == file.metadata()
         assert [tensor["name"] for tensor in told["tensors"]] == file.offset_keys()
     assert {tensor["name"]: (f"torch.{tensor['dtype']}", tuple(tensor["shape"]))
