@@ -230,8 +230,8 @@ tool_guess (const char         *typed,
       g_autofree char *shortened = tool_shorten (meant[i], TOOL_MESSAGE_NAME);
       g_autofree char *escaped = tool_escape (shortened);
 
-      g_string_append_printf (text, "%s“%s”", i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ",
-                              escaped);
+      g_string_append (text, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");
+      g_string_append_printf (text, "“%s”", escaped);
     }
   if (n > 0)
     g_string_append_c (text, '?');

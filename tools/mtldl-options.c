@@ -106,7 +106,7 @@ tool_wrong_usage (const ToolCommand *command,
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   escaped = tool_escape (text);
-  tool_complain ("%s%s “mtldl help %s”", escaped, g_str_has_suffix (escaped, "?") ? " See" : "; see",
-                 command->name);
+  tool_complain ("%s%s “mtldl help %s”", escaped,
+                 g_str_has_suffix (escaped, "?") ? " See" : "; see", command->name);
   return TOOL_WRONG_USAGE;
 }

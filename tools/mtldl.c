@@ -57,8 +57,8 @@ append_commands (GString *text)
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     g_string_append_printf (text, "  %-6s %s\n", commands[i].name, commands[i].summary);
   g_string_append (text,
-                   "\nFiles are safetensors, several of them with an index, .npy and .npz; a folder\n"
-                   "stands for those in it, and “-” for standard input, if that is a file.\n"
+                   "\nFiles are safetensors, several of them with an index, .npy and .npz; a "
+                   "folder\nstands for those in it, and “-” for standard input, if that is a file.\n"
                    "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
                    "and 2 if the command line is invalid.\n");
 }

@@ -256,7 +256,8 @@ explain_text (const char *text,
                 "open a .safetensors file, or its .safetensors.index.json");
 
   return say ("text, not a file of tensors",
-              "if it is a table of numbers, read it with numpy.loadtxt() and save it with Mtl.save()");
+              "if it is a table of numbers, read it with numpy.loadtxt(), and save it with "
+              "Mtl.save()");
 }
 
 /* Other files that begin like this are damaged safetensors files, or indices. */

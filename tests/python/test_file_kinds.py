@@ -136,7 +136,8 @@ def test_damaged_files_are_no_others(tmp_path):
     path = tmp_path / "a"
     Mtl.save(path, {"x": [1.0, 2.0]})
     content = path.read_bytes()
-    for damaged in (content[:-1], content[:40], content[:8] + b"{" + content[9:].replace(b'"', b"'")):
+    for damaged in (content[:-1], content[:40],
+                    content[:8] + b"{" + content[9:].replace(b'"', b"'")):
         path.write_bytes(damaged)
         with pytest.raises(ValueError) as error:
             Mtl.load(path)

@@ -207,7 +207,8 @@ def test_wait_for_the_disk(tmp_path):
     """It is said what is waited for, and not without waiting."""
     file = save_sparse(tmp_path / "a", 2**27)
     for options, told in ([], True), (["--no-sync"], False):
-        text, status = show([MTLDL, "cp", file, tmp_path / "out", *options], env={"LC_ALL": "C.UTF-8"})
+        text, status = show([MTLDL, "cp", file, tmp_path / "out", *options],
+                            env={"LC_ALL": "C.UTF-8"})
         assert status == 0
         assert ("100 %  cp: waiting for the disk…" in text) == told
         assert (tmp_path / "out").stat().st_size > 2**27

@@ -228,7 +228,8 @@ def test_widths(tmp_path, columns, options):
     path = save(tmp_path / "a.safetensors", {
         **{f"model.layers.{i}.self_attn.q_proj.weight": np.zeros((40, 200), "f4")
            for i in range(12)},
-        "漢字" * 30: np.zeros((1, 2, 3)), "e\u0301" * 50: np.ones(3, "u1"), "short": np.ones(3, "c8")})
+        "漢字" * 30: np.zeros((1, 2, 3)), "e\u0301" * 50: np.ones(3, "u1"),
+        "short": np.ones(3, "c8")})
     for env in ({"NO_COLOR": "1", "LC_ALL": "C.UTF-8"}, {"NO_COLOR": "1", "LC_ALL": "C"}):
         text, status = show([MTLDL, "ls", path, *options], columns=columns, env=env)
         assert status == 0
@@ -241,7 +242,8 @@ def test_widths(tmp_path, columns, options):
 
 def test_names_in_40_columns(tmp_path):
     """Their beginnings and ends are there, and so are types and shapes."""
-    path = save(tmp_path / "a", {f"model.layers.{i}.self_attn.q_proj.weight": np.zeros((40, 20), "f4")
+    zeros = np.zeros((40, 20), "f4")
+    path = save(tmp_path / "a", {f"model.layers.{i}.self_attn.q_proj.weight": zeros
                                  for i in range(12)})
     text, _ = show([MTLDL, "ls", path], columns=40, env={"NO_COLOR": "1", "LC_ALL": "C.UTF-8"})
     assert text.splitlines()[1] == "float32  [40,20]  model.laye…proj.weight"
