@@ -296,7 +296,7 @@ is_torch_zip (const guint8 *head,
 
   memcpy (&length, head + 26, sizeof length);
   length = GUINT16_FROM_LE (length);
-  return length >= strlen (member) && MTL_ZIP_LOCAL_HEADER_SIZE + length <= size
+  return length >= strlen (member) && (gsize) MTL_ZIP_LOCAL_HEADER_SIZE + length <= size
          && memcmp (head + MTL_ZIP_LOCAL_HEADER_SIZE + length - strlen (member), member,
                     strlen (member)) == 0;
 }
