@@ -5,4 +5,6 @@ baseURLs = [
   ['GLib', 'https://docs.gtk.org/glib/'],
   ['GObject', 'https://docs.gtk.org/gobject/'],
   ['Gio', 'https://docs.gtk.org/gio/'],
+  ['GdkPixbuf', 'https://docs.gtk.org/gdk-pixbuf/'],
+  ['Mtl', '../mtldl-1/'],
 ]

@@ -35,6 +35,7 @@ namespace Mtl {
 		public void* get_data ();
 
 		/* view[i, j], with up to four indices; view.get_double () has no limit.
+		 *
 		 * The default value is lower than any index. The body is this simple
 		 * because vapigen fails on loops, negations and values of temporaries. */
 		[CCode (cname = "_vala_mtl_strided_view_get")]

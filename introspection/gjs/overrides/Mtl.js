@@ -688,7 +688,7 @@ function _getTensor(name) {
     return _findTensor(this, name, 'load_view');
 }
 
-// file.has(name)
+// file.has(name): whether there is a tensor with that name.
 function _hasTensor(name) {
     return _findTensor(this, name, 'lookup_entry') !== undefined;
 }
@@ -698,7 +698,7 @@ function _iterateNames() {
     return this.list_names().values();
 }
 
-// file.values()
+// file.values(): the views, each made when the iteration reaches it.
 function* _iterateTensors() {
     for (const name of this.list_names())
         yield this.load_view(name);
@@ -710,7 +710,7 @@ function* _iterateFile() {
         yield [name, this.load_view(name)];
 }
 
-// file.forEach((view, name, file) => …)
+// file.forEach((view, name, file) => …): calls the function for each tensor.
 function _forEachTensor(callback, thisArgument = undefined) {
     for (const [name, view] of this)
         callback.call(thisArgument, view, name, this);
@@ -1082,9 +1082,11 @@ function _defineMembers(elementAccess) {
         },
     });
     _defineGetters(Mtl.TensorFile.prototype, {
+        // file.size: the number of tensors.
         size() {
             return this.get_n_items();
         },
+        // file.metadata: the metadata of the file, in a new Map.
         metadata() {
             return new Map(this.list_metadata_keys().map(key => [key, this.get_metadata(key)]));
         },
