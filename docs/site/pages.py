@@ -66,6 +66,8 @@ def title_of(book):
 
 def finish_index(text, introduction):
     text = EMPTY_ROW.sub('', text)
+    # The lists are short enough to be seen.
+    text = text.replace('toggle-wrapper default-hide', 'toggle-wrapper')
     extra = need(EXTRA.search(text), 'list of pages', 'index.html')
     text = EXTRA.sub('', text)
     if introduction:
@@ -85,8 +87,8 @@ def finish_index(text, introduction):
 def finish_page(text, name, sidebar):
     text = tabs.write_pages_blocks(text)
     text = MEMBER.sub(r'\1<a class="md-anchor" href="#\2" title="Permanent link"></a></h4>', text)
-    place = need(re.search(r'\s*<div class="section generator">', text), 'end of the sidebar',
-                 name).start()
+    place = need(re.search(r'<div class="section namespace">.*?</div>', text, re.DOTALL),
+                 'namespace in the sidebar', name).end()
     text = text[:place] + '\n' + sidebar + text[place:]
     # A form for people who use the keyboard or a reader of screens.
     return text.replace('<input id="search-input" type="text"',

@@ -15,10 +15,12 @@ function prepareEntry([name, kind, href, summary, words]) {
         name, kind, href, summary, lower, parts,
         // Without its class: copy of mtl_strided_view_copy is found as a part.
         last: lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
-        isGuide: kind === 'Guide',
+        isGuide: kind.startsWith('Guide'),
         text: ` ${words} ${summary.toLowerCase()}`,
     };
 }
+
+const LEAST_FOR_NAME = 50;
 
 // How well an entry fits one word, from 0: the name itself, the end of the name, a part of it,
 // words of the text, and last the letters in their order.
@@ -70,16 +72,22 @@ function searchSite(entries, query) {
         const rates = words.map(word => rateWord(entry, word));
         return rates.includes(0) ? 0 : rates.reduce((sum, value) => sum + value) / rates.length;
     };
-    let found = among.map(entry => ({entry, rating: rate(entry)}));
+    // The words of a text are in the order of how often they occur.
+    const place = entry => words.reduce((sum, word) => {
+        const found = entry.text.indexOf(` ${word}`);
+        return sum + (found < 0 ? entry.text.length : found);
+    }, 0);
+    let found = among.map(entry => ({entry, rating: rate(entry), place: place(entry)}));
 
     found = found.filter(({rating}) => rating > 0);
     if (found.length === 0) {
         const letters = words.join('');
         found = among.filter(entry => hasLettersInOrder(entry.lower, letters))
-            .map(entry => ({entry, rating: 0}));
+            .map(entry => ({entry, rating: 0, place: 0}));
     }
-    found.sort((a, b) => b.rating - a.rating || a.entry.name.length - b.entry.name.length ||
-        (a.entry.lower < b.entry.lower ? -1 : 1));
+    const isText = ({rating}) => rating < LEAST_FOR_NAME;
+    found.sort((a, b) => b.rating - a.rating || (isText(a) ? a.place - b.place : 0) ||
+        a.entry.name.length - b.entry.name.length || (a.entry.lower < b.entry.lower ? -1 : 1));
     return found.map(({entry}) => entry);
 }
 

@@ -6,6 +6,7 @@ that is on the disk."""
 import html.parser
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 # The page of a symbol in gi-docgen's own index.
@@ -19,6 +20,7 @@ WORD = re.compile(r'[^\W\d_][\w.]*\w|\w')
 LANGUAGES = ('Python', 'JavaScript', 'Vala')
 
 SHORTEST_WORD = 2
+WEIGHT_OF_HEADING = 5
 LENGTH_OF_SUMMARY = 120
 
 
@@ -28,7 +30,7 @@ class Entry:
     kind: str
     href: str
     summary: str
-    words: set = field(default_factory=set)
+    words: Counter = field(default_factory=Counter)
 
 
 class Content(html.parser.HTMLParser):
@@ -79,6 +81,7 @@ class Content(html.parser.HTMLParser):
         around = self.open[-1] if self.open else None
         if around in self.HEADINGS:
             self.sections[-1].name += text
+            self.sections[-1].words.update(words_of(text) * WEIGHT_OF_HEADING)
             return
         entry = self.member or self.sections[-1]
         entry.words.update(words_of(text))
@@ -87,14 +90,17 @@ class Content(html.parser.HTMLParser):
             entry.summary += text
 
     def entries(self):
-        return [*self.sections[:1], *self.members] if self.members else self.sections
+        if self.members:
+            return [*self.sections[:1], *self.members]
+        for section in self.sections[1:]:
+            section.kind = f'Guide: {self.sections[0].name}'
+        return self.sections
 
 
 def words_of(text):
-    found = set()
-    for word in WORD.findall(text.lower()):
-        found.update(part for part in (word, *word.split('.')) if len(part) >= SHORTEST_WORD)
-    return found
+    """Returns the words, and for a.b also its parts."""
+    return [part for word in WORD.findall(text.lower()) for part in {word, *word.split('.')}
+            if len(part) >= SHORTEST_WORD]
 
 
 def shorten(text):
@@ -141,11 +147,12 @@ def read_entries(book):
 
 
 def write(book, entries_of_books):
-    """Writes the index of all books, as seen from this one."""
+    """Writes the index of all books, as seen from this one: [name, kind, address, summary, words].
+    The words are in the order of how often they occur."""
     items = []
     for name, entries in entries_of_books.items():
         prefix = '' if name == book.name else f'../{name}/'
         items += [[entry.name, entry.kind, prefix + entry.href, shorten(entry.summary),
-                   ' '.join(sorted(entry.words))] for entry in entries]
+                   ' '.join(word for word, _ in entry.words.most_common())] for entry in entries]
     text = json.dumps(items, ensure_ascii=False, separators=(',', ':'))
     (book / 'search-index.js').write_text(f'window.siteIndex = {text};\n', encoding='utf-8')
