@@ -70,6 +70,7 @@ def main():
 
     for book in books:
         pages.finish(book, books, HERE)
+    pages.link_languages(books)
     entries = {book.name: search_index.read_entries(book) for book in books}
     for book in books:
         search_index.write(book, entries)

@@ -51,6 +51,9 @@ def comment_above(text, position):
     return '\n'.join(found).strip() or None
 
 
+CONSTANTS = {'TRUE': 'true', 'FALSE': 'false', 'NULL': 'null'}
+
+
 class Namespace:
     def __init__(self, gjs, override, gir, book):
         self.override = pathlib.Path(override).read_text(encoding='utf-8')
@@ -119,7 +122,7 @@ class Namespace:
         if symbol:
             call = f'<a href="{symbol.page}">{call}</a>'
         return (markup.anchor(self.full_name(owner, name), kind) + call,
-                markup.html_inline(symbol.summary if symbol else ''))
+                markup.html_inline(markup.localize(symbol.summary if symbol else '', CONSTANTS)))
 
     def write_replaced(self, owner):
         """Writes what the override changes, with what it says of the change."""

@@ -101,9 +101,11 @@ def html_inline(text):
     return ''.join(parts)
 
 
-def html_link(symbol):
-    shown = symbol.c_name + ('()' if symbol.c_name.islower() else '')
-    return f'<a href="{symbol.page}"><code>{shown}</code></a>'
+def localize(text, constants):
+    """Replaces C's names of constants: {'TRUE': 'True', …}."""
+    for name, replacement in constants.items():
+        text = re.sub(rf'`?(?<![\w]){name}(?![\w])`?', code(replacement), text)
+    return text
 
 
 def link(symbol):

@@ -2,7 +2,6 @@
 """Adds to gi-docgen's pages what its theme lacks: tabs, the introduction on the first page, links to
 the guides and the other libraries beside each page, and our own search."""
 
-import html
 import re
 import shutil
 
@@ -17,6 +16,17 @@ EXTRA = re.compile(r'<section>\s*<div class="toggle-wrapper">\s*<h4 id="extra".*
 EXTRA_LINK = re.compile(r'<li><a href="([^"]+)">(.*?)</a></li>', re.DOTALL)
 EMPTY_ROW = re.compile(r'\s*<tr><td><em>[^<]*</em></td><td><a href="" [^>]*></a></td></tr>')
 MEMBER = re.compile(r'(<h4 class="member" id="([^"]+)".*?)</h4>')
+# A class of ours has no structure that others could use.
+CLASS_STRUCT = re.compile(
+    r'<div class="class toggle-wrapper[^"]*">\s*<h4 id="class-struct">(?:(?!<dt>).)*'
+    r'<dt><code>parent_class: GObjectClass</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
+STRUCT_LINK = re.compile(r'\s*<li[^>]*><a href="#class-struct">.*?</li>', re.DOTALL)
+# In the first version everything is new.
+SINCE_FIRST = re.compile(r'(?:<p>\s*)?<span class="emblem available">since: 1\.0</span>(?:\s*</p>)?')
+# Where our links go: a place in the sidebar, and whether they go after it.
+BESIDE_CONTENT = (r'<div class="section namespace">.*?</div>', True)
+BESIDE_SYMBOL = (r'<div class="section generator">', False)
+HEADER = re.compile(r'<section id="main" class="content">\s*<header>.*?</h1>', re.DOTALL)
 HIERARCHY = 'classes_hierarchy.html'
 
 
@@ -87,9 +97,19 @@ def finish_index(text, introduction):
 def finish_page(text, name, sidebar):
     text = tabs.write_pages_blocks(text)
     text = MEMBER.sub(r'\1<a class="md-anchor" href="#\2" title="Permanent link"></a></h4>', text)
-    place = need(re.search(r'<div class="section namespace">.*?</div>', text, re.DOTALL),
-                 'namespace in the sidebar', name).end()
+    # Beside a symbol, what belongs to it comes first.
+    before, after = BESIDE_SYMBOL if '.' in name.removesuffix('.html') else BESIDE_CONTENT
+    found = need(re.search(before, text, re.DOTALL), 'such sidebar', name)
+    place = found.end() if after else found.start()
     text = text[:place] + '\n' + sidebar + text[place:]
+    text = SINCE_FIRST.sub('', text)
+    text, n_structs = CLASS_STRUCT.subn('', text)
+    text = STRUCT_LINK.sub('', text) if n_structs else text
+    # What a parameter is, its type and its name may say.
+    text = re.sub(r'<p>No description available\.</p>', '', text)
+    text = re.sub(r'<dd>No description available\.</dd>', '<dd></dd>', text)
+    # Declarations are highlighted, too.
+    text = text.replace('<div class="highlight">', '<div class="codehilite">')
     # A form for people who use the keyboard or a reader of screens.
     return text.replace('<input id="search-input" type="text"',
                         '<input id="search-input" type="search" aria-label="Search"')
@@ -109,6 +129,33 @@ def add_assets(book, source):
     shutil.copy(source / 'search.js', book / 'search.js')
 
 
+def read_languages(folder, prefix):
+    """Returns, for each page of a symbol, the names that languages have for it: {page: {language:
+    address}}."""
+    found = {}
+    for path in sorted(folder.glob('*-interface.html')):
+        parts = re.split(r'class="member" id="([^"]+)" data-kind="(\w+) ', read(path))
+        for name, language, text in zip(parts[1::3], parts[2::3], parts[3::3]):
+            link = re.search(r'href="((?:\.\./[\w-]+/)?\w+\.[\w.-]+\.html)"', text)
+            if link:
+                page = (folder / link[1]).resolve()
+                found.setdefault(page, {}).setdefault(language,
+                                                      f'{prefix}{path.name}#{name}')
+    return found
+
+
+def add_languages(path, languages):
+    if not languages:
+        return
+    text = read(path)
+    links = ', '.join(f'<a href="{address}">{language}</a>'
+                      for language, address in languages.items())
+    header = need(HEADER.search(text), 'header', path.name)
+    text = (text[:header.end()] + f'\n    <p class="languages">Also in: {links}</p>'
+            + text[header.end():])
+    path.write_text(text, encoding='utf-8')
+
+
 def finish(book, books, source):
     introduction = take_introduction(book)
     index = book / 'index.html'
@@ -121,5 +168,10 @@ def finish(book, books, source):
     add_assets(book, source)
 
 
-def plain(text):
-    return html.unescape(re.sub(r'<[^>]+>', '', text))
+def link_languages(books):
+    """Adds to the pages of symbols what languages call them. The first book has the interfaces."""
+    for book in books:
+        prefix = '' if book == books[0] else f'../{books[0].name}/'
+        languages = read_languages(books[0], prefix)
+        for path in sorted(book.glob('*.html')):
+            add_languages(path, languages.get(path.resolve()))

@@ -164,6 +164,9 @@ def is_written_by_pygobject(name, doc):
     return doc.startswith(f'{name}(')
 
 
+CONSTANTS = {'TRUE': 'True', 'FALSE': 'False', 'NULL': 'None'}
+
+
 class Namespace:
     def __init__(self, stub, own, gir, book):
         body = parse(stub)
@@ -239,7 +242,7 @@ class Namespace:
             call = f'<a href="{symbol.page}">{call}</a>'
         else:
             UNDOCUMENTED.append(full_name)
-        return markup.anchor(full_name, kind) + call, markup.html_inline(doc)
+        return markup.anchor(full_name, kind) + call, markup.html_inline(markup.localize(doc, CONSTANTS))
 
     def write_functions(self, owner, members):
         own = {name: nodes for name, nodes in members.items() if self.is_own(owner, name)}

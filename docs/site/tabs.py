@@ -33,10 +33,11 @@ def mark_blocks(text):
 
 
 def find_groups(text):
-    """Yields runs of blocks with nothing between them: lists of matches."""
+    """Yields runs of programs with nothing between them, and other blocks: lists of matches."""
     group = []
     for match in BLOCK.finditer(text):
-        if group and text[group[-1].end():match.start()].strip():
+        if group and (text[group[-1].end():match.start()].strip()
+                      or match[1] not in LANGUAGES or group[-1][1] not in LANGUAGES):
             yield group
             group = []
         group.append(match)
@@ -46,8 +47,7 @@ def find_groups(text):
 
 def are_tabs(group):
     languages = [match[1] for match in group]
-    return len(group) > 1 and len(set(languages)) == len(group) \
-        and all(language in LANGUAGES for language in languages)
+    return len(group) > 1 and len(set(languages)) == len(group)
 
 
 def write_tabs(group):

@@ -18,44 +18,165 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 
 /**
+ * MtlDeviceClass::supports_storage_mode:
+ *
+ * Checks whether memory with a storage mode can be allocated.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::allocate:
+ *
+ * Allocates @size bytes, which is never 0, aligned to at least 64 bytes and
+ * cleared if @zeroed is %TRUE; returns the device's handle for the allocation.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::wrap_memory:
+ *
+ * Makes host memory available to the device without a copy; returns the
+ * handle. On success it takes @owner, and calls @destroy with it once the
+ * memory is no longer used. Fails with %MTL_ERROR_NOT_SUPPORTED if the device
+ * cannot use the memory.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::wrap_handle:
+ *
+ * Takes a reference to an existing allocation of at least @size bytes and sets
+ * @mode to its storage mode; returns the handle to keep. Fails with
+ * %MTL_ERROR_NOT_SUPPORTED if the device cannot use the allocation.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::free:
+ *
+ * Releases a handle that allocate(), wrap_memory() or wrap_handle() returned.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::contents:
+ *
+ * Returns the host address of an allocation, or %NULL if it has none.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::check_export:
+ *
+ * Checks whether an allocation may be passed to another library.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::copy:
+ *
+ * Copies @size bytes between two allocations, at least one of which belongs to
+ * this device. Memory of the host or of another device is passed by its host
+ * address, with %MTL_STORAGE_MODE_HOST. The ranges are within the allocations,
+ * not empty, and may overlap. If the host writes to managed memory of this
+ * device on the way, this function makes that visible to the device.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::fill:
+ *
+ * Fills a range of an allocation with a repeated pattern; the range is within
+ * the allocation and not empty, and its size is a multiple of @pattern_size.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::synchronize:
+ *
+ * Waits until all work submitted through this library is finished.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::synchronize_memory:
+ *
+ * Makes the device's writes to an allocation visible to the host.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::did_modify:
+ *
+ * Makes the host's writes to an allocation visible to the device.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::new_event:
+ *
+ * Creates an event that starts at 0; returns the device's handle for the
+ * event. A device without this function uses host events.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::wrap_event:
+ *
+ * Takes a reference to an existing event; returns the handle to keep.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::free_event:
+ *
+ * Releases a handle that new_event() or wrap_event() returned.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::get_event_value:
+ *
+ * Returns the value that an event has reached.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::set_event_value:
+ *
+ * Sets the value of an event.
+ *
+ * Since: 1.0
+ */
+
+/**
+ * MtlDeviceClass::wait_event:
+ *
+ * Waits until an event reaches @value, for at most @timeout microseconds;
+ * returns whether it did, and may return early.
+ *
+ * Since: 1.0
+ */
+
+/**
  * MtlDeviceClass:
  * @parent_class: the parent class
- * @supports_storage_mode: checks whether memory with a storage mode can be
- *   allocated
- * @allocate: allocates @size bytes, which is never 0, aligned to at least 64
- *   bytes and cleared if @zeroed is %TRUE; returns the device's handle for the
- *   allocation
- * @wrap_memory: makes host memory available to the device without a copy;
- *   returns the handle. On success it takes @owner, and calls @destroy with it
- *   once the memory is no longer used. Fails with %MTL_ERROR_NOT_SUPPORTED if
- *   the device cannot use the memory
- * @wrap_handle: takes a reference to an existing allocation of at least @size
- *   bytes and sets @mode to its storage mode; returns the handle to keep. Fails
- *   with %MTL_ERROR_NOT_SUPPORTED if the device cannot use the allocation
- * @free: releases a handle that one of the three functions above returned
- * @contents: returns the host address of an allocation, or %NULL if it has none
- * @check_export: checks whether an allocation may be passed to another library
- * @copy: copies @size bytes between two allocations, at least one of which
- *   belongs to this device. Memory of the host or of another device is passed
- *   by its host address, with %MTL_STORAGE_MODE_HOST. The ranges are within the
- *   allocations, not empty, and may overlap. If the host writes to managed memory
- *   of this device on the way, this function makes that visible to the device
- * @fill: fills a range of an allocation with a repeated pattern; the range is
- *   within the allocation and not empty, and its size is a multiple of
- *   @pattern_size
- * @synchronize: waits until all work submitted through this library is finished
- * @synchronize_memory: makes the device's writes to an allocation visible to
- *   the host
- * @did_modify: makes the host's writes to an allocation visible to the device
- * @new_event: creates an event that starts at 0; returns the device's handle
- *   for the event. A device without this function uses host events
- * @wrap_event: takes a reference to an existing event; returns the handle to
- *   keep
- * @free_event: releases a handle that one of the two functions above returned
- * @get_event_value: returns the value that an event has reached
- * @set_event_value: sets the value of an event
- * @wait_event: waits until an event reaches @value, for at most @timeout
- *   microseconds; returns whether it did, and may return early
  *
  * The virtual functions of a device.
  *
