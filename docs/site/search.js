@@ -6,15 +6,15 @@
 
 // --- Searching. Nothing here needs a browser.
 
-// What is searched in, for each item of the index: [name, kind, address, summary, words].
-function prepareEntry([name, kind, href, summary, words]) {
+// What is searched in, for each item of the index.
+function prepareEntry([name, kind, href, summary, words, short]) {
     const lower = name.toLowerCase();
     const parts = lower.split(/[^\p{L}\d]+/u).filter(part => part !== '');
 
     return {
         name, kind, href, summary, lower, parts,
-        // Without its class: copy of mtl_strided_view_copy is found as a part.
-        last: lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
+        // Without its class: copy of mtl_strided_view_copy and of Mtl.StridedView.copy.
+        last: short ? short.toLowerCase() : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
         isGuide: kind.startsWith('Guide'),
         text: ` ${words} ${summary.toLowerCase()}`,
     };
@@ -55,12 +55,19 @@ function hasLettersInOrder(text, letters) {
     return true;
 }
 
+// Those of exactly this kind, or else of those kinds with this word.
+function entriesOfKind(entries, kind) {
+    const exact = entries.filter(entry => entry.kind.toLowerCase() === kind);
+
+    return exact.length > 0 ? exact : entries.filter(
+        entry => entry.kind.toLowerCase().split(/\W+/).includes(kind));
+}
+
 // Returns the entries that fit, the best first. A kind can be asked for before the words, as in
 // "method: copy" or "python: load".
 function searchSite(entries, query) {
     const asked = /^\s*([\w ]+?)\s*:(?!:)\s*(.*)$/.exec(query.toLowerCase());
-    const kinds = asked ? entries.filter(entry => ` ${entry.kind.toLowerCase()} `.includes(
-        ` ${asked[1]} `)) : [];
+    const kinds = asked ? entriesOfKind(entries, asked[1]) : [];
     const among = kinds.length > 0 ? kinds : entries;
     const words = (kinds.length > 0 ? asked[2] : query).toLowerCase().replace(/[()[\]]+/g, ' ')
         .split(/\s+/).filter(word => word !== '');

@@ -6,6 +6,7 @@ that is on the disk."""
 import html.parser
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -31,6 +32,7 @@ class Entry:
     href: str
     summary: str
     words: Counter = field(default_factory=Counter)
+    short: str = '' # the name without its namespace and class
 
 
 class Content(html.parser.HTMLParser):
@@ -123,7 +125,17 @@ def read_symbols(book):
         name = f'{namespace}{owner}{separator}{symbol["name"]}' if separator \
             else symbol.get('ident') or symbol.get('ctype')
         yield Entry(name, kind.replace('_', ' ').replace('type func', 'function'), page,
-                    symbol['summary'])
+                    symbol['summary'], short=symbol['name'])
+
+
+def read_constants(book):
+    """Reads the values of enumerations, which only Devhelp's index has."""
+    keywords = ElementTree.parse(book / f'{book.name}.devhelp2').getroot().iter(
+        '{http://www.devhelp.net/book}keyword')
+    for keyword in keywords:
+        page = keyword.get('link')
+        if keyword.get('type') == 'constant' and not page.startswith('const.'):
+            yield Entry(keyword.get('name'), 'constant', page, f'A value of {page.split(".")[1]}')
 
 
 def read_content(book):
@@ -143,16 +155,17 @@ def introduction_of(text):
 
 
 def read_entries(book):
-    return [*read_symbols(book), *read_content(book)]
+    return [*read_symbols(book), *read_constants(book), *read_content(book)]
 
 
 def write(book, entries_of_books):
-    """Writes the index of all books, as seen from this one: [name, kind, address, summary, words].
-    The words are in the order of how often they occur."""
+    """Writes the index of all books, as seen from this one: [name, kind, address, summary, words,
+    short name]. The words are in the order of how often they occur."""
     items = []
     for name, entries in entries_of_books.items():
         prefix = '' if name == book.name else f'../{name}/'
         items += [[entry.name, entry.kind, prefix + entry.href, shorten(entry.summary),
-                   ' '.join(word for word, _ in entry.words.most_common())] for entry in entries]
+                   ' '.join(word for word, _ in entry.words.most_common()), entry.short]
+                  for entry in entries]
     text = json.dumps(items, ensure_ascii=False, separators=(',', ':'))
     (book / 'search-index.js').write_text(f'window.siteIndex = {text};\n', encoding='utf-8')
