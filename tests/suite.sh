@@ -160,6 +160,11 @@ run_languages () {
   run_meson "$build" languages "${arguments[@]}"
 }
 
+# Builds the reference, and checks what is on its pages, how it is searched and installed.
+run_reference () {
+  build_reference && run_meson "$build" reference --suite site
+}
+
 run_install () {
   run_meson "$build" install --suite install
 }
@@ -431,7 +436,7 @@ plan_steps () {
     plan all processors 'Copies and conversions on arm64, from GCC' run_arm64_gcc
     plan all processors 'Copies and conversions on older processors' run_older_processors
   fi
-  plan all docs 'The reference' build_reference
+  plan all docs 'The reference' run_reference
 }
 
 say_what_is_left_out () {
