@@ -27,6 +27,8 @@ SINCE_FIRST = re.compile(r'(?:<p>\s*)?<span class="emblem available">since: 1\.0
 BESIDE_CONTENT = (r'<div class="section namespace">.*?</div>', True)
 BESIDE_SYMBOL = (r'<div class="section generator">', False)
 HEADER = re.compile(r'<section id="main" class="content">\s*<header>.*?</h1>', re.DOTALL)
+DOUBLE_TITLE = re.compile(r'<h4 id="title".*?</h4>(\s*<section>\s*<div class="docblock">\s*<h1 )',
+                          re.DOTALL)
 HIERARCHY = 'classes_hierarchy.html'
 
 
@@ -78,19 +80,16 @@ def finish_index(text, introduction):
     text = EMPTY_ROW.sub('', text)
     # The lists are short enough to be seen.
     text = text.replace('toggle-wrapper default-hide', 'toggle-wrapper')
-    extra = need(EXTRA.search(text), 'list of pages', 'index.html')
+    # The guides are beside every page.
+    extra = EXTRA.search(text)
     text = EXTRA.sub('', text)
     if introduction:
+        need(extra, 'list of pages', 'index.html')
         header = need(re.search(r'<section id="main" class="content">\s*<header>\s*', text),
                       'header', 'index.html')
         place = header.end() - len(re.search(r'<header>\s*$', header[0])[0])
         text = (text[:place] + f'<section class="docblock introduction">{introduction}</section>\n'
                 + text[place:])
-    else:
-        guides = re.sub(r'\s*<li><a href="classes_hierarchy\.html">.*?</li>', '', extra[0])
-        if EXTRA_LINK.search(guides):
-            place = need(re.search(r'</header>', text), 'header', 'index.html').end()
-            text = text[:place] + guides + text[place:]
     return text
 
 
@@ -110,6 +109,8 @@ def finish_page(text, name, sidebar):
     text = re.sub(r'<dd>No description available\.</dd>', '<dd></dd>', text)
     # Declarations are highlighted, too.
     text = text.replace('<div class="highlight">', '<div class="codehilite">')
+    # Newer versions of gi-docgen add a title to that of the guide.
+    text = DOUBLE_TITLE.sub(r'\1', text)
     # A form for people who use the keyboard or a reader of screens.
     return text.replace('<input id="search-input" type="text"',
                         '<input id="search-input" type="search" aria-label="Search"')

@@ -101,7 +101,7 @@ class Content(html.parser.HTMLParser):
 
 def words_of(text):
     """Returns the words, and for a.b also its parts."""
-    return [part for word in WORD.findall(text.lower()) for part in {word, *word.split('.')}
+    return [part for word in WORD.findall(text.lower()) for part in dict.fromkeys((word, *word.split('.')))
             if len(part) >= SHORTEST_WORD]
 
 
