@@ -56,7 +56,9 @@ CONSTANTS = {'TRUE': 'true', 'FALSE': 'false', 'NULL': 'null'}
 
 class Namespace:
     def __init__(self, gjs, override, gir, book):
-        self.override = pathlib.Path(override).read_text(encoding='utf-8')
+        # An override may have parts in files beside it.
+        self.override = '\n'.join(path.read_text(encoding='utf-8') for path in sorted(
+            pathlib.Path(override).parent.rglob('*.js')))
         self.name = pathlib.Path(override).stem
         self.gir = Gir(gir, book)
         self.bare = reflect(gjs, self.name, '--bare')
@@ -108,7 +110,8 @@ class Namespace:
         if call is None:
             source = member['source'].removeprefix('function').lstrip('* ')
             arguments = re.match(r'\w*\s*\(([^)]*)\)', source)
-            call = name if member['kind'] == 'getter' else f'{name}({arguments[1]})'
+            call = name if member['kind'] == 'getter' \
+                else f'{name}({arguments[1] if arguments else "…"})'
         text = markup.paragraphs(markup.sentence(doc or ''))
         return '\n'.join([markup.heading(full_name, name, kind), '```js', call, '```', '', text,
                           ''])
@@ -174,7 +177,9 @@ def main(output, undocumented, depfile, gjs, *descriptions):
                                     encoding='utf-8')
     pathlib.Path(undocumented).write_text(''.join(f'{name}\n' for name in UNDOCUMENTED),
                                           encoding='utf-8')
-    read = [path for description in descriptions for path in description.split('=')[:2]]
+    read = [str(path) for description in descriptions
+            for path in [description.split('=')[1],
+                         *pathlib.Path(description.split('=')[0]).parent.rglob('*.js')]]
     pathlib.Path(depfile).write_text(f'{output}: {" ".join(read)}\n', encoding='utf-8')
 
 

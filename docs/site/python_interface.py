@@ -268,13 +268,14 @@ class Namespace:
 
     def write_class(self, node):
         members = {name: nodes for name, nodes in members_of(node.body).items() if name != 'Props'}
-        symbol = self.gir.types[node.name]
+        symbol = self.gir.types.get(node.name)
+        summary = symbol.summary if symbol else ast.get_docstring(node) or ''
         full_name = self.full_name('', node.name)
         values = [name for name, nodes in members.items() if isinstance(nodes[-1], ast.Assign)]
         parts = [f'## {full_name}\n',
                  markup.anchor(full_name, 'Python class')
-                 + markup.paragraphs(markup.sentence(symbol.summary))
-                 + f' See also {markup.link(symbol)}.\n']
+                 + markup.paragraphs(markup.sentence(summary))
+                 + (f' See also {markup.link(symbol)}.\n' if symbol else '\n')]
         if values:
             parts.append('Values: ' + ', '.join(
                 markup.anchor(f'{full_name}.{name}', 'Python constant') + f'`{name}`'
@@ -303,7 +304,9 @@ class Namespace:
         classes = [nodes[-1] for nodes in self.members.values()
                    if isinstance(nodes[-1], ast.ClassDef)]
         # Classes before enumerations and flags, which say little.
-        classes.sort(key=lambda node: ('Object' not in ast.unparse(node.bases[0]), node.name))
+        classes.sort(key=lambda node: (any('GEnum' in ast.unparse(base) or 'GFlags'
+                                           in ast.unparse(base) for base in node.bases),
+                                       node.name))
         return [part for node in classes for part in self.write_class(node)]
 
     def write_exceptions(self):

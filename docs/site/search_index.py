@@ -17,6 +17,11 @@ PAGES = {'alias': 'alias', 'bitfield': 'flags', 'callback': 'callback', 'class':
          'method': 'method', 'property': 'property', 'record': 'struct', 'signal': 'signal',
          'type_func': 'type_func', 'union': 'union', 'vfunc': 'vfunc'}
 
+# What the kinds of gi-docgen are called for users.
+KINDS = {'bitfield': 'flags', 'class_method': 'class method', 'ctor': 'constructor',
+         'domain': 'error domain', 'function_macro': 'macro', 'record': 'struct',
+         'type_func': 'function', 'vfunc': 'virtual method'}
+
 WORD = re.compile(r'[^\W\d_][\w.]*\w|\w')
 LANGUAGES = ('Python', 'JavaScript', 'Vala')
 
@@ -101,7 +106,8 @@ class Content(html.parser.HTMLParser):
 
 def words_of(text):
     """Returns the words, and for a.b also its parts."""
-    return [part for word in WORD.findall(text.lower()) for part in dict.fromkeys((word, *word.split('.')))
+    return [part for word in WORD.findall(text.lower())
+            for part in dict.fromkeys((word, *word.split('.')))
             if len(part) >= SHORTEST_WORD]
 
 
@@ -124,8 +130,8 @@ def read_symbols(book):
         separator = {'property': ':', 'signal': '::', 'vfunc': '.'}.get(kind)
         name = f'{namespace}{owner}{separator}{symbol["name"]}' if separator \
             else symbol.get('ident') or symbol.get('ctype')
-        yield Entry(name, kind.replace('_', ' ').replace('type func', 'function'), page,
-                    symbol['summary'], short=symbol['name'])
+        yield Entry(name, KINDS.get(kind, kind), page, symbol['summary'],
+                    short=symbol['name'])
 
 
 def read_constants(book):

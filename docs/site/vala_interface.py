@@ -40,8 +40,8 @@ def read_members(body):
         declaration = ' '.join(match['declaration'].split())
         declaration = re.sub(r'\[CCode [^\]]*\] ', '', declaration)
         is_property = re.search(r'\b[gs]et;', match['body'] or '') is not None
-        name = declaration.split()[-1] if is_property \
-            else re.search(r'(\w+) \(', declaration)[1]
+        called = re.search(r'(\w+) \(', declaration)
+        name = called[1] if called and not is_property else declaration.split()[-1]
         c_name = C_NAME.search(match['attributes'] + (match['body'] or ''))
         yield name, declaration, comment, is_property, c_name and c_name['name']
 
@@ -75,12 +75,11 @@ class Namespace:
     def write(self):
         parts = []
         for owner, body in CLASS.findall(self.text):
-            symbol = self.gir.types[owner]
+            symbol = self.gir.types.get(owner)
             full_name = f'{self.name}.{owner}'
-            parts += [f'## {full_name}\n',
-                      markup.anchor(full_name, 'Vala class')
-                      + markup.paragraphs(markup.sentence(symbol.summary))
-                      + f' See also {markup.link(symbol)}.\n']
+            parts += [f'## {full_name}\n', markup.anchor(full_name, 'Vala class')
+                      + (markup.paragraphs(markup.sentence(symbol.summary))
+                         + f' See also {markup.link(symbol)}.\n' if symbol else '\n')]
             parts += [self.write_member(owner, *member) for member in read_members(body)]
         return parts
 

@@ -172,7 +172,7 @@ class Site:
                    'documented neither in the override nor in the hints')
 
     def test_tabs(self):
-        """Each example in tabs is in all languages of its page, and tests run them."""
+        """The first examples are in all languages, and tests run all that are in tabs."""
         n_groups = 0
         run = {guide.partition('=')[2] for guide in self.guide} & set(LANGUAGES)
         for path in self.pages():
@@ -180,10 +180,7 @@ class Site:
                 n_groups += 1
                 found = re.findall(r'class="tab" data-language="(\w+)"', group)
                 name = path.stem.replace('index', 'introduction')
-                guide = read(pathlib.Path(self.source) / 'docs' / f'{name}.md')
-                expected = [language for language in LANGUAGES
-                            if re.search(f'^```{language}$', guide, re.MULTILINE)]
-                assert found == expected, f'{path.name}: {found}, not {expected}'
+                assert len(set(found)) == len(found) > 1, f'{path.name}: {found}'
                 if name in ALL_LANGUAGES:
                     assert found == LANGUAGES, f'{path.name}: {found}'
                 check_none({f'{name}={language}' for language in run & set(found)}
