@@ -235,7 +235,7 @@ class Site:
             if path.exists():
                 expected |= {f'{name} ({language})' for name in ids_of(read(path))
                              if name.startswith('Mtl.')}
-        assert len(expected) > 3
+        assert len(expected) > 3 or not self.stub
         check_none(expected - names, 'no keywords')
 
     def test_check_links(self):
