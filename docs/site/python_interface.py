@@ -184,6 +184,10 @@ class Namespace:
             return name in self.own
         return any(name in members_of(node.body) for node in self.own.get(owner, []))
 
+    def holder(self, owner):
+        """Returns the class or the module, or None for a class that only the hints have."""
+        return getattr(self.module, owner, None) if owner else self.module
+
     def own_comment(self, owner, name):
         nodes = self.own.get(name, []) if not owner else [
             child for node in self.own.get(owner, [])
@@ -193,7 +197,7 @@ class Namespace:
     def doc(self, owner, name, node):
         """Returns what a name does: in the words of the override, of the hints, of the reference,
         or of Python for its protocols."""
-        holder = getattr(self.module, owner) if owner else self.module
+        holder = self.holder(owner)
         found = inspect.getattr_static(holder, name, None)
         doc = inspect.getdoc(getattr(found, '__func__', found)) if found is not None else None
         if isinstance(node, ast.AnnAssign) or (doc and is_written_by_pygobject(name, doc)):
@@ -214,7 +218,7 @@ class Namespace:
         symbol = self.gir.find(owner, name)
         if isinstance(node, ast.FunctionDef) and not is_property(node):
             kind = 'Python method' if owner else 'Python function'
-            holder = getattr(self.module, owner) if owner else self.module
+            holder = self.holder(owner)
             function = getattr(holder, name, None)
             shown = '\n'.join(
                 signature(node, owner, self.aliases, lambda name: default_of(function, name))
