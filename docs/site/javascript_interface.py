@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the page of JavaScript's interface.
 
-javascript_interface.py OUTPUT UNDOCUMENTED DEPFILE GJS OVERRIDE=GIR=BOOK…: asks gjs what each namespace has
-with its override and without it. What the override adds is described by the comment above the
-function in the override, which may begin with an example of a call: "view.get(i, j): a Number". The
-names that nothing documents are written to UNDOCUMENTED.
+javascript_interface.py OUTPUT UNDOCUMENTED DEPFILE GJS OVERRIDE=GIR=BOOK…: asks gjs what each
+namespace has with its override and without it. What the override adds is described by the comment
+above the function in the override, which may begin with an example of a call: "view.get(i, j): a
+Number". The names that nothing documents are written to UNDOCUMENTED.
 """
 
 import json
@@ -17,8 +17,8 @@ import sys
 import markup
 from gir import Gir
 
-INTRODUCTION = '''What gjs offers of mtldl. First comes what JavaScript has of its own, then the rest,
-which works as in C: arrays come without their lengths, results that C stores through pointers are
+INTRODUCTION = '''What gjs offers of mtldl. First comes what JavaScript has of its own, then the
+rest, which works as in C: arrays come without their lengths, results that C stores through pointers are
 returned, and an error is thrown. The guide is [Using mtldl from JavaScript](javascript.html).
 '''
 

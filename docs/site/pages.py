@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Adds to gi-docgen's pages what its theme lacks: tabs, the introduction on the first page, links to
-the guides and the other libraries beside each page, and our own search."""
+"""Adds to gi-docgen's pages what its theme lacks: tabs, the introduction on the first page, links
+to the guides and the other libraries beside each page, and our own search."""
 
 import re
 import shutil
@@ -22,7 +22,8 @@ CLASS_STRUCT = re.compile(
     r'<dt><code>parent_class: GObjectClass</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
 STRUCT_LINK = re.compile(r'\s*<li[^>]*><a href="#class-struct">.*?</li>', re.DOTALL)
 # In the first version everything is new.
-SINCE_FIRST = re.compile(r'(?:<p>\s*)?<span class="emblem available">since: 1\.0</span>(?:\s*</p>)?')
+SINCE_FIRST = re.compile(
+    r'(?:<p>\s*)?<span class="emblem available">since: 1\.0</span>(?:\s*</p>)?')
 # Where our links go: a place in the sidebar, and whether they go after it.
 BESIDE_CONTENT = (r'<div class="section namespace">.*?</div>', True)
 BESIDE_SYMBOL = (r'<div class="section generator">', False)
@@ -38,7 +39,8 @@ class Unexpected(Exception):
 
 def need(found, what, page):
     if not found:
-        raise Unexpected(f'{page} of gi-docgen has no {what}: it has changed, see docs/site/pages.py')
+        raise Unexpected(f'{page} of gi-docgen has no {what}: '
+                         'it has changed, see docs/site/pages.py')
     return found
 
 
@@ -65,9 +67,11 @@ def find_guides(index):
 
 
 def write_links(title, links, current=None):
-    items = ''.join(f'    <a href="{href}"{" class=current" if href == current else ""}>{text}</a>\n'
-                    for href, text in links)
-    return f'<div class="section">\n  <h5>{title}</h5>\n  <div class="links">\n{items}  </div>\n</div>\n'
+    lines = ['<div class="section">', f'  <h5>{title}</h5>', '  <div class="links">']
+    for href, text in links:
+        mark = ' class="current"' if href == current else ''
+        lines.append(f'    <a href="{href}"{mark}>{text}</a>')
+    return '\n'.join([*lines, '  </div>', '</div>', ''])
 
 
 def title_of(book):

@@ -3,9 +3,9 @@
 """Writes the page of Python's interface.
 
 python_interface.py OUTPUT UNDOCUMENTED DEPFILE STUB=OWN=GIR=BOOK…: STUB has the type hints of a
-namespace, OWN those that are written by hand, for what is Python's own. What functions do is asked of the
-namespace itself, with its override, which therefore must be found. The first namespace is that of
-the page. The names that nothing documents are written to UNDOCUMENTED.
+namespace, OWN those that are written by hand, for what is Python's own. What functions do is asked
+of the namespace itself, with its override, which therefore must be found. The first namespace is
+that of the page. The names that nothing documents are written to UNDOCUMENTED.
 """
 
 import ast
@@ -205,7 +205,8 @@ class Namespace:
         in_stub = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
         symbol = self.gir.find(owner, name)
         return (doc if self.is_own(owner, name) else None) or in_stub \
-            or self.own_comment(owner, name) or (symbol.summary if symbol else None) or doc_of_protocol(name)
+            or self.own_comment(owner, name) or (symbol.summary if symbol else None) \
+            or doc_of_protocol(name)
 
     def full_name(self, owner, name):
         return '.'.join(part for part in (self.name, owner, name) if part)
@@ -246,7 +247,8 @@ class Namespace:
             call = f'<a href="{symbol.page}">{call}</a>'
         else:
             UNDOCUMENTED.append(full_name)
-        return markup.anchor(full_name, kind) + call, markup.html_inline(markup.localize(doc, CONSTANTS))
+        summary = markup.html_inline(markup.localize(doc, CONSTANTS))
+        return markup.anchor(full_name, kind) + call, summary
 
     def write_functions(self, owner, members):
         own = {name: nodes for name, nodes in members.items() if self.is_own(owner, name)}

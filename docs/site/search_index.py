@@ -71,7 +71,8 @@ class Content(html.parser.HTMLParser):
             if values.get('id'):
                 self.sections.append(Entry('', 'Guide', f'{self.name}#{values["id"]}', ''))
         elif 'member' in (values.get('class') or '').split():
-            self.member = Entry(values['id'], values['data-kind'], f'{self.name}#{values["id"]}', '')
+            self.member = Entry(values['id'], values['data-kind'],
+                                f'{self.name}#{values["id"]}', '')
             self.members.append(self.member)
 
     def handle_endtag(self, tag):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the page of what Vala has beside the C interface.
 
-vala_interface.py OUTPUT UNDOCUMENTED DEPFILE ADDITIONS=GIR=BOOK…: ADDITIONS are the classes that are added
-to the VAPI, with a comment above each member. The names that nothing documents are written to
-UNDOCUMENTED.
+vala_interface.py OUTPUT UNDOCUMENTED DEPFILE ADDITIONS=GIR=BOOK…: ADDITIONS are the classes that are
+added to the VAPI, with a comment above each member. The names that nothing documents are written
+to UNDOCUMENTED.
 """
 
 import pathlib
@@ -14,8 +14,8 @@ import sys
 import markup
 from gir import Gir
 
-INTRODUCTION = '''What Vala has beside the functions of the C interface, which the VAPI names in Vala's
-way: `mtl_strided_view_copy ()` is `view.copy ()`. The guide is
+INTRODUCTION = '''What Vala has beside the functions of the C interface, which the VAPI names in
+Vala's way: `mtl_strided_view_copy ()` is `view.copy ()`. The guide is
 [Using mtldl from Vala](vala.html).
 '''
 

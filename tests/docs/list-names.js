@@ -20,7 +20,7 @@ for (const [key, value] of Object.entries(namespace)) {
         for (const member of Reflect.ownKeys(object)) {
             const {get, value: found} = Object.getOwnPropertyDescriptor(object, member);
 
-            if (typeof (get ?? found) !== 'function' || String(get ?? found).includes('[native code]'))
+            if (typeof (get ?? found) !== 'function' || /\[native code\]/.test(get ?? found))
                 continue;
             if (typeof member === 'symbol')
                 print(`${name}.${key}[${member.description}]`);

@@ -64,7 +64,8 @@ const nothing = searchSite(entries, 'zzzqqqxxx');
 check('what does not exist is not found', nothing.length === 0, nothing.length);
 check('an empty query finds nothing', searchSite(entries, '  ').length === 0);
 check('a query of special letters does no harm',
-    ['(', '[', '\\', '*', '.*', ':', '::'].every(query => Array.isArray(searchSite(entries, query))));
+    ['(', '[', '\\', '*', '.*', ':', '::'].every(
+        query => Array.isArray(searchSite(entries, query))));
 check('everything has a name, a kind and an address', entries.length > 500 &&
     entries.every(({name, kind, href}) => name && kind && href),
 JSON.stringify(entries.find(({name, kind, href}) => !(name && kind && href))));
