@@ -15,6 +15,8 @@ function prepareEntry([name, kind, href, summary, words, short]) {
         name, kind, href, summary, lower, parts,
         // Without its class: copy of mtl_strided_view_copy and of Mtl.StridedView.copy.
         last: short ? short.toLowerCase() : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
+        // What few look for comes after what has the same name.
+        isMinor: /virtual method|constant$/.test(kind),
         isGuide: kind.startsWith('Guide'),
         text: ` ${words} ${summary.toLowerCase()}`,
     };
@@ -93,7 +95,8 @@ function searchSite(entries, query) {
             .map(entry => ({entry, rating: 0, place: 0}));
     }
     const isText = ({rating}) => rating < LEAST_FOR_NAME;
-    found.sort((a, b) => b.rating - a.rating || (isText(a) ? a.place - b.place : 0) ||
+    found.sort((a, b) => b.rating - a.rating || a.entry.isMinor - b.entry.isMinor ||
+        (isText(a) ? a.place - b.place : 0) ||
         a.entry.name.length - b.entry.name.length || (a.entry.lower < b.entry.lower ? -1 : 1));
     return found.map(({entry}) => entry);
 }

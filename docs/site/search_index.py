@@ -113,7 +113,7 @@ def words_of(text):
 
 
 def shorten(text):
-    text = ' '.join(text.split())
+    text = re.sub(r'(^|\W)[@%#](\w)', r'\1\2', ' '.join(text.split()))
     if len(text) <= LENGTH_OF_SUMMARY:
         return text
     return text[:LENGTH_OF_SUMMARY].rpartition(' ')[0] + ' …'

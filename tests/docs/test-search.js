@@ -55,6 +55,9 @@ finds('to_view', 'func.to_view.html', 2);
 finds('MTL_ERROR', 'error.Error.html', 5);
 finds('MTL_DTYPE_FLOAT32', 'enum.DType.html');
 finds('float32', 'DType', 3);
+finds('copy', '.copy', 1);
+check('virtual methods come after methods',
+    searchSite(entries, 'copy')[0].kind !== 'virtual method');
 finds('method: copy', 'method.StridedView.copy.html', 2);
 finds('python: load', 'python-interface.html#Mtl.load');
 finds('lifetimes', 'html#lifetimes', 3);
