@@ -16,6 +16,13 @@ typedef struct
   int n_ellipses;
 } Index;
 
+/* What an index is: -1 is an error. */
+enum
+{
+  BASIC,
+  OF_ARRAYS, /* lists, arrays and truth values, which select elements one by one */
+};
+
 static int
 parse_bound (PyObject *object,
              gint64   *value,
@@ -42,6 +49,57 @@ parse_bound (PyObject *object,
   return 0;
 }
 
+/* Arrays of integers have the method of integers too, and some libraries' accept it with one
+ * element: only one without dimensions is an integer. */
+static gboolean
+is_integer_object (PyObject *object)
+{
+  PyObject *ndim;
+  gboolean is_scalar;
+
+  if (PyLong_CheckExact (object))
+    return TRUE;
+  if (!PyIndex_Check (object) || is_truth_value (object))
+    return FALSE;
+  if (!PySequence_Check (object))
+    return TRUE;
+
+  ndim = PyObject_GetAttrString (object, "ndim");
+  is_scalar = ndim != NULL && PyLong_Check (ndim) && PyObject_IsTrue (ndim) == 0;
+  Py_XDECREF (ndim);
+  PyErr_Clear ();
+  return is_scalar;
+}
+
+static gboolean
+is_array_like (PyObject *object)
+{
+  if (is_truth_value (object))
+    return TRUE;
+  if (is_number (object) || PyUnicode_Check (object) || PyBytes_Check (object))
+    return FALSE;
+
+  return PySequence_Check (object)
+         || PyObject_HasAttrString ((PyObject *) Py_TYPE (object), "__array__");
+}
+
+static int
+parse_integer (PyObject *object,
+               gint64   *value)
+{
+  if (int64_from_object (object, value, PyExc_IndexError) == 0)
+    return BASIC;
+
+  /* A truth value without dimensions. */
+  if (PyErr_ExceptionMatches (PyExc_TypeError) && is_array_like (object))
+    {
+      PyErr_Clear ();
+      return OF_ARRAYS;
+    }
+
+  return -1;
+}
+
 static int
 parse_part (PyObject *object,
             MtlSlice *part,
@@ -50,10 +108,10 @@ parse_part (PyObject *object,
   *part = (MtlSlice) { .kind = MTL_SLICE_INDEX, .step = 1 };
   *is_integer = FALSE;
 
-  if (PyLong_CheckExact (object) || (PyIndex_Check (object) && !PyBool_Check (object)))
+  if (is_integer_object (object))
     {
       *is_integer = TRUE;
-      return int64_from_object (object, &part->start, PyExc_IndexError);
+      return parse_integer (object, &part->start);
     }
 
   if (PySlice_Check (object))
@@ -66,30 +124,34 @@ parse_part (PyObject *object,
                  || parse_bound (slice->stop, &part->stop, &part->has_stop) < 0
                  || parse_bound (slice->step, &part->step, &has_step) < 0
                ? -1
-               : 0;
+               : BASIC;
     }
 
   if (object == Py_Ellipsis)
     part->kind = MTL_SLICE_ELLIPSIS;
   else if (object == Py_None)
     part->kind = MTL_SLICE_NEW_AXIS;
+  else if (is_array_like (object))
+    return OF_ARRAYS;
   else
     {
       PyErr_Format (PyExc_TypeError,
-                    "An index consists of integers, slices, ... and None, not %.100s",
+                    "An index consists of integers, slices, ..., None and arrays, not %.100s",
                     Py_TYPE (object)->tp_name);
       return -1;
     }
 
-  return 0;
+  return BASIC;
 }
 
+/* Returns OF_ARRAYS as soon as one part is. */
 static int
 parse_index (PyObject *key,
              Index    *index)
 {
   PyObject **items = &key;
   Py_ssize_t n = 1;
+  int kind;
 
   if (PyTuple_Check (key))
     {
@@ -111,8 +173,9 @@ parse_index (PyObject *key,
     {
       gboolean is_integer;
 
-      if (parse_part (items[i], &index->parts[i], &is_integer) < 0)
-        return -1;
+      kind = parse_part (items[i], &index->parts[i], &is_integer);
+      if (kind != BASIC)
+        return kind;
       index->only_integers &= is_integer;
       index->n_ellipses += index->parts[i].kind == MTL_SLICE_ELLIPSIS;
     }
@@ -123,7 +186,26 @@ parse_index (PyObject *key,
       return -1;
     }
 
-  return 0;
+  return BASIC;
+}
+
+/* Calls a function of the module that asks NumPy. */
+static PyObject *
+ask_numpy (const char *name,
+           PyObject   *self,
+           PyObject   *key,
+           PyObject   *values)
+{
+  PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_index");
+  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
+  PyObject *result = NULL;
+
+  if (function != NULL)
+    result = PyObject_CallFunctionObjArgs (function, self, key, values, NULL);
+
+  Py_XDECREF (function);
+  Py_XDECREF (module);
+  return result;
 }
 
 static gsize
@@ -151,9 +233,10 @@ view_subscript (PyObject *self,
   MtlStridedView *view = get_view (self);
   GError *error = NULL;
   Index index;
+  int kind = parse_index (key, &index);
 
-  if (parse_index (key, &index) < 0)
-    return NULL;
+  if (kind != BASIC)
+    return kind == OF_ARRAYS ? ask_numpy ("elements_at", self, key, NULL) : NULL;
 
   if (names_one_element (view, &index))
     {
@@ -172,8 +255,13 @@ layout_subscript (PyObject *self,
 {
   GError *error = NULL;
   Index index;
+  int kind = parse_index (key, &index);
 
-  if (parse_index (key, &index) < 0)
+  if (kind == OF_ARRAYS)
+    PyErr_SetString (PyExc_TypeError,
+                     "An index of a layout consists of integers, slices, ... and None, not of"
+                     " lists, arrays or bool");
+  if (kind != BASIC)
     return NULL;
 
   return wrap_layout (mtl_strided_layout_slice (get_layout (self), index.parts, index.n_parts,
@@ -279,6 +367,35 @@ assign_elements (MtlStridedView  *dest,
 }
 
 static int
+assign_at_arrays (PyObject *self,
+                  PyObject *key,
+                  PyObject *value)
+{
+  MtlStridedView *source;
+  PyObject *values, *result;
+
+  if (is_view (value))
+    {
+      values = value;
+      Py_INCREF (values);
+    }
+  else
+    {
+      source = view_for_value (get_view (self), value);
+      values = source != NULL ? pygobject_new (G_OBJECT (source)) : NULL;
+      g_clear_object (&source);
+    }
+
+  if (values == NULL)
+    return -1;
+
+  result = ask_numpy ("assign_at", self, key, values);
+  Py_DECREF (values);
+  Py_XDECREF (result);
+  return result != NULL ? 0 : -1;
+}
+
+static int
 view_assign (PyObject *self,
              PyObject *key,
              PyObject *value)
@@ -289,6 +406,7 @@ view_assign (PyObject *self,
   GError *error = NULL;
   gboolean is_element, copied;
   Index index;
+  int kind;
 
   if (value == NULL)
     {
@@ -296,8 +414,9 @@ view_assign (PyObject *self,
       return -1;
     }
 
-  if (parse_index (key, &index) < 0)
-    return -1;
+  kind = parse_index (key, &index);
+  if (kind != BASIC)
+    return kind == OF_ARRAYS ? assign_at_arrays (self, key, value) : -1;
 
   if (names_one_element (view, &index) && mtl_strided_view_get_lanes (view) == 1
       && is_number (value))

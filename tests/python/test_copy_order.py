@@ -72,7 +72,8 @@ def test_without_a_need_there_is_no_copy():
     assert view.astype("float32", "F", copy=False) is not view
     assert view.T.astype("float32", "C", copy=False).is_contiguous(Mtl.Order.C)
     assert view.astype("float64", copy=False).dtype == Mtl.DType.FLOAT64
-    assert view.astype("float32", copy=True) != view == view.to_dtype(Mtl.DType.FLOAT32)
+    assert not view.astype("float32", copy=True).equal(view)
+    assert view.equal(view.to_dtype(Mtl.DType.FLOAT32))
 
 
 @pytest.mark.parametrize("dtype", [float, int, bool, complex, np.float32, np.uint8, "float16",

@@ -49,7 +49,7 @@ def test_reads_elements_as_numpy(pair, key):
 @pytest.mark.parametrize("key, exception", [
     (4, IndexError), (-5, IndexError), ((0, 5), IndexError), ((0, 0, 0, 0), IndexError),
     (2**70, IndexError), ((..., ...), IndexError), (slice(None, None, 0), ValueError),
-    ("x", TypeError), (1.0, TypeError), (True, TypeError), ([0, 1], TypeError),
+    ("x", TypeError), (1.0, TypeError), (b"x", TypeError), (object(), TypeError),
     (slice("a"), TypeError), ((None,) * 62, ValueError), ((None,) * 200, IndexError),
 ])
 def test_refuses(pair, key, exception):
@@ -125,7 +125,7 @@ def test_length_and_iteration(pair):
         len(scalar)
     with pytest.raises(TypeError):
         iter(scalar)
-    assert view.__getitem__(1) == view[1]
+    assert view.__getitem__(1).equal(view[1])
     view.__setitem__((0, 0, 0), 9)
     assert view[0, 0, 0] == 9
 

@@ -99,7 +99,7 @@ def test_an_object_that_c_holds_comes_back(whole):
     others = [whole[:1] for _ in range(10)]
 
     gc.collect()
-    assert store[0] == whole[1:] and all(other == whole[:1] for other in others)
+    assert store[0].equal(whole[1:]) and all(other.equal(whole[:1]) for other in others)
     assert store[0] is not whole[1:]
     store.remove_all()
 

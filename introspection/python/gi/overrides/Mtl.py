@@ -12,7 +12,7 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import _mtl, _mtl_dtype, _mtl_files, _mtl_statistics
+from . import _mtl, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy, _mtl_statistics
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -72,12 +72,6 @@ def _view_repr(self):
             f"device={self.__dlpack_device__()}{' read-only' if self.is_read_only() else ''}>")
 
 
-def _view_eq(self, other):
-    if not isinstance(other, StridedView):
-        return NotImplemented
-    return self.equal(other)
-
-
 # Elements that are made a list at once. All of them may not fit in memory.
 _N_LISTED = 4096
 
@@ -119,7 +113,8 @@ def _view_contains(self, value):
 
 def _view_bool(self):
     if self.size != 1:
-        raise ValueError(f"the truth value of a view of {self.size} elements is ambiguous")
+        raise ValueError(f"the truth value of a view of {self.size} elements is ambiguous: use "
+                         "view.any() or view.all()")
     return bool(self.item())
 
 
@@ -250,10 +245,10 @@ StridedView.__array__ = _view_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr
 StridedView.__str__ = lambda self: self.to_string()
-StridedView.__eq__ = _view_eq
-StridedView.__hash__ = lambda self: self.hash()
 StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
+_mtl_numpy.install()
+_mtl_methods.install()
 
 
 _mtl_statistics.install(Mtl.Statistics)

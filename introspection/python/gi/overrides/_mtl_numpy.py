@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Leaves operators and NumPy's functions to NumPy, on arrays of the same memory. NumPy is imported
+when the first of them is used."""
+
+import numbers
+import operator
+import sys
+
+from ..module import get_introspection_module
+
+Mtl = get_introspection_module("Mtl")
+
+StridedView = Mtl.StridedView
+
+
+def import_numpy():
+    try:
+        import numpy
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        raise ModuleNotFoundError("views are computed with by NumPy, which is not installed",
+                                  name="numpy") from None
+    return numpy
+
+
+def check_reachable(view):
+    if view.is_host_accessible():
+        return
+    device = view.get_device()
+    if any(device is known for known in Mtl.Device.list()):
+        advice = "copy the view with to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)"
+    else:
+        advice = "copy the elements to the host with the library that made them"
+    raise BufferError(f"NumPy cannot reach the memory of “{device.get_name()}”: {advice}")
+
+
+def array_of(view):
+    """An array of the same memory; of packed elements, a copy that cannot be written."""
+    numpy = import_numpy()
+    check_reachable(view)
+    return numpy.asarray(view)
+
+
+def is_packed(view):
+    return view.get_item_bits() % 8 != 0
+
+
+def check_writable(view):
+    if view.is_read_only():
+        raise ValueError(f"The view of shape {view.shape} is read-only")
+    if is_packed(view):
+        raise ValueError(f"NumPy cannot write packed {view.dtype}, of which it has a copy: assign "
+                         "the result, as in view[...] = result")
+
+
+class _Call:
+    """A call of NumPy's, with arrays in place of the views among the arguments."""
+
+    def __init__(self):
+        self.pairs = []
+
+    def replace(self, value):
+        if isinstance(value, StridedView):
+            array = array_of(value)
+            self.pairs.append((array, value))
+            return array
+        # Subclasses may not be made of their elements.
+        if type(value) in (list, tuple):
+            return type(value)(map(self.replace, value))
+        if type(value) is dict:
+            return {key: self.replace(item) for key, item in value.items()}
+        return value
+
+    def restore(self, result):
+        """Returns the view if NumPy returns the array that stands for it, such as that of out=."""
+        for array, view in self.pairs:
+            if result is array:
+                return view
+        # Named tuples, of other types, only hold new arrays.
+        if type(result) in (list, tuple):
+            return type(result)(map(self.restore, result))
+        return result
+
+    def run(self, function, args, keywords):
+        try:
+            return self.restore(function(*self.replace(args), **self.replace(keywords)))
+        except ValueError as error:
+            if "read-only" in str(error):
+                for array, view in self.pairs:
+                    if not array.flags.writeable:
+                        check_writable(view)
+            raise
+
+
+def call(function, args, keywords):
+    return _Call().run(function, args, keywords)
+
+
+# Ufuncs and functions
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **keywords):
+    return call(getattr(ufunc, method), inputs, keywords)
+
+
+# They need no elements, which the host may not reach.
+_OF_SHAPES = {"shape": lambda view: view.shape, "ndim": lambda view: view.ndim}
+
+
+def _array_function(self, function, types, args, keywords):
+    answer = _OF_SHAPES.get(function.__name__)
+    if answer and args == (self,):
+        return answer(self)
+    return call(function, args, keywords)
+
+
+class _ForTypesOnly:
+    """NumPy looks a type's attribute up. Libraries that ask an object for it would take the view
+    for an array of their own kind, where they otherwise make an array of the same memory."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, instance, owner=None):
+        if instance is not None:
+            raise AttributeError("only the type has __array_function__")
+        return self.function
+
+
+# Operators
+
+
+def _pair(view, other):
+    """What stands for the two sides of an operator. PyTorch's operators take no arrays, and those
+    of arrays no tensors."""
+    if isinstance(other, StridedView):
+        return array_of(view), array_of(other)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(other, torch.Tensor):
+        return torch.from_dlpack(view), other
+    return array_of(view), other
+
+
+def _forward(name, function):
+    def method(self, other):
+        return function(*_pair(self, other))
+
+    return _named(method, name)
+
+
+def _reflected(name, function):
+    def method(self, other):
+        # They take any buffer: they can be appended to.
+        if name == "__radd__" and isinstance(other, (bytes, bytearray)):
+            return NotImplemented
+        this, other = _pair(self, other)
+        return function(other, this)
+
+    return _named(method, name)
+
+
+def _in_place(name, function):
+    def method(self, other):
+        check_writable(self)
+        array = array_of(self)
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(other, torch.Tensor):
+            other = Mtl.asview(other)
+        if isinstance(other, StridedView):
+            other = array_of(other)
+        result = function(array, other)
+        return self if result is array else result
+
+    return _named(method, name)
+
+
+def _unary(name, function):
+    def method(self):
+        return function(array_of(self))
+
+    return _named(method, name)
+
+
+def _comparison(name, function):
+    def method(self, other):
+        try:
+            pair = _pair(self, other)
+        except (ModuleNotFoundError, BufferError, TypeError):
+            # Nothing else can be equal to an array.
+            if not _may_have_elements(other) and name in ("__eq__", "__ne__"):
+                return NotImplemented
+            raise
+        return function(*pair)
+
+    return _named(method, name)
+
+
+def _may_have_elements(value):
+    return (isinstance(value, (numbers.Number, list, tuple)) or hasattr(value, "__dlpack__")
+            or hasattr(value, "__array__"))
+
+
+def _named(method, name):
+    method.__name__ = name
+    method.__qualname__ = f"StridedView.{name}"
+    return method
+
+
+_BINARY = {"add": operator.add, "sub": operator.sub, "mul": operator.mul,
+           "truediv": operator.truediv, "floordiv": operator.floordiv, "mod": operator.mod,
+           "matmul": operator.matmul, "lshift": operator.lshift, "rshift": operator.rshift,
+           "and": operator.and_, "or": operator.or_, "xor": operator.xor, "pow": pow,
+           "divmod": divmod}
+_UNARY = {"neg": operator.neg, "pos": operator.pos, "abs": operator.abs,
+          "invert": operator.invert}
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _view_complex(self):
+    """The only element as a complex."""
+    return complex(self.item())
+
+
+def _view_index(self):
+    """The only element as an int, of a view of integers without dimensions."""
+    if self.ndim == 0:
+        number = self.item()
+        if type(number) is int:
+            return number
+    raise TypeError("only a view of one integer, without dimensions, can be an integer, not one of "
+                    f"shape {self.shape} and type {self.dtype}")
+
+
+def _view_round(self, ndigits=None):
+    return array_of(self).round(ndigits or 0)
+
+
+def _view_format(self, spec):
+    if self.ndim == 0 and self.get_lanes() == 1:
+        return format(self.item(), spec)
+    if spec:
+        raise TypeError(f"a format such as {spec!r} is for one number, not for a view of shape "
+                        f"{self.shape}")
+    return str(self)
+
+
+def install():
+    for name, function in _BINARY.items():
+        setattr(StridedView, f"__{name}__", _forward(f"__{name}__", function))
+        setattr(StridedView, f"__r{name}__", _reflected(f"__r{name}__", function))
+        in_place = getattr(operator, f"i{name.rstrip('_')}", None)
+        if in_place is not None:
+            setattr(StridedView, f"__i{name}__", _in_place(f"__i{name}__", in_place))
+    for name, function in _UNARY.items():
+        setattr(StridedView, f"__{name}__", _unary(f"__{name}__", function))
+    for name in _COMPARISONS:
+        setattr(StridedView, f"__{name}__", _comparison(f"__{name}__", getattr(operator, name)))
+
+    # Setting __eq__ does not unset what was inherited: the identity.
+    StridedView.__complex__ = _view_complex
+    StridedView.__index__ = _view_index
+    StridedView.__round__ = _view_round
+    StridedView.__format__ = _view_format
+    StridedView.__array_ufunc__ = _array_ufunc
+    StridedView.__array_function__ = _ForTypesOnly(_array_function)
