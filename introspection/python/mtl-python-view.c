@@ -5,6 +5,8 @@
 
 #include "mtl-python-private.h"
 
+#include <string.h>
+
 static PyObject *
 view_get_shape (PyObject *self,
                 void     *closure)
@@ -119,14 +121,27 @@ view_get_transposed (PyObject *self,
   return wrap_view (mtl_strided_view_transpose (get_view (self)), NULL, CALLER);
 }
 
+/* What NumPy's arrays allow, and change in place. */
+static int
+refuse_to_set (PyObject *self,
+               PyObject *value,
+               void     *advice)
+{
+  PyErr_Format (PyExc_AttributeError, "A view does not change: %s", (const char *) advice);
+  return -1;
+}
+
 static PyGetSetDef view_getters[] = {
-  { "shape", view_get_shape, NULL, "The extents, a tuple.", NULL },
-  { "strides", view_get_strides, NULL, "The strides in elements, a tuple.", NULL },
+  { "shape", view_get_shape, refuse_to_set, "The extents, a tuple.",
+    "view.reshape() returns another view of its memory" },
+  { "strides", view_get_strides, refuse_to_set, "The strides in elements, a tuple.",
+    "Mtl.StridedView.new() makes a view with any layout" },
   { "ndim", view_get_ndim, NULL, "The number of dimensions.", NULL },
   { "size", view_get_size, NULL, "The number of elements.", NULL },
   { "itemsize", view_get_itemsize, NULL, "The size of one element in bytes.", NULL },
   { "nbytes", view_get_nbytes, NULL, "The size of all elements in bytes.", NULL },
-  { "dtype", view_get_dtype, NULL, "The element type, a Mtl.DType.", NULL },
+  { "dtype", view_get_dtype, refuse_to_set, "The element type, a Mtl.DType.",
+    "view.reinterpret() returns the same bytes as another type, and view.astype() a conversion" },
   { "T", view_get_transposed, NULL, "The view with its axes reversed.", NULL },
   { NULL }
 };
@@ -186,6 +201,35 @@ view_reinterpret (PyObject *self,
   return wrap_view (mtl_strided_view_reinterpret (get_view (self), type, &error), &error, CALLER);
 }
 
+/* Calls a function in Python, for arguments with names. */
+static PyObject *
+call_python (const char      *name,
+             PyObject        *self,
+             PyObject *const *args,
+             Py_ssize_t       n_args,
+             PyObject        *names)
+{
+  PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_methods");
+  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
+  Py_ssize_t n = n_args + PyTuple_GET_SIZE (names);
+  PyObject *result = NULL;
+  PyObject **all = function != NULL ? PyMem_New (PyObject *, n + 1) : NULL;
+
+  if (all != NULL)
+    {
+      all[0] = self;
+      memcpy (all + 1, args, n * sizeof *args);
+      result = PyObject_Vectorcall (function, all, n_args + 1, names);
+    }
+  else if (function != NULL)
+    PyErr_NoMemory ();
+
+  PyMem_Free (all);
+  Py_XDECREF (function);
+  Py_XDECREF (module);
+  return result;
+}
+
 static PyObject *
 view_permute (PyObject        *self,
               PyObject *const *args,
@@ -208,8 +252,12 @@ view_transpose (PyObject        *self,
 static PyObject *
 view_reshape (PyObject        *self,
               PyObject *const *args,
-              Py_ssize_t       n_args)
+              Py_ssize_t       n_args,
+              PyObject        *names)
 {
+  if (names != NULL)
+    return call_python ("reshape_with", self, args, n_args, names);
+
   return call_with_shape (self, args, n_args, mtl_strided_view_reshape);
 }
 
@@ -232,8 +280,12 @@ view_unsqueeze (PyObject        *self,
 static PyObject *
 view_squeeze (PyObject        *self,
               PyObject *const *args,
-              Py_ssize_t       n_args)
+              Py_ssize_t       n_args,
+              PyObject        *names)
 {
+  if (names != NULL)
+    return call_python ("squeeze_with", self, args, n_args, names);
+
   if (n_args > 0)
     return call_with_axes (self, args, n_args, mtl_strided_view_squeeze_axes);
 
@@ -354,6 +406,29 @@ view_tolist (PyObject *self,
   return list;
 }
 
+/* One index counts all elements in C order, as NumPy's item() does. */
+static int
+unravel_index (MtlStridedView *view,
+               gint64         *indices)
+{
+  gint64 volume = mtl_strided_view_get_volume (view);
+  gint64 index = indices[0];
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+
+  if (index < -volume || index >= volume)
+    return raise_error_int (g_error_new (MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                                         "Index %" G_GINT64_FORMAT " is out of bounds for %"
+                                         G_GINT64_FORMAT " elements", index, volume),
+                            CALLER);
+
+  if (index < 0)
+    index += volume;
+  for (gsize i = n_dims; i-- > 0; index /= shape[i])
+    indices[i] = index % shape[i];
+  return 0;
+}
+
 static PyObject *
 view_item (PyObject        *self,
            PyObject *const *args,
@@ -364,7 +439,13 @@ view_item (PyObject        *self,
   Py_ssize_t n = mtl_strided_view_get_n_dims (view);
 
   if (n_args > 0)
-    n = ints_from_args (args, n_args, indices, "indices", PyExc_IndexError);
+    {
+      gsize n_dims = n;
+
+      n = ints_from_args (args, n_args, indices, "indices", PyExc_IndexError);
+      if (n == 1 && n_dims > 1)
+        n = unravel_index (view, indices) < 0 ? -1 : (Py_ssize_t) n_dims;
+    }
   else if (mtl_strided_view_get_volume (view) != 1)
     {
       PyErr_Format (PyExc_ValueError, "A view of %lld elements is not a single number",
@@ -379,9 +460,16 @@ static PyObject *
 convert_item (PyObject *self,
               PyObject *(* convert) (PyObject *number))
 {
-  PyObject *number = view_item (self, NULL, 0);
-  PyObject *result;
+  PyObject *number, *result;
 
+  if (mtl_strided_view_get_volume (get_view (self)) != 1)
+    {
+      PyErr_Format (PyExc_TypeError, "A view of %lld elements is not a single number",
+                    (long long) mtl_strided_view_get_volume (get_view (self)));
+      return NULL;
+    }
+
+  number = view_item (self, NULL, 0);
   if (number == NULL)
     return NULL;
 
@@ -413,14 +501,15 @@ static PyMethodDef view_methods[] = {
     "permute($self, /, *axes)\n--\n\nThe view with its axes in another order." },
   { "transpose", FAST (view_transpose),
     "transpose($self, /, *axes)\n--\n\nThe view with its axes reversed, or in the order given." },
-  { "reshape", FAST (view_reshape),
-    "reshape($self, /, *shape)\n--\n\nThe same elements in another shape, without a copy." },
+  { "reshape", WITH_NAMES (view_reshape),
+    "reshape($self, /, *shape, order='C', copy=None)\n--\n\n"
+    "The same elements in another shape, without a copy unless copy=True." },
   { "broadcast_to", FAST (view_broadcast_to),
     "broadcast_to($self, /, *shape)\n--\n\nThe view with axes of extent 1 repeated." },
   { "unsqueeze", FAST (view_unsqueeze),
     "unsqueeze($self, /, *axes)\n--\n\nThe view with new axes of extent 1." },
-  { "squeeze", FAST (view_squeeze),
-    "squeeze($self, /, *axes)\n--\n\n"
+  { "squeeze", WITH_NAMES (view_squeeze),
+    "squeeze($self, /, *axes, axis=None)\n--\n\n"
     "The view without its axes of extent 1, or without those given." },
   { "flip", WITH_NAMES (view_flip),
     "flip($self, /, axis)\n--\n\nThe view with an axis reversed." },
@@ -439,8 +528,9 @@ static PyMethodDef view_methods[] = {
     "__int__($self, /)\n--\n\nThe only element as an int." },
   { "item", FAST (view_item),
     "item($self, /, *indices)\n--\n\n"
-    "One element as a number: the only one, or the one at the indices. The last\n"
-    "index may be that of a lane. Without it, several lanes are a list." },
+    "One element as a number: the only one, or the one at the indices. A single index\n"
+    "counts the elements in C order. The last of more may be that of a lane. Without\n"
+    "it, several lanes are a list." },
   { NULL }
 };
 

@@ -68,6 +68,26 @@ def _in_order(view, order):
     raise ValueError(f"{order!r} is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order")
 
 
+def reshape_with(view, *shape, order="C", copy=None):
+    """reshape() with its arguments that have names."""
+    if order in ("K", Order.K):
+        raise ValueError("reshape() knows the orders 'C', 'F' and 'A', not 'K'")
+    if len(shape) == 1:
+        try:
+            shape = tuple(shape[0])
+        except TypeError:
+            pass  # one extent
+    if copy:
+        view = view.copy(order)
+    ordered = _in_order(view, order)
+    return ordered.reshape(shape) if ordered is view else ordered.reshape(shape[::-1]).T
+
+
+def squeeze_with(view, *, axis=None):
+    """squeeze() with its argument that has a name."""
+    return view.squeeze() if axis is None else view.squeeze(axis)
+
+
 def _view_ravel(self, order="C"):
     """The elements in one dimension: in the same memory if they lie evenly there, otherwise
     copied."""

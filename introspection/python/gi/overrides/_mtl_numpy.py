@@ -72,19 +72,22 @@ class _Call:
             return {key: self.replace(item) for key, item in value.items()}
         return value
 
-    def restore(self, result):
-        """Returns the view if NumPy returns the array that stands for it, such as that of out=."""
+    def restore(self, result, targets):
+        """Returns the view that was given as out if NumPy returns the array that stands for it."""
         for array, view in self.pairs:
-            if result is array:
+            if result is array and any(view is target for target in targets):
                 return view
-        # Named tuples, of other types, only hold new arrays.
-        if type(result) in (list, tuple):
-            return type(result)(map(self.restore, result))
+        if type(result) is tuple:
+            return tuple(self.restore(part, targets) for part in result)
         return result
 
     def run(self, function, args, keywords):
+        out = keywords.get("out")
+        # out may also be among the later arguments, as its position allows.
+        targets = (*args[1:], *(out if isinstance(out, tuple) else (out,)))
         try:
-            return self.restore(function(*self.replace(args), **self.replace(keywords)))
+            result = function(*self.replace(args), **self.replace(keywords))
+            return self.restore(result, targets)
         except ValueError as error:
             if "read-only" in str(error):
                 for array, view in self.pairs:
@@ -219,6 +222,8 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 def _view_complex(self):
     """The only element as a complex."""
+    if self.size != 1:
+        raise TypeError(f"A view of {self.size} elements is not a single number")
     return complex(self.item())
 
 
