@@ -7,6 +7,7 @@ import operator
 import sys
 
 from ..module import get_introspection_module
+from ._mtl_asview import view_of_values
 
 Mtl = get_introspection_module("Mtl")
 
@@ -104,6 +105,9 @@ def call(function, args, keywords):
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **keywords):
+    # NumPy writes to some arrays that are read-only.
+    if method == "at" and isinstance(inputs[0], StridedView):
+        check_writable(inputs[0])
     return call(getattr(ufunc, method), inputs, keywords)
 
 
@@ -169,7 +173,7 @@ def _in_place(name, function):
         array = array_of(self)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(other, torch.Tensor):
-            other = Mtl.asview(other)
+            other = view_of_values(other)
         if isinstance(other, StridedView):
             other = array_of(other)
         result = function(array, other)
