@@ -49,6 +49,15 @@ parse_bound (PyObject *object,
   return 0;
 }
 
+static gboolean
+has_length (PyObject *object)
+{
+  PyTypeObject *type = Py_TYPE (object);
+
+  return (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_length != NULL)
+         || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_length != NULL);
+}
+
 /* Arrays of integers have the method of integers too, and some libraries' accept it with one
  * element: only one without dimensions is an integer. */
 static gboolean
@@ -61,7 +70,7 @@ is_integer_object (PyObject *object)
     return TRUE;
   if (!PyIndex_Check (object) || is_truth_value (object))
     return FALSE;
-  if (!PySequence_Check (object))
+  if (!has_length (object))
     return TRUE;
 
   ndim = PyObject_GetAttrString (object, "ndim");

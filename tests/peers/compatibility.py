@@ -13,6 +13,11 @@ from pathlib import Path
 
 ORDER = ["NumPy", "PyTorch", "JAX", "MLX", "tvm-ffi", "nanobind", "cuda.core", "mpi4py",
          "safetensors", "ml_dtypes"]
+# Those with a line for each call, in a table of their own at the end.
+CALLED = ["Matplotlib", "pandas", "xarray", "dask", "SciPy", "Numba", "NetworkX", "scikit-image",
+          "Pillow", "OpenCV", "imageio", "h5py", "cffi", "Python"]
+CALLS = "What else takes views"
+LAYOUTS = ["a view in C order", "a transposed view"]
 ABSENT = "–"
 ASKS = "How the client asks"
 
@@ -44,6 +49,13 @@ elements of 4 and 6 bits as bytes and would read beyond the end of the memory: m
 any consumer that asks for a DLPack version before 1.1.
 """
 
+WORDS = """\
+Each call was made with a view of 6 × 6 elements. Its memory is compared by addresses; **reads**
+means that the call had the right elements and keeps none of them, **writes** that it wrote into the
+view's memory. Whatever wants an array proper takes `numpy.asarray(view)`, which is the same memory.
+Python's own functions take bytes, so the view has to be in C order: `view.copy()` is.
+"""
+
 
 def read_results(folder):
     """Section, case, client: outcome."""
@@ -53,11 +65,11 @@ def read_results(folder):
 
     def place(entry):
         name = entry["client"]
-        return ORDER.index(name.split(",")[0]), entry["path"].name
+        return (ORDER + CALLED).index(name.split(",")[0]), entry["path"].name
 
     for entry in sorted(entries, key=place):
         client, comma, way = entry["client"].partition(",")
-        name = f"{client} {entry['version']}{comma}{way}"
+        name = f"{client} {entry['version']}".strip() + comma + way
         for section, cases in entry["cases"].items():
             for case, outcome in cases.items():
                 results.setdefault(section, {}).setdefault(case, {})[name] = outcome
@@ -71,6 +83,14 @@ def table_of(cases):
     return lines
 
 
+def lines_of_calls(cases):
+    """A line for each call, with a cell for each layout."""
+    lines = [["", "", *LAYOUTS], ["---"] * (2 + len(LAYOUTS))]
+    for call, row in cases.items():
+        lines += [[client, call, *outcomes] for client, outcomes in row.items()]
+    return lines
+
+
 def transposed(lines):
     head, _, *rows = lines
     columns = list(zip(head, *rows))
@@ -80,9 +100,11 @@ def transposed(lines):
 def page_of(results):
     parts = [INTRODUCTION]
     for section, cases in results.items():
-        lines = table_of(cases)
+        lines = lines_of_calls(cases) if section == CALLS else table_of(cases)
         if section == ASKS:
             lines = transposed(lines)
+        if section == CALLS:
+            section = f"{section}\n\n{WORDS.rstrip()}"
         rows = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
         parts.append(f"## {section}\n\n{rows}\n")
     return "\n".join(parts)
@@ -98,6 +120,11 @@ def read_page(text):
             row = [cell.strip() for cell in line[1:-1].split("|")]
             if head is None:
                 head = row
+                continue
+            if section == CALLS:
+                client, call, *outcomes = row
+                for layout, outcome in zip(head[2:], outcomes):
+                    cells[section, f"{call} of {layout}", client] = outcome
                 continue
             for name, outcome in zip(head[1:], row[1:]):
                 case, client = (name, row[0]) if section == ASKS else (row[0], name)

@@ -23,7 +23,7 @@ outcomes = {}
 
 
 def pytest_generate_tests(metafunc):
-    if "client" not in metafunc.fixturenames:
+    if "client" not in metafunc.fixturenames or not hasattr(metafunc.module, "CLIENTS"):
         return
     applies = getattr(metafunc.function, "applies", lambda client: True)
     clients = [client for client in metafunc.module.CLIENTS if applies(client)]
@@ -55,9 +55,21 @@ def record():
     return keep
 
 
+@pytest.fixture
+def record_line():
+    """record_line(client, version, section, case, outcomes) for clients with a line for each
+    case."""
+
+    def keep(client, version, section, case, outcomes_of_case):
+        entry = outcomes.setdefault(client, {"client": client, "version": version, "cases": {}})
+        entry["cases"].setdefault(section, {})[case] = [str(found) for found in outcomes_of_case]
+
+    return keep
+
+
 def pytest_sessionfinish(session, exitstatus):
     folder = os.environ.get("MTL_PEERS_RESULTS")
     if folder and exitstatus == 0:
         for number, entry in enumerate(outcomes.values()):
-            name = f"{Path(session.config.args[0]).stem}-{entry['version']}-{number}.json"
+            name = f"{Path(session.config.args[0]).stem}-{entry['version']}-{number:02}.json"
             Path(folder, name).write_text(json.dumps(entry, indent=1))

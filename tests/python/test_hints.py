@@ -89,6 +89,8 @@ WRONG = {
     'view.props.lanes = 2': 'is read-only',
     'view.props.nothing': 'has no attribute "nothing"',
     'view.export_dlpack(0)': 'Too many arguments',
+    'view.resize(3)': 'has no attribute "resize"',
+    'view.T = view': 'is read-only',
     'Mtl.DType.FLOAT65': 'has no attribute "FLOAT65"',
     'Mtl.load("a", Mtl.FileMode.MAP)': "Too many positional arguments",
     'Mtl.load("a")[0]': 'expected type "str"',
@@ -116,6 +118,9 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "Mtl.TensorFile.open_full(Gio.File.new_for_path('a'), mode=Mtl.FileMode.READ)['b'].T",
          "Mtl.load('a').load_views_async('b', io_priority=GLib.PRIORITY_LOW)",
          "Mtl.TensorFileBuilder().props.format = Mtl.TensorFileFormat.NPY",
+         "view[[0, 1]].T, view[view > 3], view[[True], None, 1:], view[True]", "1 + view - view",
+         "view[[0]] = view == 3", "view += 1", "view.real = 3", "complex(view), [1, 2][view]",
+         "view.sum(axis=0, keepdims=True), view.flat[1:], view.flags['W'], view.mT.ravel('F')",
          "GLib.Bytes.get_size(view.ref_bytes())", "min, max = view.get_offset_bounds()"]
 
 
@@ -133,7 +138,8 @@ def test_mistakes_are_found(tmp_path):
 def test_help():
     for function, words in {
         Mtl.asview: "without a", Mtl.from_dlpack: "(x, /, *, device=None, copy=None)",
-        Mtl.mpi_datatype: "view.get_buffer()", Mtl.StridedView.reshape: "(self, /, *shape)",
+        Mtl.mpi_datatype: "view.get_buffer()", Mtl.StridedView.reshape: "(self, /, *shape, order='C', copy=None)",
+        Mtl.StridedView.sum: "numpy.ndarray.sum()",
         Mtl.StridedView.swap_axes: "swap_axes(self, axis_a:int, axis_b:int) -> Mtl.StridedView",
         Mtl.StridedView.shape: "The extents, a tuple", Mtl.Buffer.nbytes: "size in bytes",
         Mtl.StridedView.__dlpack__: "max_version=None",

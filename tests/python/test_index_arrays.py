@@ -134,7 +134,8 @@ def test_shapes_have_to_fit():
 
 @pytest.mark.parametrize("key, exception", [
     ([5], IndexError), (np.array([0.5]), IndexError), (np.ones(5, bool), IndexError),
-    ([[0], [0, 1]], (IndexError, ValueError)), (["a"], IndexError), (([0, 1], [0, 1, 2]), IndexError),
+    ([[0], [0, 1]], (IndexError, ValueError)), (["a"], IndexError),
+    (([0, 1], [0, 1, 2]), IndexError),
     ("x", TypeError), (1.5, TypeError), (np.float64(1), TypeError), (b"0", TypeError),
     (([0], "x"), IndexError), (object(), TypeError), ({0}, TypeError), (([0], 9), IndexError),
 ])
