@@ -225,7 +225,7 @@ def test_asview_of_numpys_scalars():
 def test_numbers_are_not_read_as_text():
     assert int(Mtl.asview(bytearray(b"4"))) == ord("4")
     assert float(Mtl.asview([[2.5]])) == 2.5 and int(Mtl.asview(7)) == 7
-    with pytest.raises(ValueError, match="2 elements"):
+    with pytest.raises(TypeError, match="2 elements"):
         int(Mtl.asview(b"42"))
 
 
