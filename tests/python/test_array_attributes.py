@@ -269,6 +269,8 @@ def test_round_and_format():
 
     assert round(view, 1).tolist() == [1.3, 2.5] and round(view).tolist() == [1, 2]
     assert f"{Mtl.asview(2.5)}" == "2.5" and f"{Mtl.asview(2.5):6.2f}" == "  2.50"
+    single = Mtl.asview(np.array(0.1, np.float32))
+    assert f"{single}" == str(single) == "0.1"  # without the digits of a double
     assert f"{view}" == str(view) and f"{Mtl.asview(1 + 2j):.1f}" == "1.0+2.0j"
     with pytest.raises(TypeError, match=r"for one number, not for a view of shape \(2,\)"):
         f"{view:.2f}"

@@ -246,12 +246,12 @@ def _view_round(self, ndigits=None):
 
 
 def _view_format(self, spec):
+    if not spec:
+        return str(self)
     if self.ndim == 0 and self.get_lanes() == 1:
         return format(self.item(), spec)
-    if spec:
-        raise TypeError(f"a format such as {spec!r} is for one number, not for a view of shape "
-                        f"{self.shape}")
-    return str(self)
+    raise TypeError(f"a format such as {spec!r} is for one number, not for a view of shape "
+                    f"{self.shape}")
 
 
 def install():
