@@ -128,7 +128,7 @@ def test_bare_object(name):
 
 def test_names():
     assert {"Buffer", "StridedLayout", "StridedView", "TensorFile", "TensorFileEntry",
-            "TensorFileBuilder", "DlpackTensor", "Event"} == set(NAMES)
+            "TensorFileBuilder", "DlpackTensor", "Event", "Statistics"} == set(NAMES)
 
 
 if __name__ == "__main__":

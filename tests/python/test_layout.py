@@ -224,7 +224,7 @@ def test_bad_input(call, exception, code, words):
 
 
 def test_wrong_number_of_strides():
-    with pytest.raises(ValueError, match="1 strides given for 2"):
+    with pytest.raises(ValueError, match="1 stride given for 2"):
         Layout((2, 3), (1,))
-    with pytest.raises(ValueError, match="1 strides given for 2"):
+    with pytest.raises(ValueError, match="1 stride given for 2"):
         Layout.new([2, 3], [1], 8)

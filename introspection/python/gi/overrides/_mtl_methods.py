@@ -135,20 +135,20 @@ def _view_view(self, dtype=None):
 
 # Complex numbers
 
-_PARTS = {DType.COMPLEX32: DType.FLOAT16, DType.COMPLEX64: DType.FLOAT32,
-          DType.COMPLEX128: DType.FLOAT64}
+# By name, as the hash of a type is NumPy's, which would be imported.
+_PARTS = {"complex32": DType.FLOAT16, "complex64": DType.FLOAT32, "complex128": DType.FLOAT64}
 
 
 def _part(view, index):
-    return view.unsqueeze(view.ndim).reinterpret(_PARTS[view.dtype])[..., index]
+    return view.unsqueeze(view.ndim).reinterpret(_PARTS[view.dtype.name])[..., index]
 
 
 def _get_real(self):
-    return _part(self, 0) if self.dtype in _PARTS else self
+    return _part(self, 0) if self.dtype.name in _PARTS else self
 
 
 def _get_imag(self):
-    if self.dtype in _PARTS:
+    if self.dtype.name in _PARTS:
         return _part(self, 1)
     zero = StridedView.new_zeros(Mtl.Device.get_host(), self.dtype, ())
     return zero.broadcast_to(self.shape).as_read_only()
@@ -159,7 +159,7 @@ def _set_real(self, value):
 
 
 def _set_imag(self, value):
-    if self.dtype not in _PARTS:
+    if self.dtype.name not in _PARTS:
         raise TypeError(f"a view of {self.dtype} has no imaginary part to set")
     _part(self, 1)[...] = value
 
@@ -205,7 +205,7 @@ class Flags:
     def aligned(self):
         """Whether all elements lie at multiples of their size, or of the parts' of complex ones."""
         view = self._view
-        step = view.itemsize // 2 if view.dtype in _PARTS else view.itemsize
+        step = view.itemsize // 2 if view.dtype.name in _PARTS else view.itemsize
         first = view.get_byte_offset() + (view.get_address() or 0)
         return first % step == 0
 

@@ -9,19 +9,19 @@ Mtl = get_introspection_module("Mtl")
 _MAX_COUNT = 2**31 - 1
 
 _ELEMENTS = {
-    Mtl.DType.BOOL: "C_BOOL",
-    Mtl.DType.INT8: "INT8_T",
-    Mtl.DType.INT16: "INT16_T",
-    Mtl.DType.INT32: "INT32_T",
-    Mtl.DType.INT64: "INT64_T",
-    Mtl.DType.UINT8: "UINT8_T",
-    Mtl.DType.UINT16: "UINT16_T",
-    Mtl.DType.UINT32: "UINT32_T",
-    Mtl.DType.UINT64: "UINT64_T",
-    Mtl.DType.FLOAT32: "FLOAT",
-    Mtl.DType.FLOAT64: "DOUBLE",
-    Mtl.DType.COMPLEX64: "C_FLOAT_COMPLEX",
-    Mtl.DType.COMPLEX128: "C_DOUBLE_COMPLEX",
+    "bool": "C_BOOL",
+    "int8": "INT8_T",
+    "int16": "INT16_T",
+    "int32": "INT32_T",
+    "int64": "INT64_T",
+    "uint8": "UINT8_T",
+    "uint16": "UINT16_T",
+    "uint32": "UINT32_T",
+    "uint64": "UINT64_T",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "complex64": "C_FLOAT_COMPLEX",
+    "complex128": "C_DOUBLE_COMPLEX",
 }
 
 
@@ -85,8 +85,8 @@ def mpi_datatype(view):
 
     from mpi4py import MPI
 
-    if view.dtype in _ELEMENTS:
-        datatype = getattr(MPI, _ELEMENTS[view.dtype])
+    if view.dtype.name in _ELEMENTS:
+        datatype = getattr(MPI, _ELEMENTS[view.dtype.name])
     else:
         datatype = MPI.BYTE.Create_contiguous(view.itemsize)
 
