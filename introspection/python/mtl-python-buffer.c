@@ -592,3 +592,133 @@ module_from_buffer (PyObject *module,
 
   return wrap_view (view_for_buffer (owner, &error), &error, PEER);
 }
+
+/* What a view of bytes is told to be. */
+typedef struct
+{
+  DLDataType dtype;
+  gboolean is_padded;
+  gint64 shape[MAX_DIMS];
+  gint64 strides[MAX_DIMS];
+  Py_ssize_t n_dims;
+  Py_ssize_t start;
+} Description;
+
+static int
+parse_description (PyObject    *args,
+                   PyObject   **object,
+                   Description *description)
+{
+  unsigned int code, bits, lanes;
+  PyObject *shape, *strides;
+  Py_ssize_t n_strides;
+
+  if (!PyArg_ParseTuple (args, "O(IIIp)OOn:from_memory", object, &code, &bits, &lanes,
+                         &description->is_padded, &shape, &strides, &description->start))
+    return -1;
+
+  description->n_dims = ints_from_args (&shape, 1, description->shape, "dimensions",
+                                        PyExc_ValueError);
+  if (description->n_dims < 0)
+    return -1;
+  n_strides = ints_from_args (&strides, 1, description->strides, "strides", PyExc_ValueError);
+  if (n_strides < 0)
+    return -1;
+
+  if (n_strides != description->n_dims)
+    {
+      PyErr_Format (PyExc_ValueError, "%zd strides for %zd dimensions", n_strides,
+                    description->n_dims);
+      return -1;
+    }
+  if (code > G_MAXUINT8 || bits == 0 || bits > G_MAXUINT8 || lanes == 0 || lanes > G_MAXUINT16)
+    {
+      PyErr_Format (PyExc_ValueError, "%u lanes of %u bits are not an element type of DLPack",
+                    lanes, bits);
+      return -1;
+    }
+
+  description->dtype = (DLDataType) { code, bits, lanes };
+  return 0;
+}
+
+/* Returns whether all elements lie among the bytes. */
+static gboolean
+check_bounds (MtlStridedView   *view,
+              const Py_buffer  *buffer,
+              Py_ssize_t        start,
+              GError          **error)
+{
+  __int128 item_bits = mtl_strided_view_get_item_bits (view);
+  gint64 min, max;
+
+  if (mtl_strided_view_is_empty (view))
+    return TRUE;
+
+  mtl_strided_view_get_offset_bounds (view, &min, &max);
+  if (start >= 0 && start * (__int128) 8 + min * item_bits >= 0
+      && start * (__int128) 8 + (max + (__int128) 1) * item_bits <= buffer->len * (__int128) 8)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Elements of %u bits from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", counted from"
+               " byte %zd, do not lie in %zd bytes", mtl_strided_view_get_item_bits (view), min,
+               max, start, buffer->len);
+  return FALSE;
+}
+
+static MtlStridedView *
+view_of_memory (Released     *owner,
+                Description  *description,
+                GError      **error)
+{
+  g_autoptr (MtlStridedView) view = NULL;
+  const Py_buffer *buffer = &owner->buffer;
+  Py_ssize_t start = CLAMP (description->start, 0, buffer->len);
+
+  owner->managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = owner,
+    .deleter = delete_imported,
+    .flags = (buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
+             | (description->is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0),
+    .dl_tensor = {
+      .data = (char *) buffer->buf + start,
+      .device = { MTL_DEVICE_TYPE_CPU, 0 },
+      .ndim = description->n_dims,
+      .dtype = description->dtype,
+      .shape = description->shape,
+      .strides = description->strides,
+    },
+  };
+  /* Nothing is read yet. */
+  view = mtl_strided_view_new_take_dlpack (&owner->managed, error);
+  if (view == NULL || !check_bounds (view, buffer, description->start, error))
+    return NULL;
+
+  return g_steal_pointer (&view);
+}
+
+/* The strides are in elements, and the start in bytes. */
+PyObject *
+module_from_memory (PyObject *module,
+                    PyObject *args)
+{
+  Description description;
+  GError *error = NULL;
+  PyObject *object;
+  Released *owner;
+
+  end_released (NULL);
+  if (parse_description (args, &object, &description) < 0)
+    return NULL;
+
+  owner = g_new0 (Released, 1);
+  if (PyObject_GetBuffer (object, &owner->buffer, PyBUF_SIMPLE) < 0)
+    {
+      g_free (owner);
+      return NULL;
+    }
+
+  return wrap_view (view_of_memory (owner, &description, &error), &error, CALLER);
+}

@@ -69,6 +69,9 @@ static PyMethodDef module_methods[] = {
   { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,
     "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
+  { "from_memory", module_from_memory, METH_VARARGS,
+    "from_memory($module, x, element, shape, strides, start, /)\n--\n\n"
+    "A view of parts of the bytes that x exports as a buffer." },
   { "from_numbers", module_from_numbers, METH_O,
     "from_numbers($module, x, /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },

@@ -267,6 +267,8 @@ PyObject *module_resolve_lazy (PyObject *module,
                                PyObject *object);
 PyObject *module_from_buffer (PyObject *module,
                               PyObject *object);
+PyObject *module_from_memory (PyObject *module,
+                              PyObject *args);
 PyObject *module_prepare_end (PyObject *module,
                               PyObject *unused);
 

@@ -12,7 +12,8 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import _mtl, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy, _mtl_statistics
+from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
+               _mtl_statistics)
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -316,3 +317,9 @@ StridedLayout.__str__ = lambda self: self.to_string()
 
 
 _mtl_files.install()
+
+
+# Other libraries
+
+
+_mtl_array_interface.install()

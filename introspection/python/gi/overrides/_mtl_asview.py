@@ -3,8 +3,11 @@
 
 import numbers
 
+from gi.repository import GLib
+
 from ..module import get_introspection_module
 from . import _mtl
+from ._mtl_array_interface import array_of, view_of_interface
 
 Mtl = get_introspection_module("Mtl")
 
@@ -33,8 +36,8 @@ def is_literal(x):
 def asview(x, dtype=None):
     """A view of the memory that x exports through DLPack or the buffer
     protocol, without a copy. If x is a number or a nested sequence of numbers,
-    a view of a copy in host memory. NumPy arrays of the types of ml_dtypes work
-    as well.
+    a view of a copy in host memory. NumPy arrays of the types of ml_dtypes,
+    GLib.Bytes, and objects with __array_interface__ or __array__ work as well.
 
     With a dtype, elements of another type are converted into a copy."""
     if dtype is None:
@@ -75,10 +78,24 @@ def _asview(x):
     try:
         return _mtl.from_buffer(x)
     except TypeError:
-        if isinstance(x, numbers.Number):
-            return _mtl.from_numbers(x)
-        raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is not a "
-                        "number or a nested list or tuple of numbers") from None
+        pass
+    return _view_of_other(x)
+
+
+def _view_of_other(x):
+    """A view of what exports neither DLPack nor a buffer."""
+    if isinstance(x, numbers.Number):
+        return _mtl.from_numbers(x)
+    if isinstance(x, GLib.Bytes):
+        return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()], None)
+    if not isinstance(x, type):
+        interface = getattr(x, "__array_interface__", None)
+        if interface is not None:
+            return view_of_interface(x, interface)
+        if hasattr(x, "__array__"):
+            return _asview(array_of(x))
+    raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is not a number "
+                    "or a nested list or tuple of numbers")
 
 
 def view_of_values(x):
