@@ -13,7 +13,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
-               _mtl_statistics)
+               _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, empty, full, ones, zeros
@@ -319,7 +319,8 @@ StridedLayout.__str__ = lambda self: self.to_string()
 _mtl_files.install()
 
 
-# Other libraries
+# Other libraries, copies and pickles
 
 
 _mtl_array_interface.install()
+_mtl_pickle.install()

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Copies and pickles. Pickles name the functions load_… of this module, which keep their names and
+arguments, so that later versions read what earlier ones wrote."""
+
+import gi
+
+from ..module import get_introspection_module
+
+_MAX_DIMS = 64
+
+# In the flags of a pickle.
+_READ_ONLY = 1
+
+
+def _import():
+    """Imports the library, as a process may that only reads pickles."""
+    gi.require_version("Mtl", "1")
+    from gi.repository import Mtl
+
+    return Mtl
+
+
+# What pickles name
+
+
+def load_dtype(number):
+    return _import().DType(number)
+
+
+def load_device(device_type, ordinal):
+    Mtl = _import()
+    return Mtl.Device.get(Mtl.DeviceType(device_type), ordinal)
+
+
+def load_layout(shape, strides, offset, item_bits):
+    return _new_layout(_import(), shape, strides, offset, item_bits)
+
+
+def load_buffer(data, flags):
+    size = memoryview(data).nbytes
+    return load_view(data, (1, 8, 1, False), (size,), (1,), flags).get_buffer()
+
+
+def load_view(data, element, shape, strides, flags):
+    """Views the data: bytes of the pickle, or a buffer that was given back beside it. `element` is
+    DLPack's code, bits and lanes, and whether the bits are padded."""
+    _import()
+    from ._mtl import from_memory
+
+    if flags & _READ_ONLY:
+        data = memoryview(data).toreadonly()
+    return from_memory(data, element, shape, strides, 0)
+
+
+# Pickling
+
+
+def _data_for(memory, is_read_only, protocol):
+    """What a pickle holds of the memory. Out of a pickle, bytes cannot be written, but a bytearray
+    can."""
+    if protocol >= 5:
+        from pickle import PickleBuffer
+
+        return PickleBuffer(memory)
+    return bytes(memory) if is_read_only else bytearray(memory)
+
+
+def _make_dense(view):
+    """Returns a view of the same elements whose C order is that in memory, and the strides that
+    make it a view of the first shape again. Repeated elements are in it once."""
+    repeated = {axis for axis, (extent, stride) in enumerate(zip(view.shape, view.strides))
+                if stride == 0 and extent > 1}
+    for axis in repeated:
+        view = view[(slice(None),) * axis + (slice(1),)]
+    order = view.dup_stride_order()
+    strides, step = [0] * len(order), 1
+    for axis in reversed(order):
+        if axis not in repeated:
+            strides[axis] = step
+            step *= max(view.shape[axis], 1)
+    return view.permute(order), tuple(strides)
+
+
+def _start_of(view):
+    """The first bit in the buffer."""
+    return 8 * view.get_byte_offset() + view.get_offset() * view.get_item_bits()
+
+
+def _memory_of(view):
+    """The bytes of a view in C order: where they are, or of a copy."""
+    Mtl = get_introspection_module("Mtl")
+    if not view.is_host_accessible():
+        view = view.to_device(Mtl.Device.get_host(), Mtl.StorageMode.HOST)
+    if not view.is_contiguous(Mtl.Order.C) or _start_of(view) % 8 != 0:
+        view = view.copy()
+    n_bytes = (view.size * view.get_item_bits() + 7) // 8
+    start = _start_of(view) // 8 if n_bytes else 0
+    return memoryview(view.get_buffer())[start:start + n_bytes]
+
+
+def _reduce_view(self, protocol):
+    dense, strides = _make_dense(self)
+    is_read_only = self.is_read_only()
+    data = _data_for(_memory_of(dense), is_read_only, protocol)
+    element = (self.get_dtype_code(), self.get_dtype_bits(), self.get_lanes(), self.is_padded())
+    return load_view, (data, element, self.shape, strides, is_read_only * _READ_ONLY)
+
+
+def _reduce_buffer(self, protocol):
+    Mtl = get_introspection_module("Mtl")
+    is_read_only = self.is_read_only()
+    buffer = self
+    if not self.is_host_accessible():
+        buffer = Mtl.Buffer.new(None, self.get_size(), Mtl.StorageMode.HOST)
+        buffer.copy_from(0, self, 0, self.get_size(), None)
+    data = _data_for(memoryview(buffer), is_read_only, protocol)
+    return load_buffer, (data, is_read_only * _READ_ONLY)
+
+
+def _reduce_layout(self, protocol):
+    args = self.shape, self.strides, self.get_offset(), self.get_item_bits()
+    _new_layout(get_introspection_module("Mtl"), *args)  # fails here rather than there
+    return load_layout, args
+
+
+def _reduce_dtype(self, protocol):
+    return load_dtype, (int(self),)
+
+
+def _reduce_device(self, protocol):
+    return load_device, (int(self.get_device_type()), self.get_device_ordinal())
+
+
+def _refuse(self, protocol):
+    raise TypeError(f"cannot pickle {type(self).__name__!r} objects")
+
+
+def _new_layout(Mtl, shape, strides, offset, item_bits):
+    """A layout with an offset is a row of a larger one."""
+    new = Mtl.StridedLayout.new
+    if offset == 0:
+        return new(shape, strides, item_bits)
+    if len(shape) < _MAX_DIMS:
+        return new([2, *shape], [offset, *strides], item_bits).select(0, 1)
+    # With as many axes as there can be, one has at most one element.
+    axis = min(range(len(shape)), key=shape.__getitem__)
+    if shape[axis] == 0:
+        return new(shape, strides, item_bits)
+    shape, strides = list(shape), list(strides)
+    del shape[axis], strides[axis]
+    return _new_layout(Mtl, shape, strides, offset, item_bits).unsqueeze(axis)
+
+
+# Copying
+
+
+def _copy_view(self):
+    """A copy of the elements, in their order in memory, as NumPy's arrays are copied."""
+    return self.copy("K")
+
+
+def _deepcopy_view(self, memo):
+    """The same as copy.copy()."""
+    return self.copy("K")
+
+
+def _copy_buffer(self):
+    """A copy of the bytes."""
+    return self.copy()
+
+
+def _deepcopy_buffer(self, memo):
+    """The same as copy.copy()."""
+    return self.copy()
+
+
+def _same(self, memo=None):
+    """The object itself, which is constant."""
+    return self
+
+
+def install():
+    Mtl = get_introspection_module("Mtl")
+    for cls, reduce, copy, deepcopy in (
+            (Mtl.StridedView, _reduce_view, _copy_view, _deepcopy_view),
+            (Mtl.Buffer, _reduce_buffer, _copy_buffer, _deepcopy_buffer),
+            (Mtl.StridedLayout, _reduce_layout, _same, _same),
+            (Mtl.DType, _reduce_dtype, _same, _same),
+            (Mtl.Device, _reduce_device, _same, _same)):
+        cls.__reduce_ex__ = reduce
+        cls.__copy__ = copy
+        cls.__deepcopy__ = deepcopy
+    # Their objects would be pickled without what they hold.
+    for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFile, Mtl.TensorFileEntry,
+                Mtl.TensorFileBuilder):
+        cls.__reduce_ex__ = _refuse
