@@ -5,10 +5,12 @@ reference is left."""
 import contextlib
 import ctypes
 import gc
+import pickle
 import sys
 
 import numpy as np
 import pytest
+from gi.overrides._mtl_pickle import load_view
 from gi.repository import Gio, Mtl
 
 from conftest import HOST, from_dlpack
@@ -81,6 +83,12 @@ class OfCuda:
 constant, lazy, of_cuda = Constant(b"1"), Lazy(), OfCuda()
 
 
+class Interface:
+    def __init__(self, interface, owner):
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
 def refused(function, *args, **keywords):
     try:
         function(*args, **keywords)
@@ -133,6 +141,9 @@ EXCHANGES = {
     "copies": lambda: (view.copy(), view.copy("F"), view.T.copy("K"), view.copy(order="A"),
                        view.astype("int8"), view.astype(np.float16, "F"),
                        view.astype(view.dtype, copy=False)),
+    "array interface": lambda: Mtl.asview(Interface(array.__array_interface__, array)),
+    "pickles": lambda: [pickle.loads(pickle.dumps(what, protocol)) for protocol in (2, 5)
+                        for what in (view[:, 1], layout[1:], view.get_buffer())],
     "elements": lambda: (view[1, 2, 3], view[0].tolist()),
     "layouts": lambda: (Mtl.StridedLayout((2, 3), itemsize=4), Mtl.StridedLayout.new([2], None, 8),
                         layout.permute(2, 0, 1), layout.reshape(6, 4), layout[0:2, 1, ::2],
@@ -155,6 +166,9 @@ EXCHANGES = {
                                 refused(cuda.__dlpack__, stream=2**70)),
     "refused: buffer": lambda: refused(memoryview, brain),
     "refused: index": lambda: refused(view.__getitem__, 7),
+    "refused: array interface": lambda: refused(Mtl.asview, Interface(
+        {**array.__array_interface__, "data": bytes(9)}, array)),
+    "refused: pickle": lambda: refused(load_view, memory, (2, 32, 1, False), (9999,), (1,), 0),
     "refused: import": lambda: refused(Mtl.from_dlpack, used),
     "refused: copies": lambda: (refused(view.copy, "Z"), refused(view.astype, "float33"),
                                 refused(view.astype, 1.5), refused(view.astype, "f4", "C", 1, 2)),

@@ -60,11 +60,20 @@ def _number_of(interface):
     return number
 
 
-def _layout_of(interface, item_bits):
+def _layout_of(interface, itemsize):
     shape, strides = interface["shape"], interface.get("strides")
     if not isinstance(shape, tuple) or not (strides is None or isinstance(strides, tuple)):
         raise TypeError("the shape and the strides must be tuples")
-    return StridedLayout.new_for_bytes(shape, strides, item_bits)
+    return StridedLayout(shape, strides and _in_elements(strides, itemsize), itemsize)
+
+
+def _in_elements(strides, itemsize):
+    strides = [operator.index(stride) for stride in strides]
+    for axis, stride in enumerate(strides):
+        if stride % itemsize:
+            raise ValueError(f"the stride of {stride} bytes of axis {axis} is not a multiple of an "
+                             f"element of {itemsize} bytes")
+    return [stride // itemsize for stride in strides]
 
 
 def _memory_at(address, n_bytes, is_read_only, owner):
@@ -98,7 +107,7 @@ def _view_of(x, interface):
     if interface.get("mask") is not None:
         raise ValueError("elements behind a mask cannot be viewed")
     number = _number_of(interface)
-    layout = _layout_of(interface, number & 0xff)
+    layout = _layout_of(interface, (number & 0xff) // 8)
     data = interface.get("data")
     if isinstance(data, tuple) and len(data) == 2:
         return _view_of_pointer(x, interface, number, layout)

@@ -174,7 +174,12 @@ def _deepcopy_buffer(self, memo):
     return self.copy()
 
 
-def _same(self, memo=None):
+def _copy_constant(self):
+    """The object itself, which is constant."""
+    return self
+
+
+def _deepcopy_constant(self, memo):
     """The object itself, which is constant."""
     return self
 
@@ -184,9 +189,9 @@ def install():
     for cls, reduce, copy, deepcopy in (
             (Mtl.StridedView, _reduce_view, _copy_view, _deepcopy_view),
             (Mtl.Buffer, _reduce_buffer, _copy_buffer, _deepcopy_buffer),
-            (Mtl.StridedLayout, _reduce_layout, _same, _same),
-            (Mtl.DType, _reduce_dtype, _same, _same),
-            (Mtl.Device, _reduce_device, _same, _same)):
+            (Mtl.StridedLayout, _reduce_layout, _copy_constant, _deepcopy_constant),
+            (Mtl.DType, _reduce_dtype, _copy_constant, _deepcopy_constant),
+            (Mtl.Device, _reduce_device, _copy_constant, _deepcopy_constant)):
         cls.__reduce_ex__ = reduce
         cls.__copy__ = copy
         cls.__deepcopy__ = deepcopy
