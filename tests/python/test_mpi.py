@@ -67,6 +67,30 @@ def test_halo_exchange(n, tmp_path):
     assert f"mean temperature: {heat((90, 70), 200).mean():.6f}\n" in output
 
 
+LEAVES = """
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+from mpi4py import MPI
+import numpy as np
+
+for code, leaf in zip("?bhiqBHIQfdFD", (
+        MPI.C_BOOL, MPI.INT8_T, MPI.INT16_T, MPI.INT32_T, MPI.INT64_T, MPI.UINT8_T, MPI.UINT16_T,
+        MPI.UINT32_T, MPI.UINT64_T, MPI.FLOAT, MPI.DOUBLE, MPI.C_FLOAT_COMPLEX,
+        MPI.C_DOUBLE_COMPLEX)):
+    datatype = Mtl.mpi_datatype(Mtl.asview(np.zeros((3, 4), code))[:, 1::2])
+    while not datatype.is_predefined:
+        made_of = datatype.decode()[0]
+        datatype = made_of if isinstance(made_of, MPI.Datatype) else made_of[0]
+    assert datatype.name == leaf.name, (code, datatype.name, leaf.name)
+"""
+
+
+def test_elements_are_those_of_mpi(tmp_path):
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    mpirun(1, tmp_path / "leaves.py")
+
+
 def test_refusals():
     view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT4_E2M1FN, [8])
     with pytest.raises(NotImplementedError, match="4 bits"):
