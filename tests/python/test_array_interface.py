@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import subprocess
 import sys
 import threading
 import weakref
@@ -248,6 +249,39 @@ def test_glibs_bytes():
     assert Mtl.asview(GLib.Bytes.new(b"")).shape == (0,)
     del data
     assert bytes(view) == b"abc"
+
+
+def test_without_numpy():
+    program = """
+import sys
+sys.modules["numpy"] = None
+import ctypes
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+
+class Picture:
+    memory = (ctypes.c_uint16 * 6)(*range(6))
+    __array_interface__ = {"shape": (2, 3), "typestr": "<u2" if sys.byteorder == "little" else ">u2",
+                           "data": (ctypes.addressof(memory), False), "version": 3}
+
+class Array:
+    def __array__(self):
+        return [1, 2]
+
+view = Mtl.asview(Picture())
+view[0, 0] = 9
+assert Picture.memory[0] == 9 and view.tolist() == [[9, 1, 2], [3, 4, 5]]
+assert view.__array_interface__["data"] == (ctypes.addressof(Picture.memory), False)
+try:
+    Mtl.asview(Array())
+except TypeError as error:
+    assert "NumPy" in str(error)
+else:
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.any_memory

@@ -399,14 +399,17 @@ def test_what_cannot_be_pickled_or_copied(tmp_path):
 @pytest.mark.any_memory
 @pytest.mark.parametrize("make", [copy.copy, copy.deepcopy])
 def test_copies_have_their_own_elements(make):
-    view = iota(2, 3, 4)
-    for part in (view, view.T, view[:, 1], view[:, ::-1], view.as_read_only()):
-        result = make(part)
-        np.testing.assert_array_equal(elements(result), elements(part))
-        assert result.get_device() is part.get_device() and not result.overlaps(part)
-        assert not result.is_read_only() and result.dtype == part.dtype
-        expected = np.copy(np.zeros(part.shape) if part.size == 0 else elements(part), order="K")
-        assert [stride * 4 for stride in result.strides] == list(expected.strides)
+    view, array = iota(2, 3, 4), np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for part_of in (lambda x: x, lambda x: x.T, lambda x: x[:, 1], lambda x: x[:, ::-1],
+                    lambda x: x[:, 1:1]):
+        for part in (part_of(view), part_of(view).as_read_only()):
+            result = make(part)
+            np.testing.assert_array_equal(elements(result), part_of(array))
+            assert result.get_device() is part.get_device() and not result.overlaps(part)
+            assert not result.is_read_only() and result.dtype == part.dtype
+            if part.size:
+                assert [4 * stride for stride in result.strides] == list(
+                    make(part_of(array)).strides)
 
 
 @pytest.mark.any_memory

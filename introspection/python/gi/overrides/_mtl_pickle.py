@@ -2,16 +2,22 @@
 """Copies and pickles. Pickles name the functions load_… of this module, which keep their names and
 arguments, so that later versions read what earlier ones wrote."""
 
+import functools
+
 import gi
 
 from ..module import get_introspection_module
+from . import _mtl
 
 _MAX_DIMS = 64
 
-# In the flags of a pickle.
+# The flags of a pickle. Elements that can be written are pickled as bytes before protocol 5, and
+# bytes cannot.
 _READ_ONLY = 1
+_COPY = 2
 
 
+@functools.cache
 def _import():
     """Imports the library, as a process may that only reads pickles."""
     gi.require_version("Mtl", "1")
@@ -45,24 +51,23 @@ def load_view(data, element, shape, strides, flags):
     """Views the data: bytes of the pickle, or a buffer that was given back beside it. `element` is
     DLPack's code, bits and lanes, and whether the bits are padded."""
     _import()
-    from ._mtl import from_memory
-
     if flags & _READ_ONLY:
         data = memoryview(data).toreadonly()
-    return from_memory(data, element, shape, strides, 0)
+    elif flags & _COPY:
+        data = bytearray(memoryview(data))
+    return _mtl.from_memory(data, element, shape, strides, 0)
 
 
 # Pickling
 
 
-def _data_for(memory, is_read_only, protocol):
-    """What a pickle holds of the memory. Out of a pickle, bytes cannot be written, but a bytearray
-    can."""
+def _pack(memory, is_read_only, protocol):
+    """Returns what a pickle holds of the memory, and its flags."""
     if protocol >= 5:
         from pickle import PickleBuffer
 
-        return PickleBuffer(memory)
-    return bytes(memory) if is_read_only else bytearray(memory)
+        return PickleBuffer(memory), is_read_only * _READ_ONLY
+    return bytes(memory), _READ_ONLY if is_read_only else _COPY
 
 
 def _make_dense(view):
@@ -100,21 +105,18 @@ def _memory_of(view):
 
 def _reduce_view(self, protocol):
     dense, strides = _make_dense(self)
-    is_read_only = self.is_read_only()
-    data = _data_for(_memory_of(dense), is_read_only, protocol)
+    data, flags = _pack(_memory_of(dense), self.is_read_only(), protocol)
     element = (self.get_dtype_code(), self.get_dtype_bits(), self.get_lanes(), self.is_padded())
-    return load_view, (data, element, self.shape, strides, is_read_only * _READ_ONLY)
+    return load_view, (data, element, self.shape, strides, flags)
 
 
 def _reduce_buffer(self, protocol):
     Mtl = get_introspection_module("Mtl")
-    is_read_only = self.is_read_only()
     buffer = self
     if not self.is_host_accessible():
         buffer = Mtl.Buffer.new(None, self.get_size(), Mtl.StorageMode.HOST)
         buffer.copy_from(0, self, 0, self.get_size(), None)
-    data = _data_for(memoryview(buffer), is_read_only, protocol)
-    return load_buffer, (data, is_read_only * _READ_ONLY)
+    return load_buffer, _pack(memoryview(buffer), self.is_read_only(), protocol)
 
 
 def _reduce_layout(self, protocol):
