@@ -262,7 +262,8 @@ from gi.repository import Mtl
 
 class Picture:
     memory = (ctypes.c_uint16 * 6)(*range(6))
-    __array_interface__ = {"shape": (2, 3), "typestr": "<u2" if sys.byteorder == "little" else ">u2",
+    order = "<" if sys.byteorder == "little" else ">"
+    __array_interface__ = {"shape": (2, 3), "typestr": order + "u2",
                            "data": (ctypes.addressof(memory), False), "version": 3}
 
 class Array:
