@@ -9,11 +9,13 @@ its input says; see gtk_program.py.
 import json
 import runpy
 import sys
+import time
 
 import gi
 
+gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
-from gi.repository import Gio, GLib, Gtk  # noqa: E402
+from gi.repository import Gdk, Gio, GLib, GObject, Gtk  # noqa: E402
 
 
 def walk(widget):
@@ -30,9 +32,8 @@ def find(kind, window):
     return [widget for widget in walk(window) if isinstance(widget, kind)]
 
 
-def named(buttons, name):
-    return next(button for button in buttons
-                if name in (button.get_tooltip_text(), button.get_label()))
+def names_of(button):
+    return [name for name in (button.get_tooltip_text(), button.get_label()) if name]
 
 
 def get_drawing(window):
@@ -41,45 +42,112 @@ def get_drawing(window):
     return (fixed[0], fixed[0].get_first_child()) if fixed else (None, None)
 
 
-def point(widget, x, y):
-    controllers = widget.observe_controllers()
-    motion = next(controller for controller in controllers
-                  if isinstance(controller, Gtk.EventControllerMotion))
-    motion.emit('motion', x, y)
+def controller_of(widget, kind):
+    return next(controller for controller in widget.observe_controllers()
+                if isinstance(controller, kind))
 
 
-def scroll(widget, down, right):
-    scrolled = widget.get_ancestor(Gtk.ScrolledWindow)
+def click(window, name):
+    button = next(button for button in find(Gtk.Button, window) if name in names_of(button))
+    if button.get_action_name() is None:
+        button.emit('clicked')
+    else:
+        button.activate_action(button.get_action_name(), None)
+
+
+def activate(window, name, value=None):
+    window.activate_action(name, None if value is None else GLib.Variant('s', value))
+
+
+def scroll(window, down, right):
+    scrolled = get_drawing(window)[0].get_ancestor(Gtk.ScrolledWindow)
     scrolled.get_vadjustment().set_value(down)
     scrolled.get_hadjustment().set_value(right)
 
 
-def act(window, action, *arguments):
-    if action == 'click':
-        button = named(find(Gtk.Button, window), *arguments)
-        if button.get_action_name() is None:
-            button.emit('clicked')
-        else:
-            button.activate_action(button.get_action_name(), None)
-    elif action == 'type':
-        find(Gtk.SearchEntry, window)[0].set_text(*arguments)
-    elif action == 'select':
-        find(Gtk.ColumnView, window)[0].get_model().set_selected(*arguments)
-    elif action == 'spin':
-        number, value = arguments
-        find(Gtk.SpinButton, window)[number].set_value(value)
-    elif action == 'scroll':
-        scroll(get_drawing(window)[0], *arguments)
-    elif action == 'point':
-        point(get_drawing(window)[0], *arguments)
-    elif action == 'save':
-        get_drawing(window)[1].get_paintable().save_to_png(*arguments)
+def spin(window, number, value):
+    find(Gtk.SpinButton, window)[number].set_value(value)
+
+
+def choose(window, number, row):
+    find(Gtk.DropDown, window)[number].set_selected(row)
+
+
+def point(window, x, y):
+    controller_of(get_drawing(window)[0], Gtk.EventControllerMotion).emit('motion', x, y)
+
+
+def drop(window, *paths):
+    files = GObject.Value(Gdk.FileList)
+    files.set_boxed(Gdk.FileList.new_from_list([Gio.File.new_for_path(path) for path in paths]))
+    controller_of(window, Gtk.DropTarget).emit('drop', files.get_value(), 10, 10)
+
+
+def resize(window, width, height):
+    window.set_default_size(width, height)
+
+
+# How long the main loop was away, at most: the program lets it come back at once.
+pauses = {'last': None, 'longest': 0}
+
+
+def notice_pauses():
+    now = time.monotonic()
+    if pauses['last'] is not None:
+        pauses['longest'] = max(pauses['longest'], now - pauses['last'])
+    pauses['last'] = now
+    return GLib.SOURCE_CONTINUE
+
+
+def begin_pauses(_):
+    if pauses['last'] is None:
+        GLib.timeout_add(5, notice_pauses, priority=GLib.PRIORITY_DEFAULT)
+    pauses.update(last=None, longest=0)
+
+
+ACTIONS = {
+    'click': click,
+    'activate': activate,
+    'type': lambda window, text: find(Gtk.SearchEntry, window)[0].set_text(text),
+    'select': lambda window, row: find((Gtk.ColumnView, Gtk.ListView),
+                                       window)[0].get_model().set_selected(row),
+    'spin': spin,
+    'choose': choose,
+    'scroll': scroll,
+    'point': point,
+    'drop': drop,
+    'resize': resize,
+    'pauses': begin_pauses,
+    'save': lambda window, path: get_drawing(window)[1].get_paintable().save_to_png(path),
+    'respond': lambda window, response: Gio.Application.get_default().chooser.emit('response',
+                                                                                  response),
+}
+
+
+def get_clipboard_text(window):
+    """What the program itself has put there."""
+    content = window.get_clipboard().get_content()
+    if content is None:
+        return None
+    value = GObject.Value(str)
+    return value.get_value() if content.get_value(value) else None
 
 
 def describe(window):
     fixed, picture = get_drawing(window)
+    application = window.get_application()
     answer = {'title': window.get_title(),
-              'texts': [label.get_text() for label in find(Gtk.Label, window)]}
+              'texts': [label.get_text() for label in find(Gtk.Label, window)],
+              'buttons': [name for button in find((Gtk.Button, Gtk.MenuButton), window)
+                          for name in (names_of(button) if isinstance(button, Gtk.Button)
+                                       else [button.get_tooltip_text()])],
+              'windows': [window.get_title() for window in Gtk.Window.get_toplevels()],
+              'kinds': [type(window).__name__ for window in Gtk.Window.get_toplevels()],
+              'size': [window.get_width(), window.get_height()],
+              'pause': pauses['longest'],
+              'clipboard': get_clipboard_text(window),
+              'actions': [name for name in (window.list_actions() if application else [])
+                          if window.lookup_action(name).get_enabled()]}
     if picture is not None and picture.get_paintable() is not None:
         shadow = window.get_surface_transform()
         corner = picture.translate_coordinates(window, 0, 0)
@@ -93,6 +161,12 @@ def describe(window):
     return answer
 
 
+def get_window():
+    """The last one that was used, or made."""
+    application = Gio.Application.get_default()
+    return application.get_active_window() if application else None
+
+
 def read_next(commands):
     # After all else that there is to do.
     commands.read_line_async(GLib.PRIORITY_LOW, None, answer_line)
@@ -103,9 +177,11 @@ def answer_line(commands, result):
     if line is None:
         Gio.Application.get_default().quit()
         return
-    window = Gtk.Window.get_toplevels().get_item(0)
+    window = get_window()
     if line:
-        act(window, *json.loads(line))
+        action, *arguments = json.loads(line)
+        ACTIONS[action](window, *arguments)
+        window = get_window()
     print(json.dumps(describe(window) if window else {}), flush=True)
     read_next(commands)
 

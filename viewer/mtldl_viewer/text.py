@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Texts about tensors. Names come from strangers' files."""
+
+import math
+import re
+from gettext import gettext as _
+from gettext import ngettext
+
+from gi.repository import GLib
+
+MAX_LENGTH = 200
+
+
+def printable(text, limit=MAX_LENGTH):
+    """Makes a text fit for display: on one line, and not too long."""
+    shown = ''.join(character if character.isprintable() else f'\\u{ord(character):04x}'
+                    for character in text[:limit])
+    return shown + '…' if len(text) > limit else shown
+
+
+def name_of(entry):
+    return printable(entry.name) or _('(no name)')
+
+
+def natural_key(name):
+    """Sorts layer.2 before layer.10."""
+    return [(int(digits), '') if digits else (-1, text.casefold())
+            for digits, text in re.findall(r'(\d+)|(\D+)', name)]
+
+
+def shape_of(shape):
+    return ' × '.join(map(str, shape)) or _('scalar')
+
+
+def size_of(n_bytes):
+    return GLib.format_size_full(n_bytes, GLib.FormatSizeFlags.IEC_UNITS)
+
+
+def summary_of(entry):
+    return ' · '.join((str(entry.dtype), shape_of(entry.shape), size_of(entry.nbytes)))
+
+
+def number(value):
+    """A number of a scale, or of statistics, in few digits."""
+    if isinstance(value, complex):
+        return f'{value:.6g}'
+    if math.isnan(value):
+        return '–'
+    return str(value) if isinstance(value, int) else f'{value:.6g}'
+
+
+def count(value):
+    return f'{value:n}'
+
+
+def tensors(n_tensors):
+    return ngettext('{} tensor', '{} tensors', n_tensors).format(n_tensors)
+
+
+def message_of(error):
+    return printable(getattr(error, 'message', str(error)), 1000)
