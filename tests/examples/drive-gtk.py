@@ -145,6 +145,10 @@ def describe(window):
               'kinds': [type(window).__name__ for window in Gtk.Window.get_toplevels()],
               'size': [window.get_width(), window.get_height()],
               'pause': pauses['longest'],
+              'choosing': getattr(application, 'chooser', None) is not None,
+              'bars': next((widget.bars for widget in walk(window) if hasattr(widget, 'bars')),
+                           None),
+              'progress': [bar.get_fraction() for bar in find(Gtk.ProgressBar, window)],
               'clipboard': get_clipboard_text(window),
               'actions': [name for name in (window.list_actions() if application else [])
                           if window.lookup_action(name).get_enabled()]}

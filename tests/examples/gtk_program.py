@@ -9,7 +9,14 @@ What drive-gtk.py and drive-gtk.js take on a line, as JSON: an empty line, or
   ["scroll", down, right]  the picture, to these pixels
   ["point", x, y]          at a pixel of the picture
   ["save", path]           the picture, as PNG
-and answer with what the window then shows: {"title", "texts", "picture"}.
+and drive-gtk.py also
+  ["activate", action, value]  an action of the window or the program
+  ["choose", number, row]  of the nth list that drops down
+  ["drop", path…]          files onto the window
+  ["resize", width, height]
+  ["respond", response]    to the dialog for files
+  ["pauses"]               begin to measure how long the main loop was away
+and answer with what the window then shows: {"title", "texts", "picture", …}.
 """
 
 import contextlib
@@ -91,10 +98,12 @@ class Screen:
 class Program:
     """A program that runs on a screen, and is told what to do."""
 
-    def __init__(self, screen, folder, language, path, *arguments):
+    def __init__(self, screen, folder, language, path, *arguments, **variables):
         environment = {**os.environ, 'DISPLAY': screen.display, 'GDK_BACKEND': 'x11',
                        'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
-                       'HOME': str(folder), 'XDG_CONFIG_HOME': str(folder), 'LC_ALL': 'C.UTF-8'}
+                       'HOME': str(folder), 'LC_ALL': 'C.UTF-8', **variables}
+        for kind in ('CONFIG', 'STATE', 'DATA', 'CACHE'):
+            environment[f'XDG_{kind}_HOME'] = str(folder / kind.lower())
         self.screen, self.folder = screen, folder
         self.errors = open(folder / 'errors', 'w+')
         self.process = subprocess.Popen(

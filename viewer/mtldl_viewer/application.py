@@ -88,7 +88,7 @@ class Application(toolkit.Application):
 
         open_uri = Gio.SimpleAction(name='open-uri', parameter_type=GLib.VariantType('s'))
         open_uri.connect('activate', lambda _, uri: self.open_files(
-            [Gio.File.new_for_uri(uri.get_string())], self.get_active_window()))
+            [Gio.File.new_for_uri(uri.get_string())], self.get_last_window()))
         self.add_action(open_uri)
 
         style = Gio.SimpleAction.new_stateful('style', GLib.VariantType('s'),
@@ -118,14 +118,14 @@ class Application(toolkit.Application):
         window.view.picture.task.cancel()
         width, height = window.get_default_size()
         self.state.set(width=width, height=height, maximized=window.is_maximized(),
-                       details=window.panes.show_details)
+                       details=window.panes.wants_details())
         return False
 
     def do_activate(self):
         self.make_window().present()
 
     def do_open(self, files, n_files, hint):
-        self.open_files(files, self.get_active_window())
+        self.open_files(files, self.get_last_window())
 
     def open_files(self, files, window=None):
         """A window for each file: the given one if it is empty. The window of a file that is
@@ -142,12 +142,19 @@ class Application(toolkit.Application):
                 window.begin_opening(file)
                 window.present()
 
+    def list_windows(self):
+        """Those of files, the one that was used last first."""
+        return [window for window in self.get_windows() if isinstance(window, Window)]
+
+    def get_last_window(self):
+        return next(iter(self.list_windows()), None)
+
     def find_window(self, file):
-        return next((window for window in self.get_windows() if isinstance(window, Window)
-                     and window.tensors is not None and window.file.equal(file)), None)
+        return next((window for window in self.list_windows()
+                     if window.tensors is not None and window.file.equal(file)), None)
 
     def choose_files(self):
-        window = self.get_active_window()
+        window = self.get_last_window()
         # It has to be kept while it is open.
         self.chooser = Gtk.FileChooserNative(title=_('Open Tensors'), transient_for=window,
                                              modal=True, select_multiple=True,
@@ -176,7 +183,7 @@ class Application(toolkit.Application):
         return sorted(items, key=lambda item: -item.get_modified().to_unix())[:MAX_RECENT]
 
     def quit_all(self):
-        for window in self.get_windows():
+        for window in self.list_windows():
             window.close()
         self.quit()
 
@@ -189,15 +196,13 @@ class Application(toolkit.Application):
 
     def show_about(self):
         toolkit.show_about(
-            self.get_active_window(), _('Tensor Viewer'), ID, self.version,
+            self.get_last_window(), _('Tensor Viewer'), ID, self.version,
             comments=_('Shows the tensors in safetensors, .npy and .npz files as pictures.'),
             developers=[_('The authors of mtldl')], license_type=Gtk.License.LGPL_2_1)
 
     def show_shortcuts(self):
-        window = self.get_active_window()
         shortcuts = make_shortcuts_window()
-        if window is not None:
-            shortcuts.set_transient_for(window)
+        shortcuts.set_transient_for(self.get_last_window())
         shortcuts.present()
 
 
@@ -216,8 +221,7 @@ def make_shortcuts_window():
     section = to_xml('GtkShortcutsSection', {'section-name': 'shortcuts', 'visible': '1'}, groups)
     builder = Gtk.Builder()
     builder.add_from_string('<interface><object class="GtkShortcutsWindow" id="window">'
-                            f'<property name="modal">1</property>{section}</object></interface>',
-                            -1)
+                            f'<property name="modal">1</property>{section}</object></interface>')
     return builder.get_object('window')
 
 

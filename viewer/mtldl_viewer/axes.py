@@ -108,16 +108,18 @@ class AxesBar(Gtk.Box):
     """Lets the user choose. Calls changed() after each change."""
 
     def __init__(self, changed):
-        super().__init__(orientation=Gtk.Orientation.VERTICAL)
+        super().__init__(orientation=Gtk.Orientation.VERTICAL, spacing=6)
         self.changed = changed
         self.choice = None
         self.shape = ()
         self.filling = False
-        self.flow = Gtk.FlowBox(selection_mode=Gtk.SelectionMode.NONE, column_spacing=12,
-                                row_spacing=6, max_children_per_line=64)
+        self.roles = Gtk.Box(spacing=12)
+        self.indices = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+        self.append(Gtk.ScrolledWindow(child=self.roles, propagate_natural_width=True,
+                                       vscrollbar_policy=Gtk.PolicyType.NEVER))
         # Tensors have up to 64 axes.
-        self.append(Gtk.ScrolledWindow(child=self.flow, propagate_natural_height=True,
-                                       max_content_height=150,
+        self.append(Gtk.ScrolledWindow(child=self.indices, propagate_natural_height=True,
+                                       max_content_height=110,
                                        hscrollbar_policy=Gtk.PolicyType.NEVER))
 
     def show_shape(self, shape):
@@ -128,8 +130,9 @@ class AxesBar(Gtk.Box):
 
     def fill(self):
         self.filling = True
-        while (child := self.flow.get_child_at_index(0)) is not None:
-            self.flow.remove(child)
+        for box in (self.roles, self.indices):
+            while (child := box.get_first_child()) is not None:
+                box.remove(child)
         self.set_visible(len(self.shape) > 1)
         if len(self.shape) > 1:
             axes = range(len(self.shape))
@@ -143,24 +146,18 @@ class AxesBar(Gtk.Box):
                     self.add_index(axis)
         self.filling = False
 
-    def add_labelled(self, title, *widgets):
-        box = Gtk.Box(spacing=6)
-        label = Gtk.Label(label=title, xalign=0)
-        box.append(label)
-        for widget in widgets:
-            box.append(widget)
-            toolkit.name(widget, title)
-        child = Gtk.FlowBoxChild(child=box, focusable=False)
-        self.flow.append(child)
-
     def add_role(self, role, title, axes):
         texts = [_('None') if axis is None else
-                 _('Axis {axis} ({extent})').format(axis=axis, extent=self.shape[axis])
+                 _('{axis} ({extent})').format(axis=axis, extent=self.shape[axis])
                  for axis in axes]
         drop_down = Gtk.DropDown.new_from_strings(texts)
         drop_down.set_selected(list(axes).index(getattr(self.choice, role)))
         drop_down.connect('notify::selected', self.role_changed, role, list(axes))
-        self.add_labelled(title, drop_down)
+        toolkit.name(drop_down, title)
+        box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+        box.append(Gtk.Label(label=title, xalign=0, css_classes=['caption', 'dim-label']))
+        box.append(drop_down)
+        self.roles.append(box)
 
     def add_index(self, axis):
         adjustment = Gtk.Adjustment(lower=0, upper=self.shape[axis] - 1, step_increment=1,
@@ -170,7 +167,13 @@ class AxesBar(Gtk.Box):
         slider = Gtk.Scale(adjustment=adjustment, width_request=90, hexpand=True, digits=0,
                            round_digits=0)
         button = Gtk.SpinButton(adjustment=adjustment, numeric=True)
-        self.add_labelled(_('Axis {}').format(axis), slider, button)
+        title = _('Axis {}').format(axis)
+        row = Gtk.Box(spacing=6)
+        row.append(Gtk.Label(label=title, xalign=0))
+        for widget in (slider, button):
+            row.append(widget)
+            toolkit.name(widget, title)
+        self.indices.append(row)
 
     def role_changed(self, drop_down, _, role, axes):
         if not self.filling:

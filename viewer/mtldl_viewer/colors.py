@@ -44,6 +44,8 @@ def kind_of_float8(code):
 
 
 KINDS = bytes(map(kind_of_float8, range(256)))
+# Numbers beyond the scale, which may come from a sample, have the colours of its ends.
+LIMITS = bytes(min(step, N_STEPS - 1) for step in range(256))
 
 
 class Scale(NamedTuple):
@@ -68,19 +70,20 @@ def has_others(view):
     return str(view.dtype).startswith(FLOATS)
 
 
-def read_steps(task, view, scale, done):
-    """Calls done() with the step of each element, as bytes."""
+def read_bytes(task, view, factors, limits, done):
+    """Calls done() with a byte for each element: limits[element * factor + offset], NAN_STEP or
+    INFINITE_STEP."""
     steps = Mtl.StridedView.new_empty(HOST, Mtl.DType.UINT8, view.shape)
 
     def mark_others(_):
         # Scaled like this, any number is small, but NaN stays NaN and infinity infinite.
         kinds = Mtl.StridedView.new_empty(HOST, Mtl.DType.FLOAT8_E5M2, view.shape)
         task.run(kinds.copy_scaled_from_async, kinds.copy_scaled_from_finish,
-                 lambda _: done(merge(bytes(steps), bytes(kinds))), view, 1e-305)
+                 lambda _: done(merge(bytes(steps).translate(limits), bytes(kinds))), view, 1e-305)
 
     task.run(steps.copy_scaled_from_async, steps.copy_scaled_from_finish,
-             mark_others if has_others(view) else lambda _: done(bytes(steps)),
-             view, *scale.get_factors())
+             mark_others if has_others(view) else lambda _: done(bytes(steps).translate(limits)),
+             view, *factors)
 
 
 def merge(steps, kinds):
@@ -102,7 +105,8 @@ def color_steps(steps, rows, columns):
 
 def read_heat_map(task, matrix, scale, done):
     """Calls done() with the pixels of [rows, columns]."""
-    read_steps(task, matrix, scale, lambda steps: done(color_steps(steps, *matrix.shape)))
+    read_bytes(task, matrix, scale.get_factors(), LIMITS,
+               lambda steps: done(color_steps(steps, *matrix.shape)))
 
 
 def read_image(task, image, scale, done):

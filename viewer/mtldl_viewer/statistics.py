@@ -12,10 +12,11 @@ from gettext import gettext as _
 from gi.repository import Graphene, Gsk, Gtk
 
 from . import text, toolkit
-from .colors import COLORS, INFINITE, N_STEPS, NAN, Scale, mix, read_steps, to_rgba
+from .colors import COLORS, INFINITE, N_STEPS, NAN, Scale, mix, read_bytes, to_rgba
 
 MAX_SAMPLES = 512           # along rows and columns
 N_BARS = 64
+LAST_BAR = bytes(min(place, N_BARS - 1) for place in range(256))
 
 
 def begin_statistics(task, view, done, progress=None):
@@ -43,14 +44,13 @@ def find_scale(statistics, is_image=False):
 
 def read_histogram(task, sample, scale, done):
     """Calls done() with how many elements of a sample belong to each bar."""
-    def add_up(steps):
-        bars = [0] * N_BARS
-        for step, n_elements in Counter(steps).items():
-            if step < N_STEPS:
-                bars[step * N_BARS // N_STEPS] += n_elements
-        done(bars)
+    def add_up(places):
+        counts = Counter(places)
+        done([counts[place] for place in range(N_BARS)])
 
-    read_steps(task, sample, scale, add_up)
+    # One more than there are bars, and half a bar lower, as the library rounds.
+    factor, offset = scale.get_factors(N_BARS + 1)
+    read_bytes(task, sample, (factor, offset - 0.5), LAST_BAR, add_up)
 
 
 class Histogram(Gtk.Widget):

@@ -162,8 +162,8 @@ class Title(Gtk.Box):
 
 
 class Panes(Gtk.Widget):
-    """A list, content and details beside each other. Where there is no space for all, the
-    details cover the others, and the list the content."""
+    """A list, content and details beside each other. Where there is less space, only one of the
+    list and the details is shown, and where there is little, it covers the content."""
 
     WIDE, MEDIUM = 860, 560
 
@@ -173,16 +173,36 @@ class Panes(Gtk.Widget):
     def __init__(self, listed, content, details):
         super().__init__(hexpand=True, vexpand=True)
         self.children = [listed, content, details]
+        self.was_wide = True
+        self.kept_details = False       # while there is no space for them
         for child in self.children:
             child.set_parent(self)
-        for name in ('show-list', 'show-details'):
-            self.connect(f'notify::{name}', lambda *_: self.queue_resize())
+        self.connect('notify::show-list', self.make_space, 'show_details')
+        self.connect('notify::show-details', self.make_space, 'show_list')
+
+    def make_space(self, _, changed, other):
+        if not self.was_wide and self.get_property(changed.name):
+            self.set_property(other, False)
+        self.queue_resize()
+
+    def follow_width(self):
+        is_wide = self.get_width() >= self.WIDE
+        if is_wide != self.was_wide:
+            self.was_wide = is_wide
+            if is_wide:
+                self.show_list, self.show_details = True, self.kept_details
+            else:
+                self.kept_details, self.show_details = self.show_details, False
+        return GLib.SOURCE_REMOVE
+
+    def wants_details(self):
+        return self.show_details if self.was_wide else self.kept_details
 
     def choose(self, width):
-        """Which of the three are shown, and which of them is preferred to the right."""
+        """Which of the three are shown."""
         shown = [self.show_list, True, self.show_details]
         if width < self.WIDE and all(shown):
-            shown[0] = False
+            shown[2] = False
         if width < self.MEDIUM and (shown[0] or shown[2]):
             shown[1] = False
         return shown
@@ -198,6 +218,8 @@ class Panes(Gtk.Widget):
         return minimum, max(minimum, natural), -1, -1
 
     def do_size_allocate(self, width, height, _baseline):
+        if (width >= self.WIDE) != self.was_wide:
+            GLib.idle_add(self.follow_width)
         shown = self.choose(width)
         least = [child.measure(Gtk.Orientation.HORIZONTAL, -1)[0] for child in self.children]
         widths = [max(least[0], min(360, width * 28 // 100)), 0, max(least[2], 260)]

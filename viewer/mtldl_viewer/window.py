@@ -50,10 +50,10 @@ class Window(Gtk.ApplicationWindow):
     def make_header(self):
         self.title = toolkit.Title()
         header = Gtk.HeaderBar(title_widget=self.title)
-        self.list_button = Gtk.ToggleButton(icon_name='view-list-symbolic',
+        self.list_button = Gtk.ToggleButton(icon_name='sidebar-show-symbolic',
                                             tooltip_text=_('List of Tensors'),
                                             action_name='win.show-list')
-        self.details_button = Gtk.ToggleButton(icon_name='dialog-information-symbolic',
+        self.details_button = Gtk.ToggleButton(icon_name='sidebar-show-right-symbolic',
                                                tooltip_text=_('Statistics'),
                                                action_name='win.show-details')
         self.recent_menu = Gio.Menu()
