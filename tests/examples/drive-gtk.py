@@ -7,9 +7,11 @@ its input says; see gtk_program.py.
 """
 
 import json
+import os
 import runpy
 import sys
 import time
+import traceback
 
 import gi
 
@@ -119,18 +121,36 @@ ACTIONS = {
     'resize': resize,
     'pauses': begin_pauses,
     'save': lambda window, path: get_drawing(window)[1].get_paintable().save_to_png(path),
+    'recent': lambda window: window.fill_recent_menu(),
     'respond': lambda window, response: Gio.Application.get_default().chooser.emit('response',
                                                                                   response),
 }
 
 
+clipboard = {'text': None}
+
+
 def get_clipboard_text(window):
-    """What the program itself has put there."""
-    content = window.get_clipboard().get_content()
-    if content is None:
-        return None
-    value = GObject.Value(str)
-    return value.get_value() if content.get_value(value) else None
+    """What was in it when it was asked for the last time."""
+    def read(source, result):
+        try:
+            clipboard['text'] = source.read_text_finish(result)
+        except GLib.Error:
+            clipboard['text'] = None    # nothing, or no text
+
+    window.get_clipboard().read_text_async(None, read)
+    return clipboard['text']
+
+
+def get_style(application):
+    style = application.lookup_action('style') if application else None
+    return style.get_state().get_string() if style else None
+
+
+def get_recent(window):
+    menu = getattr(window, 'recent_menu', None)
+    return [menu.get_item_attribute_value(place, 'target', None).get_string()
+            for place in range(menu.get_n_items() if menu else 0)]
 
 
 def describe(window):
@@ -144,10 +164,13 @@ def describe(window):
               'windows': [window.get_title() for window in Gtk.Window.get_toplevels()],
               'kinds': [type(window).__name__ for window in Gtk.Window.get_toplevels()],
               'size': [window.get_width(), window.get_height()],
+              'default_size': list(window.get_default_size()),
               'pause': pauses['longest'],
               'choosing': getattr(application, 'chooser', None) is not None,
               'bars': next((widget.bars for widget in walk(window) if hasattr(widget, 'bars')),
                            None),
+              'style': get_style(application),
+              'recent': get_recent(window),
               'progress': [bar.get_fraction() for bar in find(Gtk.ProgressBar, window)],
               'clipboard': get_clipboard_text(window),
               'actions': [name for name in (window.list_actions() if application else [])
@@ -181,13 +204,21 @@ def answer_line(commands, result):
     if line is None:
         Gio.Application.get_default().quit()
         return
-    window = get_window()
+    try:
+        print(json.dumps(answer(line)), flush=True)
+    except Exception:
+        # Whoever asked would wait for ever.
+        traceback.print_exc()
+        os._exit(3)
+    read_next(commands)
+
+
+def answer(line):
     if line:
         action, *arguments = json.loads(line)
-        ACTIONS[action](window, *arguments)
-        window = get_window()
-    print(json.dumps(describe(window) if window else {}), flush=True)
-    read_next(commands)
+        ACTIONS[action](get_window(), *arguments)
+    window = get_window()
+    return describe(window) if window else {}
 
 
 read_next(Gio.DataInputStream.new(Gio.UnixInputStream.new(0, False)))

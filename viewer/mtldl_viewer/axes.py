@@ -4,13 +4,15 @@
 from dataclasses import dataclass, field, replace
 from gettext import gettext as _
 
-from gi.repository import GLib, Gtk
+from gi.repository import GLib, Gtk, Mtl
 
 from . import toolkit
 
 MAX_CHANNELS = 4
 IMAGES = (1, 3, 4)          # channels that are taken for such without being asked
 SHORT = 8                   # fewer elements than these along an axis make no picture
+PARTS = {'complex32': Mtl.DType.FLOAT16, 'complex64': Mtl.DType.FLOAT32,
+         'complex128': Mtl.DType.FLOAT64}
 STRIPE = 16                 # nor does an axis that is so many times as long as the other
 
 
@@ -87,7 +89,11 @@ def choose(choice, role, axis, shape):
 
 
 def cut(tensor, choice):
-    """Returns the slice that is shown, in the order of rows, columns, channels."""
+    """Returns the slice that is shown, in the order of rows, columns, channels; of complex
+    numbers the real parts."""
+    real = PARTS.get(str(tensor.dtype))
+    if real is not None:
+        tensor = tensor.unsqueeze(-1).reinterpret(real)[..., 0]
     if tensor.ndim == 0:
         return tensor
     return tensor[choice.get_index()].permute(choice.get_order())

@@ -183,10 +183,13 @@ class StatisticsPanel(Gtk.Box):
         self.bar.set_fraction(done / total if total else 0)
         self.busy.set_visible(True)
 
-    def show_statistics(self, statistics, is_exact):
+    def show_statistics(self, statistics, is_exact, is_complex=False):
         for key, value in self.values.items():
             number = getattr(statistics, key)
             shown = text.count(number) if key == 'count' else text.number(number)
             value.set_text(shown)
         self.busy.set_visible(False)
-        self.set_note('' if is_exact else _('From a sample of the elements'))
+        notes = [_('Of the real parts')] if is_complex else []
+        if not is_exact:
+            notes.append(_('From a sample of the elements'))
+        self.set_note('\n'.join(notes))

@@ -155,7 +155,7 @@ class TensorView(Gtk.Box):
         is_image = choice.channels is not None
         scale = statistics.find_scale(found, is_image)
         self.scale.show_scale(scale, is_exact, is_image, has_others(part))
-        self.panel.show_statistics(found, is_exact)
+        self.panel.show_statistics(found, is_exact, str(self.tensor.dtype) in axes.PARTS)
         self.picture.show_matrix(axes.make_matrix(part, choice), scale)
         statistics.read_histogram(self.task, sample, statistics.find_scale(found),
                                   self.panel.histogram.show_bars)
@@ -175,9 +175,7 @@ class TensorView(Gtk.Box):
         shown = ', '.join(':' if part == slice(None) else str(part) for part in index)
         try:
             self.check()
-            element = self.tensor[tuple(index)] if index else self.tensor.item()
-            if not isinstance(element, (int, float, complex)):
-                element = element.tolist()
-            self.element.set_text(f'[{shown}] = {element}')
+            # As a view, it prints with the digits that its type has.
+            self.element.set_text(f'[{shown}] = {self.tensor[(*index, ...)]}')
         except ERRORS:
             pass

@@ -3,7 +3,7 @@
 
 from gettext import gettext as _
 
-from gi.repository import Gdk, Gio, GObject, Gtk, Mtl
+from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, Pango
 
 from . import code, text, toolkit
 from .background import FileState, Task
@@ -95,7 +95,7 @@ class Window(Gtk.ApplicationWindow):
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=12, margin_top=12,
                       margin_bottom=12, margin_start=12, margin_end=12)
         self.heading = Gtk.Label(xalign=0, selectable=True, wrap=True, css_classes=['heading'],
-                                 wrap_mode=2)
+                                 wrap_mode=Pango.WrapMode.WORD_CHAR)
         self.summary = Gtk.Label(xalign=0, wrap=True, css_classes=['dim-label'])
         copies = Gtk.Box(spacing=6, homogeneous=True)
         for title, action in ((_('Python'), 'win.copy-python'),
@@ -146,7 +146,7 @@ class Window(Gtk.ApplicationWindow):
             title = text.printable(item.get_display_name(), 60).replace('_', '__')
             menu_item = Gio.MenuItem.new(title, None)
             menu_item.set_action_and_target_value('app.open-uri',
-                                                  GObject.Variant('s', item.get_uri()))
+                                                  GLib.Variant('s', item.get_uri()))
             self.recent_menu.append_item(menu_item)
 
     # The file
@@ -233,7 +233,7 @@ class Window(Gtk.ApplicationWindow):
         try:
             self.monitor = file.monitor_file(Gio.FileMonitorFlags.WATCH_MOVES, None)
             self.monitor.connect('changed', lambda *arguments: self.tell_of_change(arguments[-1]))
-        except (OSError, ValueError, GObject.GError):
+        except (OSError, ValueError, GLib.Error):
             self.monitor = None
 
     def tell_of_change(self, event):
