@@ -57,7 +57,8 @@ class Histogram(Gtk.Widget):
     """Bars in the colours of the scale."""
 
     def __init__(self):
-        super().__init__(height_request=96, width_request=160)
+        super().__init__(height_request=96, width_request=160,
+                         accessible_role=Gtk.AccessibleRole.IMG)
         self.bars = []
         toolkit.name(self, _('Histogram'))
 
@@ -80,7 +81,7 @@ class Ramp(Gtk.Widget):
     """The colours from the least number to the greatest."""
 
     def __init__(self, **properties):
-        super().__init__(height_request=12, **properties)
+        super().__init__(height_request=12, accessible_role=Gtk.AccessibleRole.IMG, **properties)
         self.is_grey = False
         toolkit.name(self, _('Scale of colours'))
 
@@ -100,7 +101,8 @@ class Ramp(Gtk.Widget):
 
 class Swatch(Gtk.Widget):
     def __init__(self, color):
-        super().__init__(width_request=12, height_request=12, valign=Gtk.Align.CENTER)
+        super().__init__(width_request=12, height_request=12, valign=Gtk.Align.CENTER,
+                         accessible_role=Gtk.AccessibleRole.PRESENTATION)
         self.color = color
 
     def do_snapshot(self, snapshot):
@@ -164,8 +166,8 @@ class StatisticsPanel(Gtk.Box):
         toolkit.name(self.bar, _('Elements read'))
         self.busy = Gtk.Box(spacing=6, visible=False)
         self.busy.append(self.bar)
-        self.busy.append(Gtk.Button(icon_name='process-stop-symbolic', has_frame=False,
-                                    tooltip_text=_('Stop Reading'), action_name='win.stop'))
+        self.busy.append(toolkit.make_button(Gtk.Button, 'process-stop-symbolic',
+                                             _('Stop Reading'), 'win.stop', has_frame=False))
         self.append(self.busy)
 
     def clear(self):

@@ -54,12 +54,12 @@ class TensorView(Gtk.Box):
         ratio = Gtk.Label(width_chars=7, css_classes=['numeric'])
         self.picture.connect('notify::ratio', lambda *_: ratio.set_text(self.picture.ratio))
         for icon, title, action in (('zoom-out', _('Zoom Out'), 'win.zoom-out'),
-                                    (None, '', ''),
                                     ('zoom-in', _('Zoom In'), 'win.zoom-in'),
                                     ('zoom-fit-best', _('Fit the Window'), 'win.zoom-fit')):
-            bar.append(ratio if icon is None else Gtk.Button(
-                icon_name=f'{icon}-symbolic', tooltip_text=title, action_name=action,
-                has_frame=False))
+            bar.append(toolkit.make_button(Gtk.Button, f'{icon}-symbolic', title, action,
+                                           has_frame=False))
+            if action == 'win.zoom-out':
+                bar.append(ratio)
         return bar
 
     def has_picture(self):

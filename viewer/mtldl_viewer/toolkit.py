@@ -36,6 +36,13 @@ def describe(widget, description):
     widget.update_property([Gtk.AccessibleProperty.DESCRIPTION], [description])
 
 
+def make_button(kind, icon_name, title, action_name, **properties):
+    """A button with an icon alone, whose title is told by a tooltip."""
+    button = kind(icon_name=icon_name, tooltip_text=title, action_name=action_name, **properties)
+    name(button, title)
+    return button
+
+
 def set_style(style):
     """style: 'default', 'light' or 'dark'"""
     if Adw:
@@ -171,7 +178,7 @@ class Panes(Gtk.Widget):
     show_details = GObject.Property(type=bool, default=False)
 
     def __init__(self, listed, content, details):
-        super().__init__(hexpand=True, vexpand=True)
+        super().__init__(hexpand=True, vexpand=True, accessible_role=Gtk.AccessibleRole.GROUP)
         self.children = [listed, content, details]
         self.was_wide = True
         self.kept_details = False       # while there is no space for them

@@ -50,20 +50,18 @@ class Window(Gtk.ApplicationWindow):
     def make_header(self):
         self.title = toolkit.Title()
         header = Gtk.HeaderBar(title_widget=self.title)
-        self.list_button = Gtk.ToggleButton(icon_name='sidebar-show-symbolic',
-                                            tooltip_text=_('List of Tensors'),
-                                            action_name='win.show-list')
-        self.details_button = Gtk.ToggleButton(icon_name='sidebar-show-right-symbolic',
-                                               tooltip_text=_('Statistics'),
-                                               action_name='win.show-details')
+        self.list_button = toolkit.make_button(Gtk.ToggleButton, 'sidebar-show-symbolic',
+                                               _('List of Tensors'), 'win.show-list')
+        self.details_button = toolkit.make_button(
+            Gtk.ToggleButton, 'sidebar-show-right-symbolic', _('Statistics'), 'win.show-details')
         self.recent_menu = Gio.Menu()
         menu_button = Gtk.MenuButton(icon_name='open-menu-symbolic', primary=True,
                                      tooltip_text=_('Main Menu'), menu_model=self.make_menu())
         toolkit.name(menu_button, _('Main Menu'))
         menu_button.connect('notify::active', lambda *_: self.fill_recent_menu())
         header.pack_start(self.list_button)
-        header.pack_start(Gtk.Button(icon_name='document-open-symbolic', action_name='app.open',
-                                     tooltip_text=_('Open…')))
+        header.pack_start(toolkit.make_button(Gtk.Button, 'document-open-symbolic', _('Open…'),
+                                              'app.open'))
         header.pack_end(menu_button)
         header.pack_end(self.details_button)
         return header
