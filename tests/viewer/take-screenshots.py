@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""take-screenshots.py PROGRAM FOLDER
+
+What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture.
+"""
+
+import pathlib
+import struct
+import sys
+import tempfile
+import time
+import zlib
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'examples'))
+
+import numpy as np
+from gtk_program import Program, Screen, write_safetensors
+
+SIZE = 128
+SELECTED = 'encoder.position.weight'
+PICTURE = 'input.picture'
+
+
+def make_positions(n_positions, base):
+    """Sines and cosines of ever longer waves, as transformers tell positions by."""
+    waves = np.outer(np.arange(n_positions) / 2, base ** -np.linspace(0, 1, SIZE // 2))
+    return np.hstack([np.sin(waves), np.cos(waves)])
+
+
+def make_picture():
+    """Hills under a sky, as floats from 0 to 1."""
+    down, right = np.mgrid[0:1:240j, 0:1:320j]
+    picture = np.stack([0.45 + 0.5 * down, 0.6 + 0.25 * down, 0.95 - 0.3 * down], axis=-1)
+    sun = np.hypot((right - 0.72) * 1.33, down - 0.42) < 0.1
+    picture[sun] = 1, 0.93, 0.7
+    for level, color in ((0.6, (0.35, 0.45, 0.6)), (0.75, (0.22, 0.36, 0.4)),
+                         (0.88, (0.1, 0.22, 0.2))):
+        hills = down > level + 0.08 * np.sin(right * 9 * level + 9 * level) * np.cos(right * 4)
+        picture[hills] = color
+    return picture.astype('f4')
+
+
+def make_model():
+    random = np.random.default_rng(1)
+    positions = np.stack([make_positions(110, base) for base in (25, 1000)])
+    model = {'encoder.embedding.weight': ('BF16', np.zeros((8000, SIZE), 'u2')),
+             SELECTED: ('F16', positions.astype('f2')),
+             PICTURE: ('F32', make_picture())}
+    shapes = {'attention.qkv.weight': (3, SIZE, SIZE), 'attention.qkv.bias': (3, SIZE),
+              'mlp.weight': (SIZE, 4 * SIZE), 'norm.weight': (SIZE,)}
+    for layer in (0, 1, 10):
+        for part, shape in shapes.items():
+            values = random.normal(size=shape).astype('f4')
+            model[f'encoder.layers.{layer}.{part}'] = ('F32', values)
+    return model
+
+
+def save(pixels, path):
+    """Without a filter for rows, as GdkPixbuf has them, a PNG of even areas is smaller."""
+    rows, columns = (1 + np.argwhere(pixels.any(axis=-1)).max(axis=0)).tolist()
+    lines = np.zeros((rows, 1 + 3 * columns), np.uint8)
+    lines[:, 1:] = pixels[:rows, :columns].reshape(rows, -1)
+    chunks = {b'IHDR': struct.pack('>IIBBBBB', columns, rows, 8, 2, 0, 0, 0),
+              b'IDAT': zlib.compress(lines.tobytes(), 9), b'IEND': b''}
+    pathlib.Path(path).write_bytes(b'\x89PNG\r\n\x1a\n' + b''.join(
+        struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+        for kind, data in chunks.items()))
+
+
+def main(viewer, out):
+    with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
+        folder = pathlib.Path(name)
+        write_safetensors(folder / 'model.safetensors', make_model())
+        program = Program(screen, folder, 'python', viewer, folder / 'model.safetensors')
+
+        def select(search):
+            program.ask('type', search)
+            program.wait(lambda shown: 'picture' in shown and any(
+                search in text for text in shown['texts'][-30:]), search)
+            program.ask('type', '')
+
+        def take(name):
+            program.wait(program.is_seen, 'it on the screen')
+            time.sleep(1)       # until nothing moves any more
+            save(screen.get_pixels(), pathlib.Path(out) / name)
+
+        program.wait(lambda shown: 'picture' in shown, 'a picture')
+        program.ask('resize', 1180, 700)
+        select(SELECTED)
+        program.ask('spin', 0, 1)
+        program.ask('activate', 'win.zoom-fit')
+        program.wait(lambda shown: shown['picture']['size'] == [440, 512], 'the whole picture')
+        program.ask('point', 300, 200)
+        take('tensor-viewer.png')
+
+        select(PICTURE)
+        program.ask('activate', 'app.style', 'dark')
+        program.ask('activate', 'win.zoom-in')
+        program.ask('activate', 'win.zoom-fit')
+        take('tensor-viewer-dark.png')
+        program.close()
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
