@@ -344,7 +344,7 @@ def check_files(start, folder):
         viewer.do('drop', str(folder / 'array.npy'))
         shown = viewer.wait(lambda shown: 'array.npy' in shown.get('windows', ()), 'a window')
         assert sorted(shown['windows']) == ['array.npy', 'nothing'], shown
-        viewer.wait_for_picture(get_picture(NORMAL, 2))
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
         assert '(no name)' in viewer.do()['texts'], viewer.do()
         # One that cannot is told of, and what is shown remains.
         viewer.do('drop', str(folder / 'text'))
@@ -376,11 +376,11 @@ def check_changes(start, folder):
     path = folder / 'changing.npy'
     np.save(path, NORMAL)
     with Viewer(start, path) as viewer:
-        viewer.wait_for_picture(get_picture(NORMAL, 2))
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
         np.save(folder / 'next.npy', -2 * NORMAL)
         os.replace(folder / 'next.npy', path)
         viewer.wait_for_text('The file has changed.')
-        viewer.wait_for_picture(get_picture(NORMAL, 2))
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
         viewer.do('click', 'Reload')
         viewer.wait_for_picture(get_picture(-2 * NORMAL, 4))
 
@@ -390,7 +390,7 @@ def check_changes(start, folder):
         viewer.wait_for_text('8 : 1')
         np.save(path, NORMAL)
         viewer.do('activate', 'win.reload')
-        viewer.wait_for_picture(get_picture(NORMAL, 2))
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
 
         # Reading past the new end would be the program's own end.
         os.truncate(path, 200)

@@ -230,6 +230,7 @@ class Window(Gtk.ApplicationWindow):
     def watch(self, file):
         try:
             self.monitor = file.monitor_file(Gio.FileMonitorFlags.WATCH_MOVES, None)
+            self.monitor.set_rate_limit(200)
             self.monitor.connect('changed', lambda *arguments: self.tell_of_change(arguments[-1]))
         except (OSError, ValueError, GLib.Error):
             self.monitor = None
