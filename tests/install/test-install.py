@@ -28,7 +28,7 @@ from peers import find_python_with
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
-                     'tools']
+                     'tools', 'viewer']
 BINARY_PARTS = {'pixbuf', 'python', 'tools'} # each has one, beside the library's
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
@@ -365,6 +365,25 @@ class InstallTest:
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
 
+    def test_viewer(self):
+        """The viewer starts without an environment, as from a desktop, which knows it."""
+        help_text = run([self.prefix / 'bin' / 'mtldl-viewer', '--help'], self.folder,
+                        self.bare_env)
+        if 'mtldl-viewer [OPTION' not in help_text:
+            raise Failure(help_text)
+        share = self.prefix / 'share'
+        for name in ('applications/org.mtldl.Viewer.desktop',
+                     'dbus-1/services/org.mtldl.Viewer.service',
+                     'icons/hicolor/scalable/apps/org.mtldl.Viewer.svg',
+                     'icons/hicolor/symbolic/apps/org.mtldl.Viewer-symbolic.svg',
+                     'metainfo/org.mtldl.Viewer.metainfo.xml',
+                     'mime/packages/org.mtldl.Viewer.xml'):
+            if not (share / name).is_file():
+                raise Failure(f'{name} is missing')
+        service = (share / 'dbus-1/services/org.mtldl.Viewer.service').read_text()
+        if f'Exec={self.prefix}/bin/mtldl-viewer ' not in service:
+            raise Failure(service)
+
     def tests(self):
         yield self.test_installs_into_the_prefix
         yield self.test_c
@@ -385,6 +404,8 @@ class InstallTest:
         if 'python' in self.parts:
             yield self.test_python
             yield self.test_python_folder
+        if 'viewer' in self.parts:
+            yield self.test_viewer
         if 'gjs' in self.parts:
             yield self.test_gjs
             yield self.test_gjs_legacy

@@ -75,6 +75,8 @@ class Application(toolkit.Application):
         GLib.set_application_name(_('Tensor Viewer'))
 
     def do_startup(self):
+        # Desktops find the program of a window by this.
+        GLib.set_prgname(ID)
         toolkit.Application.do_startup(self)
         self.state = State()
         Gtk.IconTheme.get_for_display(Gdk.Display.get_default()).add_search_path(self.icons)
@@ -226,5 +228,4 @@ def make_shortcuts_window():
 
 
 def main(arguments, version, icons):
-    GLib.set_prgname(ID)
     return Application(version, icons).run(arguments)
