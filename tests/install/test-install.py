@@ -30,6 +30,7 @@ OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
                      'tools', 'viewer']
 BINARY_PARTS = {'pixbuf', 'python', 'tools'} # each has one, beside the library's
+CACHES = re.compile('share/(mime/(?!packages/)|applications/mimeinfo.cache|icons/.*[.]cache)')
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
 
@@ -332,7 +333,9 @@ class InstallTest:
         staged = self.folder / 'staged'
         self.install_copy('another/folder', 0o077, TZ='Asia/Kathmandu', DESTDIR=str(staged))
         again = read_files(staged / self.prefix.relative_to('/'))
-        check_equal(sorted(again), sorted(self.installed))
+        # A desktop's caches are not made in a staging folder, but when a package is installed.
+        installed = {path for path in self.installed if not CACHES.match(str(path))}
+        check_equal(sorted(again), sorted(installed))
         check_equal([str(path) for path in again if again[path] != self.installed[path]], [])
 
     def find_dlpack_header(self):
