@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test-viewer.py PROGRAM TOOLKIT [FONT…]: uses mtldl-viewer as a person does.
+"""test-viewer.py PROGRAM TOOLKIT [CHECK…]: uses mtldl-viewer as a person does.
 
 On a screen that nobody sees, with its buttons, actions, keys and lists. What
 the pictures have to be is computed by expected.py, with NumPy.
@@ -497,6 +497,11 @@ def press(viewer, *keys):
                    env=environment)
 
 
+def use_mouse(viewer, *words):
+    environment = {**os.environ, 'DISPLAY': viewer.program.screen.display}
+    subprocess.run(['xdotool', *map(str, words)], check=True, env=environment)
+
+
 def check_keys(start, folder):
     if not shutil.which('xdotool'):
         return
@@ -506,6 +511,16 @@ def check_keys(start, folder):
         viewer.wait_for_text('8 : 1')
         press(viewer, 'ctrl+minus', 'ctrl+minus')
         viewer.wait_for_text('2 : 1')
+        press(viewer, 'ctrl+0')
+        viewer.wait_for_text('4 : 1')
+        top, left = map(int, viewer.do()['picture']['on_window'])
+        use_mouse(viewer, 'mousemove', left + 150, top + 202, 'keydown', 'ctrl', 'click', 4,
+                  'keyup', 'ctrl')
+        viewer.wait_for_text('8 : 1')
+        # What was below the pointer still is.
+        use_mouse(viewer, 'mousemove_relative', 1, 0)
+        viewer.wait(lambda shown: any(f'[50, {column}]' in line for column in (37, 38)
+                                      for line in shown['texts']), 'the element there')
         press(viewer, 'ctrl+0')
         viewer.wait_for_text('4 : 1')
         press(viewer, 'F9')
