@@ -416,7 +416,7 @@ def check_background(start, folder):
         viewer.wait(lambda shown: seen.extend(shown['progress']) or 'picture' in shown, 'a picture')
         shown = viewer.wait(lambda shown: seen.extend(shown['progress'])
                             or get_statistics(shown)['Zeros'] == str(N_LARGE), 'all elements')
-        assert shown['pause'] < 1, shown['pause']
+        assert shown['pause'] < 0.5, shown['pause']
         assert any(0 < fraction < 1 for fraction in seen), seen[-9:]
         status = pathlib.Path(f'/proc/{viewer.program.process.pid}/status').read_text()
         own = int(status.split('RssAnon:')[1].split()[0])
