@@ -453,7 +453,7 @@ testAnyMemory('elements are described and scaled', () => {
     equal(place(view).get_statistics().maximum, 11);
     equal(place(view).get_statistics_full().mean, 5.5);
     equal(view.copy_scaled_from(counting(3, 4), 2, -1), true);
-    equal(view.get(2, 3), 21);
+    equal(fetch(view).get(2, 3), 21);
 });
 
 testAllReached('StridedView', name => !isInBackground(name));
