@@ -342,7 +342,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^convert-|^(kernels|strided-copy)-[^p]|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
+    '^convert-|^(kernels|strided-copy)-[^p]|^(statistics|strided-view-copy-scaled)-|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 
