@@ -49,8 +49,8 @@ static const NamedDType named_dtypes[] = {
 };
 
 /* An integer type of C. */
-#define INT_OF(type) ((MtlDType) (MTL_DTYPE_INT8 & ~0xff | 8 * sizeof (type)))
-#define UINT_OF(type) ((MtlDType) (MTL_DTYPE_UINT8 & ~0xff | 8 * sizeof (type)))
+#define INT_OF(type) ((MtlDType) ((MTL_DTYPE_INT8 & ~0xff) | (8 * sizeof (type))))
+#define UINT_OF(type) ((MtlDType) ((MTL_DTYPE_UINT8 & ~0xff) | (8 * sizeof (type))))
 
 /* NumPy's other names, https://numpy.org/doc/stable/reference/arrays.scalars.html. */
 static const NamedDType numpy_names[] = {
