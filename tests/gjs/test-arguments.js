@@ -37,7 +37,8 @@ function kindOf(type) {
         : tag.replace(/^g(?=u?int)/, '');
 }
 
-// Those that JavaScript passes: not the lengths of arrays, nor what is for C.
+// Those that JavaScript passes: not the lengths of arrays, nor the data of
+// callbacks.
 function kindsOf(func) {
     const all = Array.from({length: GIRepository.callable_info_get_n_args(func)},
         (_, i) => GIRepository.callable_info_get_arg(func, i));
@@ -47,14 +48,24 @@ function kindsOf(func) {
 
     return all.filter((arg, i) => !lengths.includes(i) &&
             GIRepository.arg_info_get_direction(arg) === GIRepository.Direction.IN)
-        .map(arg => kindOf(GIRepository.arg_info_get_type(arg)));
+        .map(arg => kindOf(GIRepository.arg_info_get_type(arg)))
+        .filter(kind => !['void', 'DestroyNotify'].includes(kind));
 }
 
 const TAKEN = {
-    DType: 'float32', File: 'path', StridedView: [1],
-    int32: 1, uint32: 1, int64: 1, uint64: 1,
+    Bytes: new GLib.Bytes([1]), DType: 'float32', File: Gio.File.new_for_path('path'),
+    StridedView: [1],
+    double: 1, 'double[]': [1], int32: 1, uint32: 1, int64: 1, uint64: 1,
     'int32[]': [1], 'uint32[]': [1], 'int64[]': [1], 'uint64[]': [1],
 };
+
+function isEnumeration(kind) {
+    return kind !== 'DType' && typeof Object.values(Mtl[kind] ?? {})[0] === 'number';
+}
+
+function takenBy(kind) {
+    return isEnumeration(kind) ? Object.values(Mtl[kind])[0] : TAKEN[kind] ?? null;
+}
 
 // Calls the override alone: no object, and so nothing that C is asked for.
 function messageOf(owner, name, args) {
@@ -83,7 +94,7 @@ test('every integer is checked', () => {
                     continue;
                 for (const [bad, errorName] of [[0.5, 'TypeError'], ['1', 'TypeError'],
                     [NaN, 'TypeError'], [2 ** 64, 'RangeError'], [-(2 ** 64), 'RangeError']]) {
-                    const args = kinds.map(other => TAKEN[other] ?? null);
+                    const args = kinds.map(takenBy);
                     args[i] = kind.endsWith('[]') ? [bad] : bad;
                     const [seen, message] = messageOf(owner, name, args);
                     ok(seen === errorName && /integer|range of/.test(message),
@@ -94,6 +105,39 @@ test('every integer is checked', () => {
         }
     }
     ok(n > 200, `${n}`);
+});
+
+// gjs takes a string for 0, and whatever is no number for NaN.
+test('every number and every value of an enumeration is checked', () => {
+    let n = 0;
+
+    for (const className of ['Buffer', 'Device', 'Event', 'StridedLayout', 'StridedView',
+        'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
+        for (const func of functionsOf(className)) {
+            const name = func.get_name();
+            const isMethod = GIRepository.function_info_get_flags(func) &
+                GIRepository.FunctionInfoFlags.IS_METHOD;
+            const owner = isMethod ? Mtl[className].prototype : Mtl[className];
+            const kinds = kindsOf(func);
+
+            for (const [i, kind] of kinds.entries()) {
+                const isNumber = /^double(\[\])?$/.test(kind);
+                if (!isNumber && !isEnumeration(kind))
+                    continue;
+                for (const bad of ['a', true, {}]) {
+                    if (bad === true && isNumber)
+                        continue;
+                    const args = kinds.map(takenBy);
+                    args[i] = kind.endsWith('[]') ? [bad] : bad;
+                    const [seen, message] = messageOf(owner, name, args);
+                    ok(seen === 'TypeError' && (isNumber ? /number/ : /A Mtl\./).test(message),
+                        `${className}.${name}, argument ${i} = ${bad}: ${seen} ${message}`);
+                    n++;
+                }
+            }
+        }
+    }
+    ok(n > 60, `${n}`);
 });
 
 test('every element type may be a name', () => {
@@ -113,7 +157,7 @@ test('every element type may be a name', () => {
             for (const i of kinds.keys()) {
                 if (kinds[i] !== 'DType')
                     continue;
-                const args = kinds.map(other => TAKEN[other] ?? null);
+                const args = kinds.map(takenBy);
                 args[i] = 'float33';
                 ok(/float33/.test(messageOf(owner, name, args)[1]), `${className}.${name}`);
                 args[i] = null;
@@ -199,8 +243,15 @@ test('integers that C does not have are errors', () => {
     throwsMtl('OUT_OF_BOUNDS', /2147483647/, () => view.flip(2 ** 31 - 1));
     throwsMtl('OUT_OF_BOUNDS', /9007199254740992/, () => view.select(0, 2 ** 53));
     throws(TypeError, /'1:3, ::2', not 0/, () => view.slice(0));
+    throws(TypeError, /an array of 2$/, () => view.slice([0, 1]));
     equal(view.get(1n, -1), 6);
     equal(view.get([1, 2]), 6);
+    const longs = StridedView.from([[1n, 2n]]);
+    equal([longs.getBigInt(0, -1), longs.getBigInt([0, 0])], [2n, 1n]);
+    throwsMtl('INVALID_ARGUMENT', /^1 index given for 2 dimensions$/, () => longs.getBigInt(0));
+    throwsMtl('INVALID_ARGUMENT', /^3 indices given for 2 dimensions$/,
+        () => longs.getBigInt(0, 0, 0));
+    throwsMtl('OUT_OF_BOUNDS', /Index 2 .* axis 1/, () => longs.getBigInt(0, 2));
     view.set(60, [1, 2]);
     equal(view.select(0n, 1n).toArray(), [4, 5, 60]);
     view.set_int64([0, 0], 2n ** 60n);
@@ -258,8 +309,13 @@ test('views and rows of other kinds are copied', () => {
     equal(Mtl.array([BigInt64Array.of(1n)]).dtype, INT64);
     equal(Mtl.array(new Set([1, 2])).toArray(), [1, 2]);
     equal(Mtl.array([[1, 2], [3, -4]].values(), 'complex64').toArray(), [[1, 2], [3, -4]]);
-    throws(TypeError, /values\[1\] is of type array of 1/,
+    throws(TypeError, /values\[1\] is an array of 1, not an array of 2 as those before it/,
         () => Mtl.array([[1, 2], Int8Array.of(1)]));
+    throws(TypeError, /values\[1\] is null, not a number/, () => Mtl.array([1, null]));
+    throws(TypeError, /values\[0\] is an object of type Mtl.StridedView/, () => Mtl.array([view]));
+    throws(TypeError, /values is null/, () => Mtl.array(null));
+    throws(TypeError, /values is an object of type ArrayBuffer.*new_from_bytes/,
+        () => Mtl.array(new ArrayBuffer(4)));
     for (const values of [undefined, null, 'ab', {}, new ArrayBuffer(4)])
         throws(TypeError, /array, number, bigint or boolean/, () => Mtl.array(values));
 });
@@ -270,12 +326,111 @@ test('wrong arguments are named', () => {
     throws(TypeError, /not 3; a shape is one argument/, () => Mtl.zeros(2, 3));
     throws(TypeError, /undefined/, () => Mtl.zeros());
     throws(TypeError, /“a”/, () => view.copy_from('a'));
-    throws(TypeError, /object/, () => view.copy_from({}));
+    throws(TypeError, /object of type Object/, () => view.copy_from({}));
     throws(TypeError, /null/, () => view.array_equal(null));
     throws(TypeError, /number .* “a”/, () => view.fill('a'));
     throws(TypeError, /number .* undefined/, () => view.fill());
-    throws(TypeError, /number .* 1,2,3/, () => view.fill([1, 2, 3]));
+    throws(TypeError, /number .* an array of 3/, () => view.fill([1, 2, 3]));
+    throws(TypeError, /no element of float64; copy_from/, () => view.set([1, 2, 3], 0, 0));
+    throws(TypeError, /is null, not/, () => view.set(null, 0, 0));
+    throws(TypeError, /path or a Gio.File, not null/, () => Mtl.TensorFile.open(null));
+    throws(TypeError, /not an object of type Gio.Cancellable/,
+        () => new Mtl.TensorFileBuilder().write_async('x.npy', new Gio.Cancellable()));
     throws(TypeError, /Device .* “cpu”/, () => view.to_device('cpu'));
+});
+
+test('missing arguments, and too many', () => {
+    const view = StridedView.from(MATRIX, 'float32');
+
+    throws(TypeError, /^narrow\(\): At least 3 arguments required, but only 2 passed$/,
+        () => view.narrow(1, 0));
+    throws(TypeError, /^to_dtype\(\): At least 1 argument required, but only 0 passed$/,
+        () => view.to_dtype());
+    throws(TypeError, /^copy_scaled_from\(\): At least 2 arguments/,
+        () => view.copy_scaled_from(view));
+    throws(TypeError, /^open\(\): At least 1 argument/, () => Mtl.TensorFile.open());
+    throws(TypeError, /number is needed, not undefined/,
+        () => view.copy_scaled_from(view, undefined));
+    throws(TypeError, /^to_dtype_async\(\): At least 1 argument/, () => view.to_dtype_async());
+    equal(view.toArray(), MATRIX);
+
+    throws(TypeError, /^slice\(\) takes 1 argument, not 2: a slice is one string/,
+        () => view.slice(':', 1));
+    throws(TypeError, /^new_zeros\(\) takes 3 arguments, not 4: a list is one argument, an array/,
+        () => StridedView.new_zeros(null, 'float32', 2, 3));
+    throws(TypeError, /^select\(\) takes 2 arguments, not 3/, () => view.select(0, 1, 1));
+});
+
+test('numbers where C takes doubles', () => {
+    const view = StridedView.from(MATRIX, 'float32');
+
+    equal(StridedView.new_from_doubles('int32', [3], [1n, true, 2.5]).toArray(), [1, 1, 2]);
+    equal(StridedView.new_full(null, 'int32', [1], 3n).toArray(), [3]);
+    equal(view.all_close(view, null, undefined), true);
+    equal([view.is_contiguous(), view.T.is_contiguous()], [true, false]);
+    equal([view.T.is_contiguous(Mtl.Order.F), view.dup_layout().to_dense().strides],
+        [true, [3, 1]]);
+    equal(view.format(), view.toString());
+    view.fill_double(2n);
+    equal(view.get(0, 0), 2);
+    throws(TypeError, /number is needed, not “a”/,
+        () => StridedView.new_from_doubles('float32', [2], [1, 'a']));
+    throws(TypeError, /number is needed, not “x”/, () => view.fill_double('x'));
+});
+
+test('bytes are of any typed array', () => {
+    const floats = Float32Array.of(0, 1, 2, 3, 4).subarray(1);
+    const bytes = new Uint8Array(floats.buffer, floats.byteOffset, 16);
+    const {buffer: copy} = bytes.slice();
+
+    for (const given of [floats, bytes, copy, new DataView(copy), new GLib.Bytes(bytes),
+        new Uint8ClampedArray(bytes)]) {
+        equal(StridedView.new_from_bytes(given, 'float32', [4]).toArray(), [1, 2, 3, 4]);
+        const buffer = Mtl.Buffer.new_from_bytes(null, given);
+        equal([...buffer.dup_bytes(0, 16).toArray()], [...bytes]);
+        const target = Mtl.Buffer.new(null, 32, Mtl.StorageMode.HOST);
+        target.set_bytes(16, given);
+        equal([...target.dup_bytes(16, 16).toArray()], [...bytes]);
+        target.fill(0, 32, given);
+        equal([...target.dup_bytes(0, 16).toArray()], [...bytes]);
+    }
+    for (const given of [[1, 2], 'ab', null, 5]) {
+        throws(TypeError, /bytes/i, () => StridedView.new_from_bytes(given, 'uint8', [2]));
+        throws(TypeError, /bytes/i, () => Mtl.Buffer.new_from_bytes(null, given));
+    }
+});
+
+test('an asynchronous fill finishes with a callback, too', async () => {
+    const view = StridedView.from(MATRIX, 'float32');
+    const longs = StridedView.from([1n]);
+    const fillOf = (object, value, cancellable = null) => new Promise((resolve, reject) => {
+        object.fill_async(value, cancellable, null, (source, result) => {
+            try {
+                resolve(source.fill_finish(result));
+            } catch (error) {
+                reject(error);
+            }
+        });
+    });
+
+    for (const value of [3, 4n, new Uint8Array(4)])
+        // eslint-disable-next-line no-await-in-loop
+        equal(await fillOf(view, value), true);
+    equal(view.get(1, 1), 0);
+    equal(await fillOf(longs, 2n ** 60n + 1n), true);
+    equal(longs.getBigInt(0), 2n ** 60n + 1n);
+
+    const cancellable = new Gio.Cancellable();
+    cancellable.cancel();
+    for (const value of [3, new Uint8Array(4)]) {
+        try {
+            // eslint-disable-next-line no-await-in-loop
+            await fillOf(view, value, cancellable);
+            ok(false);
+        } catch (error) {
+            ok(error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED), `${error}`);
+        }
+    }
 });
 
 test('getters as in NumPy and in JavaScript', () => {
@@ -306,8 +461,26 @@ test('new tensors by the names of NumPy', () => {
     equal(Mtl.arange(1, 2, 0.25).toArray(), [1, 1.25, 1.5, 1.75]);
     equal(Mtl.arange(5, 0, -2, 'int32').toArray(), [5, 3, 1]);
     equal(Mtl.arange(5, 0).toArray(), []);
+    equal(Mtl.ones([2], 'int8').toArray(), [1, 1]);
+    equal(Mtl.arange(0n, 3n, 1n, 'int64').toArray(), [0, 1, 2]);
+    equal([Mtl.arange(256, null, null, 'uint8').get(255), Mtl.arange(0, null, 1, 'bool').shape],
+        [255, [0]]);
     throws(RangeError, /steps of 0/, () => Mtl.arange(0, 5, 0));
     throws(RangeError, /NaN/, () => Mtl.arange(NaN));
+    throws(RangeError, /“int32”.*start, stop, step, dtype/, () => Mtl.arange(3, 'int32'));
+    throws(RangeError, /from 0 to undefined/, () => Mtl.arange());
+    throwsMtl('OVERFLOW', /256 does not fit uint8/, () => Mtl.arange(257, null, 1, 'uint8'));
+    throwsMtl('OVERFLOW', /-1 does not fit uint8/, () => Mtl.arange(-1, 3, 1, 'uint8'));
+    for (const make of [Mtl.zeros, Mtl.ones, Mtl.empty])
+        equal(make([2], null, null).dtype, FLOAT32);
+    equal([Mtl.full([2], 7, null).dtype, Mtl.arange(2, null, null, null).dtype],
+        [FLOAT32, FLOAT32]);
+
+    throws(RangeError, /^18446744073709551616 is not in the range of uint64/,
+        () => Mtl.array([2n ** 64n]));
+    throws(RangeError, /^-1 is not in the range of uint64/, () => Mtl.array([2n ** 63n, -1n]));
+    throws(TypeError, /integer is needed, not 2.5/, () => Mtl.array([1n, 2.5]));
+    equal(Mtl.array([1n, true, 3]).toArray(), [1, 1, 3]);
 
     const host = Mtl.Device.get_host();
     for (const view of [Mtl.array([1], 'int8', host), Mtl.arange(1, 2, 1, 'int8', host),

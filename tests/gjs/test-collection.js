@@ -307,4 +307,26 @@ test('garbage makes room for what is needed', () => {
     equal(n, 1);
 });
 
+test('bytes of what is alive do not cost collection after collection', () => {
+    const collect = system.gc;
+    const whole = Mtl.StridedView.new_empty(host, 'uint8', [256 * MIB]);
+    const start = GLib.get_monotonic_time();
+    let inCollections = 0;
+
+    // As long as it takes in a program of a few hundred thousand objects.
+    system.gc = () => {
+        GLib.usleep(20000);
+        inCollections += 20000;
+    };
+    try {
+        // For each view, gjs makes an object of the same bytes.
+        while (GLib.get_monotonic_time() - start < 500000)
+            Mtl.StridedView.new_from_bytes(whole.ref_bytes(), 'uint8', [256 * MIB]);
+    } finally {
+        system.gc = collect;
+    }
+    const share = inCollections / (GLib.get_monotonic_time() - start);
+    ok(share > 0 && share < 0.5, `${share}`);
+});
+
 await run();

@@ -42,7 +42,7 @@ test('get and set take indices as arguments', () => {
     throwsMtl('INVALID_ARGUMENT', /./, () => view.get(0));
     throwsMtl('OVERFLOW', /40000/, () => view.set(40000, 0, 0));
     throwsMtl('READ_ONLY', /./, () => view.as_read_only().set(1, 0, 0));
-    throws(TypeError, /string/, () => view.set('1', 0, 0));
+    throws(TypeError, /“1”/, () => view.set('1', 0, 0));
     throws(TypeError, /undefined/, () => view.set());
     for (const index of ['a', '1', 1.5, NaN, undefined, [0, 1]]) {
         throws(TypeError, /integer/, () => view.get(index, 0));
@@ -75,7 +75,7 @@ test('complex numbers are pairs', () => {
     equal(view.toTypedArray(), Float32Array.of(0.5, 0.25, 7, 0));
     equal(StridedView.from(view.toTypedArray(), COMPLEX64).array_equal(view), true);
     throws(TypeError, /\[re, im\]/, () => view.set([1, 2, 3], 0));
-    throws(TypeError, /complex/, () => StridedView.from([1]).set([1, 2], 0));
+    throws(TypeError, /no element of float64/, () => StridedView.from([1]).set([1, 2], 0));
     throws(TypeError, /\[re, im\]/, () => StridedView.from([1, 2, 3], COMPLEX64));
     throws(TypeError, /\[re, im\]/, () => StridedView.from(1, COMPLEX64));
     throws(TypeError, /\[re, im\]/, () => StridedView.from(Float64Array.of(1), COMPLEX64));
@@ -91,7 +91,7 @@ test('64-bit integers are rounded by get, and exact in getBigInt', () => {
     view.set(-(2n ** 63n), 0, -1);
     equal(view.getBigInt(0, 1), -(2n ** 63n));
     equal(view.toTypedArray(), BigInt64Array.of(2n ** 53n + 1n, -(2n ** 63n)));
-    throws(RangeError, /1 indices .* 2/, () => view.getBigInt(0));
+    throwsMtl('INVALID_ARGUMENT', /1 index .* 2/, () => view.getBigInt(0));
     throws(TypeError, /int64/, () => StridedView.from([1]).getBigInt(0));
     throwsMtl('OUT_OF_BOUNDS', /5/, () => view.getBigInt(0, 5));
 });
@@ -213,16 +213,16 @@ testAnyMemory('nested arrays of any depth go in and come out', () => {
 });
 
 test('ragged arrays and other values are refused with their place', () => {
-    throws(TypeError, /values\[1\] is of type array of 1, not array of 2/,
+    throws(TypeError, /values\[1\] is an array of 1, not an array of 2/,
         () => StridedView.from([[1, 2], [3]]));
-    throws(TypeError, /values\[1\] is of type number, not array of 2/,
+    throws(TypeError, /values\[1\] is 3, not an array of 2/,
         () => StridedView.from([[1, 2], 3]));
-    throws(TypeError, /values\[0\]\[1\] is of type array of 1, not number/,
+    throws(TypeError, /values\[0\]\[1\] is an array of 1, not a number/,
         () => StridedView.from([[1, [2]]]));
-    throws(TypeError, /values\[1\] is of type string/, () => StridedView.from([1, '2']));
-    throws(TypeError, /values is of type undefined/, () => StridedView.from());
+    throws(TypeError, /values\[1\] is “2”, not/, () => StridedView.from([1, '2']));
+    throws(TypeError, /values is undefined, not/, () => StridedView.from());
     throwsMtl('OVERFLOW', /300/, () => StridedView.from([300], UINT8));
-    throws(RangeError, /./, () => StridedView.from([1n, 0.5]));
+    throws(TypeError, /0.5/, () => StridedView.from([1n, 0.5]));
 });
 
 test('a picture is viewed as the guide shows', () => {

@@ -6,7 +6,7 @@
 // namespace.
 
 let Gio, GLib, Mtl;
-let _dtypes, _complexDTypes;
+let _dtypes, _complexDTypes, _collector;
 
 // The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -92,57 +92,77 @@ function _isInteger64(dtype) {
 // as a program holds more.
 const MIN_ALLOCATED_BETWEEN = 192 * 1024 * 1024;
 
-let _collectAbove = MIN_ALLOCATED_BETWEEN;
+// Nobody tells how much of borrowed memory would be released: perhaps all of it
+// belongs to something that is alive. So collections for its sake take at most
+// a third of the time.
+const MIN_PAUSE_PER_COLLECTION = 2;
 
-// Bytes that views were made of since the last collection. They belong to GLib.
-let _borrowedSize = 0;
-let _borrowedBytes = new WeakSet();
+function _makeCollector() {
+    const {system} = imports;
+    const {get_allocated_size: getAllocatedSize} = Mtl;
+    const {get_monotonic_time: getTime, Bytes} = GLib;
+    const minBetween = MIN_ALLOCATED_BETWEEN;
+    const {max, min} = Math;
 
-function _limitAbove(size) {
-    return size + Math.max(MIN_ALLOCATED_BETWEEN, size / 4);
-}
+    let collectAbove = minBetween;
+    let noSoonerThan = 0;
 
-function _collect() {
-    imports.system.gc();
-    _borrowedSize = 0;
-    _borrowedBytes = new WeakSet();
-    _collectAbove = _limitAbove(Mtl.get_allocated_size());
-}
+    // Bytes that views were made of since the last collection. They belong to GLib.
+    let borrowedSize = 0;
+    let borrowedBytes = new WeakSet();
 
-// Collects if much was allocated since the last time.
-function _makeRoom() {
-    const size = Mtl.get_allocated_size() + _borrowedSize;
+    const limitAbove = size => size + max(minBetween, size / 4);
 
-    if (size > _collectAbove)
-        _collect();
-    else
-        _collectAbove = Math.min(_collectAbove, _limitAbove(size));
-}
+    function collect() {
+        const start = getTime();
 
-// A view or a buffer of so many of these bytes was made. Of a typed array, gjs
-// makes new bytes for each.
-function _noteBorrowed(bytes, size) {
-    if (!_borrowedBytes.has(bytes))
-        _borrowedSize += size;
-    if (bytes instanceof GLib.Bytes)
-        _borrowedBytes.add(bytes);
+        system.gc();
+        const end = getTime();
+        noSoonerThan = end + MIN_PAUSE_PER_COLLECTION * (end - start);
+        borrowedSize = 0;
+        borrowedBytes = new WeakSet();
+        collectAbove = limitAbove(getAllocatedSize());
+    }
+
+    // Collects if much was allocated or borrowed since the last time.
+    function makeRoom() {
+        const size = getAllocatedSize();
+
+        if (size > collectAbove)
+            collect();
+        else if (size + borrowedSize <= collectAbove)
+            collectAbove = min(collectAbove, limitAbove(size + borrowedSize));
+        else if (getTime() >= noSoonerThan)
+            collect();
+    }
+
+    // A view or a buffer of so many of these bytes was made. Of a typed array,
+    // gjs makes new bytes for each.
+    function noteBorrowed(bytes, size) {
+        if (!borrowedBytes.has(bytes))
+            borrowedSize += size;
+        if (bytes instanceof Bytes)
+            borrowedBytes.add(bytes);
+    }
+
+    // Calls a function that allocates, again if garbage took the memory.
+    function callWithRoom(original, object, args) {
+        makeRoom();
+        try {
+            return original.apply(object, args);
+        } catch (error) {
+            if (!_isOutOfMemory(error))
+                throw error;
+            collect();
+            return original.apply(object, args);
+        }
+    }
+
+    return {callWithRoom, noteBorrowed};
 }
 
 function _isOutOfMemory(error) {
     return error instanceof GLib.Error && error.matches(Mtl.Error, Mtl.Error.NO_MEMORY);
-}
-
-// Calls a function that allocates, again if garbage took the memory.
-function _callWithRoom(original, object, args) {
-    _makeRoom();
-    try {
-        return original.apply(object, args);
-    } catch (error) {
-        if (!_isOutOfMemory(error))
-            throw error;
-        _collect();
-        return original.apply(object, args);
-    }
 }
 
 // Arguments
@@ -156,8 +176,18 @@ const INTEGER_LIMITS = {
     uint64: [0n, 2n ** 64n - 1n],
 };
 
+// A value in a message.
 function _show(value) {
-    return typeof value === 'string' ? `“${value}”` : String(value);
+    if (typeof value === 'string')
+        return `“${value}”`;
+    if (typeof value === 'function')
+        return `the function ${value.name}`;
+    if (_isArray(value) && 'length' in value)
+        return `an array of ${value.length}`;
+    if (typeof value === 'object' && value !== null)
+        return `an object of type ${value.constructor?.name.replace('_', '.')}`;
+
+    return String(value);
 }
 
 // For each type of integers, the function that checks an argument, and that for
@@ -172,10 +202,8 @@ function _makeIntegerConverters() {
         if (typeof value === 'number' && value === (value | 0) && value >= 0)
             return value;
 
-        if (!isInteger(value) && typeof value !== 'bigint') {
-            throw new TypeError(
-                `An integer is needed, not ${show(value)} of type ${typeof value}`);
-        }
+        if (!isInteger(value) && typeof value !== 'bigint')
+            throw new TypeError(`An integer is needed, not ${show(value)}`);
 
         const [min, max] = INTEGER_LIMITS[type];
         if (value < min || value > max)
@@ -209,6 +237,44 @@ function _makeIntegerConverters() {
 
 const INTEGER_CONVERTERS = _makeIntegerConverters();
 
+function _toDouble(value) {
+    if (!_isScalar(value))
+        throw new TypeError(`A number is needed, not ${_show(value)}`);
+
+    return Number(value);
+}
+
+function _toDoubles(values) {
+    if (!_isArray(values))
+        throw new TypeError(`An array of numbers is needed, not ${_show(values)}`);
+
+    // Of the typed arrays, gjs takes those of numbers.
+    return Array.isArray(values) && values.every(value => typeof value === 'number')
+        ? values
+        : Array.from(values, _toDouble);
+}
+
+function _toEnumeration(value, name) {
+    if (!Number.isInteger(value)) {
+        throw new TypeError(`A Mtl.${name} such as Mtl.${name}.${
+            Object.keys(Mtl[name])[0]} is needed, not ${_show(value)}`);
+    }
+
+    return value;
+}
+
+// Of bytes, gjs takes these two.
+function _toBytes(values) {
+    if (values instanceof GLib.Bytes || values instanceof Uint8Array)
+        return values;
+    if (ArrayBuffer.isView(values))
+        return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    if (values instanceof ArrayBuffer)
+        return new Uint8Array(values);
+
+    throw new TypeError(`Bytes are needed, a GLib.Bytes or a typed array, not ${_show(values)}`);
+}
+
 function _toDType(dtype) {
     if (typeof dtype === 'string')
         return Mtl.DType.from_string(dtype);
@@ -222,7 +288,12 @@ function _toDType(dtype) {
 }
 
 function _toFile(file) {
-    return typeof file === 'string' ? Gio.File.new_for_path(file) : file;
+    if (typeof file === 'string')
+        return Gio.File.new_for_path(file);
+    if (!(file instanceof Gio.File))
+        throw new TypeError(`A file is a path or a Gio.File, not ${_show(file)}`);
+
+    return file;
 }
 
 function _toView(values) {
@@ -236,28 +307,56 @@ function _toView(values) {
 
 function _toSlice(string) {
     if (typeof string !== 'string') {
-        throw new TypeError(`A slice is a string such as '1:3, ::2', not ${
-            _show(string)} of type ${typeof string}`);
+        throw new TypeError(
+            `A slice is a string such as '1:3, ::2', not ${_show(string)}`);
     }
 
     return string;
 }
 
+const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order', 'StorageMode',
+    'TensorChecks', 'TensorFileFormat', 'TensorFileOrder'];
+
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
+    bytes: _toBytes,
     device: device => device ?? null,
+    double: _toDouble,
+    'double[]': _toDoubles,
     dtype: _toDType,
     file: _toFile,
     slice: _toSlice,
     view: _toView,
     ...INTEGER_CONVERTERS,
+    ...Object.fromEntries(ENUMERATIONS.map(name => [name, value => _toEnumeration(value, name)])),
 };
+
+function _countArguments(n) {
+    return n === 1 ? '1 argument' : `${n} arguments`;
+}
+
+// gjs counts those that have defaults, and only warns of too many.
+function _throwOfCount(name, signature, n, min, max) {
+    if (n < min) {
+        throw new TypeError(
+            `${name}(): At least ${_countArguments(min)} required, but only ${n} passed`);
+    }
+
+    let hint = '';
+    if (signature === 'slice')
+        hint = ": a slice is one string, such as ':, 1'";
+    else if (signature.includes('[]'))
+        hint = ': a list is one argument, an array';
+    throw new TypeError(`${name}() takes ${_countArguments(max)}, not ${n}${hint}`);
+}
 
 // Makes a function take what people pass. The signature names a converter for
 // each parameter, or '-'; the last parameters have defaults. Asynchronous
 // functions return a promise if they get no callback.
 function _adapt(owner, name, signature, defaults, allocates) {
     const isAsync = name.endsWith('_async');
+    // names.map(Mtl.DType.from_string) passes more.
+    const nMax = owner === Mtl.DType ? Infinity : owner[name].length;
     const nRequired = owner[name].length - defaults.length - (isAsync ? 1 : 0);
     const converters = signature.split(' ').map(kind => CONVERTERS[kind] ?? null);
     const isVariadic = converters.length === 1 && signature.endsWith('[]');
@@ -266,10 +365,12 @@ function _adapt(owner, name, signature, defaults, allocates) {
         Gio._promisify(owner, name);
 
     const original = owner[name];
-    const [isArray, callWithRoom] = [_isArray, _callWithRoom];
+    const [isArray, throwOfCount, {callWithRoom}] = [_isArray, _throwOfCount, _collector];
     const adapted = function (...args) {
         if (isVariadic && (args.length !== 1 || !isArray(args[0])))
             args = [args];
+        if (args.length < nRequired || args.length > nMax)
+            throwOfCount(name, signature, args.length, nRequired, nMax);
         for (let i = 0; i < defaults.length; i++)
             args[nRequired + i] ??= defaults[i];
         for (let i = 0; i < converters.length && i < args.length; i++) {
@@ -308,8 +409,7 @@ function _shapeOfNested(values) {
 function _checkNested(holds, part, position, expected) {
     if (!holds) {
         const where = position.map(i => `[${i}]`).join('');
-        const kind = _isArray(part) ? `array of ${part.length}` : typeof part;
-        throw new TypeError(`values${where} is of type ${kind}, not ${expected}`);
+        throw new TypeError(`values${where} is ${_show(part)}, not ${expected}`);
     }
 }
 
@@ -319,7 +419,7 @@ function _visitRows(values, shape, visit, position = []) {
     const depth = position.length;
 
     _checkNested(_isArray(values) && values.length === shape[depth], values, position,
-        `array of ${shape[depth]} as those before it`);
+        `an array of ${shape[depth]} as those before it`);
     if (depth === shape.length - 1) {
         visit(values, position);
         return;
@@ -342,7 +442,7 @@ function _flattenNested(values, shape) {
             const value = row[i];
             if (typeof value !== 'number') {
                 _checkNested(_isScalar(value), value, [...position, i],
-                    'number, bigint or boolean');
+                    'a number, bigint or boolean');
             }
             flat.push(value);
         }
@@ -407,7 +507,7 @@ function _newFromNested(values, dtype) {
     const shape = _shapeOfNested(values);
 
     _checkNested(Array.isArray(values) || _isScalar(values), values, [],
-        'array, number, bigint or boolean');
+        'an array, number, bigint or boolean; new_from_bytes() takes bytes');
     const flat = Array.isArray(values) ? _flattenNested(values, shape) : [values];
 
     dtype ??= _guessDType(flat);
@@ -416,8 +516,11 @@ function _newFromNested(values, dtype) {
 
     // A GVariant stores a bigint exactly; a double only has 53 bits.
     if (flat.some(value => typeof value === 'bigint')) {
-        const type = dtype === Mtl.DType.UINT64 ? 'at' : 'ax';
-        const variant = new GLib.Variant(type, flat.map(BigInt));
+        const isUnsigned = dtype === Mtl.DType.UINT64;
+        const toInteger = INTEGER_CONVERTERS[isUnsigned ? 'uint64' : 'int64'];
+        const integers = flat.map(value =>
+            BigInt(typeof value === 'boolean' ? value : toInteger(value)));
+        const variant = new GLib.Variant(isUnsigned ? 'at' : 'ax', integers);
         return Mtl.StridedView.new_from_variant(dtype, shape, variant);
     }
 
@@ -510,17 +613,15 @@ function _getBigInt(...indices) {
     if (!_isInteger64(this.get_dtype()))
         throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
+    // Throws if there is no such element.
+    this.get_double(indices);
+
     let element = this;
     for (const index of indices) {
         // The conversion makes the lanes an axis.
         if (element.get_n_dims() === 0 && element.get_lanes() > 1)
             element = element.to_dtype(element.get_dtype());
         element = element.select(0, index);
-    }
-
-    if (element.get_n_dims() !== 0 || element.get_lanes() !== 1) {
-        throw new RangeError(
-            `${indices.length} indices given for ${this.get_n_dims()} dimensions`);
     }
 
     return element.toTypedArray()[0];
@@ -531,10 +632,12 @@ function _setOther(view, indices, value) {
     const dtype = view.get_dtype();
 
     if (Array.isArray(value)) {
+        if (!_isComplex(dtype)) {
+            throw new TypeError(`${_show(value)} is no element of ${
+                Mtl.DType.to_string(dtype)}; copy_from() sets several`);
+        }
         if (value.length !== 2)
             throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
-        if (!_isComplex(dtype))
-            throw new TypeError('A pair [re, im] only works for elements of complex types');
         view.set_complex(indices, ...value);
     } else if (typeof value === 'bigint') {
         if (dtype === Mtl.DType.UINT64)
@@ -545,7 +648,7 @@ function _setOther(view, indices, value) {
         view.set_double(indices, Number(value));
     } else {
         throw new TypeError(
-            `The value is of type ${typeof value}, not number, bigint, boolean or [re, im]`);
+            `The value is ${_show(value)}, not a number, bigint, boolean or [re, im]`);
     }
 }
 
@@ -729,36 +832,51 @@ function _array(values, dtype = undefined, device = null) {
     return _place(_from(values, dtype), device);
 }
 
-// Mtl.zeros(shape, dtype, device)
-function _zeros(shape, dtype = Mtl.DType.FLOAT32, device = null) {
-    return Mtl.StridedView.new_zeros(device, dtype, shape);
+// Mtl.empty(shape, dtype, device): the elements are arbitrary.
+function _empty(shape, dtype = null, device = null) {
+    return Mtl.StridedView.new_empty(device, dtype ?? Mtl.DType.FLOAT32, shape);
 }
 
-// Mtl.empty(shape, dtype, device): the elements are arbitrary.
-function _empty(shape, dtype = Mtl.DType.FLOAT32, device = null) {
-    return Mtl.StridedView.new_empty(device, dtype, shape);
+// Mtl.zeros(shape, dtype, device)
+function _zeros(shape, dtype = null, device = null) {
+    return Mtl.StridedView.new_zeros(device, dtype ?? Mtl.DType.FLOAT32, shape);
 }
 
 // Mtl.full(shape, value, dtype, device)
-function _full(shape, value, dtype = Mtl.DType.FLOAT32, device = null) {
+function _full(shape, value, dtype = null, device = null) {
     const view = _empty(shape, dtype, device);
 
     view.fill(value);
     return view;
 }
 
+// Mtl.ones(shape, dtype, device)
+function _ones(shape, dtype = null, device = null) {
+    return _full(shape, 1, dtype, device);
+}
+
 // Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
 // start + step and so on, before stop.
-function _arange(start, stop = undefined, step = 1, dtype = Mtl.DType.FLOAT32, device = null) {
-    if (stop === undefined)
-        [start, stop] = [0, start];
-    if (![start, stop, step].every(Number.isFinite) || step === 0)
-        throw new RangeError(`There is no range from ${start} to ${stop} in steps of ${step}`);
+function _arange(start, stop = null, step = null, dtype = null, device = null) {
+    const bounds = stop === null ? [0, start, step ?? 1] : [start, stop, step ?? 1];
+    const [first, end, increment] = bounds.map(value =>
+        typeof value === 'bigint' ? Number(value) : value);
 
-    const values = new Float64Array(Math.max(0, Math.ceil((stop - start) / step)));
+    if (![first, end, increment].every(Number.isFinite) || increment === 0) {
+        const [from, to, by] = bounds.map(_show);
+        throw new RangeError(`There is no range from ${from} to ${to} in steps of ${
+            by}; the arguments are start, stop, step, dtype`);
+    }
+
+    dtype = _toDType(dtype ?? Mtl.DType.FLOAT32);
+    const values = new Float64Array(Math.max(0, Math.ceil((end - first) / increment)));
     for (let i = 0; i < values.length; i++)
-        values[i] = start + i * step;
-    return _place(_newFromTypedArray(values, _toDType(dtype)), device);
+        values[i] = first + i * increment;
+
+    // If the type holds the extremes, it holds all.
+    if (values.length > 0 && !_isComplex(dtype))
+        _newFromNested([values[0], values.at(-1)], dtype);
+    return _place(_newFromTypedArray(values, dtype), device);
 }
 
 function _defineGetters(prototype, getters) {
@@ -792,6 +910,7 @@ function _listSignatures() {
         flatten_mask: ['uint64'],
         get_extent: ['int32'],
         get_stride: ['int32'],
+        is_contiguous: ['Order', Mtl.Order.C],
         narrow: ['int32 int64 int64 int64', 1],
         permute: ['int32[]'],
         reshape: ['int64[]'],
@@ -812,9 +931,10 @@ function _listSignatures() {
             to_string: ['dtype'],
         }],
         [Mtl.Device, {
-            get: ['- int32', 0],
+            get: ['DeviceType int32', 0],
         }],
         [Mtl.Device.prototype, {
+            supports_storage_mode: ['StorageMode'],
             synchronize: ['-', null],
             synchronize_async: ['-', null],
         }],
@@ -827,26 +947,27 @@ function _listSignatures() {
             wait_async: ['uint64 int64 -', null],
         }],
         [Mtl.Buffer, {
-            new: ['device uint64 -'],
-            new_from_bytes: ['device -'],
-            new_from_bytes_full: ['device - -'],
+            new: ['device uint64 StorageMode'],
+            new_from_bytes: ['device bytes'],
+            new_from_bytes_full: ['device bytes BufferFlags'],
             new_mapped: ['file device uint64 uint64 -', null],
-            new_uninitialized: ['device uint64 -'],
+            new_uninitialized: ['device uint64 StorageMode'],
         }],
         [Mtl.Buffer.prototype, {
             copy: ['-', null],
             copy_from: ['uint64 - uint64 uint64 -', null],
             did_modify: ['uint64 uint64'],
             dup_bytes: ['uint64 uint64'],
-            fill: ['uint64 uint64 -'],
+            fill: ['uint64 uint64 bytes'],
             ref_bytes: ['uint64 uint64'],
-            set_bytes: ['uint64 -'],
+            set_bytes: ['uint64 bytes'],
             slice: ['uint64 uint64'],
             synchronize: ['-', null],
         }],
         [Mtl.StridedLayout, {
             new: ['int64[] int64[] uint32'],
-            new_dense: ['int64[] - uint32'],
+            new_dense: ['int64[] Order uint32'],
+            new_dense_like: ['- Order'],
             new_dense_for_axes: ['int64[] int32[] uint32'],
             new_for_bytes: ['int64[] int64[] uint32'],
         }],
@@ -854,32 +975,34 @@ function _listSignatures() {
             ...layoutMethods,
             get_max_compatible_item_bits: ['uint32 uint64 int32'],
             repack: ['uint32 int32 -', -1, true],
+            to_dense: ['Order', Mtl.Order.C],
         }],
         [Mtl.StridedView, {
             new: ['- - dtype uint64', 0],
             new_empty: ['device dtype int64[]'],
-            new_from_bytes: ['- dtype int64[] int64[]', null],
-            new_from_doubles: ['dtype int64[] -'],
+            new_from_bytes: ['bytes dtype int64[] int64[]', null],
+            new_from_doubles: ['dtype int64[] double[]'],
             new_from_variant: ['dtype int64[] -'],
-            new_full: ['device dtype int64[] -'],
+            new_full: ['device dtype int64[] double'],
             new_like: ['-'],
             new_zeros: ['device dtype int64[]'],
         }],
         [Mtl.StridedView.prototype, {
             ...layoutMethods,
-            all_close: ['view - -', 1e-5, 1e-8],
+            all_close: ['view double double', 1e-5, 1e-8],
             array_equal: ['view'],
             copy: ['-'],
             copy_from: ['view'],
             copy_from_async: ['view - -', null, null],
-            copy_scaled_from: ['view - -', 0],
-            copy_scaled_from_async: ['view - - - -', 0, null, null],
+            copy_scaled_from: ['view double double', 0],
+            copy_scaled_from_async: ['view double double - -', 0, null, null],
             dup_bytes: ['-'],
-            export_dlpack_full: ['- - int32 - uint64 -',
+            export_dlpack_full: ['DlpackFlags DeviceType int32 - uint64 -',
                 Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
             fill_async: ['- - -', null, null],
-            fill_double_async: ['- - -', null, null],
-            format: ['uint64'],
+            fill_double: ['double'],
+            fill_double_async: ['double - -', null, null],
+            format: ['uint64', 1000],
             get_complex: ['int64[]'],
             get_double: ['int64[]'],
             get_int64: ['int64[]'],
@@ -889,25 +1012,25 @@ function _listSignatures() {
             get_statistics_full: ['- -', null, null],
             get_uint64: ['int64[]'],
             reinterpret: ['dtype'],
-            set_complex: ['int64[] - -'],
-            set_double: ['int64[] -'],
+            set_complex: ['int64[] double double'],
+            set_double: ['int64[] double'],
             set_int64: ['int64[] int64'],
             set_uint64: ['int64[] uint64'],
             to_contiguous: ['-'],
             to_contiguous_async: ['- -', null, null],
-            to_device: ['- -'],
-            to_device_async: ['- - - -', null, null],
+            to_device: ['- StorageMode'],
+            to_device_async: ['- StorageMode - -', null, null],
             to_dtype: ['dtype'],
             to_dtype_async: ['dtype - -', null, null],
         }],
         [Mtl.TensorFile, {
             open: ['file -', null],
-            open_async: ['file device - int32 -', null, AUTO, PRIORITY_DEFAULT, null],
-            open_full: ['file device - -', null, AUTO, null],
+            open_async: ['file device FileMode int32 -', null, AUTO, PRIORITY_DEFAULT, null],
+            open_full: ['file device FileMode -', null, AUTO, null],
         }],
         [Mtl.TensorFile.prototype, {
-            check: ['- - -', NONE, null, null],
-            check_async: ['- int32 - -', NONE, PRIORITY_DEFAULT, null, null],
+            check: ['TensorChecks - -', NONE, null, null],
+            check_async: ['TensorChecks int32 - -', NONE, PRIORITY_DEFAULT, null, null],
             load_view: ['- -', null],
             load_views: ['- - -', null, null, null],
             load_views_async: ['- int32 - -', null, PRIORITY_DEFAULT, null, null],
@@ -918,13 +1041,15 @@ function _listSignatures() {
             add: ['- view'],
             add_converted: ['- view dtype'],
             set_alignment: ['uint32'],
+            set_format: ['TensorFileFormat'],
+            set_order: ['TensorFileOrder'],
             write: ['file - -', null, null],
             write_async: ['file int32 - -', PRIORITY_DEFAULT, null, null],
             write_shards: ['file uint64 - -', null, null],
             write_shards_async: ['file uint64 int32 - -', PRIORITY_DEFAULT, null, null],
         }],
         [Mtl.TensorFileEntry.prototype, {
-            check: ['- -', NONE, null],
+            check: ['TensorChecks -', NONE, null],
             load_view: ['-', null],
         }],
     ]);
@@ -1038,6 +1163,10 @@ function _defineMembers(elementAccess) {
     _defineMethods(Mtl.StridedView.prototype, {
         fill: _fillWithNumbers(fill, ''),
         fill_async: _fillWithNumbers(fillAsync, '_async'),
+        // Of whichever function fill_async() called.
+        fill_finish(result) {
+            return result.propagate_boolean();
+        },
         ...elementAccess,
         getBigInt: _getBigInt,
         toTypedArray: _toTypedArray,
@@ -1109,6 +1238,7 @@ function _defineMembers(elementAccess) {
         array: _array,
         empty: _empty,
         full: _full,
+        ones: _ones,
         zeros: _zeros,
     });
 }
@@ -1116,10 +1246,11 @@ function _defineMembers(elementAccess) {
 // For functions that make an object of bytes.
 function _watchBorrowed(owner, name, position, getSize) {
     const original = owner[name];
+    const {noteBorrowed} = _collector;
 
     owner[name] = function (...args) {
         const object = original.apply(this, args);
-        _noteBorrowed(args[position], getSize(object));
+        noteBorrowed(args[position], getSize(object));
         return object;
     };
 }
@@ -1157,6 +1288,8 @@ function _init() {
 
     _dtypes = new Set(Object.values(Mtl.DType).filter(value => typeof value === 'number'));
     _complexDTypes = new Set([Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128]);
+
+    _collector = _makeCollector();
 
     const elementAccess = _makeElementAccess();
     _adaptFunctions();
