@@ -136,11 +136,13 @@ function _makeCollector() {
             collect();
     }
 
-    // A view or a buffer of so many of these bytes was made. Of a typed array,
-    // gjs makes new bytes for each.
-    function noteBorrowed(bytes, size) {
-        if (!borrowedBytes.has(bytes))
-            borrowedSize += size;
+    // A view or a buffer of these bytes was made. Of a typed array, gjs makes
+    // new bytes for each.
+    function noteBorrowed(bytes, object, getSize) {
+        if (borrowedBytes.has(bytes))
+            return;
+
+        borrowedSize += getSize(object);
         if (bytes instanceof Bytes)
             borrowedBytes.add(bytes);
     }
@@ -237,21 +239,31 @@ function _makeIntegerConverters() {
 
 const INTEGER_CONVERTERS = _makeIntegerConverters();
 
-function _toDouble(value) {
-    if (!_isScalar(value))
-        throw new TypeError(`A number is needed, not ${_show(value)}`);
+// As for integers; of numbers, one by one.
+function _makeDoubleConverters() {
+    const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
+    const [isScalar, toNumber, show] = [_isScalar, Number, _show];
 
-    return Number(value);
-}
+    function toDouble(value) {
+        if (typeof value === 'number')
+            return value;
+        if (!isScalar(value))
+            throw new TypeError(`A number is needed, not ${show(value)}`);
 
-function _toDoubles(values) {
-    if (!_isArray(values))
-        throw new TypeError(`An array of numbers is needed, not ${_show(values)}`);
+        return toNumber(value);
+    }
 
-    // Of the typed arrays, gjs takes those of numbers.
-    return Array.isArray(values) && values.every(value => typeof value === 'number')
-        ? values
-        : Array.from(values, _toDouble);
+    function toDoubles(values) {
+        if (!isArray(values))
+            throw new TypeError(`An array of numbers is needed, not ${show(values)}`);
+
+        let i = 0;
+        while (i < values.length && typeof values[i] === 'number')
+            i++;
+        return i === values.length && isList(values) ? values : makeList(values, toDouble);
+    }
+
+    return {double: toDouble, 'double[]': toDoubles};
 }
 
 function _toEnumeration(value, name) {
@@ -321,13 +333,12 @@ const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'O
 const CONVERTERS = {
     bytes: _toBytes,
     device: device => device ?? null,
-    double: _toDouble,
-    'double[]': _toDoubles,
     dtype: _toDType,
     file: _toFile,
     slice: _toSlice,
     view: _toView,
     ...INTEGER_CONVERTERS,
+    ..._makeDoubleConverters(),
     ...Object.fromEntries(ENUMERATIONS.map(name => [name, value => _toEnumeration(value, name)])),
 };
 
@@ -350,38 +361,44 @@ function _throwOfCount(name, signature, n, min, max) {
     throw new TypeError(`${name}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
-// Makes a function take what people pass. The signature names a converter for
-// each parameter, or '-'; the last parameters have defaults. Asynchronous
-// functions return a promise if they get no callback.
-function _adapt(owner, name, signature, defaults, allocates) {
-    const isAsync = name.endsWith('_async');
-    // names.map(Mtl.DType.from_string) passes more.
-    const nMax = owner === Mtl.DType ? Infinity : owner[name].length;
-    const nRequired = owner[name].length - defaults.length - (isAsync ? 1 : 0);
-    const converters = signature.split(' ').map(kind => CONVERTERS[kind] ?? null);
-    const isVariadic = converters.length === 1 && signature.endsWith('[]');
+// Returns the function that makes a function take what people pass. The signature
+// names a converter for each parameter, or '-'; the last parameters have
+// defaults. Asynchronous functions return a promise if they get no callback.
+function _makeAdapter() {
+    const [allConverters, isArray, throwOfCount] = [CONVERTERS, _isArray, _throwOfCount];
+    const {callWithRoom} = _collector;
+    const [gio, {DType}, {defineProperty}] = [Gio, Mtl, Object];
 
-    if (isAsync)
-        Gio._promisify(owner, name);
+    return (owner, name, signature, defaults, allocates) => {
+        const isAsync = name.endsWith('_async');
+        const {length} = owner[name];
+        const nRequired = length - defaults.length - (isAsync ? 1 : 0);
+        // names.map(Mtl.DType.from_string) passes more.
+        const nMax = owner === DType ? Infinity : length;
+        const converters = signature.split(' ').map(kind => allConverters[kind] ?? null);
+        const isVariadic = converters.length === 1 && signature.endsWith('[]');
 
-    const original = owner[name];
-    const [isArray, throwOfCount, {callWithRoom}] = [_isArray, _throwOfCount, _collector];
-    const adapted = function (...args) {
-        if (isVariadic && (args.length !== 1 || !isArray(args[0])))
-            args = [args];
-        if (args.length < nRequired || args.length > nMax)
-            throwOfCount(name, signature, args.length, nRequired, nMax);
-        for (let i = 0; i < defaults.length; i++)
-            args[nRequired + i] ??= defaults[i];
-        for (let i = 0; i < converters.length && i < args.length; i++) {
-            if (converters[i] !== null)
-                args[i] = converters[i](args[i]);
-        }
-        return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
+        if (isAsync)
+            gio._promisify(owner, name);
+
+        const original = owner[name];
+        const adapted = function (...args) {
+            if (isVariadic && (args.length !== 1 || !isArray(args[0])))
+                args = [args];
+            if (args.length < nRequired || args.length > nMax)
+                throwOfCount(name, signature, args.length, nRequired, nMax);
+            for (let i = 0; i < defaults.length; i++)
+                args[nRequired + i] ??= defaults[i];
+            for (let i = 0; i < converters.length && i < args.length; i++) {
+                if (converters[i] !== null)
+                    args[i] = converters[i](args[i]);
+            }
+            return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
+        };
+
+        owner[name] = adapted;
+        defineProperty(adapted, 'length', {value: nRequired, configurable: true});
     };
-
-    owner[name] = adapted;
-    Object.defineProperty(adapted, 'length', {value: nRequired, configurable: true});
 }
 
 // Values
@@ -503,6 +520,9 @@ function _newFromTypedArray(values, dtype) {
     return dtype === undefined || dtype === sourceDType ? view : view.to_dtype(dtype);
 }
 
+// To convert so many numbers one by one takes as long as to copy an array.
+const MIN_PACKED = 64;
+
 function _newFromNested(values, dtype) {
     const shape = _shapeOfNested(values);
 
@@ -525,7 +545,7 @@ function _newFromNested(values, dtype) {
     }
 
     const numbers = flat.some(value => typeof value === 'boolean') ? flat.map(Number) : flat;
-    const packed = _packNumbers(numbers, dtype);
+    const packed = numbers.length < MIN_PACKED ? undefined : _packNumbers(numbers, dtype);
     return packed === undefined
         ? Mtl.StridedView.new_from_doubles(dtype, shape, numbers)
         : _copyTypedArray(packed, dtype, shape);
@@ -1071,13 +1091,12 @@ function _listAllocating() {
 }
 
 function _adaptFunctions() {
-    const allocating = _listAllocating();
+    const [adapt, allocating, {entries}] = [_makeAdapter(), _listAllocating(), Object];
 
     for (const [owner, functions] of _listSignatures()) {
-        for (const [name, [signature, ...defaults]] of Object.entries(functions)) {
-            const allocates = allocating.get(owner)?.includes(name) ?? false;
-            _adapt(owner, name, signature, defaults, allocates);
-        }
+        const allocatingHere = allocating.get(owner) ?? [];
+        for (const [name, [signature, ...defaults]] of entries(functions))
+            adapt(owner, name, signature, defaults, allocatingHere.includes(name));
     }
 }
 
@@ -1250,7 +1269,7 @@ function _watchBorrowed(owner, name, position, getSize) {
 
     owner[name] = function (...args) {
         const object = original.apply(this, args);
-        noteBorrowed(args[position], getSize(object));
+        noteBorrowed(args[position], object, getSize);
         return object;
     };
 }
