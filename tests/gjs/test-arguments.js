@@ -331,12 +331,14 @@ test('wrong arguments are named', () => {
     throws(TypeError, /number .* “a”/, () => view.fill('a'));
     throws(TypeError, /number .* undefined/, () => view.fill());
     throws(TypeError, /number .* an array of 3/, () => view.fill([1, 2, 3]));
-    throws(TypeError, /no element of float64; copy_from/, () => view.set([1, 2, 3], 0, 0));
+    throws(TypeError, /element of float64 is a number, not an array of 3.*copy_from/, () => view.set([1, 2, 3], 0, 0));
     throws(TypeError, /is null, not/, () => view.set(null, 0, 0));
     throws(TypeError, /path or a Gio.File, not null/, () => Mtl.TensorFile.open(null));
     throws(TypeError, /not an object of type Gio.Cancellable/,
         () => new Mtl.TensorFileBuilder().write_async('x.npy', new Gio.Cancellable()));
     throws(TypeError, /Device .* “cpu”/, () => view.to_device('cpu'));
+    throws(TypeError, /Device .* “cpu”/, () => view.to_device_async('cpu'));
+    throws(TypeError, /DeviceType .*METAL.* “cpu”/, () => Mtl.Device.get('cpu'));
 });
 
 test('missing arguments, and too many', () => {
@@ -348,7 +350,7 @@ test('missing arguments, and too many', () => {
         () => view.to_dtype());
     throws(TypeError, /^copy_scaled_from\(\): At least 2 arguments/,
         () => view.copy_scaled_from(view));
-    throws(TypeError, /^open\(\): At least 1 argument/, () => Mtl.TensorFile.open());
+    throws(TypeError, /^Mtl.TensorFile.open\(\): At least 1 argument/, () => Mtl.TensorFile.open());
     throws(TypeError, /number is needed, not undefined/,
         () => view.copy_scaled_from(view, undefined));
     throws(TypeError, /^to_dtype_async\(\): At least 1 argument/, () => view.to_dtype_async());
@@ -356,8 +358,10 @@ test('missing arguments, and too many', () => {
 
     throws(TypeError, /^slice\(\) takes 1 argument, not 2: a slice is one string/,
         () => view.slice(':', 1));
-    throws(TypeError, /^new_zeros\(\) takes 3 arguments, not 4: a list is one argument, an array/,
+    throws(TypeError, /^Mtl.StridedView.new_zeros\(\) takes 3 arguments, not 4: a list is one argument, an array/,
         () => StridedView.new_zeros(null, 'float32', 2, 3));
+    throws(TypeError, /^supports_storage_mode\(\): At least 1 argument/,
+        () => view.device.supports_storage_mode());
     throws(TypeError, /^select\(\) takes 2 arguments, not 3/, () => view.select(0, 1, 1));
 });
 
@@ -447,7 +451,7 @@ test('getters as in NumPy and in JavaScript', () => {
     equal(JSON.stringify(StridedView.from([NaN, 1])), '[null,1]');
 });
 
-test('new tensors by the names of NumPy', () => {
+test('new tensors by the names of NumPy', async () => {
     equal([Mtl.zeros([2, 3]).toArray(), Mtl.zeros([2]).dtype], [[[0, 0, 0], [0, 0, 0]], FLOAT32]);
     equal(Mtl.zeros([2], 'int32').dtype, INT32);
     equal(Mtl.empty([2, 3], 'uint8').shape, [2, 3]);
@@ -487,6 +491,7 @@ test('new tensors by the names of NumPy', () => {
         Mtl.zeros([1], 'int8', host), Mtl.empty([1], 'int8', host), Mtl.full([1], 1, 'int8', host)])
         ok(view.get_device() === host);
     ok(Mtl.zeros([2]).to_device(host).get_device() === host);
+    ok((await Mtl.zeros([2]).to_device_async(host)).get_device() === host);
 });
 
 test('files by path, and their entries', async () => {

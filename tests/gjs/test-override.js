@@ -75,7 +75,7 @@ test('complex numbers are pairs', () => {
     equal(view.toTypedArray(), Float32Array.of(0.5, 0.25, 7, 0));
     equal(StridedView.from(view.toTypedArray(), COMPLEX64).array_equal(view), true);
     throws(TypeError, /\[re, im\]/, () => view.set([1, 2, 3], 0));
-    throws(TypeError, /no element of float64/, () => StridedView.from([1]).set([1, 2], 0));
+    throws(TypeError, /element of float64/, () => StridedView.from([1]).set([1, 2], 0));
     throws(TypeError, /\[re, im\]/, () => StridedView.from([1, 2, 3], COMPLEX64));
     throws(TypeError, /\[re, im\]/, () => StridedView.from(1, COMPLEX64));
     throws(TypeError, /\[re, im\]/, () => StridedView.from(Float64Array.of(1), COMPLEX64));

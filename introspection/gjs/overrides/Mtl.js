@@ -268,8 +268,9 @@ function _makeDoubleConverters() {
 
 function _toEnumeration(value, name) {
     if (!Number.isInteger(value)) {
-        throw new TypeError(`A Mtl.${name} such as Mtl.${name}.${
-            Object.keys(Mtl[name])[0]} is needed, not ${_show(value)}`);
+        const names = Object.keys(Mtl[name]).filter(key => typeof Mtl[name][key] === 'number');
+        throw new TypeError(
+            `A Mtl.${name} is needed (${names.join(', ')}), not ${_show(value)}`);
     }
 
     return value;
@@ -347,10 +348,12 @@ function _countArguments(n) {
 }
 
 // gjs counts those that have defaults, and only warns of too many.
-function _throwOfCount(name, signature, n, min, max) {
+function _throwOfCount(owner, name, signature, n, min, max) {
+    const label = typeof owner === 'function' ? `${owner.name.replace('_', '.')}.${name}` : name;
+
     if (n < min) {
         throw new TypeError(
-            `${name}(): At least ${_countArguments(min)} required, but only ${n} passed`);
+            `${label}(): At least ${_countArguments(min)} required, but only ${n} passed`);
     }
 
     let hint = '';
@@ -358,7 +361,7 @@ function _throwOfCount(name, signature, n, min, max) {
         hint = ": a slice is one string, such as ':, 1'";
     else if (signature.includes('[]'))
         hint = ': a list is one argument, an array';
-    throw new TypeError(`${name}() takes ${_countArguments(max)}, not ${n}${hint}`);
+    throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
 // Returns the function that makes a function take what people pass. The signature
@@ -386,7 +389,7 @@ function _makeAdapter() {
             if (isVariadic && (args.length !== 1 || !isArray(args[0])))
                 args = [args];
             if (args.length < nRequired || args.length > nMax)
-                throwOfCount(name, signature, args.length, nRequired, nMax);
+                throwOfCount(owner, name, signature, args.length, nRequired, nMax);
             for (let i = 0; i < defaults.length; i++)
                 args[nRequired + i] ??= defaults[i];
             for (let i = 0; i < converters.length && i < args.length; i++) {
@@ -653,8 +656,8 @@ function _setOther(view, indices, value) {
 
     if (Array.isArray(value)) {
         if (!_isComplex(dtype)) {
-            throw new TypeError(`${_show(value)} is no element of ${
-                Mtl.DType.to_string(dtype)}; copy_from() sets several`);
+            throw new TypeError(`An element of ${Mtl.DType.to_string(dtype)} is a number, not ${
+                _show(value)}. The value comes before the indices; copy_from() sets many elements`);
         }
         if (value.length !== 2)
             throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
@@ -688,6 +691,19 @@ function _fillWithNumbers(original, suffix) {
         }
 
         return original.call(this, value, ...rest);
+    };
+}
+
+// view.to_device(device, mode), view.to_device_async(device, mode): by default
+// where the host can access it.
+function _moveWhereAccessible(original) {
+    return function (device, mode = null, ...rest) {
+        const {HOST, SHARED} = Mtl.StorageMode;
+
+        if (!(device instanceof Mtl.Device))
+            throw new TypeError(`A Mtl.Device is needed, not ${_show(device)}`);
+        return original.call(this, device,
+            mode ?? (device.supports_storage_mode(HOST) ? HOST : SHARED), ...rest);
     };
 }
 
@@ -1167,7 +1183,8 @@ function _defineMembers(elementAccess) {
         });
     }
 
-    const {fill, fill_async: fillAsync, to_device: toDevice} = Mtl.StridedView.prototype;
+    const {fill, fill_async: fillAsync, to_device: toDevice, to_device_async: toDeviceAsync} =
+        Mtl.StridedView.prototype;
     _defineMethods(Mtl.StridedView, {from: _from});
     _defineGetters(Mtl.StridedView.prototype, {
         // In bytes, of elements side by side.
@@ -1191,15 +1208,8 @@ function _defineMembers(elementAccess) {
         toTypedArray: _toTypedArray,
         toArray: _toArray,
         toJSON: _toArray,
-        // By default where the host can access it.
-        to_device(device, mode = undefined) {
-            const {HOST, SHARED} = Mtl.StorageMode;
-
-            if (!(device instanceof Mtl.Device))
-                throw new TypeError(`A Mtl.Device is needed, not ${_show(device)}`);
-            return toDevice.call(this, device,
-                mode ?? (device.supports_storage_mode(HOST) ? HOST : SHARED));
-        },
+        to_device: _moveWhereAccessible(toDevice),
+        to_device_async: _moveWhereAccessible(toDeviceAsync),
     });
 
     _defineGetters(Mtl.Statistics.prototype, {
