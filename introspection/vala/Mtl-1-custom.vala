@@ -23,6 +23,7 @@ namespace Mtl {
 		/* By the names of array libraries. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
+		/* In elements. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] strides { get; }
 		public uint ndim { [CCode (cname = "mtl_strided_layout_get_n_dims")] get; }
@@ -105,6 +106,7 @@ namespace Mtl {
 		/* By the names of array libraries. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
+		/* In elements. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] strides { get; }
 		public uint ndim { [CCode (cname = "mtl_strided_view_get_n_dims")] get; }
@@ -118,6 +120,7 @@ namespace Mtl {
 	/* A view of its own, which knows the next index. */
 	[CCode (cname = "MtlStridedView", type_id = "mtl_strided_view_get_type ()")]
 	public class StridedViewIterator : GLib.Object {
+		/* The next part, or null after the last. */
 		[CCode (cname = "_vala_mtl_strided_view_iterator_next_value")]
 		public Mtl.StridedView? next_value () throws Mtl.Error {
 			GLib.Object object = this;
@@ -156,6 +159,7 @@ namespace Mtl {
 	}
 
 	public sealed class TensorFileEntry : GLib.Object {
+		/* By the name of array libraries. */
 		[CCode (array_length_pos = 0.1, array_length_type = "gsize")]
 		public int64[] shape { get; }
 	}

@@ -364,14 +364,15 @@ function _throwOfCount(owner, name, signature, n, min, max) {
     throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
-// Returns the function that makes a function take what people pass. The signature
-// names a converter for each parameter, or '-'; the last parameters have
-// defaults. Asynchronous functions return a promise if they get no callback.
+// Makes functions take what people pass: names of element types, paths, plain
+// arguments for arrays. The last parameters have defaults. Asynchronous functions
+// return a promise if they get no callback.
 function _makeAdapter() {
     const [allConverters, isArray, throwOfCount] = [CONVERTERS, _isArray, _throwOfCount];
     const {callWithRoom} = _collector;
     const [gio, {DType}, {defineProperty}] = [Gio, Mtl, Object];
 
+    // The signature names a converter for each parameter, or '-'.
     return (owner, name, signature, defaults, allocates) => {
         const isAsync = name.endsWith('_async');
         const {length} = owner[name];
@@ -1121,9 +1122,11 @@ const SHAPED_GETTERS = {
     shape() {
         return this.get_shape();
     },
+    // The number of dimensions.
     ndim() {
         return this.get_shape().length;
     },
+    // The number of elements.
     size() {
         return this.get_shape().reduce((product, extent) => product * extent, 1);
     },
@@ -1171,12 +1174,14 @@ function _defineMembers(elementAccess) {
                     ? this.transpose()
                     : axes.reduce((part, axis) => flip.call(part, axis), this);
             },
+            // view.squeeze(axis, …): without arguments, all axes of extent 1.
             squeeze(...axes) {
                 return axes.length === 0 ? squeeze.call(this) : this.squeeze_axes(...axes);
             },
             toString() {
                 return this.to_string();
             },
+            // view.transpose(axis, …): without arguments, all axes in reverse.
             transpose(...axes) {
                 return axes.length === 0 ? transpose.call(this) : this.permute(...axes);
             },
@@ -1199,7 +1204,8 @@ function _defineMembers(elementAccess) {
     _defineMethods(Mtl.StridedView.prototype, {
         fill: _fillWithNumbers(fill, ''),
         fill_async: _fillWithNumbers(fillAsync, '_async'),
-        // Of whichever function fill_async() called.
+        // view.fill_finish(result): finishes whichever operation fill_async()
+        // started.
         fill_finish(result) {
             return result.propagate_boolean();
         },
@@ -1213,9 +1219,11 @@ function _defineMembers(elementAccess) {
     });
 
     _defineGetters(Mtl.Statistics.prototype, {
+        // A bigint if the elements are int64 or uint64.
         minimum() {
             return _extremeOf(this, 'minimum');
         },
+        // A bigint if the elements are int64 or uint64.
         maximum() {
             return _extremeOf(this, 'maximum');
         },
@@ -1232,6 +1240,7 @@ function _defineMembers(elementAccess) {
 
     _defineGetters(Mtl.TensorFileEntry.prototype, {
         ...SHAPED_GETTERS,
+        // In bytes. An element of less than a byte counts as one.
         itemsize() {
             return Math.ceil(Mtl.DType.get_bits(this.get_dtype()) / 8);
         },
@@ -1297,6 +1306,7 @@ function _releaseReturned(objects) {
     return objects;
 }
 
+// The views of the array are released with it, in all versions of gjs.
 function _watchReturned() {
     if (!_keepsReturnedObjects())
         return;
