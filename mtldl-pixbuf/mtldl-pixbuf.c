@@ -130,8 +130,10 @@ check_is_picture (MtlStridedView  *view,
   if (shape[2] != 3 && shape[2] != 4)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The last extent is %" G_GINT64_FORMAT "; a picture has 3 channels or 4",
-                   shape[2]);
+                   "The last extent is %" G_GINT64_FORMAT "; a picture has 3 channels or 4%s", shape[2],
+                   shape[2] == 1 ? "; gray levels become one by broadcast_to() with 3 channels"
+                                   " and copy()"
+                                 : "");
       return FALSE;
     }
 

@@ -334,11 +334,40 @@ test('wrong arguments are named', () => {
     throws(TypeError, /element of float64 is a number, not an array of 3.*copy_from/, () => view.set([1, 2, 3], 0, 0));
     throws(TypeError, /is null, not/, () => view.set(null, 0, 0));
     throws(TypeError, /path or a Gio.File, not null/, () => Mtl.TensorFile.open(null));
-    throws(TypeError, /not an object of type Gio.Cancellable/,
-        () => new Mtl.TensorFileBuilder().write_async('x.npy', new Gio.Cancellable()));
     throws(TypeError, /Device .* “cpu”/, () => view.to_device('cpu'));
-    throws(TypeError, /Device .* “cpu”/, () => view.to_device_async('cpu'));
     throws(TypeError, /DeviceType .*METAL.* “cpu”/, () => Mtl.Device.get('cpu'));
+});
+
+test('a promise rejects, whatever is wrong', async () => {
+    const view = StridedView.from(MATRIX, 'float32');
+    const messageOfPromise = promise => promise.then(() => '', error => error.message);
+    const messages = await Promise.all([
+        view.to_dtype_async(), view.to_dtype_async('float33'), view.fill_async('x'),
+        view.fill_async(), view.copy_from_async([1, 'a']), view.to_device_async('cpu'),
+        view.copy_scaled_from_async(view, '2'), Mtl.TensorFile.open_async(5),
+        new Mtl.TensorFileBuilder().write_async('x.npy', new Gio.Cancellable()),
+    ].map(messageOfPromise));
+
+    for (const [i, pattern] of [/^to_dtype_async\(\): At least 1 argument/, /float33/, /number .* “x”/,
+        /number .* undefined/, /values\[1\] is “a”/, /Device .* “cpu”/, /number .* “2”/,
+        /path or a Gio.File, not 5/, /not an object of type Gio.Cancellable/].entries())
+        ok(pattern.test(messages[i]), messages[i]);
+
+    let n = 0;
+    for (const className of ['Device', 'Event', 'StridedView', 'TensorFile', 'TensorFileBuilder']) {
+        for (const func of functionsOf(className)) {
+            const name = func.get_name();
+            const isMethod = GIRepository.function_info_get_flags(func) &
+                GIRepository.FunctionInfoFlags.IS_METHOD;
+            if (!name.endsWith('_async'))
+                continue;
+            const promise = (isMethod ? Mtl[className].prototype : Mtl[className])[name].call({});
+            // eslint-disable-next-line no-await-in-loop
+            ok(await messageOfPromise(promise) !== '', `${className}.${name}`);
+            n++;
+        }
+    }
+    ok(n >= 14, `${n}`);
 });
 
 test('missing arguments, and too many', () => {
@@ -353,7 +382,6 @@ test('missing arguments, and too many', () => {
     throws(TypeError, /^Mtl.TensorFile.open\(\): At least 1 argument/, () => Mtl.TensorFile.open());
     throws(TypeError, /number is needed, not undefined/,
         () => view.copy_scaled_from(view, undefined));
-    throws(TypeError, /^to_dtype_async\(\): At least 1 argument/, () => view.to_dtype_async());
     equal(view.toArray(), MATRIX);
 
     throws(TypeError, /^slice\(\) takes 1 argument, not 2: a slice is one string/,

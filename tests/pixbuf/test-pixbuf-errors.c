@@ -145,6 +145,7 @@ test_new_from_view_invalid (void)
     { MTL_DTYPE_FLOAT32, 3, { 2, 2, 3 }, "are float32;" },
     { MTL_DTYPE_UINT8, 2, { 2, 3 }, "2 dimensions" },
     { MTL_DTYPE_UINT8, 2, { 2, 3 }, "broadcast_to() with 3 channels and copy()" },
+    { MTL_DTYPE_UINT8, 3, { 2, 3, 1 }, "broadcast_to() with 3 channels and copy()" },
     { MTL_DTYPE_UINT8, 4, { 1, 2, 2, 3 }, "4 dimensions" },
     { MTL_DTYPE_UINT8, 0, { 0 }, "0 dimensions" },
     { MTL_DTYPE_UINT8, 3, { 2, 2, 1 }, "is 1" },

@@ -364,11 +364,25 @@ function _throwOfCount(owner, name, signature, n, min, max) {
     throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
 }
 
+// A promise rejects, whatever is wrong; with a callback, gjs throws.
+function _rejectErrors(original, nArgsWithCallback) {
+    return function (...args) {
+        if (args.length >= nArgsWithCallback)
+            return original.apply(this, args);
+        try {
+            return original.apply(this, args);
+        } catch (error) {
+            return Promise.reject(error);
+        }
+    };
+}
+
 // Makes functions take what people pass: names of element types, paths, plain
 // arguments for arrays. The last parameters have defaults. Asynchronous functions
 // return a promise if they get no callback.
 function _makeAdapter() {
     const [allConverters, isArray, throwOfCount] = [CONVERTERS, _isArray, _throwOfCount];
+    const rejectErrors = _rejectErrors;
     const {callWithRoom} = _collector;
     const [gio, {DType}, {defineProperty}] = [Gio, Mtl, Object];
 
@@ -400,8 +414,8 @@ function _makeAdapter() {
             return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
         };
 
-        owner[name] = adapted;
-        defineProperty(adapted, 'length', {value: nRequired, configurable: true});
+        owner[name] = isAsync ? rejectErrors(adapted, length) : adapted;
+        defineProperty(owner[name], 'length', {value: nRequired, configurable: true});
     };
 }
 
@@ -1203,7 +1217,7 @@ function _defineMembers(elementAccess) {
     });
     _defineMethods(Mtl.StridedView.prototype, {
         fill: _fillWithNumbers(fill, ''),
-        fill_async: _fillWithNumbers(fillAsync, '_async'),
+        fill_async: _rejectErrors(_fillWithNumbers(fillAsync, '_async'), 4),
         // view.fill_finish(result): finishes whichever operation fill_async()
         // started.
         fill_finish(result) {
@@ -1215,7 +1229,7 @@ function _defineMembers(elementAccess) {
         toArray: _toArray,
         toJSON: _toArray,
         to_device: _moveWhereAccessible(toDevice),
-        to_device_async: _moveWhereAccessible(toDeviceAsync),
+        to_device_async: _rejectErrors(_moveWhereAccessible(toDeviceAsync), 5),
     });
 
     _defineGetters(Mtl.Statistics.prototype, {
