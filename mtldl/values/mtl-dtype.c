@@ -355,31 +355,35 @@ find_spelling (const char  *name,
 
 #define LONGEST_NAME 24
 
-/* How many characters to replace, insert or remove: the Levenshtein distance. */
+/* How many characters to replace, insert or remove, or neighbours to exchange:
+ * the distance of Damerau and Levenshtein. A name here is in lower case. */
 static guint
-measure_distance (const char *a,
-                  const char *b)
+measure_distance (const char *given,
+                  const char *name)
 {
-  guint row[LONGEST_NAME + 1];
-  gsize n = strlen (b);
+  guint rows[3][LONGEST_NAME + 1];
+  gsize length = strlen (given), n = strlen (name);
 
   for (gsize j = 0; j <= n; j++)
-    row[j] = j;
-  for (gsize i = 0; a[i] != '\0'; i++)
+    rows[0][j] = j;
+  for (gsize i = 1; i <= length; i++)
     {
-      guint diagonal = row[0];
+      guint *row = rows[i % 3], *above = rows[(i + 2) % 3], *second_above = rows[(i + 1) % 3];
+      char last = g_ascii_tolower (given[i - 1]);
 
-      row[0] = i + 1;
-      for (gsize j = 0; j < n; j++)
+      row[0] = i;
+      for (gsize j = 1; j <= n; j++)
         {
-          guint replaced = diagonal + (g_ascii_tolower (a[i]) != b[j]);
+          gboolean is_exchanged = i > 1 && j > 1 && last == name[j - 2]
+                                  && g_ascii_tolower (given[i - 2]) == name[j - 1];
 
-          diagonal = row[j + 1];
-          row[j + 1] = MIN (replaced, MIN (row[j], row[j + 1]) + 1);
+          row[j] = MIN (above[j - 1] + (last != name[j - 1]), MIN (row[j - 1], above[j]) + 1);
+          if (is_exchanged)
+            row[j] = MIN (row[j], second_above[j - 2] + 1);
         }
     }
 
-  return row[n];
+  return rows[length % 3][n];
 }
 
 /* The full name that the user may have meant, or NULL. */

@@ -154,6 +154,8 @@ static void
 test_near_names (void)
 {
   assert_unknown ("flaot32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
+  assert_unknown ("float23", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
+  assert_unknown ("unit8", MTL_ERROR_INVALID_ARGUMENT, "did you mean “uint8”?");
   assert_unknown ("Float32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("float32 ", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("bfloat", MTL_ERROR_INVALID_ARGUMENT, "did you mean “bfloat16”?");
