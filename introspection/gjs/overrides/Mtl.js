@@ -327,8 +327,8 @@ function _toSlice(string) {
     return string;
 }
 
-const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order', 'StorageMode',
-    'TensorChecks', 'TensorFileFormat', 'TensorFileOrder'];
+const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
+    'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder'];
 
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
@@ -601,16 +601,11 @@ function _from(values, dtype = undefined) {
     return _newFromNested(isIterable ? Array.from(values) : values, dtype);
 }
 
-function _toIndices(indices) {
-    return INTEGER_CONVERTERS['int64[]'](
-        indices.length === 1 && _isArray(indices[0]) ? indices[0] : indices);
-}
-
 // The functions for single elements.
 function _makeElementAccess() {
     const {BOOL, COMPLEX32, COMPLEX64, COMPLEX128} = Mtl.DType;
     const {get_double: getDouble, set_double: setDouble} = Mtl.StridedView.prototype;
-    const [isArray, setOther] = [_isArray, _setOther];
+    const [isArray, setOther, isInteger64] = [_isArray, _setOther, _isInteger64];
     const toIntegers = INTEGER_CONVERTERS['int64[]'];
     const toIndices = indices =>
         toIntegers(indices.length === 1 && isArray(indices[0]) ? indices[0] : indices);
@@ -640,29 +635,29 @@ function _makeElementAccess() {
             setOther(this, indices, value);
     }
 
-    return {get, set};
-}
+    // view.getBigInt(i, j): an element of int64 or uint64, exactly. get_int64() and
+    // get_uint64() cannot do that: gjs converts their results to Numbers, and warns
+    // beyond 2^53.
+    function getBigInt(...indices) {
+        indices = toIndices(indices);
+        if (!isInteger64(this.get_dtype()))
+            throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
-// view.getBigInt(i, j): an element of int64 or uint64, exactly. get_int64() and
-// get_uint64() cannot do that: gjs converts their results to Numbers, and warns
-// beyond 2^53.
-function _getBigInt(...indices) {
-    indices = _toIndices(indices);
-    if (!_isInteger64(this.get_dtype()))
-        throw new TypeError('getBigInt() only works for elements of int64 and uint64');
+        // Throws if there is no such element.
+        this.get_double(indices);
 
-    // Throws if there is no such element.
-    this.get_double(indices);
+        let element = this;
+        for (const index of indices) {
+            // The conversion makes the lanes an axis.
+            if (element.get_n_dims() === 0 && element.get_lanes() > 1)
+                element = element.to_dtype(element.get_dtype());
+            element = element.select(0, index);
+        }
 
-    let element = this;
-    for (const index of indices) {
-        // The conversion makes the lanes an axis.
-        if (element.get_n_dims() === 0 && element.get_lanes() > 1)
-            element = element.to_dtype(element.get_dtype());
-        element = element.select(0, index);
+        return element.toTypedArray()[0];
     }
 
-    return element.toTypedArray()[0];
+    return {get, set, getBigInt};
 }
 
 // Sets an element to what is not a number.
@@ -1224,7 +1219,6 @@ function _defineMembers(elementAccess) {
             return result.propagate_boolean();
         },
         ...elementAccess,
-        getBigInt: _getBigInt,
         toTypedArray: _toTypedArray,
         toArray: _toArray,
         toJSON: _toArray,
