@@ -227,7 +227,8 @@ def _view_to_device(self, device, storage_mode=None):
 
 
 StridedView.to_device = functools.wraps(_to_device)(_view_to_device)
-StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype)
+StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype,
+                                       doc="The numpy.dtype of the elements.")
 _copy_scaled_from = StridedView.copy_scaled_from
 
 

@@ -105,6 +105,7 @@ def call(function, args, keywords):
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **keywords):
+    """Calls one of NumPy's universal functions, with arrays in place of the views."""
     # NumPy writes to some arrays that are read-only.
     if method == "at" and isinstance(inputs[0], StridedView):
         check_writable(inputs[0])
