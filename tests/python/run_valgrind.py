@@ -47,9 +47,10 @@ def run(files, folder, report):
 def main(reports):
     files = sorted(path for path in HERE.glob("test_*.py")
                    if not path.name.startswith(("test_torch", "test_metal"))
-                   # The one counts by itself, a million times; the other plays a program
-                   # hundreds of times.
-                   and path.name not in ("test_leaks.py", "test_planted_mistakes.py"))
+                   # The first counts by itself, a million times; the second plays a program
+                   # hundreds of times; the third lets NumPy compute.
+                   and path.name not in ("test_leaks.py", "test_planted_mistakes.py",
+                                         "test_habits.py"))
     n_parts = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
         parts = [run(files[i::n_parts], folder, f"{reports}/python-valgrind-{i}.xml")
