@@ -71,22 +71,43 @@ dtype_rule_clear (DtypeRule *self)
   g_clear_pointer (&self->pattern, g_pattern_spec_free);
 }
 
+/* As GNU's commands read sizes: 5G and 5GiB are powers of 1024, 5GB is one of 1000. */
 static gboolean
 parse_size (const char *text,
             guint64    *size)
 {
   static const char units[] = "KMGT";
   char *end;
-  guint64 value = g_ascii_strtoull (text, &end, 10);
+  guint64 value = g_ascii_strtoull (text, &end, 10), factor = 1;
   const char *unit = *end != '\0' ? strchr (units, g_ascii_toupper (*end)) : NULL;
-  guint shift = unit != NULL ? 10 * (unit - units + 1) : 0;
+  guint64 base = unit != NULL && g_ascii_strcasecmp (end + 1, "B") == 0 ? 1000 : 1024;
 
-  if (!g_ascii_isdigit (*text) || value == 0 || (*end != '\0' && (unit == NULL || end[1] != '\0'))
-      || value > (guint64) G_MAXINT64 >> shift)
+  for (gssize i = 0; unit != NULL && i <= unit - units; i++)
+    factor *= base;
+  if (unit != NULL && (end[1] == '\0' || g_ascii_strcasecmp (end + 1, "B") == 0
+                       || g_ascii_strcasecmp (end + 1, "iB") == 0))
+    end = (char *) "";
+
+  if (!g_ascii_isdigit (*text) || value == 0 || *end != '\0' || value > G_MAXINT64 / factor)
     return FALSE;
 
-  *size = value << shift;
+  *size = value * factor;
   return TRUE;
+}
+
+/* What element type was meant, from all there are. */
+static char *
+guess_dtype (const char *text)
+{
+  g_autoptr (GEnumClass) klass = g_type_class_ref (MTL_TYPE_DTYPE);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *equals = strrchr (text, '=');
+
+  for (guint i = 0; i < klass->n_values; i++)
+    if (klass->values[i].value != MTL_DTYPE_OTHER)
+      g_ptr_array_add (names, (char *) klass->values[i].value_nick);
+  g_ptr_array_add (names, NULL);
+  return tool_guess (equals != NULL ? equals + 1 : text, (const char *const *) names->pdata);
 }
 
 static gboolean
@@ -115,8 +136,12 @@ check_rules (Options  *self,
       g_array_append_val (self->dtype_rules, rule);
       if (!is_right)
         {
-          *wrong = g_strdup_printf ("--dtype=%s has no element type: they are called float32, "
-                                    "bfloat16, int8 and so on", self->dtypes[i]);
+          g_autofree char *guess = guess_dtype (self->dtypes[i]);
+
+          *wrong = g_strdup_printf ("--dtype=%s has no element type%s", self->dtypes[i],
+                                    *guess != '\0' ? guess
+                                    : ": they are called float32, bfloat16, float8_e4m3fn, int8 "
+                                      "and so on");
           return FALSE;
         }
     }
@@ -193,7 +218,10 @@ check_options (Options     *self,
     *wrong = g_strdup_printf ("--shard-size=%s is not a size such as 500M or 5G", self->shard_size);
   else if (self->shard_size != NULL && !g_str_has_suffix (destination, ".safetensors.index.json"))
     *wrong = g_strdup_printf ("with --shard-size the destination is the index, named "
-                              "NAME.safetensors.index.json, not %s", destination);
+                              "NAME.safetensors.index.json, not %s; did you mean “%s%s”?",
+                              destination, destination,
+                              g_str_has_suffix (destination, ".safetensors")
+                              ? ".index.json" : ".safetensors.index.json");
   else if (self->shard_size == NULL && g_str_has_suffix (destination, ".index.json"))
     *wrong = g_strdup_printf ("%s would be the index of several files, which needs "
                               "--shard-size=SIZE", destination);
@@ -396,18 +424,38 @@ write_file (const Options         *self,
   return done;
 }
 
-/* If the destination is a folder, the file keeps the name of the source. */
+/* If the destination is a folder, the file keeps the name of the source; several files have
+ * an index. */
 static char *
 get_destination (const char *source,
-                 const char *destination)
+                 const char *destination,
+                 gboolean    is_sharded)
 {
   g_autofree char *name = NULL;
+  g_autofree char *index = NULL;
 
   if (!g_file_test (destination, G_FILE_TEST_IS_DIR))
     return g_strdup (destination);
 
   name = g_path_get_basename (source);
-  return g_build_filename (destination, name, NULL);
+  if (is_sharded && g_str_has_suffix (name, ".safetensors"))
+    index = g_strconcat (name, ".index.json", NULL);
+  return g_build_filename (destination, index != NULL ? index : name, NULL);
+}
+
+/* The system would only say that there is no such file. */
+static gboolean
+check_folder (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *escaped = tool_escape (path);
+  g_autofree char *escaped_folder = tool_escape (folder);
+
+  if (strstr (path, "://") != NULL || g_file_test (folder, G_FILE_TEST_EXISTS))
+    return TRUE;
+
+  tool_complain ("“%s” cannot be written: there is no folder “%s”", escaped, escaped_folder);
+  return FALSE;
 }
 
 static int
@@ -429,7 +477,7 @@ copy (const Options *self,
       return TOOL_FAILED;
     }
 
-  entries = tool_select_entries (source, self->select);
+  entries = check_folder (path) ? tool_select_entries (source, self->select) : NULL;
   if (entries == NULL)
     return TOOL_FAILED;
 
@@ -488,7 +536,7 @@ tool_cp (const ToolCommand *command,
     return tool_wrong_usage (command, "files cannot be written to standard output; a file of that "
                              "name is ./-");
 
-  destination = get_destination (arguments[0], arguments[1]);
+  destination = get_destination (arguments[0], arguments[1], options.shard_size != NULL);
   if (!check_options (&options, destination, &wrong))
     return tool_wrong_usage (command, "%s", wrong);
 

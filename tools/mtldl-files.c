@@ -43,6 +43,26 @@ check_standard_input (GError **error)
   return FALSE;
 }
 
+/* A file manager gives such addresses to what is dropped on a terminal. */
+static GFile *
+new_file_of_address (const char  *address,
+                     const char  *scheme,
+                     GError     **error)
+{
+  g_autofree char *host = NULL;
+  g_autofree char *path = g_str_equal (scheme, "file")
+                          ? g_filename_from_uri (address, &host, NULL) : NULL;
+  g_autofree char *escaped = NULL;
+
+  if (path != NULL && (host == NULL || g_str_equal (host, g_get_host_name ())))
+    return g_file_new_for_path (path);
+
+  escaped = tool_escape (address);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+               "“%s” is an address, not a file of this machine: download it first", escaped);
+  return NULL;
+}
+
 /* A path that names a folder by its end is refused, as a GFile has no such end. */
 GFile *
 tool_new_file (const char  *path,
@@ -51,14 +71,21 @@ tool_new_file (const char  *path,
   const char *slash = strrchr (path, G_DIR_SEPARATOR);
   const char *name = slash != NULL ? slash + 1 : path;
   g_autofree char *escaped = NULL;
+  g_autofree char *scheme = NULL;
 
   if (g_str_equal (path, "-"))
     return check_standard_input (error) ? g_file_new_for_path (STANDARD_INPUT) : NULL;
+  scheme = strstr (path, "://") != NULL ? g_uri_parse_scheme (path) : NULL;
+  if (scheme != NULL && !g_file_test (path, G_FILE_TEST_EXISTS))
+    return new_file_of_address (path, scheme, error);
   if ((name[0] != '\0' || slash == NULL) && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
     return g_file_new_for_path (path);
 
   escaped = tool_escape (path);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
+  else
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "There is no folder “%s”", escaped);
   return NULL;
 }
 
@@ -90,6 +117,21 @@ read_folder (const char  *path,
     }
   g_ptr_array_sort (names, compare_paths);
   return names;
+}
+
+static gboolean
+has_folders (const char *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+
+  for (const char *name; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
+    {
+      g_autofree char *full = g_build_filename (path, name, NULL);
+
+      if (*name != '.' && g_file_test (full, G_FILE_TEST_IS_DIR))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 static int
@@ -148,9 +190,10 @@ find_in_folder (const char  *path,
   if (names != NULL)
     {
       g_autofree char *escaped = tool_escape (path);
+      const char *more = has_folders (path) ? "; the folders in it are not searched" : "";
 
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                   "“%s” is a folder without .safetensors, .npy and .npz files", escaped);
+                   "“%s” is a folder without .safetensors, .npy and .npz files%s", escaped, more);
     }
   return NULL;
 }
@@ -169,6 +212,30 @@ tool_find_files (const char  *path,
   return paths;
 }
 
+/* If a part of the only model is missing, the index is meant all the same, and opening it
+ * says what is wrong. */
+static const char *
+find_broken_index (GPtrArray *paths)
+{
+  const char *index = NULL;
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (MtlTensorFile) opened = NULL;
+
+  for (guint i = 0; i < paths->len; i++)
+    if (ends_in (paths->pdata[i], INDEX_ENDING))
+      {
+        if (index != NULL)
+          return NULL;
+        index = paths->pdata[i];
+      }
+  if (index == NULL)
+    return NULL;
+
+  file = g_file_new_for_path (index);
+  opened = mtl_tensor_file_open (file, NULL, NULL);
+  return opened == NULL ? index : NULL;
+}
+
 /* Of several files in a folder, the user has to name one. */
 static char *
 find_only_file (const char  *path,
@@ -177,11 +244,15 @@ find_only_file (const char  *path,
   g_autoptr (GPtrArray) paths = tool_find_files (path, error);
   g_autofree char *escaped = NULL;
   g_autofree char *first = NULL;
+  const char *broken;
 
   if (paths == NULL)
     return NULL;
   if (paths->len == 1)
     return g_strdup (paths->pdata[0]);
+  broken = find_broken_index (paths);
+  if (broken != NULL)
+    return g_strdup (broken);
 
   escaped = tool_escape (path);
   first = tool_escape (paths->pdata[0]);

@@ -586,14 +586,15 @@ request_init (Request       *self,
               const Options *options,
               char         **arguments)
 {
+  const char *first = arguments[0] != NULL ? arguments[0] : ".";
   guint n_paths = 1;
 
   *self = (Request) {
     .files = g_ptr_array_new_with_free_func ((GDestroyNotify) listed_free),
     .patterns = g_ptr_array_new (),
   };
-  add_path (self, arguments[0]);
-  for (gsize i = 1; arguments[i] != NULL; i++)
+  add_path (self, first);
+  for (gsize i = 1; arguments[0] != NULL && arguments[i] != NULL; i++)
     if (is_pattern (self, arguments[i]))
       g_ptr_array_add (self->patterns, arguments[i]);
     else
@@ -669,8 +670,9 @@ tool_ls (const ToolCommand *command,
       "Like --all, with the offset, the alignment and the file", NULL },
     { "names", '1', 0, G_OPTION_ARG_NONE, &options.names,
       "Print only the names, one per line", NULL },
-    { "human-readable", 'H', 0, G_OPTION_ARG_NONE, &options.is_human,
+    { "human-readable", 'h', 0, G_OPTION_ARG_NONE, &options.is_human,
       "Print sizes as 13.5 GiB", NULL },
+    { "human", 'H', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.is_human, NULL, NULL },
     { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata,
       "Also print the file's metadata", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print everything as JSON", NULL },
@@ -681,8 +683,12 @@ tool_ls (const ToolCommand *command,
     { NULL },
   };
   int status;
-  g_auto (GStrv) arguments = tool_parse (command, entries, argc, argv, &status);
+  g_auto (GStrv) arguments = NULL;
 
+  /* In company it is as in the ls of files. */
+  if (argc == 2 && g_str_equal (argv[1], "-h"))
+    argv[1] = (char *) "--help";
+  arguments = tool_parse (command, entries, argc, argv, &status);
   if (arguments == NULL)
     return status;
   if (!tool_parse_sort (options.sort_text, &options.sort))

@@ -21,7 +21,7 @@ context_new (const ToolCommand   *command,
              gboolean            *help,
              char              ***arguments)
 {
-  const GOptionEntry common[] = {
+  GOptionEntry common[] = {
     { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, arguments, NULL,
       command->arguments },
@@ -29,11 +29,45 @@ context_new (const ToolCommand   *command,
   };
   GOptionContext *context = g_option_context_new (NULL);
 
+  for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++)
+    if (entry->short_name == common[0].short_name)
+      common[0].short_name = 0;
+
   g_option_context_set_help_enabled (context, FALSE);
   g_option_context_set_summary (context, command->summary);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_main_entries (context, common, NULL);
   return context;
+}
+
+/* What options are called elsewhere. */
+static const struct
+{
+  const char *word;
+  const char *option;
+} synonyms[] = {
+  { "--statistics", "--stats" }, { "--summary", "--stats" }, { "--describe", "--stats" },
+  { "--all", "--max-items" }, { "--full", "--max-items" }, { "--limit", "--max-items" },
+  { "--head", "--max-items" }, { "--lines", "--max-items" },
+  { "--human", "--human-readable" }, { "--verbose", "--long" }, { "--name-only", "--names" },
+  { "--filter", "--select" }, { "--include", "--select" }, { "--pattern", "--select" },
+  { "--tensor", "--select" }, { "--type", "--dtype" }, { "--convert", "--dtype" },
+  { "--to", "--dtype" }, { "--max-shard-size", "--shard-size" }, { "--split", "--shard-size" },
+  { "--silent", "--quiet" }, { "--no-fsync", "--no-sync" }, { "--nans", "--nan" },
+};
+
+static char *
+find_synonym (GPtrArray  *names,
+              const char *option)
+{
+  g_autofree char *word = g_strndup (option, strcspn (option, "="));
+
+  for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
+    for (guint j = 0; g_str_equal (word, synonyms[i].word) && names->pdata[j] != NULL; j++)
+      if (g_str_equal (names->pdata[j], synonyms[i].option))
+        return g_strdup_printf ("; did you mean “%s”?", synonyms[i].option);
+
+  return NULL;
 }
 
 /* What was meant by an option that there is not. A file may begin like an option. */
@@ -43,6 +77,7 @@ guess_option (const GOptionEntry *entries,
 {
   const char *dash = strstr (error->message, " -");
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  char *synonym;
 
   if (!g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) || dash == NULL)
     return g_strdup ("");
@@ -52,7 +87,8 @@ guess_option (const GOptionEntry *entries,
   for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++)
     g_ptr_array_add (names, g_strconcat ("--", entry->long_name, NULL));
   g_ptr_array_add (names, NULL);
-  return tool_guess (dash + 1, (const char *const *) names->pdata);
+  synonym = find_synonym (names, dash + 1);
+  return synonym != NULL ? synonym : tool_guess (dash + 1, (const char *const *) names->pdata);
 }
 
 char **
@@ -90,7 +126,7 @@ tool_parse (const ToolCommand  *command,
       return NULL;
     }
 
-  return g_steal_pointer (&arguments);
+  return arguments != NULL ? g_steal_pointer (&arguments) : g_new0 (char *, 1);
 }
 
 int

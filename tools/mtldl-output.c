@@ -90,8 +90,14 @@ tool_complain_of (const char   *path,
                   const GError *error)
 {
   g_autofree char *escaped = tool_escape (path);
+  g_autofree char *full = g_canonicalize_filename (path, NULL);
+  g_autofree char *escaped_full = tool_escape (full);
 
-  tool_complain ("%s: %s", escaped, error->message);
+  /* Most errors of files name them. */
+  if (strstr (error->message, escaped_full) != NULL)
+    tool_complain ("%s", error->message);
+  else
+    tool_complain ("%s: %s", escaped, error->message);
 }
 
 gboolean

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #define MAX_DIMS 64
+#define MOST_PLAIN 1e16 /* floats from here on have an exponent, as in Python */
 
 /* The fewest digits that are read back as the same number: of 32 bits, if that is exact
  * for the type. JSON has no word for what is not finite. */
-static void
-print_float (double   value,
-             gboolean is_short)
+void
+tool_print_json_float (double   value,
+                       gboolean is_short)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   const int most = is_short ? 9 : 17;
@@ -36,6 +37,10 @@ print_float (double   value,
       if (is_short ? (float) read == (float) value : read == value)
         break;
     }
+
+  /* 10 has one digit that matters, but is not written 1e+01. */
+  if (fabs (value) < MOST_PLAIN && strchr (text, 'e') != NULL && strstr (text, "e-") == NULL)
+    g_ascii_formatd (text, sizeof text, "%.0f", g_ascii_strtod (text, NULL));
   tool_print ("%s%s", text, strpbrk (text, ".e") == NULL ? ".0" : "");
 }
 
@@ -52,9 +57,9 @@ print_complex (MtlStridedView  *view,
     return FALSE;
 
   tool_print_text ("[");
-  print_float (real, is_short);
+  tool_print_json_float (real, is_short);
   tool_print_text (", ");
-  print_float (imaginary, is_short);
+  tool_print_json_float (imaginary, is_short);
   tool_print_text ("]");
   return TRUE;
 }
@@ -86,7 +91,7 @@ print_element (MtlStridedView  *view,
       double value = mtl_strided_view_get_double (view, indices, n_dims, &local_error);
 
       if (local_error == NULL)
-        print_float (value, is_short);
+        tool_print_json_float (value, is_short);
     }
 
   if (local_error != NULL)
@@ -142,23 +147,32 @@ check_elements (MtlStridedView  *view,
   return local_error == NULL;
 }
 
+void
+tool_print_json_head (MtlStridedView *view,
+                      const char     *name)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
+  g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
+
+  tool_print_text ("{\n  \"name\": ");
+  tool_print_json_text (name);
+  tool_print (",\n  \"dtype\": \"%s\",\n  \"shape\": %s,\n", dtype, shape_text);
+}
+
 gboolean
 tool_print_view_json (MtlStridedView  *view,
                       const char      *name,
                       GError         **error)
 {
   gint64 indices[MAX_DIMS];
-  gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
-  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
-  g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
 
   if (!check_elements (view, error))
     return FALSE;
 
-  tool_print_text ("{\n  \"name\": ");
-  tool_print_json_text (name);
-  tool_print (",\n  \"dtype\": \"%s\",\n  \"shape\": %s,\n  \"elements\": ", dtype, shape_text);
+  tool_print_json_head (view, name);
+  tool_print_text ("  \"elements\": ");
   if (!print_axis (view, indices, 0, error))
     return FALSE;
 

@@ -126,7 +126,10 @@ complain_of_name (MtlTensorFile *file,
   g_autofree char *guess = tool_guess (*name != '\0' ? name : argument,
                                        (const char *const *) names);
 
-  if (n == 1)
+  if (strspn (argument, "0123456789:, -") == strlen (argument))
+    tool_complain ("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”%s", escaped_path,
+                   escaped, escaped, n == 1 ? "" : ", behind the name of a tensor");
+  else if (n == 1)
     {
       g_autofree char *only = tool_shorten (names[0], TOOL_MESSAGE_NAME);
       g_autofree char *escaped_only = tool_escape (only);
@@ -176,7 +179,8 @@ print_view (const Options   *options,
             GError         **error)
 {
   if (options->stats)
-    return tool_print_stats (view, error);
+    return options->json ? tool_print_stats_json (view, name, error)
+                         : tool_print_stats (view, error);
   if (options->json)
     return tool_print_view_json (view, name, error);
 
@@ -228,7 +232,8 @@ tool_show (const ToolCommand *command,
   const GOptionEntry entries[] = {
     { "stats", 's', 0, G_OPTION_ARG_NONE, &options.stats,
       "Print statistics instead of the elements", NULL },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print all elements as JSON", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
+      "Print all elements, or the statistics, as JSON", NULL },
     { "max-items", 'n', 0, G_OPTION_ARG_INT, &options.max_items,
       "Print at most N elements, or only the edges if there are more; 1000 by default", "N" },
     { NULL },
@@ -241,9 +246,9 @@ tool_show (const ToolCommand *command,
   if (options.max_items != G_MININT && (options.max_items < 0 || options.max_items > MOST_ITEMS))
     return tool_wrong_usage (command, "--max-items is a number from 0 to %d, not %d", MOST_ITEMS,
                              options.max_items);
-  if (options.json && (options.stats || options.max_items != G_MININT))
-    return tool_wrong_usage (command, "--json prints all elements, so there is no %s: a slice "
-                             "prints fewer", options.stats ? "--stats" : "--max-items");
+  if (options.json && options.max_items != G_MININT)
+    return tool_wrong_usage (command, "--json prints all elements, so there is no --max-items: a "
+                             "slice prints fewer");
 
   return show (command, arguments, &options);
 }

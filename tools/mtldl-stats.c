@@ -92,20 +92,96 @@ print (MtlStatistics  *statistics,
   print_count ("zero", mtl_statistics_get_n_zeros (statistics));
 }
 
-gboolean
-tool_print_stats (MtlStridedView  *view,
-                  GError         **error)
+static void
+print_json_number (const char *name,
+                   const char *text,
+                   double      value,
+                   gboolean    is_short)
 {
-  g_autoptr (MtlStatistics) statistics = NULL;
+  tool_print (",\n    \"%s\": ", name);
+  if (isnan (value))
+    tool_print_text ("null");
+  else if (text != NULL)
+    tool_print_text (text);
+  else
+    tool_print_json_float (value, is_short);
+}
+
+/* What is not known is null. Integers are exact, and truth values numbers. */
+static void
+print_json_finite (MtlStatistics *statistics)
+{
+  MtlDType dtype = mtl_statistics_get_dtype (statistics);
+  gboolean is_integer = tool_dtype_is_integer (dtype) && dtype != MTL_DTYPE_BOOL;
+  g_autofree char *minimum = is_integer ? mtl_statistics_format_minimum (statistics) : NULL;
+  g_autofree char *maximum = is_integer ? mtl_statistics_format_maximum (statistics) : NULL;
+  const gboolean is_short = tool_dtype_get_number_size (dtype) <= 4;
+  double re, im;
+
+  mtl_statistics_get_complex_mean (statistics, &re, &im);
+  if (!tool_dtype_is_complex (dtype))
+    {
+      print_json_number ("min", minimum, mtl_statistics_get_minimum (statistics), is_short);
+      print_json_number ("max", maximum, mtl_statistics_get_maximum (statistics), is_short);
+      print_json_number ("mean", NULL, re, FALSE);
+    }
+  else if (isnan (re))
+    print_json_number ("mean", NULL, re, FALSE);
+  else
+    {
+      tool_print_text (",\n    \"mean\": [");
+      tool_print_json_float (re, FALSE);
+      tool_print_text (", ");
+      tool_print_json_float (im, FALSE);
+      tool_print_text ("]");
+    }
+  print_json_number ("std", NULL, mtl_statistics_get_deviation (statistics), FALSE);
+}
+
+static MtlStatistics *
+find_statistics (MtlStridedView  *view,
+                 GError         **error)
+{
+  MtlStatistics *statistics;
   ToolProgress progress;
 
   tool_progress_init (&progress, "stats");
   statistics = mtl_strided_view_get_statistics_full (view, NULL, tool_progress_update, &progress,
                                                      error);
   tool_progress_clear (&progress);
+  return statistics;
+}
+
+gboolean
+tool_print_stats (MtlStridedView  *view,
+                  GError         **error)
+{
+  g_autoptr (MtlStatistics) statistics = find_statistics (view, error);
+
   if (statistics == NULL)
     return FALSE;
 
   print (statistics, view);
+  return TRUE;
+}
+
+gboolean
+tool_print_stats_json (MtlStridedView  *view,
+                       const char      *name,
+                       GError         **error)
+{
+  g_autoptr (MtlStatistics) statistics = find_statistics (view, error);
+
+  if (statistics == NULL)
+    return FALSE;
+
+  tool_print_json_head (view, name);
+  tool_print ("  \"stats\": {\n    \"elements\": %" G_GUINT64_FORMAT,
+              mtl_statistics_get_count (statistics));
+  print_json_finite (statistics);
+  tool_print (",\n    \"nan\": %" G_GUINT64_FORMAT ",\n    \"inf\": %" G_GUINT64_FORMAT
+              ",\n    \"zero\": %" G_GUINT64_FORMAT "\n  }\n}\n",
+              mtl_statistics_get_n_nans (statistics), mtl_statistics_get_n_infinities (statistics),
+              mtl_statistics_get_n_zeros (statistics));
   return TRUE;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const ToolCommand commands[] = {
-  { "ls", "FILE… [PATTERN…]", "list the tensors of files and folders", tool_ls, 1, -1 },
+  { "ls", "[FILE…] [PATTERN…]", "list the tensors of files and folders", tool_ls, 0, -1 },
   { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 3 },
   { "check", "FILE…", "report what is wrong with files", tool_check, 1, -1 },
   { "cp", "SOURCE DESTINATION", "copy tensors into another file", tool_cp, 2, 2 },
@@ -25,9 +25,12 @@ static const struct
 } synonyms[] = {
   { "list", "ls" }, { "dir", "ls" }, { "info", "ls" }, { "inspect", "ls" }, { "names", "ls" },
   { "cat", "show" }, { "print", "show" }, { "head", "show" }, { "view", "show" },
-  { "get", "show" }, { "dump", "show" }, { "stats", "show" },
+  { "get", "show" }, { "dump", "show" }, { "less", "show" }, { "more", "show" },
+  { "stat", "show --stats" }, { "stats", "show --stats" }, { "statistics", "show --stats" },
   { "copy", "cp" }, { "convert", "cp" }, { "mv", "cp" }, { "write", "cp" }, { "split", "cp" },
-  { "verify", "check" }, { "validate", "check" }, { "test", "check" }, { "version", "--version" },
+  { "merge", "cp" }, { "join", "cp" }, { "cast", "cp" }, { "rename", "cp" },
+  { "verify", "check" }, { "validate", "check" }, { "test", "check" },
+  { "version", "--version" }, { "-V", "--version" }, { "-v", "--version" },
 };
 
 static const ToolCommand *
@@ -132,7 +135,7 @@ run_help (int   argc,
 {
   char *asked[] = { argv[0], (char *) "--help", NULL };
 
-  if (argc == 1)
+  if (argc == 1 || g_str_equal (argv[1], "help"))
     return show_help ();
 
   return run_command (argv[1], 2, asked);

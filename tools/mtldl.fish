@@ -102,13 +102,13 @@ complete -c mtldl -n __mtldl_needs_command -a check -d 'Report what is wrong wit
 complete -c mtldl -n __mtldl_needs_command -a cp -d 'Copy tensors into another file'
 complete -c mtldl -n __mtldl_needs_command -a help -d 'Explain a command'
 complete -c mtldl -n '__mtldl_is help' -a 'ls show check cp'
-complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is ls show check cp' -s h -l help \
-    -d 'Show help'
+complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is show check cp' -s h -l help -d 'Show help'
+complete -c mtldl -n '__mtldl_is ls' -l help -d 'Show help'
 
 complete -c mtldl -n '__mtldl_is ls' -s a -l all -d 'Print one line for each tensor'
 complete -c mtldl -n '__mtldl_is ls' -s l -l long -d 'Print offsets, alignments and files, too'
 complete -c mtldl -n '__mtldl_is ls' -s 1 -l names -d 'Print only the names'
-complete -c mtldl -n '__mtldl_is ls' -s H -l human-readable -d 'Print sizes as 13.5 GiB'
+complete -c mtldl -n '__mtldl_is ls' -s h -l human-readable -d 'Print sizes as 13.5 GiB'
 complete -c mtldl -n '__mtldl_is ls' -s m -l metadata -d 'Print the metadata, too'
 complete -c mtldl -n '__mtldl_is ls' -s j -l json -d 'Print everything as JSON'
 complete -c mtldl -n '__mtldl_is ls' -s s -l select -x -k -a '(__mtldl_names)' \

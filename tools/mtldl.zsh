@@ -65,11 +65,11 @@ _mtldl ()
 
   case $words[1] in
     ls)
-      _arguments -s -S $help \
+      _arguments -s -S '(- *)--help[show help]' \
         '(-a --all)'{-a,--all}'[print one line for each tensor]' \
         '(-l --long)'{-l,--long}'[print offsets, alignments and files, too]' \
         '(-1 --names)'{-1,--names}'[print only the names]' \
-        '(-H --human-readable)'{-H,--human-readable}'[print sizes as 13.5 GiB]' \
+        '(-h --human-readable)'{-h,--human-readable}'[print sizes as 13.5 GiB]' \
         '(-m --metadata)'{-m,--metadata}'[print the metadata, too]' \
         '(-j --json)'{-j,--json}'[print everything as JSON]' \
         '*'{-s+,--select=}'[list only the tensors that match]:pattern:_mtldl_names' \

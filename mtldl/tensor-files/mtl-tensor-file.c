@@ -320,6 +320,8 @@ open_members (MtlTensorFile  *self,
 
       if (!open_member (part, folder, self->table->files[self->n_parts], cancellable, error))
         {
+          if (error != NULL && g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+            g_prefix_error (error, "A file that the index names is missing: ");
           mtl_tensor_file_part_clear (part);
           return FALSE;
         }

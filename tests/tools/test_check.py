@@ -112,7 +112,7 @@ def test_file_as_a_folder(file, end):
     for command in ("check", "ls", "show"):
         done = run(command, f"{file}{end}", *["a"] * (command == "show"))
         assert done.returncode == 1
-        assert done.stderr == f"mtldl: “{file}{end}” is a folder\n"
+        assert done.stderr == f"mtldl: There is no folder “{file}{end}”\n"
 
 
 def test_some_good_and_some_bad(file, tmp_path):

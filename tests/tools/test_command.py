@@ -45,7 +45,7 @@ def test_help():
 
 
 @pytest.mark.parametrize("arguments", [["frobnicate"], ["help", "frobnicate"], ["-x"], [""],
-                                       *[[command] for command in COMMANDS],
+                                       *[[command] for command in COMMANDS if command != "ls"],
                                        *[[command, "--nonsense", "x"] for command in COMMANDS],
                                        ["show", "a", "b", "c"], ["cp", "a"], ["cp", "a", "b", "c"],
                                        ["ls", "-Q", "x"], ["\x1b[1m"], ["ls", "x", "--\x1b"]])
@@ -265,7 +265,8 @@ def test_page_has_all_options():
         text = text.split("\nEXIT STATUS")[0]
         listed = re.findall(r"(?m)^       (-.*)$", text)
         found = {option for line in listed for option in re.findall(r"(?<![\w-])--?[\w-]+", line)}
-        assert found == options_of(command) - {"-h", "--help"}
+        # In ls it is the short form of another.
+        assert found == options_of(command) - {"--help", *(["-h"] if command != "ls" else [])}
 
 
 def test_page_s_examples(tmp_path):

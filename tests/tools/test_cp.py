@@ -85,7 +85,7 @@ def test_into_a_folder(source, tmp_path, arrays):
 def test_into_no_folder(source, tmp_path, end):
     """There is none, so it is not the name of a file either."""
     assert complaint("cp", source, f"{tmp_path}/none{end}") \
-        == f"“{tmp_path}/none{end}” is a folder"
+        == f"There is no folder “{tmp_path}/none{end}”"
     assert not (tmp_path / "none").exists()
 
 
@@ -204,7 +204,7 @@ def test_from_shards(tmp_path, target):
     assert_same(copied(index, target), {"a": np.arange(3.0), "b": np.arange(4)})
 
 
-@pytest.mark.parametrize("size", ["0", "x", "5Q", "5GB", "-1", "", "99999999999T"])
+@pytest.mark.parametrize("size", ["0", "x", "5Q", "5GBs", "-1", "", "99999999999T"])
 def test_wrong_shard_size(source, tmp_path, size):
     assert "is not a size" in complaint("cp", source, tmp_path / "x.safetensors.index.json",
                                         f"--shard-size={size}", status=2)
@@ -263,7 +263,7 @@ def test_failures_leave_what_was_there(tmp_path, source, target):
     complaint("cp", source, target, "-d", "mask=opaque_handle8")
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["bad", "in.safetensors", "out.safetensors"]
-    assert "No such file" in complaint("cp", source, tmp_path / "none" / "x")
+    assert "there is no folder" in complaint("cp", source, tmp_path / "none" / "x")
     assert "only files can be replaced" in complaint("cp", source, "/dev/full")
 
 
