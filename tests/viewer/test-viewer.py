@@ -400,6 +400,58 @@ def check_changes(start, folder):
         viewer.wait_for_text('This File Cannot Be Opened')
 
 
+def check_shortened(start, folder):
+    """Whatever is chosen after a file was cut is not read."""
+    path = folder / 'shortened.safetensors'
+    write_safetensors(path, {name: ('F32', NORMAL) for name in ('a', 'b', 'c')})
+    size = path.stat().st_size
+    with Viewer(start, path) as viewer:
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+        os.truncate(path, size - 2 * NORMAL.nbytes)
+        viewer.wait_for_text('The file has become shorter')
+        for row in (2, 1, 0):
+            viewer.do('select', row)
+            viewer.wait_for_text('The file has become shorter')
+
+    # Those of a model are not watched.
+    index = folder / 'parts.safetensors.index.json'
+    members = [folder / f'part-{number}.safetensors' for number in (1, 2)]
+    for number, member in enumerate(members):
+        write_safetensors(member, {f'x{number}': ('F32', NORMAL)})
+    index.write_text(json.dumps({'weight_map': {
+        f'x{number}': member.name for number, member in enumerate(members)}}))
+    with Viewer(start, index) as viewer:
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+        os.truncate(members[1], 4096)
+        viewer.do('select', 1)
+        viewer.wait_for_text('The file has become shorter')
+        viewer.do('select', 0)
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+
+
+def check_closed(start, folder):
+    """A window that was closed keeps nothing of its file."""
+    paths = [folder / f'closed-{number}.npy' for number in range(4)]
+    for path in paths:
+        np.save(path, NORMAL)
+    with Viewer(start, paths[0]) as viewer:
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+        maps = pathlib.Path(f'/proc/{viewer.program.process.pid}/maps')
+        for path in paths[1:]:
+            viewer.do('drop', str(path))
+            viewer.wait(lambda shown: len(shown.get('windows', ())) == 2 and
+                        path.name in shown['title'], 'the other window')
+            viewer.wait_for_picture(get_picture(NORMAL, 4))
+            assert str(path) in maps.read_text()
+            viewer.do('activate', 'win.close')
+            viewer.wait(lambda shown: len(shown.get('windows', ())) == 1, 'one window')
+        deadline = time.monotonic() + LIMIT
+        while any(str(path) in maps.read_text() for path in paths[1:]):
+            assert time.monotonic() < deadline, 'the file is still mapped'
+            viewer.do()
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+
+
 def check_background(start, folder):
     """The window goes on while a tensor is read, and memory does not grow with it."""
     path = folder / 'giant.npy'

@@ -115,12 +115,10 @@ class Application(toolkit.Application):
         return window
 
     def remember_window(self, window):
-        window.task.cancel()
-        window.view.task.cancel()
-        window.view.picture.task.cancel()
         width, height = window.get_default_size()
         self.state.set(width=width, height=height, maximized=window.is_maximized(),
                        details=window.panes.wants_details())
+        window.let_go()
         return False
 
     def do_activate(self):

@@ -2,6 +2,7 @@
 """Work that the library does in its threads, while the window goes on."""
 
 import os
+from gettext import gettext as _
 
 from gi.repository import Gio, GLib
 
@@ -49,15 +50,18 @@ class Task:
         return call
 
 
+TRUNCATED = _('The file has become shorter since it was opened.')
+
+
 class Truncated(OSError):
     """Whoever reads the mapping behind the new end of a file is ended by the system."""
 
 
 class FileState:
-    """What a file was when it was opened."""
+    """What a file was when it was opened. It has to keep n_bytes, however long it was."""
 
-    def __init__(self, file):
-        self.path = file.get_path()
+    def __init__(self, file, n_bytes=0):
+        self.path, self.n_bytes = file.get_path(), n_bytes
         self.status = self.read()
 
     def read(self):
@@ -70,7 +74,8 @@ class FileState:
         """A file that was replaced or deleted is another matter: the mapping stays."""
         now, before = self.read(), self.status
         return (now is not None and before is not None and now.st_ino == before.st_ino
-                and now.st_dev == before.st_dev and now.st_size < before.st_size)
+                and now.st_dev == before.st_dev
+                and now.st_size < max(before.st_size, self.n_bytes))
 
     def is_same(self):
         now, before = self.read(), self.status

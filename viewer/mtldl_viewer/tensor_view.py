@@ -6,7 +6,7 @@ from gettext import gettext as _
 from gi.repository import GLib, Gtk, Pango
 
 from . import axes, statistics, text, toolkit
-from .background import ERRORS, FileState, Task, Truncated
+from .background import ERRORS, TRUNCATED, FileState, Task, Truncated
 from .colors import has_others
 from .picture import PictureView
 
@@ -85,7 +85,7 @@ class TensorView(Gtk.Box):
     def check(self):
         """The system ends programs that read a mapping past the end of its file."""
         if self.file_state is not None and self.file_state.is_truncated():
-            raise Truncated(_('The file has become shorter since it was opened.'))
+            raise Truncated(TRUNCATED)
 
     def show_busy(self):
         self.waiting = 0
@@ -93,8 +93,8 @@ class TensorView(Gtk.Box):
         self.stack.set_visible_child_name('busy')
         return GLib.SOURCE_REMOVE
 
-    def show_entry(self, file, entry):
-        """Loads the tensor, which may take time if it is compressed."""
+    def show_entry(self, file, entry, state=None):
+        """Loads the tensor, which may take time if it is compressed. state: of the file"""
         self.task.cancel()
         self.picture.task.cancel()
         self.tensor, self.entry = None, entry
@@ -104,7 +104,15 @@ class TensorView(Gtk.Box):
             self.show_message(_('No Tensor'), '')
             return
 
-        self.file_state = FileState(entry.get_file())
+        # That which an index names is not opened before, but its header was read.
+        is_member = not entry.get_file().equal(file.get_file())
+        self.file_state = state if not is_member else FileState(
+            entry.get_file(), entry.get_byte_offset() + entry.nbytes)
+        try:
+            self.check()
+        except OSError as error:
+            self.show_error(error)
+            return
         # A name may have the characters that patterns have.
         pattern = entry.name.replace('*', '?')
         place = file.match_names(pattern).index(entry.name)
@@ -159,6 +167,12 @@ class TensorView(Gtk.Box):
         self.picture.show_matrix(axes.make_matrix(part, choice), scale)
         statistics.read_histogram(self.task, sample, statistics.find_scale(found),
                                   self.panel.histogram.show_bars)
+
+    def let_go(self):
+        self.task.cancel()
+        self.tensor = self.entry = self.file_state = None
+        self.picture.clear()
+        self.show_page('message')
 
     def stop(self):
         """What has been found remains."""

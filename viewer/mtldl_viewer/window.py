@@ -6,7 +6,7 @@ from gettext import gettext as _
 from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, Pango
 
 from . import code, text, toolkit
-from .background import FileState, Task
+from .background import TRUNCATED, FileState, Task
 from .statistics import StatisticsPanel
 from .tensor_list import TensorList
 from .tensor_view import TensorView
@@ -147,6 +147,16 @@ class Window(Gtk.ApplicationWindow):
                                                   GLib.Variant('s', item.get_uri()))
             self.recent_menu.append_item(menu_item)
 
+    def let_go(self):
+        """Of the file: what is connected to the widgets keeps them when the window is closed."""
+        self.task.cancel()
+        self.tensors = None
+        if self.monitor is not None:
+            self.monitor.cancel()
+            self.monitor = None
+        self.list.show_file(None)
+        self.view.let_go()
+
     # The file
 
     def show_status(self, icon, title, description):
@@ -240,8 +250,7 @@ class Window(Gtk.ApplicationWindow):
             return
         if self.file_state.is_truncated():
             self.view.show_entry(None, None)
-            self.view.show_message(
-                _('File Changed'), _('The file has become shorter since it was opened.'))
+            self.view.show_message(_('File Changed'), TRUNCATED)
         gone = (Gio.FileMonitorEvent.DELETED, Gio.FileMonitorEvent.MOVED_OUT)
         came = (Gio.FileMonitorEvent.CHANGES_DONE_HINT, Gio.FileMonitorEvent.CREATED,
                 Gio.FileMonitorEvent.MOVED_IN, Gio.FileMonitorEvent.RENAMED)
@@ -259,7 +268,7 @@ class Window(Gtk.ApplicationWindow):
         self.heading.set_text(text.name_of(entry) if entry is not None else '')
         self.summary.set_text(text.summary_of(entry) if entry is not None else '')
         if self.tensors is not None:
-            self.view.show_entry(self.tensors, entry)
+            self.view.show_entry(self.tensors, entry, self.file_state)
 
     def leave_list(self):
         if self.panes.is_narrow():
