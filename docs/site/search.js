@@ -13,16 +13,20 @@ function prepareEntry([name, kind, href, summary, words, short]) {
 
     return {
         name, kind, href, summary, lower, parts,
-        // Without its class: copy of mtl_strided_view_copy and of Mtl.StridedView.copy.
-        last: short ? short.toLowerCase() : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
+        // Without its class: copy of mtl_strided_view_copy and of Mtl.StridedView.copy. The last
+        // word of a heading is no better than the others.
+        last: kind.startsWith('Guide') ? lower : short ? short.toLowerCase()
+            : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
         // What few look for comes after what has the same name.
         isMinor: /virtual method|constant$/.test(kind),
         isGuide: kind.startsWith('Guide'),
+        isWholeGuide: kind === 'Guide',
         text: ` ${words} ${summary.toLowerCase()}`,
     };
 }
 
 const LEAST_FOR_NAME = 50;
+const LESS_FOR_MINOR = 35;
 
 // How well an entry fits one word, from 0: the name itself, the end of the name, a part of it,
 // words of the text, and last the letters in their order.
@@ -79,7 +83,9 @@ function searchSite(entries, query) {
 
     const rate = entry => {
         const rates = words.map(word => rateWord(entry, word));
-        return rates.includes(0) ? 0 : rates.reduce((sum, value) => sum + value) / rates.length;
+        const mean = rates.reduce((sum, value) => sum + value) / rates.length;
+        const less = entry.isMinor && entry.lower !== words.join(' ') ? LESS_FOR_MINOR : 0;
+        return rates.includes(0) ? 0 : Math.max(mean - less, 1);
     };
     // The words of a text are in the order of how often they occur.
     const place = entry => words.reduce((sum, word) => {
@@ -96,7 +102,7 @@ function searchSite(entries, query) {
     }
     const isText = ({rating}) => rating < LEAST_FOR_NAME;
     found.sort((a, b) => b.rating - a.rating || a.entry.isMinor - b.entry.isMinor ||
-        (isText(a) ? a.place - b.place : 0) ||
+        (isText(a) ? a.place - b.place : b.entry.isWholeGuide - a.entry.isWholeGuide) ||
         a.entry.name.length - b.entry.name.length || (a.entry.lower < b.entry.lower ? -1 : 1));
     return found.map(({entry}) => entry);
 }
