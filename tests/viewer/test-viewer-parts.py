@@ -84,6 +84,15 @@ def check_slices():
             assert np.array_equal(np.asarray(names['view']), expected), program
 
 
+def check_code_of_odd_names():
+    """JavaScript's texts are Unicode, which the name of a file need not be."""
+    choice = axes.guess((3, 4))
+    file = Gio.File.new_for_path('/tmp/caf\udce9.npy')
+    assert 'new_for_uri("file:///tmp/caf%E9.npy")' in code.to_javascript(file, '', choice)
+    assert 'new_for_path("/tmp/caf\\u00e9.npy")' in code.to_javascript(
+        Gio.File.new_for_path('/tmp/caf\u00e9.npy'), '', choice)
+
+
 def run(begin):
     """Waits for what a task finds."""
     loop, found = GLib.MainLoop(), []
@@ -156,7 +165,8 @@ def check_texts():
     assert text.number(float('nan')) == '–' and text.number(2 ** 63) == str(2 ** 63)
 
 
-CHECKS = [check_guesses, check_choices, check_slices, check_steps, check_failures, check_texts]
+CHECKS = [check_guesses, check_choices, check_slices, check_code_of_odd_names, check_steps,
+          check_failures, check_texts]
 
 
 def main():

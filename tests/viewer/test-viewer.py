@@ -345,7 +345,7 @@ def check_files(start, folder):
         shown = viewer.wait(lambda shown: 'array.npy' in shown.get('windows', ()), 'a window')
         assert sorted(shown['windows']) == ['array.npy', 'nothing'], shown
         viewer.wait_for_picture(get_picture(NORMAL, 4))
-        assert '(no name)' in viewer.do()['texts'], viewer.do()
+        assert 'array' in viewer.do()['texts'], viewer.do()
         # One that cannot is told of, and what is shown remains.
         viewer.do('drop', str(folder / 'text'))
         shown = viewer.wait(lambda shown: any('text' in line and 'bytes' in line or 'text”' in line
@@ -359,9 +359,36 @@ def check_files(start, folder):
         viewer.wait_for_text('complex64 · 60 × 50')
         viewer.wait_for_picture(get_picture(NORMAL[:60, :50], 4))
 
+    # Not while it is being opened, either.
+    with Viewer(start, folder / 'packed.npz', folder / 'packed.npz') as viewer:
+        viewer.do('drop', *[str(folder / 'array.npy')] * 3)
+        viewer.wait(lambda shown: 'array.npy' in shown.get('windows', ()), 'a window')
+        time.sleep(0.5)
+        assert sorted(viewer.do()['windows']) == ['array.npy', 'packed.npz']
+
     with Viewer(start, folder / 'array.npy', folder / 'packed.npz', folder / 'none') as viewer:
         viewer.wait(lambda shown: sorted(shown.get('windows', ())) == [
             'array.npy', 'none', 'packed.npz'], 'three windows')
+
+
+def check_folders(start, folder):
+    """The only model in a folder, or the only file."""
+    model = folder / 'model'
+    model.mkdir()
+    for number in (1, 2):
+        write_safetensors(model / f'model-{number}.safetensors', {f'x{number}': ('F32', NORMAL)})
+    index = model / 'model.safetensors.index.json'
+    index.write_text(json.dumps({'weight_map': {
+        f'x{number}': f'model-{number}.safetensors' for number in (1, 2)}}))
+    with Viewer(start, model) as viewer:
+        assert viewer.wait_for_picture(get_picture(NORMAL, 4))['title'] == index.name
+    index.unlink()
+    with Viewer(start, model) as viewer:
+        viewer.wait_for_text('This File Cannot Be Opened')
+    (model / 'model-2.safetensors').unlink()
+    with Viewer(start, model) as viewer:
+        shown = viewer.wait_for_picture(get_picture(NORMAL, 4))
+        assert shown['title'] == 'model-1.safetensors'
 
 
 def check_long(start, folder):
@@ -507,7 +534,7 @@ def check_narrow(start, folder):
 
 def check_state(start, folder):
     with Viewer(start, folder / 'array.npy') as viewer:
-        viewer.wait_for_text('(no name)')
+        viewer.wait_for_text('array')
         viewer.do('resize', 1010, 555)
         viewer.wait(lambda shown: shown['default_size'] == [1010, 555], 'the size')
         viewer.do('click', 'Statistics')

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The program: its windows, what it remembers, and its actions."""
 
+import fnmatch
 import os
 from gettext import gettext as _
 
 from gi.repository import Gdk, Gio, GLib, Gtk
 
 from . import toolkit
-from .window import PATTERNS, Window
+from .window import INDICES, PATTERNS, Window
 
 ID = 'org.mtldl.Viewer'
 MAX_RECENT = 8
@@ -30,6 +31,20 @@ SHORTCUTS = {
     _('Help'): [(_('Keyboard shortcuts'), 'app.shortcuts', ['<Control>question']),
                 (_('Main menu'), None, ['F10'])],
 }
+
+
+def find_in_folder(file):
+    """The only model, or the only file of tensors, in a folder; the file itself otherwise."""
+    try:
+        names = sorted(os.listdir(file.get_path()))
+    except (OSError, TypeError):
+        return file     # no folder on this machine
+    for patterns in ((INDICES,), PATTERNS):
+        found = [name for name in names
+                 if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+        if len(found) == 1:
+            return file.get_child(found[0])
+    return file
 
 
 class State:
@@ -72,6 +87,7 @@ class Application(toolkit.Application):
         super().__init__(application_id=ID, flags=Gio.ApplicationFlags.HANDLES_OPEN)
         self.version, self.icons = version, icons
         self.chooser = None
+        self.opening = []       # the files that windows are being made for
         GLib.set_application_name(_('Tensor Viewer'))
 
     def do_startup(self):
@@ -130,14 +146,16 @@ class Application(toolkit.Application):
     def open_files(self, files, window=None):
         """A window for each file: the given one if it is empty. The window of a file that is
         shown already comes to the front."""
-        for file in files:
+        for file in map(find_in_folder, files):
             shown = self.find_window(file)
             if shown is not None:
                 shown.present()
+            elif any(file.equal(other) for other in self.opening):
+                continue
             elif window is not None and window.tensors is not None:
                 window.begin_opening_another(file, self.make_window)
             else:
-                if window is None or window.stack.get_visible_child_name() == 'opening':
+                if window is None or window.is_opening():
                     window = self.make_window()
                 window.begin_opening(file)
                 window.present()
@@ -151,7 +169,8 @@ class Application(toolkit.Application):
 
     def find_window(self, file):
         return next((window for window in self.list_windows()
-                     if window.tensors is not None and window.file.equal(file)), None)
+                     if window.file is not None and window.file.equal(file)
+                     and (window.tensors is not None or window.is_opening())), None)
 
     def choose_files(self):
         window = self.get_last_window()

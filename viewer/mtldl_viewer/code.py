@@ -32,8 +32,13 @@ def to_python(file, name, choice):
     return '\n'.join(lines) + '\n'
 
 
+def is_text(path):
+    """Whether it is valid UTF-8, as texts of JavaScript are."""
+    return path is not None and not any('\ud800' <= character <= '\udfff' for character in path)
+
+
 def to_javascript(file, name, choice):
-    path = file.get_path()
+    path = file.get_path() if is_text(file.get_path()) else None
     what = (f'new_for_path({json.dumps(path)})' if path is not None else
             f'new_for_uri({json.dumps(file.get_uri())})')
     lines = ["import Gio from 'gi://Gio';", "import Mtl from 'gi://Mtl?version=1';", '',

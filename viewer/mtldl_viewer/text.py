@@ -19,7 +19,11 @@ def printable(text, limit=MAX_LENGTH):
 
 
 def name_of(entry):
-    return printable(entry.name) or _('(no name)')
+    """The array of a .npy file has the name of the file."""
+    if entry.name:
+        return printable(entry.name)
+    name = entry.get_file().get_basename() or ''
+    return printable(name.removesuffix('.npy')) or _('(no name)')
 
 
 def natural_key(name):

@@ -11,7 +11,8 @@ from .statistics import StatisticsPanel
 from .tensor_list import TensorList
 from .tensor_view import TensorView
 
-PATTERNS = ('*.safetensors', '*.safetensors.index.json', '*.npy', '*.npz')
+INDICES = '*.safetensors.index.json'
+PATTERNS = ('*.safetensors', INDICES, '*.npy', '*.npz')
 
 
 class Window(Gtk.ApplicationWindow):
@@ -189,6 +190,9 @@ class Window(Gtk.ApplicationWindow):
         self.get_application().open_files(files, self)
         return bool(files)
 
+    def is_opening(self):
+        return self.stack.get_visible_child_name() == 'opening'
+
     def begin_opening(self, file):
         if self.tensors is None:
             self.file = file
@@ -205,14 +209,21 @@ class Window(Gtk.ApplicationWindow):
     def begin_opening_another(self, file, make_window):
         """Opens the file in another window, if it can be opened."""
         state = FileState(file)
+        opening = self.get_application().opening
+
+        def failed(error):
+            opening.remove(file)
+            self.show_error(error)
 
         def opened(tensors):
+            opening.remove(file)
             window = make_window()
             window.show_file(file, tensors, state)
             window.present()
 
-        Task(self.show_error).run(Mtl.TensorFile.open_async, Mtl.TensorFile.open_finish, opened,
-                                  file, mode=Mtl.FileMode.MAP)
+        opening.append(file)
+        Task(failed).run(Mtl.TensorFile.open_async, Mtl.TensorFile.open_finish, opened, file,
+                         mode=Mtl.FileMode.MAP)
 
     def show_file(self, file, tensors, state):
         self.spinner.stop()
