@@ -9,6 +9,7 @@ and what those get who do not see it.
 import configparser
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -254,9 +255,33 @@ def visit_accessibles():
     return 0
 
 
-CHECKS = {'names': check_names, 'the desktop file': check_desktop_file,
-          'the metainfo': check_metainfo, 'kinds of files': check_kinds_of_files,
-          'D-Bus and accessibility': check_session}
+def check_terminal(files, folder):
+    """What it says there, also without a display."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ('DISPLAY', 'WAYLAND_DISPLAY')} | {'HOME': str(folder)}
+
+    def start(*arguments):
+        return subprocess.run([sys.executable, files['program'], *arguments], text=True,
+                              capture_output=True, env=environment, timeout=60)
+
+    metainfo = read_version(files['metainfo'])
+    for arguments, text in {('--version',): f'mtldl-viewer {metainfo}\n',
+                            ('--help',): 'mtldl-viewer [OPTION…] [FILE…]'}.items():
+        done = start(*arguments)
+        assert done.returncode == 0 and text in done.stdout, done
+    for arguments in ((), ('a.npy',)):
+        done = start(*arguments)
+        assert done.returncode == 1 and 'there is no display' in done.stderr, done
+        assert 'Traceback' not in done.stderr and 'CRITICAL' not in done.stderr, done
+
+
+def read_version(metainfo):
+    return re.search(r'<release version="([^"]*)"', metainfo.read_text())[1]
+
+
+CHECKS = {'names': check_names, 'in a terminal': check_terminal,
+          'the desktop file': check_desktop_file, 'the metainfo': check_metainfo,
+          'kinds of files': check_kinds_of_files, 'D-Bus and accessibility': check_session}
 
 
 def main(program, desktop, service, metainfo, mime):

@@ -3,6 +3,7 @@
 
 import fnmatch
 import os
+import sys
 from gettext import gettext as _
 
 from gi.repository import Gdk, Gio, GLib, Gtk
@@ -89,10 +90,26 @@ class Application(toolkit.Application):
         self.chooser = None
         self.opening = []       # the files that windows are being made for
         GLib.set_application_name(_('Tensor Viewer'))
+        self.set_option_context_parameter_string(_('[FILE…]'))
+        self.set_option_context_summary(
+            _('Shows the tensors in safetensors, .npy and .npz files as pictures.'))
+        self.add_main_option('version', 0, GLib.OptionFlags.NONE, GLib.OptionArg.NONE,
+                             _('Print the version'), None)
+        self.connect('handle-local-options', self.print_version)
+
+    def print_version(self, _, options):
+        if not options.contains('version'):
+            return -1       # go on
+        print(f'mtldl-viewer {self.version}')
+        return 0
 
     def do_startup(self):
         # Desktops find the program of a window by this.
         GLib.set_prgname(ID)
+        if Gdk.Display.get_default() is None:
+            print(_('mtldl-viewer: there is no display for its windows. In a terminal, '
+                    '“mtldl ls FILE” and “mtldl show FILE NAME” show tensors.'), file=sys.stderr)
+            os._exit(1)     # an exception would not leave the main loop
         toolkit.Application.do_startup(self)
         self.state = State()
         Gtk.IconTheme.get_for_display(Gdk.Display.get_default()).add_search_path(self.icons)
