@@ -135,6 +135,29 @@ def check_list(start, folder):
         viewer.check_tensor('st*r?', 32)
 
 
+def check_many(start, folder):
+    """The names of a large model are searched while the window goes on."""
+    path = folder / 'many.safetensors'
+    write_safetensors(path, {f'layers.{layer}.x{part}': ('U8', np.full(3, part, 'u1'))
+                             for layer in range(1000) for part in range(10)})
+    with Viewer(start, path) as viewer:
+        viewer.wait_for_text('layers.0.x0')
+        viewer.do('type', 'X7 layers.99')
+        viewer.wait(lambda shown: [text for text in shown['texts'] if text.startswith('layers.')
+                                   and shown['texts'].count(text) == 1][:3] == [
+            f'layers.{layer}.x7' for layer in (990, 991, 992)], 'what was searched')
+        viewer.do('select', 2)
+        viewer.wait(lambda shown: shown['texts'].count('layers.991.x7') == 2, 'its statistics')
+        # As before when the file is read again.
+        viewer.do('activate', 'win.reload')
+        time.sleep(0.3)
+        viewer.wait(lambda shown: shown['texts'].count('layers.991.x7') == 2, 'the same tensor')
+        viewer.do('type', 'nothing like that')
+        viewer.wait_for_text('No Tensor')
+        viewer.do('type', '')
+        viewer.wait_for_text('layers.0.x1')
+
+
 def check_numbers(start, folder):
     with Viewer(start, folder / 'model.safetensors') as viewer:
         for name, factor in {'layers.2.weight': 4, 'half': 4, 'brain': 4, 'eight.bits': 4,

@@ -26,11 +26,11 @@ class TensorList(Gtk.Box):
                                       margin_bottom=6, margin_start=6, margin_end=6)
         toolkit.name(self.search, _('Search tensors'))
         self.matches = Gtk.CustomFilter.new(self.is_match)
-        self.search.connect('search-changed',
-                            lambda _: self.matches.changed(Gtk.FilterChange.DIFFERENT))
+        self.words = []
+        self.search.connect('search-changed', lambda _: self.search_again())
         self.store = Gio.ListStore(item_type=Mtl.TensorFileEntry)
-        filtered = Gtk.FilterListModel(model=self.store, filter=self.matches)
-        self.selection = Gtk.SingleSelection(model=filtered)
+        self.filtered = Gtk.FilterListModel(model=self.store, filter=self.matches)
+        self.selection = Gtk.SingleSelection(model=self.filtered)
         self.selection.connect('notify::selected-item', lambda *_: self.emit('selected'))
 
         factory = Gtk.SignalListItemFactory()
@@ -49,10 +49,18 @@ class TensorList(Gtk.Box):
         self.append(Gtk.ScrolledWindow(child=self.view, vexpand=True,
                                        hscrollbar_policy=Gtk.PolicyType.NEVER))
 
+    def search_again(self):
+        # A model may have tens of thousands: they are looked through while the window goes on.
+        self.filtered.set_incremental(True)
+        self.words = self.search.get_text().casefold().split()
+        self.matches.changed(Gtk.FilterChange.DIFFERENT)
+
     def is_match(self, entry):
         """All words have to be in the name."""
+        if not self.words:
+            return True
         name = entry.name.casefold()
-        return all(word in name for word in self.search.get_text().casefold().split())
+        return all(word in name for word in self.words)
 
     def set_up_row(self, _, item):
         labels = [Gtk.Label(xalign=0, ellipsize=Pango.EllipsizeMode.MIDDLE),
@@ -74,6 +82,7 @@ class TensorList(Gtk.Box):
 
     def show_file(self, file):
         """Keeps the selection if the new file has a tensor of that name."""
+        self.filtered.set_incremental(False)
         before = self.get_selected()
         entries = sort(file) if file is not None else []
         self.store.splice(0, self.store.get_n_items(), entries)
