@@ -129,6 +129,11 @@ complain_of_name (MtlTensorFile *file,
   if (strspn (argument, "0123456789:, -") == strlen (argument))
     tool_complain ("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”%s", escaped_path,
                    escaped, escaped, n == 1 ? "" : ", behind the name of a tensor");
+  else if (strchr (argument, '[') != NULL && strchr (argument, ']') == NULL)
+    tool_complain ("%s: there is no tensor “%s”; a slice ends with “]”", escaped_path, escaped);
+  else if (strchr (argument, '{') != NULL && strchr (argument, '}') != NULL)
+    tool_complain ("%s: there is no tensor “%s”: it stands for several: see “mtldl ls -a”",
+                   escaped_path, escaped);
   else if (n == 1)
     {
       g_autofree char *only = tool_shorten (names[0], TOOL_MESSAGE_NAME);

@@ -135,7 +135,8 @@ run_help (int   argc,
 {
   char *asked[] = { argv[0], (char *) "--help", NULL };
 
-  if (argc == 1 || g_str_equal (argv[1], "help"))
+  if (argc == 1 || g_str_equal (argv[1], "help") || g_str_equal (argv[1], "-h")
+      || g_str_equal (argv[1], "--help"))
     return show_help ();
 
   return run_command (argv[1], 2, asked);

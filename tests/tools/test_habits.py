@@ -20,6 +20,7 @@ def work(tmp_path):
 
 def test_help_of_help():
     assert mtldl("help", "help") == mtldl("help") == mtldl("--help")
+    assert mtldl("help", "-h") == mtldl("help", "--help") == mtldl("help")
 
 
 @pytest.mark.parametrize("typed, told", [
@@ -52,6 +53,9 @@ def test_synonyms_only_of_own_options(work):
     (["show", "c.npy", "0"], "there is no tensor “0”; a slice is in brackets, “[0]”"),
     (["show", "c.npy", "1:3"], "“[1:3]”"),
     (["show", "a.safetensors", "0, :"], "“[0, :]”, behind the name of a tensor"),
+    (["show", "c.npy", "[0"], "“[0”; a slice ends with “]”"),
+    (["show", "a.safetensors", "w[0"], "“w[0”; a slice ends with “]”"),
+    (["show", "a.safetensors", "x.{0..3}.w"], "it stands for several: see “mtldl ls -a”"),
     (["ls", "https://host/a.safetensors"], "is an address, not a file of this machine: download"),
     (["ls", "file://elsewhere/a.safetensors"], "is an address, not a file of this machine"),
     (["cp", "a.safetensors", "no/"], "There is no folder “no/”"),
@@ -166,7 +170,8 @@ def test_stats_as_json_of_limits(tmp_path):
     path = save(tmp_path / "a.safetensors", {
         "i": np.array([2**62 + 1, -3]), "u": np.array([2**64 - 1, 5], "u8"),
         "f": np.array([np.nan, np.inf, -np.inf], "f4"), "g": np.array([0.1, np.nan], "f4"),
-        "e": np.zeros((0, 3)), "c": np.array([1 + 2j, 3], "c8"), "t": np.array([True, False, True])})
+        "e": np.zeros((0, 3)), "c": np.array([1 + 2j, 3], "c8"),
+        "t": np.array([True, False, True])})
     assert stats(path, "i")["stats"]["max"] == 2**62 + 1
     assert stats(path, "u")["stats"]["max"] == 2**64 - 1
     unknown = dict.fromkeys(("min", "max", "mean", "std"))

@@ -578,6 +578,15 @@ def check_state(start, folder):
         viewer.do('activate', 'win.close')
 
 
+    # What someone else wrote there.
+    state = folder / 'state' / 'mtldl-viewer' / 'state.ini'
+    for text in ('[state]\nwidth=-5\nheight=0\nstyle=blue\nmaximized=maybe\n', '\0 nonsense'):
+        state.write_text(text)
+        with Viewer(start, folder / 'array.npy') as viewer:
+            viewer.wait_for_text('array')
+    state.unlink()
+
+
 def check_styles(start, folder):
     with Viewer(start, folder / 'array.npy') as viewer:
         viewer.wait_for_picture(get_picture(NORMAL, 4))

@@ -9,7 +9,7 @@ from gettext import gettext as _
 from gi.repository import Gdk, Gio, GLib, Gtk
 
 from . import toolkit
-from .window import INDICES, PATTERNS, Window
+from .window import INDICES, MIN_HEIGHT, MIN_WIDTH, PATTERNS, Window
 
 ID = 'org.mtldl.Viewer'
 MAX_RECENT = 8
@@ -140,7 +140,8 @@ class Application(toolkit.Application):
     # Windows and files
 
     def make_window(self):
-        window = Window(self, self.state.get('width'), self.state.get('height'))
+        window = Window(self, max(self.state.get('width'), MIN_WIDTH),
+                        max(self.state.get('height'), MIN_HEIGHT))
         window.panes.show_details = self.state.get('details')
         if self.state.get('maximized'):
             window.maximize()

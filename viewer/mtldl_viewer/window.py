@@ -12,6 +12,7 @@ from .tensor_list import TensorList
 from .tensor_view import TensorView
 
 INDICES = '*.safetensors.index.json'
+MIN_WIDTH, MIN_HEIGHT = 360, 300
 PATTERNS = ('*.safetensors', INDICES, '*.npy', '*.npz')
 
 
@@ -40,7 +41,7 @@ class Window(Gtk.ApplicationWindow):
             self.stack.add_named(child, name)
         self.toasts = toolkit.Toasts(self.stack)
         self.set_child(self.toasts)
-        self.set_size_request(360, 300)
+        self.set_size_request(MIN_WIDTH, MIN_HEIGHT)
         self.set_titlebar(self.make_header())
         self.add_actions()
         self.add_drop_target()
