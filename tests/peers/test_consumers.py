@@ -90,7 +90,7 @@ def imshow(view):
     return np.asarray(axes().imshow(view).get_array())
 
 
-@call("Matplotlib", "`axes.plot(view)`", Refuses(TypeError, "non-copyable"))
+@call("Matplotlib", "`axes.plot(view)`", COPIES)
 def plot(view):
     lines = axes().plot(view)
     for line, column in zip(lines, view.T):
@@ -226,7 +226,7 @@ def compiled_for_array(view):
     assert view.tolist() == expected
 
 
-@call("NetworkX", "`from_numpy_array(view)`", Refuses(TypeError, "Unknown numpy data type"))
+@call("NetworkX", "`from_numpy_array(view)`")
 def graph(view):
     import networkx
 
@@ -271,8 +271,7 @@ def frombuffer(view):
     return view.get_address() if is_shared else np.array(view)
 
 
-@call("Pillow", "`Image.fromarray(view)`", Refuses(AttributeError, "__array_interface__"),
-      dtype="uint8")
+@call("Pillow", "`Image.fromarray(view)`", COPIES, dtype="uint8")
 def fromarray(view):
     from PIL import Image
 

@@ -33,8 +33,6 @@ OF_SUBCLASSES = {"__array_finalize__", "__array_prepare__", "__array_priority__"
 # Older names, which NumPy has dropped.
 DROPPED = {"itemset", "newbyteorder", "tostring"}
 OF_THE_TYPE = {"__array_function__"}
-# Those that NumPy's arrays only have for objects of other kinds, such as pickles.
-BY_OTHERS = {"__array_interface__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"}
 
 NAMES = sorted({*dir(np.ndarray), *ARRAY_API})
 
@@ -45,7 +43,7 @@ def kind_of(name):
     if name in _mtl_methods.COMPUTED:
         return "NumPy's"
     for kind, names in (("of subclasses", OF_SUBCLASSES), ("dropped", DROPPED),
-                        ("of the type", OF_THE_TYPE), ("others", BY_OTHERS)):
+                        ("of the type", OF_THE_TYPE)):
         if name in names:
             return kind
     return "there"

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from gi.overrides import _mtl_dtype
 from gi.repository import GLib, Mtl
 
 from conftest import dtype_of, error_code
@@ -151,3 +156,69 @@ def test_of_another_byte_order():
         Mtl.zeros(2, np.dtype("f4").newbyteorder())
     with pytest.raises(NotImplementedError, match="f4"):
         Mtl.asview([1, 2]).astype(np.dtype("f4").newbyteorder())
+
+
+def test_made_from_what_stands_for_it(dtype):
+    value, expected = dtype_of(dtype), np.dtype(dtype)
+    for other in (dtype, expected, expected.type, expected.str, int(value), value):
+        assert Mtl.DType(other) is value or Mtl.DType(other) == value
+        assert type(Mtl.DType(other)) is Mtl.DType
+    for wrong, error in (("float33", ValueError), (None, TypeError), (2.5, TypeError),
+                         (7, ValueError), (list, ValueError)):
+        with pytest.raises(error):
+            Mtl.DType(wrong)
+
+
+@pytest.mark.parametrize("name", _mtl_dtype.OF_NUMPY)
+def test_attributes_are_numpys(dtype, name):
+    found, expected = getattr(dtype_of(dtype), name), getattr(np.dtype(dtype), name)
+    assert found() == expected() if callable(expected) and name != "type" else found == expected
+
+
+MEMBERS = [value for value in map(Mtl.DType.__dict__.get, dir(Mtl.DType))
+           if isinstance(value, Mtl.DType)]
+
+
+def test_hashes_are_numpys():
+    assert len(MEMBERS) > 25
+    for value in MEMBERS:
+        try:
+            expected = value.dtype
+        except (ImportError, TypeError):  # not a type of this NumPy
+            continue
+        assert hash(value) == hash(expected), value
+    assert len({*MEMBERS}) == len({int(value) for value in MEMBERS})
+
+
+HASHES = """
+import sys
+
+{before}
+import gi
+
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+
+first = [hash(Mtl.DType(number)) for number in {numbers}]
+assert ("numpy" in sys.modules) == {imported}
+try:
+    import numpy
+except ImportError:
+    pass
+assert first == [hash(Mtl.DType(number)) for number in {numbers}]
+print(*first)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import numpy", "sys.modules['numpy'] = None"])
+def test_hashes_do_not_depend_on_what_is_imported(before):
+    numbers = [int(value) for value in MEMBERS]
+    code = HASHES.format(before=before, numbers=numbers, imported=before != "")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONHASHSEED": "1"})
+    again = subprocess.run([sys.executable, "-c", HASHES.format(
+        before="", numbers=numbers, imported=False)], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1"})
+    if "None" not in before:  # without NumPy there is no version to agree with
+        assert done.stdout == again.stdout
+    assert len(done.stdout.split()) == len(numbers)

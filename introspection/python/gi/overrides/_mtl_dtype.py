@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes Mtl.DType behave like a numpy.dtype."""
 
+import os
+import struct
+import sys
+from importlib.util import find_spec
+
 from ..module import get_introspection_module
 from . import _mtl
 
 DType = get_introspection_module("Mtl").DType
+
+_new = DType.__new__
 
 # By the first letters of the name.
 _KINDS = {"bool": "b", "uint": "u", "int": "i", "float": "f", "bfloat": "f", "complex": "c"}
@@ -47,14 +54,18 @@ def _numpy(self):
     return numpy.dtype(getattr(ml_dtypes, name))
 
 
-def _char(self):
-    """NumPy's letter for the type."""
-    return _numpy(self).char
+# What only NumPy's object has.
+OF_NUMPY = ("alignment", "byteorder", "char", "fields", "hasobject", "isnative", "names",
+            "newbyteorder", "num", "str", "subdtype", "type")
 
 
-def _type(self):
-    """NumPy's class for one number of the type."""
-    return _numpy(self).type
+def _of_numpy(name):
+    return property(lambda self: getattr(_numpy(self), name), doc=f"That of NumPy's type: {name}.")
+
+
+def _dtype_new(cls, value):
+    """The type with a number, a name, or that of NumPy, PyTorch or Python."""
+    return _new(cls, _mtl.dtype_from(value))
 
 
 def _eq(self, other):
@@ -74,20 +85,57 @@ def _ne(self, other):
     return equal if equal is NotImplemented else not equal
 
 
+_BYTE_ORDER = "<" if sys.byteorder == "little" else ">"
+
+# The struct module's codes with the same alignment as NumPy's own types.
+_CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B",
+          "uint16": "H", "uint32": "I", "uint64": "Q", "float16": "e", "float32": "f",
+          "float64": "d", "complex64": "f", "complex128": "d"}
+# The types of ml_dtypes: their kinds, other than "V", and a flag.
+_KINDS_OF_ADDED = {"complex32": "W", "float8_e5m2": "f"}
+_FLAG_OF_ADDED = 0x40
+
+
+def _flags_are_bytes():
+    """Whether NumPy hashes the flags of its types as a byte, as before version 2. It need not be
+    imported yet."""
+    numpy = sys.modules.get("numpy")
+    version = getattr(numpy, "__version__", None)
+    if version is not None:
+        return version.startswith("1.")
+    try:
+        places = find_spec("numpy").submodule_search_locations
+    except (AttributeError, ImportError, ValueError):
+        return False  # not installed
+    # The last of version 1 have the folder, with other files.
+    return not any(os.path.isfile(os.path.join(place, "_core", "numeric.py")) for place in places)
+
+
+def _hash_as_numpy(dtype):
+    """The hash of the same type of NumPy's, or of ml_dtypes'. It is known without NumPy, so that it
+    does not depend on what is imported when."""
+    name, size = dtype.value_nick, dtype.itemsize
+    code = _CODES.get(name)
+    if code is not None:
+        kind, flags, order = _kind(dtype), 0, "|" if size == 1 else _BYTE_ORDER
+        alignment = struct.calcsize(f"c{code}") - struct.calcsize(code)
+    else:
+        kind, flags, order = _KINDS_OF_ADDED.get(name, "V"), _FLAG_OF_ADDED, _BYTE_ORDER
+        alignment = min(size, 2)
+    return hash((kind.encode(), order.encode(), bytes([flags]) if _flags_are_bytes() else flags,
+                 size, alignment))
+
+
 _hashes = {}
 
 
 def _hash(self):
-    """That of NumPy's type if NumPy has it, as both are equal. It is found when it is first asked
-    for, which imports NumPy."""
+    """That of NumPy's type, as both are equal. Names and numbers are equal as well, but have
+    hashes of their own."""
     number = int(self)
     found = _hashes.get(number)
     if found is None:
-        try:
-            found = hash(_numpy(self))
-        except (ImportError, TypeError):
-            found = hash(number)
-        _hashes[number] = found
+        found = _hashes[number] = _hash_as_numpy(self)
     return found
 
 
@@ -101,9 +149,11 @@ def _format(self, specification):
 
 def install():
     for name, getter in (("name", _name), ("itemsize", _itemsize), ("kind", _kind),
-                         ("char", _char), ("type", _type), ("dtype", _numpy),
-                         ("__numpy_dtype__", _numpy)):
+                         ("dtype", _numpy), ("__numpy_dtype__", _numpy)):
         setattr(DType, name, property(getter))
+    for name in OF_NUMPY:
+        setattr(DType, name, _of_numpy(name))
+    DType.__new__ = _dtype_new
     DType.__eq__ = _eq
     DType.__ne__ = _ne
     DType.__hash__ = _hash

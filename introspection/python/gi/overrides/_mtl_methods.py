@@ -135,7 +135,7 @@ def _view_view(self, dtype=None):
 
 # Complex numbers
 
-# By name, as the hash of a type is NumPy's, which would be imported.
+# By name, as the hash of a type is another before the override is installed.
 _PARTS = {"complex32": DType.FLOAT16, "complex64": DType.FLOAT32, "complex128": DType.FLOAT64}
 
 
