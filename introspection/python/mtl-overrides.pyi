@@ -516,23 +516,23 @@ def array(values: Any, dtype: _DType | None = None,
           device: Device | str | None = None) -> StridedView:
     """A new tensor with a copy of the values."""
 
-def empty(shape: _Shape, dtype: _DType = "float32",
+def empty(shape: _Shape, dtype: _DType | None = "float32",
           device: Device | str | None = None) -> StridedView:
     """A new tensor whose elements have any values."""
 
-def zeros(shape: _Shape, dtype: _DType = "float32",
+def zeros(shape: _Shape, dtype: _DType | None = "float32",
           device: Device | str | None = None) -> StridedView:
     """A new tensor of zeros."""
 
-def ones(shape: _Shape, dtype: _DType = "float32",
+def ones(shape: _Shape, dtype: _DType | None = "float32",
          device: Device | str | None = None) -> StridedView:
     """A new tensor of ones."""
 
-def full(shape: _Shape, fill_value: Any, dtype: _DType = "float32",
+def full(shape: _Shape, fill_value: Any, dtype: _DType | None = "float32",
          device: Device | str | None = None) -> StridedView:
     """A new tensor whose elements are all fill_value."""
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: _DType = "float32",
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: _DType | None = "float32",
            device: Device | str | None = None) -> StridedView:
     """A new tensor of one dimension with the numbers from start to before stop."""
 

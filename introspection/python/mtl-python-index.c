@@ -300,39 +300,83 @@ view_for_number (MtlStridedView *view,
   return number;
 }
 
+/* Calls a function of the module that makes views. */
+static PyObject *
+ask_asview (const char *name,
+            PyObject   *value,
+            MtlDType    dtype)
+{
+  PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_asview");
+  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
+  PyObject *result = NULL;
+
+  if (function != NULL)
+    result = PyObject_CallFunction (function, "OI", value, (unsigned int) dtype);
+
+  Py_XDECREF (function);
+  Py_XDECREF (module);
+  return result;
+}
+
+/* Takes the Python object. */
+static MtlStridedView *
+unwrap_view (PyObject *wrapper)
+{
+  MtlStridedView *view;
+
+  if (wrapper == NULL)
+    return NULL;
+
+  view = g_object_ref (get_view (wrapper));
+  Py_DECREF (wrapper);
+  return view;
+}
+
+/* Lists that hold arrays, which are stacked. For others, the exception stays. */
+static MtlStridedView *
+view_for_parts (MtlDType  dtype,
+                PyObject *value)
+{
+  PyObject *type, *error, *traceback, *wrapper;
+
+  if (!PyErr_ExceptionMatches (PyExc_TypeError) && !PyErr_ExceptionMatches (PyExc_ValueError))
+    return NULL;
+
+  PyErr_Fetch (&type, &error, &traceback);
+  wrapper = ask_asview ("view_of_nested_parts", value, dtype);
+  if (wrapper == Py_None)
+    {
+      Py_DECREF (wrapper);
+      PyErr_Restore (type, error, traceback);
+      return NULL;
+    }
+
+  Py_XDECREF (type);
+  Py_XDECREF (error);
+  Py_XDECREF (traceback);
+  return unwrap_view (wrapper);
+}
+
 /* Accepts all that Mtl.asview() accepts, and what has to be computed first. Numbers take
  * the element type of the view, and have to fit it. */
 static MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
 {
-  PyObject *module, *function, *wrapper;
-  MtlStridedView *source;
+  MtlDType dtype = mtl_strided_view_get_dtype (view);
 
   if (is_view (value))
     return g_object_ref (get_view (value));
   if (is_number (value))
     return view_for_number (view, value);
   if (is_nested (value))
-    return view_for_nested (value, mtl_strided_view_get_dtype (view));
+    {
+      MtlStridedView *source = view_for_nested (value, dtype);
 
-  module = PyImport_ImportModule ("gi.overrides._mtl_asview");
-  if (module == NULL)
-    return NULL;
+      return source != NULL ? source : view_for_parts (dtype, value);
+    }
 
-  function = PyObject_GetAttrString (module, "view_of_values");
-  Py_DECREF (module);
-  if (function == NULL)
-    return NULL;
-
-  wrapper = PyObject_CallOneArg (function, value);
-  Py_DECREF (function);
-  if (wrapper == NULL)
-    return NULL;
-
-  source = g_object_ref (get_view (wrapper));
-  Py_DECREF (wrapper);
-  return source;
+  return unwrap_view (ask_asview ("view_of_assigned", value, dtype));
 }
 
 /* Takes the source. As in NumPy, it may have more leading axes of extent 1 than

@@ -263,7 +263,7 @@ class Broken(numbers.Real):
 @pytest.mark.parametrize("wrong", [
     [Broken()], [WithFloat()], [2.5, 10**400], [fractions.Fraction(10**400)], [[1, 2], [3]],
     [[1], 2], [1, [2]], [["a"]], [2**64], [-2**63 - 1], [-1, 2**63], [None],
-    [np.arange(3)],
+    [np.arange(3), 1],
 ])
 def test_asview_refuses(wrong):
     with pytest.raises((ValueError, TypeError)):
@@ -305,7 +305,7 @@ def test_a_format_that_is_no_text_is_named(format):
 
 
 def test_asview_of_what_is_nothing_of_that():
-    for value in (object(), "abc", range(3), None):
+    for value in (object(), "abc", {1}, {1: 2}, None):
         with pytest.raises(TypeError, match=type(value).__name__):
             Mtl.asview(value)
     for value in (np.array(["a"]), np.array([object()]), np.zeros(2, "datetime64[s]"),

@@ -154,7 +154,7 @@ ROWS = np.arange(24.0).reshape(2, 3, 4)
     (ROWS[0].astype("i4"), True), (ROWS[0][::-1], False), (ROWS[0, :, 1], False), (ROWS, False),
     (ROWS[None], False), (ROWS[0, 1, :2], False), (ROWS[0, 1] + 0.5, False), ([], False),
     ([[1], [2, 3]], False), ([1, "2"], False), ("3", False), ("", False), (b"3", False),
-    (None, False), (object(), False), (range(4), False), ({3}, False), (pytest.approx(3.0000001), True),
+    (None, False), (object(), False), (range(4), True), (range(5), False), ({3}, False), (pytest.approx(3.0000001), True),
 ])
 def test_membership(value, is_in):
     view = tensor(ROWS)

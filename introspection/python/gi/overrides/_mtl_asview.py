@@ -8,6 +8,7 @@ from gi.repository import GLib
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_array_interface import array_of, view_of_interface
+from ._mtl_nested import has_parts, listed, view_of_parts
 
 Mtl = get_introspection_module("Mtl")
 
@@ -35,13 +36,15 @@ def is_literal(x):
 
 def asview(x, dtype=None):
     """A view of the memory that x exports through DLPack or the buffer
-    protocol, without a copy. If x is a number or a nested sequence of numbers,
-    a view of a copy in host memory. NumPy arrays of the types of ml_dtypes,
-    GLib.Bytes, and objects with __array_interface__ or __array__ work as well.
+    protocol, without a copy. If x is a number, or a nested sequence of numbers
+    or arrays, or an iterable of them, a view of a copy in host memory. NumPy
+    arrays of the types of ml_dtypes, GLib.Bytes, and objects with
+    __array_interface__ or __array__ work as well.
 
     With a dtype, elements of another type are converted into a copy."""
     if dtype is None:
         return _asview(x)
+    x = listed(x)
     if is_literal(x):
         return _view_of_literal(x, dtype)
     return _asview(x).astype(dtype, copy=False)
@@ -49,8 +52,8 @@ def asview(x, dtype=None):
 
 def _view_of_literal(x, dtype):
     """Refuses numbers that the type cannot hold."""
-    view = _mtl.from_numbers(x)
     number = _mtl.dtype_from(dtype)
+    view = _view_of_nested(x, number)
     if view.dtype == number:
         return view
     result = StridedView.new_empty(Mtl.Device.get_host(), number, view.shape)
@@ -58,11 +61,38 @@ def _view_of_literal(x, dtype):
     return result
 
 
+def _view_of_nested(x, dtype=None):
+    """Only arrays are converted to a dtype at once."""
+    try:
+        return _mtl.from_numbers(x)
+    except (TypeError, ValueError) as error:
+        view = view_of_nested_parts(x, dtype)
+        if view is None:
+            raise error
+        return view
+
+
+def view_of_nested_parts(x, dtype=None):
+    """Returns None if x only holds numbers, or what is none."""
+    if not isinstance(x, (list, tuple)) or not has_parts(x):
+        return None
+    return view_of_parts(x, dtype if dtype is None else DType(dtype), view_of_values)
+
+
+def view_of_assigned(x, dtype):
+    """What is assigned to a view. Numbers from an iterable have to fit the type."""
+    if not hasattr(type(x), "__dlpack__"):
+        items = listed(x)
+        if items is not x:
+            return _view_of_literal(items, dtype)
+    return view_of_values(x)
+
+
 def _asview(x):
     if isinstance(x, StridedView):
         return x
     if is_literal(x):
-        return _mtl.from_numbers(x)
+        return _view_of_nested(x)
     if hasattr(type(x), "__dlpack__"):
         try:
             return _mtl.from_dlpack(x)
@@ -94,6 +124,9 @@ def _view_of_other(x):
             return view_of_interface(x, interface)
         if hasattr(x, "__array__"):
             return _asview(array_of(x))
+    items = listed(x)
+    if items is not x:
+        return _view_of_nested(items)
     raise TypeError(f"{type(x).__name__} exports neither DLPack nor a buffer, and is not a number "
                     "or a nested list or tuple of numbers")
 

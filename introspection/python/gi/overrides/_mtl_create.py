@@ -3,11 +3,13 @@
 
 import array as _array
 import math
+import numbers
 import operator
 
 from ..module import get_introspection_module
 from . import _mtl
-from ._mtl_asview import is_literal, view_of_values
+from ._mtl_asview import asview, is_literal, view_of_values
+from ._mtl_nested import listed
 
 Mtl = get_introspection_module("Mtl")
 
@@ -16,7 +18,23 @@ def _shape_of(shape):
     try:
         return (operator.index(shape),)
     except TypeError:
+        pass
+    try:
         return tuple(shape)
+    except TypeError:
+        raise TypeError("the shape must be an integer or a sequence of integers, not "
+                        f"{type(shape).__name__}") from None
+
+
+def _type_of(dtype):
+    """NumPy takes None for its default."""
+    if dtype is None:
+        return "float32"
+    # Numbers stand for types elsewhere, but here for a second extent.
+    if isinstance(dtype, numbers.Integral) and not isinstance(dtype, Mtl.DType):
+        raise TypeError(f"the dtype cannot be {dtype!r}: a shape of several extents is a tuple, as "
+                        "in Mtl.zeros((2, 3))")
+    return dtype
 
 
 def _device_of(device):
@@ -36,19 +54,19 @@ def empty(shape, dtype="float32", device=None):
     """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
     The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
     "cpu" is the host."""
-    return Mtl.StridedView.new_empty(_device_of(device), dtype, _shape_of(shape))
+    return Mtl.StridedView.new_empty(_device_of(device), _type_of(dtype), _shape_of(shape))
 
 
 def zeros(shape, dtype="float32", device=None):
     """A new tensor of zeros. The arguments are those of empty()."""
-    return Mtl.StridedView.new_zeros(_device_of(device), dtype, _shape_of(shape))
+    return Mtl.StridedView.new_zeros(_device_of(device), _type_of(dtype), _shape_of(shape))
 
 
 def full(shape, fill_value, dtype="float32", device=None):
     """A new tensor whose elements are all fill_value: a number that the dtype holds exactly or
-    rounded. The other arguments are those of empty()."""
+    rounded, or an array that is repeated. The other arguments are those of empty()."""
     result = empty(shape, dtype, device)
-    result.fill(fill_value)
+    result[...] = fill_value
     return result
 
 
@@ -58,17 +76,17 @@ def ones(shape, dtype="float32", device=None):
 
 
 def array(values, dtype=None, device=None):
-    """A new tensor with a copy of the values: numbers in nested lists or tuples, or anything that
-    asview() takes. Without a dtype it has that of asview(). The device is that of empty()."""
-    source = view_of_values(values)
+    """A new tensor with a copy of the values: numbers or arrays in nested lists or tuples, or
+    anything that asview() takes. Without a dtype it has that of asview(). The device is that of
+    empty()."""
+    values = listed(values)
+    # Of numbers, the dtype has to hold each.
+    source = asview(values, dtype) if is_literal(values) else view_of_values(values)
     dtype = source.dtype if dtype is None else _dtype_of(dtype)
     if source.get_lanes() != 1:
         source = source.to_dtype(source.dtype)  # an axis of the lanes
     result = Mtl.StridedView.new_empty(_device_of(device), dtype, source.shape)
-    if is_literal(values) and result.dtype != source.dtype:
-        result[...] = values  # refuses numbers that the type cannot hold
-    else:
-        result.copy_from(source)
+    result.copy_from(source)
     return result
 
 
@@ -80,29 +98,31 @@ def _counted(start, stop, step):
     """How many numbers there are from start to before stop, a function that gives some of them,
     and their letter for the array module."""
     if all(isinstance(number, int) for number in (start, stop, step)):
-        numbers = range(start, stop, step)
-        bounds = (numbers[0], numbers[-1]) if numbers else (0,)
+        every = range(start, stop, step)
+        bounds = (every[0], every[-1]) if every else (0,)
         code = "q" if max(bounds) < 2**63 else "Q"
         _array.array(code, bounds)  # raises an OverflowError
-        return len(numbers), lambda first, end: numbers[first:end], code
+        return len(every), lambda first, end: every[first:end], code
 
     distance = (start + step) - start  # rounded as in NumPy
     n = max(0, math.ceil((stop - start) / step))
     return n, lambda first, end: (start + i * distance for i in range(first, min(end, n))), "d"
 
 
-def arange(start, stop=None, step=1, dtype="float32", device=None):
+def arange(start, stop=None, step=None, dtype="float32", device=None):
     """A new tensor of one dimension with the numbers from start to before stop, or from 0 to before
     the only argument. Integers are exact if the dtype holds them."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = map(_number, (start, stop, step))
+    start, stop, step = map(_number, (start, stop, 1 if step is None else step))
     if step == 0:
         raise ValueError("the step of arange() is 0")
-    n, numbers, code = _counted(start, stop, step)
+    n, numbers_from, code = _counted(start, stop, step)
+    if n >= 2**63:
+        raise OverflowError(f"arange() has {n:.3g} elements, beyond the limit of 2^63 − 1")
     result = empty(n, dtype, device)
     for first in range(0, n, _PIECE):
-        piece = _array.array(code, numbers(first, first + _PIECE))
+        piece = _array.array(code, numbers_from(first, first + _PIECE))
         result[first:first + len(piece)] = view_of_values(piece)
     return result
 
@@ -114,4 +134,8 @@ def _number(value):
     try:
         return operator.index(value)
     except TypeError:
+        pass
+    try:
         return float(value)
+    except TypeError:
+        raise TypeError(f"arange() takes real numbers, not {type(value).__name__}") from None
