@@ -137,3 +137,74 @@ module_dtype_from (PyObject *module,
 
   return dtype_from_object (object, &dtype) == 0 ? PyLong_FromUnsignedLong (dtype) : NULL;
 }
+
+/* Numbers are compared as such. What is no type may know more about the comparison itself. */
+static PyObject *
+dtype_compare (PyObject *self,
+               PyObject *other,
+               int       op)
+{
+  unsigned long number;
+  MtlDType dtype;
+
+  if (PyLong_Check (other) || !PyLong_Check (self) || (op != Py_EQ && op != Py_NE))
+    return PyLong_Type.tp_richcompare (self, other, op);
+  if (other == Py_None)
+    Py_RETURN_NOTIMPLEMENTED;
+
+  if (dtype_from_object (other, &dtype) < 0)
+    {
+      if (!PyErr_ExceptionMatches (PyExc_TypeError) && !PyErr_ExceptionMatches (PyExc_ValueError)
+          && !PyErr_ExceptionMatches (PyExc_NotImplementedError))
+        return NULL;
+      PyErr_Clear ();
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+
+  number = PyLong_AsUnsignedLong (self);
+  if (PyErr_Occurred () != NULL)
+    return NULL;
+
+  return PyBool_FromLong ((number == (unsigned long) dtype) == (op == Py_EQ));
+}
+
+static PyObject *
+dtype_eq (PyObject *self,
+          PyObject *other)
+{
+  return dtype_compare (self, other, Py_EQ);
+}
+
+static PyObject *
+dtype_ne (PyObject *self,
+          PyObject *other)
+{
+  return dtype_compare (self, other, Py_NE);
+}
+
+static PyMethodDef dtype_methods[] = {
+  { "__eq__", dtype_eq, METH_O, "__eq__($self, other, /)\n--\n\nReturn self==other." },
+  { "__ne__", dtype_ne, METH_O, "__ne__($self, other, /)\n--\n\nReturn self!=other." },
+  { NULL }
+};
+
+/* Setting the attributes creates a slot that looks them up again at each comparison. */
+PyObject *
+module_install_dtype (PyObject *module,
+                      PyObject *object)
+{
+  PyTypeObject *type = (PyTypeObject *) object;
+
+  if (!PyType_Check (object) || !PyType_IsSubtype (type, &PyLong_Type))
+    {
+      PyErr_SetString (PyExc_TypeError, "install_dtype() takes the class of element types");
+      return NULL;
+    }
+
+  if (install_methods (type, dtype_methods) < 0)
+    return NULL;
+
+  type->tp_richcompare = dtype_compare;
+  PyType_Modified (type);
+  Py_RETURN_NONE;
+}

@@ -76,6 +76,7 @@ static PyMethodDef module_methods[] = {
     "from_numbers($module, x, /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },
   { "dtype_from", module_dtype_from, METH_O, NULL },
+  { "install_dtype", module_install_dtype, METH_O, NULL },
   { "check_arguments", (PyCFunction) (void *) module_check_arguments, METH_FASTCALL, NULL },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }

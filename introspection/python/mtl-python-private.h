@@ -97,6 +97,8 @@ int       dtype_from_object (PyObject     *object,
                              MtlDType     *dtype);
 PyObject *module_dtype_from (PyObject     *module,
                              PyObject     *object);
+PyObject *module_install_dtype (PyObject  *module,
+                             PyObject     *object);
 
 /* Arguments of PyGObject's functions: mtl-python-integers.c */
 PyObject *module_check_arguments (PyObject        *module,

@@ -111,6 +111,24 @@ def test_equal_to_numpys_and_names(dtype):
     assert value in (dtype,) and value not in (other.name,)
 
 
+def test_comparisons_of_other_kinds():
+    value = Mtl.DType.FLOAT32
+    assert value.__eq__("float32") is True and value.__ne__("f4") is False
+    assert value.__eq__("int8") is False and value.__eq__(3.5) is NotImplemented
+    assert value < Mtl.DType.FLOAT64 and value > 2 and value == int(value) and value != True  # noqa
+    with pytest.raises(TypeError):
+        value < "float64"
+
+    class Broken:
+        @property
+        def name(self):
+            raise RuntimeError("in the middle")
+
+    for compare in (value.__eq__, value.__ne__, lambda other: other != value):
+        with pytest.raises(RuntimeError, match="in the middle"):
+            compare(Broken())
+
+
 def test_pythons_types():
     for python, name in ((bool, "bool"), (int, "int64"), (float, "float64"),
                          (complex, "complex128")):

@@ -5,6 +5,7 @@ table."""
 import errno
 import functools
 import os
+import sys
 
 # Defaults of parameters that are the last of a function, in all functions but setters.
 DEFAULTS = {
@@ -98,28 +99,26 @@ def _member(cls, value):
     return getattr(cls, name)
 
 
-def natural(namespace, function, name, parameters, files=(), enums=None):
-    """Wraps a function so that parameters with a default can be left out, as can a device that
-    comes first. `files` are the parameters that take a path as well, `enums` the enumerations
-    whose members can be named. Returns the function itself if there is nothing to do."""
+def completion(namespace, name, parameters, files, enums):
+    """Returns a function that completes arguments: parameters with a default can be left out, as
+    can a device that comes first. `files` are the parameters that take a path as well, `enums` the
+    enumerations whose members can be named. Also returns how many positional arguments have to be
+    there for it not to be needed but for names, and the types of the first then, or None."""
     defaults = {parameter: _value_of(namespace, default)
                 for parameter, default in defaults_of(name, parameters).items()}
     n_required = parameters.index(next(iter(defaults))) if defaults else len(parameters)
     tail = tuple(defaults.values())
+    devices = (type(None), namespace.Device)
     takes_device = parameters[:1] == ["device"] and len(parameters) > 1
-    device = namespace.Device
     converters = dict.fromkeys(files, as_file)
-    for parameter, enum in (enums or {}).items():
+    for parameter, enum in enums.items():
         converters[parameter] = functools.partial(_member, enum)
     places = [(parameters.index(parameter), parameter, convert)
               for parameter, convert in converters.items()]
-    if not defaults and not takes_device and not places:
-        return function
 
-    @functools.wraps(function)
-    def wrapped(*args, **keywords):
+    def complete(args, keywords):
         if takes_device and "device" not in keywords \
-                and not (args and (args[0] is None or isinstance(args[0], device))):
+                and not (args and isinstance(args[0], devices)):
             args = (None, *args)
         for place, parameter, convert in places:
             if place < len(args):
@@ -127,10 +126,11 @@ def natural(namespace, function, name, parameters, files=(), enums=None):
             elif parameter in keywords:
                 keywords[parameter] = convert(keywords[parameter])
         if not keywords and len(args) >= n_required:
-            return function(*args, *tail[len(args) - n_required:])
+            return args + tail[len(args) - n_required:], keywords
         for i, (parameter, default) in enumerate(defaults.items()):
             if n_required + i >= len(args):
                 keywords.setdefault(parameter, default)
-        return function(*args, **keywords)
+        return args, keywords
 
-    return wrapped
+    n_known = sys.maxsize if files else n_required + len(tail) if defaults else takes_device
+    return complete, n_known, devices if takes_device else None

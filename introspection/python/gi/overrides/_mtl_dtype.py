@@ -68,23 +68,6 @@ def _dtype_new(cls, value):
     return _new(cls, _mtl.dtype_from(value))
 
 
-def _eq(self, other):
-    equal = int.__eq__(self, other)
-    if equal is not NotImplemented:
-        return equal
-    if other is None:
-        return False
-    try:
-        return int(self) == _mtl.dtype_from(other)
-    except (TypeError, ValueError, NotImplementedError):
-        return NotImplemented
-
-
-def _ne(self, other):
-    equal = _eq(self, other)
-    return equal if equal is NotImplemented else not equal
-
-
 _BYTE_ORDER = "<" if sys.byteorder == "little" else ">"
 
 # The struct module's codes with the same alignment as NumPy's own types.
@@ -154,8 +137,7 @@ def install():
     for name in OF_NUMPY:
         setattr(DType, name, _of_numpy(name))
     DType.__new__ = _dtype_new
-    DType.__eq__ = _eq
-    DType.__ne__ = _ne
+    _mtl.install_dtype(DType)
     DType.__hash__ = _hash
     DType.__format__ = _format
     DType.__str__ = _name

@@ -10,7 +10,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from . import _mtl
-from ._mtl_defaults import natural
+from ._mtl_defaults import completion
 
 _DOMAIN = GLib.quark_to_string(get_introspection_module("Mtl").error_quark())
 _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
@@ -130,12 +130,44 @@ def raising(info, exception_for=exception_for):
     return function
 
 
+def _completing(info, completed):
+    """Like raising(), for a function whose arguments are completed. A call of one function by the
+    other would take as long as all else here."""
+    kinds = _kinds_of_arguments(info)
+    letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
+    check_arguments = _mtl.check_arguments
+    complete, n_known, first = completed
+
+    @functools.wraps(info)
+    def function(*args, **keywords):
+        if keywords or len(args) < n_known or first and not isinstance(args[0], first):
+            args, keywords = complete(args, keywords)
+        try:
+            args = check_arguments(args, letters, names)
+            is_checked = True
+        except TypeError:
+            if not any(type(arg) is str for arg in args):
+                raise
+            is_checked = False
+        if not is_checked:  # the name of a member
+            args = check_arguments(complete(args, keywords)[0], letters, names)
+        if keywords:
+            keywords = _check_keywords(keywords, kinds)
+        try:
+            return info(*args, **keywords) if keywords else info(*args)
+        except GLib.Error as error:
+            exception = exception_for(error)
+            if exception is None:
+                raise
+            raise exception from error
+
+    return function
+
+
 def pythonic(namespace, info, function, name):
-    """Wraps a function of a class, which may be a constructor bound to it, as raising() does.
-    Arguments can be left out, and paths given for files. `name` is that of the class and the
-    function."""
-    if info.can_throw_gerror() or needs_checks(info):
-        function = raising(function)
+    """Wraps a function of a class, which may be a constructor bound to it, as raising() does, and
+    completes its arguments. `name` is that of the class and the function. Returns the function
+    itself if there is nothing to do."""
     types = _types_of_arguments(info)
     parameters = ["self"] * info.is_method() + list(types)
     interfaces = {parameter: _interface_of(of_argument)
@@ -144,4 +176,7 @@ def pythonic(namespace, info, function, name):
              if interface is not None and interface.get_name() == "File"]
     enums = {parameter: getattr(namespace, interface.get_name())
              for parameter, interface in interfaces.items() if _is_named_member(interface)}
-    return natural(namespace, function, name, parameters, files, enums)
+    completed = completion(namespace, name, parameters, files, enums)
+    if completed[1] or enums:
+        return _completing(function, completed)
+    return raising(function) if info.can_throw_gerror() or needs_checks(info) else function
