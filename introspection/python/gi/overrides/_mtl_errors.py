@@ -5,7 +5,7 @@ refuse wrong integers, and raise Python's exceptions."""
 import errno
 import functools
 
-from gi._gi import Direction, EnumInfo, FunctionInfo
+from gi._gi import ArgInfo, Direction, EnumInfo, FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
@@ -67,22 +67,24 @@ def _kind_of(name, of_argument):
     return "a" if name in _AXES else "x" if name in _INDICES else _INTEGERS[tag]
 
 
+# Later versions of PyGObject have another name for the method.
+_get_type = getattr(ArgInfo, "get_type", None) or ArgInfo.get_type_info
+
+
 def _types_of_arguments(info):
     """Returns a dict of the names and types of a function's arguments in Python, without self."""
     arguments = info.get_arguments()
-    # Later versions of PyGObject have another name for the method.
-    types = [getattr(argument, "get_type", None) or argument.get_type_info
-             for argument in arguments]
-    types = [get_type() for get_type in types]
+    types = list(map(_get_type, arguments))
     lengths = {of_argument.get_array_length() for of_argument in types}
     return {argument.get_name(): of_argument
             for i, (argument, of_argument) in enumerate(zip(arguments, types))
             if argument.get_direction() != Direction.OUT and i not in lengths}
 
 
-def _kinds_of_arguments(info):
+def _kinds_of_arguments(info, types):
+    """`types` are those of _types_of_arguments()."""
     kinds = {"self": " "} if info.is_method() else {}
-    for name, of_argument in _types_of_arguments(info).items():
+    for name, of_argument in types.items():
         kinds[name] = _kind_of(name, of_argument)
     return kinds
 
@@ -97,10 +99,6 @@ def _is_named_member(interface):
             and not interface.is_flags())
 
 
-def needs_checks(info):
-    return any(kind != " " for kind in _kinds_of_arguments(info).values())
-
-
 def _check_keywords(keywords, kinds):
     names = tuple(keywords)
     letters = "".join(kinds.get(name, " ") for name in names).encode()
@@ -109,7 +107,13 @@ def _check_keywords(keywords, kinds):
 
 def raising(info, exception_for=exception_for):
     """Wraps a function so that it raises exceptions, with the GLib.Error as their cause."""
-    kinds = _kinds_of_arguments(info) if isinstance(info, FunctionInfo) else {}
+    kinds = {}
+    if isinstance(info, FunctionInfo):
+        kinds = _kinds_of_arguments(info, _types_of_arguments(info))
+    return _raising(info, exception_for, kinds)
+
+
+def _raising(info, exception_for, kinds):
     letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
     check_arguments = _mtl.check_arguments
 
@@ -130,10 +134,9 @@ def raising(info, exception_for=exception_for):
     return function
 
 
-def _completing(info, completed):
+def _completing(info, completed, kinds):
     """Like raising(), for a function whose arguments are completed. A call of one function by the
     other would take as long as all else here."""
-    kinds = _kinds_of_arguments(info)
     letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
     check_arguments = _mtl.check_arguments
     complete, n_known, first = completed
@@ -177,6 +180,9 @@ def pythonic(namespace, info, function, name):
     enums = {parameter: getattr(namespace, interface.get_name())
              for parameter, interface in interfaces.items() if _is_named_member(interface)}
     completed = completion(namespace, name, parameters, files, enums)
+    kinds = _kinds_of_arguments(info, types)
     if completed[1] or enums:
-        return _completing(function, completed)
-    return raising(function) if info.can_throw_gerror() or needs_checks(info) else function
+        return _completing(function, completed, kinds)
+    if info.can_throw_gerror() or any(kind != " " for kind in kinds.values()):
+        return _raising(function, exception_for, kinds)
+    return function
