@@ -125,7 +125,7 @@ class StridedLayout:
         """Whether no two indices refer to the same element."""
 
 class StridedView:
-    def to_device(self, device: Device, storage_mode: StorageMode | None = None) -> StridedView:
+    def to_device(self, device: Device | str, storage_mode: StorageMode | None = None) -> StridedView:
         """Copies the elements to memory of a device. Without a storage mode it is the first that
         the device supports, from what the host reaches best."""
     # DLPack's functions in C, with which other libraries exchange tensors without calling Python.
@@ -244,6 +244,7 @@ class StridedView:
         """The memory, for memoryview(self) and everything else that takes a buffer."""
     def __array__(self, dtype: Any = None,
                   copy: bool | None = None) -> numpy.ndarray[Any, Any]: ...
+    def __jax_array__(self) -> Any: ...
     def __dlpack__(self, *, stream: int | None = None, max_version: _Pair | None = None,
                    dl_device: _Pair | None = None, copy: bool | None = None) -> CapsuleType: ...
     def __dlpack_device__(self) -> _Pair: ...

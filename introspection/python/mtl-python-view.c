@@ -243,7 +243,7 @@ view_transpose (PyObject        *self,
                 PyObject *const *args,
                 Py_ssize_t       n_args)
 {
-  if (n_args > 0)
+  if (n_args > 0 && !(n_args == 1 && args[0] == Py_None))
     return view_permute (self, args, n_args);
 
   return view_get_transposed (self, NULL);

@@ -7,6 +7,7 @@ Functions that are called often are in the compiled module _mtl, the others here
 import atexit
 import functools
 import numbers
+from types import FunctionType
 
 from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
@@ -16,7 +17,7 @@ from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods,
                _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
-from ._mtl_create import arange, array, empty, full, ones, zeros
+from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
 from ._mtl_defaults import as_file
 from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
@@ -174,6 +175,13 @@ def _view_array(self, dtype=None, copy=None):
     return numpy.array(array, dtype, copy=copy)
 
 
+def _view_jax_array(self):
+    """Some of JAX's functions ask for this; the others want an array."""
+    from jax import numpy
+
+    return numpy.asarray(_view_array(self))
+
+
 _export_dlpack_full = StridedView.export_dlpack_full
 
 
@@ -221,6 +229,8 @@ _to_device = StridedView.to_device
 
 
 def _view_to_device(self, device, storage_mode=None):
+    if isinstance(device, str):
+        device = device_of(device)
     if storage_mode is None and isinstance(device, Device):
         storage_mode = _storage_mode_for(device)
     return _to_device(self, device, storage_mode)
@@ -244,6 +254,7 @@ StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)
     _view_get_max_compatible_item_bits)
 StridedView.export_dlpack_full = functools.wraps(_export_dlpack_full)(_view_export_dlpack_full)
 StridedView.__array__ = _view_array
+StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter
 StridedView.__repr__ = _view_repr
 StridedView.__str__ = lambda self: self.to_string()
@@ -301,6 +312,17 @@ Buffer.__hash__ = lambda self: self.hash()
 Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 
 
+# Devices
+
+
+def _device_repr(self):
+    number = int(self.get_device_type()), self.get_device_ordinal()
+    return f"<Mtl.Device {self.get_name()!r} {number}>"
+
+
+Device.__repr__ = _device_repr
+
+
 # Layouts
 
 
@@ -325,3 +347,16 @@ _mtl_files.install()
 
 _mtl_array_interface.install()
 _mtl_pickle.install()
+
+
+def _name_functions(cls):
+    """Gives functions the names that they have here, for exceptions and help()."""
+    for name, function in vars(cls).items():
+        if isinstance(function, FunctionType):
+            function.__name__ = name
+            function.__qualname__ = f"{cls.__name__}.{name}"
+
+
+for _cls in (Buffer, Device, DType, StridedLayout, StridedView, Mtl.TensorFile,
+             Mtl.TensorFileEntry):
+    _name_functions(_cls)

@@ -37,7 +37,7 @@ def _type_of(dtype):
     return dtype
 
 
-def _device_of(device):
+def device_of(device):
     """A device, where "cpu" is the host."""
     if device is None or isinstance(device, Mtl.Device):
         return device
@@ -54,12 +54,12 @@ def empty(shape, dtype="float32", device=None):
     """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
     The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
     "cpu" is the host."""
-    return Mtl.StridedView.new_empty(_device_of(device), _type_of(dtype), _shape_of(shape))
+    return Mtl.StridedView.new_empty(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
 def zeros(shape, dtype="float32", device=None):
     """A new tensor of zeros. The arguments are those of empty()."""
-    return Mtl.StridedView.new_zeros(_device_of(device), _type_of(dtype), _shape_of(shape))
+    return Mtl.StridedView.new_zeros(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
 def full(shape, fill_value, dtype="float32", device=None):
@@ -85,7 +85,7 @@ def array(values, dtype=None, device=None):
     dtype = source.dtype if dtype is None else _dtype_of(dtype)
     if source.get_lanes() != 1:
         source = source.to_dtype(source.dtype)  # an axis of the lanes
-    result = Mtl.StridedView.new_empty(_device_of(device), dtype, source.shape)
+    result = Mtl.StridedView.new_empty(device_of(device), dtype, source.shape)
     result.copy_from(source)
     return result
 

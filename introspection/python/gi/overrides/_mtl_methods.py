@@ -80,7 +80,15 @@ def reshape_with(view, *shape, order="C", copy=None):
     if copy:
         view = view.copy(order)
     ordered = _in_order(view, order)
-    return ordered.reshape(shape) if ordered is view else ordered.reshape(shape[::-1]).T
+    if ordered is view:
+        return ordered.reshape(shape)
+    try:
+        return ordered.reshape(shape[::-1]).T
+    except ValueError as error:
+        if "after a copy" not in str(error):
+            raise
+        raise ValueError(f"the view of shape {view.shape} can only take the shape {shape} in order "
+                         f"{order!r} after a copy: pass copy=True") from error.__cause__
 
 
 def squeeze_with(view, *, axis=None):

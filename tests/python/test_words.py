@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What objects are called, in exceptions and as text, and what is accepted in their place."""
+
+import numpy as np
+import pytest
+from gi.repository import Mtl
+
+from conftest import HOST
+
+FIRST = Mtl.asview([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+@pytest.mark.parametrize("call, name", [
+    (lambda: FIRST.fill(), "StridedView.fill()"),
+    (lambda: FIRST.view(2, 1), "StridedView.view()"),
+    (lambda: FIRST.swapaxes(0), "StridedView.swapaxes()"),
+    (lambda: FIRST.copy_scaled_from(FIRST), "StridedView.copy_scaled_from()"),
+    (lambda: FIRST.get_buffer().slice(1, 2, 3), "Buffer.slice()"),
+    (lambda: Mtl.DType.FLOAT32.__hash__(1), "DType.__hash__()"),
+])
+def test_exceptions_name_the_function(call, name):
+    with pytest.raises(TypeError) as info:
+        call()
+    assert str(info.value).startswith(name)
+
+
+def test_no_function_has_another_name():
+    for cls in (Mtl.StridedView, Mtl.Buffer, Mtl.StridedLayout, Mtl.TensorFile, Mtl.DType):
+        for name, function in vars(cls).items():
+            if callable(function) and hasattr(function, "__code__"):
+                assert function.__name__ == name and "<locals>" not in function.__qualname__
+
+
+def test_a_device_is_readable():
+    assert repr(HOST) == str(HOST) == f"<Mtl.Device {HOST.get_name()!r} (1, 0)>"
+    for device in Mtl.Device.list():
+        assert device.get_name() in repr(device)
+
+
+def test_the_host_by_name():
+    moved = FIRST.to_device("cpu")
+    assert moved.array_equal(FIRST) and moved.device is HOST
+    for wrong in ("cuda", "cpu:0", ""):
+        with pytest.raises(TypeError, match='Mtl.Device, "cpu"'):
+            FIRST.to_device(wrong)
+
+
+def test_transpose_of_none_is_numpys():
+    assert FIRST.transpose(None).shape == (3, 2) and FIRST.transpose(None).overlaps(FIRST)
+    with pytest.raises(TypeError):
+        FIRST.transpose(None, None)
+
+
+def test_reshape_in_an_order_that_needs_a_copy():
+    for shape in ((6,), (3, 2), (-1, 2)):
+        with pytest.raises(ValueError, match=r"the view of shape \(2, 3\) can only") as info:
+            FIRST.reshape(*shape, order="F")
+        assert "copy=True" in str(info.value) and info.value.__cause__ is not None
+        wanted = np.asarray(FIRST).reshape(shape, order="F")
+        assert FIRST.reshape(*shape, order="F", copy=True).tolist() == wanted.tolist()
+    with pytest.raises(ValueError, match="6 elements"):
+        FIRST.reshape(4, 2, order="F")
+
+
+def test_names_of_members():
+    assert FIRST.is_contiguous("C") and FIRST.is_contiguous(order="c")
+    assert FIRST.T.is_contiguous("F") and not FIRST.is_contiguous("F")
+    with pytest.raises(ValueError, match="'Z' is not a Order|'Z' is not an? ") as info:
+        FIRST.is_contiguous("Z")
+    assert info.value.__context__ is None
+    with pytest.raises(TypeError, match="argument axis: str is not an integer") as info:
+        FIRST.get_extent("0")
+    assert info.value.__context__ is None
+
+
+def test_jax_takes_views_where_it_asks_them():
+    jnp = pytest.importorskip("jax.numpy")
+    view = FIRST.astype("f4")
+    for result, expected in ((jnp.asarray(view), view), (jnp.concatenate([view, view]),
+                                                         np.concatenate([view, view])),
+                             (jnp.asarray(view.astype("bf16")), view),
+                             (jnp.ones(3) + view, view + 1), (view + jnp.ones(3), view + 1)):
+        assert isinstance(result, jnp.ndarray) and result.tolist() == expected.tolist()
+    assert jnp.asarray(view.astype("bf16")).dtype == "bfloat16"
+    assert jnp.sin(jnp.asarray(view)).shape == (2, 3)
+    with pytest.raises((TypeError, ValueError), match="jax.numpy.array|__jax_array__"):
+        jnp.sin(view)
+
+
+def test_pytorch_takes_views():
+    torch = pytest.importorskip("torch")
+    for view in (FIRST, FIRST.T, FIRST[:, ::2], FIRST[0], FIRST[:0], FIRST[0, :1].reshape(())):
+        for tensor in (torch.as_tensor(view), torch.from_dlpack(view)):
+            assert tensor.tolist() == view.tolist()
+            assert view.size == 0 or tensor.data_ptr() == view.get_address()
+        copied = torch.tensor(view)
+        assert copied.tolist() == view.tolist() and copied.dtype == torch.float64
+        assert view.size == 0 or copied.data_ptr() != view.get_address()
+    # Of any buffer, it takes the bytes for numbers of its default type.
+    assert torch.asarray(FIRST).tolist() == torch.asarray(memoryview(FIRST)).tolist()
+    assert torch.asarray(np.asarray(FIRST)).data_ptr() == FIRST.get_address()
