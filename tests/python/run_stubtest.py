@@ -18,9 +18,10 @@ from gi.overrides._mtl_methods import LEFT_OUT  # noqa: E402
 from gi.repository import Mtl  # noqa: E402
 from mypy import stubtest  # noqa: E402
 
-# Attributes that are there to say what to use instead; what all of PyGObject's classes and modules have, and is nobody's to use; the
-# buffer protocol, which has no name at run time before Python 3.12; the class of
-# props, which only the hints have.
+# Attributes that are there to say what to use instead; what all of PyGObject's
+# classes and modules have, and is nobody's to use; the buffer protocol, which has
+# no name at run time before Python 3.12; the class of props, which only the hints
+# have.
 ALLOWED = r"""
 gi\.repository\.Mtl\.__\w+__
 gi\.repository\.Mtl\.\w+\.__(gsignals|info|enum_values|flags_values|buffer)__
@@ -59,6 +60,8 @@ def replace_functions(holder):
     n_replaced = 0
     for name, value in list(vars(holder).items()):
         info = getattr(value, "__func__", value)
+        if "complete" in getattr(getattr(info, "__code__", None), "co_freevars", ()):
+            continue  # has other arguments than PyGObject's function
         info = getattr(info, "__wrapped__", info)
         if isinstance(info, (FunctionInfo, VFuncInfo)):
             setattr(holder, name, function_for(info))
