@@ -145,17 +145,18 @@ def _completing(info, completed, kinds):
     def function(*args, **keywords):
         if keywords or len(args) < n_known or first and not isinstance(args[0], first):
             args, keywords = complete(args, keywords)
-        try:
-            args = check_arguments(args, letters, names)
-            is_checked = True
-        except TypeError:
-            if not any(type(arg) is str for arg in args):
-                raise
-            is_checked = False
-        if not is_checked:  # the name of a member
-            args = check_arguments(complete(args, keywords)[0], letters, names)
-        if keywords:
-            keywords = _check_keywords(keywords, kinds)
+        if letters:
+            try:
+                checked = check_arguments(args, letters, names)
+            except TypeError:
+                if not any(type(arg) is str for arg in args):
+                    raise
+                checked = None
+            if checked is None:  # the name of a member
+                checked = check_arguments(complete(args, keywords)[0], letters, names)
+            args = checked
+            if keywords:
+                keywords = _check_keywords(keywords, kinds)
         try:
             return info(*args, **keywords) if keywords else info(*args)
         except GLib.Error as error:
