@@ -171,8 +171,8 @@ def _read_in_background(file):
         return begin(lambda *rest: load_views(self, pattern, io_priority, *rest),
                      self.load_views_finish, cancellable, progress, callback, user_data)
 
-    def check_async(self, checks=Mtl.TensorChecks.NONE, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None,
-                    progress=None, callback=None, *user_data):
+    def check_async(self, checks=Mtl.TensorChecks.NONE, io_priority=GLib.PRIORITY_DEFAULT,
+                    cancellable=None, progress=None, callback=None, *user_data):
         return begin(lambda *rest: check(self, checks, io_priority, *rest), self.check_finish,
                      cancellable, progress, callback, user_data)
 
