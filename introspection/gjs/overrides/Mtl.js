@@ -643,8 +643,9 @@ function _makeElementAccess() {
         if (!isInteger64(this.get_dtype()))
             throw new TypeError('getBigInt() only works for elements of int64 and uint64');
 
-        // Throws if there is no such element.
-        this.get_double(indices);
+        // Says what is wrong with the indices, where the host reaches the element.
+        if (this.is_host_accessible())
+            this.get_double(indices);
 
         let element = this;
         for (const index of indices) {
