@@ -141,7 +141,7 @@ add_up (const Doubles *vectors)
     self->mean = NAME##_sum (data, n, origin) / (double) n; \
     NAME##_sum_distances (data, n, origin, self->mean, &distances, &squares); \
     self->rest = distances / (double) n; \
-    self->squares = squares - self->rest * distances; \
+    self->squares = isfinite (squares) ? squares - self->rest * distances : INFINITY; \
   }
 
 DEFINE_SUMS (Float, float, float)
@@ -218,29 +218,51 @@ key_of_float_key (gint32 key)
   return key_of_double (value);
 }
 
-/* The largest numbers can have a sum that is no number. */
-static void
-measure_doubles (MtlMoments   *self,
-                 const double *values,
-                 gsize         n)
+static gboolean
+are_equal (const double *values,
+           gsize         n)
 {
+  for (gsize i = 1; i < n; i++)
+    if (values[i] != values[0])
+      return FALSE;
+
+  return TRUE;
+}
+
+/* The largest numbers can have a sum that is no number. Then they become smaller, and
+ * small ones among them may become 0, which does not count beside the others. Changes
+ * the numbers. If all are equal, errors have no squares, which might be infinite. */
+static void
+measure_doubles (MtlMoments *self,
+                 double     *values,
+                 gsize       n)
+{
+  double mean;
+
+  if (are_equal (values, n))
+    {
+      *self = (MtlMoments) { .n = n, .mean = values[0] + 0.0 };
+      return;
+    }
+
   Double_measure (self, (gconstpointer) values, n, 0);
   if (isfinite (self->mean) && isfinite (self->rest))
     return;
 
-  self->mean = 0;
   for (gsize i = 0; i < n; i++)
-    self->mean += values[i] * 0x1p-64 / (double) n;
-  self->mean = CLAMP (self->mean, -G_MAXDOUBLE * 0x1p-64, G_MAXDOUBLE * 0x1p-64) * 0x1p64;
-  self->rest = 0;
-  self->squares = INFINITY;
+    values[i] *= 0x1p-600;
+  Double_measure (self, (gconstpointer) values, n, 0);
+  mean = CLAMP (self->mean, -G_MAXDOUBLE * 0x1p-600, G_MAXDOUBLE * 0x1p-600);
+  self->rest = (self->rest + (self->mean - mean)) * 0x1p600;
+  self->mean = mean * 0x1p600;
+  self->squares = self->squares * 0x1p600 * 0x1p600;
 }
 
 /* Of n finite numbers, or none. */
 static void
-tally_finite (MtlTally     *self,
-              const double *values,
-              gsize         n)
+tally_finite (MtlTally *self,
+              double   *values,
+              gsize     n)
 {
   *self = (MtlTally) MTL_TALLY_NONE;
   if (n == 0)
@@ -308,8 +330,8 @@ tally_FLOAT64 (MtlTally     *self,
                gsize         n)
 {
   const gint64 infinity = G_GINT64_CONSTANT (0x7ff0000000000000);
-  /* Sums of fewer numbers than fit in a block are finite. */
-  const double large = 0x1p1000;
+  /* Sums of the squares of as many numbers as fit in a block are finite. */
+  const double large = 0x1p500;
 
   *self = (MtlTally) MTL_TALLY_NONE;
   Double_scan (data, n, &self->least, &self->most, &self->n_zeros);
@@ -374,6 +396,7 @@ DEFINE_LIMITS (UINT64, guint64, 0, G_MAXUINT64)
     Number least, most; \
     Sum sum = 0; \
     Squares squares = 0; \
+    double mean; \
 \
     *self = (MtlTally) MTL_TALLY_NONE; \
     TYPE##_scan (data, n, &least, &most, &self->n_zeros); \
@@ -388,11 +411,13 @@ DEFINE_LIMITS (UINT64, guint64, 0, G_MAXUINT64)
         squares += (guint32) wide * (guint32) wide; \
       } \
 \
+    mean = (double) sum / (double) n; \
     self->least = least; \
     self->most = most; \
     self->parts[0] = (MtlMoments) { \
       .n = n, \
-      .mean = (double) sum / (double) n, \
+      .mean = mean, \
+      .rest = fma (-mean, (double) n, (double) sum) / (double) n, \
       .squares = (double) (n * (guint64) squares \
                            - (guint64) ((gint64) sum * (gint64) sum)) / (double) n, \
     }; \
@@ -402,6 +427,17 @@ DEFINE_SMALL_INTEGERS (INT8, gint8, gint32, guint32)
 DEFINE_SMALL_INTEGERS (UINT8, guint8, gint32, guint32)
 DEFINE_SMALL_INTEGERS (INT16, gint16, gint32, guint64)
 DEFINE_SMALL_INTEGERS (UINT16, guint16, gint32, guint64)
+
+/* Keeps what the mean has no digits for in the rest. */
+static void
+move_mean (MtlMoments *self,
+           double      by)
+{
+  double sum = self->mean + by, moved = sum - self->mean;
+
+  self->rest += (self->mean - (sum - moved)) + (by - moved);
+  self->mean = sum;
+}
 
 /* The origin is in the middle, so that all differences fit a signed number. Of 64
  * bits, it is the sum of two doubles. */
@@ -414,7 +450,6 @@ DEFINE_SMALL_INTEGERS (UINT16, guint16, gint32, guint64)
     MtlMoments *moments = &self->parts[0]; \
     Number least, most, origin, low; \
     Unsigned range; \
-    double high; \
 \
     *self = (MtlTally) MTL_TALLY_NONE; \
     TYPE##_scan (data, n, &least, &most, &self->n_zeros); \
@@ -424,11 +459,9 @@ DEFINE_SMALL_INTEGERS (UINT16, guint16, gint32, guint64)
     range = (Unsigned) most - (Unsigned) least; \
     origin = (Number) ((Unsigned) least + range / 2 + range % 2); \
     low = (Number) (origin % 0x800); \
-    high = (double) (Number) (origin - low); \
     NAME##_measure (moments, data, n, (Unsigned) origin); \
-    moments->rest += ((double) low + moments->mean); \
-    moments->mean = high + moments->rest; \
-    moments->rest -= moments->mean - high; \
+    move_mean (moments, (double) low); \
+    move_mean (moments, (double) (Number) (origin - low)); \
   }
 
 #define IS_KEY(x) (x)

@@ -641,7 +641,8 @@ mtl_statistics_get_complex_mean (MtlStatistics *self,
  *
  * Gets the standard deviation of the finite elements: that of the population,
  * like NumPy's `std`. It is the square root of the mean of the squared
- * distances from the mean, |x - mean|².
+ * distances from the mean, |x - mean|², and infinity if these are too large for
+ * doubles.
  *
  * Returns: the deviation; NaN if there is no finite element
  *

@@ -334,6 +334,74 @@ test_what_does_not_fit (void)
   assert_failed (error, MTL_ERROR_OVERFLOW, "1e+19");
 }
 
+/* Where the squares of the distances from the mean, or their errors, overflow. */
+static void
+test_huge_numbers (void)
+{
+  static const double few[] = { 1e200, 1e200, 3e200, 1e200, 1e200, -1e200, 1e200 };
+  static const double same[] = { 0.7e200, -G_MAXDOUBLE, 1e308 };
+  double values[5000];
+  g_autoptr (MtlStridedView) spread = NULL;
+  g_autoptr (MtlStridedView) unequal = NULL;
+  g_autoptr (MtlStatistics) of_spread = NULL;
+  g_autoptr (MtlStatistics) of_unequal = NULL;
+
+  spread = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (7), few, 7, NULL);
+  of_spread = get_statistics (spread);
+  g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_spread) / 1e200, 1, 1e-15);
+  g_assert_true (isinf (mtl_statistics_get_deviation (of_spread)));
+
+  for (gsize k = 0; k < G_N_ELEMENTS (same); k++)
+    for (gsize t = 0; t < 2; t++)
+      {
+        MtlDType dtype = t == 0 ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_COMPLEX128;
+        g_autoptr (MtlStridedView) equal =
+          mtl_strided_view_new_full (NULL, dtype, DIMS (5000), same[k], NULL);
+        g_autoptr (MtlStatistics) of_equal = get_statistics (equal);
+
+        g_assert_cmpfloat (mtl_statistics_get_mean (of_equal), ==, same[k]);
+        g_assert_cmpfloat (mtl_statistics_get_deviation (of_equal), ==, 0);
+      }
+
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    values[i] = i % 3 == 0 ? 1e308 : 0.7e308;
+  unequal = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (4998), values, 4998, NULL);
+  of_unequal = get_statistics (unequal);
+  g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_unequal) / 0.8e308, 1, 2e-15);
+  g_assert_true (isinf (mtl_statistics_get_deviation (of_unequal)));
+}
+
+/* Neighbors far from 0, whose share is another in each block. */
+static void
+test_large_neighbors (void)
+{
+  static const struct { MtlDType dtype; double base; } cases[] = {
+    { MTL_DTYPE_UINT32, 2112449606 }, { MTL_DTYPE_INT32, -2112449605 },
+    { MTL_DTYPE_UINT16, 41982 }, { MTL_DTYPE_INT16, -24837 }, { MTL_DTYPE_FLOAT64, 2112449606 },
+  };
+  const gsize n = 50000;
+  g_autofree double *values = g_new (double, n);
+
+  for (gsize k = 0; k < G_N_ELEMENTS (cases); k++)
+    {
+      double ones = 0;
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (MtlStatistics) statistics = NULL;
+
+      for (gsize i = 0; i < n; i++)
+        {
+          gboolean is_one = i % 7 < (i < n / 3 ? 1 : 5);
+
+          values[i] = cases[k].base + is_one;
+          ones += is_one;
+        }
+      view = mtl_strided_view_new_from_doubles (cases[k].dtype, DIMS (n), values, n, NULL);
+      statistics = get_statistics (view);
+      g_assert_cmpfloat_with_epsilon (mtl_statistics_get_deviation (statistics),
+                                      sqrt (ones * (n - ones)) / n, 4e-15);
+    }
+}
+
 /* Where differences of squares have no digits left, and sums overflow. */
 static void
 test_hard_numbers (void)
@@ -557,6 +625,8 @@ main (int   argc,
   g_test_add_func ("/Statistics/sizes", test_sizes);
   g_test_add_func ("/Statistics/integers-are-exact", test_integers_are_exact);
   g_test_add_func ("/Statistics/what-does-not-fit", test_what_does_not_fit);
+  g_test_add_func ("/Statistics/huge-numbers", test_huge_numbers);
+  g_test_add_func ("/Statistics/large-neighbors", test_large_neighbors);
   g_test_add_func ("/Statistics/hard-numbers", test_hard_numbers);
   g_test_add_func ("/Statistics/nothing-finite", test_nothing_finite);
   g_test_add_func ("/Statistics/repeated-elements", test_repeated_elements);
