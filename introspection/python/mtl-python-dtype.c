@@ -105,6 +105,7 @@ dtype_from_object (PyObject *object,
   GError *error = NULL;
   PyObject *name;
   const char *text;
+  Py_ssize_t size;
   unsigned int number;
 
   if (PyIndex_Check (object))
@@ -119,7 +120,12 @@ dtype_from_object (PyObject *object,
     return 0;
 
   name = name_of_dtype (object);
-  text = name != NULL ? PyUnicode_AsUTF8 (name) : NULL;
+  text = name != NULL ? PyUnicode_AsUTF8AndSize (name, &size) : NULL;
+  if (text != NULL && strlen (text) != (gsize) size)
+    {
+      PyErr_Format (PyExc_ValueError, "%R is not the name of an element type", name);
+      text = NULL;
+    }
   if (text != NULL)
     *dtype = mtl_dtype_from_string (text, &error);
   Py_XDECREF (name);

@@ -187,17 +187,19 @@ are_checked (PyObject   *args,
   return TRUE;
 }
 
-/* Says in the exception for a wrong type which argument has it. */
+/* Says in the exception for a wrong type which argument has it. Subclasses are not the
+ * library's, and may need other arguments. */
 static void
 name_argument (PyObject  *names,
                Py_ssize_t i)
 {
   PyObject *type, *value, *traceback;
 
-  if (!PyErr_ExceptionMatches (PyExc_TypeError) || i >= PyTuple_GET_SIZE (names))
+  if (PyErr_Occurred () != PyExc_TypeError || i >= PyTuple_GET_SIZE (names))
     return;
 
   PyErr_Fetch (&type, &value, &traceback);
+  PyErr_NormalizeException (&type, &value, &traceback);
   PyErr_Format (type, "argument %U: %S", PyTuple_GET_ITEM (names, i), value);
   Py_XDECREF (type);
   Py_XDECREF (value);

@@ -406,6 +406,16 @@ view_tolist (PyObject *self,
   return list;
 }
 
+/* Along one axis, an index is one anyway, and one element of several lanes has their
+ * indices. */
+static gboolean
+counts_elements (MtlStridedView *view)
+{
+  gsize n_dims = mtl_strided_view_get_n_dims (view);
+
+  return n_dims > 1 || (n_dims == 0 && mtl_strided_view_get_lanes (view) == 1);
+}
+
 /* One index counts all elements in C order, as NumPy's item() does. */
 static int
 unravel_index (MtlStridedView *view,
@@ -419,7 +429,8 @@ unravel_index (MtlStridedView *view,
   if (index < -volume || index >= volume)
     return raise_error_int (g_error_new (MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                                          "Index %" G_GINT64_FORMAT " is out of bounds for %"
-                                         G_GINT64_FORMAT " elements", index, volume),
+                                         G_GINT64_FORMAT " element%s", index, volume,
+                                         volume == 1 ? "" : "s"),
                             CALLER);
 
   if (index < 0)
@@ -443,7 +454,7 @@ view_item (PyObject        *self,
       gsize n_dims = n;
 
       n = ints_from_args (args, n_args, indices, "indices", PyExc_IndexError);
-      if (n == 1 && n_dims > 1)
+      if (n == 1 && counts_elements (view))
         n = unravel_index (view, indices) < 0 ? -1 : (Py_ssize_t) n_dims;
     }
   else if (mtl_strided_view_get_volume (view) != 1)

@@ -261,6 +261,11 @@ def test_one_index_counts_all_elements():
     with pytest.raises(IndexError):
         Mtl.asview(np.zeros((0, 3))).item(0)
 
+    scalar = Mtl.asview(np.array(2.5))
+    assert scalar.item(0) == scalar.item(-1) == scalar.item() == 2.5
+    with pytest.raises(IndexError, match="1 is out of bounds for 1 element$"):
+        scalar.item(1)
+
 
 def test_round_and_format():
     view = Mtl.asview([1.26, 2.5])

@@ -93,6 +93,10 @@ def test_unknown_names_are_refused():
     with pytest.raises(ValueError, match="float33") as info:
         Mtl.DType.from_string("float33")
     assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
+    for name in ("int8\0", "int8\0x", "\0int8", "\ud800"):
+        with pytest.raises(ValueError):
+            Mtl.asview([1]).astype(name)
+        assert Mtl.DType.INT8 != name
 
 
 EXTENDED = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "complex32"]

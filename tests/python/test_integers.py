@@ -209,6 +209,21 @@ def test_what_is_not_an_integer(name, target):
         CALLS[name][1](target, Raises())
 
 
+def test_exceptions_of_other_types_stay():
+    class Other(TypeError):
+        def __init__(self, text, more):
+            super().__init__(text)
+            self.more = more
+
+    class RaisesOther:
+        def __index__(self):
+            raise Other("no", 5)
+
+    with pytest.raises(Other, match="^no$") as info:
+        View.new_zeros(HOST, DType.INT8, [RaisesOther()])
+    assert info.value.more == 5
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_other_integers_count_as_int(name, target):
     for others, value in (((np.int64(1), np.uint8(1), Is(1)), 1), ((np.int64(7), Is(7)), 7),
