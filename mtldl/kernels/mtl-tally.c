@@ -177,11 +177,12 @@ take_axes (Work            *self,
   self->n_repeats = self->n_elements = 1;
   for (guint i = 0; i < layout->n_dims; i++)
     {
-      Axis axis = { .extent = shape[i], .step = strides[i] * layout->item_bits };
+      Axis axis = { .extent = shape[i] };
       guint place;
 
-      if (axis.extent == 1)
+      if (axis.extent == 1) /* its stride may be any */
         continue;
+      axis.step = strides[i] * layout->item_bits;
       if (axis.step == 0)
         {
           self->n_repeats *= axis.extent;

@@ -80,8 +80,8 @@ refuse_name (GFile       *file,
  *   because readers expect such a file to have another format
  *
  * An ending is a dot and up to 15 letters and digits, of which a letter is the
- * first; a name that begins with its only dot has none. So `model-v1.5` has no
- * ending, and is written as safetensors.
+ * first; a name that begins with its only dot has none, unless it is `.npy`. So
+ * `model-v1.5` has no ending, and is written as safetensors.
  *
  * Errors:
  *

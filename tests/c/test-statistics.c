@@ -485,6 +485,26 @@ record_progress (goffset  done,
   told[1] = total;
 }
 
+/* The stride of an axis of one element leads nowhere, and may be as large as any. */
+static void
+test_loose_strides (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) dense =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (3), DOUBLES (1, 2, 6), NULL);
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new (DIMS (1, 3, 1), DIMS (G_MAXINT64, 1, -G_MAXINT64), 32, &error);
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStatistics) statistics = NULL;
+
+  g_assert_no_error (error);
+  view = mtl_strided_view_new (mtl_strided_view_get_buffer (dense), layout, MTL_DTYPE_FLOAT32, 0,
+                               &error);
+  g_assert_no_error (error);
+  statistics = get_statistics (view);
+  check (view, statistics);
+}
+
 /* The host gets a part after the other. */
 static void
 test_device_memory (void)
@@ -630,6 +650,7 @@ main (int   argc,
   g_test_add_func ("/Statistics/hard-numbers", test_hard_numbers);
   g_test_add_func ("/Statistics/nothing-finite", test_nothing_finite);
   g_test_add_func ("/Statistics/repeated-elements", test_repeated_elements);
+  g_test_add_func ("/Statistics/loose-strides", test_loose_strides);
   g_test_add_func ("/Statistics/device-memory", test_device_memory);
   g_test_add_func ("/Statistics/threads", test_threads);
   g_test_add_func ("/Statistics/async", test_async);
