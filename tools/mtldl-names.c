@@ -227,7 +227,7 @@ tool_guess (const char         *typed,
 
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *shortened = tool_shorten (meant[i], TOOL_MESSAGE_NAME);
+      g_autofree char *shortened = tool_shorten_name (meant[i]);
       g_autofree char *escaped = tool_escape (shortened);
 
       g_string_append (text, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");

@@ -102,7 +102,7 @@ ask_for_name (const ToolCommand *command,
   qsort (names, n, sizeof *names, compare_names);
   for (guint i = 0; i < MIN (n, MAX_LISTED); i++)
     {
-      g_autofree char *shortened = tool_shorten (names[i], TOOL_MESSAGE_NAME);
+      g_autofree char *shortened = tool_shorten_name (names[i]);
 
       g_string_append_printf (text, "%s“%s”", i == 0 ? " " : ", ", shortened);
     }
@@ -136,7 +136,7 @@ complain_of_name (MtlTensorFile *file,
                    escaped_path, escaped);
   else if (n == 1)
     {
-      g_autofree char *only = tool_shorten (names[0], TOOL_MESSAGE_NAME);
+      g_autofree char *only = tool_shorten_name (names[0]);
       g_autofree char *escaped_only = tool_escape (only);
 
       tool_complain ("%s: there is no tensor “%s”, only “%s”", escaped_path, escaped, escaped_only);

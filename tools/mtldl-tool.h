@@ -124,6 +124,7 @@ GPtrArray      *tool_select_entries  (MtlTensorFile       *file,
 #define TOOL_MESSAGE_NAME 60 /* for a name in a message */
 guint           tool_get_columns     (int                  descriptor);
 guint           tool_get_width       (const char          *text);
+char           *tool_shorten_name    (const char          *name);
 char           *tool_shorten         (const char          *text,
                                       guint                width);
 

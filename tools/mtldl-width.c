@@ -28,7 +28,13 @@ tool_get_columns (int descriptor)
 static gsize
 measure_colour (const char *at)
 {
-  return g_str_has_prefix (at, "\033[") ? strcspn (at, "m") + 1 : 0;
+  gsize size;
+
+  if (!g_str_has_prefix (at, "\033["))
+    return 0;
+
+  size = 2 + strspn (at + 2, "0123456789;");
+  return at[size] == 'm' ? size + 1 : 0;
 }
 
 static guint
@@ -56,6 +62,22 @@ tool_get_width (const char *text)
     }
 
   return width;
+}
+
+/* A name from a file, for a message that escapes it. Whatever it has, it gets short. */
+char *
+tool_shorten_name (const char *name)
+{
+  const char *mark = tool_knows_unicode () ? "…" : "..";
+  const glong n = g_utf8_strlen (name, -1), kept = TOOL_MESSAGE_NAME - g_utf8_strlen (mark, -1);
+  const char *head_end, *tail_begin;
+
+  if (n <= TOOL_MESSAGE_NAME)
+    return g_strdup (name);
+
+  head_end = g_utf8_offset_to_pointer (name, kept / 2);
+  tail_begin = g_utf8_offset_to_pointer (name, n - (kept - kept / 2));
+  return g_strdup_printf ("%.*s%s%s", (int) (head_end - name), name, mark, tail_begin);
 }
 
 /* Leaves out the middle, as names differ at their beginnings and ends. Keeps colours. */

@@ -101,6 +101,20 @@ def test_wrong_max_items(tmp_path, n):
     complaint("show", path, f"--max-items={n}", status=2)
 
 
+def test_long_names_of_no_width(tmp_path):
+    """In messages they are short, whatever they would be on a terminal."""
+    names = ["\x1b[31m" * 3000, "\u0301" * 3000, "\x1b[" + "1;" * 3000, "\x1b["]
+    save(tmp_path / "x.safetensors", {name: np.zeros(1) for name in names})
+    for name in names:
+        save(tmp_path / "one.safetensors", {name: np.zeros(1)})
+        told = complaint("show", tmp_path / "one.safetensors", "other")
+        assert "there is no tensor “other”, only “" in told
+        assert len(told) - len(str(tmp_path)) < 600, told[:1000]
+    told = complaint("show", tmp_path / "x.safetensors", status=2)
+    assert "which one of the 4 tensors" in told and len(told) - len(str(tmp_path)) < 2000
+    assert "“\\u001b[”" in told
+
+
 def test_what_is_not_there(tmp_path):
     path = save(tmp_path / "a", {"x": np.arange(6).reshape(2, 3)})
     assert "there is no tensor “y”, only “x”" in complaint("show", path, "y")
