@@ -8,7 +8,7 @@ import sys
 
 OTHERS = set("""
     __cxa_finalize __errno_location __memcpy_chk __memmove_chk __memset_chk __register_atfork
-    __stack_chk_fail free hypot ldexp memchr memcmp memcpy memmove memset nextafter qsort sqrt strchr
+    __stack_chk_fail fma free hypot ldexp memchr memcmp memcpy memmove memset nextafter qsort sqrt strchr
     strcmp strcspn strlen strncmp strrchr strstr strtol sysconf
 """.split())
 

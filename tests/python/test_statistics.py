@@ -53,8 +53,8 @@ def check(array, statistics):
         assert statistics.maximum == finite.max().item()
         assert type(statistics.minimum) is type(finite.min().item())
     mean, deviation = mean_and_deviation(finite)
-    assert abs(statistics.mean - mean) <= 4e-15 * max(abs(mean), deviation)
-    assert abs(statistics.deviation - deviation) <= 4e-15 * deviation
+    assert abs(statistics.mean - mean) <= 1e-14 * max(abs(mean), deviation)
+    assert abs(statistics.deviation - deviation) <= 1e-14 * deviation
 
 
 @pytest.mark.any_memory
