@@ -47,6 +47,20 @@ def test_options_are_kept():
         Mtl.TensorFileFormat.NPY, Mtl.TensorFileOrder.ADDED, 128)
 
 
+def test_the_ending_decides_unless_a_format_is_set(tmp_path):
+    builder = Mtl.TensorFileBuilder.new()
+    found = {name: builder.find_format(tmp_path / name)
+             for name in ("x.npy", "x.NPY", "x.safetensors", "x")}
+
+    assert found == {"x.npy": Mtl.TensorFileFormat.NPY, "x.NPY": Mtl.TensorFileFormat.NPY,
+                     "x.safetensors": Mtl.TensorFileFormat.SAFETENSORS,
+                     "x": Mtl.TensorFileFormat.SAFETENSORS}
+    with pytest.raises(ValueError, match="x.pt.*[.]safetensors or [.]npy"):
+        builder.find_format(tmp_path / "x.pt")
+    builder.set_format(Mtl.TensorFileFormat.NPY)
+    assert builder.find_format(tmp_path / "x.pt") == Mtl.TensorFileFormat.NPY
+
+
 def test_metadata_is_taken_out(file):
     builder = Mtl.TensorFileBuilder()
     builder.set_metadata("a", "1")
