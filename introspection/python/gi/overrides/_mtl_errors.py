@@ -113,43 +113,22 @@ def raising(info, exception_for=exception_for):
     return _raising(info, exception_for, kinds)
 
 
-def _raising(info, exception_for, kinds):
-    letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
-    check_arguments = _mtl.check_arguments
-
-    @functools.wraps(info)
-    def function(*args, **keywords):
-        if letters:
-            args = check_arguments(args, letters, names)
-            if keywords:
-                keywords = _check_keywords(keywords, kinds)
-        try:
-            return info(*args, **keywords) if keywords else info(*args)
-        except GLib.Error as error:
-            exception = exception_for(error)
-            if exception is None:
-                raise
-            raise exception from error
-
-    return function
-
-
-def _completing(info, completed, kinds):
-    """Like raising(), for a function whose arguments are completed. A call of one function by the
-    other would take as long as all else here."""
+def _raising(info, exception_for, kinds, completed=(None, 0, None)):
+    """Also completes arguments, unless all that are needed are there."""
     letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
     check_arguments = _mtl.check_arguments
     complete, n_known, first = completed
 
     @functools.wraps(info)
     def function(*args, **keywords):
-        if keywords or len(args) < n_known or first and not isinstance(args[0], first):
+        if complete and (keywords or len(args) < n_known
+                         or first and not isinstance(args[0], first)):
             args, keywords = complete(args, keywords)
         if letters:
             try:
                 checked = check_arguments(args, letters, names)
             except TypeError:
-                if not any(type(arg) is str for arg in args):
+                if not complete or not any(type(arg) is str for arg in args):
                     raise
                 checked = None
             if checked is None:  # the name of a member
@@ -183,7 +162,7 @@ def pythonic(namespace, info, function, name):
     completed = completion(namespace, name, parameters, files, enums)
     kinds = _kinds_of_arguments(info, types)
     if completed[1] or enums:
-        return _completing(function, completed, kinds)
+        return _raising(function, exception_for, kinds, completed)
     if info.can_throw_gerror() or any(kind != " " for kind in kinds.values()):
         return _raising(function, exception_for, kinds)
     return function
