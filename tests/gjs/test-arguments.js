@@ -77,31 +77,47 @@ function messageOf(owner, name, args) {
     return ['no error', ''];
 }
 
+// Each parameter of the functions of these classes: whose function it is, with the
+// kinds of all its parameters.
+function* parametersOf(...classNames) {
+    for (const className of classNames) {
+        for (const func of functionsOf(className)) {
+            const isMethod = GIRepository.function_info_get_flags(func) &
+                GIRepository.FunctionInfoFlags.IS_METHOD;
+            // The functions of an enumeration take it first.
+            const isOfDType = className === 'DType' && isMethod;
+            const kinds = isOfDType ? ['DType'] : kindsOf(func);
+            const owner = isMethod && !isOfDType ? Mtl[className].prototype : Mtl[className];
+
+            for (const [i, kind] of kinds.entries())
+                yield {className, name: func.get_name(), owner, kinds, i, kind};
+        }
+    }
+}
+
+// What the function says of another value of that parameter.
+function messageOfValue({owner, name, kinds, i}, value) {
+    const args = kinds.map(takenBy);
+
+    args[i] = value;
+    return messageOf(owner, name, args);
+}
+
 test('every integer is checked', () => {
     let n = 0;
 
-    for (const className of ['Buffer', 'DType', 'Device', 'Event', 'StridedLayout', 'StridedView',
-        'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
-        for (const func of functionsOf(className)) {
-            const name = func.get_name();
-            const isMethod = GIRepository.function_info_get_flags(func) &
-                GIRepository.FunctionInfoFlags.IS_METHOD;
-            const owner = isMethod ? Mtl[className].prototype : Mtl[className];
-            const kinds = kindsOf(func);
+    for (const parameter of parametersOf('Buffer', 'DType', 'Device', 'Event', 'StridedLayout',
+        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry')) {
+        const {className, name, i, kind} = parameter;
 
-            for (const [i, kind] of kinds.entries()) {
-                if (!/^u?int(32|64)(\[\])?$/.test(kind))
-                    continue;
-                for (const [bad, errorName] of [[0.5, 'TypeError'], ['1', 'TypeError'],
-                    [NaN, 'TypeError'], [2 ** 64, 'RangeError'], [-(2 ** 64), 'RangeError']]) {
-                    const args = kinds.map(takenBy);
-                    args[i] = kind.endsWith('[]') ? [bad] : bad;
-                    const [seen, message] = messageOf(owner, name, args);
-                    ok(seen === errorName && /integer|range of/.test(message),
-                        `${className}.${name}, argument ${i} = ${bad}: ${seen} ${message}`);
-                    n++;
-                }
-            }
+        if (!/^u?int(32|64)(\[\])?$/.test(kind))
+            continue;
+        for (const [bad, errorName] of [[0.5, 'TypeError'], ['1', 'TypeError'],
+            [NaN, 'TypeError'], [2 ** 64, 'RangeError'], [-(2 ** 64), 'RangeError']]) {
+            const [seen, message] = messageOfValue(parameter, kind.endsWith('[]') ? [bad] : bad);
+            ok(seen === errorName && /integer|range of/.test(message),
+                `${className}.${name}, argument ${i} = ${bad}: ${seen} ${message}`);
+            n++;
         }
     }
     ok(n > 200, `${n}`);
@@ -111,30 +127,20 @@ test('every integer is checked', () => {
 test('every number and every value of an enumeration is checked', () => {
     let n = 0;
 
-    for (const className of ['Buffer', 'Device', 'Event', 'StridedLayout', 'StridedView',
-        'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
-        for (const func of functionsOf(className)) {
-            const name = func.get_name();
-            const isMethod = GIRepository.function_info_get_flags(func) &
-                GIRepository.FunctionInfoFlags.IS_METHOD;
-            const owner = isMethod ? Mtl[className].prototype : Mtl[className];
-            const kinds = kindsOf(func);
+    for (const parameter of parametersOf('Buffer', 'Device', 'Event', 'StridedLayout',
+        'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry')) {
+        const {className, name, i, kind} = parameter;
+        const isNumber = /^double(\[\])?$/.test(kind);
 
-            for (const [i, kind] of kinds.entries()) {
-                const isNumber = /^double(\[\])?$/.test(kind);
-                if (!isNumber && !isEnumeration(kind))
-                    continue;
-                for (const bad of ['a', true, {}]) {
-                    if (bad === true && isNumber)
-                        continue;
-                    const args = kinds.map(takenBy);
-                    args[i] = kind.endsWith('[]') ? [bad] : bad;
-                    const [seen, message] = messageOf(owner, name, args);
-                    ok(seen === 'TypeError' && (isNumber ? /number/ : /A Mtl\./).test(message),
-                        `${className}.${name}, argument ${i} = ${bad}: ${seen} ${message}`);
-                    n++;
-                }
-            }
+        if (!isNumber && !isEnumeration(kind))
+            continue;
+        for (const bad of ['a', true, {}]) {
+            if (bad === true && isNumber)
+                continue;
+            const [seen, message] = messageOfValue(parameter, kind.endsWith('[]') ? [bad] : bad);
+            ok(seen === 'TypeError' && (isNumber ? /number/ : /A Mtl\./).test(message),
+                `${className}.${name}, argument ${i} = ${bad}: ${seen} ${message}`);
+            n++;
         }
     }
     ok(n > 60, `${n}`);
@@ -143,28 +149,14 @@ test('every number and every value of an enumeration is checked', () => {
 test('every element type may be a name', () => {
     let n = 0;
 
-    for (const className of ['DType', 'StridedView', 'TensorFileBuilder']) {
-        for (const func of functionsOf(className)) {
-            const name = func.get_name();
-            const isMethod = GIRepository.function_info_get_flags(func) &
-                GIRepository.FunctionInfoFlags.IS_METHOD;
-            // The functions of an enumeration take it first.
-            const kinds = className === 'DType' && isMethod ? ['DType'] : kindsOf(func);
-            const owner = isMethod && className !== 'DType'
-                ? Mtl[className].prototype
-                : Mtl[className];
+    for (const parameter of parametersOf('DType', 'StridedView', 'TensorFileBuilder')) {
+        const {className, name, kind} = parameter;
 
-            for (const i of kinds.keys()) {
-                if (kinds[i] !== 'DType')
-                    continue;
-                const args = kinds.map(takenBy);
-                args[i] = 'float33';
-                ok(/float33/.test(messageOf(owner, name, args)[1]), `${className}.${name}`);
-                args[i] = null;
-                ok(/element type/.test(messageOf(owner, name, args)[1]), `${className}.${name}`);
-                n++;
-            }
-        }
+        if (kind !== 'DType')
+            continue;
+        ok(/float33/.test(messageOfValue(parameter, 'float33')[1]), `${className}.${name}`);
+        ok(/element type/.test(messageOfValue(parameter, null)[1]), `${className}.${name}`);
+        n++;
     }
     ok(n >= 11, `${n}`);
 });
