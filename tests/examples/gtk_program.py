@@ -165,3 +165,25 @@ class Program:
         complaints = self.read_errors()
         self.errors.close()
         return status, complaints
+
+
+class Session:
+    """A program that is used, and then closed: it must not complain."""
+
+    def __init__(self, start, *arguments, **variables):
+        self.program = start(*arguments, **variables)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        status, complaints = self.program.close()
+        if kind is None:
+            # The one thing that is missing here is not the program's.
+            lines = [line for line in complaints.splitlines()
+                     if line and 'Unable to acquire session bus' not in line]
+            assert status == 0 and lines == [], (status, lines)
+
+    def wait_for_text(self, text):
+        return self.program.wait(
+            lambda shown: any(text in line for line in shown.get('texts', ())), text)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import numpy as np
-from gtk_program import Program, Screen, write_safetensors
+from gtk_program import Program, Screen, Session, write_safetensors
 
 random = np.random.default_rng(8)
 NORMAL = random.normal(size=(90, 70)).astype('f4')
@@ -50,26 +50,8 @@ def get_picture(name):
     return np.nan_to_num(greys).repeat(factor, 0).repeat(factor, 1)
 
 
-class Viewer:
+class Viewer(Session):
     """The example, showing a file."""
-
-    def __init__(self, start, *arguments):
-        self.program = start(*arguments)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        status, complaints = self.program.close()
-        if kind is None:
-            # The one thing that is missing here is not the example's.
-            lines = [line for line in complaints.splitlines()
-                     if line and 'Unable to acquire session bus' not in line]
-            assert status == 0 and lines == [], (status, lines)
-
-    def wait_for_text(self, text):
-        return self.program.wait(
-            lambda shown: any(text in line for line in shown.get('texts', ())), text)
 
     def check_tensor(self, name, description):
         self.program.ask('select', NAMES.index(name))

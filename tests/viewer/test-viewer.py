@@ -21,28 +21,14 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'examples')
 import numpy as np
 from expected import (DTYPES, INFINITE, LARGE, NAMES, NAN, NORMAL, PHOTO, TENSORS, differ,
                       get_image, get_picture, get_values)
-from gtk_program import HEIGHT, LIMIT, WIDTH, Program, Screen, write_safetensors
+from gtk_program import HEIGHT, LIMIT, WIDTH, Program, Screen, Session, write_safetensors
 
 N_LARGE = 2 ** 28           # numbers of four bytes: a file of 1 GiB
 FEW = {'statistics', 'axes', 'images', 'files', 'narrow', 'styles', 'nothing'}
 
 
-class Viewer:
+class Viewer(Session):
     """The program, showing files."""
-
-    def __init__(self, start, *arguments, **variables):
-        self.program = start(*arguments, **variables)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        status, complaints = self.program.close()
-        if kind is None:
-            # The one thing that is missing here is not the program's.
-            lines = [line for line in complaints.splitlines()
-                     if line and 'Unable to acquire session bus' not in line]
-            assert status == 0 and lines == [], (status, lines)
 
     def do(self, *action):
         return self.program.ask(*action)
@@ -53,9 +39,6 @@ class Viewer:
     def select(self, name):
         self.wait_for_text(get_row(NAMES[0])[1])
         self.do('select', NAMES.index(name))
-
-    def wait_for_text(self, text):
-        return self.wait(lambda shown: any(text in line for line in shown.get('texts', ())), text)
 
     def wait_for_picture(self, expected):
         self.wait(lambda shown: 'picture' in shown and not differ(
