@@ -5,6 +5,7 @@ PyGObject's functions have no signature that Python could read, so that in their
 place stubtest gets functions with the arguments that PyGObject itself tells.
 """
 
+import inspect
 import re
 import sys
 import tempfile
@@ -56,11 +57,16 @@ def function_for(info):
     return function if is_method else staticmethod(function)
 
 
+def completes_arguments(function):
+    variables = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
+    return variables.get("complete") is not None
+
+
 def replace_functions(holder):
     n_replaced = 0
     for name, value in list(vars(holder).items()):
         info = getattr(value, "__func__", value)
-        if "complete" in getattr(getattr(info, "__code__", None), "co_freevars", ()):
+        if completes_arguments(info):
             continue  # has other arguments than PyGObject's function
         info = getattr(info, "__wrapped__", info)
         if isinstance(info, (FunctionInfo, VFuncInfo)):
