@@ -1,289 +1,168 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Copies and conversions between layouts that are drawn at random, against the better of
-np.copyto() and Tensor.copy_() for each case: ratios of their time to ours, the least of several
-rounds taken in turn, each with a destination of its own. What is slower than a peer is measured
-again alone, in a process of its own.
+"""Copies and conversions of layouts drawn at random, against the better of np.copyto() and
+Tensor.copy_() for each: ratios of their time to ours, and our time over the least that the machine
+could take. With one thread, time on the processor; with as many as there are processors, by the
+clock. Values are compared with NumPy's. Cases that are slower than a peer are measured again
+alone, in a process of their own, and if that contradicts the first time, once more: then the
+middle one of the three counts.
 
-usage: bench_random.py FOLDER [--cases N] [--seed S] [--same | --convert] [--threads N]
-                       [--json FILE]: the build folder.
-
-The limit is the least time that a copy can take, by a model: the lines of the caches that source
-and destination touch, over the bandwidths that are measured here for that much memory, with
-ordinary or with streaming stores, whichever is less.
+The seed and the number of a case say what is drawn, whatever the machine: the memory of one array
+is limited to 1 GiB, or to what an eighth of the machine's is, if that is less.
 """
 
 import argparse
-import ctypes
-import json
 import math
+import multiprocessing
 import os
-import subprocess
 import sys
-import time
-import warnings
-from typing import NamedTuple
 
-import gi
+import copy_contenders
+import copy_limit
+import random_copies
+import random_page
+from random_copies import GROUPS, spec_of
+from random_report import Result, SLOWER, print_all, print_case
 
-gi.require_version("Mtl", "1")
-
-import numpy as np  # noqa: E402
-from gi.repository import Mtl  # noqa: E402
-
-import random_layouts  # noqa: E402
-from random_layouts import MIB, Case, Part, build, classify, draw, dtype_of  # noqa: E402
-
-import torch  # noqa: E402
-
-# Seconds for a round of one contender, and rounds.
-BUDGET = 2e-3
-ROUNDS, MORE_ROUNDS = 5, 8
-SLOWER = 0.95
-# Below, the cost of a call says more than any bandwidth.
-LEAST_FOR_LIMIT = 65536
-
-TORCH_TYPES = {"bfloat16": torch.bfloat16, "float8_e4m3fn": torch.float8_e4m3fn,
-               "float8_e5m2": torch.float8_e5m2, "float8_e4m3fnuz": torch.float8_e4m3fnuz,
-               "float8_e5m2fnuz": torch.float8_e5m2fnuz}
+# About five minutes of two cores.
+CASES = 300
+# Of so many in turn, those of the groups: same, convert, small.
+TURNS = ("same", "convert", "same", "convert", "same", "convert", "small")
 
 
-class Result(NamedTuple):
-    case: Case
-    ours: float      # seconds
-    numpy: float
-    torch: float     # NaN if PyTorch has no such layout
-    limit: float
-    n_bytes: int     # in and out
-    kind: tuple
+class Alone:
+    """Measures in a new process, which has other memory, and where nothing ran before."""
 
-    @property
-    def peer(self):
-        return self.numpy if math.isnan(self.torch) else min(self.numpy, self.torch)
+    def __init__(self):
+        method = "forkserver" if sys.platform == "linux" else "spawn"
+        context = multiprocessing.get_context(method)
+        if method == "forkserver":
+            # Else each process takes seconds to import PyTorch.
+            context.set_forkserver_preload(["copy_contenders"])
+            here = os.path.dirname(os.path.abspath(__file__))
+            os.environ["PYTHONPATH"] = os.pathsep.join(
+                filter(None, (here, os.environ.get("PYTHONPATH"))))
+        self._pool = context.Pool(1, maxtasksperchild=1)
 
-    @property
-    def ratio(self):
-        return self.peer / self.ours
+    def measure(self, case, n_threads):
+        return self._pool.apply(copy_contenders.measure, (case, [n_threads]))[n_threads]
+
+    def close(self):
+        self._pool.terminate()
 
 
-class Machine:
-    """Bandwidths for a working set, and from them the limit of a case."""
+def settle(first, measure_again):
+    """The times that count, of what was below at first."""
+    again = measure_again()
+    if again.ratio < SLOWER:
+        return again
+    return sorted((first, again, measure_again()), key=lambda times: times.ratio)[1]
 
-    _READ, _WRITE, _STREAM, _COPY, _COPY_STREAM = range(5)
 
+class Bench:
     def __init__(self, folder):
-        self._library = ctypes.CDLL(os.path.join(folder, "tests", "bench", "libbench-machine.so"))
-        pointer, size = ctypes.c_void_p, ctypes.c_size_t
-        self._library.time_way.argtypes = [pointer, pointer, size, ctypes.c_int, ctypes.c_uint]
-        self._library.time_way.restype = ctypes.c_double
-        self._library.count_lines.argtypes = [size, size, size, pointer, pointer]
-        self._library.count_lines.restype = ctypes.c_int64
-        self._sizes = [2**k for k in range(13, 28)]
-        self._speeds = self._measure()
+        self.n_threads = copy_contenders.count_processors()
+        self._counts = sorted({1, self.n_threads})
+        self._alone = Alone()
+        self._folder = folder
+        self._bandwidths = self._measure_bandwidths()
 
-    def _measure(self):
-        memory = [np.ones(self._sizes[-1] + 64, np.uint8) for _ in range(2)]
-        dest, source = (array.ctypes.data + -array.ctypes.data % 64 for array in memory)
-        return [[size / self._library.time_way(dest, source, size, way,
-                                               10 if size < 16 * MIB else 4)
-                 for size in self._sizes] for way in range(5)]
+    def _measure_bandwidths(self):
+        with copy_contenders.on_one_processor():
+            return copy_limit.measure_bandwidths(self._folder)
 
-    def _speed(self, way, working_set):
-        """Bytes a second. A copy of n bytes has a working set of 2 n."""
-        n = working_set / 2 if way >= self._COPY else working_set
-        return np.interp(math.log2(max(n, 1)), np.log2(self._sizes), self._speeds[way])
+    def measure(self, group, case):
+        """The limit is still to come."""
+        times = copy_contenders.measure(case, self._counts)
+        again = tuple(n for n in self._counts if times[n].ratio < SLOWER)
+        for n in again:
+            times[n] = settle(times[n], lambda: self._alone.measure(case, n))
+        return Result(group, case, times, math.nan, again)
 
-    def _touched(self, array):
-        shape, strides = (np.array(numbers, np.int64) for numbers in (array.shape, array.strides))
-        return 64 * self._library.count_lines(array.ctypes.data, array.itemsize, array.ndim,
-                                              shape.ctypes.data, strides.ctypes.data)
+    def add_limits(self, results):
+        """By the bandwidths now as well as at the beginning."""
+        bandwidths = self._bandwidths.best_with(self._measure_bandwidths())
+        return [result._replace(limit=copy_limit.limit_of(result.case, bandwidths))
+                for result in results]
 
-    def limit(self, dest, source):
-        written, read = self._touched(dest), self._touched(source)
-        both = min(written, read)
-
-        def seconds(copy, write):
-            return (both / self._speed(copy, written + read)
-                    + (read - both) / self._speed(self._READ, written + read)
-                    + (written - both) / self._speed(write, written + read))
-
-        ordinary = seconds(self._COPY, self._WRITE)
-        if written > 1.05 * dest.nbytes + 128:
-            return ordinary  # a stream writes whole lines
-        return min(ordinary, seconds(self._COPY_STREAM, self._STREAM))
+    def close(self):
+        self._alone.close()
 
 
-def tensor_of(array):
-    """None if PyTorch cannot have it: backwards, or not aligned."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # broadcast arrays are not writable
-        try:
-            if array.dtype.name in TORCH_TYPES:
-                integers = torch.from_numpy(array.view(f"u{array.itemsize}"))
-                return integers.view(TORCH_TYPES[array.dtype.name])
-            return torch.from_numpy(array)
-        except (TypeError, ValueError, RuntimeError):
-            return None
-
-
-def timed(call, n):
-    start = time.perf_counter()
-    for _ in range(n):
-        call()
-    return (time.perf_counter() - start) / n
-
-
-def contenders(case):
-    """Calls by name, what they write to, and the source."""
-    source = build(case.source, True)
-    dests = {name: build(case.dest, False) for name in ("ours", "numpy", "torch")}
-    views = Mtl.asview(dests["ours"]), Mtl.asview(source)
-    calls = {"ours": lambda: views[0].copy_from(views[1]),
-             "numpy": lambda: np.copyto(dests["numpy"], source, casting="unsafe")}
-    tensors = tensor_of(dests["torch"]), tensor_of(source)
-    if None not in tensors:
-        calls["torch"] = lambda: tensors[0].copy_(tensors[1])
-    return calls, dests, source
-
-
-def check_values(case, calls, dests):
-    for name in ("ours", "numpy"):
-        calls[name]()
-    ours, numpys = (np.ascontiguousarray(dests[name]).view(np.uint8) for name in ("ours", "numpy"))
-    if not np.array_equal(ours, numpys):
-        raise SystemExit(f"other values than NumPy's: {case}")
-
-
-def measure(case, machine):
-    calls, dests, source = contenders(case)
-    check_values(case, calls, dests)
-    for call in calls.values():
-        call()
-    n = max(1, int(BUDGET / max(timed(calls["ours"], 1), 1e-6)))
-    least = dict.fromkeys(("ours", "numpy", "torch"), math.inf)
-
-    def take_turns(rounds):
-        for _ in range(rounds):
-            for name, call in calls.items():
-                least[name] = min(least[name], timed(call, n))
-
-    take_turns(ROUNDS)
-    if min(least["numpy"], least["torch"]) < least["ours"]:
-        take_turns(MORE_ROUNDS)
-    return Result(case, least["ours"], least["numpy"],
-                  least["torch"] if "torch" in calls else math.nan,
-                  machine.limit(dests["ours"], source) if machine else math.nan,
-                  source.size * (source.itemsize + dests["ours"].itemsize),
-                  tuple(classify(dests["ours"], source)))
-
-
-def measure_alone(result, arguments):
-    """Again, in a process of its own; with the limit as it was."""
-    command = [sys.executable, __file__, arguments.folder, "--threads", str(arguments.threads),
-               "--case", json.dumps(result.case)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    seconds = json.loads(done.stdout)
-    again = result._replace(ours=seconds["ours"], numpy=seconds["numpy"], torch=seconds["torch"])
-    return max(result, again, key=lambda one: one.ratio)
-
-
-def case_from(text):
-    return Case(*(Part(*(tuple(field) if isinstance(field, list) else field for field in part))
-                  for part in json.loads(text)))
-
-
-def geometric_mean(numbers):
-    return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else math.nan
-
-
-HEADER = (f"{'':22} {'n':>4} | {'ratio':>5} {'< .95':>6} {'least':>5} | "
-          f"{'10 %':>5} {'50 %':>5} {'90 %':>5} | peer 50 %")
-
-
-def print_row(name, results):
-    """Ratios to the better peer; then times over the limit, ours and the peer's."""
-    ratios = [result.ratio for result in results]
-    limited = [result for result in results if result.n_bytes >= LEAST_FOR_LIMIT]
-    row = (f"{name:22} {len(results):4} | {geometric_mean(ratios):5.2f} "
-           f"{sum(ratio < SLOWER for ratio in ratios) / len(ratios):6.1%} {min(ratios):5.2f} | ")
-    if limited and not math.isnan(limited[0].limit):
-        ours = np.percentile([result.ours / result.limit for result in limited], [10, 50, 90])
-        peers = np.median([result.peer / result.limit for result in limited])
-        row += " ".join(f"{part:5.2f}" for part in ours) + f" | {peers:5.2f}"
-    print(row)
-
-
-def print_summary(name, results):
-    print(f"\n{name}\n{HEADER}")
-    print_row("all", results)
-    for field in range(len(random_layouts.Kind._fields)):
-        for kind in sorted({result.kind[field] for result in results}):
-            print_row(kind, [result for result in results if result.kind[field] == kind])
-    print("\nthe distribution of ratios:")
-    bounds = [0, 0.5, 0.8, 0.95, 1.05, 1.25, 1.5, 2, 3, 5, 10, math.inf]
-    for low, high in zip(bounds, bounds[1:]):
-        n = sum(low <= result.ratio < high for result in results)
-        print(f"  {low:5} to {high:4} {n:4} {'#' * round(60 * n / len(results))}")
-    print("\nthe worst:")
-    for result in sorted(results, key=lambda one: one.ratio)[:20]:
-        source, dest = (build_strides(part) for part in result.case)
-        print(f"  {result.ratio:.2f} {result.case.source.dtype} -> {result.case.dest.dtype} "
-              f"{result.case.source.shape} {source} -> {dest}  "
-              f"us: {result.ours * 1e6:.1f} numpy {result.numpy * 1e6:.1f} "
-              f"torch {result.torch * 1e6:.1f} limit {result.limit * 1e6:.1f}")
-
-
-def build_strides(part):
-    """In elements."""
-    itemsize = dtype_of(part.dtype).itemsize
-    return tuple(stride // itemsize for stride in build(part, False).strides)
-
-
-def run(arguments, converts):
-    rng = np.random.default_rng(arguments.seed)
-    machine = Machine(arguments.folder) if arguments.threads == 1 else None
-    results = []
+def draw_all(arguments):
+    """(group, case), of all groups in turn or of those that are asked for."""
+    asked = [group for group in GROUPS if getattr(arguments, group)]
+    turns = asked or TURNS
+    numbers = dict.fromkeys(GROUPS, 0)
     for i in range(arguments.cases):
-        result = measure(draw(rng, converts), machine)
-        if result.ratio < SLOWER:
-            result = measure_alone(result, arguments)
-        results.append(result)
-        if sys.stderr.isatty():
-            print(f"\r{i + 1} of {arguments.cases}", end="", file=sys.stderr, flush=True)
-    print_summary("conversions" if converts else "the same type", results)
-    return results
+        group = turns[i % len(turns)]
+        yield group, random_copies.draw(arguments.seed, group, numbers[group], most_memory())
+        numbers[group] += 1
+
+
+def most_memory():
+    if not hasattr(os, "sysconf"):
+        return random_copies.MOST_MEMORY
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(random_copies.MOST_MEMORY, memory // 8)
+
+
+def run(bench, cases, n_cases):
+    """Until it is interrupted, at most."""
+    results = []
+    try:
+        for group, case in cases:
+            results.append(bench.measure(group, case))
+            if sys.stderr.isatty():
+                print(f"\r{len(results)} of {n_cases}", end="", file=sys.stderr,
+                      flush=True)
+    except KeyboardInterrupt:
+        pass
+    except copy_contenders.WrongValues as error:
+        raise SystemExit(f"{error}: --case '{spec_of(case)}'") from error
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return bench.add_limits(results)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="./run bench random")
+    parser.add_argument("folder", help=argparse.SUPPRESS)
+    parser.add_argument("--cases", type=int, default=CASES, help=f"how many; {CASES} by default")
+    parser.add_argument("--seed", type=int, help="what is drawn; another one each time by default")
+    parser.add_argument("--case", metavar="TEXT",
+                        help="measure this one, as printed of the worst")
+    parser.add_argument("--page", metavar="FILE", help="rewrite the section of that page")
+    for group, title in GROUPS.items():
+        parser.add_argument(f"--{group}", action="store_true", help=f"{title} only")
+    arguments = parser.parse_args()
+    try:
+        arguments.case = arguments.case and random_copies.case_from(arguments.case)
+    except ValueError as error:
+        parser.error(str(error))
+    if arguments.cases < 1:
+        parser.error("--cases is 1 or more")
+    if arguments.seed is None:
+        arguments.seed = int.from_bytes(os.urandom(2), "little")
+    elif arguments.seed < 0:
+        parser.error("--seed is 0 or more")
+    return arguments
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--same", action="store_true")
-    parser.add_argument("--convert", action="store_true")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    Mtl.set_max_threads(arguments.threads)
-    torch.set_num_threads(arguments.threads)
-
-    if arguments.case:
-        result = measure(case_from(arguments.case), None)
-        print(json.dumps({"ours": result.ours, "numpy": result.numpy, "torch": result.torch}))
-        return
-
-    if arguments.seed is None:
-        arguments.seed = int.from_bytes(os.urandom(4), "little")
-    print(f"seed {arguments.seed}, {arguments.threads} thread"
-          f"{'s' if arguments.threads > 1 else ''}")
-    results = []
-    for converts in (False, True):
-        if (arguments.convert if converts else arguments.same) \
-                or arguments.same == arguments.convert:
-            results += run(arguments, converts)
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump([result._asdict() for result in results], file)
+    arguments = parse_arguments()
+    bench = Bench(arguments.folder)
+    try:
+        if arguments.case:
+            print_case(run(bench, [("same", arguments.case)], 1)[0])
+            return
+        print(f"--seed {arguments.seed}, {bench.n_threads} threads at most", flush=True)
+        results = run(bench, draw_all(arguments), arguments.cases)
+    finally:
+        bench.close()
+    if results:
+        print_all(results, bench.n_threads)
+        if arguments.page:
+            random_page.write(arguments.page, results, arguments.seed, bench.n_threads)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+import page_section
+
 LICENSE = "SPDX-License-Identifier: LGPL-2.1-or-later"
 SERIES = (("mtldl", "#1a5fb4"), ("NumPy", "#e5a50a"), ("PyTorch", "#c64600"))
 ABSENT = "–"
+# The section that bench_random.py writes.
+RANDOM = "Layouts drawn at random"
 
 PAGE = """\
 Title: Speed of copies
@@ -23,7 +27,8 @@ Title: Speed of copies
 This page shows how fast [method@Mtl.StridedView.copy_from] moves elements from one layout to
 another. It was measured on one machine and written by
 `./run bench copy --page docs/{page}`. Ratios vary from machine to machine, and by 10 or
-20 percent from run to run. `./run bench convert` compares conversions.
+20 percent from run to run. `./run bench convert` compares conversions. The first tables are of
+layouts that programs often have; below are others, drawn at random.
 
 - {processor}, {threads} cores, {system}
 - `{kernels}` kernels, compiled by {compiler}
@@ -135,8 +140,11 @@ def write(page, done, means, compiler, kernels):
     page = Path(page)
     picture = page.with_suffix(".svg")
     draw(picture, done)
-    page.write_text(PAGE.format(
+    before = page.read_text() if page.exists() else ""
+    begin, end = page_section.find(before, RANDOM)
+    text = PAGE.format(
         license=LICENSE, page=page.name, picture=picture.name,
         processor=describe_processor(), threads=os.cpu_count(), system=platform.system(),
         compiler=compiler, kernels=kernels, peers=describe_peers(),
-        memcpy=means[0], numpy=means[1], torch=means[2], table=table_of(done)))
+        memcpy=means[0], numpy=means[1], torch=means[2], table=table_of(done))
+    page.write_text(page_section.replace(text, RANDOM, before[begin:end]))
