@@ -67,7 +67,7 @@ def measure_bandwidths(folder):
     memory = [np.ones(SIZES[-1] + LINE, np.uint8) for _ in range(2)]
     dest, source = (array.ctypes.data + -array.ctypes.data % LINE for array in memory)
     return Bandwidths([[size / library.time_way(dest, source, size, way,
-                                                10 if size < 2**24 else 4)
+                                                30 if size < 2**24 else 8)
                         for size in SIZES] for way in range(5)])
 
 

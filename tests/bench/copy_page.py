@@ -2,6 +2,8 @@
 """The page of the guide on the speed of copies, and its picture, from what bench_copy.py
 measured."""
 
+import contextlib
+import importlib.metadata
 import math
 import os
 import platform
@@ -72,11 +74,8 @@ def describe_processor():
 
 def describe_peers():
     peers = [f"NumPy {np.__version__}"]
-    try:
-        import torch
-        peers.append(f"PyTorch {torch.__version__.partition('+')[0]}")
-    except ImportError:
-        pass
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        peers.append(f"PyTorch {importlib.metadata.version('torch').partition('+')[0]}")
     return " and ".join(peers)
 
 

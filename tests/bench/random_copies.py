@@ -259,12 +259,12 @@ class Kind(NamedTuple):
 
 def kinds_in_order():
     """The classes of each kind."""
-    return Kind(("contiguous", "rows of 128 B and more", "rows of less than 128 B",
+    return Kind(("contiguous", "rows from 128 B", "rows below 128 B",
                  "permuted, some unit axis", "stepped, no unit axis"),
-                ("inner extent < 32", "inner extent >= 32"),
-                tuple(f"{n} axes" if n > 1 else "1 axis" for n in range(1, MOST_AXES + 1)),
-                ("<= 1 MiB", "1 to 16 MiB", "> 16 MiB"),
-                ("step 0", "step 1", "step 2 or 3", "step > 3"))
+                ("inner extent below 32", "inner extent from 32"),
+                ("1 axis", "2 axes", "3 axes", "4 axes", "5 axes", "6 to 8 axes"),
+                ("up to 1 MiB", "1 to 16 MiB", "above 16 MiB"),
+                ("step 0", "step 1", "step 2 or 3", "step above 3"))
 
 
 def merge_axes(case):
@@ -296,6 +296,6 @@ def classify(case):
     inner, _, from_ = axes[0]
     step, n_bytes = abs(from_), case.n_bytes
     return Kind(kinds.layout[_layout_of(axes, bits_of(case.source.dtype))],
-                kinds.inner[inner >= 32], kinds.n_axes[len(axes) - 1],
+                kinds.inner[inner >= 32], kinds.n_axes[min(len(axes), 6) - 1],
                 kinds.size[(n_bytes > MIB) + (n_bytes > 16 * MIB)],
                 kinds.step[(step > 0) + (step > 1) + (step > 3)])
