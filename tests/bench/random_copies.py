@@ -118,8 +118,8 @@ def draw_offset(rng, dtype):
     kind = rng.random()
     if dtype in PACKED_BITS or kind < 0.5:
         return 0
-    itemsize = dtype_of(dtype).itemsize
-    return int(rng.integers(LINE)) if kind < 0.53 else int(rng.integers(LINE // itemsize)) * itemsize
+    unit = 1 if kind < 0.53 else dtype_of(dtype).itemsize
+    return int(rng.integers(LINE // unit)) * unit
 
 
 def draw_types(rng, group):
@@ -196,9 +196,9 @@ def case_from(spec):
             raise ValueError("the destination has a stride of 0")
         return Case(shape, *sides)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"“{spec}” is no case: {error}. One is like “int8:float32 3x40 40,1:1,3 "
-                         "0:16”: types, shape, strides in elements and bytes from a line, each of "
-                         "source:destination") from error
+        raise ValueError(f"“{spec}” is no case: {error}. One is like “int8:float32 3x40 "
+                         "40,1:1,3 0:16”: types, shape, strides in elements and bytes from a "
+                         "line, each of source:destination") from error
 
 
 # Memory

@@ -24,8 +24,8 @@ than 8 bits take a byte in NumPy, and PyTorch has none.
 - {peers}
 
 Each case is compared with the better peer for it: ratios are that peer's time to the time of mtldl,
-so that above 1 mtldl is faster, in the geometric mean. All values are checked against NumPy's. Cases
-below {slower} are measured again alone.
+so that above 1 mtldl is faster, in the geometric mean. All values are checked against NumPy's.
+Cases below {slower} are measured again alone.
 
 The limit is the least time that one core could take, by a model: the cache lines that source and
 destination touch, over the bandwidth for so much memory. It says little of copies that are smaller
@@ -96,6 +96,7 @@ PICTURE = """\
   <style>
     text {{ fill: #333; text-anchor: middle; }}
     .legend {{ text-anchor: start; }}
+    .bound {{ font-size: 12px; }}
     .share {{ font-size: 11px; }}
     .axis {{ stroke: #8a949e; }}
     .even {{ stroke: #8a949e; stroke-dasharray: 4 4; }}
@@ -134,15 +135,16 @@ def draw_bars(group, number, shares, n_groups):
         y = HEIGHT - BOTTOM - height
         yield (f'  <rect class="{group}" x="{x:.1f}" y="{y:.1f}" width="{width - 1:.1f}" '
                f'height="{height:.1f}"/>')
-        yield (f'  <text class="share" x="{x + width / 2:.1f}" y="{y - 4:.1f}">'
-               f'{100 * part:.0f}</text>')
+        if part:
+            yield (f'  <text class="share" x="{x + width / 2:.1f}" y="{y - 4:.1f}">'
+                   f'{max(1, round(100 * part))}</text>')
 
 
 def draw_axis():
     base, slot = HEIGHT - BOTTOM, (WIDTH - LEFT - 20) / (len(BOUNDS) - 1)
     yield f'  <path class="axis" d="M{LEFT} {base} H{WIDTH - 20}"/>'
     for i, (low, high) in enumerate(zip(BOUNDS, BOUNDS[1:])):
-        yield (f'  <text x="{LEFT + (i + 0.5) * slot:.1f}" y="{base + 18}">'
+        yield (f'  <text class="bound" x="{LEFT + (i + 0.5) * slot:.1f}" y="{base + 18}">'
                f'{name_of(low, high)}</text>')
     even = LEFT + (BOUNDS.index(SLOWER) + 0.5) * slot
     yield f'  <path class="even" d="M{even:.1f} {base + 24} V{base + 32}"/>'
@@ -152,7 +154,7 @@ def draw_axis():
 
 def draw_legend(by_group):
     for number, (group, results) in enumerate(by_group.items()):
-        x = LEFT + 300 * number
+        x = LEFT + 260 * number
         yield f'  <rect class="{group}" x="{x}" y="10" width="14" height="14"/>'
         yield (f'  <text class="legend" x="{x + 22}" y="22">{GROUPS[group]}, percent of '
                f'{len(results)}</text>')

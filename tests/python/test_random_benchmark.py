@@ -14,6 +14,7 @@ from gi.repository import Mtl
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 import copy_limit  # noqa: E402
+import copy_page  # noqa: E402
 import page_section  # noqa: E402
 import random_copies  # noqa: E402
 import random_page  # noqa: E402
@@ -232,7 +233,60 @@ def test_bandwidths_are_those_of_the_working_set():
     assert [best.at(copy_limit.WRITE, 2**k) for k in (10, 12, 14)] == [3, 2, 4]
 
 
+# Measuring
+
+
+@pytest.fixture
+def contenders():
+    pytest.importorskip("torch", reason="PyTorch is among the pinned peers only")
+    import copy_contenders
+
+    before = Mtl.get_max_threads()
+    yield copy_contenders
+    Mtl.set_max_threads(before)
+
+
+def test_wrong_values_and_writes_between_them_are_noticed(contenders):
+    strided = contenders.Contenders(case_of("3x40", "40,1", "100,2", "int8:float32"))
+    assert strided.check()
+    right, memory = strided.calls["ours"], strided._dests["ours"][1]
+    strided.calls["ours"] = lambda: (right(), memory.__setitem__(1, 5))
+    assert not strided.check()
+    memory[1] = strided._dests["numpy"][1][1]
+    strided.calls["ours"] = lambda: memory.__setitem__(0, 99)
+    assert not strided.check()
+
+
+def test_cases_of_all_groups_are_measured(contenders):
+    for group in random_copies.GROUPS:
+        cases = [random_copies.draw(5, group, number, 2**14) for number in range(12)]
+        for case in cases:
+            assert contenders.Contenders(case).check(), random_copies.spec_of(case)
+    times = contenders.measure(case_of("40", "-1", "1"), [1])[1]
+    assert np.isnan(times.torch) and 0 < times.peer == times.numpy
+    times = contenders.measure(case_of("64", "1", "1"), [2])[2]
+    assert min(times) > 0 and times.ratio == min(times.numpy, times.torch) / times.ours
+
+
+@pytest.mark.parametrize("ratios, settled", [
+    ([0.9, 0.8], 0.8), ([0.5, 0.9], 0.9), ([0.9, 1.2, 0.8], 0.9), ([0.9, 1.2, 1.1], 1.1)])
+def test_the_middle_counts_if_measuring_again_contradicts(contenders, ratios, settled):
+    import bench_random
+
+    first, *others = [contenders.Times(1, ratio, float("nan"), 1) for ratio in ratios]
+    left = iter(others)
+    assert bench_random.settle(first, lambda: next(left)).ratio == settled
+    assert next(left, None) is None
+
+
 # The report, and the page
+
+
+def test_goals_are_of_classes_that_there_are():
+    names = set(itertools.chain(["all"], *random_copies.kinds_in_order()))
+    assert set(random_report.GOALS) == set(random_copies.GROUPS)
+    for goals in random_report.GOALS.values():
+        assert set(goals) <= names
 
 
 class SimpleTimes(tuple):
@@ -296,6 +350,18 @@ def test_the_page_keeps_its_other_sections(tmp_path):
     begin, end = page_section.find(text, "Layouts drawn at random")
     assert page_section.replace("# Speed\n", "Layouts drawn at random", text[begin:end]) \
         == "# Speed\n\n" + text[begin:end].rstrip("\n") + "\n"
+
+
+def test_the_page_of_named_copies_keeps_the_section(tmp_path, monkeypatch):
+    monkeypatch.setattr(copy_page, "draw", lambda path, done: None)
+    page = tmp_path / "speed.md"
+    for _ in range(2):
+        copy_page.write(page, [], (1, 2, 3), "a compiler", "portable")
+        random_page.write(page, RESULTS, 7, 2)
+    copy_page.write(page, [], (1, 2, 3), "another compiler", "portable")
+    text = page.read_text()
+    assert text.count("# Speed of copies") == text.count("## Layouts drawn at random") == 1
+    assert "another compiler" in text and "--seed 7" in text
 
 
 def test_the_picture_says_in_words_what_it_shows(tmp_path):
