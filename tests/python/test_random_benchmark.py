@@ -157,6 +157,9 @@ def test_values_are_in_the_range_of_both_types():
      "2 axes"),
     (case_of("40", "2", "1"), "stepped, no unit axis", "inner extent from 32", "1 axis"),
     (case_of("40", "1", "2"), "permuted, some unit axis", "inner extent from 32", "1 axis"),
+    (case_of("8x9", "9,-1", "9,-1"), "contiguous", "inner extent from 32", "1 axis"),
+    (case_of("8x9", "9,-1", "9,1"), "permuted, some unit axis", "inner extent below 32",
+     "2 axes"),
     (case_of("1x1", "7,7", "1,1"), "contiguous", "inner extent below 32", "1 axis"),
 ])
 def test_classes_of_known_layouts(case, layout, inner, n_axes):
@@ -377,4 +380,5 @@ def test_the_picture_says_in_words_what_it_shows(tmp_path):
     bars = [bar for bar in svg.findall(f"{space}rect") if float(bar.get("y")) > 10]
     assert len(bars) == len(random_report.BOUNDS) - 1
     heights = sorted(float(bar.get("height")) for bar in bars)
-    assert heights[-3:] == [heights[-1]] * 3 and heights[-4] == 0
+    tallest = random_page.HEIGHT - random_page.TOP - random_page.BOTTOM
+    assert heights[-3:] == [tallest] * 3 and heights[-4] == 0
