@@ -15,10 +15,10 @@ SECTION = """\
 ## {heading}
 
 These {n} copies and conversions were drawn at random, and measured by
-`./run bench random --cases {n} --seed {seed} --page docs/{page}`. They have 1 to 8 axes, permuted,
-flipped, stepped, padded, broadcast or of extent 1, 1 KiB to 256 MiB, and all types that NumPy and
-PyTorch have; a quarter of the destinations is strided, too. Small floats are apart: those of fewer
-than 8 bits take a byte in NumPy, and PyTorch has none.
+`./run bench random --cases {n} --seed {seed} --page docs/{page}`. They have 1 to 8
+axes, permuted, flipped, stepped, padded, broadcast or of extent 1, 1 KiB to 256 MiB, and all types
+that NumPy and PyTorch have; a quarter of the destinations is strided, too. Small floats are apart:
+those of fewer than 8 bits take a byte in NumPy, and PyTorch has none.
 
 - {processor}, {threads} cores
 - {peers}
@@ -32,8 +32,8 @@ destination touch, over the bandwidth for so much memory. It says little of copi
 than {least_kib} KiB, which are left out there. The three numbers are what 10, 50 and 90 percent of
 the cases do not exceed; the peer's is what 50 percent do not exceed.
 
-![Bar chart of the shares of cases by ratio to the better peer, for copies of the same type and for
-conversions: the numbers are in the last table]({picture})
+![Bar chart of the shares of cases by ratio to the better peer, for copies of the same type, for
+conversions and for small floats: the numbers are in the last table]({picture})
 
 {classes}
 
