@@ -252,7 +252,8 @@ run_on_device () {
 }
 
 # The tests in tests/python that always make tensors in host memory.
-python_on_host=(buffer_formats convert damaged_files fork hints mpi no_memory random_copies
+python_on_host=(buffer_formats convert damaged_files fork hints mpi no_memory random_benchmark
+                random_copies
                 random_conversions random_peers small_floats)
 
 run_python_on_device () {
