@@ -9,7 +9,9 @@
  * creates a pattern of whole lines, for elements of any size up to a line. */
 
 #define MAX_ITEM MTL_LINE
-#define PATTERN_SIZE (2 * MTL_LINE)
+
+/* Shorter rows have too many lines that others complete. */
+#define LEAST_STREAMED 512
 
 /* Repeats the element, n bytes in total. Each pass doubles what is there. */
 static void
@@ -31,28 +33,78 @@ repeat (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-static void
-fill_lines (guint8       *dest,
-            const guint8 *pattern,
-            gsize         n_lines,
-            gboolean      streams)
+
+typedef guint16 Items2 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+typedef guint32 Items4 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+typedef guint64 Items8 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
+
+#define SPLAT(Vector, type) \
+  { \
+    type value; \
+\
+    memcpy (&value, item, sizeof value); \
+    return (MtlVector) ((Vector) { 0 } + value); \
+  }
+
+/* In registers, since loading what was just stored in parts is slow. */
+MTL_INLINE MtlVector
+splat (const guint8 *item,
+       gsize         size)
 {
-  MtlVector parts[MTL_LINE / MTL_COPY_WIDTH];
+  guint8 items[MTL_COPY_WIDTH];
 
-  for (int i = 0; i < MTL_LINE / MTL_COPY_WIDTH; i++)
-    parts[i] = mtl_load (pattern + i * MTL_COPY_WIDTH);
+  switch (size)
+    {
+    case 1: SPLAT (MtlVector, guint8)
+    case 2: SPLAT (Items2, guint16)
+    case 4: SPLAT (Items4, guint32)
+    case 8: SPLAT (Items8, guint64)
+    default: break;
+    }
 
-  if (streams)
-    for (; n_lines > 0; n_lines--, dest += MTL_LINE)
-      for (int i = 0; i < MTL_LINE / MTL_COPY_WIDTH; i++)
-        mtl_stream (dest + i * MTL_COPY_WIDTH, parts[i]);
-  else
-    for (; n_lines > 0; n_lines--, dest += MTL_LINE)
-      for (int i = 0; i < MTL_LINE / MTL_COPY_WIDTH; i++)
-        mtl_store (dest + i * MTL_COPY_WIDTH, parts[i]);
+  for (int i = 0; i < MTL_COPY_WIDTH; i += 16)
+    mtl_store16 (items + i, mtl_load16 (item));
+  return mtl_load (items);
 }
 
-/* For elements of a power of two up to 16 bytes: all lines are equal. */
+/* From the middle of an element on. */
+static MtlVector
+rotate (MtlVector vector,
+        gsize     n)
+{
+  guint8 twice[2 * MTL_COPY_WIDTH];
+
+  mtl_store (twice, vector);
+  mtl_store (twice + MTL_COPY_WIDTH, vector);
+  return mtl_load (twice + n);
+}
+
+MTL_INLINE void
+fill_line (guint8    *dest,
+           MtlVector  vector)
+{
+  for (int i = 0; i < MTL_LINE; i += MTL_COPY_WIDTH)
+    mtl_store (dest + i, vector);
+}
+
+/* All but the bytes before the first line and after the last. */
+static void
+stream_between (guint8    *dest,
+                MtlVector  vector,
+                gsize      size,
+                gsize      n)
+{
+  gsize i = mtl_bytes_to_line (dest);
+
+  if (i % size != 0)
+    vector = rotate (vector, i % size);
+  for (; i + MTL_LINE <= n; i += MTL_LINE)
+    for (int k = 0; k < MTL_LINE; k += MTL_COPY_WIDTH)
+      mtl_stream (dest + i + k, vector);
+}
+
+/* For elements of a power of two up to 16 bytes, at least 16 bytes in all. The stores at
+ * the ends may overlap others. */
 static void
 fill_row (guint8       *dest,
           const guint8 *item,
@@ -60,17 +112,25 @@ fill_row (guint8       *dest,
           gsize         n,
           gboolean      streams)
 {
-  guint8 pattern[PATTERN_SIZE];
-  gsize head = MIN (mtl_bytes_to_line (dest), n);
-  gsize n_lines = (n - head) / MTL_LINE;
-  gsize tail = (n - head) % MTL_LINE;
+  MtlVector vector = splat (item, size);
+  MtlBytes16 few;
 
-  for (gsize i = 0; i < PATTERN_SIZE; i += size)
-    mtl_copy_item (pattern + i, item, size);
+  memcpy (&few, &vector, sizeof few);
+  if (n < MTL_LINE)
+    {
+      for (gsize i = 0; i + 16 <= n; i += 16)
+        mtl_store16 (dest + i, few);
+      mtl_store16 (dest + n - 16, few);
+      return;
+    }
 
-  memcpy (dest, pattern, head);
-  fill_lines (dest + head, pattern + head % size, n_lines, streams);
-  memcpy (dest + n - tail, pattern + head % size, tail);
+  fill_line (dest, vector);
+  if (streams && n >= LEAST_STREAMED)
+    stream_between (dest, vector, size, n);
+  else
+    for (gsize i = MTL_LINE; i + MTL_LINE <= n; i += MTL_LINE)
+      fill_line (dest + i, vector);
+  fill_line (dest + n - MTL_LINE, vector);
 }
 #endif
 
@@ -112,10 +172,10 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
       guint8 *dest = job->dest + (gssize) i * job->axes[0].dest_step;
       const guint8 *source = job->source + (gssize) i * job->axes[0].source_step;
 
-      if (size == 1 && (MTL_COPY_WIDTH == 0 || !job->streams))
+      if (size == 1 && (MTL_COPY_WIDTH == 0 || (!job->streams && n >= 512)))
         memset (dest, *source, n);
 #if MTL_COPY_WIDTH > 0
-      else if (size <= 16 && (size & (size - 1)) == 0)
+      else if (size <= 16 && (size & (size - 1)) == 0 && n >= 16)
         fill_row (dest, source, size, n, job->streams);
 #endif
       else
