@@ -4,6 +4,8 @@
 
 #include <glib.h>
 
+#include "mtl-layout-private.h"
+
 G_BEGIN_DECLS
 
 /* Steps are in bytes and may be negative. */
@@ -22,7 +24,22 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
                                  gssize        source_step,
                                  gconstpointer data);
 
-#define MTL_COPY_MAX_INNER 3
+#define MTL_COPY_MAX_INNER 2
+
+/* The axes of a layout, up to 64, and one for the lanes of its elements. */
+#define MTL_COPY_MAX_DIMS (MTL_LAYOUT_MAX_DIMS + 1)
+
+/* The most units and bytes of a box, and axes with more than one unit. */
+#define MTL_COPY_BOX_UNITS 1024
+#define MTL_COPY_BOX_BYTES 16384
+#define MTL_COPY_BOX_AXES 10
+
+/* Runs of at least this many bytes are streamed one by one. */
+#define MTL_COPY_STREAMED_RUN 512
+
+/* The most items of a tile, and of one that is converted. */
+#define MTL_COPY_TILE_ITEMS 4096
+#define MTL_COPY_CONVERTED_ITEMS 512
 
 /* The work of one call of a kernel. The last of its axes has the smallest step in the
  * destination. */
@@ -41,6 +58,54 @@ typedef struct
 
 typedef void (* MtlCopyKernel) (const MtlCopyJob *job);
 
+typedef struct _MtlCopyPlan MtlCopyPlan;
+
+/* Moves the boxes first, …, first + n - 1. */
+typedef void (* MtlCopyBoxesFunc) (const MtlCopyPlan *plan,
+                                   gsize              first,
+                                   gsize              n);
+
+struct _MtlCopyPlan
+{
+  /* Outer axes first, then those of the job. Of boxes, the axis that is nearest in the
+   * destination comes first. */
+  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1];
+  guint n_outer;
+  guint n_inner;
+  MtlCopyJob job; /* the first job */
+  MtlCopyKernel kernel;
+  void (* fence) (void); /* NULL if nothing is streamed */
+
+  gboolean in_order;
+  gboolean goes_by_rows; /* whether the kernel does */
+  gboolean keeps_last_axis; /* whether the kernel needs all of the last inner axis */
+  gsize n_bytes;
+  gsize n_jobs;         /* product of the outer extents */
+  gsize jobs_per_slice; /* 1 if a job has several pieces */
+  gsize n_pieces;       /* per job */
+  guint split_axis;     /* axis of the job that is divided into pieces */
+  gsize piece;          /* extent of that axis in a piece */
+  gsize lead;           /* by how much the first piece is smaller */
+
+  /* Of boxes; the function is NULL if there are none. */
+  MtlCopyBoxesFunc boxes;
+  guint n_axes;
+  guint n_run;
+  gsize part[MTL_COPY_MAX_DIMS]; /* units of a box along an axis */
+  guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
+  int row_axis; /* the one along which they are moved in a loop, or -1 */
+  guint8 run[MTL_COPY_BOX_AXES]; /* axes along which the destination is one run in a box */
+  gsize unit; /* elements that are contiguous on both sides */
+  gsize unit_source_size;
+  const guint8 *source_end; /* of the last byte that is read, in the order of addresses */
+  gboolean prefetches; /* the next box */
+  gboolean is_dense; /* the destination of a box is one run */
+  gboolean is_contiguous; /* that of all boxes is */
+};
+
+/* How many programs have moved boxes. Only tests read it. */
+extern gsize mtl_copy_n_programs;
+
 /* Compiled once for each instruction set. NULL if it needs vectors and there are
  * none: strided or blocked then does the job. Each kernel is described in its file.
  * In brackets are its axes. */
@@ -53,11 +118,11 @@ typedef struct
   MtlCopyKernel strided;        /* [any, any] */
   MtlCopyKernel blocked;        /* [near in the source, near in the destination] */
   MtlCopyKernel convert;        /* [any, any] */
-  MtlCopyKernel transpose;      /* [dense in the source, dense in the destination] */
-  MtlCopyKernel transpose_runs; /* [repeated, and the two of transpose] */
   MtlCopyKernel interleave;     /* [pixels, channels] */
   MtlCopyKernel deinterleave;   /* [channels, pixels] */
   MtlCopyKernel swap_channels;  /* [pixels, reversed channels] */
+  MtlCopyBoxesFunc boxes;
+  MtlCopyBoxesFunc tiles;
   void (* fence) (void);        /* after streaming */
 } MtlCopyKernels;
 
@@ -72,6 +137,7 @@ typedef struct
 {
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
   gsize streaming_threshold; /* bytes from which streaming is faster */
+  gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 
 const MtlCopyMachine *mtl_copy_machine_get (void);

@@ -12,11 +12,15 @@ void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
 void MTL_KERNEL (strided) (const MtlCopyJob *job);
 void MTL_KERNEL (blocked) (const MtlCopyJob *job);
 void MTL_KERNEL (convert) (const MtlCopyJob *job);
-void MTL_KERNEL (transpose) (const MtlCopyJob *job);
-void MTL_KERNEL (transpose_runs) (const MtlCopyJob *job);
 void MTL_KERNEL (interleave) (const MtlCopyJob *job);
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
 void MTL_KERNEL (swap_channels) (const MtlCopyJob *job);
+void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
+                         gsize              first,
+                         gsize              n);
+void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
+                         gsize              first,
+                         gsize              n);
 
 /* Orders streamed data before later writes, once for each run. */
 static void
@@ -38,9 +42,9 @@ const MtlCopyKernels MTL_KERNEL (kernels) = {
   .strided = MTL_KERNEL (strided),
   .blocked = MTL_KERNEL (blocked),
   .convert = MTL_KERNEL (convert),
+  .boxes = MTL_KERNEL (boxes),
 #if MTL_COPY_WIDTH > 0
-  .transpose = MTL_KERNEL (transpose),
-  .transpose_runs = MTL_KERNEL (transpose_runs),
+  .tiles = MTL_KERNEL (tiles),
   .interleave = MTL_KERNEL (interleave),
   .deinterleave = MTL_KERNEL (deinterleave),
   .swap_channels = MTL_KERNEL (swap_channels),

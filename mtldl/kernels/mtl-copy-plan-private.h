@@ -25,9 +25,6 @@ G_BEGIN_DECLS
  * element of the destination once. If only some of them are run, the rest is not
  * changed. */
 
-/* The axes of a layout, up to 64, and one for the lanes of its elements. */
-#define MTL_COPY_MAX_DIMS (MTL_LAYOUT_MAX_DIMS + 1)
-
 typedef struct
 {
   gsize n_dims; /* at most MTL_COPY_MAX_DIMS */
@@ -45,27 +42,6 @@ typedef struct
   MtlCopyConvert convert;
   gconstpointer convert_data;
 } MtlCopyRequest;
-
-typedef struct
-{
-  MtlCopyAxis axes[MTL_COPY_MAX_DIMS + 1]; /* outer axes first, then those of the job */
-  guint n_outer;
-  guint n_inner;
-  MtlCopyJob job; /* the first job */
-  MtlCopyKernel kernel;
-  void (* fence) (void); /* NULL if nothing is streamed */
-
-  gboolean in_order;
-  gboolean goes_by_rows; /* whether the kernel does */
-  gboolean keeps_last_axis; /* whether the kernel needs all of the last inner axis */
-  gsize n_bytes;
-  gsize n_jobs;         /* product of the outer extents */
-  gsize jobs_per_slice; /* 1 if a job has several pieces */
-  gsize n_pieces;       /* per job */
-  guint split_axis;     /* axis of the job that is divided into pieces */
-  gsize piece;          /* extent of that axis in a piece */
-  gsize lead;           /* by how much the first piece is smaller */
-} MtlCopyPlan;
 
 /* Writes of at least this many bytes bypass the caches; 0 lets the machine decide.
  * Only tests change these. */
@@ -87,6 +63,10 @@ gsize mtl_copy_plan_get_n_bytes  (const MtlCopyPlan    *self);
 void  mtl_copy_plan_run          (const MtlCopyPlan    *self,
                                   gsize                 begin,
                                   gsize                 end);
+
+/* The kernel that is called, and the whole plan, in words. */
+const char *mtl_copy_plan_get_way  (const MtlCopyPlan *self);
+char       *mtl_copy_plan_describe (const MtlCopyPlan *self);
 
 static inline void
 mtl_copy_run (const MtlCopyRequest *request)

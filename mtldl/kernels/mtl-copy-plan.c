@@ -2,7 +2,9 @@
 
 #include "config.h"
 
-#include "mtl-copy-plan-private.h"
+#include "mtl-copy-plan-axes-private.h"
+
+#include <string.h>
 
 gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
@@ -13,26 +15,13 @@ gsize mtl_copy_slice_size = 512 * 1024;
 /* Rows of at least this many bytes are streamed one by one. Shorter rows are
  * assembled first, unless they are whole cache lines. */
 #define LONG_ROW 256
-#define LINE 64
+
+/* Kernels for channels are worth it from so many bytes. */
+#define LEAST_PICTURE 16384
 
 /* A job is divided at multiples of this many elements: whole tiles of all kernels,
  * and whole lines. */
 #define GRAIN 64
-
-static gsize
-magnitude (gssize step)
-{
-  return step < 0 ? -(gsize) step : (gsize) step;
-}
-
-static gsize
-multiply_up_to_max (gsize a,
-                    gsize b)
-{
-  gsize product;
-
-  return __builtin_mul_overflow (a, b, &product) ? G_MAXSIZE : product;
-}
 
 /* Until the kernel is chosen, all axes are outer ones. */
 static MtlCopyAxis *
@@ -73,28 +62,18 @@ take_axes (MtlCopyPlan          *self,
           continue;
         }
 
-      self->n_bytes = multiply_up_to_max (self->n_bytes, extent);
+      self->n_bytes = mtl_copy_multiply_up_to_max (self->n_bytes, extent);
       self->axes[self->n_outer++] = axis;
     }
 
   return TRUE;
 }
 
-static void
-flip_axis (MtlCopyPlan *self,
-           MtlCopyAxis *axis)
-{
-  self->job.dest += (gssize) (axis->extent - 1) * axis->dest_step;
-  self->job.source += (gssize) (axis->extent - 1) * axis->source_step;
-  axis->dest_step = -axis->dest_step;
-  axis->source_step = -axis->source_step;
-}
-
 static inline gsize
 get_distance (const MtlCopyAxis *axis,
               gboolean           in_source)
 {
-  return magnitude (in_source ? axis->source_step : axis->dest_step);
+  return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
 }
 
 /* Sorts the first n axes, largest step first. Sorted by the steps in the source, it
@@ -131,7 +110,7 @@ is_nested (const MtlCopyPlan *self,
 
   for (guint i = self->n_outer; i-- > 0;)
     {
-      gsize step = magnitude (self->axes[i].dest_step);
+      gsize step = mtl_copy_magnitude (self->axes[i].dest_step);
 
       if (step < span)
         return FALSE;
@@ -202,20 +181,26 @@ is_on_lines (const MtlCopyPlan *self)
   for (guint i = 0; i < self->n_outer; i++)
     bits |= (gsize) self->axes[i].dest_step;
 
-  return bits % LINE == 0;
+  return bits % MTL_COPY_LINE == 0;
 }
 
 /* The axis along which the source moves least, or -1 if it does not move. */
 static int
 find_source_axis (const MtlCopyPlan *self)
 {
+  gsize least = G_MAXSIZE;
   int found = -1;
 
   for (int i = (int) self->n_outer - 1; i >= 0; i--)
-    if (self->axes[i].source_step != 0
-        && (found < 0
-            || magnitude (self->axes[i].source_step) < magnitude (self->axes[found].source_step)))
-      found = i;
+    {
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (step != 0 && step < least)
+        {
+          found = i;
+          least = step;
+        }
+    }
 
   return found;
 }
@@ -229,14 +214,8 @@ is_for_rows (const MtlCopyPlan *self,
   gsize size = self->job.item_size;
 
   return size > 16
-         && (size >= LONG_ROW || size % LINE == 0 || source_axis < 0
+         && (size >= LONG_ROW || size % MTL_COPY_LINE == 0 || source_axis < 0
              || source_axis == (int) self->n_outer - 1);
-}
-
-static gboolean
-is_power_up_to_16 (gsize size)
-{
-  return size <= 16 && (size & (size - 1)) == 0;
 }
 
 /* Two to four interleaved channels in the destination, from planes. */
@@ -247,8 +226,8 @@ choose_interleave (MtlCopyPlan          *self,
   gssize size = self->job.item_size;
   const MtlCopyAxis *channels = get_axis (self, 0);
 
-  if (kernels->interleave == NULL || !is_power_up_to_16 (size) || size > 8 || self->n_outer < 2
-      || channels->dest_step != size || channels->extent > 4)
+  if (kernels->interleave == NULL || !mtl_copy_is_power_up_to_16 (size) || size > 8
+      || self->n_outer < 2 || channels->dest_step != size || channels->extent > 4)
     return FALSE;
 
   for (guint i = self->n_outer - 1; i-- > 0;)
@@ -274,7 +253,7 @@ choose_deinterleave (MtlCopyPlan          *self,
   const MtlCopyAxis *channels = &self->axes[source_axis], *pixels = get_axis (self, 0);
   gssize n_channels = pixels->source_step / size;
 
-  if (kernels->deinterleave == NULL || !is_power_up_to_16 (size) || size > 8
+  if (kernels->deinterleave == NULL || !mtl_copy_is_power_up_to_16 (size) || size > 8
       || pixels->dest_step != size || channels->source_step != size
       || pixels->source_step != n_channels * size || n_channels < 2 || n_channels > 4
       || channels->extent > (gsize) n_channels)
@@ -282,61 +261,6 @@ choose_deinterleave (MtlCopyPlan          *self,
 
   move_axis (self, source_axis, 1);
   choose (self, kernels->deinterleave, 2);
-  return TRUE;
-}
-
-/* Finds an axis along which short rows of a transpose continue. */
-static gboolean
-find_run_axis (const MtlCopyPlan *self,
-               guint             *found)
-{
-  const MtlCopyAxis *items = &self->axes[self->n_outer - 1];
-  gsize row_size = items->extent * self->job.item_size;
-  gsize off_lines = (guintptr) self->job.dest | row_size
-                    | (gsize) self->axes[self->n_outer - 2].dest_step;
-
-  if (!self->job.streams || row_size > 512 || off_lines % LINE == 0)
-    return FALSE;
-
-  for (guint i = self->n_outer - 2; i-- > 0;)
-    if (self->axes[i].dest_step == (gssize) row_size)
-      {
-        *found = i;
-        return TRUE;
-      }
-
-  return FALSE;
-}
-
-static gboolean
-choose_transpose (MtlCopyPlan          *self,
-                  const MtlCopyKernels *kernels,
-                  guint                 source_axis)
-{
-  gssize size = self->job.item_size;
-  MtlCopyAxis *axis = &self->axes[source_axis];
-  guint run_axis;
-
-  if (kernels->transpose == NULL || !is_power_up_to_16 (size)
-      || get_axis (self, 0)->dest_step != size || magnitude (axis->source_step) != (gsize) size)
-    return FALSE;
-
-  /* The rows of the destination can go in either direction. */
-  if (axis->source_step < 0)
-    flip_axis (self, axis);
-  move_axis (self, source_axis, 1);
-  if (find_run_axis (self, &run_axis))
-    {
-      move_axis (self, run_axis, 2);
-      choose (self, kernels->transpose_runs, 3);
-    }
-  else
-    {
-      if (self->job.streams)
-        sort_axes (self, self->n_outer - 2, TRUE);
-      choose (self, kernels->transpose, 2);
-    }
-
   return TRUE;
 }
 
@@ -415,11 +339,8 @@ choose_kernel (MtlCopyPlan          *self,
         sort_axes (self, self->n_outer, TRUE);
       choose (self, kernels->rows, 1);
     }
-  else if (choose_interleave (self, kernels) || choose_swap (self, kernels))
-    return;
   else if (source_axis >= 0 && source_axis != (int) self->n_outer - 1
-           && (choose_deinterleave (self, kernels, source_axis)
-               || choose_transpose (self, kernels, source_axis)))
+           && choose_deinterleave (self, kernels, source_axis))
     return;
   else
     choose_strided (self, kernels, source_axis);
@@ -455,8 +376,7 @@ cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
   MtlCopyAxis *axes = &self->axes[self->n_outer];
-  /* Runs depend on the extent of their rows, which are not divided, and pixels on their channels. */
-  gboolean keeps_last = self->n_inner == MTL_COPY_MAX_INNER || self->keeps_last_axis;
+  gboolean keeps_last = self->keeps_last_axis;
   guint n_divisible = keeps_last ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
   gsize grain = GRAIN, wanted, misaligned;
@@ -526,11 +446,11 @@ keep_order (MtlCopyPlan          *self,
   cut_into_slices (self);
 }
 
-void
-mtl_copy_plan_init (MtlCopyPlan          *self,
-                    const MtlCopyRequest *request)
+static void
+init (MtlCopyPlan          *self,
+      const MtlCopyRequest *request,
+      const MtlCopyMachine *machine)
 {
-  const MtlCopyMachine *machine = mtl_copy_machine_get ();
   const MtlCopyKernels *kernels = machine->kernels;
   gsize threshold = mtl_copy_streaming_threshold > 0 ? mtl_copy_streaming_threshold
                                                      : machine->streaming_threshold;
@@ -544,6 +464,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
   self->in_order = FALSE;
   self->goes_by_rows = FALSE;
   self->keeps_last_axis = FALSE;
+  self->boxes = NULL;
   self->n_jobs = 0;
   if (!take_axes (self, request))
     {
@@ -560,7 +481,7 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 
   for (guint i = 0; i < self->n_outer; i++)
     if (self->axes[i].dest_step < 0)
-      flip_axis (self, &self->axes[i]);
+      mtl_copy_flip_axis (self, &self->axes[i]);
   merge_axes (self);
 
   if (self->n_bytes >= threshold)
@@ -570,9 +491,32 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
     }
   if (self->n_outer == 0)
     self->axes[self->n_outer++] = (MtlCopyAxis) { 1, request->dest_size, request->source_size };
+  if (request->convert == NULL && self->n_bytes >= LEAST_PICTURE
+      && (choose_interleave (self, kernels) || choose_swap (self, kernels)))
+    {
+      cut_into_slices (self);
+      return;
+    }
+  if (mtl_copy_plan_choose_boxes (self, kernels))
+    return;
   if (request->convert != NULL)
     choose_conversion (self, kernels);
   else
     choose_kernel (self, kernels);
   cut_into_slices (self);
+}
+
+void
+mtl_copy_plan_init (MtlCopyPlan          *self,
+                    const MtlCopyRequest *request)
+{
+  const MtlCopyMachine *machine = mtl_copy_machine_get ();
+
+  init (self, request, machine);
+  if (G_UNLIKELY (machine->is_verbose))
+    {
+      g_autofree char *text = mtl_copy_plan_describe (self);
+
+      g_printerr ("mtldl: %s\n", text);
+    }
 }

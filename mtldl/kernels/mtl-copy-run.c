@@ -149,7 +149,13 @@ mtl_copy_plan_run (const MtlCopyPlan *self,
   if (begin >= end)
     return;
 
-  if (n_pieces == 1)
+  if (self->boxes != NULL)
+    {
+      gsize first = begin * self->jobs_per_slice;
+
+      self->boxes (self, first, MIN ((end - begin) * self->jobs_per_slice, self->n_jobs - first));
+    }
+  else if (n_pieces == 1)
     {
       gsize first = begin * self->jobs_per_slice;
 

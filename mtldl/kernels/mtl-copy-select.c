@@ -37,11 +37,12 @@ has_avx2 (void)
          && __get_cpuid (0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
 }
 
-/* What they assume with -march=x86-64-v4. */
+/* What they assume with -march=x86-64-v4, and permutations of single bytes, which the
+ * first processors with AVX-512 lack. */
 static gboolean
 has_avx512 (void)
 {
-  return has_avx2 ()
+  return has_avx2 () && __builtin_cpu_supports ("avx512vbmi")
          && __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw")
          && __builtin_cpu_supports ("avx512cd") && __builtin_cpu_supports ("avx512dq")
          && __builtin_cpu_supports ("avx512vl");
@@ -116,9 +117,12 @@ get_streaming_threshold (void)
   return threshold;
 }
 
+gsize mtl_copy_n_programs;
+
 const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {
+  static const GDebugKey keys[] = { { "copy", 1 } };
   static MtlCopyMachine machine;
   static MtlForkOnce once;
 
@@ -126,6 +130,8 @@ mtl_copy_machine_get (void)
     {
       machine.kernels = choose ();
       machine.streaming_threshold = get_streaming_threshold ();
+      machine.is_verbose = g_parse_debug_string (g_getenv ("MTL_DEBUG"), keys, G_N_ELEMENTS (keys))
+                           != 0;
       mtl_fork_once_leave (&once);
     }
 

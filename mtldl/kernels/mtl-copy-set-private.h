@@ -132,6 +132,16 @@ mtl_stream_line (guint8       *to,
     mtl_stream (to + i, mtl_load (from + i));
 }
 
+/* As many whole lines as there are in n bytes. */
+MTL_INLINE void
+mtl_stream_lines (guint8       *to,
+                  const guint8 *from,
+                  gsize         n)
+{
+  for (gsize i = 0; i < n; i += MTL_LINE)
+    mtl_stream_line (to + i, from + i);
+}
+
 /* Streams the whole lines of a row of n bytes, and copies the bytes before and after
  * them. */
 MTL_INLINE void
@@ -161,6 +171,7 @@ mtl_stream_row (guint8       *dest,
 
 #else
 
+#define mtl_stream_lines(dest, source, n) memcpy (dest, source, n)
 #define mtl_stream_row(dest, source, n) memcpy (dest, source, n)
 
 #endif
@@ -233,6 +244,25 @@ gsize MTL_KERNEL           (pack)    (guint8       *dest,
                             gssize        source_step,
                             gsize         size,
                             gboolean      is_followed);
+
+/* A block to transpose: n_rows rows of n_items in the destination. Each item is the
+ * first of n_rows that are contiguous in the source. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  const guint8 *next_source; /* to prefetch meanwhile, or NULL */
+  const gint32 *offsets; /* of the items in the source */
+  gsize n_items;
+  gsize n_rows;
+  gsize n_source_rows; /* rows left to read, for prefetching, or 0 */
+  gssize dest_step; /* from row to row */
+} MtlCopyBlock;
+
+/* mtl-copy-transpose.c */
+void MTL_KERNEL (transpose) (const MtlCopyBlock *self,
+                             gsize               size,
+                             gboolean            streams);
 
 /* Blocks of elements of 3, 6 or 12 bytes: mtl-copy-transpose-triples.c. */
 gboolean MTL_KERNEL                    (transpose_triples) (guint8       *dest,

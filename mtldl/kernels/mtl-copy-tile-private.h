@@ -8,8 +8,9 @@
 #include <immintrin.h>
 #endif
 
-/* Transposes squares of elements in registers. The size of an element, 1, 2, 4, 8 or
- * 16, is a constant in all calls. */
+/* Transposes squares of elements in registers. The rows of a square can be anywhere in
+ * the source, at the given offsets. The size of an element, 1, 2, 4, 8 or 16, is a
+ * constant in all calls. */
 
 #if MTL_COPY_WIDTH > 0
 
@@ -124,6 +125,27 @@ mtl_load_lanes (const guint8 *from,
 #endif
 }
 
+/* The same of rows at offsets that are n apart in the table. */
+MTL_INLINE MtlVector
+mtl_gather_lanes (const guint8 *source,
+                  const gint32 *offsets,
+                  int           n)
+{
+#if MTL_COPY_WIDTH == 64
+  __m512i lanes = _mm512_castsi128_si512 ((__m128i) mtl_load16 (source + offsets[0]));
+
+  lanes = _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (source + offsets[n]), 1);
+  lanes = _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (source + offsets[2 * n]), 2);
+  return (MtlVector) _mm512_inserti32x4 (lanes, (__m128i) mtl_load16 (source + offsets[3 * n]), 3);
+#elif MTL_COPY_WIDTH == 32
+  __m256i low = _mm256_castsi128_si256 ((__m128i) mtl_load16 (source + offsets[0]));
+
+  return (MtlVector) _mm256_inserti128_si256 (low, (__m128i) mtl_load16 (source + offsets[n]), 1);
+#else
+  return mtl_load16 (source + offsets[0]);
+#endif
+}
+
 /* Transposes the elements in each lane of 16 / size vectors. */
 MTL_INLINE void
 mtl_transpose_lanes (MtlVector *rows,
@@ -155,7 +177,7 @@ MTL_INLINE void
 mtl_transpose_strip (guint8       *dest,
                      gssize        dest_step,
                      const guint8 *source,
-                     gssize        source_step,
+                     const gint32 *offsets,
                      gsize         size,
                      gboolean      streams)
 {
@@ -163,12 +185,12 @@ mtl_transpose_strip (guint8       *dest,
 
   for (int group = 0; group < MTL_LINE / MTL_COPY_WIDTH; group++)
     {
-      const guint8 *from = source + group * (gssize) (MTL_COPY_WIDTH / size) * source_step;
+      const gint32 *from = offsets + group * (MTL_COPY_WIDTH / size);
       MtlVector rows[16];
 
 #pragma GCC unroll 16
       for (int i = 0; i < n; i++)
-        rows[i] = mtl_load_lanes (from + i * source_step, n * source_step);
+        rows[i] = mtl_gather_lanes (source, from + i, n);
 
       mtl_transpose_lanes (rows, size);
 
@@ -187,7 +209,7 @@ MTL_INLINE void
 mtl_transpose_strip_whole (guint8       *dest,
                            gssize        dest_step,
                            const guint8 *source,
-                           gssize        source_step,
+                           const gint32 *offsets,
                            gsize         size,
                            gboolean      streams)
 {
@@ -195,11 +217,11 @@ mtl_transpose_strip_whole (guint8       *dest,
 
   if (!streams || MTL_COPY_WIDTH == MTL_LINE)
     {
-      mtl_transpose_strip (dest, dest_step, source, source_step, size, streams);
+      mtl_transpose_strip (dest, dest_step, source, offsets, size, streams);
       return;
     }
 
-  mtl_transpose_strip (lines, MTL_LINE, source, source_step, size, FALSE);
+  mtl_transpose_strip (lines, MTL_LINE, source, offsets, size, FALSE);
   for (int i = 0; i < (int) (16 / size); i++)
     mtl_stream_line (dest + i * dest_step, lines + i * MTL_LINE);
 }
@@ -209,7 +231,7 @@ MTL_INLINE void
 mtl_transpose_tile (guint8       *dest,
                     gssize        dest_step,
                     const guint8 *source,
-                    gssize        source_step,
+                    const gint32 *offsets,
                     gsize         size,
                     gboolean      streams)
 {
@@ -217,7 +239,7 @@ mtl_transpose_tile (guint8       *dest,
 
   for (int strip = 0; strip < 4; strip++)
     mtl_transpose_strip_whole (dest + strip * strip_step, dest_step, source + strip * 16,
-                               source_step, size, streams);
+                               offsets, size, streams);
 }
 
 /* 16 bytes by 16 bytes. */
@@ -225,7 +247,7 @@ MTL_INLINE void
 mtl_transpose_square (guint8       *dest,
                       gssize        dest_step,
                       const guint8 *source,
-                      gssize        source_step,
+                      const gint32 *offsets,
                       gsize         size)
 {
   int n = 16 / size;
@@ -233,7 +255,7 @@ mtl_transpose_square (guint8       *dest,
 
 #pragma GCC unroll 16
   for (int i = 0; i < n; i++)
-    rows[i] = mtl_load16 (source + i * source_step);
+    rows[i] = mtl_load16 (source + offsets[i]);
 
 #pragma GCC unroll 4
   for (int round = 1; round < n; round *= 2)

@@ -218,6 +218,9 @@ describe (const Case *self)
   return g_string_free (text, FALSE);
 }
 
+/* The kernels that plans chose, as a set of their names. */
+static GHashTable *ways;
+
 /* In some, or slice by slice, in another order where that may be. */
 static void
 run_request (const MtlCopyRequest *request)
@@ -227,6 +230,8 @@ run_request (const MtlCopyRequest *request)
 
   mtl_copy_plan_init (&plan, request);
   n = mtl_copy_plan_get_n_slices (&plan);
+  if (n > 0)
+    g_hash_table_add (ways, (gpointer) mtl_copy_plan_get_way (&plan));
   if (plan.in_order)
     {
       gsize middle = pick (0, n);
@@ -594,10 +599,95 @@ test_conversion (void)
     }
 }
 
+/* Small elements in many steps, which programs move, forwards and backwards. */
+static void
+test_steps (void)
+{
+  for (gsize size = 1; size <= 8; size *= 2)
+    for (gint64 step = -5; step <= 5; step++)
+      for (gint64 n_inner = 1; n_inner <= 65; n_inner += 1 + n_inner / 2)
+        {
+          gint64 n_outer = 200000 / n_inner / size / 2, reach = ABS (step) * (n_inner - 1) + 1;
+          gsize n_dest = n_inner * n_outer * size, n_source = reach * n_outer * size;
+          gsize to = pick (0, 64), from = pick (0, 64);
+
+          draw_limits ();
+          check_case (&(Case) {
+            .n_dims = 2,
+            .shape = { n_outer, n_inner },
+            .item_size = size,
+            .dest = { { n_inner, 1 }, to, to + n_dest },
+            .source = { { reach, step }, from + (step < 0 ? (reach - 1) * size : 0),
+                        from + n_source },
+          });
+        }
+}
+
+/* After the others: they have taken all ways, and what they chose can be told. */
+static void
+test_ways (void)
+{
+  const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
+  static const char * const all[] = {
+    "contiguous", "rows", "broadcast", "strided", "blocked", "boxes", "convert",
+  };
+  static const char * const by_vectors[] = {
+    "interleave", "deinterleave", "swap of channels", "tiles",
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
+    if (!g_hash_table_contains (ways, all[i]))
+      g_error ("No copy has taken the way “%s”", all[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (by_vectors); i++)
+    if (g_hash_table_contains (ways, by_vectors[i]) != (kernels->tiles != NULL))
+      g_error ("The way “%s” was taken without vectors, or not with them", by_vectors[i]);
+  if (strcmp (kernels->name, "plain") != 0 && strcmp (kernels->name, "baseline") != 0)
+    g_assert_cmpuint (mtl_copy_n_programs, >, 0);
+}
+
+static char *
+describe_copy (gsize         n_dims,
+               const gint64 *shape,
+               const gint64 *dest_strides,
+               const gint64 *source_strides)
+{
+  static guint8 memory[2][65536];
+  MtlCopyPlan plan;
+
+  mtl_copy_plan_init (&plan, &(MtlCopyRequest) {
+    .n_dims = n_dims, .shape = shape,
+    .dest = memory[0], .dest_strides = dest_strides, .dest_size = 2,
+    .source = memory[1], .source_strides = source_strides, .source_size = 2,
+  });
+  return mtl_copy_plan_describe (&plan);
+}
+
+static void
+test_description (void)
+{
+  gint64 shape[] = { 9, 100, 5 }, empty[] = { 9, 0, 5 };
+  gint64 dense[] = { 500, 5, 1 }, steps[] = { 2000, 20, 3 };
+  g_autofree char *copy = NULL, *nothing = NULL, *contiguous = NULL;
+
+  draw_limits ();
+  mtl_copy_streaming_threshold = G_MAXSIZE;
+  mtl_copy_slice_size = 512 * 1024;
+  copy = describe_copy (3, shape, dense, steps);
+  nothing = describe_copy (3, empty, dense, steps);
+  contiguous = describe_copy (3, shape, dense, dense);
+  g_assert_cmpstr (copy, ==, "boxes, items of 2 bytes: units of 1, 5/5 (2 from 6), "
+                             "900/100 (10 from 40); 1 slices");
+  g_assert_cmpstr (nothing, ==, "nothing");
+  g_assert_cmpstr (contiguous, ==, "contiguous, items of 1 bytes: 9000 (1 from 1); 1 slices");
+}
+
 int
 main (int    argc,
       char **argv)
 {
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  ways = names;
   g_test_init (&argc, &argv, NULL);
   if (lacks_forced_kernels ())
     return 0;
@@ -613,6 +703,9 @@ main (int    argc,
   g_test_add_func ("/strided-copy/unused-strides", test_unused_strides);
   g_test_add_func ("/strided-copy/slices", test_slices);
   g_test_add_func ("/strided-copy/conversion", test_conversion);
+  g_test_add_func ("/strided-copy/steps", test_steps);
+  g_test_add_func ("/strided-copy/ways", test_ways);
+  g_test_add_func ("/strided-copy/description", test_description);
 
   return g_test_run ();
 }

@@ -1,0 +1,750 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-box-private.h"
+#include "mtl-copy-program-private.h"
+
+/* Elements of any layout, in boxes: some of the axes next to each other in the
+ * destination, and of that along which the source moves least as much as a line. The
+ * units of a box are found by a table of their offsets, which is the same for all
+ * boxes, so that it makes no difference over how many axes they spread. They are
+ * gathered and converted within the L1 cache. */
+
+/* Runs of at least this many elements are converted one by one. */
+#define LONG_RUN 32
+
+/* Offsets of the rows of a box, of one unit each if there is no axis for rows. The
+ * extents are those of the inner axes. */
+typedef struct
+{
+  gsize extents[MTL_COPY_BOX_AXES];
+  gsize n_rows;
+  gint32 row_step; /* from unit to unit of a row, in a buffer, in units */
+  gint32 source[MTL_COPY_BOX_UNITS];
+  gint32 dest[MTL_COPY_BOX_UNITS]; /* unless they are dense */
+  gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
+} Table;
+
+typedef struct
+{
+  Table whole, edge;
+} Tables;
+
+/* Each is NULL if it is not needed. */
+typedef struct
+{
+  const MtlCopyPlan *plan;
+  Tables *tables;
+  guint8 *gathered;
+  guint8 *converted;
+  Sink *sink;
+#if MTL_COPY_PROGRAM_WIDTH > 0
+  const Program *program; /* for whole boxes */
+#endif
+} Workspace;
+
+/* --- Tables */
+
+static void
+fill_table (Table             *self,
+            const MtlCopyPlan *plan,
+            const gsize       *extents)
+{
+  gssize source_steps[MTL_COPY_BOX_AXES], dest_steps[MTL_COPY_BOX_AXES];
+  gssize buffer_steps[MTL_COPY_BOX_AXES], n_below = 1;
+  gsize others[MTL_COPY_BOX_AXES];
+  guint n = 0;
+
+  self->n_rows = self->row_step = 1;
+  for (guint i = 0; i < plan->n_inner; i++)
+    {
+      const MtlCopyAxis *axis = &plan->axes[plan->inner[i]];
+
+      self->extents[i] = extents[i];
+      if (plan->inner[i] == plan->row_axis)
+        self->row_step = n_below;
+      else
+        {
+          self->n_rows *= extents[i];
+          others[n] = extents[i];
+          buffer_steps[n] = n_below;
+          source_steps[n] = axis->source_step;
+          dest_steps[n++] = axis->dest_step;
+        }
+      n_below *= extents[i];
+    }
+
+  mtl_fill_offsets (self->source, others, source_steps, n);
+  if (!plan->is_dense)
+    mtl_fill_offsets (self->dest, others, dest_steps, n);
+  if (plan->row_axis > 0)
+    mtl_fill_offsets (self->buffer, others, buffer_steps, n);
+}
+
+/* --- Units */
+
+/* Rows of units that are equally far apart, four at a time, since compilers do not do
+ * that. */
+#define COPY_ROWS(copy) \
+  { \
+    for (gsize row = 0; row < rows->n_rows; row++) \
+      { \
+        guint8 *dest = rows->dest + get_row_place (rows, row); \
+        const guint8 *source = rows->source + rows->source_offsets[row]; \
+        gsize n = rows->n; \
+\
+        for (; n >= 4; n -= 4) \
+          { \
+            copy (dest, source); \
+            copy (dest + dest_step, source + source_step); \
+            copy (dest + 2 * dest_step, source + 2 * source_step); \
+            copy (dest + three_dest_steps, source + three_source_steps); \
+            dest += 4 * dest_step; \
+            source += 4 * source_step; \
+          } \
+        for (; n > 0; n--, dest += dest_step, source += source_step) \
+          copy (dest, source); \
+      } \
+    return; \
+  }
+
+#define COPY_1(to, from) memcpy (to, from, 1)
+#define COPY_2(to, from) memcpy (to, from, 2)
+#define COPY_4(to, from) memcpy (to, from, 4)
+#define COPY_8(to, from) memcpy (to, from, 8)
+#define COPY_16(to, from) memcpy (to, from, 16)
+#define COPY_32(to, from) memcpy (to, from, 32)
+#define COPY_64(to, from) memcpy (to, from, 64)
+#define COPY_SIZE(to, from) memcpy (to, from, size)
+
+/* The second half may overlap the first. */
+#define COPY_HALVES(to, from, half) \
+  { \
+    guint8 low_[half], high_[half]; \
+\
+    memcpy (low_, from, half); \
+    memcpy (high_, (from) + size - (half), half); \
+    memcpy (to, low_, half); \
+    memcpy ((to) + size - (half), high_, half); \
+  }
+#define COPY_UP_TO_4(to, from) COPY_HALVES (to, from, 2)
+#define COPY_UP_TO_8(to, from) COPY_HALVES (to, from, 4)
+#define COPY_UP_TO_16(to, from) COPY_HALVES (to, from, 8)
+#define COPY_UP_TO_32(to, from) COPY_HALVES (to, from, 16)
+#define COPY_UP_TO_64(to, from) COPY_HALVES (to, from, 32)
+#define COPY_UP_TO_128(to, from) COPY_HALVES (to, from, 64)
+
+/* Calls a loop for units of a size. */
+#define FOR_SIZE(LOOP) \
+  switch (size) \
+    { \
+    case 1: LOOP (COPY_1) \
+    case 2: LOOP (COPY_2) \
+    case 4: LOOP (COPY_4) \
+    case 8: LOOP (COPY_8) \
+    case 16: LOOP (COPY_16) \
+    case 32: LOOP (COPY_32) \
+    case 64: LOOP (COPY_64) \
+    default: break; \
+    } \
+\
+  if (size < 4) \
+    LOOP (COPY_UP_TO_4) \
+  else if (size < 8) \
+    LOOP (COPY_UP_TO_8) \
+  else if (size < 16) \
+    LOOP (COPY_UP_TO_16) \
+  else if (size < 32) \
+    LOOP (COPY_UP_TO_32) \
+  else if (size < 64) \
+    LOOP (COPY_UP_TO_64) \
+  else if (size < 128) \
+    LOOP (COPY_UP_TO_128) \
+  else \
+    LOOP (COPY_SIZE)
+
+/* The rows of a box, of n units each, between two of the destination, the source and a
+ * buffer. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  const gint32 *dest_offsets; /* in units of dest_scale bytes; NULL: one after the other */
+  const gint32 *source_offsets;
+  gssize dest_scale;
+  gsize n_rows;
+  gsize n;
+  gssize dest_step;
+  gssize source_step;
+} Rows;
+
+MTL_INLINE gssize
+get_row_place (const Rows *rows,
+               gsize       row)
+{
+  return rows->dest_offsets != NULL ? rows->dest_offsets[row] * rows->dest_scale
+                                    : (gssize) row * rows->dest_scale;
+}
+
+static void
+copy_rows (const Rows *rows,
+           gsize       size)
+{
+  gssize dest_step = rows->dest_step, three_dest_steps = 3 * dest_step;
+  gssize source_step = rows->source_step, three_source_steps = 3 * source_step;
+
+  FOR_SIZE (COPY_ROWS)
+}
+
+#define GATHER(copy) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      copy (dest + i * size, source + offsets[i]); \
+    return; \
+  }
+
+/* Units that are contiguous in the destination. */
+static void
+gather (guint8       *restrict dest,
+        const guint8 *restrict source,
+        const gint32 *restrict offsets,
+        gsize                  n,
+        gsize                  size)
+{
+  FOR_SIZE (GATHER)
+}
+
+#define SCATTER(copy) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      copy (dest + offsets[i * run], source + i * size); \
+    return; \
+  }
+
+/* The reverse, of n runs of so many units. */
+static void
+scatter (guint8       *restrict dest,
+         const gint32 *restrict offsets,
+         const guint8 *restrict source,
+         gsize                  n,
+         gsize                  run,
+         gsize                  size)
+{
+  FOR_SIZE (SCATTER)
+}
+
+#define MOVE(copy) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      copy (dest + dest_offsets[i], source + source_offsets[i]); \
+    return; \
+  }
+
+/* From anywhere to anywhere. */
+static void
+move_units (guint8       *restrict dest,
+            const gint32 *restrict dest_offsets,
+            const guint8 *restrict source,
+            const gint32 *restrict source_offsets,
+            gsize                  n,
+            gsize                  size)
+{
+  FOR_SIZE (MOVE)
+}
+
+/* --- Boxes */
+
+/* Finds the offsets of the rows of a box, and how many there are. Along the last of its
+ * axes, a smaller box has the first ones of a larger. */
+static const Table *
+find_table (Tables      *self,
+            const Place *place,
+            gsize       *n_rows)
+{
+  const MtlCopyPlan *plan = place->plan;
+  gsize extents[MTL_COPY_BOX_AXES], n = 1;
+  gboolean is_whole = TRUE, is_edge = TRUE;
+
+  for (guint i = 0; i < plan->n_inner; i++)
+    {
+      gboolean is_last = i == plan->n_inner - 1;
+
+      extents[i] = mtl_place_get_extent (place, plan->inner[i]);
+      if (plan->inner[i] == plan->row_axis)
+        {
+          if (i == 0)
+            continue; /* does not matter */
+        }
+      else
+        n *= extents[i];
+      is_whole = is_whole && (is_last || extents[i] == plan->part[plan->inner[i]]);
+      is_edge = is_edge && (is_last ? extents[i] <= self->edge.extents[i]
+                                    : extents[i] == self->edge.extents[i]);
+    }
+  *n_rows = n;
+  if (is_whole)
+    return &self->whole;
+
+  if (!is_edge)
+    fill_table (&self->edge, plan, extents);
+  return &self->edge;
+}
+
+/* The rows of a box, and where they are. */
+typedef struct
+{
+  const Place *place;
+  const Table *table;
+  gsize n_rows;
+  gsize n_units;
+  gsize row; /* units of one */
+  gssize dest_step; /* from unit to unit of a row, in bytes */
+  gssize source_step;
+  gssize buffer_step; /* in units */
+  gboolean is_in_order; /* whether the rows are one after the other in a buffer */
+} Box;
+
+MTL_INLINE void
+find_box (Box         *self,
+          Tables      *tables,
+          const Place *place)
+{
+  const MtlCopyPlan *plan = place->plan;
+
+  self->place = place;
+  self->table = find_table (tables, place, &self->n_rows);
+  self->row = 1;
+  self->dest_step = self->source_step = 0;
+  self->buffer_step = self->table->row_step;
+  self->is_in_order = plan->row_axis <= 0;
+  if (plan->row_axis >= 0)
+    {
+      self->row = mtl_place_get_extent (place, plan->row_axis);
+      self->dest_step = plan->axes[plan->row_axis].dest_step;
+      self->source_step = plan->axes[plan->row_axis].source_step;
+    }
+  self->n_units = self->n_rows * self->row;
+}
+
+#if MTL_COPY_PROGRAM_WIDTH > 0
+
+/* Nanoseconds, roughly: a unit that is loaded by its offset, a window, and a vector. */
+#define UNIT_COST 0.25
+#define WINDOW_COST (MTL_COPY_PROGRAM_WIDTH == 64 ? 0.45 : 0.35)
+#define VECTOR_COST 0.2
+#define COMPILE_COST 5 /* for each byte */
+
+static void
+list_units (const MtlCopyPlan *plan,
+            const Table       *table,
+            gint32            *offsets)
+{
+  gsize n = plan->row_axis >= 0 ? plan->part[plan->row_axis] : 1;
+  gssize step = plan->row_axis >= 0 ? plan->axes[plan->row_axis].source_step : 0;
+
+  for (gsize i = 0; i < table->n_rows; i++)
+    {
+      gint32 *row = offsets + (plan->row_axis > 0 ? (gsize) table->buffer[i] : i * n);
+
+      for (gsize k = 0; k < n; k++)
+        row[k * table->row_step] = table->source[i] + (gint32) ((gssize) k * step);
+    }
+}
+
+static gsize
+count_units (const MtlCopyPlan *plan)
+{
+  gsize n = 1;
+
+  for (guint i = 0; i < plan->n_axes; i++)
+    n *= plan->part[i];
+
+  return n;
+}
+
+/* Whether one could be, for so many boxes. */
+static gboolean
+may_have_program (const MtlCopyPlan *plan,
+                  gsize              n_boxes)
+{
+  gsize size = plan->unit_source_size, n_units = count_units (plan);
+
+  if (!plan->is_dense && plan->n_run == 0 && plan->job.convert == NULL)
+    return FALSE; /* units are moved one by one anyway */
+
+  return size <= 8 && n_units <= MTL_COPY_BOX_UNITS && n_units * size <= MTL_COPY_PROGRAM_BYTES
+         && n_boxes * UNIT_COST >= 2 * size * COMPILE_COST;
+}
+
+static gboolean
+compile_program (Program           *self,
+                 const MtlCopyPlan *plan,
+                 const Table       *table,
+                 gsize              n_boxes)
+{
+  gint32 offsets[MTL_COPY_BOX_UNITS];
+  gsize size = plan->unit_source_size, n_units = count_units (plan);
+  double saved, used;
+
+  list_units (plan, table, offsets);
+  if (!MTL_KERNEL (compile) (self, offsets, n_units, size))
+    return FALSE;
+
+  used = self->n_steps * WINDOW_COST + self->n_vectors * VECTOR_COST;
+  saved = n_units * UNIT_COST - used;
+  return saved * n_boxes > n_units * size * COMPILE_COST;
+}
+
+MTL_INLINE gboolean
+has_program (const Workspace *self)
+{
+  return self->program != NULL;
+}
+
+/* A program reads windows, which must not reach beyond the source. */
+MTL_INLINE gboolean
+run_program (const Workspace *self,
+             const Box       *box,
+             guint8          *dest)
+{
+  const MtlCopyPlan *plan = self->plan;
+
+  if (self->program == NULL || box->table != &self->tables->whole
+      || box->n_rows != box->table->n_rows
+      || (plan->row_axis >= 0 && box->row != plan->part[plan->row_axis])
+      || plan->source_end - box->place->source < self->program->reach)
+    return FALSE;
+
+  MTL_KERNEL (run_program) (self->program, dest, box->place->source);
+  return TRUE;
+}
+
+#else
+
+#define has_program(self) FALSE
+#define run_program(self, box, dest) FALSE
+
+#endif
+
+/* Rows whose units are nearer than this are prefetched as a whole. */
+#define NEAR 256
+
+static void
+prefetch_row (const guint8 *source,
+              gsize         n,
+              gssize        step,
+              gsize         size)
+{
+  if (step <= -NEAR || step >= NEAR)
+    for (gsize i = 0; i < n; i++)
+      __builtin_prefetch ((gpointer) ((guintptr) source + i * (gsize) step));
+  else if (step < 0)
+    mtl_prefetch (source + (gssize) (n - 1) * step, n * (gsize) -step + size);
+  else
+    mtl_prefetch (source, n * (gsize) step + size);
+}
+
+/* Worth it if the source is not in the caches. */
+static void
+prefetch_box (const Box *self,
+              gsize      size)
+{
+  Place next = *self->place;
+
+  mtl_place_go_on (&next, 1);
+  for (gsize i = 0; i < self->n_rows; i++)
+    prefetch_row (next.source + self->table->source[i], self->row, self->source_step, size);
+}
+
+/* To a buffer, or to a destination that is one run. */
+static void
+gather_box (const Box *self,
+            guint8    *to,
+            gsize      size)
+{
+  const guint8 *source = self->place->source;
+
+  if (self->place->plan->prefetches)
+    prefetch_box (self, size);
+  if (self->row == 1 && self->is_in_order)
+    gather (to, source, self->table->source, self->n_rows, size);
+  else
+    copy_rows (&(const Rows) { to, source, self->is_in_order ? NULL : self->table->buffer,
+                               self->table->source, self->is_in_order ? self->row * size : size,
+                               self->n_rows, self->row, self->buffer_step * (gssize) size,
+                               self->source_step }, size);
+}
+
+static void
+scatter_box (const Box    *self,
+             const guint8 *from,
+             gsize         size)
+{
+  guint8 *dest = self->place->dest;
+  gint32 offsets[MTL_COPY_BOX_UNITS];
+
+  if (self->row == 1 && self->is_in_order)
+    {
+      scatter (dest, self->table->dest, from, self->n_rows, 1, size);
+      return;
+    }
+
+  for (gsize i = 0; i < self->n_rows; i++)
+    offsets[i] = (self->is_in_order ? i * self->row : (gsize) self->table->buffer[i]) * size;
+  copy_rows (&(const Rows) { dest, from, self->table->dest, offsets, 1, self->n_rows, self->row,
+                             self->dest_step, self->buffer_step * (gssize) size }, size);
+}
+
+/* Without a buffer between. */
+static void
+move_rows (const Box *self,
+           gsize      size)
+{
+  const Place *place = self->place;
+  const Table *table = self->table;
+
+  if (place->plan->prefetches)
+    prefetch_box (self, size);
+  if (self->row == 1)
+    move_units (place->dest, table->dest, place->source, table->source, self->n_rows, size);
+  else
+    copy_rows (&(const Rows) { place->dest, place->source, table->dest, table->source, 1,
+                               self->n_rows, self->row, self->dest_step, self->source_step },
+               size);
+}
+
+static void
+convert (const MtlCopyJob *job,
+         guint8           *dest,
+         const guint8     *source,
+         gsize             n)
+{
+  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
+}
+
+/* Units in a run of the destination. */
+static gsize
+get_run (const MtlCopyPlan *plan,
+         const Place       *place)
+{
+  gsize run = 1;
+
+  for (guint i = 0; i < plan->n_run; i++)
+    run *= mtl_place_get_extent (place, plan->run[i]);
+
+  return run;
+}
+
+/* Writes what is contiguous in the buffer. */
+static void
+put_box (const Box    *self,
+         const guint8 *from)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  gsize unit_size = plan->unit * plan->job.item_size;
+  gsize run = get_run (plan, self->place);
+  gsize n_rows = MAX (run / self->row, 1); /* in a run, if it has any */
+  guint8 *dest = self->place->dest;
+
+  if (plan->is_dense)
+    mtl_stream_row (dest, from, self->n_units * unit_size);
+  else if (run == 1)
+    scatter_box (self, from, unit_size);
+  else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
+    for (gsize i = 0; i < self->n_units / run; i++)
+      mtl_stream_row (dest + self->table->dest[i * n_rows], from + i * run * unit_size,
+                      run * unit_size);
+  else
+    scatter (dest, self->table->dest, from, self->n_units / run, n_rows, run * unit_size);
+}
+
+/* Runs that are long enough are converted one by one, without a buffer after that. */
+static gboolean
+convert_runs (const Box    *self,
+              const guint8 *from)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  gsize run = get_run (plan, self->place);
+  gsize n_rows = MAX (run / self->row, 1), n = run * plan->unit;
+
+  if (plan->job.streams || n < LONG_RUN || run < self->row)
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_units / run; i++)
+    convert (&plan->job, self->place->dest + self->table->dest[i * n_rows],
+             from + i * n * plan->job.source_size, n);
+  return TRUE;
+}
+
+static void
+copy_box (const Box       *self,
+          const Workspace *work,
+          guint8          *dest)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  gsize size = plan->unit_source_size;
+  guint8 *to = dest != NULL ? dest : work->gathered;
+
+  if (run_program (work, self, to))
+    {
+      if (dest == NULL)
+        put_box (self, to);
+    }
+  else if (dest == NULL && !plan->job.streams)
+    move_rows (self, size);
+  else
+    {
+      gather_box (self, to, size);
+      if (dest == NULL)
+        put_box (self, to);
+    }
+}
+
+static void
+convert_box (const Box       *self,
+             const Workspace *work,
+             guint8          *dest)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  gsize n = self->n_units * plan->unit;
+
+  if (!run_program (work, self, work->gathered))
+    gather_box (self, work->gathered, plan->unit_source_size);
+
+  if (dest != NULL)
+    convert (&plan->job, dest, work->gathered, n);
+  else if (plan->is_dense || !convert_runs (self, work->gathered))
+    {
+      convert (&plan->job, work->converted, work->gathered, n);
+      put_box (self, work->converted);
+    }
+}
+
+MTL_INLINE void
+move_box (const Workspace *work,
+          const Place     *place)
+{
+  const MtlCopyPlan *plan = work->plan;
+  Sink *sink = work->sink;
+  guint8 *dest = NULL; /* if the box is one run, and there is no need for a buffer */
+  Box box;
+
+  find_box (&box, work->tables, place);
+  if (sink != NULL)
+    dest = sink->buffer + sink->fill;
+  else if (plan->is_dense && !plan->job.streams)
+    dest = place->dest;
+
+  if (plan->job.convert != NULL)
+    convert_box (&box, work, dest);
+  else
+    copy_box (&box, work, dest);
+
+  if (sink != NULL)
+    mtl_sink_take (sink, box.n_units * plan->unit * plan->job.item_size);
+}
+
+static void
+move_all (const Workspace *work,
+          Place           *place,
+          gsize            n)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      move_box (work, place);
+      mtl_place_go_on (place, 1);
+    }
+}
+
+/* Functions of their own have the buffers, since small copies are faster without. */
+
+static void __attribute__ ((noinline))
+move_to_sink (Workspace *work,
+              Place     *place,
+              gsize      n)
+{
+  Sink sink;
+
+  mtl_sink_open (&sink, place->dest);
+  work->sink = &sink;
+  move_all (work, place, n);
+  mtl_sink_close (&sink);
+}
+
+static void __attribute__ ((noinline))
+move_by_buffers (Workspace *work,
+                 Place     *place,
+                 gsize      n)
+{
+  guint8 gathered[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
+  guint8 converted[MTL_COPY_BOX_BYTES + MTL_LINE] MTL_ALIGNED;
+
+  work->gathered = gathered;
+  work->converted = converted;
+  if (work->plan->job.streams && work->plan->is_contiguous && work->plan->is_dense)
+    move_to_sink (work, place, n);
+  else
+    move_all (work, place, n);
+}
+
+static void
+move (Workspace *work,
+      Place     *place,
+      gsize      n)
+{
+  const MtlCopyPlan *plan = work->plan;
+
+  if (plan->job.convert != NULL || plan->job.streams || has_program (work))
+    move_by_buffers (work, place, n);
+  else
+    move_all (work, place, n);
+}
+
+#if MTL_COPY_PROGRAM_WIDTH > 0
+static void __attribute__ ((noinline))
+move_by_program (Workspace *work,
+                 Place     *place,
+                 gsize      n)
+{
+  Program program;
+
+  if (compile_program (&program, work->plan, &work->tables->whole, n))
+    {
+      __atomic_add_fetch (&mtl_copy_n_programs, 1, __ATOMIC_RELAXED);
+      work->program = &program;
+    }
+  move (work, place, n);
+}
+#endif
+
+void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
+                         gsize              first,
+                         gsize              n);
+
+void
+MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
+                    gsize              first,
+                    gsize              n)
+{
+  gsize parts[MTL_COPY_BOX_AXES];
+  Tables tables;
+  Workspace work = { .plan = plan, .tables = &tables };
+  Place place;
+
+  for (guint i = 0; i < plan->n_inner; i++)
+    parts[i] = plan->part[plan->inner[i]];
+  fill_table (&tables.whole, plan, parts);
+  memset (tables.edge.extents, 0, sizeof tables.edge.extents);
+  mtl_place_go_to (&place, plan, first);
+
+#if MTL_COPY_PROGRAM_WIDTH > 0
+  if (may_have_program (plan, n))
+    {
+      move_by_program (&work, &place, n);
+      return;
+    }
+#endif
+
+  move (&work, &place, n);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-copy-plan-private.h"
+
+G_BEGIN_DECLS
+
+/* Shared by the files that make plans. */
+
+#define MTL_COPY_LINE 64
+
+static inline gsize
+mtl_copy_magnitude (gssize step)
+{
+  return step < 0 ? -(gsize) step : (gsize) step;
+}
+
+static inline gsize
+mtl_copy_multiply_up_to_max (gsize a,
+                             gsize b)
+{
+  gsize product;
+
+  return __builtin_mul_overflow (a, b, &product) ? G_MAXSIZE : product;
+}
+
+static inline gsize
+mtl_copy_divide_up (gsize a,
+                    gsize b)
+{
+  return (a - 1) / b + 1;
+}
+
+static inline gboolean
+mtl_copy_is_power_up_to_16 (gsize size)
+{
+  return size <= 16 && (size & (size - 1)) == 0;
+}
+
+static inline void
+mtl_copy_flip_axis (MtlCopyPlan *self,
+                    MtlCopyAxis *axis)
+{
+  self->job.dest += (gssize) (axis->extent - 1) * axis->dest_step;
+  self->job.source += (gssize) (axis->extent - 1) * axis->source_step;
+  axis->dest_step = -axis->dest_step;
+  axis->source_step = -axis->source_step;
+}
+
+/* From mtl-copy-plan-boxes.c: returns FALSE if another kernel is better. All axes are
+ * outer ones, sorted and merged. */
+gboolean mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
+                                     const MtlCopyKernels *kernels);
+
+G_END_DECLS

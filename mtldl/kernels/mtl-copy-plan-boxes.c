@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-plan-axes-private.h"
+
+#include <string.h>
+
+/* A conversion takes as many elements at once as make its overhead small, a copy as
+ * many bytes. */
+#define CONVERTED_AT_ONCE 512
+#define COPIED_AT_ONCE 2048
+
+/* Units further apart than this are better visited in another order. */
+#define FAR 256
+
+/* A copy of so many bytes is not in the caches. */
+#define MANY_BYTES (4 * 1024 * 1024)
+
+/* Rows of so many elements are converted one by one. */
+#define LONG_CONVERTED_ROW 128
+
+/* Rows of tiles of fewer bytes continue along other axes. */
+#define SHORT_ROW 256
+
+/* Copies of fewer elements are faster by loops. */
+#define LEAST_ELEMENTS 32
+
+/* Lines of the source that are visited again are still in the L1 cache after this many
+ * other bytes. */
+#define NEAR (24 * 1024)
+
+/* Units of 3, 6 or 12 bytes that are contiguous along one axis in the source, and along
+ * another in the destination, have a kernel. There are n_axes of them. */
+static gboolean
+are_triples (const MtlCopyPlan *self,
+             gsize              unit,
+             guint              n_axes)
+{
+  const MtlCopyAxis *next = &self->axes[n_axes - 1];
+
+  if ((unit != 3 && unit != 6 && unit != 12) || next->extent < 16
+      || next->dest_step != (gssize) unit)
+    return FALSE;
+
+  for (guint i = 0; i + 1 < n_axes; i++)
+    if (mtl_copy_magnitude (self->axes[i].source_step) == unit && self->axes[i].extent >= 16)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Whether units of so many bytes, contiguous on both sides, have a better kernel: it goes
+ * from one to the next in the destination, which is also the next in the source. */
+static gboolean
+are_rows_better (const MtlCopyPlan *self,
+                 gsize              unit)
+{
+  const MtlCopyAxis *next = &self->axes[self->n_outer - 2];
+  gsize step = mtl_copy_magnitude (next->source_step);
+
+  if (unit >= 128 || unit % MTL_COPY_LINE == 0 || are_triples (self, unit, self->n_outer - 1))
+    return TRUE;
+  if (unit <= 16 && (mtl_copy_is_power_up_to_16 (unit) || next->dest_step != (gssize) unit
+                     || next->extent < 64))
+    return FALSE;
+
+  for (guint i = 0; i + 2 < self->n_outer; i++)
+    {
+      gsize other = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (other > 0 && other < step)
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+/* Whether there is a kernel for the steps along the last axis, or a copy is so small
+ * that tables do not pay off. */
+static gboolean
+are_loops_better (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gssize size = self->job.item_size, n = last->source_step / size;
+
+  if ((last->extent >= 16 && self->n_bytes <= 8192) || are_triples (self, size, self->n_outer))
+    return TRUE;
+
+  return size <= 8 && last->dest_step == size && n * size == last->source_step
+         && n >= -1 && n <= 4 && last->extent >= (self->job.streams ? 16 : 64);
+}
+
+static gboolean
+is_for_boxes (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize size = self->job.item_size, source_size = self->job.source_size;
+
+  if (MAX (size, source_size) > 256 || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))
+    return FALSE;
+
+  if (last->dest_step == (gssize) size && last->source_step == (gssize) source_size)
+    return self->n_outer > 1
+           && (self->job.convert != NULL ? last->extent < LONG_CONVERTED_ROW
+                                         : !are_rows_better (self, last->extent * size));
+
+  return self->job.convert != NULL || !are_loops_better (self);
+}
+
+/* Whether each element of the source is repeated, in long enough runs. */
+static gboolean
+is_broadcast (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize size = self->job.item_size;
+
+  return self->job.convert == NULL && last->source_step == 0
+         && last->dest_step == (gssize) size && size <= 64 && last->extent * size >= 32;
+}
+
+static void
+reverse_axes (MtlCopyPlan *self)
+{
+  for (guint i = 0; i < self->n_axes / 2; i++)
+    {
+      MtlCopyAxis axis = self->axes[i];
+
+      self->axes[i] = self->axes[self->n_axes - 1 - i];
+      self->axes[self->n_axes - 1 - i] = axis;
+    }
+}
+
+/* The most units along an axis if offsets have 32 bits, besides others of `span` bytes. */
+static gsize
+get_most_units (const MtlCopyAxis *axis,
+                gsize              span)
+{
+  gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
+  gsize left = G_MAXINT32 - MIN (span, G_MAXINT32);
+
+  if (step < left / MTL_COPY_TILE_ITEMS)
+    return MTL_COPY_TILE_ITEMS;
+
+  return left / MAX (step, 1) + 1;
+}
+
+static gsize
+get_span (const MtlCopyAxis *axis,
+          gsize              n_units)
+{
+  gsize step = MAX (mtl_copy_magnitude (axis->source_step), mtl_copy_magnitude (axis->dest_step));
+
+  return (n_units - 1) * step;
+}
+
+static gsize
+get_span_of_parts (const MtlCopyPlan *self,
+                   guint              without)
+{
+  gsize span = 0;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (i != without)
+      span += get_span (&self->axes[i], self->part[i]);
+
+  return span;
+}
+
+/* Lets a box have about `wanted` units along an axis, in even parts. */
+static void
+grow (MtlCopyPlan *self,
+      guint        i,
+      gsize        wanted,
+      gsize       *n_units,
+      gsize        max_units)
+{
+  gsize others = self->part[i] > 1 ? *n_units / self->part[i] : *n_units;
+  gsize extent = self->axes[i].extent;
+  gsize part = MIN (extent, wanted);
+
+  if (others * part > max_units)
+    part = max_units / others;
+  part = MIN (part, get_most_units (&self->axes[i], get_span_of_parts (self, i)));
+  if (part <= self->part[i])
+    return;
+
+  if (part < extent)
+    part = mtl_copy_divide_up (extent, mtl_copy_divide_up (extent, part));
+  self->part[i] = part;
+  *n_units = others * part;
+}
+
+/* The axis along which the source moves least, within a line, or -1. */
+static int
+find_near_axis (const MtlCopyPlan *self)
+{
+  int found = -1;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (step > 0 && step < MTL_COPY_LINE
+          && (found < 0 || step < mtl_copy_magnitude (self->axes[found].source_step)))
+        found = i;
+    }
+
+  return found;
+}
+
+/* The bytes of the lines of the source that are visited before the same lines are
+ * visited again, along that axis. */
+static gsize
+get_bytes_between (const MtlCopyPlan *self,
+                   guint              axis)
+{
+  gsize bytes = MTL_COPY_LINE;
+
+  for (guint i = 0; i < axis; i++)
+    if (mtl_copy_magnitude (self->axes[i].source_step) >= MTL_COPY_LINE)
+      bytes = mtl_copy_multiply_up_to_max (bytes, self->axes[i].extent);
+
+  return bytes;
+}
+
+static void
+choose_parts (MtlCopyPlan *self)
+{
+  gsize source_size = self->unit_source_size, dest_size = self->unit * self->job.item_size;
+  gsize largest = MAX (source_size, dest_size);
+  gsize max_units = CLAMP (MTL_COPY_BOX_BYTES / largest, 1, MTL_COPY_BOX_UNITS);
+  gsize wanted = self->job.convert == NULL ? mtl_copy_divide_up (COPIED_AT_ONCE, dest_size)
+                 : self->unit > 1          ? mtl_copy_divide_up (CONVERTED_AT_ONCE, self->unit)
+                                           : CONVERTED_AT_ONCE;
+  int near_axis = find_near_axis (self);
+  gsize n_units = 1, n_below = 1;
+  gboolean is_blocked;
+  guint n_first = 0;
+
+  wanted = MIN (MIN (wanted, max_units), CONVERTED_AT_ONCE);
+  for (; n_first < self->n_axes && n_below < wanted; n_first++)
+    n_below = mtl_copy_multiply_up_to_max (n_below, self->axes[n_first].extent);
+
+  is_blocked = near_axis >= (int) n_first && get_bytes_between (self, near_axis) > NEAR;
+  if (is_blocked)
+    wanted = MIN (wanted, mtl_copy_divide_up (4 * MTL_COPY_LINE, dest_size));
+
+  for (guint i = 0; i < self->n_axes; i++)
+    self->part[i] = 1;
+  for (guint i = 0; i < self->n_axes && n_units < wanted - wanted / 4; i++)
+    grow (self, i, mtl_copy_divide_up (wanted, n_units), &n_units, MIN (2 * wanted, max_units));
+
+  if (near_axis >= 0)
+    {
+      gsize step = mtl_copy_magnitude (self->axes[near_axis].source_step);
+      gsize part = self->part[near_axis], per_line = mtl_copy_divide_up (MTL_COPY_LINE, step);
+
+      if (is_blocked || (part < self->axes[near_axis].extent && part * step < MTL_COPY_LINE))
+        grow (self, near_axis,
+              MAX (per_line, mtl_copy_divide_up (CONVERTED_AT_ONCE, n_units / part)), &n_units,
+              max_units);
+      if (self->prefetches && mtl_copy_magnitude (self->axes[0].source_step) >= FAR)
+        grow (self, near_axis, mtl_copy_divide_up (max_units, n_units / self->part[near_axis]),
+              &n_units, max_units);
+    }
+}
+
+/* Fewer units than this make no row of their own. */
+#define LEAST_ROW 8
+
+/* The axis along which units are moved in a loop: the first one, or where its units are
+ * far apart in the source, that along which they are nearest. */
+static int
+find_loop_axis (const MtlCopyPlan *self)
+{
+  gsize step = mtl_copy_magnitude (self->axes[0].source_step);
+  int found = self->part[0] >= LEAST_ROW ? 0 : -1;
+
+  if (step <= FAR || (!self->is_dense && self->n_run > 0))
+    return found;
+
+  for (guint i = 1; i < self->n_axes; i++)
+    {
+      gsize other = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (self->part[i] >= LEAST_ROW && other > 0 && other < step / 4)
+        {
+          found = i;
+          step = other;
+        }
+    }
+
+  return found;
+}
+
+/* Lists the axes of a box. */
+static void
+list_inner_axes (MtlCopyPlan *self)
+{
+  gssize run = self->unit * self->job.item_size;
+  gboolean is_run = TRUE;
+
+  self->n_inner = self->n_run = 0;
+  self->is_dense = self->is_contiguous = TRUE;
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      const MtlCopyAxis *axis = &self->axes[i];
+      gboolean goes_on = axis->dest_step == run;
+
+      self->is_contiguous = self->is_contiguous && goes_on;
+      run *= axis->extent;
+      if (self->part[i] > 1)
+        {
+          is_run = is_run && goes_on;
+          self->is_dense = self->is_dense && is_run;
+          if (is_run)
+            self->run[self->n_run++] = i;
+          self->inner[self->n_inner++] = i;
+        }
+      is_run = is_run && self->part[i] == axis->extent;
+    }
+  self->row_axis = self->n_axes > 0 ? find_loop_axis (self) : -1;
+}
+
+/* Items of a tile that are one run in the destination: along several axes if these are
+ * short. Returns how many axes. */
+static guint
+find_items (const MtlCopyPlan *self,
+            guint              row_axis,
+            gsize              most,
+            gsize             *n_items)
+{
+  gsize span;
+  guint n = 1;
+
+  *n_items = MIN (self->axes[0].extent, most);
+  span = get_span (&self->axes[0], *n_items);
+  if (*n_items < self->axes[0].extent)
+    return n;
+
+  while (n < row_axis && n < MTL_COPY_BOX_AXES && *n_items * self->job.item_size < SHORT_ROW
+         && self->axes[n].dest_step == (gssize) (*n_items * self->job.item_size)
+         && *n_items * self->axes[n].extent <= most
+         && self->axes[n].extent <= get_most_units (&self->axes[n], span))
+    {
+      span += get_span (&self->axes[n], self->axes[n].extent);
+      *n_items *= self->axes[n++].extent;
+    }
+
+  return n;
+}
+
+/* The axis along which the source is contiguous, or -1. */
+static int
+find_row_axis (const MtlCopyPlan *self)
+{
+  for (guint i = 1; i < self->n_axes; i++)
+    if (mtl_copy_magnitude (self->axes[i].source_step) == self->job.source_size)
+      return i;
+
+  return -1;
+}
+
+/* Nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of the size of
+ * an element, of an element that is loaded by its offset, of a block, and of a call
+ * that converts. */
+static const double square_costs[] = { 16, 6, 2.2, 0.9, 0.3 };
+static const double item_costs[] = { 0.3, 0.3, 0.3, 0.3, 0.5 };
+#define BLOCK_COST 20
+#define CALL_COST 8
+
+static gboolean
+is_for_tiles (const MtlCopyPlan *self,
+              gsize              n_items,
+              gsize              n_rows)
+{
+  guint log2_size = __builtin_ctz (self->job.source_size), log2_n = 4 - log2_size;
+  gsize n = 1 << log2_n;
+  double squares = (double) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
+  double cost = squares * square_costs[log2_size] + BLOCK_COST;
+
+  if (self->job.convert != NULL)
+    cost += CALL_COST * n_rows;
+  return n_items >= n && n_rows >= n && cost < (double) n_items * n_rows * item_costs[log2_size];
+}
+
+/* All, or parts of about the same size that are whole lines if they can be. */
+static gsize
+get_even_part (gsize extent,
+               gsize most)
+{
+  gsize even;
+
+  if (extent <= most)
+    return extent;
+
+  even = mtl_copy_divide_up (extent, mtl_copy_divide_up (extent, most));
+  return MIN (mtl_copy_divide_up (even, MTL_COPY_LINE) * MTL_COPY_LINE, most);
+}
+
+/* Reads the source in order. Streamed lines can be written in any order. */
+static void
+sort_by_source (MtlCopyPlan *self,
+                guint        first)
+{
+  for (guint i = first + 1; i < self->n_axes; i++)
+    for (guint k = i; k > first; k--)
+      {
+        MtlCopyAxis *inner = &self->axes[k - 1], *outer = &self->axes[k], axis = *inner;
+
+        if (mtl_copy_magnitude (inner->source_step) <= mtl_copy_magnitude (outer->source_step))
+          break;
+        *inner = *outer;
+        *outer = axis;
+      }
+}
+
+static void
+choose_parts_of_tiles (MtlCopyPlan *self,
+                       guint        row_axis,
+                       guint        n,
+                       gsize        n_items,
+                       gsize        most)
+{
+  MtlCopyAxis rows = self->axes[row_axis];
+  gsize line = MTL_COPY_LINE / self->job.source_size, at_once;
+
+  memmove (self->axes + 1, self->axes, row_axis * sizeof rows);
+  self->axes[0] = rows;
+  for (guint i = 1; i < self->n_axes; i++)
+    self->part[i] = i <= n ? self->axes[i].extent : 1;
+  if (n == 1)
+    self->part[1] = n_items = get_even_part (self->axes[1].extent, most);
+
+  self->part[0] = rows.extent;
+  if (self->n_bytes > mtl_copy_slice_size)
+    {
+      at_once = mtl_copy_slice_size / (n_items * self->job.item_size);
+      self->part[0] = MIN (MAX (at_once / line * line, line), rows.extent);
+    }
+  if (self->job.streams && self->job.convert == NULL)
+    sort_by_source (self, n + 1);
+}
+
+/* Whether the destination of all boxes is one run. */
+static gboolean
+is_dense_after (const MtlCopyPlan *self,
+                guint              n)
+{
+  gssize run = self->job.item_size;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint axis = i < n - 1 ? i + 1 : 0;
+
+      if (self->axes[axis].dest_step != run)
+        return FALSE;
+      run *= self->axes[axis].extent;
+    }
+  for (guint i = n; i < self->n_axes; i++)
+    {
+      if (self->axes[i].dest_step != run)
+        return FALSE;
+      run *= self->axes[i].extent;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+choose_tiles (MtlCopyPlan          *self,
+              const MtlCopyKernels *kernels)
+{
+  gsize size = self->job.source_size, n_items;
+  gsize most = self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
+  int row_axis;
+  guint n;
+
+  if (kernels->tiles == NULL || !mtl_copy_is_power_up_to_16 (size) || self->n_axes < 2
+      || self->axes[0].dest_step != (gssize) self->job.item_size
+      || mtl_copy_magnitude (self->axes[0].source_step) == size)
+    return FALSE;
+
+  row_axis = find_row_axis (self);
+  most = MIN (most, get_most_units (&self->axes[0], 0));
+  if (row_axis < 0)
+    return FALSE;
+
+  n = find_items (self, row_axis, most, &n_items);
+  if (!is_for_tiles (self, n_items, self->axes[row_axis].extent))
+    return FALSE;
+
+  if (self->axes[row_axis].source_step < 0)
+    mtl_copy_flip_axis (self, &self->axes[row_axis]);
+  choose_parts_of_tiles (self, row_axis, n, n_items, most);
+  self->n_inner = n;
+  self->is_contiguous = row_axis == (int) n && self->part[1] == self->axes[1].extent
+                        && is_dense_after (self, n + 1);
+  self->boxes = kernels->tiles;
+  return TRUE;
+}
+
+/* Elements that are contiguous on both sides become one unit. */
+static void
+join_units (MtlCopyPlan *self)
+{
+  const MtlCopyAxis *first = &self->axes[0];
+
+  if (self->n_axes > 1 && first->dest_step == (gssize) self->job.item_size
+      && first->source_step == (gssize) self->job.source_size
+      && first->extent * MAX (self->job.item_size, self->job.source_size) <= 4096)
+    {
+      self->unit = first->extent;
+      self->n_axes--;
+      memmove (self->axes, self->axes + 1, self->n_axes * sizeof self->axes[0]);
+    }
+  self->unit_source_size = self->unit * self->job.source_size;
+}
+
+static gsize
+count_boxes (const MtlCopyPlan *self)
+{
+  gsize n = 1;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (self->part[i] < self->axes[i].extent)
+      n *= mtl_copy_divide_up (self->axes[i].extent, self->part[i]);
+
+  return n;
+}
+
+static gsize
+count_bytes_of_box (const MtlCopyPlan *self)
+{
+  gsize n = self->unit * self->job.item_size;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    n *= self->part[i];
+
+  return n;
+}
+
+static const guint8 *
+find_source_end (const MtlCopyPlan *self)
+{
+  const guint8 *end = self->job.source + self->unit_source_size;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (self->axes[i].source_step > 0)
+      end += (gssize) (self->axes[i].extent - 1) * self->axes[i].source_step;
+
+  return end;
+}
+
+/* Whether the source is beyond the caches and not read in order, which the machine would
+ * notice itself. */
+static gboolean
+is_worth_prefetching (const MtlCopyPlan *self)
+{
+  if (self->n_bytes < MANY_BYTES
+      && self->n_bytes * self->job.source_size < MANY_BYTES * self->job.item_size)
+    return FALSE;
+
+  for (guint i = 1; i < self->n_axes; i++)
+    if (mtl_copy_magnitude (self->axes[i].source_step)
+        < mtl_copy_magnitude (self->axes[i - 1].source_step))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Lines are not streamed if they would have to be completed by several boxes. */
+static gboolean
+is_worth_streaming (const MtlCopyPlan *self)
+{
+  gsize run = self->unit * self->job.item_size;
+
+  for (guint i = 0; i < self->n_run; i++)
+    run *= self->part[self->run[i]];
+
+  return run >= MTL_COPY_STREAMED_RUN;
+}
+
+gboolean
+mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
+                            const MtlCopyKernels *kernels)
+{
+  if (is_broadcast (self))
+    return FALSE;
+
+  self->unit = 1;
+  self->n_axes = self->n_outer;
+  reverse_axes (self);
+  if (!choose_tiles (self, kernels))
+    {
+      reverse_axes (self);
+      if (!is_for_boxes (self))
+        return FALSE;
+      reverse_axes (self);
+      join_units (self);
+      self->prefetches = is_worth_prefetching (self);
+      choose_parts (self);
+      list_inner_axes (self);
+      self->boxes = kernels->boxes;
+      if (self->job.streams && !is_worth_streaming (self))
+        {
+          self->job.streams = FALSE;
+          self->fence = NULL;
+        }
+    }
+  self->unit_source_size = self->unit * self->job.source_size;
+  self->source_end = find_source_end (self);
+  self->n_jobs = count_boxes (self);
+  self->jobs_per_slice = self->n_jobs;
+  if (self->n_bytes > mtl_copy_slice_size)
+    self->jobs_per_slice = MAX (mtl_copy_slice_size / count_bytes_of_box (self), 1);
+  self->n_pieces = 1;
+  return TRUE;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-box-private.h"
+
+/* Elements of 1, 2, 4, 8 or 16 bytes that are contiguous along the first axis in the
+ * source, the rows, and along others in the destination, the items. A table has the
+ * offsets of the items, so that it makes no difference over how many axes they
+ * spread. Boxes next to each other along the rows become one block. */
+
+#if MTL_COPY_WIDTH > 0
+
+/* A line after each row, so that rows do not compete for the same sets of the cache. */
+#define BUFFER_SIZE (MTL_LINE * (MTL_COPY_CONVERTED_ITEMS + 2 * MTL_LINE))
+
+static void
+fill_table (const MtlCopyPlan *plan,
+            gint32            *offsets)
+{
+  gsize extents[MTL_COPY_BOX_AXES];
+  gssize steps[MTL_COPY_BOX_AXES];
+
+  for (guint i = 0; i < plan->n_inner; i++)
+    {
+      extents[i] = plan->part[1 + i];
+      steps[i] = plan->axes[1 + i].source_step;
+    }
+  mtl_fill_offsets (offsets, extents, steps, plan->n_inner);
+}
+
+/* Several axes of items are always whole. */
+static gsize
+count_items (const Place *place)
+{
+  gsize n = 1;
+
+  for (guint i = 0; i < place->plan->n_inner; i++)
+    n *= mtl_place_get_extent (place, 1 + i);
+
+  return n;
+}
+
+/* Takes as many of the n boxes as are next to each other, and returns how many. Goes to
+ * the box after them. */
+static gsize
+take_block (Place        *place,
+            gsize         n,
+            const gint32 *offsets,
+            MtlCopyBlock *block)
+{
+  const MtlCopyPlan *plan = place->plan;
+  const MtlCopyAxis *rows = &plan->axes[0];
+  gsize n_left = rows->extent - place->index[0];
+  gsize n_taken = n > 1 ? MIN (n, (n_left - 1) / plan->part[0] + 1) : 1;
+
+  *block = (MtlCopyBlock) {
+    .dest = place->dest,
+    .source = place->source,
+    .offsets = offsets,
+    .n_items = count_items (place),
+    .n_rows = MIN (n_taken * plan->part[0], n_left),
+    .dest_step = rows->dest_step,
+  };
+  mtl_place_go_on (place, n_taken);
+  if (n_taken < n)
+    block->next_source = place->source;
+  return n_taken;
+}
+
+static void
+convert (const MtlCopyPlan *plan,
+         guint8            *dest,
+         const guint8      *source,
+         gsize              n)
+{
+  const MtlCopyJob *job = &plan->job;
+
+  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
+}
+
+typedef struct
+{
+  guint8 gathered[BUFFER_SIZE] MTL_ALIGNED;
+  guint8 converted[MTL_COPY_CONVERTED_ITEMS * 16] MTL_ALIGNED;
+  Sink sink;
+} Buffers;
+
+static void
+put_row (const MtlCopyPlan *plan,
+         guint8            *dest,
+         const guint8      *row,
+         gsize              n,
+         Buffers           *buffers)
+{
+  gsize n_bytes = n * plan->job.item_size;
+
+  if (!plan->job.streams)
+    convert (plan, dest, row, n);
+  else if (plan->is_contiguous)
+    {
+      convert (plan, buffers->sink.buffer + buffers->sink.fill, row, n);
+      mtl_sink_take (&buffers->sink, n_bytes);
+    }
+  else
+    {
+      convert (plan, buffers->converted, row, n);
+      mtl_stream_row (dest, buffers->converted, n_bytes);
+    }
+}
+
+/* A line of the source at a time. */
+static void
+convert_block (const MtlCopyPlan  *plan,
+               const MtlCopyBlock *block,
+               Buffers            *buffers)
+{
+  gsize size = plan->job.source_size;
+  gsize pitch = (block->n_items * size + MTL_LINE - 1) / MTL_LINE * MTL_LINE + MTL_LINE;
+
+  for (gsize row = 0; row < block->n_rows; row += MTL_LINE / size)
+    {
+      gboolean is_last = row + MTL_LINE / size >= block->n_rows;
+      MtlCopyBlock line = *block;
+
+      line.dest = buffers->gathered;
+      line.dest_step = pitch;
+      line.source += row * size;
+      line.next_source = is_last ? block->next_source : line.source + MTL_LINE;
+      line.n_rows = MIN (block->n_rows - row, MTL_LINE / size);
+      MTL_KERNEL (transpose) (&line, size, FALSE);
+      for (gsize i = 0; i < line.n_rows; i++)
+        put_row (plan, block->dest + (gssize) (row + i) * block->dest_step,
+                 buffers->gathered + i * pitch, block->n_items, buffers);
+    }
+}
+
+static void __attribute__ ((noinline))
+convert_tiles (Place        *place,
+               const gint32 *offsets,
+               gsize         n)
+{
+  const MtlCopyPlan *plan = place->plan;
+  Buffers buffers;
+  gboolean sinks = plan->job.streams && plan->is_contiguous;
+
+  if (sinks)
+    mtl_sink_open (&buffers.sink, place->dest);
+  while (n > 0)
+    {
+      MtlCopyBlock block;
+
+      n -= take_block (place, n, offsets, &block);
+      convert_block (plan, &block, &buffers);
+    }
+  if (sinks)
+    mtl_sink_close (&buffers.sink);
+}
+
+void MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
+                         gsize              first,
+                         gsize              n);
+
+void
+MTL_KERNEL (tiles) (const MtlCopyPlan *plan,
+                    gsize              first,
+                    gsize              n)
+{
+  gint32 offsets[MTL_COPY_TILE_ITEMS];
+  Place place;
+
+  fill_table (plan, offsets);
+  mtl_place_go_to (&place, plan, first);
+  if (plan->job.convert != NULL)
+    {
+      convert_tiles (&place, offsets, n);
+      return;
+    }
+
+  while (n > 0)
+    {
+      MtlCopyBlock block;
+
+      n -= take_block (&place, n, offsets, &block);
+      if (plan->job.streams)
+        block.n_source_rows = block.n_rows;
+      MTL_KERNEL (transpose) (&block, plan->job.item_size, plan->job.streams);
+    }
+}
+
+#endif
