@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-gsize mtl_copy_streaming_threshold;
-gsize mtl_copy_slice_size = 512 * 1024;
-
 /* A run of at least this many bytes is divided by itself, and streamed page by page. */
 #define LONG_RUN (64 * 1024)
 

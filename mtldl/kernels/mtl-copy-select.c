@@ -117,8 +117,6 @@ get_streaming_threshold (void)
   return threshold;
 }
 
-gsize mtl_copy_n_programs;
-
 const MtlCopyMachine *
 mtl_copy_machine_get (void)
 {

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-copy-plan-private.h"
+
+/* What tests change, and what they read. */
+
+gsize mtl_copy_streaming_threshold;
+gsize mtl_copy_slice_size = 512 * 1024;
+gsize mtl_copy_n_programs;
