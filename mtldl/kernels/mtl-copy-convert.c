@@ -7,14 +7,6 @@
 /* Elements that are converted: gives rows of them to a function, or pieces of rows if
  * that reads or writes less memory. Costs a call for each piece. */
 
-/* Along one axis in the destination and another in the source: blocks of lines on
- * both sides. */
-#define BLOCK 64
-
-/* Rows of fewer elements are short, and as many of them are converted at once. */
-#define FEW 16
-#define ACROSS 256
-
 /* Streamed data are converted within the L1 cache, in pieces of this many bytes on
  * the larger side, but in whole groups of lines. While one group is streamed, the
  * following lines are prefetched, since a conversion would wait for them. */
@@ -75,43 +67,6 @@ convert_rows (const MtlCopyJob *job)
         job->convert (dest, source, items->extent, items->dest_step, items->source_step,
                       job->convert_data);
     }
-}
-
-/* Rows of few elements, as of the channels of pixels, are not worth a call each: goes
- * across them. */
-static void
-convert_across (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-
-  for (gsize i = 0; i < rows->extent; i += ACROSS)
-    for (gsize j = 0; j < items->extent; j++)
-      job->convert (job->dest + (gssize) i * rows->dest_step + (gssize) j * items->dest_step,
-                    job->source + (gssize) i * rows->source_step
-                      + (gssize) j * items->source_step,
-                    MIN (rows->extent - i, ACROSS), rows->dest_step, rows->source_step,
-                    job->convert_data);
-}
-
-static void
-convert_blocks (const MtlCopyJob *job)
-{
-  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-
-  if (items->extent < FEW && rows->extent > items->extent)
-    {
-      convert_across (job);
-      return;
-    }
-
-  for (gsize j = 0; j < items->extent; j += BLOCK)
-    for (gsize i = 0; i < rows->extent; i += BLOCK)
-      for (gsize k = i; k < MIN (rows->extent, i + BLOCK); k++)
-        job->convert (job->dest + (gssize) k * rows->dest_step + (gssize) j * items->dest_step,
-                      job->source + (gssize) k * rows->source_step
-                        + (gssize) j * items->source_step,
-                      MIN (items->extent - j, BLOCK), items->dest_step, items->source_step,
-                      job->convert_data);
 }
 
 #if MTL_COPY_WIDTH > 0
@@ -245,12 +200,6 @@ void MTL_KERNEL (convert) (const MtlCopyJob *job);
 void
 MTL_KERNEL (convert) (const MtlCopyJob *job)
 {
-  if (convert_pixels (job))
-    return;
-
-  if (job->axes[0].extent > 1
-      && ABS (job->axes[0].source_step) < ABS (job->axes[1].source_step))
-    convert_blocks (job);
-  else
+  if (!convert_pixels (job))
     convert_rows (job);
 }

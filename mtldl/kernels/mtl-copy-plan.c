@@ -13,8 +13,9 @@
  * assembled first, unless they are whole cache lines. */
 #define LONG_ROW 256
 
-/* Kernels for channels are worth it from so many bytes. */
+/* Kernels for channels are worth it from so many bytes, or pixels if they convert. */
 #define LEAST_PICTURE 16384
+#define LEAST_PIXELS 64
 
 /* A job is divided at multiples of this many elements: whole tiles of all kernels,
  * and whole lines. */
@@ -343,6 +344,33 @@ choose_kernel (MtlCopyPlan          *self,
     choose_strided (self, kernels, source_axis);
 }
 
+/* Whether the kernel for conversions has pixels of channels that are interleaved on one
+ * side and in planes on the other. */
+static gboolean
+is_converted_picture (const MtlCopyPlan    *self,
+                      const MtlCopyKernels *kernels)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1], *other;
+  gssize size = self->job.item_size, source_size = self->job.source_size;
+  gssize n_channels = last->source_step / source_size;
+  int source_axis = find_source_axis (self);
+
+  if (kernels->interleave == NULL || source_axis < 0 || source_axis == (int) self->n_outer - 1)
+    return FALSE;
+
+  other = &self->axes[source_axis];
+  if (other->source_step != source_size || last->dest_step != size)
+    return FALSE;
+
+  if (size <= 8 && mtl_copy_is_power_up_to_16 (size) && last->extent <= 4
+      && other->dest_step == (gssize) last->extent * size)
+    return other->extent >= LEAST_PIXELS;
+
+  return source_size <= 8 && mtl_copy_is_power_up_to_16 (source_size) && n_channels >= 2
+         && n_channels <= 4 && last->source_step == n_channels * source_size
+         && other->extent <= (gsize) n_channels && last->extent >= LEAST_PIXELS;
+}
+
 static void
 choose_conversion (MtlCopyPlan          *self,
                    const MtlCopyKernels *kernels)
@@ -491,6 +519,12 @@ init (MtlCopyPlan          *self,
   if (request->convert == NULL && self->n_bytes >= LEAST_PICTURE
       && (choose_interleave (self, kernels) || choose_swap (self, kernels)))
     {
+      cut_into_slices (self);
+      return;
+    }
+  if (request->convert != NULL && is_converted_picture (self, kernels))
+    {
+      choose_conversion (self, kernels);
       cut_into_slices (self);
       return;
     }
