@@ -123,8 +123,11 @@ convert (const MtlStrided  *dest,
   else
     mtl_conversion_init (&conversion, dest->type, source->type);
   request = get_request (dest, source, NULL);
-  request.convert = mtl_conversion_run;
-  request.convert_data = &conversion;
+  if (conversion.n_steps > 0 || request.dest_size != request.source_size)
+    {
+      request.convert = mtl_conversion_run;
+      request.convert_data = &conversion;
+    }
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
 
