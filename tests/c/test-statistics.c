@@ -110,7 +110,7 @@ get_tolerance (void)
 {
   volatile long double one = 1;
 
-  return one + 0x1p-60L != one ? 1e-14L : 1e-12L;
+  return one + 0x1p-60L != one ? 1e-14L : 1e-11L;
 }
 
 static void

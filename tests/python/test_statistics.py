@@ -27,6 +27,11 @@ def random_array(rng, name, shape):
     return array.astype(dtype) if name != "bool" else array > 3
 
 
+# In valgrind, long double is no wider than double, so that what is expected is rounded as often as
+# there are elements.
+IS_WIDE = np.longdouble(1) + np.longdouble(2)**-60 != 1
+
+
 def mean_and_deviation(finite):
     if finite.dtype.kind == "c":
         first, wide = 0, finite.astype(np.clongdouble)
@@ -53,8 +58,10 @@ def check(array, statistics):
         assert statistics.maximum == finite.max().item()
         assert type(statistics.minimum) is type(finite.min().item())
     mean, deviation = mean_and_deviation(finite)
-    assert abs(statistics.mean - mean) <= 1e-14 * max(abs(mean), deviation)
-    assert abs(statistics.deviation - deviation) <= 1e-14 * deviation
+    scale = max(abs(mean), deviation)
+    assert abs(statistics.mean - mean) <= (1e-14 if IS_WIDE else 1e-11) * scale
+    assert abs(statistics.deviation - deviation) <= (1e-14 * deviation if IS_WIDE
+                                                     else 1e-11 * scale)
 
 
 @pytest.mark.any_memory
