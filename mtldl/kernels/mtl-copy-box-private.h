@@ -102,6 +102,16 @@ mtl_fill_offsets (gint32       *offsets,
     }
 }
 
+/* Of elements that are contiguous on both sides. */
+MTL_INLINE void
+mtl_convert_items (const MtlCopyJob *job,
+                   guint8           *dest,
+                   const guint8     *source,
+                   gsize             n)
+{
+  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
+}
+
 /* What is streamed is assembled in lines, up to this many bytes. */
 #define MTL_SINK_SIZE 8192
 

@@ -352,23 +352,12 @@ list_units (const MtlCopyPlan *plan,
     }
 }
 
-static gsize
-count_units (const MtlCopyPlan *plan)
-{
-  gsize n = 1;
-
-  for (guint i = 0; i < plan->n_axes; i++)
-    n *= plan->part[i];
-
-  return n;
-}
-
 /* Whether one could be, for so many boxes. */
 static gboolean
 may_have_program (const MtlCopyPlan *plan,
                   gsize              n_boxes)
 {
-  gsize size = plan->unit_source_size, n_units = count_units (plan);
+  gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
 
   if (!plan->is_dense && plan->n_run == 0 && plan->job.convert == NULL)
     return FALSE; /* units are moved one by one anyway */
@@ -384,7 +373,7 @@ compile_program (Program           *self,
                  gsize              n_boxes)
 {
   gint32 offsets[MTL_COPY_BOX_UNITS];
-  gsize size = plan->unit_source_size, n_units = count_units (plan);
+  gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
   double saved, used;
 
   list_units (plan, table, offsets);
@@ -514,15 +503,6 @@ move_rows (const Box *self,
                size);
 }
 
-static void
-convert (const MtlCopyJob *job,
-         guint8           *dest,
-         const guint8     *source,
-         gsize             n)
-{
-  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
-}
-
 /* Units in a run of the destination. */
 static gsize
 get_run (const MtlCopyPlan *plan,
@@ -572,7 +552,7 @@ convert_runs (const Box    *self,
     return FALSE;
 
   for (gsize i = 0; i < self->n_units / run; i++)
-    convert (&plan->job, self->place->dest + self->table->dest[i * n_rows],
+    mtl_convert_items (&plan->job, self->place->dest + self->table->dest[i * n_rows],
              from + i * n * plan->job.source_size, n);
   return TRUE;
 }
@@ -613,10 +593,10 @@ convert_box (const Box       *self,
     gather_box (self, work->gathered, plan->unit_source_size);
 
   if (dest != NULL)
-    convert (&plan->job, dest, work->gathered, n);
+    mtl_convert_items (&plan->job, dest, work->gathered, n);
   else if (plan->is_dense || !convert_runs (self, work->gathered))
     {
-      convert (&plan->job, work->converted, work->gathered, n);
+      mtl_convert_items (&plan->job, work->converted, work->gathered, n);
       put_box (self, work->converted);
     }
 }

@@ -47,7 +47,6 @@ typedef struct
 {
   guint8 *dest;
   const guint8 *source;
-  const guint8 *next_source; /* that of the next similar job, or NULL */
   const MtlCopyAxis *axes;
   gsize item_size; /* in the destination, in bytes */
   gboolean streams; /* bypasses the caches */
@@ -102,6 +101,17 @@ struct _MtlCopyPlan
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
 };
+
+static inline gsize
+mtl_copy_plan_count_box_units (const MtlCopyPlan *self)
+{
+  gsize n = 1;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    n *= self->part[i];
+
+  return n;
+}
 
 /* How many programs have moved boxes. Only tests read it. */
 extern gsize mtl_copy_n_programs;

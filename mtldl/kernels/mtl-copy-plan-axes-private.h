@@ -48,6 +48,37 @@ mtl_copy_flip_axis (MtlCopyPlan *self,
   axis->source_step = -axis->source_step;
 }
 
+static inline gsize
+mtl_copy_get_distance (const MtlCopyAxis *axis,
+                       gboolean           in_source)
+{
+  return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
+}
+
+/* Sorts n axes, largest step first. Sorted by the steps in the source, it
+ * is read in order. Streamed lines can be written in any order. */
+static inline G_ALWAYS_INLINE void
+mtl_copy_sort_axes (MtlCopyAxis *axes,
+                    guint        n,
+                    gboolean     in_source)
+{
+  for (guint i = 1; i < n; i++)
+    {
+      gsize distance = mtl_copy_get_distance (&axes[i], in_source);
+      MtlCopyAxis axis;
+      guint place = i;
+
+      /* Most axes are in order, and loading what was just stored in parts is slow. */
+      if (mtl_copy_get_distance (&axes[i - 1], in_source) >= distance)
+        continue;
+
+      axis = axes[i];
+      for (; place > 0 && mtl_copy_get_distance (&axes[place - 1], in_source) < distance; place--)
+        axes[place] = axes[place - 1];
+      axes[place] = axis;
+    }
+}
+
 /* From mtl-copy-plan-boxes.c: returns FALSE if another kernel is better. All axes are
  * outer ones, sorted and merged. */
 gboolean mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,

@@ -97,7 +97,8 @@ is_for_boxes (const MtlCopyPlan *self)
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
-  if (MAX (size, source_size) > 256 || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))
+  if (MAX (size, source_size) > 256
+      || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))
     return FALSE;
 
   if (last->dest_step == (gssize) size && last->source_step == (gssize) source_size)
@@ -120,14 +121,15 @@ is_broadcast (const MtlCopyPlan *self)
 }
 
 static void
-reverse_axes (MtlCopyPlan *self)
+reverse_axes (MtlCopyAxis *axes,
+              guint        n)
 {
-  for (guint i = 0; i < self->n_axes / 2; i++)
+  for (guint i = 0; i < n / 2; i++)
     {
-      MtlCopyAxis axis = self->axes[i];
+      MtlCopyAxis axis = axes[i];
 
-      self->axes[i] = self->axes[self->n_axes - 1 - i];
-      self->axes[self->n_axes - 1 - i] = axis;
+      axes[i] = axes[n - 1 - i];
+      axes[n - 1 - i] = axis;
     }
 }
 
@@ -404,16 +406,12 @@ static void
 sort_by_source (MtlCopyPlan *self,
                 guint        first)
 {
-  for (guint i = first + 1; i < self->n_axes; i++)
-    for (guint k = i; k > first; k--)
-      {
-        MtlCopyAxis *inner = &self->axes[k - 1], *outer = &self->axes[k], axis = *inner;
+  MtlCopyAxis *axes = self->axes + first;
+  guint n = self->n_axes - first;
 
-        if (mtl_copy_magnitude (inner->source_step) <= mtl_copy_magnitude (outer->source_step))
-          break;
-        *inner = *outer;
-        *outer = axis;
-      }
+  reverse_axes (axes, n);
+  mtl_copy_sort_axes (axes, n, TRUE);
+  reverse_axes (axes, n);
 }
 
 static void
@@ -443,26 +441,20 @@ choose_parts_of_tiles (MtlCopyPlan *self,
     sort_by_source (self, n + 1);
 }
 
-/* Whether the destination of all boxes is one run. */
+/* Whether the destination is one run: along the items, the rows, and all other axes. */
 static gboolean
-is_dense_after (const MtlCopyPlan *self,
-                guint              n)
+is_one_run (const MtlCopyPlan *self,
+            guint              n_item_axes)
 {
   gssize run = self->job.item_size;
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < self->n_axes; i++)
     {
-      guint axis = i < n - 1 ? i + 1 : 0;
+      const MtlCopyAxis *axis = &self->axes[i < n_item_axes ? i + 1 : i == n_item_axes ? 0 : i];
 
-      if (self->axes[axis].dest_step != run)
+      if (axis->dest_step != run)
         return FALSE;
-      run *= self->axes[axis].extent;
-    }
-  for (guint i = n; i < self->n_axes; i++)
-    {
-      if (self->axes[i].dest_step != run)
-        return FALSE;
-      run *= self->axes[i].extent;
+      run *= axis->extent;
     }
 
   return TRUE;
@@ -496,7 +488,7 @@ choose_tiles (MtlCopyPlan          *self,
   choose_parts_of_tiles (self, row_axis, n, n_items, most);
   self->n_inner = n;
   self->is_contiguous = row_axis == (int) n && self->part[1] == self->axes[1].extent
-                        && is_dense_after (self, n + 1);
+                        && is_one_run (self, n);
   self->boxes = kernels->tiles;
   return TRUE;
 }
@@ -526,17 +518,6 @@ count_boxes (const MtlCopyPlan *self)
   for (guint i = 0; i < self->n_axes; i++)
     if (self->part[i] < self->axes[i].extent)
       n *= mtl_copy_divide_up (self->axes[i].extent, self->part[i]);
-
-  return n;
-}
-
-static gsize
-count_bytes_of_box (const MtlCopyPlan *self)
-{
-  gsize n = self->unit * self->job.item_size;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    n *= self->part[i];
 
   return n;
 }
@@ -591,13 +572,13 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
 
   self->unit = 1;
   self->n_axes = self->n_outer;
-  reverse_axes (self);
+  reverse_axes (self->axes, self->n_axes);
   if (!choose_tiles (self, kernels))
     {
-      reverse_axes (self);
+      reverse_axes (self->axes, self->n_axes);
       if (!is_for_boxes (self))
         return FALSE;
-      reverse_axes (self);
+      reverse_axes (self->axes, self->n_axes);
       join_units (self);
       self->prefetches = is_worth_prefetching (self);
       choose_parts (self);
@@ -614,7 +595,12 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
   self->n_jobs = count_boxes (self);
   self->jobs_per_slice = self->n_jobs;
   if (self->n_bytes > mtl_copy_slice_size)
-    self->jobs_per_slice = MAX (mtl_copy_slice_size / count_bytes_of_box (self), 1);
+    {
+      gsize n_units = mtl_copy_plan_count_box_units (self);
+
+      self->jobs_per_slice = MAX (mtl_copy_slice_size / (n_units * self->unit
+                                                         * self->job.item_size), 1);
+    }
   self->n_pieces = 1;
   return TRUE;
 }

@@ -4,8 +4,6 @@
 
 #include "mtl-copy-plan-axes-private.h"
 
-#include <string.h>
-
 /* A run of at least this many bytes is divided by itself, and streamed page by page. */
 #define LONG_RUN (64 * 1024)
 
@@ -65,37 +63,6 @@ take_axes (MtlCopyPlan          *self,
     }
 
   return TRUE;
-}
-
-static inline gsize
-get_distance (const MtlCopyAxis *axis,
-              gboolean           in_source)
-{
-  return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
-}
-
-/* Sorts the first n axes, largest step first. Sorted by the steps in the source, it
- * is read in order. Streamed lines can be written in any order. */
-static inline G_ALWAYS_INLINE void
-sort_axes (MtlCopyPlan *self,
-           guint        n,
-           gboolean     in_source)
-{
-  for (guint i = 1; i < n; i++)
-    {
-      gsize distance = get_distance (&self->axes[i], in_source);
-      MtlCopyAxis axis;
-      guint place = i;
-
-      /* Most axes are in order, and loading what was just stored in parts is slow. */
-      if (get_distance (&self->axes[i - 1], in_source) >= distance)
-        continue;
-
-      axis = self->axes[i];
-      for (; place > 0 && get_distance (&self->axes[place - 1], in_source) < distance; place--)
-        self->axes[place] = self->axes[place - 1];
-      self->axes[place] = axis;
-    }
 }
 
 /* Whether the sorted axes prove that the elements of the destination do not overlap,
@@ -334,7 +301,7 @@ choose_kernel (MtlCopyPlan          *self,
   else if (is_for_rows (self, source_axis))
     {
       if (self->job.streams && (size >= LONG_ROW || is_on_lines (self)))
-        sort_axes (self, self->n_outer, TRUE);
+        mtl_copy_sort_axes (self->axes, self->n_outer, TRUE);
       choose (self, kernels->rows, 1);
     }
   else if (source_axis >= 0 && source_axis != (int) self->n_outer - 1
@@ -401,8 +368,7 @@ cut_job (MtlCopyPlan *self,
          gsize        job_size)
 {
   MtlCopyAxis *axes = &self->axes[self->n_outer];
-  gboolean keeps_last = self->keeps_last_axis;
-  guint n_divisible = keeps_last ? self->n_inner - 1 : self->n_inner;
+  guint n_divisible = self->keeps_last_axis ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
   gsize grain = GRAIN, wanted, misaligned;
 
@@ -497,7 +463,7 @@ init (MtlCopyPlan          *self,
       return;
     }
 
-  sort_axes (self, self->n_outer, FALSE);
+  mtl_copy_sort_axes (self->axes, self->n_outer, FALSE);
   if (!is_nested (self, request->dest_size))
     {
       keep_order (self, request, kernels);

@@ -74,7 +74,6 @@ init_job (const MtlCopyPlan *self,
           MtlCopyJob        *job)
 {
   *job = self->job;
-  job->next_source = NULL;
   job->axes = self->axes + self->n_outer;
 }
 
@@ -92,16 +91,12 @@ run_jobs (const MtlCopyPlan *self,
     {
       job.dest = place.dest;
       job.source = place.source;
+      self->kernel (&job);
       if (--n == 0)
-        break;
+        return;
 
       go_on (self, &place);
-      job.next_source = place.source;
-      self->kernel (&job);
     }
-
-  job.next_source = NULL;
-  self->kernel (&job);
 }
 
 /* The first piece is smaller by the lead. */

@@ -68,17 +68,6 @@ take_block (Place        *place,
   return n_taken;
 }
 
-static void
-convert (const MtlCopyPlan *plan,
-         guint8            *dest,
-         const guint8      *source,
-         gsize              n)
-{
-  const MtlCopyJob *job = &plan->job;
-
-  job->convert (dest, source, n, job->item_size, job->source_size, job->convert_data);
-}
-
 typedef struct
 {
   guint8 gathered[BUFFER_SIZE] MTL_ALIGNED;
@@ -96,15 +85,15 @@ put_row (const MtlCopyPlan *plan,
   gsize n_bytes = n * plan->job.item_size;
 
   if (!plan->job.streams)
-    convert (plan, dest, row, n);
+    mtl_convert_items (&plan->job, dest, row, n);
   else if (plan->is_contiguous)
     {
-      convert (plan, buffers->sink.buffer + buffers->sink.fill, row, n);
+      mtl_convert_items (&plan->job, buffers->sink.buffer + buffers->sink.fill, row, n);
       mtl_sink_take (&buffers->sink, n_bytes);
     }
   else
     {
-      convert (plan, buffers->converted, row, n);
+      mtl_convert_items (&plan->job, buffers->converted, row, n);
       mtl_stream_row (dest, buffers->converted, n_bytes);
     }
 }
