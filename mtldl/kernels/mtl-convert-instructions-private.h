@@ -4,7 +4,7 @@
 
 /* Instructions that compilers do not generate from loops: float16 conversions, four
  * times as fast as by bits, and cutting floats to integers without checking them
- * first, twice as fast. Each loop ends with code for any machine. */
+ * first, twice as fast. Each ends with code for any machine. */
 
 #include "mtl-convert-numbers-private.h"
 
@@ -13,6 +13,27 @@
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 #include <arm_neon.h>
 #define MTL_HAS_NEON
+#endif
+
+#if defined(__F16C__)
+static inline guint16
+mtl_round_to_float16 (guint32 bits)
+{
+  __m128 x = _mm_castsi128_ps (_mm_cvtsi32_si128 ((gint32) bits));
+
+  return (guint16) _mm_cvtsi128_si32 (_mm_cvtps_ph (x, 0));
+}
+
+static inline guint32
+mtl_widen_float16 (guint16 bits)
+{
+  __m128 x = _mm_cvtph_ps (_mm_cvtsi32_si128 (bits));
+
+  return (guint32) _mm_cvtsi128_si32 (_mm_castps_si128 (x));
+}
+#else
+#define mtl_round_to_float16(bits) float16_from_float32 (bits)
+#define mtl_widen_float16(bits) float16_to_float32 (bits)
 #endif
 
 static void
@@ -51,7 +72,7 @@ mtl_convert_float32_to_float16 (guint8       *restrict dest,
       guint16 result;
 
       memcpy (&x, source + 4 * i, sizeof x);
-      result = float16_from_float32 (x);
+      result = mtl_round_to_float16 (x);
       memcpy (dest + 2 * i, &result, sizeof result);
     }
 }
@@ -92,22 +113,19 @@ mtl_convert_float16_to_float32 (guint8       *restrict dest,
       guint32 result;
 
       memcpy (&x, source + 2 * i, sizeof x);
-      result = float16_to_float32 (x);
+      result = mtl_widen_float16 (x);
       memcpy (dest + 4 * i, &result, sizeof result);
     }
 }
 
-/* To the nearest int32, and NaN to 0. The x86 instructions return the lowest int32 for
- * everything that does not fit. */
+/* 16 numbers to the nearest int32, and NaN to 0. The x86 instructions return the lowest
+ * int32 for everything that does not fit. */
 static inline G_ALWAYS_INLINE void
 mtl_cut_floats (gint32       *dest,
-                const guint8 *source,
-                gsize         n)
+                const guint8 *source)
 {
-  gsize i = 0;
-
 #if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16)
+  for (gsize i = 0; i < 16; i += 16)
     {
       __m512 x = _mm512_loadu_ps (source + 4 * i);
       __mmask16 numbers = _mm512_cmp_ps_mask (x, x, _CMP_ORD_Q);
@@ -118,7 +136,7 @@ mtl_cut_floats (gint32       *dest,
       _mm512_storeu_si512 (dest + i, cut);
     }
 #elif defined(__AVX2__)
-  for (; i + 8 <= n; i += 8)
+  for (gsize i = 0; i < 16; i += 8)
     {
       __m256 x = _mm256_loadu_ps ((gconstpointer) (source + 4 * i));
       __m256 numbers = _mm256_cmp_ps (x, x, _CMP_ORD_Q);
@@ -129,7 +147,7 @@ mtl_cut_floats (gint32       *dest,
       _mm256_storeu_si256 ((gpointer) (dest + i), cut);
     }
 #elif defined(__SSE2__)
-  for (; i + 4 <= n; i += 4)
+  for (gsize i = 0; i < 16; i += 4)
     {
       __m128 x = _mm_loadu_ps ((gconstpointer) (source + 4 * i));
       __m128 numbers = _mm_cmpord_ps (x, x);
@@ -140,16 +158,17 @@ mtl_cut_floats (gint32       *dest,
       _mm_storeu_si128 ((gpointer) (dest + i), cut);
     }
 #elif defined(MTL_HAS_NEON)
-  for (; i + 4 <= n; i += 4)
+  for (gsize i = 0; i < 16; i += 4)
     vst1q_s32 (dest + i, vcvtq_s32_f32 (vreinterpretq_f32_u8 (vld1q_u8 (source + 4 * i))));
-#endif
-  for (; i < n; i++)
+#else
+  for (gsize i = 0; i < 16; i++)
     {
       float x;
 
       memcpy (&x, source + 4 * i, sizeof x);
       dest[i] = float_to_int32 (x, 0x1.fffffep30f);
     }
+#endif
 }
 
 #if defined(__AVX512F__)
@@ -174,14 +193,11 @@ mtl_cut_2_doubles (const guint8 *source)
 
 static inline G_ALWAYS_INLINE void
 mtl_cut_doubles (gint32       *dest,
-                 const guint8 *source,
-                 gsize         n)
+                 const guint8 *source)
 {
-  gsize i = 0;
-
   /* Stores are as wide as the loads that follow them. */
 #if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16)
+  for (gsize i = 0; i < 16; i += 16)
     {
       __m512i low = _mm512_castsi256_si512 (mtl_cut_8_doubles (source + 8 * i));
       __m256i high = mtl_cut_8_doubles (source + 8 * i + 64);
@@ -189,7 +205,7 @@ mtl_cut_doubles (gint32       *dest,
       _mm512_storeu_si512 (dest + i, _mm512_inserti64x4 (low, high, 1));
     }
 #elif defined(__AVX2__)
-  for (; i + 4 <= n; i += 4)
+  for (gsize i = 0; i < 16; i += 4)
     {
       __m256d x = _mm256_loadu_pd ((gconstpointer) (source + 8 * i));
       __m256d numbers = _mm256_cmp_pd (x, x, _CMP_ORD_Q);
@@ -199,7 +215,7 @@ mtl_cut_doubles (gint32       *dest,
       _mm_storeu_si128 ((gpointer) (dest + i), cut);
     }
 #elif defined(__SSE2__)
-  for (; i + 4 <= n; i += 4)
+  for (gsize i = 0; i < 16; i += 4)
     {
       __m128i low = mtl_cut_2_doubles (source + 8 * i);
       __m128i high = mtl_cut_2_doubles (source + 8 * i + 16);
@@ -207,20 +223,21 @@ mtl_cut_doubles (gint32       *dest,
       _mm_storeu_si128 ((gpointer) (dest + i), _mm_unpacklo_epi64 (low, high));
     }
 #elif defined(MTL_HAS_NEON)
-  for (; i + 2 <= n; i += 2)
+  for (gsize i = 0; i < 16; i += 2)
     {
       float64x2_t x = vreinterpretq_f64_u8 (vld1q_u8 (source + 8 * i));
 
       vst1_s32 (dest + i, vqmovn_s64 (vcvtq_s64_f64 (x)));
     }
-#endif
-  for (; i < n; i++)
+#else
+  for (gsize i = 0; i < 16; i++)
     {
       double x;
 
       memcpy (&x, source + 8 * i, sizeof x);
       dest[i] = double_to_int32 (x, 0x1.fffffffcp30);
     }
+#endif
 }
 
 /* Saturates 16 integers to a narrower type. */
@@ -353,7 +370,7 @@ mtl_saturate_gint32 (guint8       *dest,
   { \
     gint32 cut[16]; \
 \
-    mtl_cut_##Source##s (cut, source, 16); \
+    mtl_cut_##Source##s (cut, source); \
     mtl_saturate_##Dest (dest, cut); \
   }
 

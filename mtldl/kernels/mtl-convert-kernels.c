@@ -77,12 +77,11 @@
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
   F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
 
-/* The number x has already been cut to an int32. */
 #define TO_SMALL_INTEGERS(F, SOURCE, Source) \
-  F (UINT8, guint8, SOURCE, Source, CLAMP (x, 0, 0xff)) \
-  F (UINT16, guint16, SOURCE, Source, CLAMP (x, 0, 0xffff)) \
-  F (INT8, gint8, SOURCE, Source, CLAMP (x, -0x80, 0x7f)) \
-  F (INT16, gint16, SOURCE, Source, CLAMP (x, -0x8000, 0x7fff)) \
+  F (UINT8, guint8, SOURCE, Source, x) \
+  F (UINT16, guint16, SOURCE, Source, x) \
+  F (INT8, gint8, SOURCE, Source, x) \
+  F (INT16, gint16, SOURCE, Source, x) \
   F (INT32, gint32, SOURCE, Source, x)
 
 /* F (destination, its type, source, its type, whether x is in range, expression
@@ -137,25 +136,33 @@
   TO_SMALL_INTEGERS (F, FLOAT32, float) \
   TO_SMALL_INTEGERS (F, FLOAT64, double)
 
-#define DEFINE_BY_INT32(DEST, Dest, SOURCE, Source, expression) \
+/* 16 at once. The last ones are some of those before again, if there are as many. */
+#define DEFINE_BY_INT32(DEST, Dest, SOURCE, Source, x) \
   static void \
   convert_##SOURCE##_to_##DEST (guint8       *restrict dest, \
                                 const guint8 *restrict source, \
                                 gsize                  n) \
   { \
-    gint32 cut[16]; \
+    Source few[16] = { 0 }; \
+    guint8 result[16 * sizeof (Dest)]; \
+    gsize i = 0; \
 \
-    for (; n >= 16; n -= 16, source += 16 * sizeof (Source), dest += 16 * sizeof (Dest)) \
-      mtl_narrow_16_##Source##s_to_##Dest (dest, source); \
+    for (; i + 16 <= n; i += 16) \
+      mtl_narrow_16_##Source##s_to_##Dest (dest + i * sizeof (Dest), \
+                                           source + i * sizeof (Source)); \
+    if (i == n) \
+      return; \
 \
-    mtl_cut_##Source##s (cut, source, n); \
-    for (gsize i = 0; i < n; i++) \
+    if (n >= 16) \
       { \
-        gint32 x = cut[i]; \
-        Dest result = (Dest) (expression); \
-\
-        memcpy (dest + i * sizeof result, &result, sizeof result); \
+        mtl_narrow_16_##Source##s_to_##Dest (dest + (n - 16) * sizeof (Dest), \
+                                             source + (n - 16) * sizeof (Source)); \
+        return; \
       } \
+\
+    memcpy (few, source, n * sizeof (Source)); \
+    mtl_narrow_16_##Source##s_to_##Dest (result, (gconstpointer) few); \
+    memcpy (dest, result, n * sizeof (Dest)); \
   }
 
 /* There are few vector instructions for large integers. Checks a block of numbers
@@ -204,12 +211,7 @@ DIRECT (DEFINE_DIRECT)
 BY_INT32 (DEFINE_BY_INT32)
 LARGE_INTEGERS (DEFINE_IN_RANGE)
 
-typedef struct
-{
-  guint8 a, b;
-} Two;
-
-DEFINE_LOOP (any_of_two, guint8, Two, x.a | x.b)
+DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 
 #define DEFINE_APPEND_ZERO(Number) \
   static void \

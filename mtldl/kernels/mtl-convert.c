@@ -33,16 +33,14 @@ get_kernels (void)
 MtlConvertType
 mtl_convert_type_of (MtlElementType type)
 {
-  guint log2_size;
-
   switch (type.code)
     {
     case MTL_TYPE_CODE_BOOL:
       return MTL_CONVERT_BOOL;
     case MTL_TYPE_CODE_INT:
+      return MTL_CONVERT_INT8 + __builtin_ctz (type.bits / 8);
     case MTL_TYPE_CODE_UINT:
-      log2_size = g_bit_nth_msf (type.bits, -1) - 3;
-      return (type.code == MTL_TYPE_CODE_INT ? MTL_CONVERT_INT8 : MTL_CONVERT_UINT8) + log2_size;
+      return MTL_CONVERT_UINT8 + __builtin_ctz (type.bits / 8);
     case MTL_TYPE_CODE_COMPLEX:
       return mtl_convert_type_of ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
     case MTL_TYPE_CODE_FLOAT:
@@ -197,7 +195,7 @@ init (MtlConversion  *self,
   if (takes_both && !to_complex)
     add_step (self, kernels->any_of_two, 1, 1);
   if (to_complex && !is_complex)
-    add_step (self, kernels->append_zero[g_bit_nth_msf (number_size, -1)], 1, self->dest_size);
+    add_step (self, kernels->append_zero[__builtin_ctz (number_size)], 1, self->dest_size);
 
   largest = MAX (self->source_size, self->dest_size);
   for (guint i = 0; i < self->n_steps; i++)

@@ -101,6 +101,20 @@ is_of_bits (const MtlStrided *self)
   return self->layout->item_bits % 8 != 0;
 }
 
+/* Lets the elements of a source be their first bytes, such as their real parts. */
+static void
+narrow_source (MtlCopyRequest *request,
+               gint64         *strides,
+               gsize           size)
+{
+  gsize n = request->source_size / size;
+
+  for (gsize i = 0; i < request->n_dims; i++)
+    strides[i] = (gint64) ((gsize) request->source_strides[i] * n);
+  request->source_strides = strides;
+  request->source_size = size;
+}
+
 static gboolean
 convert (const MtlStrided  *dest,
          const MtlStrided  *source,
@@ -108,6 +122,7 @@ convert (const MtlStrided  *dest,
          const MtlMonitor  *monitor,
          GError           **error)
 {
+  gint64 strides[MTL_LAYOUT_MAX_AXES];
   MtlCopyRequest request;
   MtlConversion conversion;
 
@@ -123,7 +138,9 @@ convert (const MtlStrided  *dest,
   else
     mtl_conversion_init (&conversion, dest->type, source->type);
   request = get_request (dest, source, NULL);
-  if (conversion.n_steps > 0 || request.dest_size != request.source_size)
+  if (conversion.source_size < request.source_size)
+    narrow_source (&request, strides, conversion.source_size);
+  if (conversion.n_steps > 0)
     {
       request.convert = mtl_conversion_run;
       request.convert_data = &conversion;
