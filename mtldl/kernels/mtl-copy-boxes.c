@@ -12,7 +12,7 @@
  * gathered and converted within the L1 cache. */
 
 /* Runs of at least this many elements are converted one by one. */
-#define LONG_RUN 32
+#define LONG_RUN 128
 
 /* Offsets of the rows of a box, of one unit each if there is no axis for rows. The
  * extents are those of the inner axes. */
@@ -26,21 +26,20 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-typedef struct
-{
-  Table whole, edge;
-} Tables;
-
 /* Each is NULL if it is not needed. */
 typedef struct
 {
   const MtlCopyPlan *plan;
-  Tables *tables;
+  const Table *whole;
+  Table *edge; /* of smaller boxes */
+  const gint32 *dest_rows; /* along the first axis, which are prefetched */
+  gsize n_dest_rows;
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
 #if MTL_COPY_PROGRAM_WIDTH > 0
   const Program *program; /* for whole boxes */
+  const Program *row_program; /* for one vector of a row */
 #endif
 } Workspace;
 
@@ -258,9 +257,9 @@ move_units (guint8       *restrict dest,
 /* Finds the offsets of the rows of a box, and how many there are. Along the last of its
  * axes, a smaller box has the first ones of a larger. */
 static const Table *
-find_table (Tables      *self,
-            const Place *place,
-            gsize       *n_rows)
+find_table (const Workspace *self,
+            const Place     *place,
+            gsize           *n_rows)
 {
   const MtlCopyPlan *plan = place->plan;
   gsize extents[MTL_COPY_BOX_AXES], n = 1;
@@ -279,16 +278,17 @@ find_table (Tables      *self,
       else
         n *= extents[i];
       is_whole = is_whole && (is_last || extents[i] == plan->part[plan->inner[i]]);
-      is_edge = is_edge && (is_last ? extents[i] <= self->edge.extents[i]
-                                    : extents[i] == self->edge.extents[i]);
+      is_edge = is_edge && self->edge != NULL
+                && (is_last ? extents[i] <= self->edge->extents[i]
+                            : extents[i] == self->edge->extents[i]);
     }
   *n_rows = n;
   if (is_whole)
-    return &self->whole;
+    return self->whole;
 
   if (!is_edge)
-    fill_table (&self->edge, plan, extents);
-  return &self->edge;
+    fill_table (self->edge, plan, extents);
+  return self->edge;
 }
 
 /* The rows of a box, and where they are. */
@@ -306,14 +306,14 @@ typedef struct
 } Box;
 
 MTL_INLINE void
-find_box (Box         *self,
-          Tables      *tables,
-          const Place *place)
+find_box (Box             *self,
+          const Workspace *work,
+          const Place     *place)
 {
   const MtlCopyPlan *plan = place->plan;
 
   self->place = place;
-  self->table = find_table (tables, place, &self->n_rows);
+  self->table = find_table (work, place, &self->n_rows);
   self->row = 1;
   self->dest_step = self->source_step = 0;
   self->buffer_step = self->table->row_step;
@@ -329,11 +329,12 @@ find_box (Box         *self,
 
 #if MTL_COPY_PROGRAM_WIDTH > 0
 
-/* Nanoseconds, roughly: a unit that is loaded by its offset, a window, and a vector. */
+/* Nanoseconds, roughly: a unit that is loaded by its offset, a window, a vector, and a
+ * byte of a vector that is compiled. */
 #define UNIT_COST 0.25
 #define WINDOW_COST (MTL_COPY_PROGRAM_WIDTH == 64 ? 0.45 : 0.35)
 #define VECTOR_COST 0.2
-#define COMPILE_COST 5 /* for each byte */
+#define COMPILE_COST 5
 
 static void
 list_units (const MtlCopyPlan *plan,
@@ -374,15 +375,60 @@ compile_program (Program           *self,
 {
   gint32 offsets[MTL_COPY_BOX_UNITS];
   gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
-  double saved, used;
+  double most = UNIT_COST * MTL_COPY_PROGRAM_WIDTH / size - VECTOR_COST
+                - COMPILE_COST * MTL_COPY_PROGRAM_WIDTH / (double) n_boxes;
 
-  list_units (plan, table, offsets);
-  if (!MTL_KERNEL (compile) (self, offsets, n_units, size))
+  if (most < WINDOW_COST)
     return FALSE;
 
-  used = self->n_steps * WINDOW_COST + self->n_vectors * VECTOR_COST;
-  saved = n_units * UNIT_COST - used;
-  return saved * n_boxes > n_units * size * COMPILE_COST;
+  list_units (plan, table, offsets);
+  return MTL_KERNEL (compile) (self, offsets, n_units, size, (guint) (most / WINDOW_COST));
+}
+
+/* Rows of so many units in all make a program for one of their vectors worth it. */
+#define LEAST_FOR_ROW_PROGRAM 768
+
+/* Rows that are contiguous in a buffer or the destination, and have at least a vector. */
+static gboolean
+may_have_row_program (const MtlCopyPlan *plan,
+                      gsize              n_boxes)
+{
+  gsize size = plan->unit_source_size;
+
+  return size <= 8 && (size & (size - 1)) == 0 && plan->row_axis == 0
+         && plan->part[0] * size >= MTL_COPY_PROGRAM_WIDTH
+         && n_boxes * mtl_copy_plan_count_box_units (plan) >= LEAST_FOR_ROW_PROGRAM;
+}
+
+/* How many rows after each other read no bytes beyond the source. */
+static gsize
+count_readable_rows (const Workspace *self,
+                     const UnitRows  *rows)
+{
+  gsize n_units = MTL_COPY_PROGRAM_WIDTH / self->plan->unit_source_size, n = 0;
+  gssize last = (gssize) (rows->n - n_units) * rows->source_step;
+  gssize reach = self->row_program->reach + MAX (last, 0);
+  gssize most = self->plan->source_end - rows->source - reach;
+
+  while (n < rows->n_rows && rows->source_offsets[n] <= most)
+    n++;
+  return n;
+}
+
+/* Returns how many rows were moved. */
+static gsize
+run_row_program (const Workspace *self,
+                 const UnitRows  *rows)
+{
+  gsize size = self->plan->unit_source_size;
+  UnitRows readable = *rows;
+
+  if (self->row_program == NULL || rows->n * size < MTL_COPY_PROGRAM_WIDTH)
+    return 0;
+
+  readable.n_rows = count_readable_rows (self, rows);
+  MTL_KERNEL (repeat_program) (self->row_program, &readable, size);
+  return readable.n_rows;
 }
 
 MTL_INLINE gboolean
@@ -399,7 +445,7 @@ run_program (const Workspace *self,
 {
   const MtlCopyPlan *plan = self->plan;
 
-  if (self->program == NULL || box->table != &self->tables->whole
+  if (self->program == NULL || box->table != self->whole
       || box->n_rows != box->table->n_rows
       || (plan->row_axis >= 0 && box->row != plan->part[plan->row_axis])
       || plan->source_end - box->place->source < self->program->reach)
@@ -434,33 +480,78 @@ prefetch_row (const guint8 *source,
     mtl_prefetch (source, n * (gsize) step + size);
 }
 
-/* Worth it if the source is not in the caches. */
+/* The lines of a box that are written to. */
 static void
-prefetch_box (const Box *self,
-              gsize      size)
+prefetch_dest (const Workspace *self,
+               guint8          *dest)
+{
+  gsize row = self->plan->part[0] * (gsize) self->plan->axes[0].dest_step;
+
+  for (gsize i = 0; i < self->n_dest_rows; i++)
+    for (gsize k = 0; k < row; k += MTL_LINE)
+      __builtin_prefetch ((gpointer) ((guintptr) dest + (gsize) self->dest_rows[i] + k), 1);
+}
+
+/* Worth it if the next box is not in the caches. */
+static void __attribute__ ((noinline))
+prefetch_next (const Workspace *work,
+               const Box       *self,
+               gsize            size)
 {
   Place next = *self->place;
 
   mtl_place_go_on (&next, 1);
-  for (gsize i = 0; i < self->n_rows; i++)
+  for (gsize i = 0; work->plan->prefetches && i < self->n_rows; i++)
     prefetch_row (next.source + self->table->source[i], self->row, self->source_step, size);
+  prefetch_dest (work, next.dest);
+}
+
+/* Rows that are contiguous in what they are written to, at these offsets, or one after
+ * the other if there are none. */
+static void
+pack_rows (const Workspace *work,
+           const Box       *box,
+           guint8          *to,
+           const gint32    *offsets,
+           gsize            size)
+{
+  gsize first = 0, row_size = box->row * size;
+  Rows rows = { to, box->place->source, offsets, box->table->source, offsets != NULL ? 1 : row_size,
+                box->n_rows, box->row, size, box->source_step };
+
+#if MTL_COPY_PROGRAM_WIDTH > 0
+  first = run_row_program (work, &(const UnitRows) { to, rows.source, offsets, rows.source_offsets,
+                                                     rows.n_rows, rows.n, rows.source_step });
+#endif
+  if (first == rows.n_rows)
+    return;
+
+  rows.source_offsets += first;
+  rows.n_rows -= first;
+  if (offsets != NULL)
+    rows.dest_offsets += first;
+  else
+    rows.dest += first * row_size;
+  copy_rows (&rows, size);
 }
 
 /* To a buffer, or to a destination that is one run. */
 static void
-gather_box (const Box *self,
-            guint8    *to,
-            gsize      size)
+gather_box (const Workspace *work,
+            const Box       *self,
+            guint8          *to,
+            gsize            size)
 {
   const guint8 *source = self->place->source;
 
-  if (self->place->plan->prefetches)
-    prefetch_box (self, size);
+  if (work->plan->prefetches || work->plan->prefetches_dest)
+    prefetch_next (work, self, size);
   if (self->row == 1 && self->is_in_order)
     gather (to, source, self->table->source, self->n_rows, size);
+  else if (self->is_in_order)
+    pack_rows (work, self, to, NULL, size);
   else
-    copy_rows (&(const Rows) { to, source, self->is_in_order ? NULL : self->table->buffer,
-                               self->table->source, self->is_in_order ? self->row * size : size,
+    copy_rows (&(const Rows) { to, source, self->table->buffer, self->table->source, size,
                                self->n_rows, self->row, self->buffer_step * (gssize) size,
                                self->source_step }, size);
 }
@@ -487,16 +578,19 @@ scatter_box (const Box    *self,
 
 /* Without a buffer between. */
 static void
-move_rows (const Box *self,
-           gsize      size)
+move_rows (const Workspace *work,
+           const Box       *self,
+           gsize            size)
 {
   const Place *place = self->place;
   const Table *table = self->table;
 
-  if (place->plan->prefetches)
-    prefetch_box (self, size);
+  if (work->plan->prefetches || work->plan->prefetches_dest)
+    prefetch_next (work, self, size);
   if (self->row == 1)
     move_units (place->dest, table->dest, place->source, table->source, self->n_rows, size);
+  else if (self->is_in_order && self->dest_step == (gssize) size)
+    pack_rows (work, self, place->dest, table->dest, size);
   else
     copy_rows (&(const Rows) { place->dest, place->source, table->dest, table->source, 1,
                                self->n_rows, self->row, self->dest_step, self->source_step },
@@ -572,13 +666,21 @@ copy_box (const Box       *self,
         put_box (self, to);
     }
   else if (dest == NULL && !plan->job.streams)
-    move_rows (self, size);
+    move_rows (work, self, size);
   else
     {
-      gather_box (self, to, size);
+      gather_box (work, self, to, size);
       if (dest == NULL)
         put_box (self, to);
     }
+}
+
+/* Whether the elements of a box are contiguous in the source, in their order. */
+static gboolean
+is_source_run (const Box *self)
+{
+  return self->n_rows == 1 && self->is_in_order
+         && self->source_step == (gssize) self->place->plan->unit_source_size;
 }
 
 static void
@@ -588,15 +690,20 @@ convert_box (const Box       *self,
 {
   const MtlCopyPlan *plan = self->place->plan;
   gsize n = self->n_units * plan->unit;
+  const guint8 *from = self->place->source;
 
-  if (!run_program (work, self, work->gathered))
-    gather_box (self, work->gathered, plan->unit_source_size);
+  if (!is_source_run (self))
+    {
+      from = work->gathered;
+      if (!run_program (work, self, work->gathered))
+        gather_box (work, self, work->gathered, plan->unit_source_size);
+    }
 
   if (dest != NULL)
-    mtl_convert_items (&plan->job, dest, work->gathered, n);
-  else if (plan->is_dense || !convert_runs (self, work->gathered))
+    mtl_convert_items (&plan->job, dest, from, n);
+  else if (plan->is_dense || !convert_runs (self, from))
     {
-      mtl_convert_items (&plan->job, work->converted, work->gathered, n);
+      mtl_convert_items (&plan->job, work->converted, from, n);
       put_box (self, work->converted);
     }
 }
@@ -610,7 +717,7 @@ move_box (const Workspace *work,
   guint8 *dest = NULL; /* if the box is one run, and there is no need for a buffer */
   Box box;
 
-  find_box (&box, work->tables, place);
+  find_box (&box, work, place);
   if (sink != NULL)
     dest = sink->buffer + sink->fill;
   else if (plan->is_dense && !plan->job.streams)
@@ -689,14 +796,100 @@ move_by_program (Workspace *work,
 {
   Program program;
 
-  if (compile_program (&program, work->plan, &work->tables->whole, n))
-    {
-      __atomic_add_fetch (&mtl_copy_n_programs, 1, __ATOMIC_RELAXED);
-      work->program = &program;
-    }
+  if (may_have_row_program (work->plan, n)
+      && MTL_KERNEL (compile_row) (&program, work->plan->axes[0].source_step,
+                                   work->plan->unit_source_size))
+    work->row_program = &program;
+  else if (may_have_program (work->plan, n)
+           && compile_program (&program, work->plan, work->whole, n))
+    work->program = &program;
+  if (work->row_program != NULL || work->program != NULL)
+    __atomic_add_fetch (&mtl_copy_n_programs, 1, __ATOMIC_RELAXED);
   move (work, place, n);
 }
 #endif
+
+static void
+move_by_any (Workspace *work,
+             Place     *place,
+             gsize      n)
+{
+#if MTL_COPY_PROGRAM_WIDTH > 0
+  if (may_have_program (work->plan, n) || may_have_row_program (work->plan, n))
+    {
+      move_by_program (work, place, n);
+      return;
+    }
+#endif
+
+  move (work, place, n);
+}
+
+/* Lists where the rows of a box along the first axis are in the destination. */
+static void __attribute__ ((noinline))
+move_prefetching_dest (Workspace *work,
+                       Place     *place,
+                       gsize      n)
+{
+  const MtlCopyPlan *plan = work->plan;
+  gint32 dest_rows[MTL_COPY_BOX_UNITS];
+  gsize others[MTL_COPY_BOX_AXES], n_rows = 1;
+  gssize steps[MTL_COPY_BOX_AXES];
+  guint n_others = 0;
+
+  for (guint i = 0; i < plan->n_inner; i++)
+    if (plan->inner[i] > 0)
+      {
+        n_rows *= plan->part[plan->inner[i]];
+        others[n_others] = plan->part[plan->inner[i]];
+        steps[n_others++] = plan->axes[plan->inner[i]].dest_step;
+      }
+  if (n_rows <= MTL_COPY_BOX_UNITS)
+    {
+      mtl_fill_offsets (dest_rows, others, steps, n_others);
+      work->dest_rows = dest_rows;
+      work->n_dest_rows = n_rows;
+    }
+  move_by_any (work, place, n);
+}
+
+static void
+move_by_table (Workspace *work,
+               Place     *place,
+               gsize      n)
+{
+  if (work->plan->prefetches_dest)
+    move_prefetching_dest (work, place, n);
+  else
+    move_by_any (work, place, n);
+}
+
+static void __attribute__ ((noinline))
+move_with_edges (Workspace *work,
+                 Place     *place,
+                 gsize      n)
+{
+  Table edge;
+
+  memset (edge.extents, 0, sizeof edge.extents);
+  work->edge = &edge;
+  move_by_table (work, place, n);
+}
+
+/* Whether some boxes are smaller. */
+static gboolean
+has_edges (const MtlCopyPlan *plan)
+{
+  for (guint i = 0; i < plan->n_inner; i++)
+    {
+      gsize extent = plan->axes[plan->inner[i]].extent, part = plan->part[plan->inner[i]];
+
+      if (part < extent && extent % part != 0)
+        return TRUE;
+    }
+
+  return FALSE;
+}
 
 void MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                          gsize              first,
@@ -708,23 +901,17 @@ MTL_KERNEL (boxes) (const MtlCopyPlan *plan,
                     gsize              n)
 {
   gsize parts[MTL_COPY_BOX_AXES];
-  Tables tables;
-  Workspace work = { .plan = plan, .tables = &tables };
+  Table whole;
+  Workspace work = { .plan = plan, .whole = &whole };
   Place place;
 
   for (guint i = 0; i < plan->n_inner; i++)
     parts[i] = plan->part[plan->inner[i]];
-  fill_table (&tables.whole, plan, parts);
-  memset (tables.edge.extents, 0, sizeof tables.edge.extents);
+  fill_table (&whole, plan, parts);
   mtl_place_go_to (&place, plan, first);
 
-#if MTL_COPY_PROGRAM_WIDTH > 0
-  if (may_have_program (plan, n))
-    {
-      move_by_program (&work, &place, n);
-      return;
-    }
-#endif
-
-  move (&work, &place, n);
+  if (has_edges (plan))
+    move_with_edges (&work, &place, n);
+  else
+    move_by_table (&work, &place, n);
 }

@@ -97,7 +97,8 @@ struct _MtlCopyPlan
   gsize unit; /* elements that are contiguous on both sides */
   gsize unit_source_size;
   const guint8 *source_end; /* of the last byte that is read, in the order of addresses */
-  gboolean prefetches; /* the next box */
+  gboolean prefetches; /* the next box of the source */
+  gboolean prefetches_dest;
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
 };
@@ -146,7 +147,7 @@ extern const MtlCopyKernels mtl_copy_kernels_avx512;
 typedef struct
 {
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
-  gsize streaming_threshold; /* bytes from which streaming is faster */
+  gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 

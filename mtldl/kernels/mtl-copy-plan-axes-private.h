@@ -10,6 +10,9 @@ G_BEGIN_DECLS
 
 #define MTL_COPY_LINE 64
 
+/* Elements that are repeated fewer times are like others. */
+#define LEAST_REPEATED 8
+
 static inline gsize
 mtl_copy_magnitude (gssize step)
 {
@@ -53,6 +56,18 @@ mtl_copy_get_distance (const MtlCopyAxis *axis,
                        gboolean           in_source)
 {
   return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
+}
+
+/* Whether each element of the source is repeated, in long enough runs. */
+static inline gboolean
+mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize size = self->job.item_size;
+
+  return self->job.convert == NULL && last->source_step == 0
+         && last->dest_step == (gssize) size && size <= 64
+         && last->extent >= LEAST_REPEATED && last->extent * size >= 32;
 }
 
 /* Sorts n axes, largest step first. Sorted by the steps in the source, it

@@ -11,14 +11,20 @@
 #define CONVERTED_AT_ONCE 512
 #define COPIED_AT_ONCE 2048
 
+/* Units have at most so many bytes on each side. */
+#define LARGEST_UNIT 4096
+
 /* Units further apart than this are better visited in another order. */
 #define FAR 256
 
-/* A copy of so many bytes is not in the caches. */
-#define MANY_BYTES (4 * 1024 * 1024)
+/* The cache that cores share is so many times as large as a core's own. */
+#define SHARED_CACHE 8
 
-/* Rows of so many elements are converted one by one. */
+#define PAGE 4096
+
+/* Rows of so many elements, or bytes in the source, are converted one by one. */
 #define LONG_CONVERTED_ROW 128
+#define LARGE_CONVERTED_ROW 400
 
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
@@ -76,6 +82,22 @@ are_rows_better (const MtlCopyPlan *self,
   return TRUE;
 }
 
+/* Whether elements that are contiguous on both sides are so many that gathering several
+ * rows first does not pay off. */
+static gboolean
+are_rows_long (const MtlCopyPlan *self,
+               gsize              n)
+{
+  if (self->job.convert == NULL)
+    return are_rows_better (self, n * self->job.item_size);
+
+  if (self->job.streams
+      && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
+    return n * MAX (self->job.item_size, self->job.source_size) > LARGEST_UNIT;
+
+  return n >= LONG_CONVERTED_ROW || n * self->job.source_size >= LARGE_CONVERTED_ROW;
+}
+
 /* Whether there is a kernel for the steps along the last axis, or a copy is so small
  * that tables do not pay off. */
 static gboolean
@@ -102,22 +124,9 @@ is_for_boxes (const MtlCopyPlan *self)
     return FALSE;
 
   if (last->dest_step == (gssize) size && last->source_step == (gssize) source_size)
-    return self->n_outer > 1
-           && (self->job.convert != NULL ? last->extent < LONG_CONVERTED_ROW
-                                         : !are_rows_better (self, last->extent * size));
+    return self->n_outer > 1 && !are_rows_long (self, last->extent);
 
   return self->job.convert != NULL || !are_loops_better (self);
-}
-
-/* Whether each element of the source is repeated, in long enough runs. */
-static gboolean
-is_broadcast (const MtlCopyPlan *self)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-  gsize size = self->job.item_size;
-
-  return self->job.convert == NULL && last->source_step == 0
-         && last->dest_step == (gssize) size && size <= 64 && last->extent * size >= 32;
 }
 
 static void
@@ -226,6 +235,13 @@ get_bytes_between (const MtlCopyPlan *self,
   return bytes;
 }
 
+/* Fewer units than this make no row of their own. */
+#define LEAST_ROW 8
+
+/* As few units as this are visited in each line of the destination, if the lines of the
+ * source are shared by others. */
+#define LEAST_BLOCKED 16
+
 static void
 choose_parts (MtlCopyPlan *self)
 {
@@ -236,17 +252,20 @@ choose_parts (MtlCopyPlan *self)
                  : self->unit > 1          ? mtl_copy_divide_up (CONVERTED_AT_ONCE, self->unit)
                                            : CONVERTED_AT_ONCE;
   int near_axis = find_near_axis (self);
-  gsize n_units = 1, n_below = 1;
+  gssize step = self->n_axes > 0 ? self->axes[0].dest_step : 1;
+  gsize n_units = 1, n_below = 1, most_wanted;
   gboolean is_blocked;
   guint n_first = 0;
 
-  wanted = MIN (MIN (wanted, max_units), CONVERTED_AT_ONCE);
+  most_wanted = wanted = MIN (MIN (wanted, max_units), CONVERTED_AT_ONCE);
   for (; n_first < self->n_axes && n_below < wanted; n_first++)
     n_below = mtl_copy_multiply_up_to_max (n_below, self->axes[n_first].extent);
 
   is_blocked = near_axis >= (int) n_first && get_bytes_between (self, near_axis) > NEAR;
   if (is_blocked)
-    wanted = MIN (wanted, mtl_copy_divide_up (4 * MTL_COPY_LINE, dest_size));
+    wanted = MIN (wanted, MAX (mtl_copy_divide_up (self->job.streams && step == (gssize) dest_size
+                                                     ? MTL_COPY_STREAMED_RUN : 4 * MTL_COPY_LINE,
+                                                   step), LEAST_BLOCKED));
 
   for (guint i = 0; i < self->n_axes; i++)
     self->part[i] = 1;
@@ -255,21 +274,25 @@ choose_parts (MtlCopyPlan *self)
 
   if (near_axis >= 0)
     {
-      gsize step = mtl_copy_magnitude (self->axes[near_axis].source_step);
-      gsize part = self->part[near_axis], per_line = mtl_copy_divide_up (MTL_COPY_LINE, step);
+      gsize near_step = mtl_copy_magnitude (self->axes[near_axis].source_step);
+      gsize part = self->part[near_axis];
+      gsize per_line = mtl_copy_divide_up (MTL_COPY_LINE, near_step);
 
-      if (is_blocked || (part < self->axes[near_axis].extent && part * step < MTL_COPY_LINE))
+      /* Rows of several units have one offset in tables. */
+      if (is_blocked && self->part[0] >= LEAST_ROW)
+        max_units = CLAMP (MTL_COPY_BOX_BYTES / largest, max_units, LEAST_ROW * max_units);
+      if (is_blocked || (part < self->axes[near_axis].extent && part * near_step < MTL_COPY_LINE))
         grow (self, near_axis,
-              MAX (per_line, mtl_copy_divide_up (CONVERTED_AT_ONCE, n_units / part)), &n_units,
+              MAX (per_line * (is_blocked ? 2 : 1),
+                   mtl_copy_divide_up (CONVERTED_AT_ONCE, n_units / part)), &n_units, max_units);
+      for (guint i = 0; is_blocked && i < self->n_axes && 2 * n_units < most_wanted; i++)
+        grow (self, i, mtl_copy_divide_up (most_wanted * self->part[i], n_units), &n_units,
               max_units);
       if (self->prefetches && mtl_copy_magnitude (self->axes[0].source_step) >= FAR)
         grow (self, near_axis, mtl_copy_divide_up (max_units, n_units / self->part[near_axis]),
               &n_units, max_units);
     }
 }
-
-/* Fewer units than this make no row of their own. */
-#define LEAST_ROW 8
 
 /* The axis along which units are moved in a loop: the first one, or where its units are
  * far apart in the source, that along which they are nearest. */
@@ -364,13 +387,13 @@ find_row_axis (const MtlCopyPlan *self)
   return -1;
 }
 
-/* Nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of the size of
- * an element, of an element that is loaded by its offset, of a block, and of a call
- * that converts. */
-static const double square_costs[] = { 16, 6, 2.2, 0.9, 0.3 };
-static const double item_costs[] = { 0.3, 0.3, 0.3, 0.3, 0.5 };
-#define BLOCK_COST 20
-#define CALL_COST 8
+/* Hundredths of nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of
+ * the size of an element, of an element that is loaded by its offset, of a block, and of
+ * a call that converts. */
+static const guint16 square_costs[] = { 1600, 600, 220, 90, 30 };
+static const guint16 item_costs[] = { 30, 30, 30, 30, 50 };
+#define BLOCK_COST 2000
+#define CALL_COST 800
 
 static gboolean
 is_for_tiles (const MtlCopyPlan *self,
@@ -379,12 +402,13 @@ is_for_tiles (const MtlCopyPlan *self,
 {
   guint log2_size = __builtin_ctz (self->job.source_size), log2_n = 4 - log2_size;
   gsize n = 1 << log2_n;
-  double squares = (double) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  double cost = squares * square_costs[log2_size] + BLOCK_COST;
+  guint64 squares = (guint64) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
+  guint64 cost = squares * square_costs[log2_size] + BLOCK_COST;
 
   if (self->job.convert != NULL)
-    cost += CALL_COST * n_rows;
-  return n_items >= n && n_rows >= n && cost < (double) n_items * n_rows * item_costs[log2_size];
+    cost += (guint64) CALL_COST * n_rows;
+  return n_items >= n && n_rows >= n
+         && cost < (guint64) n_items * n_rows * item_costs[log2_size];
 }
 
 /* All, or parts of about the same size that are whole lines if they can be. */
@@ -501,7 +525,7 @@ join_units (MtlCopyPlan *self)
 
   if (self->n_axes > 1 && first->dest_step == (gssize) self->job.item_size
       && first->source_step == (gssize) self->job.source_size
-      && first->extent * MAX (self->job.item_size, self->job.source_size) <= 4096)
+      && first->extent * MAX (self->job.item_size, self->job.source_size) <= LARGEST_UNIT)
     {
       self->unit = first->extent;
       self->n_axes--;
@@ -534,21 +558,94 @@ find_source_end (const MtlCopyPlan *self)
   return end;
 }
 
+/* The bytes of all lines of the source, at most. */
+static gsize
+count_source_bytes (const MtlCopyPlan *self)
+{
+  gsize span = self->unit_source_size, n_bytes = MAX (self->unit_source_size, MTL_COPY_LINE);
+
+  for (guint i = 0; i < self->n_axes; i++)
+    if (self->axes[i].source_step != 0)
+      {
+        span += (self->axes[i].extent - 1) * mtl_copy_magnitude (self->axes[i].source_step);
+        n_bytes = mtl_copy_multiply_up_to_max (n_bytes, self->axes[i].extent);
+      }
+
+  return MIN (span, n_bytes);
+}
+
 /* Whether the source is beyond the caches and not read in order, which the machine would
  * notice itself. */
 static gboolean
 is_worth_prefetching (const MtlCopyPlan *self)
 {
-  if (self->n_bytes < MANY_BYTES
-      && self->n_bytes * self->job.source_size < MANY_BYTES * self->job.item_size)
+  gsize last = 0;
+
+  if (self->n_bytes < mtl_copy_cache_size / MTL_COPY_LINE
+      || count_source_bytes (self) < mtl_copy_cache_size)
     return FALSE;
 
-  for (guint i = 1; i < self->n_axes; i++)
-    if (mtl_copy_magnitude (self->axes[i].source_step)
-        < mtl_copy_magnitude (self->axes[i - 1].source_step))
-      return TRUE;
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (step > 0 && step < last)
+        return TRUE;
+      last = MAX (step, last);
+    }
 
   return FALSE;
+}
+
+/* Whether one side is larger than so many bytes, and in order leaves out lines, beyond
+ * which the machine does not look ahead itself. */
+static gboolean
+has_gaps (const MtlCopyPlan *self,
+          gboolean           in_source,
+          gsize              n_bytes)
+{
+  gsize span = in_source ? self->unit_source_size : self->unit * self->job.item_size;
+  gboolean found = FALSE;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      gsize step = mtl_copy_get_distance (&self->axes[i], in_source);
+
+      found = found || (span < PAGE && step >= span + MTL_COPY_LINE);
+      span += (self->axes[i].extent - 1) * step;
+    }
+
+  return found && span >= n_bytes;
+}
+
+/* Whether boxes go on along an axis before they are through with one that is nearer in
+ * the destination. */
+static gboolean
+is_out_of_order (const MtlCopyPlan *self)
+{
+  gboolean is_cut = FALSE;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      if (is_cut && self->part[i] > 1)
+        return TRUE;
+      is_cut = is_cut || self->part[i] < self->axes[i].extent;
+    }
+
+  return FALSE;
+}
+
+/* While lines are streamed, the machine does not look ahead beyond gaps, unless all is in
+ * a cache. */
+static void
+choose_prefetching (MtlCopyPlan *self)
+{
+  gsize size = mtl_copy_cache_size;
+
+  if (self->job.streams)
+    self->prefetches = self->prefetches || has_gaps (self, TRUE, SHARED_CACHE * size);
+  else if (!self->is_dense && self->n_bytes >= size)
+    self->prefetches_dest = is_out_of_order (self) || has_gaps (self, FALSE, size);
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes. */
@@ -563,11 +660,16 @@ is_worth_streaming (const MtlCopyPlan *self)
   return run >= MTL_COPY_STREAMED_RUN;
 }
 
+/* Units of a slice, at most, since threads share slices. */
+#define MOST_SLICED 65536
+
 gboolean
 mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
                             const MtlCopyKernels *kernels)
 {
-  if (is_broadcast (self))
+  gsize n_units;
+
+  if (mtl_copy_plan_is_broadcast (self))
     return FALSE;
 
   self->unit = 1;
@@ -581,6 +683,7 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
       reverse_axes (self->axes, self->n_axes);
       join_units (self);
       self->prefetches = is_worth_prefetching (self);
+      self->prefetches_dest = FALSE;
       choose_parts (self);
       list_inner_axes (self);
       self->boxes = kernels->boxes;
@@ -589,18 +692,15 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
           self->job.streams = FALSE;
           self->fence = NULL;
         }
+      choose_prefetching (self);
     }
   self->unit_source_size = self->unit * self->job.source_size;
   self->source_end = find_source_end (self);
   self->n_jobs = count_boxes (self);
   self->jobs_per_slice = self->n_jobs;
-  if (self->n_bytes > mtl_copy_slice_size)
-    {
-      gsize n_units = mtl_copy_plan_count_box_units (self);
-
-      self->jobs_per_slice = MAX (mtl_copy_slice_size / (n_units * self->unit
-                                                         * self->job.item_size), 1);
-    }
+  n_units = MIN (mtl_copy_slice_size / (self->unit * self->job.item_size), MOST_SLICED);
+  if (self->n_bytes / (self->unit * self->job.item_size) > n_units)
+    self->jobs_per_slice = MAX (n_units / mtl_copy_plan_count_box_units (self), 1);
   self->n_pieces = 1;
   return TRUE;
 }

@@ -43,10 +43,12 @@ typedef struct
   gconstpointer convert_data;
 } MtlCopyRequest;
 
-/* Writes of at least this many bytes bypass the caches; 0 lets the machine decide.
- * Only tests change these. */
+/* Writes bypass the caches if there are at least this many bytes in and out; 0 lets the
+ * machine decide. More bytes than the cache's size are not in a core's own. Only tests
+ * change these. */
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
+extern gsize mtl_copy_cache_size;
 
 /* Source and destination share no byte. The source may repeat its own elements. If
  * the destination repeats its own, the last one in C order remains. */
@@ -58,6 +60,9 @@ gsize mtl_copy_plan_get_n_slices (const MtlCopyPlan    *self);
 
 /* The size of the destination's elements. */
 gsize mtl_copy_plan_get_n_bytes  (const MtlCopyPlan    *self);
+
+/* How long one thread takes within the caches, roughly, in nanoseconds. */
+gsize mtl_copy_plan_get_duration (const MtlCopyPlan    *self);
 
 /* Runs the slices begin, …, end - 1. */
 void  mtl_copy_plan_run          (const MtlCopyPlan    *self,

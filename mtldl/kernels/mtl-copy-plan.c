@@ -292,8 +292,7 @@ choose_kernel (MtlCopyPlan          *self,
     }
 
   source_axis = find_source_axis (self);
-  if (last->dest_step == (gssize) size && last->source_step == 0 && size <= 64
-      && last->extent * size >= 32)
+  if (mtl_copy_plan_is_broadcast (self))
     {
       self->goes_by_rows = TRUE;
       choose (self, kernels->broadcast, 2);
@@ -437,6 +436,18 @@ keep_order (MtlCopyPlan          *self,
   cut_into_slices (self);
 }
 
+/* The bytes of the destination and of the part of memory that the source is in. */
+static gsize
+count_bytes (const MtlCopyPlan *self)
+{
+  gsize n_bytes = self->n_bytes + self->job.source_size;
+
+  for (guint i = 0; i < self->n_outer; i++)
+    n_bytes += (self->axes[i].extent - 1) * mtl_copy_magnitude (self->axes[i].source_step);
+
+  return n_bytes;
+}
+
 static void
 init (MtlCopyPlan          *self,
       const MtlCopyRequest *request,
@@ -475,7 +486,7 @@ init (MtlCopyPlan          *self,
       mtl_copy_flip_axis (self, &self->axes[i]);
   merge_axes (self);
 
-  if (self->n_bytes >= threshold)
+  if (self->n_bytes / 2 >= threshold / 5 && count_bytes (self) >= threshold)
     {
       self->job.streams = TRUE;
       self->fence = kernels->fence;
@@ -516,4 +527,28 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 
       g_printerr ("mtldl: %s\n", text);
     }
+}
+
+/* Less is not worth a second thread, however far apart the elements are. */
+#define FEW_BYTES 32768
+
+gsize
+mtl_copy_plan_get_duration (const MtlCopyPlan *self)
+{
+  const MtlCopyKernels *kernels;
+  gsize of_bytes = self->n_bytes / 64, n_units;
+
+  if (self->n_bytes < FEW_BYTES)
+    return of_bytes;
+
+  kernels = mtl_copy_machine_get ()->kernels;
+  n_units = self->n_bytes / self->job.item_size;
+  if (self->boxes != NULL)
+    return MAX (n_units / self->unit * 3 / 10, of_bytes);
+  if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
+    return MAX (n_units * 3 / 10, of_bytes);
+  if (self->kernel == kernels->convert)
+    return MAX (n_units / 16, of_bytes);
+
+  return of_bytes;
 }

@@ -33,6 +33,12 @@ typedef __m512i PermutedBytes;
 
 typedef struct
 {
+  __m512i indices;
+  __mmask64 mask;
+} LoadedPattern;
+
+typedef struct
+{
   guint8 indices[64] MTL_ALIGNED;
   __mmask64 mask;
 } Pattern;
@@ -45,27 +51,33 @@ mtl_copy_pattern_set (Pattern      *self,
   self->mask = ~_mm512_movepi8_mask (_mm512_loadu_si512 (indices));
 }
 
+MTL_INLINE LoadedPattern
+mtl_copy_pattern_load (const Pattern *self)
+{
+  return (LoadedPattern) { _mm512_load_si512 (self->indices), self->mask };
+}
+
 MTL_INLINE PermutedBytes
 mtl_copy_permute (const guint8  *source,
-                  const Pattern *pattern)
+                  LoadedPattern  pattern)
 {
-  return _mm512_maskz_permutexvar_epi8 (pattern->mask, _mm512_load_si512 (pattern->indices),
+  return _mm512_maskz_permutexvar_epi8 (pattern.mask, pattern.indices,
                                         _mm512_loadu_si512 (source));
 }
 
 MTL_INLINE PermutedBytes
 mtl_copy_merge (PermutedBytes  bytes,
                 const guint8  *source,
-                const Pattern *pattern)
+                LoadedPattern  pattern)
 {
-  return _mm512_mask_permutexvar_epi8 (bytes, pattern->mask,
-                                       _mm512_load_si512 (pattern->indices),
+  return _mm512_mask_permutexvar_epi8 (bytes, pattern.mask, pattern.indices,
                                        _mm512_loadu_si512 (source));
 }
 
 #else
 
 typedef MtlBytes16 PermutedBytes;
+typedef MtlBytes16 LoadedPattern;
 
 typedef struct
 {
@@ -79,24 +91,28 @@ mtl_copy_pattern_set (Pattern      *self,
   memcpy (self->indices, indices, 16);
 }
 
+MTL_INLINE LoadedPattern
+mtl_copy_pattern_load (const Pattern *self)
+{
+  return mtl_load16 (self->indices);
+}
+
 /* Indices beyond the vector make zeros. */
 MTL_INLINE PermutedBytes
 mtl_copy_permute (const guint8  *source,
-                  const Pattern *pattern)
+                  LoadedPattern  pattern)
 {
 #if defined (__SSSE3__)
-  return (MtlBytes16) _mm_shuffle_epi8 ((__m128i) mtl_load16 (source),
-                                        (__m128i) mtl_load16 (pattern->indices));
+  return (MtlBytes16) _mm_shuffle_epi8 ((__m128i) mtl_load16 (source), (__m128i) pattern);
 #else
-  return (MtlBytes16) vqtbl1q_u8 ((uint8x16_t) mtl_load16 (source),
-                                  (uint8x16_t) mtl_load16 (pattern->indices));
+  return (MtlBytes16) vqtbl1q_u8 ((uint8x16_t) mtl_load16 (source), (uint8x16_t) pattern);
 #endif
 }
 
 MTL_INLINE PermutedBytes
 mtl_copy_merge (PermutedBytes  bytes,
                 const guint8  *source,
-                const Pattern *pattern)
+                LoadedPattern  pattern)
 {
   return bytes | mtl_copy_permute (source, pattern);
 }
@@ -123,12 +139,31 @@ typedef struct
   Pattern patterns[MTL_COPY_PROGRAM_PATTERNS];
 } Program;
 
-gboolean MTL_KERNEL (compile)     (Program       *self,
-                                   const gint32  *offsets,
-                                   gsize          n_units,
-                                   gsize          size);
-void     MTL_KERNEL (run_program) (const Program *self,
-                                   guint8        *dest,
-                                   const guint8  *source);
+/* Rows of n units each, to what is contiguous in them. */
+typedef struct
+{
+  guint8 *dest;
+  const guint8 *source;
+  const gint32 *dest_offsets; /* NULL: one after the other */
+  const gint32 *source_offsets;
+  gsize n_rows;
+  gsize n;
+  gssize source_step;
+} UnitRows;
+
+gboolean MTL_KERNEL (compile)        (Program        *self,
+                                      const gint32   *offsets,
+                                      gsize           n_units,
+                                      gsize           size,
+                                      guint           most);
+void     MTL_KERNEL (run_program)    (const Program  *self,
+                                      guint8         *dest,
+                                      const guint8   *source);
+gboolean MTL_KERNEL (compile_row)    (Program        *self,
+                                      gssize          step,
+                                      gsize           size);
+void     MTL_KERNEL (repeat_program) (const Program  *self,
+                                      const UnitRows *rows,
+                                      gsize           size);
 
 #endif

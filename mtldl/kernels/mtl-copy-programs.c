@@ -12,6 +12,9 @@
 
 #define WIDTH MTL_COPY_PROGRAM_WIDTH
 
+/* The windows of a vector that is repeated, at most. */
+#define MOST_REPEATED 8
+
 typedef struct
 {
   gint32 low, high; /* offsets of the bytes in the source: from low to before high */
@@ -128,15 +131,15 @@ add_vector (Program      *self,
   return TRUE;
 }
 
-/* Returns whether it is worth it. */
+/* Returns FALSE if a vector took more than `most` windows. */
 gboolean
 MTL_KERNEL (compile) (Program      *self,
                       const gint32 *offsets,
                       gsize         n_units,
-                      gsize         size)
+                      gsize         size,
+                      guint         most)
 {
   gsize n_bytes = n_units * size;
-  guint most = MAX (WIDTH / size / 2, 1); /* windows of a vector: loading units is faster */
 
   self->n_vectors = self->n_whole = self->n_steps = self->n_patterns = 0;
   self->n_rest = n_bytes % WIDTH;
@@ -158,18 +161,61 @@ MTL_KERNEL (compile) (Program      *self,
   return TRUE;
 }
 
+/* A program of one vector, whose units are `step` bytes apart. Returns whether it is
+ * worth it. */
+gboolean
+MTL_KERNEL (compile_row) (Program *self,
+                          gssize   step,
+                          gsize    size)
+{
+  gsize n_units = WIDTH / size, distance = step < 0 ? -step : step, n;
+
+  if (distance > WIDTH - size)
+    return FALSE;
+
+  n = distance > 0 ? (WIDTH - size) / distance + 1 : n_units; /* in a window */
+  if ((n_units - 1) / n + 1 > MIN (n_units / 2, MOST_REPEATED))
+    return FALSE;
+
+  self->n_steps = 0;
+  self->reach = 0;
+  for (gsize first = 0; first < n_units; first += n)
+    {
+      gsize n_now = MIN (n, n_units - first);
+      gint32 low = (gint32) ((gssize) (step < 0 ? first + n_now - 1 : first) * step);
+      guint8 indices[WIDTH];
+
+      memset (indices, MTL_COPY_NO_BYTE, WIDTH);
+      for (gsize i = first; i < first + n_now; i++)
+        for (gsize byte = 0; byte < size; byte++)
+          indices[i * size + byte] = (gssize) i * step - low + byte;
+      mtl_copy_pattern_set (&self->patterns[self->n_steps], indices);
+      self->steps[self->n_steps] = (Step) { low, self->n_steps };
+      self->reach = MAX (self->reach, low + WIDTH);
+      self->n_steps++;
+    }
+  return TRUE;
+}
+
+MTL_INLINE LoadedPattern
+load_pattern (const Program *self,
+              const Step    *step)
+{
+  return mtl_copy_pattern_load (&self->patterns[step->pattern]);
+}
+
 MTL_INLINE PermutedBytes
 make_vector (const Program *self,
              const Step    *step,
              const guint8  *source,
              guint          n_windows)
 {
-  PermutedBytes bytes = mtl_copy_permute (source + step->offset, &self->patterns[step->pattern]);
+  PermutedBytes bytes = mtl_copy_permute (source + step->offset, load_pattern (self, step));
 
   for (guint k = 1; k < n_windows; k++)
     {
       step++;
-      bytes = mtl_copy_merge (bytes, source + step->offset, &self->patterns[step->pattern]);
+      bytes = mtl_copy_merge (bytes, source + step->offset, load_pattern (self, step));
     }
 
   return bytes;
@@ -229,6 +275,75 @@ MTL_KERNEL (run_program) (const Program *self,
                                          n_windows);
 
       memcpy (dest + self->n_whole * WIDTH, &bytes, self->n_rest);
+    }
+}
+
+/* Rows of n units each, at least a vector, with the patterns in registers. The last
+ * vector of a row may overlap the one before. */
+MTL_INLINE void
+repeat_of (const Program *self,
+           const UnitRows *rows,
+           gsize           size,
+           guint           n_windows)
+{
+  gsize n_units = WIDTH / size;
+  gssize step = (gssize) n_units * rows->source_step;
+  LoadedPattern patterns[MOST_REPEATED];
+  gssize offsets[MOST_REPEATED];
+
+#pragma GCC unroll 8
+  for (guint k = 0; k < n_windows; k++)
+    {
+      patterns[k] = load_pattern (self, &self->steps[k]);
+      offsets[k] = self->steps[k].offset;
+    }
+
+  for (gsize row = 0; row < rows->n_rows; row++)
+    {
+      guint8 *dest = rows->dest
+                     + (rows->dest_offsets != NULL ? (gssize) rows->dest_offsets[row]
+                                                   : (gssize) (row * rows->n * size));
+      const guint8 *source = rows->source + rows->source_offsets[row];
+
+      for (gsize n = rows->n;; n -= n_units)
+        {
+          PermutedBytes bytes;
+
+          if (n < n_units)
+            {
+              dest -= (n_units - n) * size;
+              source -= (gssize) (n_units - n) * rows->source_step;
+            }
+          bytes = mtl_copy_permute (source + offsets[0], patterns[0]);
+
+#pragma GCC unroll 8
+          for (guint k = 1; k < n_windows; k++)
+            bytes = mtl_copy_merge (bytes, source + offsets[k], patterns[k]);
+          memcpy (dest, &bytes, WIDTH);
+          if (n <= n_units)
+            break;
+
+          dest += WIDTH;
+          source += step;
+        }
+    }
+}
+
+void
+MTL_KERNEL (repeat_program) (const Program  *self,
+                             const UnitRows *rows,
+                             gsize           size)
+{
+  switch (self->n_steps)
+    {
+    case 1: repeat_of (self, rows, size, 1); break;
+    case 2: repeat_of (self, rows, size, 2); break;
+    case 3: repeat_of (self, rows, size, 3); break;
+    case 4: repeat_of (self, rows, size, 4); break;
+    case 5: repeat_of (self, rows, size, 5); break;
+    case 6: repeat_of (self, rows, size, 6); break;
+    case 7: repeat_of (self, rows, size, 7); break;
+    default: repeat_of (self, rows, size, MOST_REPEATED);
     }
 }
 

@@ -38,13 +38,18 @@ gather_rows (guint8            *dest,
 {
   guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
   gsize n_gathered = BUFFER_SIZE / size;
+  /* While lines are streamed, the machine does not read ahead beyond gaps itself. */
+  gboolean has_gaps = (gsize) ABS (axis->source_step) >= size + MTL_LINE;
 
   for (gsize i = 0; i < axis->extent; i += n_gathered)
     {
       gsize n = MIN (axis->extent - i, n_gathered);
 
-      copy_rows (buffer, size, source + (gssize) i * axis->source_step, axis->source_step, n,
-                 size);
+      const guint8 *from = source + (gssize) i * axis->source_step;
+
+      for (gsize k = 0; has_gaps && k < n; k++)
+        mtl_prefetch (from + (gssize) (n_gathered + k) * axis->source_step, size);
+      copy_rows (buffer, size, from, axis->source_step, n, size);
       mtl_stream_row (dest + i * size, buffer, n * size);
     }
 }

@@ -103,15 +103,15 @@ get_amd_shared_cache_size (void)
 }
 #endif
 
-/* About half of a core's own cache: a cache that other cores share is mostly no
- * faster than streaming to memory, but AMD's is. */
+/* About a core's own cache: a cache that other cores share is mostly no faster than
+ * streaming to memory, but AMD's is. What is read must have room beside what is written. */
 static gsize
 get_streaming_threshold (void)
 {
-  gsize threshold = 1024 * 1024;
+  gsize threshold = 2 * 1024 * 1024;
 
 #ifdef MTL_COPY_HAS_X86_SETS
-  threshold = MAX (threshold, get_amd_shared_cache_size () / 4);
+  threshold = MAX (threshold, get_amd_shared_cache_size () / 8 * 5);
 #endif
 
   return threshold;

@@ -260,17 +260,25 @@ copy_block (const MtlCopyBlock *self,
             gboolean            streams)
 {
   gsize n = MTL_LINE / size;
-  MtlCopyBlock edge = *self, whole;
+  MtlCopyBlock edge, whole;
 
   if (self->n_rows < 16 / size || self->n_items < n + head)
     {
       copy_squares (self, size);
       return;
     }
+  if (head == 0 && self->n_items % n == 0 && self->n_rows >= n)
+    {
+      copy_tiles (self, size, streams);
+      return;
+    }
 
-  edge.n_items = head;
   if (head > 0)
-    copy_squares (&edge, size);
+    {
+      edge = *self;
+      edge.n_items = head;
+      copy_squares (&edge, size);
+    }
 
   whole = get_part (self, head, 0, size);
   whole.n_items = whole.n_items / n * n;

@@ -31,6 +31,7 @@ mtl_strided_request_run (const MtlCopyRequest  *self,
                             .data = &plan,
                             .n_items = mtl_copy_plan_get_n_slices (&plan),
                             .n_bytes = n_bytes,
+                            .duration = mtl_copy_plan_get_duration (&plan),
                             .in_order = plan.in_order,
                           },
                           monitor, error);
