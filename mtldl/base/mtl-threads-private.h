@@ -40,6 +40,7 @@ typedef struct
   gpointer data;
   gsize n_items;
   gsize n_bytes; /* of all items */
+  gsize duration; /* that one thread takes, roughly, in nanoseconds; 0: depends on n_bytes */
   gboolean in_order;
 } MtlThreadsWork;
 

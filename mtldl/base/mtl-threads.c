@@ -6,11 +6,10 @@
 
 #include "mtl-fork-private.h"
 
-/* Below this for each thread, waking another one costs more than it saves: it takes
- * the caller 10 µs, as much as copying 512 KiB within the caches. Two threads were
- * 0.8 to 1.0 times as fast as one at 1 MiB, 1.1 to 1.3 times at 2 MiB, and 1.5 to 1.8
- * times at 8 MiB. */
-#define MIN_BYTES_PER_THREAD (1024 * 1024)
+/* Less for each thread is not worth waking another one, which takes the caller 10 µs. */
+#define MIN_DURATION (25 * 1000) /* ns */
+/* What is copied within the caches. */
+#define BYTES_PER_NANOSECOND 64
 /* Processed between two checks of the cancellable. That takes a few milliseconds even
  * if elements are converted one by one. */
 #define MAX_BYTES_AT_ONCE (1024 * 1024)
@@ -19,6 +18,18 @@
 
 /* How long a thread waits for something to do before it ends. */
 #define IDLE_TIME (15 * G_TIME_SPAN_SECOND)
+/* How long it watches before it sleeps. Most work comes soon or late, and waking takes as
+ * long as this. */
+#define WATCH_TIME 50 /* µs */
+
+/* Lets the processor do something else for a moment. */
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause ()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile ("yield")
+#else
+#define PAUSE() ((void) 0)
+#endif
 
 /* The work of one call, shared by its caller and the helping threads. */
 typedef struct _Job Job;
@@ -35,7 +46,7 @@ struct _Job
   /* Protected by the lock of the pool. */
   Job *next;
   guint n_wanted; /* helpers that have not entered */
-  guint n_inside; /* helpers that have not left */
+  gint n_inside;  /* helpers that have not left; atomic when the lock is not held */
   GCond left;
 };
 
@@ -46,7 +57,7 @@ static struct
   MtlForkLock lock; /* protects the fields below */
   GCond wanted;
   Job *jobs;      /* that want helpers */
-  guint n_wanted; /* helpers, by all jobs */
+  gint n_wanted;  /* helpers, by all jobs; atomic when the lock is not held */
   guint n_idle;   /* threads that wait for a job */
   guint n_busy;   /* callers that have helpers, and their helpers */
 } pool;
@@ -109,6 +120,17 @@ remove_job (Job *job)
   *link = job->next;
 }
 
+/* Waits a short time until there is a number, or none. Called without the lock. */
+static void
+watch (const gint *number,
+       gboolean    is_any)
+{
+  gint64 end = g_get_monotonic_time () + WATCH_TIME;
+
+  while ((g_atomic_int_get (number) != 0) != is_any && g_get_monotonic_time () < end)
+    PAUSE ();
+}
+
 /* Called with the pool locked. Returns NULL if there is no job for a long time. */
 static Job *
 enter_any_job (void)
@@ -117,19 +139,23 @@ enter_any_job (void)
   gboolean in_time = TRUE;
   Job *job;
 
-  while (pool.jobs == NULL && in_time)
+  pool.n_idle++;
+  if (pool.jobs == NULL)
     {
-      pool.n_idle++;
-      in_time = g_cond_wait_until (&pool.wanted, &pool.lock.mutex, end);
-      pool.n_idle--;
+      unlock_pool ();
+      watch (&pool.n_wanted, TRUE);
+      lock_pool ();
     }
+  while (pool.jobs == NULL && in_time)
+    in_time = g_cond_wait_until (&pool.wanted, &pool.lock.mutex, end);
+  pool.n_idle--;
 
   job = pool.jobs;
   if (job == NULL)
     return NULL;
 
-  pool.n_wanted--;
-  job->n_inside++;
+  g_atomic_int_add (&pool.n_wanted, -1);
+  g_atomic_int_inc (&job->n_inside);
   if (--job->n_wanted == 0)
     remove_job (job);
   return job;
@@ -140,7 +166,7 @@ static void
 leave (Job *job)
 {
   pool.n_busy--;
-  if (--job->n_inside == 0)
+  if (g_atomic_int_dec_and_test (&job->n_inside))
     g_cond_signal (&job->left);
 }
 
@@ -173,8 +199,8 @@ start_helpers (Job   *job,
   job->n_wanted = n_helpers;
   job->next = pool.jobs;
   pool.jobs = job;
-  pool.n_wanted += n_helpers;
-  n_lacking = pool.n_wanted > pool.n_idle ? MIN (pool.n_wanted - pool.n_idle, n_helpers) : 0;
+  g_atomic_int_add (&pool.n_wanted, n_helpers);
+  n_lacking = MIN ((guint) MAX (pool.n_wanted - (gint) pool.n_idle, 0), n_helpers);
   unlock_pool ();
 
   for (guint i = n_lacking; i < n_helpers; i++)
@@ -195,13 +221,14 @@ start_helpers (Job   *job,
 static void
 end_help (Job *job)
 {
+  watch (&job->n_inside, FALSE);
   lock_pool ();
   /* A child that the caller's progress callback has forked has none of them. */
   if (job->n_forks == mtl_n_forks ())
     {
       if (job->n_wanted > 0)
         remove_job (job);
-      pool.n_wanted -= job->n_wanted;
+      g_atomic_int_add (&pool.n_wanted, -(gint) job->n_wanted);
       pool.n_busy -= job->n_wanted + 1;
       while (job->n_inside > 0)
         g_cond_wait (&job->left, &pool.lock.mutex);
@@ -369,7 +396,8 @@ mtl_threads_run (const MtlThreadsWork  *work,
                  const MtlMonitor      *monitor,
                  GError               **error)
 {
-  gsize n_wanted = MIN (work->n_bytes / MIN_BYTES_PER_THREAD, work->n_items);
+  gsize duration = work->duration > 0 ? work->duration : work->n_bytes / BYTES_PER_NANOSECOND;
+  gsize n_wanted = MIN (duration / MIN_DURATION, work->n_items);
   guint n_helpers = n_wanted > 1 && !work->in_order ? reserve_helpers (n_wanted - 1) : 0;
 
   if (n_helpers == 0 && monitor == NULL)
