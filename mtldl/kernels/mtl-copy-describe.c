@@ -33,13 +33,19 @@ get_kernel_name (const MtlCopyKernels *kernels,
   g_assert_not_reached ();
 }
 
+static gboolean
+is_of_boxes (const MtlCopyPlan *self)
+{
+  return self->boxes == mtl_copy_machine_get ()->kernels->boxes;
+}
+
 const char *
 mtl_copy_plan_get_way (const MtlCopyPlan *self)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
 
   if (self->boxes != NULL)
-    return self->boxes == kernels->tiles ? "tiles" : "boxes";
+    return is_of_boxes (self) ? "boxes" : "tiles";
 
   return get_kernel_name (kernels, self->kernel);
 }
@@ -65,8 +71,9 @@ char *
 mtl_copy_plan_describe (const MtlCopyPlan *self)
 {
   GString *text = g_string_new (NULL);
+  gsize n_slices = mtl_copy_plan_get_n_slices (self);
 
-  if (mtl_copy_plan_get_n_slices (self) == 0)
+  if (n_slices == 0)
     return g_string_free (g_string_append (text, "nothing"), FALSE);
 
   g_string_append_printf (text, "%s, items of %" G_GSIZE_FORMAT, mtl_copy_plan_get_way (self),
@@ -85,8 +92,12 @@ mtl_copy_plan_describe (const MtlCopyPlan *self)
     g_string_append (text, ", streamed");
   if (self->in_order)
     g_string_append (text, ", in order");
-  g_string_append_printf (text, "; %" G_GSIZE_FORMAT " slices",
-                          mtl_copy_plan_get_n_slices (self));
+  if (is_of_boxes (self) && self->prefetches)
+    g_string_append (text, ", source prefetched");
+  if (is_of_boxes (self) && self->prefetches_dest)
+    g_string_append (text, ", destination prefetched");
+  g_string_append_printf (text, "; %" G_GSIZE_FORMAT " slice%s", n_slices,
+                          n_slices == 1 ? "" : "s");
 
   return g_string_free (text, FALSE);
 }

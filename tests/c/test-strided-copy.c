@@ -677,9 +677,9 @@ test_description (void)
   nothing = describe_copy (3, empty, dense, steps);
   contiguous = describe_copy (3, shape, dense, dense);
   g_assert_cmpstr (copy, ==, "boxes, items of 2 bytes: units of 1, 5/5 (2 from 6), "
-                             "900/100 (10 from 40); 1 slices");
+                             "900/100 (10 from 40); 1 slice");
   g_assert_cmpstr (nothing, ==, "nothing");
-  g_assert_cmpstr (contiguous, ==, "contiguous, items of 1 bytes: 9000 (1 from 1); 1 slices");
+  g_assert_cmpstr (contiguous, ==, "contiguous, items of 1 bytes: 9000 (1 from 1); 1 slice");
 }
 
 int
