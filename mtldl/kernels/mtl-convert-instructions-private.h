@@ -467,3 +467,50 @@ DEFINE_NARROW (double, guint16)
 DEFINE_NARROW (double, gint8)
 DEFINE_NARROW (double, gint16)
 DEFINE_NARROW (double, gint32)
+
+/* For uint32, NaN becomes 0 first. Values that are too large become the largest one. */
+#if defined(__AVX512F__)
+
+static inline G_ALWAYS_INLINE void
+mtl_narrow_16_floats_to_guint32 (guint8       *dest,
+                                 const guint8 *source)
+{
+  __m512 x = _mm512_max_ps (_mm512_loadu_ps (source), _mm512_setzero_ps ());
+
+  _mm512_storeu_si512 (dest, _mm512_cvttps_epu32 (x));
+}
+
+static inline G_ALWAYS_INLINE void
+mtl_narrow_16_doubles_to_guint32 (guint8       *dest,
+                                  const guint8 *source)
+{
+  for (gsize i = 0; i < 16; i += 8)
+    {
+      __m512d x = _mm512_max_pd (_mm512_loadu_pd (source + 8 * i), _mm512_setzero_pd ());
+
+      _mm256_storeu_si256 ((gpointer) (dest + 4 * i), _mm512_cvttpd_epu32 (x));
+    }
+}
+
+#else
+
+#define DEFINE_NARROW_TO_UINT32(Source, cut) \
+  static inline G_ALWAYS_INLINE void \
+  mtl_narrow_16_##Source##s_to_guint32 (guint8       *dest, \
+                                        const guint8 *source) \
+  { \
+    for (gsize i = 0; i < 16; i++) \
+      { \
+        Source x; \
+        guint32 result; \
+\
+        memcpy (&x, source + i * sizeof x, sizeof x); \
+        result = cut; \
+        memcpy (dest + i * sizeof result, &result, sizeof result); \
+      } \
+  }
+
+DEFINE_NARROW_TO_UINT32 (float, float_to_uint32 (x, 0x1.fffffep31f))
+DEFINE_NARROW_TO_UINT32 (double, double_to_uint32 (x, 0x1.fffffffep31))
+
+#endif

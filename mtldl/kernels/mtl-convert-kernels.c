@@ -77,12 +77,13 @@
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
   F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
 
-#define TO_SMALL_INTEGERS(F, SOURCE, Source) \
+#define TO_INTEGERS(F, SOURCE, Source) \
   F (UINT8, guint8, SOURCE, Source, x) \
   F (UINT16, guint16, SOURCE, Source, x) \
   F (INT8, gint8, SOURCE, Source, x) \
   F (INT16, gint16, SOURCE, Source, x) \
-  F (INT32, gint32, SOURCE, Source, x)
+  F (INT32, gint32, SOURCE, Source, x) \
+  F (UINT32, guint32, SOURCE, Source, x)
 
 /* F (destination, its type, source, its type, whether x is in range, expression
  * otherwise) */
@@ -127,17 +128,15 @@
   FROM_INTEGERS (F, FLOAT64, double, x, x) \
   AMONG_INTEGERS (F) \
   TO_BOOL (F) \
-  F (UINT32, guint32, FLOAT32, float, float_to_uint32 (x, 0x1.fffffep31f)) \
-  F (UINT32, guint32, FLOAT64, double, double_to_uint32 (x, 0x1.fffffffep31)) \
   AMONG_FLOATS (F) \
   SMALL_FLOATS (F)
 
-#define BY_INT32(F) \
-  TO_SMALL_INTEGERS (F, FLOAT32, float) \
-  TO_SMALL_INTEGERS (F, FLOAT64, double)
+#define BY_16(F) \
+  TO_INTEGERS (F, FLOAT32, float) \
+  TO_INTEGERS (F, FLOAT64, double)
 
 /* 16 at once. The last ones are some of those before again, if there are as many. */
-#define DEFINE_BY_INT32(DEST, Dest, SOURCE, Source, x) \
+#define DEFINE_BY_16(DEST, Dest, SOURCE, Source, x) \
   static void \
   convert_##SOURCE##_to_##DEST (guint8       *restrict dest, \
                                 const guint8 *restrict source, \
@@ -208,7 +207,7 @@
   [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = convert_##SOURCE##_to_##DEST,
 
 DIRECT (DEFINE_DIRECT)
-BY_INT32 (DEFINE_BY_INT32)
+BY_16 (DEFINE_BY_16)
 LARGE_INTEGERS (DEFINE_IN_RANGE)
 
 DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
@@ -355,7 +354,7 @@ scale_complexes (guint8       *restrict dest,
 const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
   .direct = {
     DIRECT (DIRECT_ENTRY)
-    BY_INT32 (DIRECT_ENTRY)
+    BY_16 (DIRECT_ENTRY)
     LARGE_INTEGERS (IN_RANGE_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
