@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 #define MTL_COPY_LINE 64
 
 /* Elements that are repeated fewer times are like others. */
-#define LEAST_REPEATED 8
+#define MTL_COPY_LEAST_REPEATED 8
 
 static inline gsize
 mtl_copy_magnitude (gssize step)
@@ -67,7 +67,7 @@ mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)
 
   return self->job.convert == NULL && last->source_step == 0
          && last->dest_step == (gssize) size && size <= 64
-         && last->extent >= LEAST_REPEATED && last->extent * size >= 32;
+         && last->extent >= MTL_COPY_LEAST_REPEATED && last->extent * size >= 32;
 }
 
 /* Sorts n axes, largest step first. Sorted by the steps in the source, it
