@@ -7,7 +7,7 @@
 #include "mtl-fork-private.h"
 
 /* Less for each thread is not worth waking another one, which takes the caller 10 µs. */
-#define MIN_DURATION (25 * 1000) /* ns */
+#define MIN_DURATION (16 * 1000) /* ns: of copying a megabyte */
 /* What is copied within the caches. */
 #define BYTES_PER_NANOSECOND 64
 /* Processed between two checks of the cancellable. That takes a few milliseconds even
