@@ -79,6 +79,7 @@ struct _MtlCopyPlan
   gboolean goes_by_rows; /* whether the kernel does */
   gboolean keeps_last_axis; /* whether the kernel needs all of the last inner axis */
   gsize n_bytes;
+  gboolean is_large; /* so that it is streamed if the source has no room beside it */
   gsize n_jobs;         /* product of the outer extents */
   gsize jobs_per_slice; /* 1 if a job has several pieces */
   gsize n_pieces;       /* per job */

@@ -58,6 +58,14 @@ mtl_copy_get_distance (const MtlCopyAxis *axis,
   return mtl_copy_magnitude (in_source ? axis->source_step : axis->dest_step);
 }
 
+static inline void
+mtl_copy_stream (MtlCopyPlan          *self,
+                 const MtlCopyKernels *kernels)
+{
+  self->job.streams = TRUE;
+  self->fence = kernels->fence;
+}
+
 /* Whether each element of the source is repeated, in long enough runs. */
 static inline gboolean
 mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)

@@ -28,6 +28,7 @@
 
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
+#define LONG_TILE_ROW 1024
 
 /* Copies of fewer elements are faster by loops. */
 #define LEAST_ELEMENTS 32
@@ -484,6 +485,19 @@ is_one_run (const MtlCopyPlan *self,
   return TRUE;
 }
 
+/* Long rows of whole lines are streamed even if they would fit in the caches: those that
+ * are far apart compete for few of their sets. */
+static gboolean
+is_worth_streaming_tiles (const MtlCopyPlan *self,
+                          guint              row_axis,
+                          gsize              n_items)
+{
+  gsize begins = (guintptr) self->job.dest | (gsize) self->axes[row_axis].dest_step;
+
+  return self->is_large && begins % MTL_COPY_LINE == 0
+         && n_items * self->job.item_size >= LONG_TILE_ROW;
+}
+
 static gboolean
 choose_tiles (MtlCopyPlan          *self,
               const MtlCopyKernels *kernels)
@@ -507,6 +521,8 @@ choose_tiles (MtlCopyPlan          *self,
   if (!is_for_tiles (self, n_items, self->axes[row_axis].extent))
     return FALSE;
 
+  if (is_worth_streaming_tiles (self, row_axis, n_items))
+    mtl_copy_stream (self, kernels);
   if (self->axes[row_axis].source_step < 0)
     mtl_copy_flip_axis (self, &self->axes[row_axis]);
   choose_parts_of_tiles (self, row_axis, n, n_items, most);

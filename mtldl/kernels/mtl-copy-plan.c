@@ -486,11 +486,9 @@ init (MtlCopyPlan          *self,
       mtl_copy_flip_axis (self, &self->axes[i]);
   merge_axes (self);
 
-  if (self->n_bytes / 2 >= threshold / 5 && count_bytes (self) >= threshold)
-    {
-      self->job.streams = TRUE;
-      self->fence = kernels->fence;
-    }
+  self->is_large = self->n_bytes / 2 >= threshold / 5;
+  if (self->is_large && count_bytes (self) >= threshold)
+    mtl_copy_stream (self, kernels);
   if (self->n_outer == 0)
     self->axes[self->n_outer++] = (MtlCopyAxis) { 1, request->dest_size, request->source_size };
   if (request->convert == NULL && self->n_bytes >= LEAST_PICTURE
