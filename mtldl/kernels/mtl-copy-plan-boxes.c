@@ -221,6 +221,9 @@ find_near_axis (const MtlCopyPlan *self)
   return found;
 }
 
+/* Fewer units than this make no row of their own. */
+#define LEAST_ROW 8
+
 /* The bytes of the lines of the source that are visited before the same lines are
  * visited again, along that axis. */
 static gsize
@@ -236,8 +239,22 @@ get_bytes_between (const MtlCopyPlan *self,
   return bytes;
 }
 
-/* Fewer units than this make no row of their own. */
-#define LEAST_ROW 8
+/* Whether several units are read of each line anyway, along the first n axes. */
+static gboolean
+are_lines_shared (const MtlCopyPlan *self,
+                  guint              n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (step > 0 && step <= MTL_COPY_LINE / 4 && self->axes[i].extent >= LEAST_ROW)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
 
 /* As few units as this are visited in each line of the destination, if the lines of the
  * source are shared by others. */
@@ -262,7 +279,8 @@ choose_parts (MtlCopyPlan *self)
   for (; n_first < self->n_axes && n_below < wanted; n_first++)
     n_below = mtl_copy_multiply_up_to_max (n_below, self->axes[n_first].extent);
 
-  is_blocked = near_axis >= (int) n_first && get_bytes_between (self, near_axis) > NEAR;
+  is_blocked = near_axis >= (int) n_first && !are_lines_shared (self, n_first)
+               && get_bytes_between (self, near_axis) > NEAR;
   if (is_blocked)
     wanted = MIN (wanted, MAX (mtl_copy_divide_up (self->job.streams && step == (gssize) dest_size
                                                      ? MTL_COPY_STREAMED_RUN : 4 * MTL_COPY_LINE,
