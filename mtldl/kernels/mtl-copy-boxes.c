@@ -621,8 +621,10 @@ put_box (const Box    *self,
   gsize n_rows = MAX (run / self->row, 1); /* in a run, if it has any */
   guint8 *dest = self->place->dest;
 
-  if (plan->is_dense)
+  if (plan->is_dense && plan->job.streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
+  else if (plan->is_dense)
+    memcpy (dest, from, self->n_units * unit_size);
   else if (run == 1)
     scatter_box (self, from, unit_size);
   else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)
@@ -708,6 +710,34 @@ convert_box (const Box       *self,
     }
 }
 
+/* Writes what is gathered, and converted, as often as the source is repeated. */
+static void __attribute__ ((noinline))
+repeat_box (const Box       *self,
+            const Workspace *work)
+{
+  const MtlCopyPlan *plan = work->plan;
+  gsize n = self->n_units * plan->unit;
+  gsize repeats = mtl_place_get_extent (self->place, plan->repeat_axis);
+  const guint8 *from = work->gathered;
+  Place place = *self->place;
+  Box box = *self;
+
+  if (!run_program (work, self, work->gathered))
+    gather_box (work, self, work->gathered, plan->unit_source_size);
+  if (plan->job.convert != NULL)
+    {
+      mtl_convert_items (&plan->job, work->converted, work->gathered, n);
+      from = work->converted;
+    }
+
+  box.place = &place;
+  for (gsize i = 0; i < repeats; i++)
+    {
+      put_box (&box, from);
+      place.dest += plan->axes[plan->repeat_axis].dest_step;
+    }
+}
+
 MTL_INLINE void
 move_box (const Workspace *work,
           const Place     *place)
@@ -718,6 +748,12 @@ move_box (const Workspace *work,
   Box box;
 
   find_box (&box, work, place);
+  if (plan->repeat_axis >= 0)
+    {
+      repeat_box (&box, work);
+      return;
+    }
+
   if (sink != NULL)
     dest = sink->buffer + sink->fill;
   else if (plan->is_dense && !plan->job.streams)
@@ -782,7 +818,8 @@ move (Workspace *work,
 {
   const MtlCopyPlan *plan = work->plan;
 
-  if (plan->job.convert != NULL || plan->job.streams || has_program (work))
+  if (plan->job.convert != NULL || plan->job.streams || plan->repeat_axis >= 0
+      || has_program (work))
     move_by_buffers (work, place, n);
   else
     move_all (work, place, n);

@@ -188,7 +188,7 @@ grow (MtlCopyPlan *self,
       gsize        max_units)
 {
   gsize others = self->part[i] > 1 ? *n_units / self->part[i] : *n_units;
-  gsize extent = self->axes[i].extent;
+  gsize extent = (int) i == self->repeat_axis ? 1 : self->axes[i].extent;
   gsize part = MIN (extent, wanted);
 
   if (others * part > max_units)
@@ -277,7 +277,8 @@ choose_parts (MtlCopyPlan *self)
 
   most_wanted = wanted = MIN (MIN (wanted, max_units), CONVERTED_AT_ONCE);
   for (; n_first < self->n_axes && n_below < wanted; n_first++)
-    n_below = mtl_copy_multiply_up_to_max (n_below, self->axes[n_first].extent);
+    if ((int) n_first != self->repeat_axis)
+      n_below = mtl_copy_multiply_up_to_max (n_below, self->axes[n_first].extent);
 
   is_blocked = near_axis >= (int) n_first && !are_lines_shared (self, n_first)
                && get_bytes_between (self, near_axis) > NEAR;
@@ -354,6 +355,11 @@ list_inner_axes (MtlCopyPlan *self)
 
       self->is_contiguous = self->is_contiguous && goes_on;
       run *= axis->extent;
+      if ((int) i == self->repeat_axis)
+        {
+          is_run = self->is_contiguous = FALSE;
+          continue;
+        }
       if (self->part[i] > 1)
         {
           is_run = is_run && goes_on;
@@ -661,6 +667,8 @@ is_out_of_order (const MtlCopyPlan *self)
 
   for (guint i = 0; i < self->n_axes; i++)
     {
+      if ((int) i == self->repeat_axis)
+        continue;
       if (is_cut && self->part[i] > 1)
         return TRUE;
       is_cut = is_cut || self->part[i] < self->axes[i].extent;
@@ -697,6 +705,33 @@ is_worth_streaming (const MtlCopyPlan *self)
 /* Units of a slice, at most, since threads share slices. */
 #define MOST_SLICED 65536
 
+/* A copy is not gathered for fewer repetitions. */
+#define LEAST_REPEATED_COPIES 4
+
+/* The longest axis along which the source does not move, but the first one, or -1. */
+static int
+find_repeat_axis (const MtlCopyPlan *self)
+{
+  gsize least = self->job.convert != NULL ? 2 : LEAST_REPEATED_COPIES;
+  int found = -1;
+
+  for (guint i = 1; i < self->n_axes; i++)
+    if (self->axes[i].source_step == 0 && self->axes[i].extent >= least
+        && (found < 0 || self->axes[i].extent > self->axes[found].extent))
+      found = i;
+
+  return found;
+}
+
+static void
+choose_repeats (MtlCopyPlan *self)
+{
+  gsize most = MAX (MOST_SLICED / mtl_copy_plan_count_box_units (self), 1);
+
+  if (self->repeat_axis >= 0)
+    self->part[self->repeat_axis] = MIN (self->axes[self->repeat_axis].extent, most);
+}
+
 gboolean
 mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
                             const MtlCopyKernels *kernels)
@@ -707,6 +742,7 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
     return FALSE;
 
   self->unit = 1;
+  self->repeat_axis = -1;
   self->n_axes = self->n_outer;
   reverse_axes (self->axes, self->n_axes);
   if (!choose_tiles (self, kernels))
@@ -718,7 +754,9 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
       join_units (self);
       self->prefetches = is_worth_prefetching (self);
       self->prefetches_dest = FALSE;
+      self->repeat_axis = find_repeat_axis (self);
       choose_parts (self);
+      choose_repeats (self);
       list_inner_axes (self);
       self->boxes = kernels->boxes;
       if (self->job.streams && !is_worth_streaming (self))
@@ -734,7 +772,11 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
   self->jobs_per_slice = self->n_jobs;
   n_units = MIN (mtl_copy_slice_size / (self->unit * self->job.item_size), MOST_SLICED);
   if (self->n_bytes / (self->unit * self->job.item_size) > n_units)
-    self->jobs_per_slice = MAX (n_units / mtl_copy_plan_count_box_units (self), 1);
+    {
+      gsize repeats = self->repeat_axis >= 0 ? self->part[self->repeat_axis] : 1;
+
+      self->jobs_per_slice = MAX (n_units / (mtl_copy_plan_count_box_units (self) * repeats), 1);
+    }
   self->n_pieces = 1;
   return TRUE;
 }
