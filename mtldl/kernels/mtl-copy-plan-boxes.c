@@ -705,10 +705,11 @@ is_worth_streaming (const MtlCopyPlan *self)
 /* Units of a slice, at most, since threads share slices. */
 #define MOST_SLICED 65536
 
-/* A copy is not gathered for fewer repetitions. */
+/* A copy is not gathered for fewer repetitions, and nothing for so few bytes. */
 #define LEAST_REPEATED_COPIES 4
+#define LEAST_REPEATED_BYTES 256
 
-/* The longest axis along which the source does not move, but the first one, or -1. */
+/* The longest axis but the first along which the source does not move, or -1. */
 static int
 find_repeat_axis (const MtlCopyPlan *self)
 {
@@ -720,7 +721,8 @@ find_repeat_axis (const MtlCopyPlan *self)
         && (found < 0 || self->axes[i].extent > self->axes[found].extent))
       found = i;
 
-  return found;
+  return found >= 0 && self->n_bytes / self->axes[found].extent >= LEAST_REPEATED_BYTES
+           ? found : -1;
 }
 
 static void
