@@ -8,5 +8,5 @@
 
 gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
-gsize mtl_copy_cache_size = 4 * 1024 * 1024;
+gsize mtl_copy_cache_size;
 gsize mtl_copy_n_programs;

@@ -17,8 +17,6 @@
 /* Units further apart than this are better visited in another order. */
 #define FAR 256
 
-/* The cache that cores share is so many times as large as a core's own. */
-#define SHARED_CACHE 8
 
 #define PAGE 4096
 
@@ -308,7 +306,7 @@ choose_parts (MtlCopyPlan *self)
       for (guint i = 0; is_blocked && i < self->n_axes && 2 * n_units < most_wanted; i++)
         grow (self, i, mtl_copy_divide_up (most_wanted * self->part[i], n_units), &n_units,
               max_units);
-      if (self->prefetches && mtl_copy_magnitude (self->axes[0].source_step) >= FAR)
+      if (self->n_bytes > 65536 && mtl_copy_magnitude (self->axes[0].source_step) >= FAR)
         grow (self, near_axis, mtl_copy_divide_up (max_units, n_units / self->part[near_axis]),
               &n_units, max_units);
     }
@@ -329,7 +327,7 @@ find_loop_axis (const MtlCopyPlan *self)
     {
       gsize other = mtl_copy_magnitude (self->axes[i].source_step);
 
-      if (self->part[i] >= LEAST_ROW && other > 0 && other < step / 4)
+      if (self->part[i] >= LEAST_ROW && other > 0 && other < step / 4 && self->part[i] > self->part[0])
         {
           found = i;
           step = other;
@@ -598,21 +596,83 @@ find_source_end (const MtlCopyPlan *self)
   return end;
 }
 
-/* The bytes of all lines of the source, at most. */
+/* More bytes than these come from memory, nearly always. */
+static gsize
+get_cache_size (void)
+{
+  return mtl_copy_cache_size > 0 ? mtl_copy_cache_size : mtl_copy_machine_get ()->cache_size;
+}
+
+/* Bytes that skip no line of the source, and in how many places they are, along n axes. */
+static gsize
+merge_source_runs (const MtlCopyPlan *self,
+                   MtlCopyAxis       *axes,
+                   guint              n,
+                   gsize             *n_runs)
+{
+  gsize run = self->unit_source_size;
+
+  *n_runs = 1;
+  mtl_copy_sort_axes (axes, n, TRUE);
+  for (guint i = n; i-- > 0;)
+    {
+      gsize step = mtl_copy_magnitude (axes[i].source_step);
+
+      if (*n_runs == 1 && step < run + MTL_COPY_LINE)
+        run += (axes[i].extent - 1) * step;
+      else
+        *n_runs = mtl_copy_multiply_up_to_max (*n_runs, axes[i].extent);
+    }
+
+  return run;
+}
+
+/* The bytes of all lines of the source, nearly. */
 static gsize
 count_source_bytes (const MtlCopyPlan *self)
 {
-  gsize span = self->unit_source_size, n_bytes = MAX (self->unit_source_size, MTL_COPY_LINE);
+  MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
+  gsize run, n_runs;
 
-  for (guint i = 0; i < self->n_axes; i++)
-    if (self->axes[i].source_step != 0)
-      {
-        span += (self->axes[i].extent - 1) * mtl_copy_magnitude (self->axes[i].source_step);
-        n_bytes = mtl_copy_multiply_up_to_max (n_bytes, self->axes[i].extent);
-      }
-
-  return MIN (span, n_bytes);
+  memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
+  run = merge_source_runs (self, axes, self->n_axes, &n_runs);
+  return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
 }
+
+/* In a box. */
+static gsize
+get_source_run (const MtlCopyPlan *self)
+{
+  MtlCopyAxis axes[MTL_COPY_BOX_AXES];
+  gsize n_runs;
+
+  for (guint i = 0; i < self->n_inner; i++)
+    {
+      axes[i] = self->axes[self->inner[i]];
+      axes[i].extent = self->part[self->inner[i]];
+    }
+  return merge_source_runs (self, axes, self->n_inner, &n_runs);
+}
+
+/* Whether most lines of a box have been read for others before, and are still near. */
+static gboolean
+are_lines_read_before (const MtlCopyPlan *self)
+{
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      gsize step = self->part[i] * mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (self->part[i] < self->axes[i].extent && step > 0 && step <= MTL_COPY_LINE / 4
+          && get_bytes_between (self, i) <= get_cache_size () / 20)
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* The machine looks ahead itself in runs of this many bytes, and unit by unit it would be
+ * asked too often. */
+#define FORESEEN_RUN 1024
 
 /* Whether the source is beyond the caches and not read in order, which the machine would
  * notice itself. */
@@ -621,8 +681,10 @@ is_worth_prefetching (const MtlCopyPlan *self)
 {
   gsize last = 0;
 
-  if (self->n_bytes < mtl_copy_cache_size / MTL_COPY_LINE
-      || count_source_bytes (self) < mtl_copy_cache_size)
+  if (self->n_bytes < get_cache_size () / 160
+      || count_source_bytes (self) < get_cache_size ()
+      || (self->row_axis < 0 && get_source_run (self) >= FORESEEN_RUN)
+      || are_lines_read_before (self))
     return FALSE;
 
   for (guint i = 0; i < self->n_axes; i++)
@@ -677,16 +739,29 @@ is_out_of_order (const MtlCopyPlan *self)
   return FALSE;
 }
 
-/* While lines are streamed, the machine does not look ahead beyond gaps, unless all is in
- * a cache. */
+/* Whether a row or a unit is prefetched for little, and the source is what takes time. */
+static gboolean
+is_prefetched_for_little (const MtlCopyPlan *self)
+{
+  if (count_source_bytes (self) < get_cache_size ())
+    return FALSE;
+
+  return self->unit_source_size >= MTL_COPY_LINE
+         || (self->row_axis >= 0 && self->unit_source_size >= 4
+             && count_source_bytes (self) / 2 >= self->n_bytes);
+}
+
+/* While lines are streamed, the machine looks ahead less, and not beyond gaps. */
 static void
 choose_prefetching (MtlCopyPlan *self)
 {
-  gsize size = mtl_copy_cache_size;
+  gsize size = get_cache_size ();
 
+  self->prefetches = is_worth_prefetching (self);
   if (self->job.streams)
-    self->prefetches = self->prefetches || has_gaps (self, TRUE, SHARED_CACHE * size);
-  else if (!self->is_dense && self->n_bytes >= size)
+    self->prefetches = self->prefetches || has_gaps (self, TRUE, 3 * size)
+                       || is_prefetched_for_little (self);
+  else if (!self->is_dense && self->n_bytes >= size / 2)
     self->prefetches_dest = is_out_of_order (self) || has_gaps (self, FALSE, size);
 }
 
@@ -754,8 +829,7 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
         return FALSE;
       reverse_axes (self->axes, self->n_axes);
       join_units (self);
-      self->prefetches = is_worth_prefetching (self);
-      self->prefetches_dest = FALSE;
+      self->prefetches = self->prefetches_dest = FALSE;
       self->repeat_axis = find_repeat_axis (self);
       choose_parts (self);
       choose_repeats (self);

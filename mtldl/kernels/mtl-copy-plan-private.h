@@ -44,8 +44,8 @@ typedef struct
 } MtlCopyRequest;
 
 /* Writes bypass the caches if there are at least this many bytes in and out; 0 lets the
- * machine decide. More bytes than the cache's size are not in a core's own. Only tests
- * change these. */
+ * machine decide, as for the cache, beyond which bytes come from memory. Only tests change
+ * these. */
 extern gsize mtl_copy_streaming_threshold;
 extern gsize mtl_copy_slice_size;
 extern gsize mtl_copy_cache_size;

@@ -299,7 +299,7 @@ draw_limits (void)
   mtl_copy_streaming_threshold = happens (50) ? 1 : happens (30) ? (gsize) pick (1, 40000)
                                                   : G_MAXSIZE;
   mtl_copy_slice_size = happens (50) ? 512 * 1024 : pick (1, 20000);
-  mtl_copy_cache_size = happens (50) ? 4 * 1024 * 1024 : pick (1, 20000);
+  mtl_copy_cache_size = happens (50) ? 0 : pick (1, 20000);
 }
 
 static void
