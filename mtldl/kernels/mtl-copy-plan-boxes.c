@@ -113,11 +113,42 @@ are_loops_better (const MtlCopyPlan *self)
 }
 
 static gboolean
+is_source_in_order (const MtlCopyPlan *self)
+{
+  for (guint i = 1; i < self->n_outer; i++)
+    if (mtl_copy_get_distance (&self->axes[i], TRUE)
+        > mtl_copy_get_distance (&self->axes[i - 1], TRUE))
+      return FALSE;
+
+  return TRUE;
+}
+
+/* Fewer elements of a row, and bytes in all, are faster in boxes anyway. */
+#define LEAST_DIRECT 16
+#define LEAST_DIRECT_BYTES 65536
+
+/* Whether elements are so far apart that vectors are no help, and in order on both sides,
+ * so that nothing else is gained by boxes. */
+static gboolean
+is_one_pass_better (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize size = self->job.item_size, least = size == 8 ? 3 * size : 0;
+
+  return (size == 8 || size == 16) && last->dest_step == (gssize) size && last->extent >= 8
+         && mtl_copy_magnitude (last->source_step) >= least
+         && (last->extent >= LEAST_DIRECT || self->n_bytes >= LEAST_DIRECT_BYTES)
+         && is_source_in_order (self);
+}
+
+static gboolean
 is_for_boxes (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
+  if (self->job.convert == NULL && is_one_pass_better (self))
+    return FALSE;
   if (MAX (size, source_size) > 256
       || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))
     return FALSE;
@@ -748,6 +779,7 @@ is_prefetched_for_little (const MtlCopyPlan *self)
 
   return self->unit_source_size >= MTL_COPY_LINE
          || (self->row_axis >= 0 && self->unit_source_size >= 4
+             && self->part[self->row_axis] == self->axes[self->row_axis].extent
              && count_source_bytes (self) / 2 >= self->n_bytes);
 }
 
