@@ -10,4 +10,3 @@ gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
 gsize mtl_copy_cache_size;
 gsize mtl_copy_n_programs;
-__attribute__ ((visibility ("default"))) int mtl_tune;

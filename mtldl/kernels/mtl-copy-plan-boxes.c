@@ -770,17 +770,16 @@ is_out_of_order (const MtlCopyPlan *self)
   return FALSE;
 }
 
-/* Whether a row or a unit is prefetched for little, and the source is what takes time. */
+/* Whether the source comes from memory and is not much less than what is written, and a
+ * prefetch costs less than the elements that it brings. */
 static gboolean
-is_prefetched_for_little (const MtlCopyPlan *self)
+is_source_large (const MtlCopyPlan *self)
 {
-  if (count_source_bytes (self) < get_cache_size ())
-    return FALSE;
+  gsize n_bytes = count_source_bytes (self);
 
-  return self->unit_source_size >= MTL_COPY_LINE
-         || (self->row_axis >= 0 && self->unit_source_size >= 4
-             && self->part[self->row_axis] == self->axes[self->row_axis].extent
-             && count_source_bytes (self) / 2 >= self->n_bytes);
+  return n_bytes >= get_cache_size () && n_bytes >= self->n_bytes / 3
+         && (self->unit_source_size >= MTL_COPY_LINE
+             || (self->unit_source_size >= 2 && self->row_axis >= 0));
 }
 
 /* While lines are streamed, the machine looks ahead less, and not beyond gaps. */
@@ -792,7 +791,7 @@ choose_prefetching (MtlCopyPlan *self)
   self->prefetches = is_worth_prefetching (self);
   if (self->job.streams)
     self->prefetches = self->prefetches || has_gaps (self, TRUE, 3 * size)
-                       || is_prefetched_for_little (self);
+                       || is_source_large (self);
   else if (!self->is_dense && self->n_bytes >= size / 2)
     self->prefetches_dest = is_out_of_order (self) || has_gaps (self, FALSE, size);
 }
