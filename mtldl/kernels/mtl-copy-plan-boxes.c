@@ -123,9 +123,9 @@ is_source_in_order (const MtlCopyPlan *self)
   return TRUE;
 }
 
-/* Fewer elements of a row, and bytes in all, are faster in boxes anyway. */
-#define LEAST_DIRECT 16
-#define LEAST_DIRECT_BYTES 65536
+/* Fewer elements of a row, or of a job, are faster in boxes anyway. */
+#define LEAST_DIRECT 8
+#define LEAST_DIRECT_JOB 256
 
 /* Whether elements are so far apart that vectors are no help, and in order on both sides,
  * so that nothing else is gained by boxes. */
@@ -134,11 +134,11 @@ is_one_pass_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, least = size == 8 ? 3 * size : 0;
+  gsize job = self->n_outer > 1 ? last->extent * last[-1].extent : last->extent;
 
-  return (size == 8 || size == 16) && last->dest_step == (gssize) size && last->extent >= 8
-         && mtl_copy_magnitude (last->source_step) >= least
-         && (last->extent >= LEAST_DIRECT || self->n_bytes >= LEAST_DIRECT_BYTES)
-         && is_source_in_order (self);
+  return (size == 8 || size == 16) && last->dest_step == (gssize) size
+         && last->extent >= LEAST_DIRECT && job >= LEAST_DIRECT_JOB
+         && mtl_copy_magnitude (last->source_step) >= least && is_source_in_order (self);
 }
 
 static gboolean
@@ -777,9 +777,14 @@ is_source_large (const MtlCopyPlan *self)
 {
   gsize n_bytes = count_source_bytes (self);
 
-  return n_bytes >= get_cache_size () && n_bytes >= self->n_bytes / 3
-         && (self->unit_source_size >= MTL_COPY_LINE
-             || (self->unit_source_size >= 2 && self->row_axis >= 0));
+  if (n_bytes < get_cache_size () || n_bytes < self->n_bytes / 3)
+    return FALSE;
+  if (self->unit_source_size >= MTL_COPY_LINE)
+    return TRUE;
+
+  return self->unit_source_size >= 2 && self->row_axis >= 0
+         && (self->job.convert != NULL
+             || self->part[self->row_axis] == self->axes[self->row_axis].extent);
 }
 
 /* While lines are streamed, the machine looks ahead less, and not beyond gaps. */
