@@ -250,8 +250,15 @@ find_near_axis (const MtlCopyPlan *self)
   return found;
 }
 
-/* Fewer units than this make no row of their own. */
+/* Fewer units than these make no row of their own. */
 #define LEAST_ROW 8
+#define LEAST_CONVERTED_ROW 16
+
+static gsize
+get_least_row (const MtlCopyPlan *self)
+{
+  return self->job.convert != NULL ? LEAST_CONVERTED_ROW : LEAST_ROW;
+}
 
 /* The bytes of the lines of the source that are visited before the same lines are
  * visited again, along that axis. */
@@ -328,7 +335,7 @@ choose_parts (MtlCopyPlan *self)
       gsize per_line = mtl_copy_divide_up (MTL_COPY_LINE, near_step);
 
       /* Rows of several units have one offset in tables. */
-      if (is_blocked && self->part[0] >= LEAST_ROW)
+      if (is_blocked && self->part[0] >= get_least_row (self))
         max_units = CLAMP (MTL_COPY_BOX_BYTES / largest, max_units, LEAST_ROW * max_units);
       if (is_blocked || (part < self->axes[near_axis].extent && part * near_step < MTL_COPY_LINE))
         grow (self, near_axis,
@@ -349,7 +356,8 @@ static int
 find_loop_axis (const MtlCopyPlan *self)
 {
   gsize step = mtl_copy_magnitude (self->axes[0].source_step);
-  int found = self->part[0] >= LEAST_ROW ? 0 : -1;
+  gsize least = get_least_row (self);
+  int found = self->part[0] >= least ? 0 : -1;
 
   if (step <= FAR || (!self->is_dense && self->n_run > 0))
     return found;
@@ -358,7 +366,8 @@ find_loop_axis (const MtlCopyPlan *self)
     {
       gsize other = mtl_copy_magnitude (self->axes[i].source_step);
 
-      if (self->part[i] >= LEAST_ROW && other > 0 && other < step / 4 && self->part[i] > self->part[0])
+      if (self->part[i] >= least && other > 0 && other < step / 4
+          && self->part[i] > self->part[0])
         {
           found = i;
           step = other;
