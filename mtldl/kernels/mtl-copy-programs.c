@@ -174,7 +174,7 @@ MTL_KERNEL (compile_row) (Program *self,
     return FALSE;
 
   n = distance > 0 ? (WIDTH - size) / distance + 1 : n_units; /* in a window */
-  if ((n_units - 1) / n + 1 > MIN (n_units / 2, MOST_REPEATED))
+  if ((n_units - 1) / n + 1 > MIN (n_units / (WIDTH == 64 ? 3 : 2), MOST_REPEATED))
     return FALSE;
 
   self->n_steps = 0;
