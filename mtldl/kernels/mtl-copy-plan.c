@@ -11,9 +11,10 @@
  * assembled first, unless they are whole cache lines. */
 #define LONG_ROW 256
 
-/* Kernels for channels are worth it from so many bytes, or pixels if they convert. */
+/* Kernels for channels are worth it from so many bytes, and pixels of a row. */
 #define LEAST_PICTURE 16384
-#define LEAST_PIXELS 64
+#define LEAST_PIXELS 32
+#define LEAST_CONVERTED_PIXELS 64
 
 /* A job is divided at multiples of this many elements: whole tiles of all kernels,
  * and whole lines. */
@@ -196,7 +197,7 @@ choose_interleave (MtlCopyPlan          *self,
     return FALSE;
 
   for (guint i = self->n_outer - 1; i-- > 0;)
-    if (self->axes[i].source_step == size
+    if (self->axes[i].source_step == size && self->axes[i].extent >= LEAST_PIXELS
         && self->axes[i].dest_step == size * (gssize) channels->extent)
       {
         move_axis (self, i, 1);
@@ -330,11 +331,11 @@ is_converted_picture (const MtlCopyPlan    *self,
 
   if (size <= 8 && mtl_copy_is_power_up_to_16 (size) && last->extent <= 4
       && other->dest_step == (gssize) last->extent * size)
-    return other->extent >= LEAST_PIXELS;
+    return other->extent >= LEAST_CONVERTED_PIXELS;
 
   return source_size <= 8 && mtl_copy_is_power_up_to_16 (source_size) && n_channels >= 2
          && n_channels <= 4 && last->source_step == n_channels * source_size
-         && other->extent <= (gsize) n_channels && last->extent >= LEAST_PIXELS;
+         && other->extent <= (gsize) n_channels && last->extent >= LEAST_CONVERTED_PIXELS;
 }
 
 static void
@@ -448,6 +449,31 @@ count_bytes (const MtlCopyPlan *self)
   return n_bytes;
 }
 
+static gboolean
+is_contiguous (const MtlCopyPlan *self)
+{
+  gssize size = self->job.item_size;
+
+  return self->job.convert == NULL && self->n_outer == 1 && self->axes[0].dest_step == size
+         && self->axes[0].source_step == size;
+}
+
+/* What is repeated leaves the cache to what is written, and what is contiguous on both
+ * sides is read ahead best. */
+static gboolean
+is_streamed (const MtlCopyPlan *self,
+             gsize              threshold)
+{
+  gsize n_bytes = count_bytes (self);
+
+  if (!self->is_large || n_bytes < threshold)
+    return FALSE;
+  if (n_bytes - self->n_bytes < self->n_bytes / 8)
+    return n_bytes / 4 >= threshold;
+
+  return !is_contiguous (self) || n_bytes / 5 >= threshold / 4;
+}
+
 static void
 init (MtlCopyPlan          *self,
       const MtlCopyRequest *request,
@@ -487,7 +513,7 @@ init (MtlCopyPlan          *self,
   merge_axes (self);
 
   self->is_large = self->n_bytes / 2 >= threshold / 5;
-  if (self->is_large && count_bytes (self) >= threshold)
+  if (is_streamed (self, threshold))
     mtl_copy_stream (self, kernels);
   if (self->n_outer == 0)
     self->axes[self->n_outer++] = (MtlCopyAxis) { 1, request->dest_size, request->source_size };
