@@ -85,16 +85,26 @@
   F (INT32, gint32, SOURCE, Source, x) \
   F (UINT32, guint32, SOURCE, Source, x)
 
-/* F (destination, its type, source, its type, whether x is in range, expression
- * otherwise) */
+/* F (destination, its type, source, its type, whether x is in range, expression for
+ * those, and otherwise) */
+#ifdef MTL_HAS_NEAR_INTEGERS
+#define IS_INT64(x) (x > -0x1p51 && x < 0x1p51)
+#define IS_UINT64(x) (x >= 0 && x < 0x1p51)
+#define TO_LARGE(x) double_to_near_int64 (x)
+#else
+#define IS_INT64(x) (x >= -0x1p63 && x < 0x1p63)
+#define IS_UINT64(x) (x >= 0 && x < 0x1p64)
+#define TO_LARGE(x) (x)
+#endif
+
 #define LARGE_INTEGERS(F) \
-  F (INT64, gint64, FLOAT32, float, x >= -0x1p63f && x < 0x1p63f, \
+  F (INT64, gint64, FLOAT32, float, IS_INT64 (x), TO_LARGE (x), \
      float_to_int64 (x, 0x1.fffffep62f)) \
-  F (UINT64, guint64, FLOAT32, float, x >= 0 && x < 0x1p64f, \
+  F (UINT64, guint64, FLOAT32, float, IS_UINT64 (x), TO_LARGE (x), \
      float_to_uint64 (x, 0x1.fffffep63f)) \
-  F (INT64, gint64, FLOAT64, double, x >= -0x1p63 && x < 0x1p63, \
+  F (INT64, gint64, FLOAT64, double, IS_INT64 (x), TO_LARGE (x), \
      double_to_int64 (x, 0x1.fffffffffffffp62)) \
-  F (UINT64, guint64, FLOAT64, double, x >= 0 && x < 0x1p64, \
+  F (UINT64, guint64, FLOAT64, double, IS_UINT64 (x), TO_LARGE (x), \
      double_to_uint64 (x, 0x1.fffffffffffffp63))
 
 #define AMONG_FLOATS(F) \
@@ -125,7 +135,7 @@
 
 #define DIRECT(F) \
   FROM_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x)) \
-  FROM_INTEGERS (F, FLOAT64, double, x, x) \
+  FROM_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
   AMONG_INTEGERS (F) \
   TO_BOOL (F) \
   AMONG_FLOATS (F) \
@@ -166,8 +176,8 @@
 
 /* There are few vector instructions for large integers. Checks a block of numbers
  * first, because most are in range, and can then be cut with one instruction each. */
-#define DEFINE_IN_RANGE(DEST, Dest, SOURCE, Source, in_range, otherwise) \
-  DEFINE_LOOP (SOURCE##_in_range_to_##DEST, Dest, Source, x) \
+#define DEFINE_IN_RANGE(DEST, Dest, SOURCE, Source, in_range, expression, otherwise) \
+  DEFINE_LOOP (SOURCE##_in_range_to_##DEST, Dest, Source, expression) \
   DEFINE_LOOP (SOURCE##_of_any_to_##DEST, Dest, Source, otherwise) \
 \
   static void \
@@ -197,7 +207,7 @@
       } \
   }
 
-#define IN_RANGE_ENTRY(DEST, Dest, SOURCE, Source, in_range, otherwise) \
+#define IN_RANGE_ENTRY(DEST, Dest, SOURCE, Source, in_range, expression, otherwise) \
   DIRECT_ENTRY (DEST, Dest, SOURCE, Source, otherwise)
 
 #define DEFINE_DIRECT(DEST, Dest, SOURCE, Source, expression) \

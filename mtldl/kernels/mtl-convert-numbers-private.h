@@ -191,6 +191,47 @@ round_double_to_odd (double x)
   return bits | (back != x ? 1u : 0u);
 }
 
+/* Without AVX-512, x86 has no instructions for vectors of large integers. The halves are
+ * added to doubles whose last bits are theirs, and only the last sum is rounded. */
+#if defined(__SSE2__) && !defined(__AVX512DQ__)
+
+static inline double
+uint64_to_double (guint64 x)
+{
+  double high = double_of_bits (bits_of_double (0x1p84) | x >> 32);
+  double low = double_of_bits (bits_of_double (0x1p52) | (x & G_MAXUINT32));
+
+  return (high - (0x1p84 + 0x1p52)) + low;
+}
+
+static inline double
+int64_to_double (gint64 x)
+{
+  guint64 bits = (guint64) x;
+  double high = double_of_bits (bits_of_double (0x1p84) | ((bits >> 32) ^ 0x80000000u));
+  double low = double_of_bits (bits_of_double (0x1p52) | (bits & G_MAXUINT32));
+
+  return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
+}
+
+#else
+#define uint64_to_double(x) (x)
+#define int64_to_double(x) (x)
+#endif
+
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+#define MTL_HAS_NEAR_INTEGERS
+
+/* Towards zero, of magnitudes below 2^51. */
+static inline gint64
+double_to_near_int64 (double x)
+{
+  double sum = __builtin_trunc (x) + 0x1.8p52;
+
+  return (gint64) (bits_of_double (sum) - bits_of_double (0x1.8p52));
+}
+#endif
+
 /* Exact as a double, and float32 keeps even fewer bits. */
 static inline guint64
 magnitude_for_double (guint64 magnitude)
@@ -203,7 +244,7 @@ magnitude_for_double (guint64 magnitude)
 static inline double
 round_uint64_to_odd (guint64 x)
 {
-  return (double) magnitude_for_double (x);
+  return uint64_to_double (magnitude_for_double (x));
 }
 
 static inline double
@@ -211,7 +252,7 @@ round_int64_to_odd (gint64 x)
 {
   guint64 magnitude = magnitude_for_double (x < 0 ? -(guint64) x : (guint64) x);
 
-  return (double) (gint64) (x < 0 ? -magnitude : magnitude);
+  return int64_to_double ((gint64) (x < 0 ? -magnitude : magnitude));
 }
 
 static inline guint32

@@ -87,11 +87,15 @@ row_locate (const Row *self,
 }
 
 /* Random patterns have all exponents alike: most integers that they hold are
- * large. Some are numbers that every type is near to. */
+ * large. Some are numbers that every type is near to. In some rows, all are below a
+ * power of two, many of them near it. */
 static void
 row_fill (Row   *self,
           gsize  n)
 {
+  static const guint8 powers[] = { 0, 7, 8, 15, 16, 24, 31, 32, 51, 52, 53, 63, 64 };
+  gint which = g_test_rand_int_range (-(gint) G_N_ELEMENTS (powers), G_N_ELEMENTS (powers));
+  double limit = which >= 0 ? ldexp (1, powers[which]) : 0;
   static const double edges[] = {
     0, -0.0, 0.5, -0.5, 1, -1, 1.5, 6, 7, 28, 127, 128, 128.5, -128, -129, 255, 255.5, 256, 448,
     464, 32767.5, 32768, -32769, 65504, 65519, 65520, 65535, 65536, 57344, 61440, 2147483647,
@@ -105,7 +109,12 @@ row_fill (Row   *self,
       guint bit;
       guint8 *data = row_locate (self, i, &bit);
 
-      if (g_test_rand_bit ())
+      if (limit > 0)
+        mtl_number_store (mtl_number_from_double (g_test_rand_bit ()
+                                                    ? g_test_rand_double_range (-limit, limit)
+                                                    : limit - g_test_rand_int_range (1, 5) / 2.),
+                          self->type, data, bit);
+      else if (g_test_rand_bit ())
         mtl_number_store (mtl_number_from_double (edges[g_test_rand_int_range (
                             0, G_N_ELEMENTS (edges))]), self->type, data, bit);
     }
