@@ -469,7 +469,7 @@ is_streamed (const MtlCopyPlan *self,
   if (!self->is_large || n_bytes < threshold)
     return FALSE;
   if (n_bytes - self->n_bytes < self->n_bytes / 8)
-    return n_bytes / 4 >= threshold;
+    return n_bytes / 2 >= threshold;
 
   return !is_contiguous (self) || n_bytes / 5 >= threshold / 4;
 }
