@@ -127,18 +127,31 @@ is_source_in_order (const MtlCopyPlan *self)
 #define LEAST_DIRECT 8
 #define LEAST_DIRECT_JOB 256
 
-/* Whether elements are so far apart that vectors are no help, and in order on both sides,
- * so that nothing else is gained by boxes. */
+/* Elements that are so far apart that vectors are little help, or none if they are not in
+ * a core's cache. */
+static gboolean
+are_far_apart (const MtlCopyPlan *self)
+{
+  gsize step = mtl_copy_get_distance (&self->axes[self->n_outer - 1], TRUE);
+
+  switch (self->job.item_size)
+    {
+    case 4: return step >= 5 * 4 && self->n_bytes >= 1024 * 1024;
+    case 8: return step >= 3 * 8;
+    case 16: return TRUE;
+    default: return FALSE;
+    }
+}
+
+/* Whether both sides are in order, so that nothing is gained by boxes. */
 static gboolean
 is_one_pass_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-  gsize size = self->job.item_size, least = size == 8 ? 3 * size : 0;
   gsize job = self->n_outer > 1 ? last->extent * last[-1].extent : last->extent;
 
-  return (size == 8 || size == 16) && last->dest_step == (gssize) size
-         && last->extent >= LEAST_DIRECT && job >= LEAST_DIRECT_JOB
-         && mtl_copy_magnitude (last->source_step) >= least && is_source_in_order (self);
+  return last->dest_step == (gssize) self->job.item_size && last->extent >= LEAST_DIRECT
+         && job >= LEAST_DIRECT_JOB && are_far_apart (self) && is_source_in_order (self);
 }
 
 static gboolean
