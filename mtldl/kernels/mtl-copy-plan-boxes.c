@@ -304,7 +304,6 @@ are_lines_shared (const MtlCopyPlan *self,
   return FALSE;
 }
 
-
 /* As few units as this are visited in each line of the destination, if the lines of the
  * source are shared by others. */
 #define LEAST_BLOCKED 16
