@@ -107,6 +107,14 @@ def begin_pauses(_):
     pauses.update(last=None, longest=0)
 
 
+def save(window, path):
+    """Nothing, while there is no picture."""
+    drawing = get_drawing(window)[1]
+    paintable = drawing.get_paintable() if drawing else None
+    if paintable:
+        paintable.save_to_png(path)
+
+
 ACTIONS = {
     'click': click,
     'activate': activate,
@@ -120,7 +128,7 @@ ACTIONS = {
     'drop': drop,
     'resize': resize,
     'pauses': begin_pauses,
-    'save': lambda window, path: get_drawing(window)[1].get_paintable().save_to_png(path),
+    'save': save,
     'recent': lambda window: window.fill_recent_menu(),
     'respond': lambda window, response: Gio.Application.get_default().chooser.emit('response',
                                                                                   response),

@@ -8,7 +8,7 @@ What drive-gtk.py and drive-gtk.js take on a line, as JSON: an empty line, or
   ["spin", number, value]  the nth button for numbers
   ["scroll", down, right]  the picture, to these pixels
   ["point", x, y]          at a pixel of the picture
-  ["save", path]           the picture, as PNG
+  ["save", path]           the picture, as PNG, if there is one
 and drive-gtk.py also
   ["activate", action, value]  an action of the window or the program
   ["choose", number, row]  of the nth list that drops down
@@ -138,15 +138,19 @@ class Program:
     def is_seen(self, shown):
         """Whether the screen has the picture where it lies."""
         picture = self.save_picture()
+        if picture is None:
+            return False
         height, width = picture.shape[:2]
         top, left = map(int, shown['picture']['on_window'])
         seen = self.screen.get_pixels()[top:top + height, left:left + width]
         return np.array_equal(seen, picture)
 
     def save_picture(self):
+        """None if there is none now."""
         path = self.folder / 'picture.png'
+        path.unlink(missing_ok=True)
         self.ask('save', str(path))
-        return load_picture(path)
+        return load_picture(path) if path.exists() else None
 
     def read_errors(self):
         self.errors.seek(0)

@@ -41,8 +41,11 @@ class Viewer(Session):
         self.do('select', NAMES.index(name))
 
     def wait_for_picture(self, expected):
-        self.wait(lambda shown: 'picture' in shown and not differ(
-            self.program.save_picture(), expected), 'the right picture')
+        def is_there(shown):
+            picture = self.program.save_picture() if 'picture' in shown else None
+            return picture is not None and not differ(picture, expected)
+
+        self.wait(is_there, 'the right picture')
         return self.do()
 
     def check_tensor(self, name, factor):
