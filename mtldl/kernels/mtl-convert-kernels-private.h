@@ -57,6 +57,9 @@ typedef struct
   /* By destination and source; NULL if it takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
 
+  /* The same of complex numbers, by the type of their parts, from real ones. */
+  MtlConvertFunc to_complex[2][MTL_CONVERT_N_TYPES]; /* of float32, of float64 */
+
   /* To float32 before a second rounding: if bits are lost, the last remaining bit is
    * set. NULL if none can be lost. */
   MtlConvertFunc to_odd_float32[MTL_CONVERT_N_TYPES];

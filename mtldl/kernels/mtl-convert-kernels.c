@@ -222,6 +222,38 @@ LARGE_INTEGERS (DEFINE_IN_RANGE)
 
 DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 
+/* Real numbers that become complex ones. */
+#define TO_COMPLEX(F, DEST, Dest, from_uint64, from_int64) \
+  FROM_INTEGERS (F, DEST, Dest, from_uint64, from_int64) \
+  F (DEST, Dest, FLOAT32, float, x) \
+  F (DEST, Dest, FLOAT64, double, x)
+
+#define DEFINE_COMPLEX(DEST, Dest, SOURCE, Source, expression) \
+  static void \
+  convert_##SOURCE##_to_complex_##DEST (guint8       *restrict dest, \
+                                        const guint8 *restrict source, \
+                                        gsize                  n) \
+  { \
+    const Dest zero = 0; \
+\
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Source x; \
+        Dest result; \
+\
+        memcpy (&x, source + i * sizeof x, sizeof x); \
+        result = (Dest) (expression); \
+        memcpy (dest + 2 * i * sizeof result, &result, sizeof result); \
+        memcpy (dest + (2 * i + 1) * sizeof result, &zero, sizeof zero); \
+      } \
+  }
+
+#define COMPLEX_ENTRY(DEST, Dest, SOURCE, Source, expression) \
+  [MTL_CONVERT_##SOURCE] = convert_##SOURCE##_to_complex_##DEST,
+
+TO_COMPLEX (DEFINE_COMPLEX, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x))
+TO_COMPLEX (DEFINE_COMPLEX, FLOAT64, double, uint64_to_double (x), int64_to_double (x))
+
 #define DEFINE_APPEND_ZERO(Number) \
   static void \
   append_zero_##Number (guint8       *restrict dest, \
@@ -368,6 +400,10 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
     LARGE_INTEGERS (IN_RANGE_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
+  },
+  .to_complex = {
+    { TO_COMPLEX (COMPLEX_ENTRY, FLOAT32, float, x, x) },
+    { TO_COMPLEX (COMPLEX_ENTRY, FLOAT64, double, x, x) },
   },
   .to_odd_float32 = {
     [MTL_CONVERT_UINT32] = mtl_convert_uint32_to_odd,

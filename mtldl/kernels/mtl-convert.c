@@ -164,6 +164,18 @@ add_scaled_numbers (MtlConversion           *self,
   add_numbers (self, kernels, dest, MTL_CONVERT_FLOAT64, numbers, size);
 }
 
+/* From real numbers; NULL if it takes several steps. */
+static MtlConvertFunc
+find_complex (const MtlConvertKernels *kernels,
+              MtlConvertType           dest,
+              MtlConvertType           source)
+{
+  if (dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
+    return NULL;
+
+  return kernels->to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
+}
+
 /* Without factors, the numbers are not scaled. */
 static void
 init (MtlConversion  *self,
@@ -177,6 +189,8 @@ init (MtlConversion  *self,
   gboolean is_complex = source.code == MTL_TYPE_CODE_COMPLEX;
   gboolean to_complex = dest.code == MTL_TYPE_CODE_COMPLEX;
   gboolean takes_both = is_complex && (to_complex || dest.code == MTL_TYPE_CODE_BOOL);
+  MtlConvertFunc direct = to_complex && !is_complex && factors == NULL
+                            ? find_complex (kernels, dest_type, source_type) : NULL;
   guint numbers = takes_both ? 2 : 1;
   guint number_size, largest;
 
@@ -185,7 +199,9 @@ init (MtlConversion  *self,
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
   number_size = self->dest_size / (to_complex ? 2 : 1);
-  if (factors != NULL)
+  if (direct != NULL)
+    add_step (self, direct, 1, self->dest_size);
+  else if (factors != NULL)
     {
       memcpy (self->factors, factors, sizeof self->factors);
       add_scaled_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
@@ -194,7 +210,7 @@ init (MtlConversion  *self,
     add_numbers (self, kernels, dest_type, source_type, numbers, numbers * number_size);
   if (takes_both && !to_complex)
     add_step (self, kernels->any_of_two, 1, 1);
-  if (to_complex && !is_complex)
+  if (to_complex && !is_complex && direct == NULL)
     add_step (self, kernels->append_zero[__builtin_ctz (number_size)], 1, self->dest_size);
 
   largest = MAX (self->source_size, self->dest_size);
