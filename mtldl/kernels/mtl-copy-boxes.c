@@ -14,6 +14,10 @@
 /* Runs of at least this many elements are converted one by one. */
 #define LONG_RUN 128
 
+/* Units of at least so many elements and bytes are converted one by one, too. */
+#define LONG_UNIT 64
+#define LARGE_UNIT 256
+
 /* Offsets of the rows of a box, of one unit each if there is no axis for rows. The
  * extents are those of the inner axes. */
 typedef struct
@@ -685,6 +689,30 @@ is_source_run (const Box *self)
          && self->source_step == (gssize) self->place->plan->unit_source_size;
 }
 
+/* Each unit from where it is, to a buffer, or to where it belongs if that is NULL. */
+static void
+convert_units (const Box       *self,
+               const Workspace *work,
+               guint8          *to)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  const Table *table = self->table;
+  gssize size = plan->unit * plan->job.item_size;
+  gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
+
+  if (plan->prefetches || plan->prefetches_dest)
+    prefetch_next (work, self, plan->unit_source_size);
+  for (gsize i = 0; i < self->n_rows; i++)
+    {
+      const guint8 *source = self->place->source + table->source[i];
+      gsize first = self->is_in_order ? i * self->row : (gsize) table->buffer[i];
+      guint8 *dest = to != NULL ? to + first * size : self->place->dest + table->dest[i];
+
+      for (gsize k = 0; k < self->row; k++, dest += step, source += self->source_step)
+        mtl_convert_items (&plan->job, dest, source, plan->unit);
+    }
+}
+
 static void
 convert_box (const Box       *self,
              const Workspace *work,
@@ -693,6 +721,16 @@ convert_box (const Box       *self,
   const MtlCopyPlan *plan = self->place->plan;
   gsize n = self->n_units * plan->unit;
   const guint8 *from = self->place->source;
+
+  if (plan->unit >= LONG_UNIT && plan->unit_source_size >= LARGE_UNIT)
+    {
+      guint8 *to = dest == NULL && plan->job.streams ? work->converted : dest;
+
+      convert_units (self, work, to);
+      if (dest == NULL && to != NULL)
+        put_box (self, to);
+      return;
+    }
 
   if (!is_source_run (self))
     {

@@ -866,12 +866,21 @@ choose_repeats (MtlCopyPlan *self)
     self->part[self->repeat_axis] = MIN (self->axes[self->repeat_axis].extent, most);
 }
 
+static void
+cut_boxes (MtlCopyPlan *self)
+{
+  gsize unit_size = self->unit * self->job.item_size;
+  gsize n_units = MIN (mtl_copy_slice_size / unit_size, MOST_SLICED);
+  gsize repeats = self->repeat_axis >= 0 ? self->part[self->repeat_axis] : 1;
+
+  if (self->n_bytes / unit_size > n_units)
+    self->jobs_per_slice = MAX (n_units / (mtl_copy_plan_count_box_units (self) * repeats), 1);
+}
+
 gboolean
 mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
                             const MtlCopyKernels *kernels)
 {
-  gsize n_units;
-
   if (mtl_copy_plan_is_broadcast (self))
     return FALSE;
 
@@ -903,13 +912,8 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
   self->source_end = find_source_end (self);
   self->n_jobs = count_boxes (self);
   self->jobs_per_slice = self->n_jobs;
-  n_units = MIN (mtl_copy_slice_size / (self->unit * self->job.item_size), MOST_SLICED);
-  if (self->n_bytes / (self->unit * self->job.item_size) > n_units)
-    {
-      gsize repeats = self->repeat_axis >= 0 ? self->part[self->repeat_axis] : 1;
-
-      self->jobs_per_slice = MAX (n_units / (mtl_copy_plan_count_box_units (self) * repeats), 1);
-    }
+  if (self->n_bytes > MIN (mtl_copy_slice_size, MOST_SLICED))
+    cut_boxes (self);
   self->n_pieces = 1;
   return TRUE;
 }
