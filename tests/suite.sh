@@ -79,11 +79,12 @@ run_meson () {
   shift 2
 
   local status=0
-  rm -f "$folder"/meson-logs/testlog*.junit.xml
+  rm -f "$folder"/meson-logs/testlog*.{json,junit.xml}
   meson test -C "$folder" --num-processes "$jobs" --print-errorlogs "$@" \
     | grep -v -E '^(Entering|ninja:|\[[0-9]+/[0-9]+\]|Full log|Ok:|Expected|Fail: +0|Unexpected|Skipped: +0|Timeout: +0|$)' \
     || status=${PIPESTATUS[0]}
   cp "$folder"/meson-logs/testlog*.junit.xml "$reports/$report.xml" || status=1
+  cp "$folder"/meson-logs/testlog*.json "$reports/$report.json" || status=1
   return "$status"
 }
 
@@ -651,5 +652,5 @@ if [[ $tier != quick ]]; then
   say_what_is_left_out
 fi
 status=$(( ${#failed_steps[@]} > 0 ))
-"$python" tests/summary.py ${failed_steps[@]+"${failed_steps[@]}"} -- "$reports"/*.xml || status=1
+"$python" tests/summary.py ${failed_steps[@]+"${failed_steps[@]}"} -- "$reports"/*.{json,xml} || status=1
 exit "$status"

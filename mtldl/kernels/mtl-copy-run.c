@@ -13,8 +13,10 @@ mtl_copy_plan_get_n_bytes (const MtlCopyPlan *self)
 gsize
 mtl_copy_plan_get_n_slices (const MtlCopyPlan *self)
 {
+  if (self->n_jobs == 0)
+    return 0;
   if (self->n_jobs <= self->jobs_per_slice)
-    return self->n_jobs > 0 ? self->n_pieces : 0;
+    return self->n_pieces;
 
   /* One of the two factors is 1. */
   return ((self->n_jobs - 1) / self->jobs_per_slice + 1) * self->n_pieces;
