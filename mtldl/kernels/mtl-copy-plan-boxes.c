@@ -8,15 +8,14 @@
 
 /* A conversion takes as many elements at once as make its overhead small, a copy as
  * many bytes. */
-#define CONVERTED_AT_ONCE 512
-#define COPIED_AT_ONCE 2048
+#define CONVERTED_AT_ONCE 1024
+#define COPIED_AT_ONCE 4096
 
 /* Units have at most so many bytes on each side. */
 #define LARGEST_UNIT 4096
 
 /* Units further apart than this are better visited in another order. */
 #define FAR 256
-
 
 #define PAGE 4096
 
@@ -282,8 +281,14 @@ get_bytes_between (const MtlCopyPlan *self,
   gsize bytes = MTL_COPY_LINE;
 
   for (guint i = 0; i < axis; i++)
-    if (mtl_copy_magnitude (self->axes[i].source_step) >= MTL_COPY_LINE)
-      bytes = mtl_copy_multiply_up_to_max (bytes, self->axes[i].extent);
+    {
+      gsize extent = self->axes[i].extent;
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      bytes = mtl_copy_multiply_up_to_max (bytes, step >= MTL_COPY_LINE
+                                                    ? extent
+                                                    : 1 + (extent - 1) * step / MTL_COPY_LINE);
+    }
 
   return bytes;
 }
