@@ -364,6 +364,8 @@ may_have_program (const MtlCopyPlan *plan,
 {
   gsize size = plan->unit_source_size, n_units = mtl_copy_plan_count_box_units (plan);
 
+  if (plan->transposed > 0)
+    return FALSE;
   if (!plan->is_dense && plan->n_run == 0 && plan->job.convert == NULL)
     return FALSE; /* units are moved one by one anyway */
 
@@ -539,6 +541,33 @@ pack_rows (const Workspace *work,
   copy_rows (&rows, size);
 }
 
+#if MTL_COPY_WIDTH > 0
+
+/* Transposes units that are contiguous in the source, to a buffer. */
+static void
+transpose_box (const Box *self,
+               guint8    *to,
+               gsize      size)
+{
+  const MtlCopyPlan *plan = self->place->plan;
+  gsize n_items = 1;
+
+  for (guint i = 0; i < plan->transposed; i++)
+    n_items *= mtl_place_get_extent (self->place, plan->inner[i]);
+
+  for (gsize i = 0; i < self->n_rows; i += n_items, to += n_items * self->row * size)
+    MTL_KERNEL (transpose) (&(const MtlCopyBlock) {
+                              .dest = to,
+                              .source = self->place->source + self->table->source[i],
+                              .offsets = self->table->source,
+                              .n_items = n_items,
+                              .n_rows = self->row,
+                              .dest_step = (gssize) (n_items * size),
+                            }, size, FALSE);
+}
+
+#endif
+
 /* To a buffer, or to a destination that is one run. */
 static void
 gather_box (const Workspace *work,
@@ -550,6 +579,13 @@ gather_box (const Workspace *work,
 
   if (work->plan->prefetches || work->plan->prefetches_dest)
     prefetch_next (work, self, size);
+#if MTL_COPY_WIDTH > 0
+  if (work->plan->transposed > 0)
+    {
+      transpose_box (self, to, size);
+      return;
+    }
+#endif
   if (self->row == 1 && self->is_in_order)
     gather (to, source, self->table->source, self->n_rows, size);
   else if (self->is_in_order)

@@ -45,7 +45,7 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
 
   if (self->boxes != NULL)
-    return is_of_boxes (self) ? "boxes" : "tiles";
+    return !is_of_boxes (self) ? "tiles" : self->transposed > 0 ? "transposed boxes" : "boxes";
 
   return get_kernel_name (kernels, self->kernel);
 }

@@ -94,6 +94,7 @@ struct _MtlCopyPlan
   gsize part[MTL_COPY_MAX_DIMS]; /* units of a box along an axis */
   guint8 inner[MTL_COPY_BOX_AXES]; /* axes with several units in a box */
   int row_axis; /* the one along which they are moved in a loop, or -1 */
+  guint transposed; /* the inner axis whose units are gathered by squares, or 0 */
   int repeat_axis; /* along which the source does not move: a box is written several times */
   guint8 run[MTL_COPY_BOX_AXES]; /* axes along which the destination is one run in a box */
   gsize unit; /* elements that are contiguous on both sides */

@@ -428,6 +428,63 @@ list_inner_axes (MtlCopyPlan *self)
   self->row_axis = self->n_axes > 0 ? find_loop_axis (self) : -1;
 }
 
+/* Hundredths of nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of
+ * the size of an element, of an element that is loaded by its offset, of a block, of a
+ * call that converts, and of an element of a box, if it is in a row or not. */
+static const guint16 square_costs[] = { 1600, 600, 220, 90, 30 };
+static const guint16 item_costs[] = { 30, 30, 30, 30, 50 };
+#define BLOCK_COST 2000
+#define CALL_COST 800
+#define TRANSPOSED_COST 20
+
+/* Whether the elements of a box are transposed faster in squares than one by one. */
+static gboolean
+are_squares_better (const MtlCopyPlan *self,
+                    gsize              n_items,
+                    gsize              n_rows)
+{
+  gsize size = self->job.source_size, n = 16 / size;
+  gsize n_squares = mtl_copy_divide_up (n_items, n) * mtl_copy_divide_up (n_rows, n);
+
+  return n_items >= n && n_rows >= n
+         && n_squares * square_costs[__builtin_ctz (size)] < n_items * n_rows * TRANSPOSED_COST;
+}
+
+/* The inner axis along which the source is contiguous, if that is better, or 0. */
+static guint
+find_transposed (const MtlCopyPlan *self)
+{
+  gsize n_items = 1;
+
+  for (guint i = 0; i < self->n_inner; i++)
+    {
+      gsize part = self->part[self->inner[i]];
+
+      if (self->axes[self->inner[i]].source_step == (gssize) self->job.source_size)
+        return are_squares_better (self, n_items, part) ? i : 0;
+      n_items *= part;
+    }
+
+  return 0;
+}
+
+/* What is converted is gathered anyway. */
+static void
+choose_transposing (MtlCopyPlan          *self,
+                    const MtlCopyKernels *kernels)
+{
+  self->transposed = 0;
+  if (kernels->tiles == NULL || self->job.convert == NULL || self->unit > 1
+      || !mtl_copy_is_power_up_to_16 (self->job.source_size) || self->prefetches
+      || (!self->is_dense && self->n_run > 0)
+      || self->n_inner == 0 || self->axes[self->inner[0]].source_step == 0)
+    return;
+
+  self->transposed = find_transposed (self);
+  if (self->transposed > 0)
+    self->row_axis = self->inner[self->transposed];
+}
+
 /* Items of a tile that are one run in the destination: along several axes if these are
  * short. Returns how many axes. */
 static guint
@@ -466,14 +523,6 @@ find_row_axis (const MtlCopyPlan *self)
 
   return -1;
 }
-
-/* Hundredths of nanoseconds, roughly: of a square of 16 by 16 bytes by the logarithm of
- * the size of an element, of an element that is loaded by its offset, of a block, and of
- * a call that converts. */
-static const guint16 square_costs[] = { 1600, 600, 220, 90, 30 };
-static const guint16 item_costs[] = { 30, 30, 30, 30, 50 };
-#define BLOCK_COST 2000
-#define CALL_COST 800
 
 static gboolean
 is_for_tiles (const MtlCopyPlan *self,
@@ -577,6 +626,27 @@ is_worth_streaming_tiles (const MtlCopyPlan *self,
          && n_items * self->job.item_size >= LONG_TILE_ROW;
 }
 
+/* A copy is not gathered for fewer repetitions, and nothing for so few bytes. */
+#define LEAST_REPEATED_COPIES 4
+#define LEAST_REPEATED_BYTES 256
+
+/* The longest axis but the first along which the source does not move, or -1. */
+static int
+find_repeat_axis (const MtlCopyPlan *self)
+{
+  gsize least = self->job.convert != NULL ? 2 : LEAST_REPEATED_COPIES;
+  int found = -1;
+
+  for (guint i = 1; i < self->n_axes; i++)
+    if (self->axes[i].source_step == 0 && self->axes[i].extent >= least
+        && (found < 0 || self->axes[i].extent > self->axes[found].extent))
+      found = i;
+
+  return found >= 0 && self->n_bytes / self->axes[found].extent >= LEAST_REPEATED_BYTES
+           ? found : -1;
+}
+
+/* What is repeated is not converted again. */
 static gboolean
 choose_tiles (MtlCopyPlan          *self,
               const MtlCopyKernels *kernels)
@@ -588,7 +658,8 @@ choose_tiles (MtlCopyPlan          *self,
 
   if (kernels->tiles == NULL || !mtl_copy_is_power_up_to_16 (size) || self->n_axes < 2
       || self->axes[0].dest_step != (gssize) self->job.item_size
-      || mtl_copy_magnitude (self->axes[0].source_step) == size)
+      || mtl_copy_magnitude (self->axes[0].source_step) == size
+      || (self->job.convert != NULL && find_repeat_axis (self) >= 0))
     return FALSE;
 
   row_axis = find_row_axis (self);
@@ -842,26 +913,6 @@ is_worth_streaming (const MtlCopyPlan *self)
 /* Units of a slice, at most, since threads share slices. */
 #define MOST_SLICED 65536
 
-/* A copy is not gathered for fewer repetitions, and nothing for so few bytes. */
-#define LEAST_REPEATED_COPIES 4
-#define LEAST_REPEATED_BYTES 256
-
-/* The longest axis but the first along which the source does not move, or -1. */
-static int
-find_repeat_axis (const MtlCopyPlan *self)
-{
-  gsize least = self->job.convert != NULL ? 2 : LEAST_REPEATED_COPIES;
-  int found = -1;
-
-  for (guint i = 1; i < self->n_axes; i++)
-    if (self->axes[i].source_step == 0 && self->axes[i].extent >= least
-        && (found < 0 || self->axes[i].extent > self->axes[found].extent))
-      found = i;
-
-  return found >= 0 && self->n_bytes / self->axes[found].extent >= LEAST_REPEATED_BYTES
-           ? found : -1;
-}
-
 static void
 choose_repeats (MtlCopyPlan *self)
 {
@@ -912,6 +963,7 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
           self->fence = NULL;
         }
       choose_prefetching (self);
+      choose_transposing (self, kernels);
     }
   self->unit_source_size = self->unit * self->job.source_size;
   self->source_end = find_source_end (self);

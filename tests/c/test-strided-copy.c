@@ -634,7 +634,7 @@ test_ways (void)
     "contiguous", "rows", "broadcast", "strided", "blocked", "boxes", "convert",
   };
   static const char * const by_vectors[] = {
-    "interleave", "deinterleave", "swap of channels", "tiles",
+    "interleave", "deinterleave", "swap of channels", "tiles", "transposed boxes",
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
@@ -678,7 +678,7 @@ test_description (void)
   nothing = describe_copy (3, empty, dense, steps);
   contiguous = describe_copy (3, shape, dense, dense);
   g_assert_cmpstr (copy, ==, "boxes, items of 2 bytes: units of 1, 5/5 (2 from 6), "
-                             "900/100 (10 from 40); 1 slice");
+                             "900/180 (10 from 40); 1 slice");
   g_assert_cmpstr (nothing, ==, "nothing");
   g_assert_cmpstr (contiguous, ==, "contiguous, items of 1 bytes: 9000 (1 from 1); 1 slice");
 }
