@@ -42,7 +42,7 @@ count_items (const Place *place)
 }
 
 /* Takes as many of the n boxes as are next to each other, and returns how many. Goes to
- * the box after them. */
+ * the box after them, if it is one of the n. */
 static gsize
 take_block (Place        *place,
             gsize         n,
@@ -62,9 +62,11 @@ take_block (Place        *place,
     .n_rows = MIN (n_taken * plan->part[0], n_left),
     .dest_step = rows->dest_step,
   };
+  if (n_taken == n)
+    return n;
+
   mtl_place_go_on (place, n_taken);
-  if (n_taken < n)
-    block->next_source = place->source;
+  block->next_source = place->source;
   return n_taken;
 }
 
