@@ -10,8 +10,9 @@
 
 #define MAX_ITEM MTL_LINE
 
-/* Shorter rows have too many lines that others complete. */
-#define LEAST_STREAMED 512
+/* Rows of at least so many bytes are streamed, if they are one after the other, or not. */
+#define LEAST_DENSE (2 * MTL_LINE)
+#define LEAST_STREAMED 2048
 
 /* Repeats the element, n bytes in total. Each pass doubles what is there. */
 static void
@@ -33,6 +34,14 @@ repeat (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
+
+/* Elements that repeat in vectors, in rows that have space for a few. */
+static gboolean
+is_for_vectors (gsize size,
+                gsize n)
+{
+  return size <= 16 && (size & (size - 1)) == 0 && n >= 16;
+}
 
 typedef guint16 Items2 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
 typedef guint32 Items4 __attribute__ ((vector_size (MTL_COPY_WIDTH)));
@@ -87,20 +96,63 @@ fill_line (guint8    *dest,
     mtl_store (dest + i, vector);
 }
 
-/* All but the bytes before the first line and after the last. */
+static void
+stream_vector (guint8    *dest,
+               MtlVector  vector,
+               gsize      n)
+{
+  for (gsize i = 0; i < n; i += MTL_COPY_WIDTH)
+    mtl_stream (dest + i, vector);
+}
+
+/* Whole lines from the first one on. Those to which the stores at the ends of the row
+ * write, too, are not streamed: a line that is in the cache takes many times as long. */
 static void
 stream_between (guint8    *dest,
                 MtlVector  vector,
                 gsize      size,
                 gsize      n)
 {
-  gsize i = mtl_bytes_to_line (dest);
+  gsize first = mtl_bytes_to_line (dest), n_whole = (n - first) / MTL_LINE * MTL_LINE;
 
-  if (i % size != 0)
-    vector = rotate (vector, i % size);
-  for (; i + MTL_LINE <= n; i += MTL_LINE)
-    for (int k = 0; k < MTL_LINE; k += MTL_COPY_WIDTH)
-      mtl_stream (dest + i + k, vector);
+  if (first % size != 0)
+    vector = rotate (vector, first % size);
+  dest += first;
+  fill_line (dest, vector);
+  stream_vector (dest + MTL_LINE, vector, n_whole - 2 * MTL_LINE);
+  fill_line (dest + n_whole - MTL_LINE, vector);
+}
+
+/* Rows of n bytes, one after the other in the destination. A line that two of them share
+ * is assembled in a buffer, and streamed after the whole lines: loading what was just
+ * stored in parts is slow. */
+static void
+stream_dense_rows (const MtlCopyJob *job,
+                   gsize             n)
+{
+  guint8 buffers[2][2 * MTL_LINE] MTL_ALIGNED;
+  gsize fill = (guintptr) job->dest % MTL_LINE, skipped = fill, size = job->item_size;
+  guint8 *dest = job->dest - fill;
+
+  for (gsize i = 0; i < job->axes[0].extent; i++)
+    {
+      guint8 *shared = buffers[i % 2], *next = buffers[(i + 1) % 2];
+      MtlVector vector = splat (job->source + (gssize) i * job->axes[0].source_step, size);
+      gsize head = (MTL_LINE - fill) % MTL_LINE;
+      gsize tail = (n - head) % MTL_LINE, n_whole = n - head - tail;
+      guint8 *whole = dest + fill + head;
+
+      fill_line (shared + fill, vector);
+      if (head % size != 0)
+        vector = rotate (vector, head % size);
+      fill_line (next, vector);
+      stream_vector (whole, vector, n_whole);
+      mtl_put_shared_line (dest, shared, fill, skipped);
+      skipped = 0;
+      dest = whole + n_whole;
+      fill = tail;
+    }
+  memcpy (dest, buffers[job->axes[0].extent % 2], fill);
 }
 
 /* For elements of a power of two up to 16 bytes, at least 16 bytes in all. The stores at
@@ -125,7 +177,7 @@ fill_row (guint8       *dest,
     }
 
   fill_line (dest, vector);
-  if (streams && n >= LEAST_STREAMED)
+  if (streams)
     stream_between (dest, vector, size, n);
   else
     for (gsize i = MTL_LINE; i + MTL_LINE <= n; i += MTL_LINE)
@@ -166,19 +218,29 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
 {
   gsize size = job->item_size;
   gsize n = job->axes[1].extent * size;
+  gboolean streams = job->streams && n >= LEAST_STREAMED;
+
+#if MTL_COPY_WIDTH > 0
+  if (job->streams && is_for_vectors (size, n) && n >= LEAST_DENSE
+      && job->axes[0].dest_step == (gssize) n)
+    {
+      stream_dense_rows (job, n);
+      return;
+    }
+#endif
 
   for (gsize i = 0; i < job->axes[0].extent; i++)
     {
       guint8 *dest = job->dest + (gssize) i * job->axes[0].dest_step;
       const guint8 *source = job->source + (gssize) i * job->axes[0].source_step;
 
-      if (size == 1 && (MTL_COPY_WIDTH == 0 || (!job->streams && n >= 512)))
+      if (size == 1 && (MTL_COPY_WIDTH == 0 || (!streams && n >= 512)))
         memset (dest, *source, n);
 #if MTL_COPY_WIDTH > 0
-      else if (size <= 16 && (size & (size - 1)) == 0 && n >= 16)
-        fill_row (dest, source, size, n, job->streams);
+      else if (is_for_vectors (size, n))
+        fill_row (dest, source, size, n, streams);
 #endif
       else
-        fill_row_by_lines (dest, source, size, n, job->streams);
+        fill_row_by_lines (dest, source, size, n, streams);
     }
 }

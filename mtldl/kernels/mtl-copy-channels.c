@@ -293,6 +293,29 @@ split_pixels_of_size (const Pixels *self,
     }
 }
 
+/* From byte i of each plane on. */
+MTL_INLINE void
+join_vectors (const Pixels *self,
+              gsize         i,
+              int           n,
+              gsize         size,
+              gboolean      streams)
+{
+  MtlBytes16 in[4], out[4];
+
+  for (int k = 0; k < n; k++)
+    {
+      const guint8 *from = self->source + k * self->plane + i;
+
+      __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
+      in[k] = mtl_load16 (from);
+    }
+  join (out, in, n, size);
+  for (int k = 0; k < n; k++)
+    put (self->dest + i * n + k * 16, out[k], streams);
+}
+
+/* Only whole lines are streamed. */
 MTL_INLINE void
 join_pixels_of (const Pixels *self,
                 int           n,
@@ -300,23 +323,13 @@ join_pixels_of (const Pixels *self,
                 gboolean      streams)
 {
   gsize n_bytes = self->n_pixels * size; /* per plane */
+  gsize n_streamed = streams ? n_bytes / MTL_LINE * MTL_LINE : 0;
   gsize i = 0;
 
+  for (; i < n_streamed; i += 16)
+    join_vectors (self, i, n, size, TRUE);
   for (; i + 16 <= n_bytes; i += 16)
-    {
-      MtlBytes16 in[4], out[4];
-
-      for (int k = 0; k < n; k++)
-        {
-          const guint8 *from = self->source + k * self->plane + i;
-
-          __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
-          in[k] = mtl_load16 (from);
-        }
-      join (out, in, n, size);
-      for (int k = 0; k < n; k++)
-        put (self->dest + i * n + k * 16, out[k], streams);
-    }
+    join_vectors (self, i, n, size, FALSE);
   for (; i < n_bytes; i += size)
     for (int k = 0; k < n; k++)
       memcpy (self->dest + i * n + k * size, self->source + k * self->plane + i, size);

@@ -66,6 +66,13 @@ mtl_copy_stream (MtlCopyPlan          *self,
   self->fence = kernels->fence;
 }
 
+static inline void
+mtl_copy_do_not_stream (MtlCopyPlan *self)
+{
+  self->job.streams = FALSE;
+  self->fence = NULL;
+}
+
 /* Whether each element of the source is repeated, in long enough runs. */
 static inline gboolean
 mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)

@@ -108,7 +108,7 @@ are_loops_better (const MtlCopyPlan *self)
     return TRUE;
 
   return size <= 8 && last->dest_step == size && n * size == last->source_step
-         && n >= -1 && n <= 4 && last->extent >= (self->job.streams ? 16 : 64);
+         && n >= -1 && n <= 4 && last->extent >= (self->job.streams ? MAX (16, 64 / size) : 64);
 }
 
 static gboolean
@@ -365,6 +365,17 @@ choose_parts (MtlCopyPlan *self)
         grow (self, near_axis, mtl_copy_divide_up (max_units, n_units / self->part[near_axis]),
               &n_units, max_units);
     }
+}
+
+/* Whether the runs that are streamed leave so little room that boxes use only parts of the
+ * lines that they read. */
+static gboolean
+are_half_lines_read (const MtlCopyPlan *self)
+{
+  int i = find_near_axis (self);
+
+  return i >= 0 && self->part[i] < self->axes[i].extent
+         && self->part[i] * mtl_copy_magnitude (self->axes[i].source_step) <= MTL_COPY_LINE / 2;
 }
 
 /* The axis along which units are moved in a loop: the first one, or where its units are
@@ -954,14 +965,16 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
       self->prefetches = self->prefetches_dest = FALSE;
       self->repeat_axis = find_repeat_axis (self);
       choose_parts (self);
+      if (self->job.streams && are_half_lines_read (self))
+        {
+          mtl_copy_do_not_stream (self);
+          choose_parts (self);
+        }
       choose_repeats (self);
       list_inner_axes (self);
       self->boxes = kernels->boxes;
       if (self->job.streams && !is_worth_streaming (self))
-        {
-          self->job.streams = FALSE;
-          self->fence = NULL;
-        }
+        mtl_copy_do_not_stream (self);
       choose_prefetching (self);
       choose_transposing (self, kernels);
     }

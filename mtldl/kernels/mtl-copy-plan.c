@@ -16,6 +16,10 @@
 #define LEAST_PIXELS 32
 #define LEAST_CONVERTED_PIXELS 64
 
+/* Rows of so many bytes of them are streamed, interleaved or of a plane. */
+#define LEAST_STREAMED_PIXELS 2048
+#define LEAST_STREAMED_PLANE 512
+
 /* A job is divided at multiples of this many elements: whole tiles of all kernels,
  * and whole lines. */
 #define GRAIN 64
@@ -200,6 +204,8 @@ choose_interleave (MtlCopyPlan          *self,
     if (self->axes[i].source_step == size && self->axes[i].extent >= LEAST_PIXELS
         && self->axes[i].dest_step == size * (gssize) channels->extent)
       {
+        if (self->axes[i].extent * channels->extent * (gsize) size < LEAST_STREAMED_PIXELS)
+          mtl_copy_do_not_stream (self);
         move_axis (self, i, 1);
         choose (self, kernels->interleave, 2);
         self->keeps_last_axis = TRUE;
@@ -225,6 +231,8 @@ choose_deinterleave (MtlCopyPlan          *self,
       || channels->extent > (gsize) n_channels)
     return FALSE;
 
+  if (pixels->extent * (gsize) size < LEAST_STREAMED_PLANE)
+    mtl_copy_do_not_stream (self);
   move_axis (self, source_axis, 1);
   choose (self, kernels->deinterleave, 2);
   return TRUE;
@@ -344,6 +352,9 @@ choose_conversion (MtlCopyPlan          *self,
 {
   int source_axis = find_source_axis (self);
 
+  /* Then the machine looks ahead less in the source, which is the larger part. */
+  if (self->job.source_size >= 2 * self->job.item_size)
+    mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
   if (!self->goes_by_rows)
     move_axis (self, source_axis, 1);

@@ -138,8 +138,27 @@ mtl_stream_lines (guint8       *to,
                   const guint8 *from,
                   gsize         n)
 {
-  for (gsize i = 0; i < n; i += MTL_LINE)
+  gsize i = 0;
+
+  for (; i + 4 * MTL_LINE <= n; i += 4 * MTL_LINE)
+    for (int k = 0; k < 4 * MTL_LINE; k += MTL_LINE)
+      mtl_stream_line (to + i + k, from + i + k);
+  for (; i + MTL_LINE <= n; i += MTL_LINE)
     mtl_stream_line (to + i, from + i);
+}
+
+/* Of a line that was assembled, `fill` bytes are of the row before, and the first
+ * `skipped` bytes belong to others. */
+MTL_INLINE void
+mtl_put_shared_line (guint8       *to,
+                     const guint8 *from,
+                     gsize         fill,
+                     gsize         skipped)
+{
+  if (skipped > 0)
+    memcpy (to + skipped, from + skipped, MTL_LINE - skipped);
+  else if (fill > 0)
+    mtl_stream_line (to, from);
 }
 
 /* Streams the whole lines of a row of n bytes, and copies the bytes before and after
@@ -149,8 +168,7 @@ mtl_stream_row (guint8       *dest,
                 const guint8 *source,
                 gsize         n)
 {
-  gsize head = mtl_bytes_to_line (dest);
-  gsize i;
+  gsize head = mtl_bytes_to_line (dest), n_whole;
 
   if (n < 4 * MTL_LINE && (head > 0 || n % MTL_LINE != 0))
     {
@@ -160,13 +178,10 @@ mtl_stream_row (guint8       *dest,
 
   if (head > 0)
     memcpy (dest, source, head);
-  for (i = head; i + 4 * MTL_LINE <= n; i += 4 * MTL_LINE)
-    for (int k = 0; k < 4 * MTL_LINE; k += MTL_LINE)
-      mtl_stream_line (dest + i + k, source + i + k);
-  for (; i + MTL_LINE <= n; i += MTL_LINE)
-    mtl_stream_line (dest + i, source + i);
-  if (i < n)
-    memcpy (dest + i, source + i, n - i);
+  n_whole = (n - head) / MTL_LINE * MTL_LINE;
+  mtl_stream_lines (dest + head, source + head, n_whole);
+  if (head + n_whole < n)
+    memcpy (dest + head + n_whole, source + head + n_whole, n - head - n_whole);
 }
 
 #else

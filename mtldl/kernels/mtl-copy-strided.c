@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "mtl-copy-set-private.h"
+#include "mtl-copy-box-private.h"
 
 /* Elements of any size with any steps, for everything that has no other kernel. Costs
  * a load and a store for each element, about half a nanosecond if they are near each
@@ -10,7 +10,10 @@
 
 #define BUFFER_SIZE 4096
 #define MAX_GATHERED 1024
-#define MIN_STREAMED 512
+
+/* Rows of so many bytes are streamed by themselves, if they are read forwards, or not. */
+#define MIN_STREAMED 2048
+#define MIN_STREAMED_BACKWARDS 16384
 
 /* Rows of items with any steps. */
 typedef struct
@@ -243,6 +246,49 @@ gather_rows (const Grid *self)
     }
 }
 
+/* Rows that are read backwards confuse the machine if they span so many bytes. */
+#define LEAST_BACKWARDS 384
+
+static gsize
+get_source_span (const Grid *self)
+{
+  return (self->items.extent - 1) * (gsize) ABS (self->items.source_step) + self->item_size;
+}
+
+static void
+prefetch_backwards (const Grid *self)
+{
+  guintptr lowest = (guintptr) self->source
+                    + (self->items.extent - 1) * (gsize) self->items.source_step;
+  gsize span = get_source_span (self);
+
+  for (gsize k = 0; k < self->rows.extent; k++)
+    mtl_prefetch ((gpointer) (lowest + k * (gsize) self->rows.source_step), span);
+}
+
+/* Rows that are one after the other in the destination, and backwards in the source. */
+static void __attribute__ ((noinline))
+stream_backwards (const Grid *self)
+{
+  gsize row_size = self->items.extent * self->item_size;
+  gsize n_rows = MAX (BUFFER_SIZE / row_size, 1), n_items = BUFFER_SIZE / self->item_size;
+  Sink sink;
+
+  mtl_sink_open (&sink, self->dest);
+  for (gsize j = 0; j < self->rows.extent; j += n_rows)
+    for (gsize i = 0; i < self->items.extent; i += n_items)
+      {
+        Grid part = get_part_to (self, j, n_rows, i, n_items, sink.buffer + sink.fill, row_size);
+        Grid next = part;
+
+        next.source += (gssize) n_rows * self->rows.source_step;
+        prefetch_backwards (&next);
+        copy_grid (&part);
+        mtl_sink_take (&sink, part.rows.extent * part.items.extent * self->item_size);
+      }
+  mtl_sink_close (&sink);
+}
+
 /* For few elements per row: copies along the other axis, as far as the caches reach. */
 #define FEW 8
 #define CHUNK 512
@@ -273,9 +319,13 @@ MTL_KERNEL (strided) (const MtlCopyJob *job)
 
   if (grid.items.extent <= FEW && grid.rows.extent > grid.items.extent)
     copy_across (&grid);
+  else if (streams && grid.rows.dest_step == (gssize) row_size && grid.rows.extent > 1
+           && grid.items.source_step < 0 && get_source_span (&grid) >= LEAST_BACKWARDS)
+    stream_backwards (&grid);
   else if (streams && grid.rows.dest_step == (gssize) row_size && row_size <= MAX_GATHERED)
     gather_rows (&grid);
-  else if (streams && row_size >= MIN_STREAMED)
+  else if (streams && row_size >= (grid.items.source_step < 0 ? MIN_STREAMED_BACKWARDS
+                                                             : MIN_STREAMED))
     for (gsize j = 0; j < grid.rows.extent; j++)
       {
         Grid row = get_part (&grid, j, 1, 0, grid.items.extent);
