@@ -49,12 +49,15 @@ stream_converted (const MtlCopyJob *job,
     }
 }
 
+/* Rows of fewer bytes have too many lines that are streamed in part. */
+#define LEAST_STREAMED 16384
+
 static void
 convert_rows (const MtlCopyJob *job)
 {
   const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
   gboolean streams = job->streams && items->dest_step == (gssize) job->item_size
-                     && items->extent * job->item_size >= 512;
+                     && items->extent * job->item_size >= LEAST_STREAMED;
 
   for (gsize i = 0; i < rows->extent; i++)
     {

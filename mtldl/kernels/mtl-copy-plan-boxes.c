@@ -895,6 +895,24 @@ is_source_large (const MtlCopyPlan *self)
              || self->part[self->row_axis] == self->axes[self->row_axis].extent);
 }
 
+/* Whether the source is read forwards, and skips no line. */
+static gboolean
+is_source_sequential (const MtlCopyPlan *self)
+{
+  gssize run = self->unit_source_size;
+
+  for (guint i = 0; i < self->n_axes; i++)
+    {
+      gssize step = self->axes[i].source_step;
+
+      if (step <= 0 || (i > 0 && step < run) || step >= run + MTL_COPY_LINE)
+        return FALSE;
+      run += (gssize) (self->axes[i].extent - 1) * step;
+    }
+
+  return TRUE;
+}
+
 /* While lines are streamed, the machine looks ahead less, and not beyond gaps. */
 static void
 choose_prefetching (MtlCopyPlan *self)
@@ -904,16 +922,20 @@ choose_prefetching (MtlCopyPlan *self)
   self->prefetches = is_worth_prefetching (self);
   if (self->job.streams)
     self->prefetches = self->prefetches || has_gaps (self, TRUE, 3 * size)
-                       || is_source_large (self);
+                       || (!is_source_sequential (self) && is_source_large (self));
   else if (!self->is_dense && self->n_bytes >= size / 2)
     self->prefetches_dest = is_out_of_order (self) || has_gaps (self, FALSE, size);
 }
 
-/* Lines are not streamed if they would have to be completed by several boxes. */
+/* Lines are not streamed if they would have to be completed by several boxes, nor if the
+ * machine then looks ahead less in rows that it would read in order. */
 static gboolean
 is_worth_streaming (const MtlCopyPlan *self)
 {
   gsize run = self->unit * self->job.item_size;
+
+  if (self->job.convert != NULL && self->n_axes > 1 && is_source_sequential (self))
+    return FALSE;
 
   for (guint i = 0; i < self->n_run; i++)
     run *= self->part[self->run[i]];
