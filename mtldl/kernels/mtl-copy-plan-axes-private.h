@@ -66,6 +66,13 @@ mtl_copy_stream (MtlCopyPlan          *self,
   self->fence = kernels->fence;
 }
 
+/* Then the machine would look ahead less in the source, which is the larger part. */
+static inline gboolean
+mtl_copy_plan_narrows (const MtlCopyPlan *self)
+{
+  return self->job.source_size >= 2 * self->job.item_size;
+}
+
 static inline void
 mtl_copy_do_not_stream (MtlCopyPlan *self)
 {

@@ -934,7 +934,8 @@ is_worth_streaming (const MtlCopyPlan *self)
 {
   gsize run = self->unit * self->job.item_size;
 
-  if (self->job.convert != NULL && self->n_axes > 1 && is_source_sequential (self))
+  if (mtl_copy_plan_narrows (self)
+      || (self->job.convert != NULL && self->n_axes > 1 && is_source_sequential (self)))
     return FALSE;
 
   for (guint i = 0; i < self->n_run; i++)

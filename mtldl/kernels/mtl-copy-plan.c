@@ -352,8 +352,7 @@ choose_conversion (MtlCopyPlan          *self,
 {
   int source_axis = find_source_axis (self);
 
-  /* Then the machine looks ahead less in the source, which is the larger part. */
-  if (self->job.source_size >= 2 * self->job.item_size)
+  if (mtl_copy_plan_narrows (self))
     mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
   if (!self->goes_by_rows)
