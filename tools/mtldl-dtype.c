@@ -10,10 +10,14 @@ tool_dtype_is_integer (MtlDType dtype)
   switch (dtype)
     {
     case MTL_DTYPE_BOOL:
+    case MTL_DTYPE_INT2:
+    case MTL_DTYPE_INT4:
     case MTL_DTYPE_INT8:
     case MTL_DTYPE_INT16:
     case MTL_DTYPE_INT32:
     case MTL_DTYPE_INT64:
+    case MTL_DTYPE_UINT2:
+    case MTL_DTYPE_UINT4:
     case MTL_DTYPE_UINT8:
     case MTL_DTYPE_UINT16:
     case MTL_DTYPE_UINT32:

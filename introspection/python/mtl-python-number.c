@@ -46,10 +46,14 @@ number_get (MtlStridedView *view,
     case MTL_DTYPE_BOOL:
       result = PyBool_FromLong (mtl_strided_view_get_int64 (view, indices, n_indices, &error));
       break;
+    case MTL_DTYPE_INT2:
+    case MTL_DTYPE_INT4:
     case MTL_DTYPE_INT8:
     case MTL_DTYPE_INT16:
     case MTL_DTYPE_INT32:
     case MTL_DTYPE_INT64:
+    case MTL_DTYPE_UINT2:
+    case MTL_DTYPE_UINT4:
     case MTL_DTYPE_UINT8:
     case MTL_DTYPE_UINT16:
     case MTL_DTYPE_UINT32:

@@ -6,15 +6,19 @@
 
 G_BEGIN_DECLS
 
-/* The types of numbers. A complex number is two of them. Floats of fewer than 8 bits
- * take a byte each. */
+/* The types of numbers. A complex number is two of them. Numbers of fewer than 8 bits
+ * take the low bits of a byte each. The others are not looked at. */
 typedef enum
 {
   MTL_CONVERT_BOOL,
+  MTL_CONVERT_UINT2,
+  MTL_CONVERT_UINT4,
   MTL_CONVERT_UINT8,
   MTL_CONVERT_UINT16,
   MTL_CONVERT_UINT32,
   MTL_CONVERT_UINT64,
+  MTL_CONVERT_INT2,
+  MTL_CONVERT_INT4,
   MTL_CONVERT_INT8,
   MTL_CONVERT_INT16,
   MTL_CONVERT_INT32,
@@ -73,8 +77,8 @@ typedef struct
 
   MtlConvertFunc any_of_two;      /* n truth values from twice as many */
   MtlConvertFunc append_zero[4];  /* to numbers of 1 << i bytes; appends a 0 to each */
-  MtlConvertFunc unpack[2];       /* n numbers of 4 or 6 bits, from the first bit of a byte */
-  MtlConvertFunc pack[2];         /* the reverse; n numbers fill whole bytes */
+  MtlConvertFunc unpack[3];       /* n numbers of 2, 4 or 6 bits, from the first bit of a byte */
+  MtlConvertFunc pack[3];         /* the reverse; n numbers fill whole bytes */
 } MtlConvertKernels;
 
 extern const MtlConvertKernels mtl_convert_kernels_plain;

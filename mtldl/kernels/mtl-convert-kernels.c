@@ -133,10 +133,25 @@
   SMALL_KIND (F, E3M2FN) \
   SMALL_KIND (F, E2M1FN)
 
+/* Between integers there is only what all others are made of. */
+#define LOW_BITS_KIND(F, KIND, value, least, most) \
+  F (UINT8, guint8, KIND, guint8, value) \
+  F (FLOAT32, float, KIND, guint8, value) \
+  F (KIND, guint8, FLOAT32, float, low_bits_from_float (x, least, most))
+
+#define LOW_BITS(F) \
+  LOW_BITS_KIND (F, UINT2, x & 0x3, 0, 3) \
+  LOW_BITS_KIND (F, UINT4, x & 0xf, 0, 15) \
+  LOW_BITS_KIND (F, INT2, low_bits_to_int (x, 2), -2, 1) \
+  LOW_BITS_KIND (F, INT4, low_bits_to_int (x, 4), -8, 7) \
+  F (UINT2, guint8, UINT8, guint8, x & 0x3) \
+  F (UINT4, guint8, UINT8, guint8, x & 0xf)
+
 #define DIRECT(F) \
   FROM_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x)) \
   FROM_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
   AMONG_INTEGERS (F) \
+  LOW_BITS (F) \
   TO_BOOL (F) \
   AMONG_FLOATS (F) \
   SMALL_FLOATS (F)
@@ -275,6 +290,33 @@ TO_COMPLEX (DEFINE_COMPLEX, FLOAT64, double, uint64_to_double (x), int64_to_doub
 DEFINE_APPEND_ZERO (guint16)
 DEFINE_APPEND_ZERO (guint32)
 DEFINE_APPEND_ZERO (guint64)
+
+/* There are four numbers in a byte. */
+static void
+unpack_2 (guint8       *restrict dest,
+          const guint8 *restrict source,
+          gsize                  n)
+{
+  for (gsize i = 0; i < n / 4; i++)
+    {
+      guint32 x = source[i];
+      guint32 numbers = GUINT32_TO_LE ((x | x << 6 | x << 12 | x << 18) & 0x03030303);
+
+      memcpy (dest + 4 * i, &numbers, sizeof numbers);
+    }
+  for (gsize i = n & ~(gsize) 3; i < n; i++)
+    dest[i] = source[i / 4] >> 2 * (i % 4) & 0x3;
+}
+
+static void
+pack_2 (guint8       *restrict dest,
+        const guint8 *restrict source,
+        gsize                  n)
+{
+  for (gsize i = 0; i < n / 4; i++)
+    dest[i] = (source[4 * i] & 0x3) | (source[4 * i + 1] & 0x3) << 2
+              | (source[4 * i + 2] & 0x3) << 4 | source[4 * i + 3] << 6;
+}
 
 /* There are two numbers in a byte. */
 static void
@@ -421,6 +463,6 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
   .round_doubles = round_doubles,
   .any_of_two = any_of_two,
   .append_zero = { NULL, append_zero_guint16, append_zero_guint32, append_zero_guint64 },
-  .unpack = { unpack_4, mtl_convert_unpack_6 },
-  .pack = { pack_4, mtl_convert_pack_6 },
+  .unpack = { unpack_2, unpack_4, mtl_convert_unpack_6 },
+  .pack = { pack_2, pack_4, mtl_convert_pack_6 },
 };

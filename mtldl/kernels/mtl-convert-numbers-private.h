@@ -357,6 +357,26 @@ round_int64_to_odd_float32 (gint64 x)
 DEFINE_CUT (float, guint32)
 DEFINE_CUT (double, guint64)
 
+/* Integers of fewer than 8 bits, in the low bits of a byte. */
+static inline gint32
+low_bits_to_int (guint8 pattern,
+                 guint  n_bits)
+{
+  gint32 sign = 1 << (n_bits - 1);
+
+  return ((pattern & ((1 << n_bits) - 1)) ^ sign) - sign;
+}
+
+static inline guint8
+low_bits_from_float (float x,
+                     gint32 least,
+                     gint32 most)
+{
+  gint32 cut = (gint32) float_within (x, 128);
+
+  return CLAMP (cut, least, most) & (most - least);
+}
+
 /* A sum with this has no bits for a fraction, if the other number is within 2^51. */
 static const double NO_FRACTION = 0x1.8p52;
 

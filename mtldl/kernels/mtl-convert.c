@@ -38,9 +38,9 @@ mtl_convert_type_of (MtlElementType type)
     case MTL_TYPE_CODE_BOOL:
       return MTL_CONVERT_BOOL;
     case MTL_TYPE_CODE_INT:
-      return MTL_CONVERT_INT8 + __builtin_ctz (type.bits / 8);
+      return MTL_CONVERT_INT2 + __builtin_ctz (type.bits / 2);
     case MTL_TYPE_CODE_UINT:
-      return MTL_CONVERT_UINT8 + __builtin_ctz (type.bits / 8);
+      return MTL_CONVERT_UINT2 + __builtin_ctz (type.bits / 2);
     case MTL_TYPE_CODE_COMPLEX:
       return mtl_convert_type_of ((MtlElementType) { MTL_TYPE_CODE_FLOAT, type.bits / 2, 1, FALSE });
     case MTL_TYPE_CODE_FLOAT:
@@ -58,14 +58,14 @@ mtl_convert_type_of (MtlElementType type)
 static gboolean
 is_integer (MtlConvertType type)
 {
-  return type >= MTL_CONVERT_UINT8 && type <= MTL_CONVERT_INT64;
+  return type >= MTL_CONVERT_UINT2 && type <= MTL_CONVERT_INT64;
 }
 
 static MtlConvertType
 get_unsigned (MtlConvertType type)
 {
-  return type >= MTL_CONVERT_INT8 && type <= MTL_CONVERT_INT64
-           ? type - MTL_CONVERT_INT8 + MTL_CONVERT_UINT8 : type;
+  return type >= MTL_CONVERT_INT2 && type <= MTL_CONVERT_INT64
+           ? type - MTL_CONVERT_INT2 + MTL_CONVERT_UINT2 : type;
 }
 
 static MtlConvertFunc
@@ -112,8 +112,24 @@ add_scaling (MtlConversion *self,
   self->steps[self->n_steps++] = (MtlConversionStep) { NULL, scale, numbers, size };
 }
 
+/* Between integers of which one has fewer than 8 bits: what holds the narrow source, or
+ * the last bits of any other. */
+static MtlConvertType
+get_middle_integer (MtlConvertType source)
+{
+  return source == MTL_CONVERT_INT2 || source == MTL_CONVERT_INT4 ? MTL_CONVERT_INT8
+                                                                 : MTL_CONVERT_UINT8;
+}
+
+static gboolean
+is_integer_or_bool (MtlConvertType type)
+{
+  return is_integer (type) || type == MTL_CONVERT_BOOL;
+}
+
 /* Conversions without a direct function go through float32, which holds all narrower
- * types. Wider types are rounded to odd first, so that rounding twice does no harm. */
+ * types. Wider types are rounded to odd first, so that rounding twice does no harm.
+ * Integers go through others of 8 bits, as they wrap around. */
 static void
 add_numbers (MtlConversion           *self,
              const MtlConvertKernels *kernels,
@@ -128,7 +144,14 @@ add_numbers (MtlConversion           *self,
   if (is_same_pattern (dest, source))
     return;
 
-  if (direct == NULL)
+  if (direct == NULL && is_integer_or_bool (dest) && is_integer_or_bool (source))
+    {
+      MtlConvertType middle = get_middle_integer (source);
+
+      add_step (self, find_direct (kernels, middle, source), numbers, numbers);
+      direct = find_direct (kernels, dest, middle);
+    }
+  else if (direct == NULL)
     {
       if (first == NULL)
         first = find_direct (kernels, MTL_CONVERT_FLOAT32, source);
@@ -368,10 +391,11 @@ mtl_conversion_run (guint8        *dest,
     }
 }
 
+/* Unnamed types of other numbers of bits are moved one by one. */
 static int
 find_packing (guint n_bits)
 {
-  return n_bits == 4 ? 0 : n_bits == 6 ? 1 : -1;
+  return n_bits % 2 == 0 && n_bits <= 6 ? (int) n_bits / 2 - 1 : -1;
 }
 
 void

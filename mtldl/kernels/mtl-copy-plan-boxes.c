@@ -103,12 +103,13 @@ are_loops_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gssize size = self->job.item_size, n = last->source_step / size;
+  gsize least = self->job.streams ? MAX (16, 64 / size) : 64;
 
   if ((last->extent >= 16 && self->n_bytes <= 8192) || are_triples (self, size, self->n_outer))
     return TRUE;
 
   return size <= 8 && last->dest_step == size && n * size == last->source_step
-         && n >= -1 && n <= 4 && last->extent >= (self->job.streams ? MAX (16, 64 / size) : 64);
+         && n >= -1 && n <= 4 && last->extent >= least;
 }
 
 static gboolean

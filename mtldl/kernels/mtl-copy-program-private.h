@@ -10,7 +10,7 @@
 #if MTL_COPY_WIDTH == 64 && defined (__AVX512VBMI__)
 #include <immintrin.h>
 #define MTL_COPY_PROGRAM_WIDTH 64
-#elif defined (__SSSE3__)
+#elif MTL_COPY_WIDTH > 0 && defined (__SSSE3__)
 #include <immintrin.h>
 #define MTL_COPY_PROGRAM_WIDTH 16
 #elif MTL_COPY_WIDTH > 0 && defined (__aarch64__)

@@ -45,16 +45,21 @@ store_double (double   value,
 }
 
 static gint64
-load_int (gconstpointer data,
+load_int (const guint8 *data,
+          guint         bit,
           guint         bits)
 {
-  gint64 value = 0;
+  gint64 value = 0, sign;
   gint8 i8;
   gint16 i16;
   gint32 i32;
 
   switch (bits)
     {
+    case 2:
+    case 4:
+      sign = 1 << (bits - 1);
+      return (mtl_bits_load (data, bit, bits) ^ sign) - sign;
     case 8:
       memcpy (&i8, data, 1);
       return i8;
@@ -72,7 +77,8 @@ load_int (gconstpointer data,
 
 static void
 store_uint (guint64  value,
-            gpointer data,
+            guint8  *data,
+            guint    bit,
             guint    bits)
 {
   guint8 u8 = value;
@@ -81,6 +87,10 @@ store_uint (guint64  value,
 
   switch (bits)
     {
+    case 2:
+    case 4:
+      mtl_bits_store (data, bit, bits, value);
+      break;
     case 8:
       memcpy (data, &u8, 1);
       break;
@@ -105,7 +115,7 @@ mtl_element_type_is_numeric (MtlElementType self)
       return self.bits == 8;
     case MTL_TYPE_CODE_INT:
     case MTL_TYPE_CODE_UINT:
-      return self.bits == 8 || self.bits == 16 || self.bits == 32 || self.bits == 64;
+      return self.bits >= 2 && self.bits <= 64 && (self.bits & (self.bits - 1)) == 0;
     case MTL_TYPE_CODE_FLOAT:
       return self.bits == 16 || self.bits == 32 || self.bits == 64;
     case MTL_TYPE_CODE_COMPLEX:
@@ -189,9 +199,9 @@ mtl_number_load (MtlElementType  type,
     case MTL_TYPE_CODE_BOOL:
       return mtl_number_from_uint64 (*data != 0);
     case MTL_TYPE_CODE_INT:
-      return mtl_number_from_int64 (load_int (data, type.bits));
+      return mtl_number_from_int64 (load_int (data, bit, type.bits));
     case MTL_TYPE_CODE_UINT:
-      return mtl_number_from_uint64 ((guint64) load_int (data, type.bits)
+      return mtl_number_from_uint64 ((guint64) load_int (data, bit, type.bits)
                                      & G_MAXUINT64 >> (64 - type.bits));
     case MTL_TYPE_CODE_COMPLEX:
       return load_complex (data, type.bits);
@@ -334,6 +344,9 @@ mtl_number_store (MtlNumber       self,
 {
   double narrow = to_double_for_rounding (self);
 
+  if (type.padded)
+    *data = 0;
+
   switch (type.code)
     {
     case MTL_TYPE_CODE_BOOL:
@@ -341,7 +354,7 @@ mtl_number_store (MtlNumber       self,
       break;
     case MTL_TYPE_CODE_INT:
     case MTL_TYPE_CODE_UINT:
-      store_uint (to_integer_bits (self, type.code << 8 | type.bits), data, type.bits);
+      store_uint (to_integer_bits (self, type.code << 8 | type.bits), data, bit, type.bits);
       break;
     case MTL_TYPE_CODE_COMPLEX:
       store_complex (type.bits == 128 ? mtl_number_to_double (self) : narrow,
@@ -360,8 +373,6 @@ mtl_number_store (MtlNumber       self,
         }
       G_GNUC_FALLTHROUGH;
     default:
-      if (type.padded)
-        *data = 0;
       store_narrow (&mtl_float_kinds[type.code], narrow, data, bit, type.bits);
     }
 }

@@ -420,8 +420,9 @@ get_kernel_type (MtlElementType type)
 
   if (type.code == MTL_TYPE_CODE_COMPLEX)
     return (MtlElementType) { MTL_TYPE_CODE_COMPLEX, 128, 1, FALSE };
-  if (type.code == MTL_TYPE_CODE_BOOL || type.code == MTL_TYPE_CODE_INT
-      || type.code == MTL_TYPE_CODE_UINT || is_wide)
+  if (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_UINT)
+    return (MtlElementType) { type.code, MAX (type.bits, 8), 1, FALSE };
+  if (type.code == MTL_TYPE_CODE_BOOL || is_wide)
     return type;
 
   return (MtlElementType) { MTL_TYPE_CODE_FLOAT, 32, 1, FALSE };

@@ -19,6 +19,10 @@ G_BEGIN_DECLS
  * @MTL_DTYPE_UINT16: a 16-bit unsigned integer
  * @MTL_DTYPE_UINT32: a 32-bit unsigned integer
  * @MTL_DTYPE_UINT64: a 64-bit unsigned integer
+ * @MTL_DTYPE_INT2: a 2-bit signed integer, from -2 to 1
+ * @MTL_DTYPE_INT4: a 4-bit signed integer, from -8 to 7
+ * @MTL_DTYPE_UINT2: a 2-bit unsigned integer
+ * @MTL_DTYPE_UINT4: a 4-bit unsigned integer
  * @MTL_DTYPE_FLOAT16: IEEE 754 binary16
  * @MTL_DTYPE_FLOAT32: IEEE 754 binary32
  * @MTL_DTYPE_FLOAT64: IEEE 754 binary64
@@ -59,6 +63,10 @@ typedef enum
   MTL_DTYPE_UINT16 = 0x0110, /*< nick=uint16 >*/
   MTL_DTYPE_UINT32 = 0x0120, /*< nick=uint32 >*/
   MTL_DTYPE_UINT64 = 0x0140, /*< nick=uint64 >*/
+  MTL_DTYPE_INT2 = 0x0002, /*< nick=int2 >*/
+  MTL_DTYPE_INT4 = 0x0004, /*< nick=int4 >*/
+  MTL_DTYPE_UINT2 = 0x0102, /*< nick=uint2 >*/
+  MTL_DTYPE_UINT4 = 0x0104, /*< nick=uint4 >*/
   MTL_DTYPE_FLOAT16 = 0x0210, /*< nick=float16 >*/
   MTL_DTYPE_FLOAT32 = 0x0220, /*< nick=float32 >*/
   MTL_DTYPE_FLOAT64 = 0x0240, /*< nick=float64 >*/

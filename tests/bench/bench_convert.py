@@ -29,7 +29,8 @@ OTHERS = [("float64", "float16"), ("float16", "bfloat16"), ("bfloat16", "float16
           ("float32", "float8_e8m0fnu"), ("float8_e8m0fnu", "float32"),
           ("float32", "float6_e3m2fn"), ("float6_e3m2fn", "float32"),
           ("float32", "float4_e2m1fn"), ("float4_e2m1fn", "float32"),
-          ("float4_e2m1fn", "bfloat16")]
+          ("float4_e2m1fn", "bfloat16"), ("float32", "int4"), ("int4", "float32"),
+          ("int4", "int8"), ("uint2", "float32")]
 SIZES = (64 * 1024, 16 * 1024 * 1024)
 SECONDS = 0.3
 
@@ -54,8 +55,8 @@ def new_view(name, n):
 
 
 def as_tensor(view):
-    """Of the same memory. PyTorch has no name for numbers of fewer than 8 bits."""
-    dtype = getattr(torch, view.dtype.name, None)
+    """Of the same memory. PyTorch converts no numbers of fewer than 8 bits."""
+    dtype = getattr(torch, view.dtype.name, None) if view.get_item_bits() % 8 == 0 else None
     if dtype is None:
         return None
     memory = np.asarray(view.reinterpret(Mtl.DType.UINT8))

@@ -60,9 +60,7 @@ class Bandwidths:
 
 def measure_bandwidths(folder):
     """By the library that is built there."""
-    path = next(path for path in Path(folder, "tests", "bench").glob("libbench-machine.*")
-                if path.is_file())  # of any system's ending
-    library = ctypes.CDLL(str(path))
+    library = ctypes.CDLL(str(Path(folder, "tests", "bench", "libbench-machine.so")))
     library.time_way.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
                                  ctypes.c_uint]
     library.time_way.restype = ctypes.c_double

@@ -19,17 +19,19 @@ static const MtlDType dtypes[] = {
   MTL_DTYPE_COMPLEX64, MTL_DTYPE_COMPLEX128, MTL_DTYPE_FLOAT8_E3M4, MTL_DTYPE_FLOAT8_E4M3,
   MTL_DTYPE_FLOAT8_E4M3B11FNUZ, MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT8_E4M3FNUZ,
   MTL_DTYPE_FLOAT8_E5M2, MTL_DTYPE_FLOAT8_E5M2FNUZ, MTL_DTYPE_FLOAT8_E8M0FNU,
-  MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT6_E3M2FN, MTL_DTYPE_FLOAT4_E2M1FN,
+  MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT6_E3M2FN, MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_INT2,
+  MTL_DTYPE_INT4, MTL_DTYPE_UINT2, MTL_DTYPE_UINT4,
 };
 
 /* Each type that is smaller than a byte is there twice: packed and padded. */
-#define N_TYPES (G_N_ELEMENTS (dtypes) + 3)
+#define N_PACKED 7
+#define N_TYPES (G_N_ELEMENTS (dtypes) + N_PACKED)
 
 static MtlElementType
 get_type (guint i)
 {
   gboolean padded = i >= G_N_ELEMENTS (dtypes);
-  MtlElementType type = mtl_element_type_new (dtypes[padded ? i - 3 : i]);
+  MtlElementType type = mtl_element_type_new (dtypes[padded ? i - N_PACKED : i]);
 
   type.padded = padded;
   return type;
@@ -97,8 +99,8 @@ row_fill (Row   *self,
   gint which = g_test_rand_int_range (-(gint) G_N_ELEMENTS (powers), G_N_ELEMENTS (powers));
   double limit = which >= 0 ? ldexp (1, powers[which]) : 0;
   static const double edges[] = {
-    0, -0.0, 0.5, -0.5, 1, -1, 1.5, 6, 7, 28, 127, 128, 128.5, -128, -129, 255, 255.5, 256, 448,
-    464, 32767.5, 32768, -32769, 65504, 65519, 65520, 65535, 65536, 57344, 61440, 2147483647,
+    0, -0.0, 0.5, -0.5, 1, -1, 1.5, 2, -2.5, -3, 3.5, 4, 6, 7, 7.5, 8, -8.5, -9, 15.5, 16,
+    28, 127, 128, 128.5, -128, -129, 255, 255.5, 256, 448, 464, 32767.5, 32768, -32769, 65504, 65519, 65520, 65535, 65536, 57344, 61440, 2147483647,
     2147483647.5, 2147483648., -2147483647.5, -2147483648., -2147483649., 4294967295., 4294967296.,
     9223372036854775808., -9223372036854775808., 18446744073709551616., 1e39, -1e39, 1e300,
     0x1p-127, 0x1.8p-127, 0x1p-133, 0x1.8p-133, 0x1p-149, 1e-300, INFINITY, -INFINITY, NAN, -NAN,

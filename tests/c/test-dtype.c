@@ -19,6 +19,10 @@ static const struct
   { "uint16", MTL_DTYPE_UINT16, 1, 16 },
   { "uint32", MTL_DTYPE_UINT32, 1, 32 },
   { "uint64", MTL_DTYPE_UINT64, 1, 64 },
+  { "int2", MTL_DTYPE_INT2, 0, 2 },
+  { "int4", MTL_DTYPE_INT4, 0, 4 },
+  { "uint2", MTL_DTYPE_UINT2, 1, 2 },
+  { "uint4", MTL_DTYPE_UINT4, 1, 4 },
   { "float16", MTL_DTYPE_FLOAT16, 2, 16 },
   { "float32", MTL_DTYPE_FLOAT32, 2, 32 },
   { "float64", MTL_DTYPE_FLOAT64, 2, 64 },
@@ -112,6 +116,10 @@ test_spellings (void)
     { "torch.float32", MTL_DTYPE_FLOAT32 },
     { "torch.float", MTL_DTYPE_FLOAT32 },
     { "torch.int", MTL_DTYPE_INT32 },
+    { "torch.int4", MTL_DTYPE_INT4 },
+    { "UINT4", MTL_DTYPE_UINT4 },
+    { "i4", MTL_DTYPE_INT32 },
+    { "u2", MTL_DTYPE_UINT16 },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (spellings); i++)
@@ -141,7 +149,7 @@ static void
 test_unknown_name (void)
 {
   const char *unknown[] = {
-    "", "other", "2/32", "Bool_", "f1", "F2", "f3", "i3", "u0", "4", "V4", "S1", "g",
+    "", "other", "2/32", "Bool_", "f1", "F2", "f3", "i3", "u0", "I4", "U2", "4", "V4", "S1", "g",
     "float8_e4m3_", "float_16", "cfloat", "longdouble", "string", "object", "datetime64",
     "torch.", "torch.f4", "torch.F32", "<", "<float32", "<F32", "<bf16",
   };
@@ -156,6 +164,7 @@ test_near_names (void)
   assert_unknown ("flaot32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("float23", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("unit8", MTL_ERROR_INVALID_ARGUMENT, "did you mean “uint8”?");
+  assert_unknown ("int7", MTL_ERROR_INVALID_ARGUMENT, "did you mean “int8”?");
   assert_unknown ("Float32", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("float32 ", MTL_ERROR_INVALID_ARGUMENT, "did you mean “float32”?");
   assert_unknown ("bfloat", MTL_ERROR_INVALID_ARGUMENT, "did you mean “bfloat16”?");
@@ -184,11 +193,11 @@ test_unnamed (void)
 {
   g_autofree char *other = mtl_dtype_to_string (MTL_DTYPE_OTHER);
   g_autofree char *long_double = mtl_dtype_to_string (2 << 8 | 80);
-  g_autofree char *int4 = mtl_dtype_to_string (0 << 8 | 4);
+  g_autofree char *int3 = mtl_dtype_to_string (0 << 8 | 3);
 
   g_assert_cmpstr (other, ==, "other");
   g_assert_cmpstr (long_double, ==, "2/80");
-  g_assert_cmpstr (int4, ==, "0/4");
+  g_assert_cmpstr (int3, ==, "0/3");
 }
 
 /* Bindings see the nicks: every registered value has its own name, and every

@@ -210,8 +210,8 @@ random_dims (void)
 static void
 test_pairs (void)
 {
-  const MtlDType dtypes[] = { MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_UINT8,
-                              MTL_DTYPE_UINT16 };
+  const MtlDType dtypes[] = { MTL_DTYPE_UINT2, MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_FLOAT6_E2M3FN,
+                              MTL_DTYPE_UINT8, MTL_DTYPE_UINT16 };
   const gint64 n_pairs = 500000;
   g_autoptr (MtlBuffer) buffer = mtl_buffer_new (mtl_device_get_host (), 2 * SIZE,
                                                  MTL_STORAGE_MODE_HOST, NULL);
@@ -257,6 +257,8 @@ main (int   argc,
                         test_bytes);
   g_test_add_data_func ("/layout/exhaustive/bytes/float4",
                         GINT_TO_POINTER (MTL_DTYPE_FLOAT4_E2M1FN), test_bytes);
+  g_test_add_data_func ("/layout/exhaustive/bytes/int2", GINT_TO_POINTER (MTL_DTYPE_INT2),
+                        test_bytes);
   g_test_add_func ("/layout/exhaustive/pairs", test_pairs);
 
   return g_test_run ();

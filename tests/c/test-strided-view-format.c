@@ -18,6 +18,8 @@ static const struct
     "[[ 0  1  2  3]\n [ 4  5  6  7]\n [ 8  9 10 11]]" },
   { "cube", MTL_DTYPE_INT8, { 2, 2, 2 }, 3, "[0, 1, 2, 3, 4, 5, 6, 7]",
     "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]" },
+  { "int4", MTL_DTYPE_INT4, { 3 }, 1, "[7, -8, 0]", "[ 7 -8  0]" },
+  { "uint2", MTL_DTYPE_UINT2, { 2, 2 }, 2, "[3, 2, 1, 0]", "[[3 2]\n [1 0]]" },
   { "bool", MTL_DTYPE_BOOL, { 2 }, 1, "[true, false]", "[ True False]" },
   { "exponents", MTL_DTYPE_FLOAT32, { 3 }, 1, "[1e-10, 1, 1e10]", "[1.e-10 1.e+00 1.e+10]" },
   { "float16", MTL_DTYPE_FLOAT16, { 3 }, 1, "[0.1, 0.2, 0.3]", "[0.1 0.2 0.3]" },
@@ -35,6 +37,7 @@ static const struct
   { "scalar/float", MTL_DTYPE_FLOAT64, { 0 }, 0, "3.5", "3.5" },
   { "scalar/float8", MTL_DTYPE_FLOAT8_E4M3FN, { 0 }, 0, "0.875", "0.875" },
   { "scalar/integer", MTL_DTYPE_UINT8, { 0 }, 0, "7", "7" },
+  { "scalar/int2", MTL_DTYPE_INT2, { 0 }, 0, "-2", "-2" },
   { "scalar/bool", MTL_DTYPE_BOOL, { 0 }, 0, "true", "True" },
   { "empty", MTL_DTYPE_FLOAT64, { 2, 0 }, 2, "@ad []", "[]" },
 };

@@ -4,14 +4,41 @@
 
 #include "dlpack-producer.h"
 
-static const MtlDType packed_types[] = {
-  MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT6_E3M2FN,
+#include <math.h>
+
+enum
+{
+  CODE_INT,
+  CODE_UINT,
 };
 
-/* What all of them have. */
+static const MtlDType packed_types[] = {
+  MTL_DTYPE_FLOAT4_E2M1FN, MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT6_E3M2FN,
+  MTL_DTYPE_INT2, MTL_DTYPE_INT4, MTL_DTYPE_UINT2, MTL_DTYPE_UINT4,
+};
+
+/* What all floats have. */
 static const double values[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6 };
 
 #define N_VALUES (G_N_ELEMENTS (values))
+
+/* One of N_VALUES that the type has, over and over. */
+static double
+get_value (MtlDType dtype,
+           gsize    i)
+{
+  gint n = 1 << mtl_dtype_get_bits (dtype) % 8;
+
+  switch (dtype >> 8)
+    {
+    case CODE_INT:
+      return (gint) (i % N_VALUES) % n - n / 2;
+    case CODE_UINT:
+      return (gint) (i % N_VALUES) % n;
+    default:
+      return values[i % N_VALUES];
+    }
+}
 
 static MtlStridedView *
 new_view (MtlDType dtype,
@@ -22,7 +49,7 @@ new_view (MtlDType dtype,
   MtlStridedView *view;
 
   for (gsize i = 0; i < n; i++)
-    doubles[i] = values[i % N_VALUES];
+    doubles[i] = get_value (dtype, i);
   view = mtl_strided_view_new_from_doubles (dtype, DIMS (n), doubles, n, &error);
   g_assert_no_error (error);
   return view;
@@ -50,13 +77,19 @@ test_bit_order (void)
   g_autoptr (MtlStridedView) fp6 =
     mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT6_E2M3FN, DIMS (5),
                                        DOUBLES (0.125, -7.5, 1, 0, 2), &error);
+  g_autoptr (MtlStridedView) int2 =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_INT2, DIMS (6), DOUBLES (1, -2, -1, 0, 0, 1),
+                                       &error);
   g_autoptr (GBytes) fp4_bytes = mtl_strided_view_dup_bytes (fp4, &error);
+  g_autoptr (GBytes) int2_bytes = mtl_strided_view_dup_bytes (int2, &error);
   g_autoptr (GBytes) fp6_bytes = mtl_strided_view_dup_bytes (fp6, &error);
   guint32 fp6_bits = 0x01 | 0x3f << 6 | 0x08 << 12 | 0x00 << 18 | 0x10 << 24;
 
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (fp4_bytes, NULL), g_bytes_get_size (fp4_bytes),
                    "\xf1\x02", 2);
+  g_assert_cmpmem (g_bytes_get_data (int2_bytes, NULL), g_bytes_get_size (int2_bytes),
+                   "\x39\x04", 2);
   fp6_bits = GUINT32_TO_LE (fp6_bits);
   g_assert_cmpmem (g_bytes_get_data (fp6_bytes, NULL), g_bytes_get_size (fp6_bytes),
                    &fp6_bits, 4);
@@ -73,11 +106,32 @@ test_elements (void)
 
       for (gsize i = 0; i < N_VALUES; i++)
         {
-          g_assert_true (mtl_strided_view_set_double (view, DIMS (i), values[N_VALUES - 1 - i],
+          g_assert_true (mtl_strided_view_set_double (view, DIMS (i),
+                                                      get_value (packed_types[t], N_VALUES - 1 - i),
                                                       &error));
           for (gsize j = 0; j < N_VALUES; j++)
-            assert_value (view, j, values[j <= i ? N_VALUES - 1 - j : j]);
+            assert_value (view, j, get_value (packed_types[t], j <= i ? N_VALUES - 1 - j : j));
         }
+      g_assert_no_error (error);
+    }
+}
+
+static gboolean
+is_integer (MtlDType dtype)
+{
+  return dtype >> 8 == CODE_INT || dtype >> 8 == CODE_UINT;
+}
+
+static void
+test_float_elements (void)
+{
+  for (gsize t = 0; t < G_N_ELEMENTS (packed_types); t++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view = new_view (packed_types[t], N_VALUES);
+
+      if (is_integer (packed_types[t]))
+        continue;
 
       g_assert_true (mtl_strided_view_set_int64 (view, DIMS (1), -3, &error));
       g_assert_true (mtl_strided_view_set_uint64 (view, DIMS (2), 4, &error));
@@ -86,6 +140,61 @@ test_elements (void)
       g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (2), &error), ==, 4);
       assert_value (view, 3, 1.5);
       g_assert_no_error (error);
+    }
+}
+
+/* Only what fits is taken, one by one. Many at once wrap around, or become the nearest
+ * number that there is. */
+static void
+test_integer_elements (void)
+{
+  static const struct
+  {
+    MtlDType dtype;
+    gint64 least;
+    gint64 most;
+    gint64 wrapped; /* 77 */
+  } cases[] = {
+    { MTL_DTYPE_INT2, -2, 1, 1 },
+    { MTL_DTYPE_INT4, -8, 7, -3 },
+    { MTL_DTYPE_UINT2, 0, 3, 1 },
+    { MTL_DTYPE_UINT4, 0, 15, 13 },
+  };
+
+  for (gsize t = 0; t < G_N_ELEMENTS (cases); t++)
+    {
+      gint64 least = cases[t].least, most = cases[t].most;
+      g_autoptr (GError) local_error = NULL;
+      g_autoptr (MtlStridedView) view =
+        mtl_strided_view_new_zeros (NULL, cases[t].dtype, DIMS (5), &local_error);
+      g_autoptr (MtlStridedView) floats =
+        mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (5),
+                                           DOUBLES (-1e30, NAN, 0.99, 1e30, INFINITY), &local_error);
+      g_autoptr (MtlStridedView) integers =
+        mtl_strided_view_new_full (NULL, MTL_DTYPE_INT64, DIMS (5), 77, &local_error);
+
+      g_assert_true (mtl_strided_view_set_int64 (view, DIMS (1), least, &local_error));
+      g_assert_true (mtl_strided_view_set_uint64 (view, DIMS (2), most, &local_error));
+      g_assert_true (mtl_strided_view_set_double (view, DIMS (3), most + 0.5, &local_error));
+      g_assert_no_error (local_error);
+      assert_refuses (mtl_strided_view_set_int64 (view, DIMS (0), least - 1, &error),
+                      MTL_ERROR_OVERFLOW, "does not fit");
+      assert_refuses (mtl_strided_view_set_uint64 (view, DIMS (0), most + 1, &error),
+                      MTL_ERROR_OVERFLOW, "does not fit");
+      assert_refuses (mtl_strided_view_set_double (view, DIMS (0), most + 1, &error),
+                      MTL_ERROR_OVERFLOW, "does not fit");
+      assert_refuses (mtl_strided_view_fill_double (view, NAN, &error),
+                      MTL_ERROR_OVERFLOW, "nan");
+      g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (1), &local_error), ==, least);
+      g_assert_cmpuint (mtl_strided_view_get_uint64 (view, DIMS (2), &local_error), ==, most);
+      assert_elements (view, 0, least, most, most, 0);
+
+      g_assert_true (mtl_strided_view_copy_from (view, floats, &local_error));
+      assert_elements (view, least, 0, 0, most, most);
+      g_assert_true (mtl_strided_view_copy_from (view, integers, &local_error));
+      g_assert_no_error (local_error);
+      for (gint64 i = 0; i < 5; i++)
+        assert_value (view, i, cases[t].wrapped);
     }
 }
 
@@ -119,7 +228,7 @@ test_slices (void)
         g_assert_cmpint (mtl_strided_view_get_volume (part), ==, slices[i].n);
         for (int j = 0; j < slices[i].n; j++)
           {
-            double expected = values[(slices[i].start + j * slices[i].step) % (int) N_VALUES];
+            double expected = get_value (packed_types[t], slices[i].start + j * slices[i].step);
 
             assert_value (part, j, expected);
             assert_value (copy, j, expected);
@@ -148,15 +257,17 @@ test_copies (void)
           g_autoptr (MtlStridedView) from = slice (source, slices[i].slices);
           g_autoptr (MtlStridedView) to = slice (dest, range);
 
-          g_assert_true (mtl_strided_view_fill_double (dest, -6, &error));
+          double around = get_value (packed_types[t], N_VALUES - 1);
+
+          g_assert_true (mtl_strided_view_fill_double (dest, around, &error));
           g_assert_true (mtl_strided_view_copy_from (to, from, &error));
           g_assert_no_error (error);
           for (int j = 0; j < 30; j++)
             {
               int k = j - start;
 
-              assert_value (dest, j, k < 0 || k >= slices[i].n ? -6
-                              : values[(slices[i].start + k * slices[i].step) % (int) N_VALUES]);
+              assert_value (dest, j, k < 0 || k >= slices[i].n ? around
+                              : get_value (packed_types[t], slices[i].start + k * slices[i].step));
             }
         }
 }
@@ -170,11 +281,12 @@ test_fill (void)
         g_autoptr (GError) error = NULL;
         g_autoptr (MtlStridedView) view = new_view (packed_types[t], 30);
         g_autoptr (MtlStridedView) part = slice (view, slices[i].slices);
+        double value = get_value (packed_types[t], 5);
 
-        g_assert_true (mtl_strided_view_fill_double (part, 3, &error));
+        g_assert_true (mtl_strided_view_fill_double (part, value, &error));
         g_assert_no_error (error);
         for (int j = 0; j < slices[i].n; j++)
-          assert_value (part, j, 3);
+          assert_value (part, j, value);
 
         /* Those that are filled are no more than those of the slice. */
         for (int j = 0, n = 0; j < 30; j++)
@@ -184,7 +296,7 @@ test_fill (void)
             if (slices[i].start + k * slices[i].step == j && k >= 0 && k < slices[i].n)
               n++;
             else
-              assert_value (view, j, values[j % N_VALUES]);
+              assert_value (view, j, get_value (packed_types[t], j));
             g_assert_cmpint (n, <=, slices[i].n);
           }
       }
@@ -531,8 +643,8 @@ static void
 test_unnamed (void)
 {
   const DLDataType types[] = {
-    { 0, 4, 1 }, { 1, 2, 1 }, { 1, 1, 1 }, { 0, 4, 3 }, { 200, 24, 1 }, { 200, 7, 3 }, { 3, 64, 1 },
-    { 2, 80, 1 },
+    { 200, 4, 1 }, { 200, 2, 1 }, { 1, 1, 1 }, { 0, 3, 4 }, { 1, 6, 1 }, { 200, 24, 1 },
+    { 200, 7, 3 }, { 3, 64, 1 }, { 2, 80, 1 },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
@@ -572,6 +684,8 @@ main (int   argc,
 
   g_test_add_func ("/StridedView/packed/bit-order", test_bit_order);
   g_test_add_func ("/StridedView/packed/elements", test_elements);
+  g_test_add_func ("/StridedView/packed/float-elements", test_float_elements);
+  g_test_add_func ("/StridedView/packed/integer-elements", test_integer_elements);
   g_test_add_func ("/StridedView/packed/slices", test_slices);
   g_test_add_func ("/StridedView/packed/copies", test_copies);
   g_test_add_func ("/StridedView/packed/fill", test_fill);

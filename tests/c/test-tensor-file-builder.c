@@ -279,7 +279,7 @@ test_padded (TestFolder    *folder,
   integers = import (&producer, (DLDataType) { 0, 4, 1 });
   add (builder, "integers", integers);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
-                      "Tensor “integers”: safetensors has no elements of type padded 0/4");
+                      "Tensor “integers”: safetensors has no elements of type padded int4");
 }
 
 static void
@@ -582,6 +582,8 @@ test_refused (TestFolder    *folder,
   g_autoptr (MtlTensorFileBuilder) odd = mtl_tensor_file_builder_new ();
   g_autoptr (MtlTensorFileBuilder) huge = mtl_tensor_file_builder_new ();
   g_autoptr (MtlTensorFileBuilder) elsewhere = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlTensorFileBuilder) narrow = mtl_tensor_file_builder_new ();
+  g_autoptr (MtlStridedView) integers = new_zeros (MTL_DTYPE_INT4, DIMS (2));
   g_autoptr (MtlStridedView) complex = new_zeros (MTL_DTYPE_COMPLEX128, DIMS (2));
   g_autoptr (MtlStridedView) packed = new_zeros (MTL_DTYPE_FLOAT4_E2M1FN, DIMS (3));
   g_autoptr (MtlStridedView) one = new_zeros (MTL_DTYPE_FLOAT64, DIMS (1));
@@ -592,6 +594,12 @@ test_refused (TestFolder    *folder,
   add (builder, "a complex one\n", complex);
   assert_not_written (builder, file, MTL_ERROR_NOT_SUPPORTED,
                       "Tensor “a complex one\\n”: safetensors has no elements of type complex128");
+  add (narrow, "narrow", integers);
+  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED,
+                      "Tensor “narrow”: safetensors has no elements of type int4");
+  mtl_tensor_file_builder_set_format (narrow, MTL_TENSOR_FILE_FORMAT_NPY);
+  assert_not_written (narrow, file, MTL_ERROR_NOT_SUPPORTED,
+                      "Tensor “narrow”: .npy has no elements of type int4");
   add (odd, "odd", packed);
   assert_not_written (odd, file, MTL_ERROR_INVALID_DATA,
                       "Tensor “odd”: Shape (3,) in elements of 4 bits takes 12 bits");

@@ -145,7 +145,7 @@ operate (MtlStridedView  *view,
   };
   static const MtlDType dtypes[] = {
     MTL_DTYPE_UINT8, MTL_DTYPE_UINT32, MTL_DTYPE_COMPLEX64, MTL_DTYPE_FLOAT4_E2M1FN,
-    MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT16,
+    MTL_DTYPE_FLOAT6_E2M3FN, MTL_DTYPE_FLOAT16, MTL_DTYPE_INT4, MTL_DTYPE_UINT2,
   };
   gint64 dims[] = { -1, 1 + input_byte (input) % 4 };
   int axis = input_axis (input);

@@ -196,6 +196,22 @@ testAnyMemory('elements of part of a byte are read and written', () => {
     equal([...packed.slice('1')], [6, 2, 3]);
 });
 
+testAnyMemory('integers of part of a byte are read and written', () => {
+    for (const [name, values, TypedArray] of [
+        ['int2', [-2, 1, 0, -1, 1], Int8Array], ['int4', [-8, 7, 0, -1, 3], Int8Array],
+        ['uint2', [0, 3, 1, 2, 3], Uint8Array], ['uint4', [0, 15, 9, 2, 8], Uint8Array]]) {
+        const packed = StridedView.from(values, name);
+
+        equal(packed.dtype, Mtl.DType[name.toUpperCase()]);
+        equal([...packed.slice('1:4')], values.slice(1, 4));
+        packed.set(1, 2);
+        values[2] = 1;
+        equal(place(packed).toArray(), values);
+        equal(place(packed).toTypedArray(), TypedArray.from(values));
+        throwsMtl('OVERFLOW', /16/, () => packed.set(16, 0));
+    }
+});
+
 test('types that JavaScript has no array for are refused', () => {
     const view = StridedView.new_zeros(null, Mtl.DType.OPAQUE_HANDLE8, [2]);
 

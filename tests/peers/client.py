@@ -50,15 +50,15 @@ PARTS = {
 }
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-          "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128",
-          "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-          "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
-          "float4_e2m1fn"]
+          "int2", "int4", "uint2", "uint4", "float16", "bfloat16", "float32", "float64",
+          "complex32", "complex64", "complex128", "float8_e3m4", "float8_e4m3",
+          "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+          "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
 
 # To who asks for a version from before these the library refuses them: mpi4py, say, would
 # reach beyond the memory.
-PACKED = dict.fromkeys(["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"],
-                       Refuses(BufferError, "1.1"))
+PACKED = dict.fromkeys(["int2", "int4", "uint2", "uint4", "float6_e2m3fn", "float6_e3m2fn",
+                        "float4_e2m1fn"], Refuses(BufferError, "1.1"))
 
 
 def matrix(name="float32", shape=(4, 6)):

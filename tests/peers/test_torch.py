@@ -24,7 +24,8 @@ class Torch(Client):
     into = {"read-only": ABSENT, "negative strides": ABSENT}
     keywords = {"device=cpu": {"device": "cpu"}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}
-    dtypes = {name: f"torch.{name}" for name in DTYPES if hasattr(torch, name)}
+    dtypes = {name: f"torch.{name}" for name in DTYPES
+              if hasattr(torch, name) and name not in PACKED}
     dtypes_out = PACKED
     foreign_dtype = Refuses(BufferError, "Unsupported")
 

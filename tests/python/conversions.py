@@ -16,11 +16,13 @@ try:
 except ImportError:  # then there are only NumPy's own types
     ml_dtypes = None
 
-SUBBYTE = ["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
+SUBBYTE_FLOATS = ["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
+SUBBYTE_INTEGERS = ["int2", "int4", "uint2", "uint4"]
+SUBBYTE = SUBBYTE_FLOATS + SUBBYTE_INTEGERS
 SMALL = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-         "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"] + SUBBYTE
+         "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"] + SUBBYTE_FLOATS
 NARROW = SMALL + ["bfloat16", "float16"]
-INTEGERS = [name for name in NUMERIC if "int" in name]
+INTEGERS = [name for name in NUMERIC if "int" in name] + SUBBYTE_INTEGERS
 REAL = ["bool"] + INTEGERS + NARROW + ["float32", "float64"]
 # NumPy has none of two float16s.
 PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
@@ -147,12 +149,16 @@ def to_narrow(array, name):
         patterns = np.where(negative & (patterns & 0x7f != 0), patterns | sign, patterns)
     else:
         patterns = np.where(negative, patterns ^ sign, patterns)
-    special = np.where(negative, beyond[1] ^ sign if name in SUBBYTE else beyond[1], beyond[1])
+    special = np.where(negative & (name in SUBBYTE_FLOATS), beyond[1] ^ sign, beyond[1])
     return np.where(is_nan, special, patterns).astype(word).view(numpy_type(name))
 
 
-def to_integer(values, dtype):
-    ends = np.iinfo(dtype)
+def limits_of(name):
+    return (ml_dtypes if name in SUBBYTE_INTEGERS else np).iinfo(numpy_type(name))
+
+
+def to_integer(values, name):
+    ends, dtype = limits_of(name), numpy_type(name)
     inside = (values > float(ends.min) - 1) & (values < float(ends.max))
     result = np.where(inside, values, 0).astype(dtype)
     result[values <= float(ends.min)] = ends.min
@@ -173,10 +179,14 @@ def judge(array, source, name):
         return np.stack([real, np.zeros_like(real)], axis=-1)
     if source in NARROW:
         array = array.astype(np.float32)
+    if source in SUBBYTE_INTEGERS:
+        array = array.astype(np.int8)
     if name in NARROW:
         return to_narrow(array, name)
     if array.dtype.kind == "f" and name in INTEGERS:
-        return to_integer(array.astype(np.float64), numpy_type(name))
+        return to_integer(array.astype(np.float64), name)
+    if name in SUBBYTE_INTEGERS:
+        return (array.astype(np.uint8) & 2**BITS[name] - 1).view(numpy_type(name))
     return array.astype(numpy_type(name))
 
 

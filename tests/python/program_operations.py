@@ -611,6 +611,15 @@ def is_exported_as_copy(array):
                                   for extent, stride in zip(array.shape, array.strides))
 
 
+def is_unfit_for_metal(pair):
+    """Whether a GPU of Metal's gets a copy."""
+    view = pair.ours
+    if view.get_device_type() != Mtl.DeviceType.METAL:
+        return False
+    offset = view.get_buffer().get_byte_offset() + first_byte(view)
+    return pair.is_read_only or (view.size > 0 and offset % pair.array.itemsize != 0)
+
+
 @operation(3, VIEW, draw=lambda rng, pair: (pick(rng, ("whole", "versioned", "legacy")),))
 def from_own_dlpack(pool, pair, how):
     view = pair.ours
@@ -625,7 +634,7 @@ def from_own_dlpack(pool, pair, how):
     imported = pool.call(ours)
     # A device has whole buffers, which may be longer.
     is_known = view.get_device_type() == Mtl.DeviceType.CPU
-    if is_exported_as_copy(pair.array):
+    if is_exported_as_copy(pair.array) or is_unfit_for_metal(pair):
         return [pair_of(pair.array, imported, buffer_is_known=is_known)]
     return [pair._replace(ours=imported, buffer_is_known=is_known,
                           buffer_is_read_only=pair.is_read_only, buffer_offset=None)]

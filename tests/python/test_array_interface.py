@@ -82,7 +82,7 @@ def test_what_has_no_interface():
     memory = (ctypes.c_ubyte * 64)()
     views = [Mtl.StridedView.new_zeros(HOST, dtype, [2]) for dtype in (
         Mtl.DType.BFLOAT16, Mtl.DType.FLOAT8_E4M3FN, Mtl.DType.FLOAT4_E2M1FN,
-        Mtl.DType.COMPLEX32)]
+        Mtl.DType.INT4, Mtl.DType.COMPLEX32)]
     views += [Mtl.from_dlpack(Producer(memory, (2,), (1,), lanes=4)),
               Mtl.from_dlpack(Producer(memory, (2,), (1,), device=(2, 0)))]
     for view in views:

@@ -101,7 +101,7 @@ import gi
 gi.require_version("Mtl", "1")
 from gi.repository import Mtl
 import numpy as np
-for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn"):
+for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn", "int4"):
     view = Mtl.StridedView.new_zeros(Mtl.Device.get_host(), Mtl.DType.from_string(name), [2])
     for ask in (np.asarray, lambda view: view.dtype.dtype):
         try:
@@ -116,7 +116,8 @@ def test_without_ml_dtypes():
     said = subprocess.run([sys.executable, "-c", WITHOUT_ML_DTYPES], check=True, text=True,
                           capture_output=True).stdout.splitlines()
     assert said == [f"NumPy needs ml_dtypes for {name}, but it is not installed"
-                    for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn") for _ in range(2)]
+                    for name in ("bfloat16", "float8_e4m3fn", "float4_e2m1fn", "int4")
+                    for _ in range(2)]
 
 
 def test_dtype_conversion_on_the_way_to_numpy():

@@ -59,8 +59,9 @@ def test_numpys_names_and_codes_are_known(name):
 
 def test_names_of_ml_dtypes_are_known():
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    known = [name for name in dir(ml_dtypes) if name.startswith(("bfloat", "float"))]
-    assert len(known) > 8
+    known = [name for name in dir(ml_dtypes) if name.startswith(("bfloat", "float", "int", "uint"))
+             and not name.endswith("int1")]
+    assert len(known) > 12
     for name in known:
         assert str(Mtl.DType.from_string(name)) == name
 
@@ -74,6 +75,8 @@ def test_pytorchs_names_are_known():
                                          "torch.float16", "torch.float32", "torch.float64",
                                          "torch.bfloat16", "torch.complex"))}
     assert len(dtypes) > 20
+    for name in ("int2", "int4", "uint2", "uint4"):  # which it does not export as such
+        assert Mtl.DType.from_string(f"torch.{name}") == dtype_of(name) == getattr(torch, name)
     for name, dtype in dtypes.items():
         view = Mtl.from_dlpack(torch.zeros(2, dtype=dtype))
         assert Mtl.DType.from_string(f"torch.{name}") == view.dtype
@@ -160,6 +163,7 @@ def test_kind_type_and_char(dtype):
 def test_kinds_of_what_numpy_has_not():
     kinds = {dtype_of(name).kind for name in EXTENDED[:-1]}
     assert kinds == {"f"} and Mtl.DType.COMPLEX32.kind == "c"
+    assert Mtl.DType.INT4.kind == "i" and Mtl.DType.UINT2.kind == "u"
     assert Mtl.DType.OPAQUE_HANDLE8.kind == Mtl.DType.OTHER.kind == "V"
 
 

@@ -14,7 +14,7 @@ from dlpack_structs import Producer, floats
 # Also those that NumPy has not.
 TYPES = ["bool", "int8", "uint16", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
          "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn",
-         "float6_e2m3fn"]
+         "float6_e2m3fn", "int4", "uint2"]
 
 
 def random_key(rng, shape):

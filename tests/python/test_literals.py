@@ -17,7 +17,9 @@ from conftest import NUMERIC, dtype_of, elements, error_code, iota, tensor, zero
 
 OTHERS = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn",
           "float6_e3m2fn", "complex32"]
-INTEGERS = [name for name in NUMERIC if "int" in name]
+LIMITS = {name: (np.iinfo(name).min, np.iinfo(name).max) for name in NUMERIC if "int" in name}
+LIMITS |= {"int2": (-2, 1), "int4": (-8, 7), "uint2": (0, 3), "uint4": (0, 15)}
+ALL = [*dict.fromkeys([*NUMERIC, *OTHERS, *LIMITS])]
 NUMPY_CHECKS_INTEGERS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 REFUSALS = (ValueError, TypeError)
 
@@ -57,10 +59,10 @@ def fits(value, name):
     """Whether an element type takes a number, by a model in Python."""
     if isinstance(value, (complex, np.complexfloating)):
         return name.startswith("complex")
-    if name in INTEGERS:
-        info = np.iinfo(name)
+    if name in LIMITS:
+        least, most = LIMITS[name]
         try:
-            return info.min <= int(value) <= info.max
+            return least <= int(value) <= most
         except (OverflowError, ValueError):  # infinity, NaN
             return False
     try:
@@ -98,17 +100,17 @@ def test_the_message_names_the_value_and_the_range():
         zeros("int16", (2,))[:] = [1, 10**30]
 
 
-@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("name", LIMITS)
 def test_limits(name):
-    info = np.iinfo(name)
+    least, most = LIMITS[name]
     view = zeros(name, (2,))
-    view[:] = [info.min, info.max]
-    assert view.tolist() == [info.min, info.max]
-    for beyond in (info.min - 1, info.max + 1):
+    view[:] = [least, most]
+    assert view.tolist() == [least, most]
+    for beyond in (least - 1, most + 1):
         for values in ([beyond, 0], [0, beyond], (beyond,), [[beyond], [0]][:1]):
             with pytest.raises(ValueError):
                 view[:] = values
-    assert view.tolist() == [info.min, info.max]
+    assert view.tolist() == [least, most]
 
 
 @pytest.mark.any_memory
@@ -258,7 +260,7 @@ def test_lists_that_change_while_they_are_read():
     assert view.tolist() == [1, 2, 3] and values == []
 
 
-@pytest.mark.parametrize("name", NUMERIC + OTHERS)
+@pytest.mark.parametrize("name", ALL)
 def test_fill_and_single_numbers_are_checked_alike(name):
     for value in (1, -1, 300, 1.5, math.nan, 10**30, 2**63, True, fractions.Fraction(7, 2)):
         by_key, by_slice, by_list, by_fill = (zeros(name, (1,)) for _ in range(4))
@@ -305,11 +307,10 @@ def is_for_numpy(value):
 
 
 def test_random_lists(rng, cases):
-    names = NUMERIC + OTHERS
     deadline = time.monotonic() + conftest.SECONDS / 4
     n_lists = n_refused = n_with_numpy = 0
     while n_lists < cases and time.monotonic() < deadline:
-        name = rng.choice(names)
+        name = rng.choice(ALL)
         values = [draw_number(rng) for _ in range(rng.choice((1, 2, 3)))]
         view, before = zeros(name, (len(values),)), zeros(name, (len(values),))
         view[:] = before[:] = 1

@@ -13,7 +13,7 @@ from conftest import HOST, METAL, NUMPY_ASKS_FOR_DEVICES, elements, error_code, 
 from dlpack_structs import LEGACY, VERSIONED, api, capsule_name, dims, managed_of
 
 METAL_TYPE = int(Mtl.DeviceType.METAL)
-IS_COPIED = 2
+IS_READ_ONLY, IS_COPIED = 1, 2
 V1 = {"max_version": (1, 0)}
 CPU = {"max_version": (1, 0), "dl_device": (1, 0)}
 MODES = [mode for mode in (Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED,
@@ -233,7 +233,10 @@ def test_negative_strides_go_out_as_a_copy_on_the_device(device, mode):
 def test_read_only(device, mode):
     view = iota(device, mode, 3).as_read_only()
 
-    assert Mtl.from_dlpack(view).is_read_only()
+    assert Mtl.from_dlpack(view, copy=False).is_read_only()
+    assert managed_of(view.__dlpack__(copy=False, **V1)).flags == IS_READ_ONLY
+    # A consumer on Metal may write to what it gets.
+    assert managed_of(view.__dlpack__(**V1)).flags == IS_COPIED
     with pytest.raises(BufferError, match="legacy"):
         view.__dlpack__()
     with pytest.raises(ValueError, match="read-only"):

@@ -122,7 +122,8 @@ def test_properties_of_elements_and_devices_without_a_name():
 
 
 def test_properties_of_tensors_in_transit():
-    tensor = iota(3).as_read_only().export_dlpack()
+    tensor = iota(3).as_read_only().export_dlpack_full(
+        Mtl.DlpackFlags.NEVER_COPY, Mtl.DeviceType.UNKNOWN, 0)
 
     assert tensor.props.flags == 1 and not tensor.props.consumed
     assert tensor.props.device_type == DEFAULT.get_device_type()

@@ -18,7 +18,7 @@ from dlpack_structs import api, managed_of
 
 holding = ctypes.PyDLL(None)   # calls that keep Python's lock
 leaving = ctypes.CDLL(None)    # and that give it up
-glib = ctypes.CDLL("libglib-2.0.so.0")
+glib = ctypes.CDLL(gi._gi.__file__)  # which finds the GLib that it is linked to
 glib.g_bytes_ref.argtypes = glib.g_bytes_unref.argtypes = [ctypes.c_void_p]
 holding.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
 

@@ -79,7 +79,7 @@ def test_copies(rng, cases):
 
 
 # Elements that are packed, as NumPy has none: it copies their bits, one in a byte.
-PACKED = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
+PACKED = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "int4", "uint2")
 
 
 class Packed:

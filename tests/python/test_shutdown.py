@@ -28,6 +28,7 @@ keep.argtypes = [ctypes.py_object]
 keep(message)
 at_exit(ctypes.cast(puts, ctypes.c_void_p), ctypes.addressof(message), None)
 view = Mtl.StridedView.new_zeros(None, Mtl.DType.FLOAT32, [1000])
+glib = ctypes.CDLL(gi._gi.__file__)  # which finds the GLib that it is linked to
 """
 
 PROGRAMS = {
@@ -40,18 +41,18 @@ PROGRAMS = {
         """,
     "import of an array": """
         rows = Mtl.from_dlpack(np.zeros(1000)).ref_bytes()
-        pointer = ctypes.CDLL("libglib-2.0.so.0").g_bytes_ref
+        pointer = glib.g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
-        unref = ctypes.CDLL("libglib-2.0.so.0").g_bytes_unref
+        unref = glib.g_bytes_unref
         address = hash(rows)
         pointer(address)
         at_exit(ctypes.cast(unref, ctypes.c_void_p), address, None)
         """,
     "import of a buffer": """
         rows = Mtl.asview(bytearray(1000)).ref_bytes()
-        pointer = ctypes.CDLL("libglib-2.0.so.0").g_bytes_ref
+        pointer = glib.g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
-        unref = ctypes.CDLL("libglib-2.0.so.0").g_bytes_unref
+        unref = glib.g_bytes_unref
         address = hash(rows)
         pointer(address)
         at_exit(ctypes.cast(unref, ctypes.c_void_p), address, None)

@@ -155,6 +155,12 @@ def test_wrong_dtype(source, target, rule):
     assert "has no element type" in complaint("cp", source, target, f"--dtype={rule}", status=2)
 
 
+def test_types_that_files_lack(source, target):
+    assert "safetensors has no elements of type int4" in complaint("cp", source, target,
+                                                                     "-d", "int4")
+    assert not target.exists()
+
+
 @pytest.mark.parametrize("n", [1, 64, 4096, 1 << 20])
 def test_align(source, target, arrays, n):
     assert_same(copied(source, target, f"--align={n}"), arrays)
@@ -264,7 +270,7 @@ def test_failures_leave_what_was_there(tmp_path, source, target):
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["bad", "in.safetensors", "out.safetensors"]
     assert "there is no folder" in complaint("cp", source, tmp_path / "none" / "x")
-    assert "only files can be replaced" in complaint("cp", source, "/dev/full")
+    assert "only files can be replaced" in complaint("cp", source, "/dev/null")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -131,6 +131,23 @@ void test_packed () throws GLib.Error {
 	assert_view (place (view).to_dtype (Mtl.DType.FLOAT8_E5M2), "[0.5 3.  1.  6.  2. ]");
 }
 
+void test_packed_integers () throws GLib.Error {
+	var view = new Mtl.StridedView.from_doubles (Mtl.DType.INT4, { 5 }, { -8, 7, 0, 3, -1 });
+	var part = view.slice ("1:4");
+
+	assert_cmpuint (view.item_bits, EQ, 4);
+	assert_true (part.set_double ({ 1 }, -5) && view[2] == -5);
+	assert_view (place (part), "[ 7 -5  3]");
+	assert_view (place (view).to_dtype (Mtl.DType.UINT2), "[0 3 3 3 3]");
+	assert_view (place (view).to_dtype (Mtl.DType.INT16), "[-8  7 -5  3 -1]");
+	try {
+		part.set_double ({ 0 }, 8);
+		assert_not_reached ();
+	} catch (Mtl.Error.OVERFLOW e) {
+		assert_true (e.message.contains ("int4"));
+	}
+}
+
 void test_like () throws GLib.Error {
 	var like = new Mtl.StridedView.like (counting ({ 2, 3 }).transpose ());
 
@@ -606,6 +623,7 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/layout", test_layout);
 	add_test ("/vala/view/constructors", test_constructors);
 	add_any_memory_test ("/vala/view/packed", test_packed);
+	add_any_memory_test ("/vala/view/packed-integers", test_packed_integers);
 	add_any_memory_test ("/vala/view/lanes", test_lanes);
 	add_test ("/vala/view/lane-elements", test_lane_elements);
 	add_any_memory_test ("/vala/view/like", test_like);

@@ -27,6 +27,10 @@ const TYPED_ARRAYS = {
 
 // The dtype to convert to first if JavaScript has no such numbers.
 const WIDER_DTYPES = {
+    int2: 'INT8',
+    int4: 'INT8',
+    uint2: 'UINT8',
+    uint4: 'UINT8',
     float16: 'FLOAT32',
     bfloat16: 'FLOAT32',
     float8_e3m4: 'FLOAT32',
@@ -738,7 +742,7 @@ function* _iterate() {
 
 // view.toTypedArray(): a copy of the elements in C order. Elements of bool
 // become 0 and 1 in a Uint8Array, floats of 16 bits and fewer are widened to
-// float32, complex numbers are interleaved.
+// float32, integers of fewer than 8 bits to 8, complex numbers are interleaved.
 function _toTypedArray() {
     const name = Mtl.DType.to_string(this.get_dtype());
 

@@ -29,7 +29,8 @@ def _itemsize(self):
 
 def _kind(self):
     """The kind of number, one of NumPy's letters: "b" for truth values, "i", "u", "f", "c". Small
-    floats and bfloat16 are "f", where NumPy mostly has "V" for the types of ml_dtypes."""
+    floats are "f", and small integers "i" or "u", where NumPy mostly has "V" for the types of
+    ml_dtypes."""
     return next((letter for start, letter in _KINDS.items() if self.value_nick.startswith(start)),
                 "V")
 
@@ -42,7 +43,7 @@ def _numpy(self):
     try:
         return numpy.dtype(name)
     except TypeError:
-        if not name.startswith(("bfloat", "complex", "float")):
+        if _kind(self) == "V":
             raise
     try:
         import ml_dtypes
