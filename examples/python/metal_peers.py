@@ -67,14 +67,21 @@ def main():
     check('written by PyTorch, read here', view.tolist(), [2, 2, 2, 2])
     check('written by PyTorch, read by MLX', (array + 0).tolist(), [2, 2, 2, 2])
 
-    # MLX never writes to an existing array. The results are in new memory,
-    # which the other two can share once it is evaluated.
+    # MLX reuses the memory of an array that nobody else holds. `array` is held
+    # here, so results are in new memory, which the other two can share once it
+    # is evaluated.
     doubled = array * 2
     mx.eval(doubled)
     result = Mtl.from_dlpack(doubled, copy=False)
     result_tensor = torch.from_dlpack(result)
     check('written by MLX, read here', result.tolist(), [4, 4, 4, 4])
     check('written by MLX, read by PyTorch', result_tensor.tolist(), [4, 4, 4, 4])
+    check('not written by MLX, read here', view.tolist(), [2, 2, 2, 2])
+
+    # Nobody holds this array. A read-only view is exported as a copy, which MLX
+    # may write to.
+    mx.eval(mx.from_dlpack(view.as_read_only()) * 3)
+    check('lent read-only, read here', view.tolist(), [2, 2, 2, 2])
 
     result_tensor.add_(1)
     torch.mps.synchronize()

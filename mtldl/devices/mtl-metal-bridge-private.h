@@ -8,6 +8,10 @@
 
 G_BEGIN_DECLS
 
+/* Larger copies and fills are cut: on some systems a copy of 4 GiB or more, and a fill of more
+ * than 4 GiB, leave bytes unwritten. PyTorch cuts its own at 4 and 2 GiB. */
+#define MTL_METAL_MAX_COMMAND_SIZE ((gsize) 1 << 30)
+
 /* Metal as plain C. The objects are id<MTL…>. The caller owns the result of a
  * function with new in its name. All functions may be called from any thread,
  * with or without an autorelease pool. */
@@ -67,6 +71,7 @@ gpointer   mtl_metal_bridge_new_buffer_no_copy (gpointer                 device,
                                                 gsize                    size,
                                                 gpointer                 owner,
                                                 GDestroyNotify           destroy);
+gboolean   mtl_metal_bridge_may_be_object      (gpointer                 pointer);
 gboolean   mtl_metal_bridge_inspect_buffer     (gpointer                 object,
                                                 MtlMetalBufferInfo      *info);
 gboolean   mtl_metal_bridge_is_purgeable       (gpointer                 buffer);

@@ -22,6 +22,13 @@
 #error "This file counts references itself: compile it without -fobjc-arc"
 #endif
 
+/* From SDK 27 on, all that concerns Managed memory is deprecated. It is what discrete GPUs need,
+ * which macOS 26 is the last to support. */
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
+/* Whether this thread is in mtl_metal_bridge_release(). */
+static __thread gboolean is_releasing;
+
 gpointer
 mtl_metal_bridge_retain (gpointer object)
 {
@@ -34,10 +41,14 @@ mtl_metal_bridge_retain (gpointer object)
 void
 mtl_metal_bridge_release (gpointer object)
 {
+  gboolean was_releasing = is_releasing;
+
+  is_releasing = TRUE;
   @autoreleasepool
     {
       [(id) object release];
     }
+  is_releasing = was_releasing;
 }
 
 GPtrArray *
@@ -166,6 +177,38 @@ mtl_metal_bridge_new_buffer (gpointer       device,
 - (void) end;
 @end
 
+static gpointer
+end_lease (gpointer lease)
+{
+  @autoreleasepool
+    {
+      [(MtlMetalLease *) lease end];
+      [(MtlMetalLease *) lease release];
+    }
+
+  return NULL;
+}
+
+/* Ends the lease here if this library dropped the last reference. Otherwise this may be Metal's
+ * thread, which must not wait for a lock, such as Python's, while its holder waits for the GPU. */
+static void
+end_lease_or_pass_on (MtlMetalLease *lease)
+{
+  GThread *thread;
+
+  if (is_releasing || __atomic_load_n (&lease->destroy, __ATOMIC_ACQUIRE) == NULL)
+    {
+      [lease end];
+      return;
+    }
+
+  thread = g_thread_try_new ("mtl-owner", end_lease, [lease retain], NULL);
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    end_lease (lease);
+}
+
 @implementation MtlMetalLease
 - (void) end
 {
@@ -193,7 +236,7 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
     {
       MtlMetalLease *lease = [[MtlMetalLease alloc] init];
       void (^ended) (void *, NSUInteger) = ^(void *pointer, NSUInteger length) {
-        [lease end];
+        end_lease_or_pass_on (lease);
       };
       id<MTLBuffer> buffer = nil;
 
@@ -212,6 +255,14 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
     }
 }
 
+/* Tells what cannot be an object without a message to it. PyTorch before 2.10 exported slices as
+ * the address of the MTLBuffer plus the offset in bytes. */
+gboolean
+mtl_metal_bridge_may_be_object (gpointer pointer)
+{
+  return pointer != NULL && (guintptr) pointer % 16 == 0;
+}
+
 /* Looks up the protocol by name: with GCC's runtime @protocol () is empty
  * unless a class in this file adopts it. Remembers the class, as the lookup is
  * slow. */
@@ -220,8 +271,12 @@ conforms (id          object,
           const char *protocol,
           gpointer   *known)
 {
-  gpointer class = object_getClass (object);
+  gpointer class;
 
+  if (!mtl_metal_bridge_may_be_object (object))
+    return FALSE;
+
+  class = object_getClass (object);
   if (class != Nil && class == g_atomic_pointer_get (known))
     return TRUE;
 
@@ -348,6 +403,24 @@ encode (id<MTLBlitCommandEncoder>  blit,
     }
 }
 
+static void
+encode_in_pieces (id<MTLBlitCommandEncoder>  blit,
+                  const MtlMetalCommand     *command)
+{
+  MtlMetalCommand piece = *command;
+
+  for (gsize left = command->size; left > MTL_METAL_MAX_COMMAND_SIZE; left = piece.size)
+    {
+      piece.size = MTL_METAL_MAX_COMMAND_SIZE;
+      encode (blit, &piece);
+      piece.source_offset += piece.size;
+      piece.dest_offset += piece.size;
+      piece.size = left - piece.size;
+    }
+
+  encode (blit, &piece);
+}
+
 static gboolean
 check_completed (id<MTLCommandBuffer>   buffer,
                  GError               **error)
@@ -389,7 +462,7 @@ mtl_metal_bridge_run (gpointer                queue,
         }
 
       for (gsize i = 0; i < n_commands; i++)
-        encode (blit, &commands[i]);
+        encode_in_pieces (blit, &commands[i]);
       [blit endEncoding];
       [buffer commit];
       [buffer waitUntilCompleted];

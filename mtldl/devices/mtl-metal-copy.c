@@ -39,7 +39,11 @@ typedef struct
 static void
 staging_clear (Staging *self)
 {
-  g_clear_pointer (&self->handle, mtl_metal_bridge_release);
+  if (self->handle == NULL)
+    return;
+
+  MTL_DEVICE_GET_CLASS (self->blitter->device)->free (self->blitter->device, self->handle,
+                                                      MTL_STORAGE_MODE_SHARED);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Staging, staging_clear)

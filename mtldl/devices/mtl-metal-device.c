@@ -18,6 +18,7 @@ struct _MtlMetalDevice
   gpointer handle; /* id<MTLDevice> */
   gpointer queue;  /* id<MTLCommandQueue>, created on demand */
   gboolean blits_bytes;
+  gint n_buffers;  /* atomic */
 };
 
 G_DEFINE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL_TYPE_DEVICE)
@@ -110,8 +111,10 @@ mtl_metal_device_allocate (MtlDevice       *device,
   if (buffer == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "%" G_GSIZE_FORMAT " bytes cannot be allocated on “%s”", size,
-                   mtl_device_get_name (device));
+                   "%" G_GSIZE_FORMAT " bytes cannot be allocated on “%s”, where this library has %d"
+                   " buffers: Metal has no more memory, or has reached its limit of about 500000"
+                   " buffers. Free some, or use slices of larger ones",
+                   size, mtl_device_get_name (device), g_atomic_int_get (&self->n_buffers));
       return NULL;
     }
 
@@ -121,6 +124,7 @@ mtl_metal_device_allocate (MtlDevice       *device,
       return NULL;
     }
 
+  g_atomic_int_inc (&self->n_buffers);
   return buffer;
 }
 
@@ -134,6 +138,7 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
                               GDestroyNotify   destroy,
                               GError         **error)
 {
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   gsize page_size = mtl_metal_bridge_get_page_size ();
   gpointer buffer = NULL;
 
@@ -147,14 +152,32 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
 
   size += (page_size - size % page_size) % page_size;
   if (size <= mtl_device_get_max_buffer_size (device))
-    buffer = mtl_metal_bridge_new_buffer_no_copy (MTL_METAL_DEVICE (device)->handle, data, size,
-                                                  owner, destroy);
+    buffer = mtl_metal_bridge_new_buffer_no_copy (self->handle, data, size, owner, destroy);
   if (buffer == NULL)
-    g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                 "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
-                 mtl_device_get_name (device), size, data);
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
+                   mtl_device_get_name (device), size, data);
+      return NULL;
+    }
 
+  g_atomic_int_inc (&self->n_buffers);
   return buffer;
+}
+
+static void
+set_wrong_object (gpointer     handle,
+                  const char  *wanted,
+                  MtlError     code,
+                  GError     **error)
+{
+  if (mtl_metal_bridge_may_be_object (handle))
+    g_set_error (error, MTL_ERROR, code, "The object %p is not an %s", handle, wanted);
+  else
+    g_set_error (error, MTL_ERROR, code,
+                 "The pointer %p is not an %s: objects begin at multiples of 16 bytes. PyTorch"
+                 " before 2.10 exports slices like this: export a clone", handle,
+                 wanted);
 }
 
 static gpointer
@@ -164,6 +187,7 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
                               MtlStorageMode  *mode,
                               GError         **error)
 {
+  MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   MtlMetalBuffer buffer;
 
   if (!mtl_metal_device_inspect_buffer (handle, MTL_ERROR_INVALID_ARGUMENT, &buffer, error))
@@ -187,6 +211,7 @@ mtl_metal_device_wrap_handle (MtlDevice       *device,
     }
 
   *mode = buffer.storage_mode;
+  g_atomic_int_inc (&self->n_buffers);
   return mtl_metal_bridge_retain (handle);
 }
 
@@ -195,6 +220,7 @@ mtl_metal_device_free (MtlDevice      *device,
                        gpointer        handle,
                        MtlStorageMode  mode)
 {
+  g_atomic_int_add (&MTL_METAL_DEVICE (device)->n_buffers, -1);
   mtl_metal_bridge_release (handle);
 }
 
@@ -333,8 +359,7 @@ mtl_metal_device_wrap_event (MtlDevice  *device,
   if (mtl_metal_bridge_is_event (handle))
     return mtl_metal_bridge_retain (handle);
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The object %p is not an MTLSharedEvent", handle);
+  set_wrong_object (handle, "MTLSharedEvent", MTL_ERROR_INVALID_ARGUMENT, error);
   return NULL;
 }
 
@@ -527,7 +552,7 @@ mtl_metal_device_inspect_buffer (gpointer          handle,
 
   if (!mtl_metal_bridge_inspect_buffer (handle, &info))
     {
-      g_set_error (error, MTL_ERROR, wrong_object, "The object %p is not an MTLBuffer", handle);
+      set_wrong_object (handle, "MTLBuffer", wrong_object, error);
       return FALSE;
     }
 

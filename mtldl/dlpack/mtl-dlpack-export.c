@@ -36,10 +36,32 @@ delete_legacy (DLManagedTensor *managed)
   g_free (managed);
 }
 
+/* Whether it is exported as memory of Metal, if it is exported in place. Without a backend for
+ * Metal there is no other way. */
+static gboolean
+is_for_metal (MtlStridedView *self,
+              gint32          device_type)
+{
+  return self->memory->device_type == MTL_DEVICE_TYPE_METAL
+         && self->memory->storage_mode != MTL_STORAGE_MODE_FOREIGN
+         && device_type != MTL_DEVICE_TYPE_CPU;
+}
+
+/* Metal's kernels access elements at multiples of their size only. PyTorch raises, MLX does not
+ * check. */
+static gboolean
+is_misaligned (MtlStridedView *self,
+               gint64          first_byte)
+{
+  return self->type.bits % 8 == 0 && !mtl_layout_is_empty (&self->layout)
+         && (self->byte_offset + first_byte) % (self->type.bits / 8) != 0;
+}
+
 /* Returns why a layout cannot be exported as it is, or NULL. */
 static const char *
 find_obstacle (MtlStridedView *self,
-               MtlDlpackFlags  flags)
+               MtlDlpackFlags  flags,
+               gint32          device_type)
 {
   gint64 byte;
   guint bit;
@@ -49,7 +71,11 @@ find_obstacle (MtlStridedView *self,
     return "has negative strides, which few consumers accept";
 
   mtl_layout_get_first_byte (&self->layout, &byte, &bit);
-  return bit != 0 ? "begins within a byte, which DLPack cannot express" : NULL;
+  if (bit != 0)
+    return "begins within a byte, which DLPack cannot express";
+
+  return is_for_metal (self, device_type) && is_misaligned (self, byte)
+           ? "does not begin at a multiple of the itemsize, as Metal requires" : NULL;
 }
 
 static gboolean
@@ -71,6 +97,17 @@ goes_out_in_place (MtlStridedView *self,
   return is_own_device (self, device_type, device_ordinal)
          || (device_type == MTL_DEVICE_TYPE_CPU && device_ordinal == 0
              && mtl_strided_view_is_host_accessible (self));
+}
+
+/* MLX writes results into the memory of arrays that nobody else holds, even if that is read-only.
+ * A caller that forbids copies accepts that. */
+static gboolean
+is_at_risk (MtlStridedView *self,
+            MtlDlpackFlags  flags,
+            gint32          device_type)
+{
+  return self->read_only && !(flags & MTL_DLPACK_FLAGS_NEVER_COPY)
+         && is_for_metal (self, device_type);
 }
 
 /* The device to copy to. */
@@ -175,7 +212,7 @@ prepare (MtlStridedView   *self,
          MtlStridedView  **copy,
          GError          **error)
 {
-  const char *obstacle = find_obstacle (self, flags);
+  const char *obstacle = find_obstacle (self, flags, device_type);
   MtlDevice *device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
@@ -186,7 +223,8 @@ prepare (MtlStridedView   *self,
     }
 
   if (goes_out_in_place (self, device_type, device_ordinal)
-      && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL)
+      && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL
+      && !is_at_risk (self, flags, device_type))
     return prepare_memory (self, device_type, error);
 
   /* If no device is requested, the copy stays on the view's device, in the same
@@ -325,6 +363,11 @@ allocate_export (gsize            struct_size,
  * negative strides, so a view with negative strides is copied unless @flags
  * contain %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. A view whose first element begins
  * within a byte is copied too.
+ *
+ * Memory of Metal is also copied if the first element does not begin at a
+ * multiple of its size, which kernels require, or if the view is read-only,
+ * as MLX reuses the memory of arrays. %MTL_DLPACK_FLAGS_NEVER_COPY exports
+ * read-only views in place.
  *
  * Errors:
  *
@@ -503,6 +546,11 @@ mtl_strided_view_to_dlpack_legacy (MtlStridedView  *self,
  * negative strides, so a view with negative strides is copied unless @flags
  * contain %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. A view whose first element begins
  * within a byte is copied too.
+ *
+ * Memory of Metal is also copied if the first element does not begin at a
+ * multiple of its size, which kernels require, or if the view is read-only,
+ * as MLX reuses the memory of arrays. %MTL_DLPACK_FLAGS_NEVER_COPY exports
+ * read-only views in place.
  *
  * Errors:
  *

@@ -261,7 +261,7 @@ mtl_file_replacement_write (MtlFileReplacement  *self,
 
   while (at < end)
     {
-      gssize n_written = write (self->fd, at, end - at);
+      gssize n_written = write (self->fd, at, MIN ((gsize) (end - at), MTL_MAX_PIECE));
 
       if (n_written == 0)
         return set_error (self, EIO, error);

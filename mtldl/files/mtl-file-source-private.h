@@ -6,6 +6,9 @@
 
 G_BEGIN_DECLS
 
+/* All systems can read and write this much at once. macOS fails above 2 GiB. */
+#define MTL_MAX_PIECE ((gsize) 1 << 30)
+
 /* A file on a disk, open for reading, with its state when it was opened. */
 typedef struct
 {

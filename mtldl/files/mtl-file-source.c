@@ -20,9 +20,6 @@
 #include "mtl-error.h"
 #include "mtl-quoted-text-private.h"
 
-/* All systems can read this much at once. */
-#define MAX_PIECE ((gsize) 1 << 30)
-
 #ifdef __APPLE__
 #define st_mtim st_mtimespec
 #endif
@@ -250,7 +247,8 @@ mtl_file_source_read_at (const MtlFileSource  *self,
 
   while (done < size)
     {
-      gssize n_read = pread (self->fd, bytes + done, MIN (size - done, MAX_PIECE), offset + done);
+      gsize piece = MIN (size - done, MTL_MAX_PIECE);
+      gssize n_read = pread (self->fd, bytes + done, piece, offset + done);
 
       if (n_read < 0 && errno != EINTR)
         return mtl_set_file_error (self->name, "read", errno, error);

@@ -227,11 +227,13 @@ static const struct
 char
 mtl_npy_dtype_get_kind (MtlDType dtype)
 {
-  if (dtype == MTL_DTYPE_OTHER || dtype == MTL_DTYPE_COMPLEX32)
+  MtlElementType type = mtl_element_type_new (dtype);
+
+  if (dtype == MTL_DTYPE_COMPLEX32 || type.bits < 8)
     return 0;
 
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (kinds[i].code == mtl_element_type_new (dtype).code)
+    if (kinds[i].code == type.code)
       return kinds[i].kind;
 
   return 0;

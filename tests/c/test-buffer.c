@@ -210,7 +210,7 @@ test_for_data (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  char data[8] = "writable";
+  char data[] = "writable";
   MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
                                                count_call, &error);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("-", 1);
@@ -229,7 +229,7 @@ static void
 test_for_data_read_only (void)
 {
   g_autoptr (GError) local_error = NULL;
-  char data[4] = "abcd";
+  char data[] = "abcd";
   g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_READ_ONLY,
                                                           NULL, NULL, &local_error);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
@@ -259,7 +259,7 @@ test_destroyed_once (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  char data[8] = "abcdefgh";
+  char data[] = "abcdefgh";
   MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
                                                count_call, &error);
   MtlBuffer *slice = mtl_buffer_slice (buffer, 2, 4, &error);
@@ -286,7 +286,7 @@ test_for_handle (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  char data[8] = "allocate";
+  char data[] = "allocate";
   MtlBuffer *buffer = mtl_buffer_new_for_handle (mtl_device_get_host (), data, 8, &n_destroyed,
                                                  count_call, &error);
 

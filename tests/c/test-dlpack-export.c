@@ -341,6 +341,7 @@ test_element_types (void)
 {
   static const struct { DLDataType type; guint64 flags; } cases[] = {
     { { 6, 8, 1 }, 0 }, { { 17, 4, 2 }, 0 }, { { 17, 4, 1 }, 0 }, { { 17, 4, 1 }, DL_PADDED },
+    { { 0, 4, 1 }, 0 }, { { 1, 4, 2 }, 0 }, { { 0, 4, 1 }, DL_PADDED }, { { 1, 2, 1 }, 0 },
     { { 2, 32, 2 }, 0 }, { { 4, 16, 1 }, 0 }, { { 2, 80, 1 }, 0 }, { { 200, 24, 3 }, 0 },
   };
 
@@ -498,6 +499,35 @@ test_foreign (void)
     }
 }
 
+/* Memory of Metal where there is no Metal: nothing can copy it, so it is passed on as it is. */
+static void
+test_foreign_metal (void)
+{
+  Producer producer; /* outlives the view */
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  DLManagedTensorVersioned *managed;
+
+  producer_init (&producer);
+  producer.versioned.dl_tensor.device = (DLDevice) { MTL_DEVICE_TYPE_METAL, 0 };
+  producer.versioned.dl_tensor.data = (void *) 4104;
+  producer.versioned.dl_tensor.byte_offset = 66;
+  producer.versioned.flags = DL_READ_ONLY;
+  view = mtl_strided_view_new_take_dlpack (&producer.versioned, &error);
+  if (g_error_matches (error, MTL_ERROR, MTL_ERROR_INVALID_DATA))
+    {
+      g_test_skip ("This library has Metal, for which 4104 is no object");
+      return;
+    }
+  g_assert_no_error (error);
+
+  managed = export (view, MTL_DLPACK_FLAGS_NONE);
+  g_assert_cmphex (managed->flags, ==, DL_READ_ONLY);
+  g_assert_cmpuint ((guintptr) managed->dl_tensor.data, ==, 4104);
+  g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, 66);
+  managed->deleter (managed);
+}
+
 /* Pinned memory is the host's as well, and goes out as either. */
 static void
 test_pinned (void)
@@ -545,7 +575,7 @@ test_describe (void)
   g_assert_cmpmem (&tensor.dtype, sizeof tensor.dtype, &exported->dtype, sizeof (DLDataType));
   assert_dims (tensor.shape, tensor.ndim, 1, 2);
   assert_dims (tensor.strides, tensor.ndim, 3, 2);
-  g_assert_true (tensor.shape == mtl_strided_view_get_shape (part, NULL));
+  g_assert_true ((gpointer) tensor.shape == mtl_strided_view_get_shape (part, NULL));
   managed->deleter (managed);
 
   g_assert_cmphex (mtl_strided_view_describe (read_only, &tensor), ==, 1);
@@ -577,6 +607,7 @@ main (int   argc,
   g_test_add_func ("/Dlpack/export/independent", test_independent);
   g_test_add_func ("/Dlpack/export/deleted-on-thread", test_deleted_on_thread);
   g_test_add_func ("/Dlpack/export/foreign", test_foreign);
+  g_test_add_func ("/Dlpack/export/foreign/metal", test_foreign_metal);
   g_test_add_func ("/Dlpack/export/foreign/pinned", test_pinned);
   g_test_add_func ("/Dlpack/has-negative-strides", test_has_negative_strides);
   g_test_add_func ("/Dlpack/describe", test_describe);

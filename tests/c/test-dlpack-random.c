@@ -52,7 +52,7 @@ typedef struct
   Wide volume;
   Wide first_bit; /* that the elements touch, from the first one */
   Wide end_bit;
-  gint64 strides[MAX_DIMS];
+  int64_t strides[MAX_DIMS];
 } Verdict;
 
 static guint8 *guarded; /* MAX_MEMORY bytes between two pages that trap */
@@ -232,7 +232,8 @@ static const DLDataType dtypes[] = {
   { 0, 8, 1 }, { 1, 8, 1 }, { 0, 16, 1 }, { 1, 32, 1 }, { 0, 64, 1 }, { 2, 16, 1 },
   { 2, 32, 1 }, { 2, 64, 1 }, { 4, 16, 1 }, { 5, 64, 1 }, { 5, 128, 1 }, { 6, 8, 1 },
   { 10, 8, 1 }, { 14, 8, 1 }, { 17, 4, 1 }, { 17, 4, 2 }, { 15, 6, 1 }, { 16, 6, 3 },
-  { 0, 4, 1 }, { 2, 32, 4 }, { 3, 64, 1 }, { 2, 80, 1 }, { 1, 1, 1 }, { 99, 12, 5 },
+  { 0, 4, 1 }, { 1, 2, 1 }, { 1, 4, 2 }, { 0, 3, 1 }, { 2, 32, 4 }, { 3, 64, 1 }, { 2, 80, 1 },
+  { 1, 1, 1 }, { 99, 12, 5 },
 };
 
 static const gint32 device_types[] = {
@@ -533,8 +534,8 @@ append (guint8       *packed,
 /* The elements in C order. */
 static void
 gather (const guint8  *origin,
-        const gint64  *shape,
-        const gint64  *strides,
+        const int64_t *shape,
+        const int64_t *strides,
         int            n_dims,
         gint64         item_bits,
         guint8        *packed)

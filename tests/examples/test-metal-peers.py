@@ -21,6 +21,8 @@ written by PyTorch, read here: [2.0, 2.0, 2.0, 2.0]
 written by PyTorch, read by MLX: [2.0, 2.0, 2.0, 2.0]
 written by MLX, read here: [4.0, 4.0, 4.0, 4.0]
 written by MLX, read by PyTorch: [4.0, 4.0, 4.0, 4.0]
+not written by MLX, read here: [2.0, 2.0, 2.0, 2.0]
+lent read-only, read here: [2.0, 2.0, 2.0, 2.0]
 written by PyTorch to MLX's memory, read here: [5.0, 5.0, 5.0, 5.0]
 written by PyTorch to MLX's memory, read by MLX: [5.0, 5.0, 5.0, 5.0]
 '''

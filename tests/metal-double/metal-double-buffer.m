@@ -6,11 +6,14 @@
 #include <mach/vm_page_size.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* What memory holds that nobody has written. */
 #define POISON 0xdb
 /* Of longer memory only both ends are poisoned, so much each. */
 #define POISONED_END ((size_t) 16 << 20)
+/* Such memory is mapped, and takes up only the pages that are written to. */
+#define MAPPED_SIZE ((size_t) 1 << 30)
 /* No address that a CPU could have: reading there ends the program. */
 #define FIRST_GPU_ADDRESS ((uint64_t) 1 << 56)
 
@@ -77,11 +80,31 @@ poison (char  *memory,
 static char *
 allocate_poisoned (size_t size)
 {
-  char *memory = aligned_alloc (vm_page_size, size);
+  char *memory;
+
+  if (size >= MAPPED_SIZE)
+    {
+      memory = mmap (NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED)
+        return NULL;
+    }
+  else
+    memory = aligned_alloc (vm_page_size, size);
 
   if (memory != NULL)
     poison (memory, size);
   return memory;
+}
+
+static void
+free_memory (char  *memory,
+             size_t size)
+{
+  if (size >= MAPPED_SIZE)
+    munmap (memory, size);
+  else
+    free (memory);
 }
 
 /* Nobody may have written behind the buffer's end. */
@@ -218,7 +241,7 @@ free_copy (MDBuffer *buffer,
   if (!tail_is_poisoned (memory, buffer->length, buffer->size))
     md_violation ("somebody wrote beyond the end of a buffer of %lu bytes",
                   (unsigned long) buffer->length);
-  free (memory);
+  free_memory (memory, buffer->size);
 }
 
 MTLPurgeableState

@@ -70,10 +70,11 @@ execute_transfer (const MDOperation *operation)
   switch (operation->kind)
     {
     case MD_COPY:
-      memcpy (b->gpu + operation->to, a->gpu + operation->from, operation->size);
+      memcpy (b->gpu + operation->to, a->gpu + operation->from,
+              md_limit_blit (operation->size));
       break;
     case MD_FILL:
-      memset (a->gpu + operation->from, (int) operation->value, operation->size);
+      memset (a->gpu + operation->from, (int) operation->value, md_limit_blit (operation->size));
       break;
     case MD_ADD:
       add_bytes (a->gpu + operation->from, operation->size, (uint8_t) operation->value);
@@ -116,9 +117,9 @@ new_error (int code)
       NSDictionary *info = [NSDictionary dictionaryWithObject: text
                                                        forKey: NSLocalizedDescriptionKey];
 
-      error = [[NSError alloc] initWithDomain: MTLCommandBufferErrorDomain
-                                         code: code
-                                     userInfo: info];
+      NSString *domain = [md_copy_error_domain () autorelease];
+
+      error = [[NSError alloc] initWithDomain: domain code: code userInfo: info];
     }
 
   return error;

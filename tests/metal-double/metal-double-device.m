@@ -13,14 +13,19 @@ bool
 md_device_reserve (MDDevice *device,
                    size_t    size)
 {
+  const MetalDoubleDevice *config = &device->config;
   bool fits;
 
   pthread_mutex_lock (&md_lock);
-  fits = device->config.memory == 0
-         || (device->allocated <= device->config.memory
-             && size <= device->config.memory - device->allocated);
+  fits = (config->max_buffers == 0 || device->n_buffers < config->max_buffers)
+         && (config->memory == 0
+             || (device->allocated <= config->memory
+                 && size <= config->memory - device->allocated));
   if (fits)
-    device->allocated += size;
+    {
+      device->allocated += size;
+      device->n_buffers++;
+    }
   pthread_mutex_unlock (&md_lock);
   return fits;
 }
@@ -31,6 +36,7 @@ md_device_unreserve (MDDevice *device,
 {
   pthread_mutex_lock (&md_lock);
   device->allocated -= size;
+  device->n_buffers--;
   pthread_mutex_unlock (&md_lock);
 }
 
@@ -114,6 +120,13 @@ no_kernels (NSError **error)
     case MTLGPUFamilyCommon1:
       return !config.without_managed || family == MTLGPUFamilyCommon1;
     }
+  /* The others, which nothing here depends on: Apple's, the common ones, Metal3 and Metal4. */
+  if (family > MTLGPUFamilyApple1 && family <= 1010)
+    return apple && family < MTLGPUFamilyApple7;
+  if (family == 3002 || family == 3003)
+    return true;
+  if (family == 5001 || family == 5002)
+    return false;
 
   md_violation ("no such MTLGPUFamily: %ld", (long) family);
   return NO;
@@ -148,6 +161,7 @@ no_kernels (NSError **error)
 {
   md_count (MD_CALL_NEW_QUEUE);
   md_need_pool ("newCommandQueue");
+  md_meet (MD_CALL_NEW_QUEUE);
   return md_fails () ? nil : [MDCommandQueue newOnDevice: self limit: count];
 }
 

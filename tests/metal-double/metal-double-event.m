@@ -89,6 +89,7 @@ md_event_signal (MDSharedEvent *event,
   pthread_mutex_lock (&md_lock);
   v = value;
   pthread_mutex_unlock (&md_lock);
+  md_meet (MD_CALL_SIGNALED_VALUE);
   return v;
 }
 

@@ -76,6 +76,9 @@ md_count (MDCall call)
   __atomic_fetch_add (&md_calls[call], 1, __ATOMIC_RELAXED);
 }
 
+/* Where a method has done its work and has not told of it. */
+void md_meet (MDCall call);
+
 /* Objects: counted, listed, and zombies when they have ended. */
 typedef enum
 {
@@ -125,9 +128,13 @@ void md_forget_blocks (void);
 /* Setup. */
 bool md_fails (void);
 int md_take_execution_failure (void);
+/* Retained. */
+NSString *md_copy_error_domain (void);
 /* Whether what this thread does is the fixture's, which never fails. */
 void md_set_fixture (bool yes);
 bool md_deallocates_on_failure (void);
+/* How much of a copy or a fill is written, which this counts. */
+size_t md_limit_blit (size_t size);
 /* Borrowed; nil beyond the last. */
 MDDevice *md_device_at (unsigned ordinal);
 
@@ -137,7 +144,7 @@ MDDevice *md_device_at (unsigned ordinal);
 @public
   NSString *name;
   MetalDoubleDevice config;
-  size_t allocated;
+  size_t allocated, n_buffers;
 }
 + (MDDevice *) newWithConfig: (const MetalDoubleDevice *) device_config;
 @end

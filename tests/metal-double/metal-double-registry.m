@@ -4,6 +4,7 @@
 
 #import "metal-double-private.h"
 
+#include <Foundation/NSDebug.h>
 #include <objc/runtime.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,6 +172,49 @@ metal_double_calls (const char *selector)
 
   md_violation ("the double does not count calls of %s", selector);
   return 0;
+}
+
+/* Meetings. */
+
+static struct
+{
+  const char *selector;
+  unsigned n_missing, milliseconds;
+} meeting;
+
+void
+metal_double_meet (const char *selector,
+                   unsigned    n,
+                   unsigned    milliseconds)
+{
+  pthread_mutex_lock (&md_lock);
+  meeting.selector = selector;
+  meeting.n_missing = n;
+  meeting.milliseconds = milliseconds;
+  pthread_mutex_unlock (&md_lock);
+}
+
+void
+md_meet (MDCall call)
+{
+  pthread_mutex_lock (&md_lock);
+  if (meeting.n_missing > 0 && strcmp (meeting.selector, call_names[call]) == 0)
+    {
+      MDTime until = md_time_after (meeting.milliseconds);
+
+      meeting.n_missing--;
+      pthread_cond_broadcast (&md_changed);
+      while (meeting.n_missing > 0 && md_wait_until (&until))
+        continue;
+    }
+  pthread_mutex_unlock (&md_lock);
+}
+
+size_t
+metal_double_live_of_class (const char *class_name)
+{
+  GSDebugAllocationActive (YES);
+  return (size_t) GSDebugAllocationCount (objc_getClass (class_name));
 }
 
 /* Zombies. */

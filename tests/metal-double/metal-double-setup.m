@@ -18,6 +18,9 @@ static unsigned enumeration_flags, n_defaults_given;
 static unsigned n_points, failing_point;
 static int next_failure;
 static bool deallocates_on_failure;
+static size_t blit_limit;
+static uint64_t blit_bytes, largest_blit;
+static const char *error_domain;
 static __thread bool is_fixture;
 
 bool
@@ -38,6 +41,21 @@ md_take_execution_failure (void)
   if (md_fails () && given == 0)
     return MTLCommandBufferErrorInternal;
   return given;
+}
+
+void
+metal_double_set_error_domain (const char *domain)
+{
+  __atomic_store_n (&error_domain, domain, __ATOMIC_SEQ_CST);
+}
+
+NSString *
+md_copy_error_domain (void)
+{
+  const char *domain = __atomic_load_n (&error_domain, __ATOMIC_SEQ_CST);
+
+  return domain != NULL ? [[NSString alloc] initWithUTF8String: domain]
+                        : [MTLCommandBufferErrorDomain retain];
 }
 
 void
@@ -75,6 +93,49 @@ bool
 md_deallocates_on_failure (void)
 {
   return __atomic_load_n (&deallocates_on_failure, __ATOMIC_SEQ_CST);
+}
+
+void
+metal_double_set_blit_limit (size_t bytes)
+{
+  __atomic_store_n (&blit_limit, bytes, __ATOMIC_SEQ_CST);
+}
+
+uint64_t
+metal_double_blit_bytes (void)
+{
+  uint64_t bytes;
+
+  pthread_mutex_lock (&md_lock);
+  bytes = blit_bytes;
+  pthread_mutex_unlock (&md_lock);
+  return bytes;
+}
+
+uint64_t
+metal_double_largest_blit (void)
+{
+  uint64_t largest;
+
+  pthread_mutex_lock (&md_lock);
+  largest = largest_blit;
+  largest_blit = 0;
+  pthread_mutex_unlock (&md_lock);
+  return largest;
+}
+
+size_t
+md_limit_blit (size_t size)
+{
+  size_t limit = __atomic_load_n (&blit_limit, __ATOMIC_SEQ_CST);
+
+  pthread_mutex_lock (&md_lock);
+  blit_bytes += size;
+  if (size > largest_blit)
+    largest_blit = size;
+  pthread_mutex_unlock (&md_lock);
+
+  return limit != 0 && size > limit ? limit : size;
 }
 
 static bool
@@ -121,6 +182,10 @@ set_up (const MetalDoubleDevice *configs,
   metal_double_fail_at (0);
   metal_double_fail_next_command_buffer (0);
   metal_double_dealloc_on_failure (false);
+  metal_double_set_blit_limit (0);
+  blit_bytes = largest_blit = 0;
+  metal_double_set_error_domain (NULL);
+  metal_double_meet ("", 0, 0);
 
   enumeration_flags = flags;
   n_defaults_given = 0;

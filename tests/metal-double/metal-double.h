@@ -23,6 +23,7 @@ typedef struct
   bool unified;             /* as Apple silicon; else a discrete GPU */
   size_t max_buffer_length; /* 0: 1 GiB */
   size_t memory;            /* 0: no limit; buffers beyond it are nil */
+  size_t max_buffers;       /* 0: no limit; those beyond it are nil */
   bool without_managed;     /* as iOS: storage mode Managed is a violation */
   bool without_apple_family; /* unified, but as Intel's: blits go by words of 4 bytes */
 } MetalDoubleDevice;
@@ -70,6 +71,18 @@ unsigned metal_double_points (void);
 /* The next command buffer that is committed ends with this
  * MTLCommandBufferError. */
 void metal_double_fail_next_command_buffer (int code);
+/* What a copy or a fill writes at most, as on systems that drop the rest without a word; 0:
+ * all. */
+void metal_double_set_blit_limit (size_t bytes);
+/* How many bytes copies and fills were asked for since setup; and the most by one of them since
+ * this was last asked. */
+uint64_t metal_double_blit_bytes (void);
+uint64_t metal_double_largest_blit (void);
+/* The domain of the errors of command buffers from now on; NULL: Metal's. */
+void metal_double_set_error_domain (const char *domain);
+/* The next n calls of a method return only when all of them have come, or after so long: what
+ * threads race for is lost each time. */
+void metal_double_meet (const char *selector, unsigned n, unsigned milliseconds);
 /* A newBufferWithBytesNoCopy: that fails runs the deallocator all the same. */
 void metal_double_dealloc_on_failure (bool yes);
 
@@ -81,3 +94,6 @@ unsigned metal_double_calls (const char *selector);
  * "event", "heap", "block"; NULL: all of them. The double holds its devices
  * itself, once each. Waits until the queues have let go of what has completed. */
 size_t metal_double_live (const char *class_name);
+/* The same of any class of Objective-C, such as one of the library under test, from the first
+ * call on. */
+size_t metal_double_live_of_class (const char *class_name);

@@ -21,6 +21,11 @@ void *metal_fixture_buffer_new (unsigned ordinal, size_t size, unsigned options)
 /* The same from a heap; the buffer keeps the heap. */
 void *metal_fixture_buffer_new_in_heap (unsigned ordinal, size_t size, unsigned options);
 
+/* What the buffer was made with, of these: MTLCPUCacheModeWriteCombined is 1, and
+ * MTLHazardTrackingModeUntracked 1, Tracked 2. */
+unsigned long metal_fixture_cpu_cache_mode (void *buffer);
+unsigned long metal_fixture_hazard_tracking_mode (void *buffer);
+
 void metal_fixture_retain (void *object);
 void metal_fixture_release (void *object);
 unsigned long metal_fixture_retain_count (void *object);

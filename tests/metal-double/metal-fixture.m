@@ -80,6 +80,18 @@ metal_fixture_buffer_new_in_heap (unsigned ordinal,
   return buffer;
 }
 
+unsigned long
+metal_fixture_cpu_cache_mode (void *buffer)
+{
+  return [(id<MTLBuffer>) buffer cpuCacheMode];
+}
+
+unsigned long
+metal_fixture_hazard_tracking_mode (void *buffer)
+{
+  return [(id<MTLBuffer>) buffer hazardTrackingMode];
+}
+
 void
 metal_fixture_retain (void *object)
 {

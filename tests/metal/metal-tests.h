@@ -19,7 +19,8 @@ enum
   N_METAL_DEVICES,
 };
 
-#define REGISTRY_ID(ordinal) (G_GUINT64_CONSTANT (0x1000004d0) + (ordinal))
+/* They differ above bit 31 only. */
+#define REGISTRY_ID(ordinal) (G_GUINT64_CONSTANT (0x1000004d0) + ((guint64) (ordinal) << 32))
 #define MAX_BUFFER_SIZE ((gsize) 64 << 20)
 #define DEVICE_MEMORY ((gsize) 256 << 20)
 

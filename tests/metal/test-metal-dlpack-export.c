@@ -62,16 +62,94 @@ test_offset_of_slice (void)
 {
   g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (UNIFIED), 16, MTL_STORAGE_MODE_PRIVATE);
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) part = mtl_buffer_slice (buffer, 5, 8, &error);
+  g_autoptr (MtlBuffer) part = mtl_buffer_slice (buffer, 5, 9, &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (3), MTL_ORDER_C, 16,
                                                                       &error);
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new (part, layout, MTL_DTYPE_INT16, 2, &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (part, layout, MTL_DTYPE_INT16, 3, &error);
   DLManagedTensorVersioned *managed;
 
   g_assert_no_error (error);
   managed = export (view, MTL_DLPACK_FLAGS_NONE, ANY_DEVICE);
   g_assert_true (managed->dl_tensor.data == mtl_buffer_get_handle (buffer));
-  g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, 7);
+  g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, 8);
+  managed->deleter (managed);
+}
+
+/* Kernels access elements at multiples of their size. The host does not need that, nor does an
+ * element of a byte. */
+static void
+check_alignment (int            ordinal,
+                 MtlStorageMode mode,
+                 MtlDType       dtype,
+                 gsize          itemsize,
+                 gsize          offset)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (ordinal), 96, mode);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (4), MTL_ORDER_C,
+                                                                      8 * itemsize, &local_error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, dtype, offset,
+                                                          &local_error);
+  gboolean aligned = offset % itemsize == 0;
+  DLManagedTensorVersioned *managed;
+
+  g_assert_no_error (local_error);
+  managed = export (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_METAL, ordinal);
+  g_assert_cmphex (managed->flags, ==, aligned ? 0 : DL_IS_COPIED);
+  g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, aligned ? offset : 0);
+  managed->deleter (managed);
+
+  if (!aligned)
+    assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                                   &error),
+                  MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
+  if (mode != MTL_STORAGE_MODE_PRIVATE)
+    {
+      managed = export (view, MTL_DLPACK_FLAGS_NEVER_COPY, MTL_DEVICE_TYPE_CPU, 0);
+      g_assert_true (managed->dl_tensor.data
+                     == (guint8 *) mtl_buffer_get_contents (buffer) + offset);
+      managed->deleter (managed);
+    }
+}
+
+static void
+test_alignment (void)
+{
+  static const struct { MtlDType dtype; gsize itemsize; } types[] = {
+    { MTL_DTYPE_BOOL, 1 },
+    { MTL_DTYPE_BFLOAT16, 2 },
+    { MTL_DTYPE_FLOAT32, 4 },
+    { MTL_DTYPE_INT64, 8 },
+    { MTL_DTYPE_COMPLEX64, 8 },
+    { MTL_DTYPE_COMPLEX128, 16 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+    for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
+      for (gsize offset = 0; offset <= 17; offset++)
+        check_alignment (j % 2 == 0 ? UNIFIED : DISCRETE, metal_modes[j], types[i].dtype,
+                         types[i].itemsize, offset);
+}
+
+/* The first element counts, not the start of the layout; nothing has no place. */
+static void
+test_alignment_of_slice (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (UNIFIED), 64, MTL_STORAGE_MODE_SHARED);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (4), MTL_ORDER_C, 32,
+                                                                      &local_error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 2,
+                                                          &local_error);
+  g_autoptr (MtlStridedView) part = slice (view, "1:");
+  g_autoptr (MtlStridedView) empty = slice (view, "4:");
+  DLManagedTensorVersioned *managed;
+
+  g_assert_no_error (local_error);
+  assert_fails (mtl_strided_view_to_dlpack_full (part, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE,
+                                                 &error),
+                MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
+  managed = export (empty, MTL_DLPACK_FLAGS_NEVER_COPY, ANY_DEVICE);
   managed->deleter (managed);
 }
 
@@ -359,6 +437,8 @@ main (int   argc,
 
   add_metal_test ("/MetalExport/strides", test_strides);
   add_metal_test ("/MetalExport/offset-of-slice", test_offset_of_slice);
+  add_metal_test ("/MetalExport/alignment", test_alignment);
+  add_metal_test ("/MetalExport/alignment/of-slice", test_alignment_of_slice);
   add_metal_test ("/MetalExport/negative-strides", test_negative_strides);
   add_metal_test ("/MetalExport/empty", test_empty);
   add_metal_test ("/MetalExport/no-memory", test_no_memory);

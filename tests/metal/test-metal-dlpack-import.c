@@ -182,12 +182,19 @@ static void
 test_no_buffer (void)
 {
   gpointer event = metal_fixture_event_new (UNIFIED);
+  gpointer buffer = metal_fixture_buffer_new (UNIFIED, LENGTH, OPTIONS_SHARED);
   Producer producer;
 
   produce (&producer, NULL);
   producer.versioned.dl_tensor.data = event;
   check_refused (&producer, MTL_ERROR_INVALID_DATA, "is not an MTLBuffer");
   metal_fixture_release (event);
+
+  /* An offset that was added to the object, as to an address. */
+  produce (&producer, NULL);
+  producer.versioned.dl_tensor.data = (guint8 *) buffer + 4;
+  check_refused (&producer, MTL_ERROR_INVALID_DATA, "multiples of 16 bytes");
+  metal_fixture_release (buffer);
 
   produce (&producer, NULL);
   check_refused (&producer, MTL_ERROR_INVALID_DATA, "no data");

@@ -75,6 +75,12 @@ test_signal (Living        *living,
   assert_reached (event, 5, 0);
   assert_reached (event, 5, -1);
   assert_not_reached (event, 6, 0);
+  assert_not_reached (event, (G_GUINT64_CONSTANT (1) << 32) + 4, 0);
+
+  mtl_event_signal (event, (G_GUINT64_CONSTANT (1) << 32) + 4);
+  g_assert_cmpuint (mtl_event_get_signaled_value (event), ==, (G_GUINT64_CONSTANT (1) << 32) + 4);
+  assert_reached (event, 6, 0);
+  assert_not_reached (event, (G_GUINT64_CONSTANT (2) << 32) + 3, 0);
 
   mtl_event_signal (event, G_MAXUINT64);
   assert_reached (event, G_MAXUINT64, -1);
@@ -355,6 +361,8 @@ test_handle_refused (void)
                 MTL_ERROR_NOT_SUPPORTED, "“Host” has no events of its own");
   assert_fails (mtl_event_new_for_handle (get_metal (UNIFIED), buffer, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "is not an MTLSharedEvent");
+  assert_fails (mtl_event_new_for_handle (get_metal (UNIFIED), (guint8 *) handle + 8, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
   g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
   g_assert_cmpuint (metal_fixture_retain_count (buffer), ==, 1);
   metal_fixture_release (handle);

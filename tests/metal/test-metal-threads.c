@@ -245,14 +245,69 @@ test_discrete (Living        *living,
   run_crew (works[GPOINTER_TO_SIZE (data)].work, DISCRETE);
 }
 
+static gpointer
+synchronize_once (gpointer device)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_device_synchronize (device, NULL, &error));
+  g_assert_no_error (error);
+  return NULL;
+}
+
 /* All need the device's queue at once, and get the same. */
 static void
 test_first_queue (void)
 {
   size_t n_queues = metal_double_live ("queue");
+  GThread *threads[N_THREADS];
 
-  run_crew (synchronize, TWIN);
+  metal_double_meet ("newCommandQueue", N_THREADS, 10000);
+  for (gsize i = 0; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("first", synchronize_once, get_metal (INTEGRATED));
+  for (gsize i = 0; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
   g_assert_cmpuint (metal_double_live ("queue"), ==, n_queues + 1);
+}
+
+typedef struct
+{
+  MtlEvent *event;
+  guint64 value;
+} Signal;
+
+static gpointer
+signal_once (gpointer data)
+{
+  Signal *self = data;
+
+  mtl_event_signal (self->event, self->value);
+  return NULL;
+}
+
+/* Both threads would have read the old value if a lock did not keep them apart: so much time
+ * the second one has. */
+static void
+test_signal_race (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlEvent) event = mtl_event_new (get_metal (UNIFIED), &error);
+  g_autoptr (MtlEvent) same = mtl_event_new_for_handle (get_metal (UNIFIED),
+                                                        mtl_event_get_handle (event), &error);
+
+  g_assert_no_error (error);
+  for (guint64 i = 1; i <= 50; i++)
+    {
+      Signal higher = { event, 2 * i }, lower = { same, 2 * i - 1 };
+      GThread *threads[2];
+
+      metal_double_meet ("signaledValue", 2, 2);
+      threads[0] = g_thread_new ("higher", signal_once, &higher);
+      threads[1] = g_thread_new ("lower", signal_once, &lower);
+      g_thread_join (threads[0]);
+      g_thread_join (threads[1]);
+      g_assert_cmpuint (mtl_event_get_signaled_value (event), ==, 2 * i);
+    }
 }
 
 int
@@ -263,6 +318,7 @@ main (int   argc,
   set_up_metal ();
 
   add_metal_test ("/MetalThreads/first-queue", test_first_queue);
+  add_metal_test ("/MetalThreads/signal-race", test_signal_race);
   for (gsize i = 0; i < G_N_ELEMENTS (works); i++)
     {
       g_autofree char *unified = g_strdup_printf ("/MetalThreads/unified/%s", works[i].name);

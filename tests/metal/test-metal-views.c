@@ -14,6 +14,7 @@ static const MtlDType dtypes[] = {
   MTL_DTYPE_FLOAT8_E4M3FN,
   MTL_DTYPE_FLOAT6_E3M2FN,
   MTL_DTYPE_FLOAT4_E2M1FN,
+  MTL_DTYPE_INT4,
 };
 
 /* Slices of a (4, 6) tensor; "T" turns it, "B" broadcasts it to (2, 4, 6). */

@@ -77,6 +77,17 @@ test_handle_in_heap (void)
   assert_buffer_bytes (buffer, 8, "heap", 4);
 }
 
+/* What Metal lets go of on a thread of its own is ended on another. */
+static void
+await_count (const int *count,
+             int        expected)
+{
+  for (int i = 0; i < 5000 && g_atomic_int_get (count) != expected; i++)
+    g_usleep (1000);
+
+  g_assert_cmpint (g_atomic_int_get (count), ==, expected);
+}
+
 /* Takes nothing of the handle, and ends the owner once. */
 static void
 check_refused (int         ordinal,
@@ -109,6 +120,10 @@ test_handle_refused (void)
                  "13 bytes are more than the 12 of the MTLBuffer");
   check_refused (DISCRETE, handle, G_MAXSIZE, MTL_ERROR_OVERFLOW, "18446744073709551615");
   check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "is not an MTLBuffer");
+  for (int i = 1; i < 16; i++)
+    assert_fails (mtl_buffer_new_for_handle (get_metal (DISCRETE), (guint8 *) handle + i, 12, NULL,
+                                             NULL, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
 
   metal_fixture_release (handle);
   metal_fixture_release (event);
@@ -148,7 +163,7 @@ static void
 test_handle_of_device_seen_later (void)
 {
   const MetalDoubleDevice later[] = { { "Again", REGISTRY_ID (UNIFIED), true },
-                                      { "New", 4711, true } };
+                                      { "New", REGISTRY_ID (N_METAL_DEVICES), true } };
   gpointer same, new;
 
   if (!g_test_subprocess ())
@@ -386,7 +401,76 @@ test_memory_kept_by_gpu (void)
   g_assert_true (metal_fixture_finish (run));
   metal_double_quiesce ();
   g_assert_cmpint (data[63], ==, 'g');
-  g_assert_cmpint (g_atomic_int_get (&n_ended), ==, 1);
+  await_count (&n_ended, 1);
+}
+
+/* A lock that an owner needs, as Python's, and that somebody holds who waits for the GPU. */
+typedef struct
+{
+  GMutex mutex;
+  GThread *thread;
+  int n_ended;
+} LockedOwner;
+
+static void
+end_under_lock (gpointer data)
+{
+  LockedOwner *self = data;
+
+  g_mutex_lock (&self->mutex);
+  self->thread = g_thread_self ();
+  g_mutex_unlock (&self->mutex);
+  g_atomic_int_inc (&self->n_ended);
+}
+
+static MtlBuffer *
+wrap_for_locked_owner (guint8      *data,
+                       LockedOwner *owner)
+{
+  g_autoptr (GError) error = NULL;
+  MtlBuffer *buffer = mtl_buffer_new_for_data (get_metal (UNIFIED), data, 64,
+                                               MTL_BUFFER_FLAGS_NEVER_COPY, owner, end_under_lock,
+                                               &error);
+
+  g_assert_no_error (error);
+  return buffer;
+}
+
+static void
+test_memory_of_locked_owner (void)
+{
+  g_autofree guint8 *data = new_pages (64);
+  LockedOwner owner = { .n_ended = 0 };
+  MtlBuffer *buffer = wrap_for_locked_owner (data, &owner);
+  MetalFixtureRun *run;
+
+  g_mutex_init (&owner.mutex);
+  run = metal_fixture_submit (METAL_FIXTURE_FILL, mtl_buffer_get_handle (buffer), 0, 64, 'g',
+                              NULL, 0, NULL, 0);
+  g_assert_finalize_object (buffer);
+
+  g_mutex_lock (&owner.mutex);
+  g_assert_true (metal_fixture_finish (run));
+  metal_double_quiesce ();
+  g_assert_cmpint (g_atomic_int_get (&owner.n_ended), ==, 0);
+  g_mutex_unlock (&owner.mutex);
+  await_count (&owner.n_ended, 1);
+  g_mutex_clear (&owner.mutex);
+}
+
+/* Who drops the last reference through this library finds the owner ended. */
+static void
+test_memory_ended_by_caller (void)
+{
+  g_autofree guint8 *data = new_pages (64);
+  LockedOwner owner = { .n_ended = 0 };
+  MtlBuffer *buffer = wrap_for_locked_owner (data, &owner);
+
+  g_mutex_init (&owner.mutex);
+  g_assert_finalize_object (buffer);
+  g_assert_cmpint (owner.n_ended, ==, 1);
+  g_assert_true (owner.thread == g_thread_self ());
+  g_mutex_clear (&owner.mutex);
 }
 
 static void
@@ -401,7 +485,7 @@ test_memory_kept_by_peer (void)
   g_assert_finalize_object (buffer);
   g_assert_cmpint (n_ended, ==, 0);
   metal_fixture_release (handle);
-  g_assert_cmpint (n_ended, ==, 1);
+  await_count (&n_ended, 1);
 }
 
 /* Memory that cannot be had in place is copied, and its owner ends at once. */
@@ -450,6 +534,7 @@ static void
 test_memory_refused_by_metal (void)
 {
   g_autofree guint8 *data = new_pages (100);
+  size_t n_leases = metal_double_live_of_class ("MtlMetalLease");
 
   for (int runs_deallocator = FALSE; runs_deallocator <= TRUE; runs_deallocator++)
     {
@@ -461,6 +546,7 @@ test_memory_refused_by_metal (void)
     }
 
   metal_double_dealloc_on_failure (false);
+  g_assert_cmpuint (metal_double_live_of_class ("MtlMetalLease"), ==, n_leases);
 }
 
 /* In place it is too large, and the copy is too. */
@@ -493,6 +579,41 @@ test_memory_copy_fails (void)
                                          &n_ended, count_call, &error),
                 MTL_ERROR_NO_MEMORY, "36 bytes cannot be allocated on “Test Unified”");
   g_assert_cmpint (n_ended, ==, 1);
+}
+
+/* Metal orders work on memory by itself, unless it is Untracked; host memory that is
+ * WriteCombined is slow to read. */
+static void
+check_options (MtlBuffer *buffer)
+{
+  gpointer handle = mtl_buffer_get_handle (buffer);
+
+  g_assert_cmpuint (metal_fixture_cpu_cache_mode (handle), ==, 0);
+  g_assert_cmpuint (metal_fixture_hazard_tracking_mode (handle), ==, 2);
+}
+
+static void
+test_options (void)
+{
+  g_autofree guint8 *data = new_pages (100);
+
+  for (int i = 0; i < N_METAL_DEVICES; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlBuffer) in_place = NULL;
+
+      for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
+        {
+          g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (i), 5, metal_modes[j]);
+
+          check_options (buffer);
+        }
+
+      in_place = mtl_buffer_new_for_data (get_metal (i), data, 100,
+                                          MTL_BUFFER_FLAGS_NEVER_COPY, NULL, NULL, &error);
+      g_assert_no_error (error);
+      check_options (in_place);
+    }
 }
 
 static void
@@ -573,10 +694,13 @@ main (int   argc,
   add_metal_test ("/MetalWrap/memory/slice-keeps-owner", test_memory_slice_keeps_owner);
   add_metal_test ("/MetalWrap/memory/kept-by-gpu", test_memory_kept_by_gpu);
   add_metal_test ("/MetalWrap/memory/kept-by-peer", test_memory_kept_by_peer);
+  add_metal_test ("/MetalWrap/memory/of-locked-owner", test_memory_of_locked_owner);
+  add_metal_test ("/MetalWrap/memory/ended-by-caller", test_memory_ended_by_caller);
   add_metal_test ("/MetalWrap/memory/misaligned", test_memory_misaligned);
   add_metal_test ("/MetalWrap/memory/refused-by-metal", test_memory_refused_by_metal);
   add_metal_test ("/MetalWrap/memory/too-large", test_memory_too_large);
   add_metal_test ("/MetalWrap/memory/copy-fails", test_memory_copy_fails);
+  add_metal_test ("/MetalWrap/memory/options", test_options);
   add_metal_test ("/MetalWrap/memory/of-nobody", test_memory_of_nobody);
   add_metal_test ("/MetalWrap/memory/of-no-bytes", test_memory_of_no_bytes);
   add_metal_test ("/MetalWrap/bytes", test_bytes);

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: run-mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
 double of Metal tell wrong code from right code.
+       run-mutants.py BUILD REPORT.xml --drawn N [SEED]: the same with N mistakes that are drawn at
+random. Those that compile and survive have to be in survivors.txt.
 
 Each patch beside this file makes one small mistake in the library that BUILD has. The
 sources that it changes are compiled and linked anew, and the tests have to fail with the
 library that comes out: first the one that the patch is “Noticed by”, then all.
 """
 
+import itertools
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -21,6 +25,8 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import drawn
+
 PATCHES = Path(__file__).resolve().parent
 ROOT = PATCHES.parents[2]
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
@@ -28,6 +34,10 @@ BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in 
 
 class Mistake(Exception):
     """The mutant, or the tree, is not what it should be."""
+
+
+class NoCompilation(Mistake):
+    """The compiler refuses the mutant."""
 
 
 def run(command, folder, **more):
@@ -68,12 +78,14 @@ class Test:
 class Build:
     """The build over the double, and how it makes its library."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, more_tests=None):
         self.folder = folder
         tests = json.loads(run(["meson", "introspect", "--tests", folder], folder))
         self.tests = {test["name"]: Test(test) for test in tests
                       if test["suite"] == ["mtldl:metal"]
-                      and test["cmd"][0].startswith(f"{folder}/tests/metal/")}
+                      and test["cmd"][0].startswith(f"{folder}/tests/metal/")
+                      or more_tests and test["suite"][0] == "mtldl:c"
+                      and re.match(more_tests, test["name"])}
         if not self.tests:
             raise Mistake("there are no tests over the double")
         programs = {os.path.relpath(test.command[0], folder) for test in self.tests.values()}
@@ -103,8 +115,11 @@ class Build:
             for option in ("-MF", "-MQ", "-MD"):  # what ninja reads
                 place = words.index(option)
                 del words[place:place + (1 if option == "-MD" else 2)]
-            run([{entry["file"]: path, entry["output"]: object_path}.get(word, word)
-                 for word in words], self.folder)
+            try:
+                run([{entry["file"]: path, entry["output"]: object_path}.get(word, word)
+                     for word in words], self.folder)
+            except Mistake as mistake:
+                raise NoCompilation(str(mistake)) from mistake
             link[link.index(BRIDGE if source.endswith(".m") else entry["output"])] = object_path
         link[link.index(self.library)] = library
         run(link, self.folder)
@@ -123,7 +138,7 @@ class Build:
 
     def killer(self, mutant):
         """The test that fails with the mutant and how, or None."""
-        if mutant.noticed_by not in self.tests:
+        if mutant.noticed_by and mutant.noticed_by not in self.tests:
             raise Mistake(f"{mutant.patch.name} is to be noticed by {mutant.noticed_by}, which is "
                           f"none of {', '.join(sorted(self.tests))}")
         with tempfile.TemporaryDirectory() as name:
@@ -177,7 +192,55 @@ def try_mutants(mutants, build):
         yield from pool.map(one, mutants)
 
 
+def try_drawn(folder, n, seed):
+    """Yields mutants that compile, and what killed each."""
+    build = Build(folder, "dlpack|device$")
+    mistakes, tried = drawn.draw(ROOT, seed), set()
+
+    def one(mutant):
+        try:
+            return mutant, build.killer(mutant)
+        except NoCompilation:
+            return mutant, "the compiler"
+
+    for name in sorted(build.tests):
+        build.failure_without(drawn.SOURCES[0], [name])
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        while n > 0:
+            batch = [mutant for mutant in itertools.islice(mistakes, n)
+                     if mutant.name not in tried and not tried.add(mutant.name)]
+            for mutant, killer in pool.map(one, batch):
+                if killer != "the compiler":
+                    n -= 1
+                    yield mutant, killer
+
+
+def main_drawn(folder, report, n, seed=None):
+    """Prints and reports what survived."""
+    seed = int(seed) if seed else random.randrange(1 << 31)
+    suite = ElementTree.Element("testsuite", name="drawn-mutants")
+    survivors = drawn.read_survivors()
+    n_killed = n_explained = 0
+    print(f"{n} mistakes drawn with the seed {seed}", flush=True)
+    for mutant, killer in try_drawn(Path(folder).resolve(), int(n), seed):
+        case = ElementTree.SubElement(suite, "testcase", classname="drawn-mutants",
+                                      name=f"{mutant.kind}: {mutant.name}")
+        if killer:
+            n_killed += 1
+            ElementTree.SubElement(case, "system-out").text = f"killed by {killer}"
+        elif mutant.name in survivors:
+            n_explained += 1
+        else:
+            ElementTree.SubElement(case, "failure", message=f"SURVIVED  {mutant.name}")
+            print(f"SURVIVED  {mutant.name}", flush=True)
+    ElementTree.ElementTree(suite).write(report)
+    print(f"{n} drawn, {n_killed} killed, {n_explained} explained")
+    return n_killed + n_explained < int(n)
+
+
 def main(folder, report, *names):
+    if names[:1] == ("--drawn",):
+        return main_drawn(folder, report, *names[1:])
     patches = sorted(PATCHES.glob("*.patch"))
     if names:
         patches = [PATCHES / f"{name.removesuffix('.patch')}.patch" for name in names]

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As much of MLX as examples/python/metal_peers.py uses: arrays never change,
-and are computed when they are evaluated."""
+"""As much of MLX as examples/python/metal_peers.py uses. Arrays are computed when they are
+evaluated, into the memory of their input if nobody else holds that array: read-only or not."""
+
+import ctypes
+import sys
 
 import numpy as np
 from gi.repository import Mtl
 
 
 class array:
-    def __init__(self, view=None, compute=None):
+    def __init__(self, view=None, source=None, compute=None):
         self._view = view
+        self._source = source
         self._compute = compute
 
     def _read(self):
@@ -16,10 +20,10 @@ class array:
         return np.asarray(self._view)
 
     def __add__(self, value):
-        return array(compute=lambda: self._read() + np.float32(value))
+        return array(source=self, compute=lambda values: values + np.float32(value))
 
     def __mul__(self, value):
-        return array(compute=lambda: self._read() * np.float32(value))
+        return array(source=self, compute=lambda values: values * np.float32(value))
 
     def tolist(self):
         return self._read().tolist()
@@ -33,16 +37,22 @@ class array:
 
 
 def eval(lazy):
-    if lazy._view is None:
-        values = lazy._compute()
+    if lazy._view is not None:
+        return
+
+    source, lazy._source = lazy._source, None
+    values = np.ascontiguousarray(lazy._compute(source._read()))
+    if sys.getrefcount(source) <= 2: # this variable and the argument
+        lazy._view = source._view
+    else:
         lazy._view = Mtl.StridedView.new_empty(Mtl.Device.get(Mtl.DeviceType.METAL, 0),
                                                Mtl.DType.FLOAT32, list(values.shape))
-        np.asarray(lazy._view)[...] = values
+    ctypes.memmove(lazy._view.get_address(), values.ctypes.data, values.nbytes)
 
 
 def from_dlpack(producer, *, copy=None):
-    assert copy is False and producer.__dlpack_device__() == (8, 0)
-    return array(view=producer)
+    assert producer.__dlpack_device__() == (8, 0)
+    return array(view=Mtl.from_dlpack(producer, copy=copy))
 
 
 class metal:

@@ -2,7 +2,8 @@
 
 /* The part of Metal's interface that the double plays, with the names,
  * selectors, types and values that Apple publishes; metal-abi-check.m is
- * compiled against this file and against Apple's. */
+ * compiled against this file and against Apple's. What came after macOS 12, or
+ * is deprecated since, says so: tests/cross-macos compiles for macOS with it. */
 
 #pragma once
 
@@ -14,7 +15,9 @@
 #ifndef API_AVAILABLE
 #define API_AVAILABLE(...)
 #define API_UNAVAILABLE(...)
+#define API_DEPRECATED(...)
 #endif
+#define MTL_DEPRECATED_IN_27 API_DEPRECATED ("", macos (10.11, 27.0))
 #define MTL_EXTERN extern __attribute__ ((visibility ("default")))
 
 NS_ASSUME_NONNULL_BEGIN
@@ -35,7 +38,7 @@ typedef NS_ENUM (NSUInteger, MTLCPUCacheMode) {
 
 typedef NS_ENUM (NSUInteger, MTLStorageMode) {
   MTLStorageModeShared = 0,
-  MTLStorageModeManaged = 1,
+  MTLStorageModeManaged MTL_DEPRECATED_IN_27 = 1,
   MTLStorageModePrivate = 2,
   MTLStorageModeMemoryless = 3,
 };
@@ -64,7 +67,7 @@ typedef NS_OPTIONS (NSUInteger, MTLResourceOptions) {
   MTLResourceCPUCacheModeDefaultCache = 0,
   MTLResourceCPUCacheModeWriteCombined = 1,
   MTLResourceStorageModeShared = 0,
-  MTLResourceStorageModeManaged = 16,
+  MTLResourceStorageModeManaged MTL_DEPRECATED_IN_27 = 16,
   MTLResourceStorageModePrivate = 32,
   MTLResourceStorageModeMemoryless = 48,
   MTLResourceHazardTrackingModeDefault = 0,
@@ -90,9 +93,9 @@ typedef NS_OPTIONS (NSUInteger, MTLResourceOptions) {
 
 @protocol MTLBuffer <MTLResource>
 @property (readonly) NSUInteger length;
-@property (readonly) uint64_t gpuAddress;
+@property (readonly) uint64_t gpuAddress API_AVAILABLE (macos (13.0));
 - (void *) contents NS_RETURNS_INNER_POINTER;
-- (void) didModifyRange: (NSRange) range;
+- (void) didModifyRange: (NSRange) range MTL_DEPRECATED_IN_27;
 @end
 
 @interface MTLHeapDescriptor : NSObject <NSCopying>
@@ -168,7 +171,7 @@ MTLSizeMake (NSUInteger width,
       destinationOffset: (NSUInteger) destinationOffset
                    size: (NSUInteger) size;
 - (void) fillBuffer: (id<MTLBuffer>) buffer range: (NSRange) range value: (uint8_t) value;
-- (void) synchronizeResource: (id<MTLResource>) resource;
+- (void) synchronizeResource: (id<MTLResource>) resource MTL_DEPRECATED_IN_27;
 @end
 
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
@@ -273,9 +276,9 @@ MTL_EXTERN NSString *const MTLLibraryErrorDomain;
 @protocol MTLDevice <NSObject>
 @property (readonly) NSString *name;
 @property (readonly) uint64_t registryID;
-@property (readonly, getter = isLowPower) BOOL lowPower;
-@property (readonly, getter = isHeadless) BOOL headless;
-@property (readonly, getter = isRemovable) BOOL removable;
+@property (readonly, getter = isLowPower) BOOL lowPower MTL_DEPRECATED_IN_27;
+@property (readonly, getter = isHeadless) BOOL headless MTL_DEPRECATED_IN_27;
+@property (readonly, getter = isRemovable) BOOL removable MTL_DEPRECATED_IN_27;
 @property (readonly) BOOL hasUnifiedMemory;
 - (BOOL) supportsFamily: (MTLGPUFamily) gpuFamily;
 @property (readonly) uint64_t recommendedMaxWorkingSetSize;
