@@ -38,7 +38,8 @@ has_word () {
 }
 
 known_areas () {
-  printf '%s\n' "${step_areas[@]}" | tr ' ' '\n' | grep -v -x build | sort -u | tr '\n' ' '
+  printf '%s\n' ${step_areas[@]+"${step_areas[@]}"} | tr ' ' '\n' | grep -v -x build | sort -u \
+    | tr '\n' ' '
 }
 
 # Prints the steps of an area up to the tier. If there are none, those up to its first tier.
@@ -120,14 +121,6 @@ tests_named () {
     | sed -n -E "s|.* / ||; ${3:+/$3/d;} /$2/p"
 }
 
-# in_build FOLDER COMMAND…
-in_build () {
-  local folder=$1
-  shift
-
-  (enter_build "$folder" && "$@")
-}
-
 # Builds everything that the tests in pytest need.
 build_for_pytest () {
   compile "$1" && compile "$1" for-pytest
@@ -155,10 +148,10 @@ run_languages () {
       done
     done
   fi
-  for suite in "${suites[@]}"; do
+  for suite in ${suites[@]+"${suites[@]}"}; do
     arguments+=(--suite "$suite")
   done
-  run_meson "$build" languages "${arguments[@]}"
+  run_meson "$build" languages ${arguments[@]+"${arguments[@]}"}
 }
 
 # Builds the reference, and checks what is on its pages, how it is searched and installed.
@@ -176,7 +169,8 @@ run_python_system () {
     && run_pytest "$python" python-system tests/python \
       --ignore tests/python/test_torch.py --ignore tests/python/test_mpi.py \
       --ignore tests/python/test_hints.py --ignore tests/python/test_small_floats.py \
-      --ignore tests/python/test_convert.py --ignore tests/python/test_random_conversions.py
+      --ignore tests/python/test_small_integers.py --ignore tests/python/test_convert.py \
+      --ignore tests/python/test_random_conversions.py
 }
 
 run_python_peers () {
@@ -229,6 +223,11 @@ check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
 
+# Checks the workflows that run elsewhere.
+check_workflows () {
+  make_venv && run_pytest "$venv/bin/python" workflows tests/mac/test_workflows.py
+}
+
 # --- The Metal device, over the double
 
 build_metal () {
@@ -255,7 +254,7 @@ run_on_device () {
 # The tests in tests/python that always make tensors in host memory.
 python_on_host=(buffer_formats convert damaged_files fork hints mpi no_memory random_benchmark
                 random_copies
-                random_conversions random_peers small_floats)
+                random_conversions random_peers small_floats small_integers)
 
 run_python_on_device () {
   local ignored=(--ignore tests/python/test_hints.py --ignore tests/python/test_mpi.py) name
@@ -367,6 +366,10 @@ run_mutants_step () {
   build_metal && run_mutants "$reports/mutants.xml"
 }
 
+run_drawn_mutants () {
+  build_metal && run_mutants "$reports/drawn-mutants.xml" --drawn 200
+}
+
 # For a release, all targets together run about 1,000,000,000 inputs.
 run_fuzz_step () {
   if [[ $tier != deep ]]; then
@@ -378,6 +381,7 @@ run_fuzz_step () {
 }
 
 . tests/emulated.sh
+. tests/cross-macos.sh
 
 # --- The steps
 
@@ -430,7 +434,9 @@ plan_steps () {
     plan all valgrind 'C under valgrind' run_c_valgrind
     plan all valgrind 'The Metal device under valgrind' run_metal_valgrind
     plan all valgrind 'Python under valgrind' run_python_valgrind
+    plan all macos 'The library for macOS, built on Linux' run_macos
     plan all mutants 'Mutants' run_mutants_step
+    plan deep mutants 'Mutants that are drawn at random' run_drawn_mutants
     plan all coverage 'Coverage' run_coverage_step
   fi
   if can_emulate; then
@@ -439,6 +445,7 @@ plan_steps () {
     plan all processors 'Copies and conversions on older processors' run_older_processors
   fi
   plan all docs 'The reference' run_reference
+  plan all workflows 'The workflow for macOS' check_workflows
 }
 
 say_what_is_left_out () {
@@ -459,6 +466,7 @@ area_of_folder () {
   case $1 in
     faults | structure) echo c ;;
     metal-double) echo metal ;;
+    cross-macos) echo macos ;;
     readme) echo docs ;;
     *) echo "$1" ;;
   esac
@@ -605,25 +613,23 @@ parse_arguments () {
 }
 
 run_steps () {
-  local took=() i n=0 begin whole=$SECONDS
+  local took=() i n begin whole=$SECONDS
 
   failed_steps=()
-  for i in "${wanted[@]}"; do
-    n=$((n + 1))
+  for n in "${!wanted[@]}"; do
+    i=${wanted[n]}
     begin=$SECONDS
-    say "[$n/${#wanted[@]}] ${step_names[i]}"
+    say "[$((n + 1))/${#wanted[@]}] ${step_names[i]}"
     if ! ${step_commands[i]}; then
       failed_steps+=("${step_names[i]}")
     fi
     took+=("$((SECONDS - begin))")
-    echo "${took[n - 1]} s"
+    echo "${took[n]} s"
   done
 
   say "All together, $(((SECONDS - whole) / 60)) min $(((SECONDS - whole) % 60)) s"
-  n=0
-  for i in "${wanted[@]}"; do
-    printf '%5d s  %s\n' "${took[n]}" "${step_names[i]}"
-    n=$((n + 1))
+  for n in "${!wanted[@]}"; do
+    printf '%5d s  %s\n' "${took[n]}" "${step_names[wanted[n]]}"
   done
 }
 

@@ -54,7 +54,8 @@ def print_programs(path):
 
 def main(*arguments):
     failed_steps, paths = split(arguments)
-    paths = [Path(path) for path in paths]
+    # If there are none of a kind, the shell leaves its pattern.
+    paths = [path for path in map(Path, paths) if path.exists()]
     passed = 0
     failed = sum(print_programs(path) for path in paths if path.suffix == ".json")
     skipped = collections.defaultdict(list)  # by report and reason

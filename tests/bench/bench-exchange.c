@@ -37,7 +37,7 @@ main (void)
   gint64 strides[] = { 12, 4, 1 };
   DLManagedTensorVersioned foreign = {
     .version = { 1, 1 },
-    .dl_tensor = { data, { 1, 0 }, 3, { 2, 32, 1 }, (gint64 *) shape, strides, 0 },
+    .dl_tensor = { data, { 1, 0 }, 3, { 2, 32, 1 }, (int64_t *) shape, (int64_t *) strides, 0 },
   };
   Case cases[] = {
     { "a bare GObject, new + unref", new_object, NULL },

@@ -50,7 +50,7 @@ read_lines (const char *source,
 
   for (gsize i = 0; i < size; i += 4 * LINE)
     {
-      const Line *lines = (const Line *) (source + i);
+      const Line *lines = (gconstpointer) (source + i);
 
       a |= lines[0];
       b |= lines[1];
@@ -69,7 +69,7 @@ write_lines (char *dest,
 
   for (gsize i = 0; i < size; i += LINE)
     {
-      *(Line *) (dest + i) = zeros;
+      *(Line *) (gpointer) (dest + i) = zeros;
       __asm__ volatile ("" : : : "memory"); /* no memset() */
     }
 }
@@ -81,7 +81,7 @@ copy_lines (char       *dest,
 {
   for (gsize i = 0; i < size; i += LINE)
     {
-      *(Line *) (dest + i) = *(const Line *) (source + i);
+      *(Line *) (gpointer) (dest + i) = *(const Line *) (gconstpointer) (source + i);
       __asm__ volatile ("" : : : "memory");
     }
 }
@@ -98,8 +98,8 @@ stream_parts (char       *dest,
   for (gsize i = 0; i < size; i += sizeof part)
     {
       if (source != NULL)
-        part = _mm_load_si128 ((const __m128i *) (source + i));
-      _mm_stream_si128 ((__m128i *) (dest + i), part);
+        part = _mm_load_si128 ((const __m128i *) (gconstpointer) (source + i));
+      _mm_stream_si128 ((__m128i *) (gpointer) (dest + i), part);
     }
   _mm_sfence ();
 #else
@@ -123,7 +123,7 @@ stream_whole_lines (char       *dest,
     {
       if (source != NULL)
         line = _mm512_load_si512 (source + i);
-      _mm512_stream_si512 ((__m512i *) (dest + i), line);
+      _mm512_stream_si512 ((__m512i *) (gpointer) (dest + i), line);
     }
   _mm_sfence ();
 }

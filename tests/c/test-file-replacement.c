@@ -74,6 +74,8 @@ assert_replace_fails (GFile        *file,
 static const char *failing;
 static int failing_errno;
 static gsize max_piece = G_MAXSIZE;
+static guint64 n_pretended; /* bytes that were written nowhere */
+static gboolean pretends;
 static guint n_sent;
 
 static gboolean
@@ -96,6 +98,17 @@ write (int         fd,
 {
   if (fails ("write"))
     return failing_errno == 0 ? 0 : -1;
+
+  if (size > G_MAXINT) /* as on macOS */
+    {
+      errno = EINVAL;
+      return -1;
+    }
+  if (pretends)
+    {
+      n_pretended += size;
+      return size;
+    }
 
   return syscall (SYS_write, fd, bytes, MIN (size, max_piece));
 }
@@ -220,6 +233,27 @@ test_not_reserved (TestFolder    *folder,
   failing_errno = EOPNOTSUPP;
   assert_replaces (file, "new");
   failing = NULL;
+}
+
+/* More than some systems write at once. */
+static void
+test_large (TestFolder    *folder,
+            gconstpointer  data)
+{
+  const gsize size = ((gsize) 5 << 30) + 1;
+  gpointer zeros = mmap (NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+  g_autoptr (GFile) file = get_file (folder, "file");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlFileReplacement) replacement = mtl_file_replacement_new (file, FALSE, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (zeros != MAP_FAILED);
+  pretends = TRUE;
+  g_assert_true (mtl_file_replacement_write (replacement, zeros, size, &error));
+  pretends = FALSE;
+  g_assert_no_error (error);
+  g_assert_cmpuint (n_pretended, ==, size);
+  g_assert_cmpint (munmap (zeros, size), ==, 0);
 }
 
 /* What is on its way to the disk early need not be told of, nor its failure. */
@@ -524,6 +558,7 @@ main (int   argc,
   add_folder_test ("/FileReplacement/failures", test_failures);
   add_folder_test ("/FileReplacement/interrupted", test_interrupted);
   add_folder_test ("/FileReplacement/not-reserved", test_not_reserved);
+  add_folder_test ("/FileReplacement/large", test_large);
   add_folder_test ("/FileReplacement/sent", test_sent);
 #endif
 

@@ -246,10 +246,15 @@ static void
 test_odd_name (TestFolder    *folder,
                gconstpointer  data)
 {
-  g_autoptr (GFile) file = get_file (folder, "a\n\x1b[31m\xff");
+  g_autoptr (GFile) file = get_file (folder, "a\n\x1b[31m");
 
   assert_open_fails ((OpenFunc) mtl_file_source_open, file, G_IO_ERROR_NOT_FOUND,
-                     "a\\n\\u001b[31m\\xff” cannot");
+                     "a\\n\\u001b[31m” cannot");
+#ifndef __APPLE__ /* whose names are UTF-8 */
+  g_object_unref (file);
+  file = get_file (folder, "a\xff");
+  assert_open_fails ((OpenFunc) mtl_file_source_open, file, G_IO_ERROR_NOT_FOUND, "a\\xff” cannot");
+#endif
 }
 
 int

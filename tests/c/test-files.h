@@ -155,13 +155,11 @@ count_descriptors (void)
   return n;
 }
 
-#ifdef __linux__
-
 /* What emulates another processor may take advice on memory that is not there. */
 static inline gboolean
 skip_where_advice_is_ignored (void)
 {
-  gpointer page = mmap (NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  gpointer page = mmap (NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
 
   g_assert_true (page != MAP_FAILED);
   g_assert_cmpint (munmap (page, 1), ==, 0);
@@ -171,8 +169,6 @@ skip_where_advice_is_ignored (void)
   g_test_skip ("This system ignores what it is advised of memory");
   return TRUE;
 }
-
-#endif
 
 typedef gpointer (*OpenFunc) (GFile   *file,
                               GError **error);

@@ -679,9 +679,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/match-names", test_match_names);
   g_test_add_func ("/TensorFile/bare", test_bare);
   add_folder_test ("/TensorFile/written", test_written);
-#ifdef __linux__
   add_folder_test ("/TensorFile/sharded/kinds", test_sharded_kinds);
-#endif
 
   return g_test_run ();
 }

@@ -6,10 +6,10 @@
 import Gio from 'gi://Gio';
 import GObject from 'gi://GObject';
 import Mtl from 'gi://Mtl?version=1';
-import GIRepository from 'gi://GIRepository?version=2.0';
 import System from 'system';
 
 import {defaultMode, storageMode} from './memory.js';
+import {functionsOf} from './typelib.js';
 
 const tests = [];
 const reached = new Map();
@@ -111,21 +111,6 @@ export async function throwsGio(code, callback) {
     throw new Error(`nothing was thrown, expected ${code}`);
 }
 
-// The functions that the typelib has for a class or an enum: [name, is a method].
-function functionsOf(className) {
-    const info = GIRepository.Repository.get_default().find_by_name('Mtl', className);
-    const isObject = info.get_type() === GIRepository.InfoType.OBJECT;
-    const [count, get] = isObject
-        ? [GIRepository.object_info_get_n_methods, GIRepository.object_info_get_method]
-        : [GIRepository.enum_info_get_n_methods, GIRepository.enum_info_get_method];
-
-    return Array.from({length: count(info)}, (_, i) => {
-        const method = get(info, i);
-        const flags = GIRepository.function_info_get_flags(method);
-        return [method.get_name(), (flags & GIRepository.FunctionInfoFlags.IS_METHOD) !== 0];
-    });
-}
-
 // Each property of the object's class is what its getter returns, by any of its
 // names in JavaScript.
 export function checkProperties(object) {
@@ -154,7 +139,7 @@ export function checkProperties(object) {
 export function recordCalls(className) {
     const names = new Set();
 
-    for (const [name, isMethod] of functionsOf(className)) {
+    for (const {name, isMethod} of functionsOf(className)) {
         const owner = isMethod ? Mtl[className].prototype : Mtl[className];
         const original = owner[name];
         owner[name] = function (...args) {
@@ -172,7 +157,7 @@ export function isInBackground(name) {
 // Of those that a filter takes.
 export function testAllReached(className, filter = () => true) {
     test(`every function of ${className} was called`, () => {
-        const all = functionsOf(className).map(([name]) => name).filter(filter);
+        const all = functionsOf(className).map(({name}) => name).filter(filter);
         ok(all.length > 0, `${className} has no functions`);
         equal(all.filter(name => !reached.get(className).has(name)), []);
     });

@@ -4,53 +4,15 @@
 // arguments, paths. What gjs would make something else of is an error.
 
 import Gio from 'gi://Gio';
-import GIRepository from 'gi://GIRepository?version=2.0';
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
 
 import {equal, ok, run, test, throws, throwsMtl} from './tap.js';
+import {functionsOf} from './typelib.js';
 
 const {StridedLayout, StridedView} = Mtl;
 const {BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8} = Mtl.DType;
 const MATRIX = [[1, 2, 3], [4, 5, 6]];
-
-// From the typelib: the functions that programs call, each with the kinds of its
-// parameters, such as int32, int64[], DType or File.
-function* functionsOf(name) {
-    const info = GIRepository.Repository.get_default().find_by_name('Mtl', name);
-    const isObject = info.get_type() === GIRepository.InfoType.OBJECT;
-    const [count, get] = isObject
-        ? [GIRepository.object_info_get_n_methods, GIRepository.object_info_get_method]
-        : [GIRepository.enum_info_get_n_methods, GIRepository.enum_info_get_method];
-
-    for (let i = 0; i < count(info); i++)
-        yield get(info, i);
-}
-
-function kindOf(type) {
-    const tag = GIRepository.type_tag_to_string(GIRepository.type_info_get_tag(type));
-
-    if (tag === 'array')
-        return `${kindOf(GIRepository.type_info_get_param_type(type, 0))}[]`;
-    return tag === 'interface'
-        ? GIRepository.type_info_get_interface(type).get_name()
-        : tag.replace(/^g(?=u?int)/, '');
-}
-
-// Those that JavaScript passes: not the lengths of arrays, nor the data of
-// callbacks.
-function kindsOf(func) {
-    const all = Array.from({length: GIRepository.callable_info_get_n_args(func)},
-        (_, i) => GIRepository.callable_info_get_arg(func, i));
-    const lengths = all.map(arg => GIRepository.arg_info_get_type(arg))
-        .filter(type => kindOf(type).endsWith('[]'))
-        .map(type => GIRepository.type_info_get_array_length(type));
-
-    return all.filter((arg, i) => !lengths.includes(i) &&
-            GIRepository.arg_info_get_direction(arg) === GIRepository.Direction.IN)
-        .map(arg => kindOf(GIRepository.arg_info_get_type(arg)))
-        .filter(kind => !['void', 'DestroyNotify'].includes(kind));
-}
 
 const TAKEN = {
     Bytes: new GLib.Bytes([1]), DType: 'float32', File: Gio.File.new_for_path('path'),
@@ -81,16 +43,14 @@ function messageOf(owner, name, args) {
 // kinds of all its parameters.
 function* parametersOf(...classNames) {
     for (const className of classNames) {
-        for (const func of functionsOf(className)) {
-            const isMethod = GIRepository.function_info_get_flags(func) &
-                GIRepository.FunctionInfoFlags.IS_METHOD;
+        for (const {name, isMethod, kinds: passed} of functionsOf(className)) {
             // The functions of an enumeration take it first.
             const isOfDType = className === 'DType' && isMethod;
-            const kinds = isOfDType ? ['DType'] : kindsOf(func);
+            const kinds = isOfDType ? ['DType'] : passed;
             const owner = isMethod && !isOfDType ? Mtl[className].prototype : Mtl[className];
 
             for (const [i, kind] of kinds.entries())
-                yield {className, name: func.get_name(), owner, kinds, i, kind};
+                yield {className, name, owner, kinds, i, kind};
         }
     }
 }
@@ -348,10 +308,7 @@ test('a promise rejects, whatever is wrong', async () => {
 
     let n = 0;
     for (const className of ['Device', 'Event', 'StridedView', 'TensorFile', 'TensorFileBuilder']) {
-        for (const func of functionsOf(className)) {
-            const name = func.get_name();
-            const isMethod = GIRepository.function_info_get_flags(func) &
-                GIRepository.FunctionInfoFlags.IS_METHOD;
+        for (const {name, isMethod} of functionsOf(className)) {
             if (!name.endsWith('_async'))
                 continue;
             const promise = (isMethod ? Mtl[className].prototype : Mtl[className])[name].call({});

@@ -5,9 +5,9 @@
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import Mtl from 'gi://Mtl?version=1';
-import GIRepository from 'gi://GIRepository?version=2.0';
 
 import {equal, ok, run, test} from './tap.js';
+import {functionsOf} from './typelib.js';
 
 const MIB = 1024 * 1024;
 const FRAME = [3000, 3000];                      // 36 MB of float32
@@ -186,23 +186,11 @@ const ALLOCATING = {
 
 test('every function that returns memory is known', () => {
     const found = [];
-    const nameOf = type => {
-        const tag = GIRepository.type_info_get_tag(type);
-        if (tag === GIRepository.TypeTag.ARRAY)
-            return nameOf(GIRepository.type_info_get_param_type(type, 0));
-        return tag === GIRepository.TypeTag.INTERFACE
-            ? GIRepository.type_info_get_interface(type).get_name()
-            : '';
-    };
-
     for (const className of ['Buffer', 'Device', 'DlpackTensor', 'Event', 'StridedLayout',
         'StridedView', 'TensorFile', 'TensorFileBuilder', 'TensorFileEntry']) {
-        const info = GIRepository.Repository.get_default().find_by_name('Mtl', className);
-        for (let i = 0; i < GIRepository.object_info_get_n_methods(info); i++) {
-            const method = GIRepository.object_info_get_method(info, i);
-            const returned = nameOf(GIRepository.callable_info_get_return_type(method));
-            if (['Buffer', 'Bytes', 'DlpackTensor', 'StridedView'].includes(returned))
-                found.push(`${className}.${method.get_name()}`);
+        for (const {name, returned} of functionsOf(className)) {
+            if (/^(Buffer|Bytes|DlpackTensor|StridedView)(\[\])?$/.test(returned))
+                found.push(`${className}.${name}`);
         }
     }
     equal(found.sort(), [...SHARING, ...Object.keys(ALLOCATING)].sort());

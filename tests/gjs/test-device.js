@@ -74,6 +74,7 @@ test('element types know their bits', () => {
     equal(Mtl.DType.get_bits(Mtl.DType.FLOAT32), 32);
     equal(Mtl.DType.get_bits(Mtl.DType.COMPLEX64), 64);
     equal(Mtl.DType.get_bits(Mtl.DType.FLOAT4_E2M1FN), 4);
+    equal(Mtl.DType.get_bits(Mtl.DType.UINT2), 2);
     equal(Mtl.DType.get_bits(Mtl.DType.OTHER), 0);
 });
 

@@ -2,6 +2,7 @@
 """What a GIR names and what a library exports, to be compared."""
 
 import subprocess
+import sys
 import xml.etree.ElementTree
 
 C_IDENTIFIER = '{http://www.gtk.org/introspection/c/1.0}identifier'
@@ -24,11 +25,19 @@ def read_gir_symbols(path):
     return symbols
 
 
+def list_symbols(*options):
+    """Give the kind and the name of each symbol that nm lists."""
+    lines = subprocess.run(['nm', *options], check=True, capture_output=True,
+                           text=True).stdout.splitlines()
+    return [line.split()[1:] for line in lines]
+
+
 def read_exported_symbols(path):
-    """Give the symbols that a shared library defines for others, with their versions."""
-    lines = subprocess.run(['nm', '-D', '--defined-only', path], check=True,
-                           capture_output=True, text=True).stdout.splitlines()
-    symbols = (line.split()[1:] for line in lines)
+    """Give the symbols that a shared library defines for others, with their versions: macOS has
+    none, and an underscore before each name of C."""
+    if sys.platform == 'darwin':
+        return {name.removeprefix('_'): '' for _, name in list_symbols('-gU', path)}
+
     # The version itself is an absolute symbol.
-    return {name.partition('@@')[0]: name.partition('@@')[2] for kind, name in symbols
-            if kind != 'A'}
+    return {name.partition('@@')[0]: name.partition('@@')[2]
+            for kind, name in list_symbols('-D', '--defined-only', path) if kind != 'A'}

@@ -52,9 +52,9 @@ def symbols_of(objects):
                              text=True).stdout
     defined, used = set(), set()
     for line in listing.splitlines():
-        name, *kind = line.split()[:2]
-        if kind:
-            (used if kind[0] in 'Uw' else defined).add(name)
+        fields = line.split()
+        if len(fields) > 1:  # nor the name of a file, nor an empty line
+            (used if fields[1] in 'Uw' else defined).add(fields[0])
     return defined, used
 
 

@@ -25,7 +25,8 @@ def list_functions(gir):
 def list_undefined(nm, program):
     result = subprocess.run([nm, '--undefined-only', program], check=True,
                             stdout=subprocess.PIPE, text=True)
-    return {line.split()[-1].split('@')[0] for line in result.stdout.splitlines()}
+    names = {line.split()[-1].split('@')[0] for line in result.stdout.splitlines()}
+    return {name.removeprefix('_') for name in names} if sys.platform == 'darwin' else names
 
 
 def report(number, name, failures):

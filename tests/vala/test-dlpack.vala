@@ -86,7 +86,7 @@ void test_consumed () throws GLib.Error {
 
 void test_read_only () throws GLib.Error {
 	var reader = make_view ().as_read_only ();
-	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack ());
+	var imported = new Mtl.StridedView.from_dlpack (reader.export_dlpack_full (NEVER_COPY));
 
 	assert_true (imported.read_only);
 	try {
