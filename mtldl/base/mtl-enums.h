@@ -99,6 +99,24 @@ typedef enum /*< flags >*/
 } MtlBufferFlags;
 
 /**
+ * MtlTensorUsage:
+ * @MTL_TENSOR_USAGE_COMPUTE: compute kernels
+ * @MTL_TENSOR_USAGE_RENDER: shaders that render
+ * @MTL_TENSOR_USAGE_MACHINE_LEARNING: networks that Metal 4 runs, which need
+ *   rows of whole 64 bytes, and a tensor at the beginning of its buffer
+ *
+ * What an `MTLTensor` is for: one or several of these, with Metal's values.
+ *
+ * Since: 1.0
+ */
+typedef enum /*< flags >*/
+{
+  MTL_TENSOR_USAGE_COMPUTE = 1 << 0,
+  MTL_TENSOR_USAGE_RENDER = 1 << 1,
+  MTL_TENSOR_USAGE_MACHINE_LEARNING = 1 << 2,
+} MtlTensorUsage;
+
+/**
  * MtlFileMode:
  * @MTL_FILE_MODE_AUTO: map files on disks of this machine, read others
  * @MTL_FILE_MODE_MAP: map the file: the system reads pages when they are used
