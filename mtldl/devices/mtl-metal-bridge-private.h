@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "mtl-enums.h"
+#include "mtl-metal-tensor-private.h"
 
 G_BEGIN_DECLS
 
@@ -33,6 +34,14 @@ typedef struct
   MtlStorageMode storage_mode;
   gboolean purgeable;
 } MtlMetalBufferInfo;
+
+typedef struct
+{
+  MtlMetalTensor description;
+  gpointer buffer; /* owned by the tensor, or NULL */
+  gboolean has_strides;
+  gsize n_planes; /* auxiliary ones */
+} MtlMetalTensorInfo;
 
 typedef enum
 {
@@ -95,5 +104,13 @@ void       mtl_metal_bridge_set_event_value    (gpointer                 event,
 gboolean   mtl_metal_bridge_wait_event         (gpointer                 event,
                                                 guint64                  value,
                                                 guint64                  milliseconds);
+
+guint      mtl_metal_bridge_get_tensor_system  (void);
+gpointer   mtl_metal_bridge_new_tensor         (gpointer                 buffer,
+                                                const MtlMetalTensor    *description,
+                                                MtlTensorUsage           usage,
+                                                GError                 **error);
+gboolean   mtl_metal_bridge_inspect_tensor     (gpointer                 object,
+                                                MtlMetalTensorInfo      *info);
 
 G_END_DECLS

@@ -9,6 +9,7 @@
 #include <objc/runtime.h>
 
 #include "mtl-metal-bridge-private.h"
+#import "mtl-metal-tensor-methods-private.h"
 
 #include "mtl-error.h"
 
@@ -518,5 +519,135 @@ mtl_metal_bridge_wait_event (gpointer event,
   @autoreleasepool
     {
       return [(id<MTLSharedEvent>) event waitUntilSignaledValue: value timeoutMS: milliseconds];
+    }
+}
+
+/* Programs that were built with an older SDK, as many a Python was, hear of macOS 26 and later
+ * that it is macOS 16. */
+guint
+mtl_metal_bridge_get_tensor_system (void)
+{
+  @autoreleasepool
+    {
+      Class<MtlMetalProcessInfo> process_class = (Class) objc_getClass ("NSProcessInfo");
+      MtlMetalSystemVersion version = [[process_class processInfo] operatingSystemVersion];
+
+      if (objc_getClass ("MTLTensorDescriptor") == Nil || objc_getClass ("MTLTensorExtents") == Nil)
+        return 0;
+
+      return version.major >= 26 ? MTL_MACOS (version.major, version.minor) : MTL_MACOS_UNKNOWN;
+    }
+}
+
+static id
+new_extents (const gint64 *values,
+             guint         n_values)
+{
+  NSInteger extents[MTL_METAL_TENSOR_MAX_DIMS];
+
+  for (guint i = 0; i < n_values; i++)
+    extents[i] = values[i];
+
+  return [(id<MtlMetalTensorExtents>) [objc_getClass ("MTLTensorExtents") alloc]
+    initWithRank: n_values values: extents];
+}
+
+static id
+new_descriptor (const MtlMetalTensor *description,
+                MtlTensorUsage        usage,
+                MTLResourceOptions    options)
+{
+  id<MtlMetalTensorDescriptor> descriptor = [[objc_getClass ("MTLTensorDescriptor") alloc] init];
+  id dimensions = new_extents (description->dims, description->n_dims);
+  id strides = new_extents (description->strides, description->n_dims);
+
+  [descriptor setDimensions: dimensions];
+  [descriptor setStrides: strides];
+  [descriptor setDataType: description->data_type];
+  [descriptor setUsage: usage];
+  [descriptor setResourceOptions: options];
+  [dimensions release];
+  [strides release];
+  return descriptor;
+}
+
+/* The system must have tensors. */
+gpointer
+mtl_metal_bridge_new_tensor (gpointer               buffer,
+                             const MtlMetalTensor  *description,
+                             MtlTensorUsage         usage,
+                             GError               **error)
+{
+  @autoreleasepool
+    {
+      id descriptor = nil, tensor = nil;
+      NSError *failure = nil;
+
+      if ([(id) buffer respondsToSelector: @selector (newTensorWithDescriptor:offset:error:)])
+        {
+          descriptor = new_descriptor (description, usage,
+                                       [(id<MTLBuffer>) buffer resourceOptions]);
+          tensor = [(id<MtlMetalTensorSource>) buffer newTensorWithDescriptor: descriptor
+                                                                       offset: description->byte_offset
+                                                                        error: &failure];
+          [descriptor release];
+        }
+
+      if (tensor == nil)
+        g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
+                     "Metal did not create an MTLTensor: %s (code %ld)",
+                     failure != nil ? [[failure localizedDescription] UTF8String]
+                                    : "no reason given",
+                     failure != nil ? (long) [failure code] : 0L);
+      return tensor;
+    }
+}
+
+static void
+take_extents (id<MtlMetalTensorExtents>  extents,
+              guint                      n_values,
+              gint64                    *values)
+{
+  for (guint i = 0; i < n_values; i++)
+    values[i] = [extents extentAtDimensionIndex: i];
+}
+
+static void
+inspect_tensor (id<MtlMetalTensorResource>  tensor,
+                MtlMetalTensorInfo         *info)
+{
+  id<MtlMetalTensorExtents> dimensions = [tensor dimensions];
+  id<MtlMetalTensorExtents> strides = [tensor strides];
+  guint n_dims = MIN ([dimensions rank], MTL_METAL_TENSOR_MAX_DIMS);
+
+  *info = (MtlMetalTensorInfo) {
+    .buffer = [tensor buffer],
+    .has_strides = strides != nil,
+    .description = {
+      .n_dims = n_dims,
+      .data_type = [tensor dataType],
+      .byte_offset = [tensor bufferOffset],
+    },
+  };
+  take_extents (dimensions, n_dims, info->description.dims);
+  take_extents (strides, n_dims, info->description.strides);
+  if ([(id) tensor respondsToSelector: @selector (auxiliaryPlanes)])
+    info->n_planes = [[tensor auxiliaryPlanes] count];
+}
+
+/* Returns FALSE if the object is not a tensor. */
+gboolean
+mtl_metal_bridge_inspect_tensor (gpointer            object,
+                                 MtlMetalTensorInfo *info)
+{
+  static gpointer known;
+
+  @autoreleasepool
+    {
+      if (!conforms (object, "MTLTensor", &known))
+        return FALSE;
+
+      inspect_tensor (object, info);
+      return TRUE;
     }
 }

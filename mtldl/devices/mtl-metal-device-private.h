@@ -4,6 +4,7 @@
 
 #include "mtl-device.h"
 #include "mtl-error.h"
+#include "mtl-metal-tensor-private.h"
 
 G_BEGIN_DECLS
 
@@ -29,5 +30,22 @@ gboolean   mtl_metal_device_inspect_buffer (gpointer          handle,
                                             MtlError          wrong_object,
                                             MtlMetalBuffer   *buffer,
                                             GError          **error);
+
+/* The version of macOS, for a device that has tensors, or 0 and an error. */
+guint      mtl_metal_device_get_tensor_system (MtlDevice       *device,
+                                               MtlStorageMode   mode,
+                                               GError         **error);
+gpointer   mtl_metal_device_new_tensor     (MtlDevice             *device,
+                                            gpointer               handle,
+                                            const MtlMetalTensor  *description,
+                                            MtlTensorUsage         usage,
+                                            GError               **error);
+/* The buffer is the tensor's. */
+gboolean   mtl_metal_device_inspect_tensor (gpointer          tensor,
+                                            MtlMetalTensor   *description,
+                                            gpointer         *buffer,
+                                            GError          **error);
+void       mtl_metal_device_retain_tensor  (gpointer tensor);
+void       mtl_metal_device_release_tensor (gpointer tensor);
 
 G_END_DECLS

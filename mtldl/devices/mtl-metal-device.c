@@ -578,3 +578,82 @@ mtl_metal_device_inspect_buffer (gpointer          handle,
   };
   return TRUE;
 }
+
+guint
+mtl_metal_device_get_tensor_system (MtlDevice       *device,
+                                    MtlStorageMode   mode,
+                                    GError         **error)
+{
+  guint macos;
+
+  if (!MTL_IS_METAL_DEVICE (device) || mode == MTL_STORAGE_MODE_FOREIGN)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Memory of “%s” is not an MTLBuffer, which an MTLTensor needs: copy it to a"
+                   " device of Metal", mtl_device_get_name (device));
+      return 0;
+    }
+
+  macos = mtl_metal_bridge_get_tensor_system ();
+  if (macos == 0)
+    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                         "This system has no MTLTensor, which needs macOS 26");
+  return macos;
+}
+
+gpointer
+mtl_metal_device_new_tensor (MtlDevice             *device,
+                             gpointer               handle,
+                             const MtlMetalTensor  *description,
+                             MtlTensorUsage         usage,
+                             GError               **error)
+{
+  return mtl_metal_bridge_new_tensor (handle, description, usage, error);
+}
+
+gboolean
+mtl_metal_device_inspect_tensor (gpointer          tensor,
+                                 MtlMetalTensor   *description,
+                                 gpointer         *buffer,
+                                 GError          **error)
+{
+  MtlMetalTensorInfo info;
+
+  if (!mtl_metal_bridge_inspect_tensor (tensor, &info))
+    {
+      set_wrong_object (tensor, "MTLTensor", MTL_ERROR_INVALID_ARGUMENT, error);
+      return FALSE;
+    }
+
+  if (info.buffer == NULL || !info.has_strides)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                           "The MTLTensor was not created from an MTLBuffer, so that there is no"
+                           " memory to share");
+      return FALSE;
+    }
+
+  if (info.n_planes > 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The MTLTensor has %" G_GSIZE_FORMAT " auxiliary planes, such as scales, without"
+                   " which its elements have other values", info.n_planes);
+      return FALSE;
+    }
+
+  *description = info.description;
+  *buffer = info.buffer;
+  return TRUE;
+}
+
+void
+mtl_metal_device_retain_tensor (gpointer tensor)
+{
+  mtl_metal_bridge_retain (tensor);
+}
+
+void
+mtl_metal_device_release_tensor (gpointer tensor)
+{
+  mtl_metal_bridge_release (tensor);
+}

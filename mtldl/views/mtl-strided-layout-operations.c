@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "mtl-metal-tensor-private.h"
 #include "mtl-strided-layout-private.h"
 
 /**
@@ -580,6 +581,80 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
 
   if (!mtl_layout_new_dense_like (&self->layout, order, &result, error))
+    return NULL;
+
+  return mtl_strided_layout_new_take (&result);
+}
+
+/**
+ * mtl_strided_layout_fit_mtl_tensor:
+ * @self: a layout
+ * @dtype: the type of the elements
+ * @usage: what the tensor is for, at least one usage
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the layout of a copy of which [method@Mtl.StridedView.to_mtl_tensor] can
+ * make a tensor of Metal.
+ *
+ * If @self fits, the result is equal to it. Otherwise it has the same shape in C
+ * order, with gaps between rows if Metal needs them; if the innermost extent
+ * has to be a multiple of 32, the last axis with such an extent is the
+ * innermost. The items have the size of @dtype, whatever those of @self are. The
+ * elements fit if element offset 0 is the first byte of an `MTLBuffer`:
+ *
+ * ```c
+ * g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (view);
+ * g_autoptr (MtlStridedLayout) fitting =
+ *   mtl_strided_layout_fit_mtl_tensor (layout, MTL_DTYPE_FLOAT16,
+ *                                      MTL_TENSOR_USAGE_MACHINE_LEARNING, error);
+ * g_autoptr (MtlBuffer) buffer = NULL;
+ * g_autoptr (MtlStridedView) copy = NULL;
+ * gint64 size;
+ *
+ * if (fitting == NULL)
+ *   return FALSE;
+ *
+ * size = mtl_strided_layout_get_required_size (fitting, error);
+ * if (size < 0)
+ *   return FALSE;
+ *
+ * buffer = mtl_buffer_new (device, size, MTL_STORAGE_MODE_SHARED, error);
+ * if (buffer == NULL)
+ *   return FALSE;
+ *
+ * copy = mtl_strided_view_new (buffer, fitting, MTL_DTYPE_FLOAT16, 0, error);
+ * if (copy == NULL || !mtl_strided_view_copy_from (copy, view, error))
+ *   return FALSE;
+ * ```
+ *
+ * The answer is that of macOS 27, on any system; older ones lack some element
+ * types.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
+ * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, so many
+ *   dimensions, no elements, or such extents
+ * - %MTL_ERROR_OVERFLOW: the strides do not fit in 63 bits
+ *
+ * Returns: (transfer full): the layout
+ *
+ * Since: 1.0
+ */
+MtlStridedLayout *
+mtl_strided_layout_fit_mtl_tensor (MtlStridedLayout  *self,
+                                   MtlDType           dtype,
+                                   MtlTensorUsage     usage,
+                                   GError           **error)
+{
+  MtlLayout result;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
+  g_return_val_if_fail (usage != 0 && (usage & ~MTL_METAL_TENSOR_ALL_USAGES) == 0, NULL);
+
+  if (!mtl_dtype_check (dtype, error)
+      || !mtl_metal_tensor_fit (&self->layout, mtl_element_type_new (dtype), usage,
+                                MTL_MACOS_UNKNOWN, &result, error))
     return NULL;
 
   return mtl_strided_layout_new_take (&result);

@@ -8,6 +8,7 @@
 
 #include <gio/gio.h>
 
+#include "mtl-dtype.h"
 #include "mtl-enums.h"
 #include "mtl-slice.h"
 
@@ -209,6 +210,12 @@ MtlStridedLayout *mtl_strided_layout_repack       (MtlStridedLayout  *self,
 MTL_AVAILABLE_IN_1_0
 MtlStridedLayout *mtl_strided_layout_to_dense           (MtlStridedLayout  *self,
                                                          MtlOrder           order,
+                                                         GError           **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedLayout *mtl_strided_layout_fit_mtl_tensor     (MtlStridedLayout  *self,
+                                                         MtlDType           dtype,
+                                                         MtlTensorUsage     usage,
                                                          GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 

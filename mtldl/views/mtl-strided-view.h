@@ -66,6 +66,10 @@ MtlStridedView *mtl_strided_view_new_from_variant (MtlDType       dtype,
                                                    GVariant      *values,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_new_from_mtl_tensor (gpointer   tensor,
+                                                      GError   **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
                                                    GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
@@ -238,6 +242,11 @@ MtlStridedView *mtl_strided_view_reinterpret  (MtlStridedView  *self,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_as_read_only (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+gpointer        mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
+                                                MtlTensorUsage   usage,
+                                                GError         **error);
 
 MTL_AVAILABLE_IN_1_0
 double    mtl_strided_view_get_double  (MtlStridedView  *self,

@@ -4,6 +4,7 @@
 
 #include <Block.h>
 #include <mach/vm_page_size.h>
+#include <objc/runtime.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -349,6 +350,20 @@ md_buffer_purgeable_state (MDBuffer *buffer)
       modified[n_modified++] = range;
       pthread_mutex_unlock (&md_lock);
     }
+}
+
+- (BOOL) respondsToSelector: (SEL) selector
+{
+  return (!sel_isEqual (selector, @selector (newTensorWithDescriptor:offset:error:))
+          || md_has_macos (26, 0))
+         && [super respondsToSelector: selector];
+}
+
+- (id<MTLTensor>) newTensorWithDescriptor: (MTLTensorDescriptor *) descriptor
+                                   offset: (NSUInteger) offset
+                                    error: (NSError **) error
+{
+  return md_tensor_new (self, descriptor, offset, error);
 }
 
 /* The worst case: what may be discarded is gone at once. */

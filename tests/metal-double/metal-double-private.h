@@ -10,7 +10,7 @@
 
 #include "metal-double.h"
 
-@class MDBuffer, MDCommandBuffer, MDCommandQueue, MDDevice, MDHeap, MDSharedEvent;
+@class MDBuffer, MDCommandBuffer, MDCommandQueue, MDDevice, MDHeap, MDSharedEvent, MDTensor;
 
 /* One lock for all that is not a single word, and one condition: that something
  * under it has changed. */
@@ -43,6 +43,7 @@ id md_lend (id object, const char *what);
   X (MD_CALL_NEW_BUFFER_NO_COPY, "newBufferWithBytesNoCopy:length:options:deallocator:") \
   X (MD_CALL_NEW_QUEUE, "newCommandQueue") \
   X (MD_CALL_NEW_EVENT, "newSharedEvent") \
+  X (MD_CALL_NEW_TENSOR, "newTensorWithDescriptor:offset:error:") \
   X (MD_CALL_COMMAND_BUFFER, "commandBuffer") \
   X (MD_CALL_COMMAND_BUFFER_UNRETAINED, "commandBufferWithUnretainedReferences") \
   X (MD_CALL_BLIT_ENCODER, "blitCommandEncoder") \
@@ -89,6 +90,7 @@ typedef enum
   MD_ENCODER,
   MD_EVENT,
   MD_HEAP,
+  MD_TENSOR,
   MD_N_KINDS
 } MDKind;
 
@@ -135,6 +137,8 @@ void md_set_fixture (bool yes);
 bool md_deallocates_on_failure (void);
 /* How much of a copy or a fill is written, which this counts. */
 size_t md_limit_blit (size_t size);
+/* Whether the system is as new as this. */
+bool md_has_macos (unsigned major, unsigned minor);
 /* Borrowed; nil beyond the last. */
 MDDevice *md_device_at (unsigned ordinal);
 
@@ -191,6 +195,24 @@ typedef struct
 
 id<MTLBuffer> md_buffer_new (const MDBufferRequest *request);
 MTLPurgeableState md_buffer_purgeable_state (MDBuffer *buffer);
+
+/* Tensors. */
+@interface MDTensor : MDObject <MTLTensor>
+{
+@public
+  MDBuffer *buffer;
+  NSUInteger offset;
+  MTLTensorExtents *dimensions, *strides;
+  MTLTensorDataType type;
+  MTLTensorUsage usage;
+  NSArray *planes;
+}
+@end
+
+id<MTLTensor> md_tensor_new (MDBuffer            *buffer,
+                             MTLTensorDescriptor *descriptor,
+                             NSUInteger           offset,
+                             NSError            **error);
 
 @interface MDHeap : MDObject <MTLHeap>
 {

@@ -25,6 +25,7 @@ const char *const md_class_names[MD_N_KINDS] = {
   [MD_ENCODER] = "MTLCommandEncoder",
   [MD_EVENT] = "MTLSharedEvent",
   [MD_HEAP] = "MTLHeap",
+  [MD_TENSOR] = "MTLTensor",
 };
 
 static const char *const kind_names[MD_N_KINDS] = {
@@ -35,6 +36,7 @@ static const char *const kind_names[MD_N_KINDS] = {
   [MD_ENCODER] = "encoder",
   [MD_EVENT] = "event",
   [MD_HEAP] = "heap",
+  [MD_TENSOR] = "tensor",
 };
 
 unsigned md_calls[MD_N_CALLS];

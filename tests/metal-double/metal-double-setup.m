@@ -4,6 +4,7 @@
 
 #import "metal-double-private.h"
 
+#include <objc/runtime.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ static bool deallocates_on_failure;
 static size_t blit_limit;
 static uint64_t blit_bytes, largest_blit;
 static const char *error_domain;
+static unsigned macos_major = 27, macos_minor;
 static __thread bool is_fixture;
 
 bool
@@ -56,6 +58,50 @@ md_copy_error_domain (void)
 
   return domain != NULL ? [[NSString alloc] initWithUTF8String: domain]
                         : [MTLCommandBufferErrorDomain retain];
+}
+
+void
+metal_double_set_macos (unsigned major,
+                        unsigned minor)
+{
+  __atomic_store_n (&macos_major, major, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&macos_minor, minor, __ATOMIC_SEQ_CST);
+}
+
+bool
+md_has_macos (unsigned major,
+              unsigned minor)
+{
+  unsigned has_major = __atomic_load_n (&macos_major, __ATOMIC_SEQ_CST);
+
+  return has_major == 16 || has_major > major
+         || (has_major == major && __atomic_load_n (&macos_minor, __ATOMIC_SEQ_CST) >= minor);
+}
+
+/* GNUstep has no such method, and Apple's struct is like this. */
+typedef struct
+{
+  NSInteger majorVersion, minorVersion, patchVersion;
+} MDSystemVersion;
+
+@implementation NSProcessInfo (MetalDouble)
+- (MDSystemVersion) operatingSystemVersion
+{
+  return (MDSystemVersion) {
+    .majorVersion = __atomic_load_n (&macos_major, __ATOMIC_SEQ_CST),
+    .minorVersion = __atomic_load_n (&macos_minor, __ATOMIC_SEQ_CST),
+  };
+}
+@end
+
+/* Takes the place of the runtime's, and knows no class that the system lacks. */
+id
+objc_getClass (const char *name)
+{
+  if (strncmp (name, "MTLTensor", strlen ("MTLTensor")) == 0 && !md_has_macos (26, 0))
+    return nil;
+
+  return (id) objc_lookUpClass (name);
 }
 
 void
@@ -185,10 +231,13 @@ set_up (const MetalDoubleDevice *configs,
   metal_double_set_blit_limit (0);
   blit_bytes = largest_blit = 0;
   metal_double_set_error_domain (NULL);
+  metal_double_set_macos (27, 0);
   metal_double_meet ("", 0, 0);
 
   enumeration_flags = flags;
   n_defaults_given = 0;
+  if ((flags & METAL_DOUBLE_MACOS_12) != 0)
+    metal_double_set_macos (12, 0);
   devices = calloc (n > 0 ? n : 1, sizeof *devices);
   n_devices = n;
   @autoreleasepool
@@ -217,6 +266,8 @@ add_word_of_environment (const char        *word,
     *flags |= METAL_DOUBLE_DEFAULT_ONCE;
   else if (strcmp (word, "default-last") == 0)
     *flags |= METAL_DOUBLE_DEFAULT_LAST;
+  else if (strcmp (word, "macos-12") == 0)
+    *flags |= METAL_DOUBLE_MACOS_12;
   else if ((discrete || integrated || strcmp (word, "unified") == 0)
            && *n < MAX_DEVICES_OF_ENVIRONMENT)
     {

@@ -7,6 +7,7 @@
  *   unified, integrated, discrete   one device each, in this order: Apple
  *       silicon; unified memory, but not of Apple's GPU family; a discrete GPU
  *   no-list, no-default, default-once, default-last   as the flags below
+ *   macos-12   a system without tensors
  * and without it there is no device. METAL_DOUBLE_FREE=1 really frees what has
  * ended, for ASan and valgrind. */
 
@@ -32,6 +33,7 @@ typedef struct
 #define METAL_DOUBLE_NO_DEFAULT 2   /* MTLCreateSystemDefaultDevice() is nil */
 #define METAL_DOUBLE_DEFAULT_ONCE 4 /* …and the second time nil */
 #define METAL_DOUBLE_DEFAULT_LAST 8 /* …is the last of the list, else the first */
+#define METAL_DOUBLE_MACOS_12 16    /* a system without tensors */
 
 /* Forgets what was before, and starts anew with these devices. No other thread
  * may use the double during this call or the next. */
@@ -60,9 +62,14 @@ void metal_double_quiesce (void);
  * MTLCommandBufferErrorTimeout; 60 s unless set. */
 void metal_double_set_gpu_timeout (unsigned milliseconds);
 
+/* The version of macOS, 27.0 unless set: what came later is not there. A major version of 16 is
+ * what a program of an older SDK hears of the newest. */
+void metal_double_set_macos (unsigned major, unsigned minor);
+
 /* Fallible points are counted in the order in which the program comes to them:
  * newCommandQueue…, newBuffer…, newSharedEvent, commandBuffer…,
- * blitCommandEncoder (all: nil), and commit (its execution ends in an NSError).
+ * blitCommandEncoder (all: nil), newTensor… (nil and an NSError), and commit (its execution ends
+ * in an NSError).
  *
  * Lets the nth one from here fail, once; 1: the next, 0: none. */
 void metal_double_fail_at (unsigned nth);
@@ -91,7 +98,7 @@ void metal_double_dealloc_on_failure (bool yes);
 unsigned metal_double_calls (const char *selector);
 
 /* Objects alive: "device", "buffer", "queue", "command-buffer", "encoder",
- * "event", "heap", "block"; NULL: all of them. The double holds its devices
+ * "event", "heap", "tensor", "block"; NULL: all of them. The double holds its devices
  * itself, once each. Waits until the queues have let go of what has completed. */
 size_t metal_double_live (const char *class_name);
 /* The same of any class of Objective-C, such as one of the library under test, from the first

@@ -39,6 +39,26 @@ unsigned metal_fixture_set_purgeable_state (void *buffer, unsigned state);
 void metal_fixture_peek (void *buffer, size_t offset, void *bytes, size_t size);
 void metal_fixture_poke (void *buffer, size_t offset, const void *bytes, size_t size);
 
+/* A tensor of Metal: dimensions come innermost first, strides are in elements. */
+typedef struct
+{
+  void *buffer;  /* or NULL */
+  size_t offset; /* in it, in bytes */
+  unsigned rank;
+  long dims[16];
+  long strides[16];
+  bool without_strides;
+  long data_type; /* an MTLTensorDataType */
+  unsigned long usage;
+  unsigned n_planes; /* auxiliary ones */
+} MetalFixtureTensor;
+
+/* A tensor that another library made, with one reference; anything goes. */
+void *metal_fixture_tensor_new (const MetalFixtureTensor *description);
+/* The same by Metal's rules; NULL if it refuses. */
+void *metal_fixture_tensor_try (const MetalFixtureTensor *description);
+void metal_fixture_tensor_describe (void *tensor, MetalFixtureTensor *description);
+
 void *metal_fixture_event_new (unsigned ordinal);
 uint64_t metal_fixture_event_value (void *event);
 void metal_fixture_event_signal (void *event, uint64_t value);

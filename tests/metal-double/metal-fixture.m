@@ -144,6 +144,92 @@ metal_fixture_poke (void       *buffer,
   memcpy (((MDBuffer *) buffer)->gpu + offset, bytes, size);
 }
 
+static MTLTensorExtents *
+new_extents (unsigned    rank,
+             const long *values)
+{
+  NSInteger extents[16];
+
+  for (unsigned i = 0; i < rank; i++)
+    extents[i] = values[i];
+  return [[MTLTensorExtents alloc] initWithRank: rank values: extents];
+}
+
+void *
+metal_fixture_tensor_new (const MetalFixtureTensor *description)
+{
+  MDTensor *tensor;
+
+  @autoreleasepool
+    {
+      NSMutableArray *planes = [NSMutableArray array];
+
+      for (unsigned i = 0; i < description->n_planes; i++)
+        [planes addObject: @"a plane"];
+      tensor = [[MDTensor alloc] initWithKind: MD_TENSOR];
+      tensor->buffer = (MDBuffer *) [(id) description->buffer retain];
+      tensor->offset = description->offset;
+      tensor->dimensions = new_extents (description->rank, description->dims);
+      if (!description->without_strides)
+        tensor->strides = new_extents (description->rank, description->strides);
+      tensor->type = description->data_type;
+      tensor->usage = description->usage;
+      tensor->planes = [planes retain];
+    }
+
+  return tensor;
+}
+
+void *
+metal_fixture_tensor_try (const MetalFixtureTensor *description)
+{
+  MTLTensorExtents *dims = new_extents (description->rank, description->dims);
+  MTLTensorExtents *strides = new_extents (description->rank, description->strides);
+  id<MTLBuffer> buffer = description->buffer;
+  id<MTLTensor> tensor;
+
+  md_set_fixture (true);
+  @autoreleasepool
+    {
+      MTLTensorDescriptor *descriptor = [[[MTLTensorDescriptor alloc] init] autorelease];
+
+      [descriptor setDimensions: dims];
+      [descriptor setStrides: strides];
+      [descriptor setDataType: description->data_type];
+      [descriptor setUsage: description->usage];
+      [descriptor setResourceOptions: [buffer resourceOptions]];
+      tensor = [buffer newTensorWithDescriptor: descriptor
+                                        offset: description->offset
+                                         error: NULL];
+    }
+  md_set_fixture (false);
+  [dims release];
+  [strides release];
+  return tensor;
+}
+
+void
+metal_fixture_tensor_describe (void               *object,
+                               MetalFixtureTensor *description)
+{
+  MDTensor *tensor = object;
+
+  *description = (MetalFixtureTensor) {
+    .buffer = tensor->buffer,
+    .offset = tensor->offset,
+    .rank = (unsigned) [tensor->dimensions rank],
+    .without_strides = tensor->strides == nil,
+    .data_type = tensor->type,
+    .usage = tensor->usage,
+    .n_planes = (unsigned) [tensor->planes count],
+  };
+  for (unsigned i = 0; i < description->rank; i++)
+    {
+      description->dims[i] = [tensor->dimensions extentAtDimensionIndex: i];
+      description->strides[i] = [tensor->strides extentAtDimensionIndex: i];
+    }
+}
+
 void *
 metal_fixture_event_new (unsigned ordinal)
 {

@@ -172,7 +172,7 @@ write_as_gpu (MtlBuffer     *buffer,
 /* Each test leaves nothing behind: no object of Metal but the queues that the
  * devices keep, no block, no violation. */
 static const char *const counted_classes[] = {
-  "buffer", "event", "command-buffer", "encoder", "heap", "block",
+  "buffer", "event", "command-buffer", "encoder", "heap", "tensor", "block",
 };
 
 typedef struct

@@ -85,6 +85,27 @@ VALUE (MTLLibraryErrorCompileWarning, 4);
 VALUE (MTLLibraryErrorFunctionNotFound, 5);
 VALUE (MTLLibraryErrorFileNotFound, 6);
 
+/* objc2-metal, MTLTensor.h of macOS 26. */
+#if !defined (__MAC_OS_X_VERSION_MAX_ALLOWED) || __MAC_OS_X_VERSION_MAX_ALLOWED >= 260000
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunguarded-availability"
+VALUE (MTLTensorDataTypeFloat32, 3);
+VALUE (MTLTensorDataTypeFloat16, 16);
+VALUE (MTLTensorDataTypeInt32, 29);
+VALUE (MTLTensorDataTypeUInt32, 33);
+VALUE (MTLTensorDataTypeInt16, 37);
+VALUE (MTLTensorDataTypeUInt16, 41);
+VALUE (MTLTensorDataTypeInt8, 45);
+VALUE (MTLTensorDataTypeUInt8, 49);
+VALUE (MTLTensorDataTypeBFloat16, 121);
+VALUE (MTLTensorUsageCompute, 1);
+VALUE (MTLTensorUsageRender, 2);
+VALUE (MTLTensorUsageMachineLearning, 4);
+VALUE (MTLTensorErrorInternalError, 1);
+VALUE (MTLTensorErrorInvalidDescriptor, 2);
+#pragma clang diagnostic pop
+#endif
+
 _Static_assert (sizeof vm_page_size == sizeof (size_t), "vm_page_size");
 _Static_assert (sizeof (MTLSize) == 3 * sizeof (NSUInteger), "MTLSize");
 
@@ -167,7 +188,7 @@ check_kernel_types (id<MTLLibrary>               library,
  * one byte (BOOL is one) is B. */
 typedef struct
 {
-  const char *protocol;
+  const char *protocol; /* or class */
   const char *selector;
   const char *types;
 } Signature;
@@ -269,6 +290,25 @@ static const Signature signatures[] = {
   { "MTLSharedEvent", "signaledValue", "Q" },
   { "MTLSharedEvent", "setSignaledValue:", "vQ" },
   { "MTLSharedEvent", "waitUntilSignaledValue:timeoutMS:", "BQQ" },
+
+  /* objc2-metal, MTLTensor. What the bridge sends, it declares itself with these types. */
+  { "MTLBuffer", "newTensorWithDescriptor:offset:error:", "@@Q^@" },
+  { "MTLTensor", "buffer", "@" },
+  { "MTLTensor", "bufferOffset", "Q" },
+  { "MTLTensor", "dimensions", "@" },
+  { "MTLTensor", "strides", "@" },
+  { "MTLTensor", "dataType", "q" },
+  { "MTLTensor", "usage", "Q" },
+  { "MTLTensor", "auxiliaryPlanes", "@" },
+  { "MTLTensorExtents", "initWithRank:values:", "@Q^q" },
+  { "MTLTensorExtents", "rank", "Q" },
+  { "MTLTensorExtents", "extentAtDimensionIndex:", "qQ" },
+  { "MTLTensorDescriptor", "setDimensions:", "v@" },
+  { "MTLTensorDescriptor", "setStrides:", "v@" },
+  { "MTLTensorDescriptor", "setDataType:", "vq" },
+  { "MTLTensorDescriptor", "setUsage:", "vQ" },
+  { "MTLTensorDescriptor", "setResourceOptions:", "vQ" },
+  { "NSProcessInfo", "operatingSystemVersion", "{qqq}" },
 };
 
 /* Leaves of a method's types what Signature has. */
@@ -302,19 +342,41 @@ drop_receiver (char *types)
   memmove (receiver, receiver + 2, strlen (receiver + 2) + 1);
 }
 
+static const char *
+find_types (const Signature *expected)
+{
+  SEL selector = sel_registerName (expected->selector);
+  Protocol *protocol = objc_getProtocol (expected->protocol);
+  Class class = (Class) objc_getClass (expected->protocol);
+
+  if (protocol != nil)
+    return protocol_getMethodDescription (protocol, selector, YES, YES).types;
+
+  return class != Nil ? method_getTypeEncoding (class_getInstanceMethod (class, selector)) : NULL;
+}
+
+/* Tensors came with macOS 26, and their planes with 27. */
+static bool
+is_newer (const Signature *expected)
+{
+  bool has_tensors = objc_getClass ("MTLTensorExtents") != Nil;
+
+  return strcmp (expected->selector, "auxiliaryPlanes") == 0
+         || (!has_tensors && (strstr (expected->protocol, "Tensor") != NULL
+                              || strstr (expected->selector, "Tensor") != NULL));
+}
+
 static bool
 check_signature (const Signature *expected)
 {
-  Protocol *protocol = objc_getProtocol (expected->protocol);
-  struct objc_method_description method = { NULL, NULL };
+  const char *found = find_types (expected);
   char types[256] = "";
 
-  if (protocol != nil)
-    method = protocol_getMethodDescription (protocol, sel_registerName (expected->selector),
-                                            YES, YES);
-  if (method.types != NULL && strlen (method.types) < sizeof types)
+  if (found == NULL && is_newer (expected))
+    return true;
+  if (found != NULL && strlen (found) < sizeof types)
     {
-      normalize (method.types, types);
+      normalize (found, types);
       drop_receiver (types);
     }
 

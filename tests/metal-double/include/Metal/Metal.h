@@ -77,7 +77,8 @@ typedef NS_OPTIONS (NSUInteger, MTLResourceOptions) {
 
 @protocol MTLDevice, MTLBuffer, MTLHeap, MTLCommandQueue, MTLCommandBuffer;
 @protocol MTLBlitCommandEncoder, MTLComputeCommandEncoder, MTLComputePipelineState, MTLLibrary;
-@protocol MTLFunction;
+@protocol MTLFunction, MTLTensor, MTLTensorAuxiliaryPlane;
+@class MTLTensorDescriptor;
 
 @protocol MTLResource <NSObject>
 @property (nullable, copy, atomic) NSString *label;
@@ -96,6 +97,88 @@ typedef NS_OPTIONS (NSUInteger, MTLResourceOptions) {
 @property (readonly) uint64_t gpuAddress API_AVAILABLE (macos (13.0));
 - (void *) contents NS_RETURNS_INNER_POINTER;
 - (void) didModifyRange: (NSRange) range MTL_DEPRECATED_IN_27;
+- (nullable id<MTLTensor>) newTensorWithDescriptor: (MTLTensorDescriptor *) descriptor
+                                            offset: (NSUInteger) offset
+                                             error: (NSError *__autoreleasing *) error
+  API_AVAILABLE (macos (26.0));
+@end
+
+/* Tensors. */
+
+typedef NS_ENUM (NSInteger, MTLTensorDataType) {
+  MTLTensorDataTypeNone = 0,
+  MTLTensorDataTypeFloat32 = 3,
+  MTLTensorDataTypeFloat16 = 16,
+  MTLTensorDataTypeInt32 = 29,
+  MTLTensorDataTypeUInt32 = 33,
+  MTLTensorDataTypeInt16 = 37,
+  MTLTensorDataTypeUInt16 = 41,
+  MTLTensorDataTypeInt8 = 45,
+  MTLTensorDataTypeUInt8 = 49,
+  MTLTensorDataTypeBFloat16 = 121,
+  MTLTensorDataTypeMetalFloat8E5M2 API_AVAILABLE (macos (27.0)) = 141,
+  MTLTensorDataTypeMetalFloat8E4M3 API_AVAILABLE (macos (27.0)) = 142,
+  MTLTensorDataTypeInt4 API_AVAILABLE (macos (26.4)) = 143,
+  MTLTensorDataTypeUInt4 API_AVAILABLE (macos (26.4)) = 144,
+  MTLTensorDataTypeMetalFloat8UE8M0 API_AVAILABLE (macos (27.0)) = 145,
+  MTLTensorDataTypeMetalFloat4E2M1 API_AVAILABLE (macos (27.0)) = 148,
+  MTLTensorDataTypeUInt2 API_AVAILABLE (macos (27.0)) = 149,
+  MTLTensorDataTypeInt2 API_AVAILABLE (macos (27.0)) = 150,
+} API_AVAILABLE (macos (26.0));
+
+typedef NS_OPTIONS (NSUInteger, MTLTensorUsage) {
+  MTLTensorUsageCompute = 1,
+  MTLTensorUsageRender = 2,
+  MTLTensorUsageMachineLearning = 4,
+} API_AVAILABLE (macos (26.0));
+
+typedef NS_ENUM (NSInteger, MTLTensorError) {
+  MTLTensorErrorNone = 0,
+  MTLTensorErrorInternalError = 1,
+  MTLTensorErrorInvalidDescriptor = 2,
+} API_AVAILABLE (macos (26.0));
+
+MTL_EXTERN NSString *const MTLTensorDomain API_AVAILABLE (macos (26.0));
+
+API_AVAILABLE (macos (26.0))
+@interface MTLTensorExtents : NSObject
+{
+@private
+  NSUInteger rank;
+  NSInteger *values;
+}
+- (nullable instancetype) initWithRank: (NSUInteger) extentsRank
+                                values: (nullable const NSInteger *) extentsValues;
+@property (readonly) NSUInteger rank;
+- (NSInteger) extentAtDimensionIndex: (NSUInteger) dimensionIndex;
+@end
+
+API_AVAILABLE (macos (26.0))
+@interface MTLTensorDescriptor : NSObject <NSCopying>
+{
+@private
+  MTLTensorExtents *dimensions;
+  MTLTensorExtents *strides;
+  MTLTensorDataType dataType;
+  MTLTensorUsage usage;
+  MTLResourceOptions resourceOptions;
+}
+@property (readwrite, nonatomic, copy) MTLTensorExtents *dimensions;
+@property (readwrite, nonatomic, copy, nullable) MTLTensorExtents *strides;
+@property (readwrite, nonatomic) MTLTensorDataType dataType;
+@property (readwrite, nonatomic) MTLTensorUsage usage;
+@property (readwrite, nonatomic) MTLResourceOptions resourceOptions;
+@end
+
+API_AVAILABLE (macos (26.0))
+@protocol MTLTensor <MTLResource>
+@property (nullable, readonly) id<MTLBuffer> buffer;
+@property (readonly) NSUInteger bufferOffset;
+@property (nullable, readonly) MTLTensorExtents *strides;
+@property (readonly) MTLTensorExtents *dimensions;
+@property (readonly) MTLTensorDataType dataType;
+@property (readonly) MTLTensorUsage usage;
+@property (readonly) NSArray *auxiliaryPlanes API_AVAILABLE (macos (27.0));
 @end
 
 @interface MTLHeapDescriptor : NSObject <NSCopying>
