@@ -8,8 +8,6 @@
 G_BEGIN_DECLS
 
 #define MTL_METAL_TENSOR_MAX_DIMS 16
-#define MTL_METAL_TENSOR_ALL_USAGES \
-  (MTL_TENSOR_USAGE_COMPUTE | MTL_TENSOR_USAGE_RENDER | MTL_TENSOR_USAGE_MACHINE_LEARNING)
 
 /* A version of macOS. One that is not known is taken for the newest. */
 #define MTL_MACOS(major, minor) ((major) * 100 + (minor))
@@ -28,7 +26,8 @@ typedef struct
 
 /* Element offset 0 of the layout is at a byte of a buffer of a length. Fails with
  * MTL_ERROR_NEEDS_COPY if the elements would fit elsewhere, and with
- * MTL_ERROR_NOT_SUPPORTED if they never do. */
+ * MTL_ERROR_NOT_SUPPORTED if they never do. A usage that there is not is an
+ * MTL_ERROR_INVALID_ARGUMENT. */
 gboolean mtl_metal_tensor_describe   (const MtlLayout       *layout,
                                       MtlElementType         type,
                                       gsize                  byte_offset,

@@ -13,6 +13,8 @@
 #define FORMAT_BYTES 128
 #define FORMAT_EXTENT 32
 #define MACHINE_LEARNING_BYTES 64
+#define ALL_USAGES \
+  (MTL_TENSOR_USAGE_COMPUTE | MTL_TENSOR_USAGE_RENDER | MTL_TENSOR_USAGE_MACHINE_LEARNING)
 
 typedef struct
 {
@@ -135,6 +137,14 @@ check_elements (const MtlLayout  *layout,
 {
   const TensorType *found = find_type (type);
   g_autofree char *shape = NULL;
+
+  if (usage == 0 || (usage & ~ALL_USAGES) != 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The usage 0x%x of an MTLTensor is not one or several of those that there are,"
+                   " up to 0x%x", usage, ALL_USAGES);
+      return FALSE;
+    }
 
   if (!check_type (type, found, macos, error))
     return FALSE;

@@ -632,7 +632,8 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  *
  * Errors:
  *
- * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type, or @usage
+ *   is none or unknown
  * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, so many
  *   dimensions, no elements, or such extents
  * - %MTL_ERROR_OVERFLOW: the strides do not fit in 63 bits
@@ -650,7 +651,6 @@ mtl_strided_layout_fit_mtl_tensor (MtlStridedLayout  *self,
   MtlLayout result;
 
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (self), NULL);
-  g_return_val_if_fail (usage != 0 && (usage & ~MTL_METAL_TENSOR_ALL_USAGES) == 0, NULL);
 
   if (!mtl_dtype_check (dtype, error)
       || !mtl_metal_tensor_fit (&self->layout, mtl_element_type_new (dtype), usage,

@@ -9,10 +9,11 @@
 #include "mtl-error.h"
 #include "mtl-metal-device-private.h"
 
+/* The tensor of each usage has its own, and what is no usage has none. */
 static GQuark
 get_quark (MtlTensorUsage usage)
 {
-  static const char *const names[MTL_METAL_TENSOR_ALL_USAGES + 1] = {
+  static const char *const names[] = {
     NULL,
     "mtl-tensor-1",
     "mtl-tensor-2",
@@ -23,7 +24,7 @@ get_quark (MtlTensorUsage usage)
     "mtl-tensor-7",
   };
 
-  return g_quark_from_static_string (names[usage]);
+  return g_quark_from_static_string (usage < G_N_ELEMENTS (names) ? names[usage] : NULL);
 }
 
 /* Takes the tensor. Another thread may have been faster. */
@@ -70,6 +71,7 @@ keep_tensor (MtlStridedView *self,
  *
  * Errors:
  *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @usage is none or unknown
  * - %MTL_ERROR_NEEDS_COPY: the elements do not lie in memory as Metal needs
  *   them; the message has the strides of a copy that fits
  * - %MTL_ERROR_NOT_SUPPORTED: no tensor has this element type, so many
@@ -92,10 +94,10 @@ mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
   gpointer tensor;
   MtlMemory *memory;
   MtlDevice *device;
+  GQuark quark;
   guint macos;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-  g_return_val_if_fail (usage != 0 && (usage & ~MTL_METAL_TENSOR_ALL_USAGES) == 0, NULL);
 
   memory = self->memory;
   device = mtl_memory_get_device (memory);
@@ -105,7 +107,8 @@ mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
                                                        memory->storage_mode, error))
     return NULL;
 
-  tensor = g_object_get_qdata (G_OBJECT (self), get_quark (usage));
+  quark = get_quark (usage);
+  tensor = quark != 0 ? g_object_get_qdata (G_OBJECT (self), quark) : NULL;
   if (tensor != NULL)
     return tensor;
 
@@ -114,7 +117,7 @@ mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
     return NULL;
 
   tensor = mtl_metal_device_new_tensor (device, memory->handle, &description, usage, error);
-  return tensor != NULL ? keep_tensor (self, get_quark (usage), tensor) : NULL;
+  return tensor != NULL ? keep_tensor (self, quark, tensor) : NULL;
 }
 
 /* The tensor holds the buffer. */

@@ -59,6 +59,9 @@ OBJECT (layout_flatten, mtl_strided_layout_flatten (f->layout, 0, 1, error))
 OBJECT (layout_flatten_mask,
         mtl_strided_layout_flatten_mask (f->layout, mtl_strided_layout_get_flatten_mask (f->layout),
                                          error))
+OBJECT (layout_fit_mtl_tensor,
+        mtl_strided_layout_fit_mtl_tensor (f->layout, MTL_DTYPE_UINT8,
+                                           MTL_TENSOR_USAGE_MACHINE_LEARNING, error))
 OBJECT (layout_flip, mtl_strided_layout_flip (f->layout, 0, error))
 NUMBER (layout_get_extent, mtl_strided_layout_get_extent (f->layout, 0, error))
 NUMBER (layout_get_stride, mtl_strided_layout_get_stride (f->layout, 0, error))
@@ -92,6 +95,7 @@ OBJECT (view_new_from_bytes,
         mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), NULL, 0, error))
 OBJECT (view_new_from_doubles,
         mtl_strided_view_new_from_doubles (f->dtype, DIMS (3), DOUBLES (1, 2, 3), error))
+DONE (view_new_from_mtl_tensor, refuses_tensor (f, error))
 OBJECT (view_new_from_variant,
         mtl_strided_view_new_from_variant (f->dtype, DIMS (3), f->variant, error))
 OBJECT (view_new_like, mtl_strided_view_new_like (f->view, error))
@@ -161,6 +165,8 @@ DONE (copy_scaled_from_async,
                                                 take_result, f),
        mtl_strided_view_copy_scaled_from_finish (f->view, wait_for_result (f), error)))
 OBJECT (copy, mtl_strided_view_copy (f->view, error))
+REFUSED (to_mtl_tensor,
+         mtl_strided_view_to_mtl_tensor (f->view, MTL_TENSOR_USAGE_COMPUTE, error))
 OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, error))
 OBJECT (to_contiguous_async,
         (mtl_strided_view_to_contiguous_async (f->view, NULL, NULL, NULL, NULL, take_result, f),

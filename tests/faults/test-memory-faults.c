@@ -89,6 +89,20 @@ free_list (GList *list)
   return TRUE;
 }
 
+/* What is no object is refused, here as a pointer that cannot be one. */
+static gboolean
+refuses_tensor (Fixture  *f,
+                GError  **error)
+{
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_mtl_tensor (f->data + 1, error);
+
+  g_assert_null (view);
+  g_assert_true (g_error_matches (*error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED)
+                 || g_error_matches (*error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT));
+  g_clear_error (error);
+  return TRUE;
+}
+
 static gboolean
 free_managed (DLManagedTensor *managed)
 {

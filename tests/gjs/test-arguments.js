@@ -109,7 +109,8 @@ test('every number and every value of an enumeration is checked', () => {
 test('every element type may be a name', () => {
     let n = 0;
 
-    for (const parameter of parametersOf('DType', 'StridedView', 'TensorFileBuilder')) {
+    for (const parameter of parametersOf('DType', 'StridedLayout', 'StridedView',
+        'TensorFileBuilder')) {
         const {className, name, kind} = parameter;
 
         if (kind !== 'DType')

@@ -75,6 +75,15 @@ test('a dense layout is made after another', () => {
     equal(describe(layout.to_dense(F)), [[6, 2], [1, 6], 0]);
 });
 
+test('a layout fits a tensor of Metal', () => {
+    const {COMPUTE, MACHINE_LEARNING} = Mtl.TensorUsage;
+    const layout = dense(2, 3).transpose();
+
+    equal(layout.fit_mtl_tensor('int32', COMPUTE).get_strides(), [1, 3]);
+    equal(layout.fit_mtl_tensor('float32', COMPUTE | MACHINE_LEARNING).get_strides(), [16, 1]);
+    throwsMtl('NOT_SUPPORTED', /int64/, () => layout.fit_mtl_tensor(Mtl.DType.INT64, COMPUTE));
+});
+
 test('bad shapes are errors', () => {
     throwsMtl('INVALID_ARGUMENT', /-3/, () => dense(2, -3));
     throwsMtl('INVALID_ARGUMENT', /65/, () => dense(...new Array(65).fill(1)));

@@ -159,6 +159,21 @@ testDevices('bytes are used in place where they begin on a page', device => {
         () => Mtl.Buffer.new_from_bytes_full(device, shared.ref_bytes(64, 100), never));
 });
 
+testModes('a tensor of Metal is the view that it was made of', (device, mode) => {
+    const {COMPUTE, MACHINE_LEARNING} = Mtl.TensorUsage;
+    const view = matrix(device, mode);
+    const tensor = view.to_mtl_tensor(COMPUTE);
+    const other = Mtl.StridedView.new_from_mtl_tensor(tensor);
+
+    ok(tensor > 0 && view.to_mtl_tensor(COMPUTE) === tensor);
+    equal([other.toArray(), other.get_buffer().get_storage_mode()], [MATRIX, mode]);
+    other.fill_double(7);
+    equal(view.toArray(), [[7, 7, 7], [7, 7, 7]]);
+    throwsMtl('NEEDS_COPY', /strides \(16, 1\)/, () => view.to_mtl_tensor(MACHINE_LEARNING));
+    throwsMtl('INVALID_ARGUMENT', /16 bytes/,
+        () => Mtl.StridedView.new_from_mtl_tensor(tensor + 1));
+});
+
 testDevices('work is put in order by events and promises', async device => {
     const event = Mtl.Event.new(device);
     const view = matrix(device, PRIVATE);

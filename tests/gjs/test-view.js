@@ -447,6 +447,14 @@ test('lanes are read and written by an index more', () => {
     throwsMtl('OUT_OF_BOUNDS', /2/, () => integers.getBigInt(1, 2));
 });
 
+test('memory of the host is no tensor of Metal', () => {
+    const view = Mtl.StridedView.new_zeros(host, FLOAT32, [2]);
+
+    throwsMtl('NOT_SUPPORTED', /Metal/, () => view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE));
+    throws(GLib.Error, /MTLTensor|built without Metal/,
+        () => Mtl.StridedView.new_from_mtl_tensor(1));
+});
+
 testAnyMemory('elements are described and scaled', () => {
     const view = counting(3, 4);
 

@@ -404,6 +404,27 @@ test_not_supported (void)
 }
 
 static void
+test_usages (void)
+{
+  g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, MTL_DTYPE_INT8,
+                                              DIMS (16), NULL);
+  gpointer tensors[8];
+
+  for (guint usage = 1; usage < 8; usage++)
+    {
+      tensors[usage] = to_tensor (view, usage);
+      check_tensor (tensors[usage], view, 0, usage, 45, EXTENTS (16), EXTENTS (1), 1);
+    }
+  for (guint usage = 1; usage < 8; usage++)
+    g_assert_true (to_tensor (view, usage) == tensors[usage]);
+  g_assert_cmpuint (metal_double_live ("tensor"), ==, 7);
+
+  check_no_tensor (view, 0, MTL_ERROR_INVALID_ARGUMENT, "usage 0x0");
+  check_no_tensor (view, 8, MTL_ERROR_INVALID_ARGUMENT, "usage 0x8");
+  check_no_tensor (view, 17, MTL_ERROR_INVALID_ARGUMENT, "usage 0x11");
+}
+
+static void
 test_purgeable (void)
 {
   g_autoptr (MtlStridedView) view = new_view (UNIFIED, MTL_STORAGE_MODE_SHARED, MTL_DTYPE_INT8,
@@ -684,6 +705,7 @@ main (int   argc,
   add_metal_test ("/metal-tensors/offset-of-slice", test_offset_of_slice);
   add_metal_test ("/metal-tensors/needs-copy", test_needs_copy);
   add_metal_test ("/metal-tensors/not-supported", test_not_supported);
+  add_metal_test ("/metal-tensors/usages", test_usages);
   add_metal_test ("/metal-tensors/purgeable", test_purgeable);
   add_metal_test ("/metal-tensors/failure", test_failure);
   add_metal_test ("/metal-tensors/race", test_race);

@@ -65,6 +65,18 @@ def test_constructors():
     assert Layout((2, 3), (1, 10)).to_dense(Order.C).strides == (3, 1)
 
 
+def test_fit_mtl_tensor():
+    compute, machine_learning = Mtl.TensorUsage.COMPUTE, Mtl.TensorUsage.MACHINE_LEARNING
+    layout = Layout((2, 3), itemsize=4).T
+
+    assert layout.fit_mtl_tensor("float32", compute) == layout
+    assert layout.fit_mtl_tensor("float16", compute) == Layout((3, 2), itemsize=2)
+    assert layout.fit_mtl_tensor("float32", compute | machine_learning).strides == (16, 1)
+    assert Layout((32, 7)).fit_mtl_tensor(Mtl.DType.INT4, compute).strides == (1, 256)
+    with pytest.raises(NotImplementedError, match="float64"):
+        layout.fit_mtl_tensor("float64", compute)
+
+
 def test_queries():
     layout = Layout((2, 3, 4), (-1, 100, 10), itemsize=2)
 

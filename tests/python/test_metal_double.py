@@ -22,7 +22,7 @@ UINT8 = {"code": 1, "bits": 8}
 @pytest.fixture(autouse=True)
 def nothing_leaks():
     gc.collect()
-    kinds = (b"buffer", b"event", b"command-buffer", b"encoder", b"block")
+    kinds = (b"buffer", b"event", b"command-buffer", b"encoder", b"tensor", b"block")
     before = [double.live(kind) for kind in kinds]
     yield
     double.fail_at(0)
@@ -66,6 +66,40 @@ def test_devices_are_those_of_the_environment():
         word == "unified" for word in DOUBLES]
     assert len({device.get_registry_id() for device in METAL}) == len(METAL)
     assert METAL[0].get_page_size() == double.page_size()
+
+
+# Tensors of Metal
+
+
+def test_tensor_of_metal_and_back(mode):
+    view = zeros(mode, 64)[32:].reshape(4, 8)
+    tensor = view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
+    back = Mtl.StridedView.new_from_mtl_tensor(tensor)
+
+    assert tensor == view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE) != 0
+    assert view.T.to_mtl_tensor(Mtl.TensorUsage.COMPUTE) != tensor
+    assert double.live(b"tensor") == 1 and double.retain_count(tensor) == 2
+    back.fill_double(5)
+    assert view.tolist() == [[5] * 8] * 4 and handle_of(back) == handle_of(view)
+    assert (back.shape, back.get_byte_offset(), mode) == (
+        (4, 8), 32, back.get_buffer().get_storage_mode())
+    del view
+    gc.collect()
+    assert double.live(b"tensor") == 1
+    del back
+    gc.collect()
+    assert double.live(b"tensor") == 0
+
+
+def test_tensor_of_metal_needs_a_copy():
+    view = zeros(Mtl.StorageMode.SHARED, 12).reshape(3, 4)
+
+    with pytest.raises(ValueError, match=r"A copy with strides \(64, 1\) can") as info:
+        view.to_mtl_tensor(Mtl.TensorUsage.MACHINE_LEARNING)
+    assert error_code(info) == Mtl.Error.NEEDS_COPY
+    double.fail_at(1)
+    with pytest.raises(OSError, match="Metal did not create an MTLTensor: internal"):
+        view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
 
 
 # Tensors of other libraries

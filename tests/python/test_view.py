@@ -120,6 +120,15 @@ def test_address():
     assert on_host.get_device_ordinal() == 0
 
 
+def test_memory_of_the_host_is_no_tensor_of_metal():
+    view = View.new_zeros(HOST, FLOAT32, [2])
+
+    with pytest.raises(NotImplementedError, match="Metal"):
+        view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
+    with pytest.raises((NotImplementedError, ValueError), match="Metal|MTLTensor"):
+        View.new_from_mtl_tensor(1)
+
+
 @pytest.mark.any_memory
 def test_operations_share_memory():
     view = iota(2, 3, 4)

@@ -47,6 +47,8 @@ void test_dense () throws GLib.Error {
 	assert_ints (layout.dup_stride_order (), { 1, 0, 2 });
 	assert_layout (new Mtl.StridedLayout.dense_like (layout, Mtl.Order.C), { 2, 3, 4 }, { 12, 4, 1 });
 	assert_layout (layout.to_dense (Mtl.Order.F), { 2, 3, 4 }, { 1, 2, 6 });
+	assert_layout (layout.fit_mtl_tensor (UINT8, COMPUTE), { 2, 3, 4 }, { 4, 8, 1 });
+	assert_layout (layout.fit_mtl_tensor (UINT8, COMPUTE | MACHINE_LEARNING), { 2, 3, 4 }, { 192, 64, 1 });
 	assert_true (layout.is_dense () && layout.is_unique () && !layout.is_empty ());
 	assert_false (layout.is_contiguous (Mtl.Order.C));
 	assert_true (layout.permute ({ 1, 0, 2 }).is_contiguous (Mtl.Order.C));

@@ -347,6 +347,17 @@ void test_order (Mtl.Device device) throws GLib.Error {
 	assert_no_error (failure);
 }
 
+void test_tensor (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
+	var view = matrix (device, mode);
+	var tensor = view.to_mtl_tensor (COMPUTE | RENDER);
+	var other = new Mtl.StridedView.from_mtl_tensor (tensor);
+
+	assert_true (view.to_mtl_tensor (COMPUTE | RENDER) == tensor);
+	assert_place (other, device, mode);
+	assert_view (other, MATRIX);
+	assert_needs_copy ("(16, 1)", () => view.to_mtl_tensor (MACHINE_LEARNING));
+}
+
 int main (string[] args) {
 	Test.init (ref args);
 	add_test ("/vala/metal/default", test_default);
@@ -362,6 +373,7 @@ int main (string[] args) {
 	add_mode_test ("/vala/metal/dlpack-host", test_dlpack_host);
 	add_device_test ("/vala/metal/dlpack-from-host", test_dlpack_from_host);
 	add_device_test ("/vala/metal/bytes-in-place", test_bytes_in_place);
+	add_mode_test ("/vala/metal/tensor", test_tensor);
 	add_device_test ("/vala/metal/order", test_order);
 	return Test.run ();
 }

@@ -614,6 +614,23 @@ void test_defaults () throws GLib.Error {
 	assert_true (Mtl.Device.@get (Mtl.DeviceType.CPU) == Mtl.Device.get_host ());
 }
 
+void test_tensor_of_metal () throws GLib.Error {
+	var view = new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, { 2 });
+
+	try {
+		view.to_mtl_tensor (COMPUTE);
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_true (e.message.contains ("Metal"));
+	}
+	try {
+		new Mtl.StridedView.from_mtl_tensor (null);
+		assert_not_reached ();
+	} catch (Mtl.Error e) {
+		assert_true (e is Mtl.Error.NOT_SUPPORTED || e is Mtl.Error.INVALID_ARGUMENT);
+	}
+}
+
 int main (string[] args) {
 	Test.init (ref args);
 	add_any_memory_test ("/vala/view/buffer", test_buffer);
@@ -628,6 +645,7 @@ int main (string[] args) {
 	add_test ("/vala/view/lane-elements", test_lane_elements);
 	add_any_memory_test ("/vala/view/like", test_like);
 	add_test ("/vala/view/picture", test_picture);
+	add_test ("/vala/view/tensor-of-metal", test_tensor_of_metal);
 	add_test ("/vala/view/elements", test_elements);
 	add_test ("/vala/view/complex", test_complex);
 	add_test ("/vala/view/bad-index", test_bad_index);

@@ -332,7 +332,7 @@ function _toSlice(string) {
 }
 
 const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
-    'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder'];
+    'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder', 'TensorUsage'];
 
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
@@ -1024,6 +1024,7 @@ function _listSignatures() {
         }],
         [Mtl.StridedLayout.prototype, {
             ...layoutMethods,
+            fit_mtl_tensor: ['dtype TensorUsage'],
             get_max_compatible_item_bits: ['uint32 uint64 int32'],
             repack: ['uint32 int32 -', -1, true],
             to_dense: ['Order', Mtl.Order.C],
@@ -1033,6 +1034,7 @@ function _listSignatures() {
             new_empty: ['device dtype int64[]'],
             new_from_bytes: ['bytes dtype int64[] int64[]', null],
             new_from_doubles: ['dtype int64[] double[]'],
+            new_from_mtl_tensor: ['uint64'],
             new_from_variant: ['dtype int64[] -'],
             new_full: ['device dtype int64[] double'],
             new_like: ['-'],
@@ -1073,6 +1075,7 @@ function _listSignatures() {
             to_device_async: ['- StorageMode - -', null, null],
             to_dtype: ['dtype'],
             to_dtype_async: ['dtype - -', null, null],
+            to_mtl_tensor: ['TensorUsage'],
         }],
         [Mtl.TensorFile, {
             open: ['file -', null],
