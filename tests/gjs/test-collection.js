@@ -143,9 +143,10 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 const SHARING = `
     Buffer.new_mapped Buffer.ref_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_mtl_tensor
-    StridedView.as_read_only StridedView.broadcast_to StridedView.flatten
-    StridedView.flatten_mask StridedView.flip StridedView.get_buffer StridedView.narrow StridedView.permute StridedView.ref_bytes
-    StridedView.reinterpret StridedView.reshape StridedView.select StridedView.slice
+    StridedView.as_read_only StridedView.broadcast_to StridedView.export_dlpack
+    StridedView.flatten StridedView.flatten_mask StridedView.flip StridedView.get_buffer
+    StridedView.narrow StridedView.permute StridedView.ref_bytes StridedView.reinterpret
+    StridedView.reshape StridedView.select StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
     StridedView.unsqueeze`.trim().split(/\s+/);
 
