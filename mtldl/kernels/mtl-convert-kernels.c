@@ -32,16 +32,25 @@
 
 /* F (destination, its type, source, its type, expression for x) */
 
-#define FROM_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
+#define FROM_INTEGERS(F, DEST, Dest) \
   F (DEST, Dest, UINT8, guint8, x) \
   F (DEST, Dest, UINT16, guint16, x) \
   F (DEST, Dest, UINT32, guint32, x) \
-  F (DEST, Dest, UINT64, guint64, from_uint64) \
   F (DEST, Dest, INT8, gint8, x) \
   F (DEST, Dest, INT16, gint16, x) \
   F (DEST, Dest, INT32, gint32, x) \
-  F (DEST, Dest, INT64, gint64, from_int64) \
   F (DEST, Dest, BOOL, guint8, x != 0)
+
+#define FROM_LARGE_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
+  F (DEST, Dest, UINT64, guint64, from_uint64) \
+  F (DEST, Dest, INT64, gint64, from_int64)
+
+#ifdef MTL_HAS_LARGE_INTEGERS_TO_FLOAT32
+#define LARGE_TO_FLOAT32(F)
+#else
+#define LARGE_TO_FLOAT32(F) \
+  FROM_LARGE_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x))
+#endif
 
 #define AMONG_INTEGERS(F) \
   F (UINT8, guint8, BOOL, guint8, x != 0) \
@@ -148,8 +157,10 @@
   F (UINT4, guint8, UINT8, guint8, x & 0xf)
 
 #define DIRECT(F) \
-  FROM_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x)) \
-  FROM_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
+  FROM_INTEGERS (F, FLOAT32, float) \
+  LARGE_TO_FLOAT32 (F) \
+  FROM_INTEGERS (F, FLOAT64, double) \
+  FROM_LARGE_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
   AMONG_INTEGERS (F) \
   LOW_BITS (F) \
   TO_BOOL (F) \
@@ -239,7 +250,8 @@ DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 
 /* Real numbers that become complex ones. */
 #define TO_COMPLEX(F, DEST, Dest, from_uint64, from_int64) \
-  FROM_INTEGERS (F, DEST, Dest, from_uint64, from_int64) \
+  FROM_INTEGERS (F, DEST, Dest) \
+  FROM_LARGE_INTEGERS (F, DEST, Dest, from_uint64, from_int64) \
   F (DEST, Dest, FLOAT32, float, x) \
   F (DEST, Dest, FLOAT64, double, x)
 
@@ -442,6 +454,13 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
     LARGE_INTEGERS (IN_RANGE_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
+#ifdef MTL_HAS_LARGE_INTEGERS_TO_FLOAT32
+    [MTL_CONVERT_FLOAT32][MTL_CONVERT_INT64] = mtl_convert_int64_to_float32,
+    [MTL_CONVERT_FLOAT32][MTL_CONVERT_UINT64] = mtl_convert_uint64_to_float32,
+#endif
+#ifdef MTL_HAS_DOUBLE_TO_FLOAT16
+    [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT64] = mtl_convert_float64_to_float16,
+#endif
   },
   .to_complex = {
     { TO_COMPLEX (COMPLEX_ENTRY, FLOAT32, float, x, x) },

@@ -128,7 +128,8 @@ is_integer_or_bool (MtlConvertType type)
 }
 
 /* Conversions without a direct function go through float32, which holds all narrower
- * types. Wider types are rounded to odd first, so that rounding twice does no harm.
+ * types. Wider types are rounded to odd first, so that rounding twice does no harm; integers
+ * that float32 rounds are infinite as float16 anyway.
  * Integers go through others of 8 bits, as they wrap around. */
 static void
 add_numbers (MtlConversion           *self,
@@ -153,7 +154,7 @@ add_numbers (MtlConversion           *self,
     }
   else if (direct == NULL)
     {
-      if (first == NULL)
+      if (first == NULL || (dest == MTL_CONVERT_FLOAT16 && is_integer (source)))
         first = find_direct (kernels, MTL_CONVERT_FLOAT32, source);
       add_step (self, first, numbers, numbers * sizeof (float));
       direct = find_direct (kernels, dest, MTL_CONVERT_FLOAT32);

@@ -87,6 +87,9 @@ fill_table (Table             *self,
 
 /* --- Units */
 
+/* Units of a row for which a call for each row pays off. */
+#define LEAST_NEAR_UNITS 16
+
 /* Rows of units that are equally far apart, four at a time, since compilers do not do
  * that. */
 #define COPY_ROWS(copy) \
@@ -199,6 +202,30 @@ copy_rows (const Rows *rows,
 
   FOR_SIZE (COPY_ROWS)
 }
+
+#if MTL_COPY_WIDTH > 0
+
+/* Every second to fourth unit, for which there is a kernel. */
+static gboolean
+are_near (gssize step,
+          gsize  size)
+{
+  gssize n = step / (gssize) size;
+
+  return size <= 8 && (size & (size - 1)) == 0 && n >= 2 && n <= 4 && n * (gssize) size == step;
+}
+
+static void
+pack_near_units (const Rows *rows,
+                 gsize       size)
+{
+  for (gsize i = 0; i < rows->n_rows; i++)
+    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
+                         rows->source + rows->source_offsets[i], rows->n,
+                         (int) (rows->source_step / (gssize) size), size, FALSE);
+}
+
+#endif
 
 #define GATHER(copy) \
   { \
@@ -401,6 +428,9 @@ may_have_row_program (const MtlCopyPlan *plan,
 {
   gsize size = plan->unit_source_size;
 
+  if (MTL_COPY_PROGRAM_WIDTH == 16 && are_near (plan->axes[0].source_step, size))
+    return FALSE; /* their kernel needs no program */
+
   return size <= 8 && (size & (size - 1)) == 0 && plan->row_axis == 0
          && plan->part[0] * size >= MTL_COPY_PROGRAM_WIDTH
          && n_boxes * mtl_copy_plan_count_box_units (plan) >= LEAST_FOR_ROW_PROGRAM;
@@ -538,6 +568,13 @@ pack_rows (const Workspace *work,
     rows.dest_offsets += first;
   else
     rows.dest += first * row_size;
+#if MTL_COPY_WIDTH > 0
+  if (rows.n >= LEAST_NEAR_UNITS && are_near (rows.source_step, size))
+    {
+      pack_near_units (&rows, size);
+      return;
+    }
+#endif
   copy_rows (&rows, size);
 }
 
