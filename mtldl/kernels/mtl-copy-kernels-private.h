@@ -153,6 +153,7 @@ typedef struct
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
   gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
   gsize cache_size; /* bytes that are mostly still in a cache */
+  gboolean streams_pages_in_turn;
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 
