@@ -43,6 +43,10 @@ void mtl_conversion_init_scaled (MtlConversion  *self,
                                  MtlElementType  source,
                                  const double   *factors);
 
+/* Whether an integer becomes a narrower one, which is its low bytes. */
+gboolean mtl_conversion_truncates (MtlElementType dest,
+                                   MtlElementType source);
+
 /* Rows of whole bytes. Steps are in bytes and may be negative. The rows need no
  * alignment, and must not overlap. */
 void mtl_conversion_run      (guint8              *dest,

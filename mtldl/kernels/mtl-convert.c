@@ -260,6 +260,19 @@ mtl_conversion_init_scaled (MtlConversion  *self,
   init (self, dest, source, factors);
 }
 
+static gboolean
+is_whole_integer (MtlElementType type)
+{
+  return (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_UINT) && type.bits >= 8;
+}
+
+gboolean
+mtl_conversion_truncates (MtlElementType dest,
+                          MtlElementType source)
+{
+  return is_whole_integer (dest) && is_whole_integer (source) && dest.bits < source.bits;
+}
+
 #define DEFINE_MOVE(size) \
   static void \
   move_##size (guint8       *restrict dest, \

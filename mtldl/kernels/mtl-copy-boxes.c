@@ -87,9 +87,6 @@ fill_table (Table             *self,
 
 /* --- Units */
 
-/* Units of a row for which a call for each row pays off. */
-#define LEAST_NEAR_UNITS 16
-
 /* Rows of units that are equally far apart, four at a time, since compilers do not do
  * that. */
 #define COPY_ROWS(copy) \
@@ -205,14 +202,19 @@ copy_rows (const Rows *rows,
 
 #if MTL_COPY_WIDTH > 0
 
-/* Every second to fourth unit, for which there is a kernel. */
+/* Every second to fourth unit, for which there is a kernel. It prefetches what is in
+ * shorter rows for nothing. */
+#define LEAST_NEAR_ROW (2 * MTL_AHEAD)
+
 static gboolean
-are_near (gssize step,
+are_near (gsize  n,
+          gssize step,
           gsize  size)
 {
-  gssize n = step / (gssize) size;
+  gssize distance = step / (gssize) size;
 
-  return size <= 8 && (size & (size - 1)) == 0 && n >= 2 && n <= 4 && n * (gssize) size == step;
+  return size <= 8 && (size & (size - 1)) == 0 && distance >= 2 && distance <= 4
+         && distance * (gssize) size == step && n * (gsize) step >= LEAST_NEAR_ROW;
 }
 
 static void
@@ -428,7 +430,8 @@ may_have_row_program (const MtlCopyPlan *plan,
 {
   gsize size = plan->unit_source_size;
 
-  if (MTL_COPY_PROGRAM_WIDTH == 16 && are_near (plan->axes[0].source_step, size))
+  if (MTL_COPY_PROGRAM_WIDTH == 16 && plan->row_axis == 0
+      && are_near (plan->part[0], plan->axes[0].source_step, size))
     return FALSE; /* their kernel needs no program */
 
   return size <= 8 && (size & (size - 1)) == 0 && plan->row_axis == 0
@@ -569,7 +572,7 @@ pack_rows (const Workspace *work,
   else
     rows.dest += first * row_size;
 #if MTL_COPY_WIDTH > 0
-  if (rows.n >= LEAST_NEAR_UNITS && are_near (rows.source_step, size))
+  if (are_near (rows.n, rows.source_step, size))
     {
       pack_near_units (&rows, size);
       return;
