@@ -85,6 +85,22 @@ find_direct (const MtlConvertKernels *kernels,
   return kernels->direct[dest][source];
 }
 
+static MtlConvertScatteredFunc
+find_scattered (const MtlConvertKernels *kernels,
+                MtlConvertType           dest,
+                MtlConvertType           source,
+                gboolean                 to_complex)
+{
+  if (to_complex && dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
+    return NULL;
+  if (to_complex)
+    return kernels->scattered_to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
+  if ((is_integer (source) || source == MTL_CONVERT_BOOL) && is_integer (dest))
+    dest = get_unsigned (dest);
+
+  return kernels->scattered[dest][source];
+}
+
 static gboolean
 is_same_pattern (MtlConvertType dest,
                  MtlConvertType source)
@@ -219,6 +235,8 @@ init (MtlConversion  *self,
   guint number_size, largest;
 
   self->n_steps = 0;
+  self->scattered = !is_complex && factors == NULL
+                      ? find_scattered (kernels, dest_type, source_type, to_complex) : NULL;
   self->dest_size = MAX (dest.bits / 8, 1);
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
@@ -385,6 +403,12 @@ mtl_conversion_run (guint8        *dest,
   if (self->n_steps == 1 && dest_is_dense && source_is_dense)
     {
       take_step (self, &self->steps[0], dest, source, n);
+      return;
+    }
+
+  if (self->scattered != NULL && dest_is_dense && !source_is_dense)
+    {
+      self->scattered (dest, source, n, source_step);
       return;
     }
 

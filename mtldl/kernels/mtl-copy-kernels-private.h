@@ -52,6 +52,7 @@ typedef struct
   gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
   gconstpointer convert_data;
+  gboolean converts_scattered;
   gsize source_size; /* of an element that is converted, in bytes */
 } MtlCopyJob;
 

@@ -169,6 +169,7 @@ convert (const MtlStrided  *dest,
     {
       request.convert = mtl_conversion_run;
       request.convert_data = &conversion;
+      request.converts_scattered = conversion.scattered != NULL;
     }
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
