@@ -704,7 +704,7 @@ put_box (const Box    *self,
   if (plan->is_dense && plan->job.streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
   else if (plan->is_dense)
-    memcpy (dest, from, self->n_units * unit_size);
+    MTL_KERNEL (copy_bytes) (dest, from, self->n_units * unit_size);
   else if (run == 1)
     scatter_box (self, from, unit_size);
   else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)

@@ -7,8 +7,7 @@
 /* Bytes that are contiguous on both sides. If they fit the caches, this is memcpy().
  * The rest is streamed, which saves reading what is overwritten: 2 units of memory
  * traffic instead of 3. Several pages are streamed in turn, so that more banks of
- * memory work at the same time; but not on AMD's processors, which then take up to five
- * times as long if both sides begin at the same place of a page. */
+ * memory work at the same time. */
 
 #define PAGE 4096
 #define PAGES 8
@@ -35,6 +34,51 @@ stream_pages (guint8       *dest,
 }
 #endif
 
+#if MTL_COPY_WIDTH > 0
+
+/* At least four lines. All stores but those to both ends are of whole vectors, and the ends
+ * are loaded first, since the stores before may reach them. */
+static void
+copy_by_vectors (guint8       *dest,
+                 const guint8 *source,
+                 gsize         n)
+{
+  const gsize step = 2 * MTL_LINE, head = mtl_bytes_to_line (dest);
+  guint8 first[MTL_LINE], last[2 * MTL_LINE];
+  gsize i = head;
+
+  memcpy (first, source, sizeof first);
+  memcpy (last, source + n - sizeof last, sizeof last);
+  memcpy (dest, first, sizeof first);
+  for (; i + step <= n; i += step)
+    {
+      mtl_copy_line (dest + i, source + i);
+      mtl_copy_line (dest + i + MTL_LINE, source + i + MTL_LINE);
+    }
+  memcpy (dest + n - sizeof last, last, sizeof last);
+}
+
+#endif
+
+/* Fewer bytes are copied by memcpy() without the instruction for strings. */
+#define LEAST_BY_VECTORS 2048
+
+void
+MTL_KERNEL (copy_bytes) (guint8       *dest,
+                         const guint8 *source,
+                         gsize         n)
+{
+#if MTL_COPY_WIDTH > 0
+  if (n >= LEAST_BY_VECTORS && mtl_copy_machine_get ()->avoids_strings)
+    {
+      copy_by_vectors (dest, source, n);
+      return;
+    }
+#endif
+
+  memcpy (dest, source, n);
+}
+
 void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
 
 void
@@ -57,5 +101,5 @@ MTL_KERNEL (contiguous) (const MtlCopyJob *job)
     }
 #endif
 
-  memcpy (dest, source, n);
+  MTL_KERNEL (copy_bytes) (dest, source, n);
 }

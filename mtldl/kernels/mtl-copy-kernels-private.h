@@ -155,6 +155,7 @@ typedef struct
   gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
   gsize cache_size; /* bytes that are mostly still in a cache */
   gboolean streams_pages_in_turn;
+  gboolean avoids_strings; /* the instruction for them, by which memcpy() copies long runs */
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 
