@@ -118,10 +118,116 @@ mtl_convert_float16_to_float32 (guint8       *restrict dest,
     }
 }
 
+#if defined(__F16C__)
+#define MTL_HAS_DOUBLE_TO_FLOAT16
+
+/* 4 doubles to float32 of which the last bit is set if others were lost, so that
+ * rounding twice does no harm. */
+static inline G_ALWAYS_INLINE __m128
+mtl_cut_4_doubles_to_odd (const guint8 *source)
+{
+  const __m256i lost = _mm256_set1_epi64x (0x1fffffff), last = _mm256_set1_epi64x (0x20000000);
+  __m256i x = _mm256_loadu_si256 ((gconstpointer) source);
+  __m256i is_exact = _mm256_cmpeq_epi64 (_mm256_and_si256 (x, lost), _mm256_setzero_si256 ());
+
+  x = _mm256_or_si256 (_mm256_andnot_si256 (lost, x), _mm256_andnot_si256 (is_exact, last));
+  return _mm256_cvtpd_ps (_mm256_castsi256_pd (x));
+}
+
+/* Numbers that float32 has no room for are infinite or 0 in float16 as well. */
+static void
+mtl_convert_float64_to_float16 (guint8       *restrict dest,
+                                const guint8 *restrict source,
+                                gsize                  n)
+{
+  guint8 few[64] = { 0 };
+  gsize i = 0;
+
+  for (; i + 8 <= n; i += 8)
+    {
+      __m256 x = _mm256_set_m128 (mtl_cut_4_doubles_to_odd (source + 8 * i + 32),
+                                  mtl_cut_4_doubles_to_odd (source + 8 * i));
+
+      _mm_storeu_si128 ((gpointer) (dest + 2 * i), _mm256_cvtps_ph (x, 0));
+    }
+  for (; i < n; i += 4)
+    {
+      gsize n_left = MIN (n - i, 4);
+      __m128i halves;
+
+      memcpy (few, source + 8 * i, 8 * n_left);
+      halves = _mm_cvtps_ph (mtl_cut_4_doubles_to_odd (few), 0);
+      memcpy (dest + 2 * i, &halves, 2 * n_left);
+    }
+}
+#endif
+
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+#define MTL_HAS_LARGE_INTEGERS_TO_FLOAT32
+
+/* Integers that are near 0 are the last bits of a double, and rounded once. Others are
+ * few, and converted one by one. */
+#define DEFINE_FROM_LARGE(name, first, magic) \
+  static void \
+  name (guint8       *restrict dest, \
+        const guint8 *restrict source, \
+        gsize                  n) \
+  { \
+    const __m256i far = _mm256_set1_epi64x (-((gint64) 1 << 52)); \
+    const __m256i least = _mm256_set1_epi64x (first); \
+    const __m256d sum = _mm256_set1_pd (magic); \
+    gsize i = 0; \
+\
+    for (; i + 8 <= n; i += 8) \
+      { \
+        __m256i a = _mm256_loadu_si256 ((gconstpointer) (source + 8 * i)); \
+        __m256i b = _mm256_loadu_si256 ((gconstpointer) (source + 8 * i + 32)); \
+        __m256d low, high; \
+\
+        if (!_mm256_testz_si256 (_mm256_or_si256 (_mm256_sub_epi64 (a, least), \
+                                                  _mm256_sub_epi64 (b, least)), far)) \
+          { \
+            name##_by_one (dest + 4 * i, source + 8 * i, 8); \
+            continue; \
+          } \
+\
+        a = _mm256_add_epi64 (a, _mm256_castpd_si256 (sum)); \
+        b = _mm256_add_epi64 (b, _mm256_castpd_si256 (sum)); \
+        low = _mm256_sub_pd (_mm256_castsi256_pd (a), sum); \
+        high = _mm256_sub_pd (_mm256_castsi256_pd (b), sum); \
+        _mm_storeu_ps ((gpointer) (dest + 4 * i), _mm256_cvtpd_ps (low)); \
+        _mm_storeu_ps ((gpointer) (dest + 4 * i + 16), _mm256_cvtpd_ps (high)); \
+      } \
+    name##_by_one (dest + 4 * i, source + 8 * i, n - i); \
+  }
+
+#define DEFINE_FROM_LARGE_BY_ONE(name, Integer) \
+  static void \
+  name##_by_one (guint8       *dest, \
+                 const guint8 *source, \
+                 gsize         n) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Integer x; \
+        float result; \
+\
+        memcpy (&x, source + 8 * i, sizeof x); \
+        result = x; \
+        memcpy (dest + 4 * i, &result, sizeof result); \
+      } \
+  }
+
+DEFINE_FROM_LARGE_BY_ONE (mtl_convert_int64_to_float32, gint64)
+DEFINE_FROM_LARGE_BY_ONE (mtl_convert_uint64_to_float32, guint64)
+DEFINE_FROM_LARGE (mtl_convert_int64_to_float32, -((gint64) 1 << 51), 0x1.8p52)
+DEFINE_FROM_LARGE (mtl_convert_uint64_to_float32, 0, 0x1p52)
+#endif
+
 /* 16 numbers to the nearest int32, and NaN to 0. The x86 instructions return the lowest
  * int32 for everything that does not fit. */
 static inline G_ALWAYS_INLINE void
-mtl_cut_floats (gint32       *dest,
+mtl_cut_floats (guint8       *dest,
                 const guint8 *source)
 {
 #if defined(__AVX512F__)
@@ -133,7 +239,7 @@ mtl_cut_floats (gint32       *dest,
       __m512i cut = _mm512_maskz_cvttps_epi32 (numbers, x);
 
       cut = _mm512_mask_mov_epi32 (cut, above, _mm512_set1_epi32 (G_MAXINT32));
-      _mm512_storeu_si512 (dest + i, cut);
+      _mm512_storeu_si512 (dest + 4 * i, cut);
     }
 #elif defined(__AVX2__)
   for (gsize i = 0; i < 16; i += 8)
@@ -144,7 +250,7 @@ mtl_cut_floats (gint32       *dest,
       __m256i cut = _mm256_xor_si256 (_mm256_cvttps_epi32 (x), _mm256_castps_si256 (above));
 
       cut = _mm256_and_si256 (cut, _mm256_castps_si256 (numbers));
-      _mm256_storeu_si256 ((gpointer) (dest + i), cut);
+      _mm256_storeu_si256 ((gpointer) (dest + 4 * i), cut);
     }
 #elif defined(__SSE2__)
   for (gsize i = 0; i < 16; i += 4)
@@ -155,18 +261,24 @@ mtl_cut_floats (gint32       *dest,
       __m128i cut = _mm_xor_si128 (_mm_cvttps_epi32 (x), _mm_castps_si128 (above));
 
       cut = _mm_and_si128 (cut, _mm_castps_si128 (numbers));
-      _mm_storeu_si128 ((gpointer) (dest + i), cut);
+      _mm_storeu_si128 ((gpointer) (dest + 4 * i), cut);
     }
 #elif defined(MTL_HAS_NEON)
   for (gsize i = 0; i < 16; i += 4)
-    vst1q_s32 (dest + i, vcvtq_s32_f32 (vreinterpretq_f32_u8 (vld1q_u8 (source + 4 * i))));
+    {
+      int32x4_t cut = vcvtq_s32_f32 (vreinterpretq_f32_u8 (vld1q_u8 (source + 4 * i)));
+
+      vst1q_u8 (dest + 4 * i, vreinterpretq_u8_s32 (cut));
+    }
 #else
   for (gsize i = 0; i < 16; i++)
     {
       float x;
+      gint32 cut;
 
       memcpy (&x, source + 4 * i, sizeof x);
-      dest[i] = float_to_int32 (x, 0x1.fffffep30f);
+      cut = float_to_int32 (x, 0x1.fffffep30f);
+      memcpy (dest + 4 * i, &cut, sizeof cut);
     }
 #endif
 }
@@ -192,7 +304,7 @@ mtl_cut_2_doubles (const guint8 *source)
 #endif
 
 static inline G_ALWAYS_INLINE void
-mtl_cut_doubles (gint32       *dest,
+mtl_cut_doubles (guint8       *dest,
                  const guint8 *source)
 {
   /* Stores are as wide as the loads that follow them. */
@@ -202,7 +314,7 @@ mtl_cut_doubles (gint32       *dest,
       __m512i low = _mm512_castsi256_si512 (mtl_cut_8_doubles (source + 8 * i));
       __m256i high = mtl_cut_8_doubles (source + 8 * i + 64);
 
-      _mm512_storeu_si512 (dest + i, _mm512_inserti64x4 (low, high, 1));
+      _mm512_storeu_si512 (dest + 4 * i, _mm512_inserti64x4 (low, high, 1));
     }
 #elif defined(__AVX2__)
   for (gsize i = 0; i < 16; i += 4)
@@ -212,7 +324,7 @@ mtl_cut_doubles (gint32       *dest,
       __m256d limited = _mm256_min_pd (x, _mm256_set1_pd (G_MAXINT32));
       __m128i cut = _mm256_cvttpd_epi32 (_mm256_and_pd (limited, numbers));
 
-      _mm_storeu_si128 ((gpointer) (dest + i), cut);
+      _mm_storeu_si128 ((gpointer) (dest + 4 * i), cut);
     }
 #elif defined(__SSE2__)
   for (gsize i = 0; i < 16; i += 4)
@@ -220,22 +332,24 @@ mtl_cut_doubles (gint32       *dest,
       __m128i low = mtl_cut_2_doubles (source + 8 * i);
       __m128i high = mtl_cut_2_doubles (source + 8 * i + 16);
 
-      _mm_storeu_si128 ((gpointer) (dest + i), _mm_unpacklo_epi64 (low, high));
+      _mm_storeu_si128 ((gpointer) (dest + 4 * i), _mm_unpacklo_epi64 (low, high));
     }
 #elif defined(MTL_HAS_NEON)
   for (gsize i = 0; i < 16; i += 2)
     {
       float64x2_t x = vreinterpretq_f64_u8 (vld1q_u8 (source + 8 * i));
 
-      vst1_s32 (dest + i, vqmovn_s64 (vcvtq_s64_f64 (x)));
+      vst1_u8 (dest + 4 * i, vreinterpret_u8_s32 (vqmovn_s64 (vcvtq_s64_f64 (x))));
     }
 #else
   for (gsize i = 0; i < 16; i++)
     {
       double x;
+      gint32 cut;
 
       memcpy (&x, source + 8 * i, sizeof x);
-      dest[i] = double_to_int32 (x, 0x1.fffffffcp30);
+      cut = double_to_int32 (x, 0x1.fffffffcp30);
+      memcpy (dest + 4 * i, &cut, sizeof cut);
     }
 #endif
 }
@@ -355,13 +469,6 @@ DEFINE_SATURATE (guint16, 0, 0xffff)
 
 #endif
 
-static inline G_ALWAYS_INLINE void
-mtl_saturate_gint32 (guint8       *dest,
-                     const gint32 *source)
-{
-  memcpy (dest, source, 16 * sizeof (gint32));
-}
-
 /* Cuts 16 floats to int32 first. */
 #define DEFINE_NARROW(Source, Dest) \
   static inline G_ALWAYS_INLINE void \
@@ -370,7 +477,7 @@ mtl_saturate_gint32 (guint8       *dest,
   { \
     gint32 cut[16]; \
 \
-    mtl_cut_##Source##s (cut, source); \
+    mtl_cut_##Source##s ((guint8 *) cut, source); \
     mtl_saturate_##Dest (dest, cut); \
   }
 
@@ -461,12 +568,13 @@ DEFINE_NARROW (float, gint16)
 
 #endif
 
-DEFINE_NARROW (float, gint32)
 DEFINE_NARROW (double, guint8)
 DEFINE_NARROW (double, guint16)
 DEFINE_NARROW (double, gint8)
 DEFINE_NARROW (double, gint16)
-DEFINE_NARROW (double, gint32)
+
+#define mtl_narrow_16_floats_to_gint32(dest, source) mtl_cut_floats (dest, source)
+#define mtl_narrow_16_doubles_to_gint32(dest, source) mtl_cut_doubles (dest, source)
 
 /* For uint32, NaN becomes 0 first. Values that are too large become the largest one. */
 #if defined(__AVX512F__)
@@ -489,6 +597,50 @@ mtl_narrow_16_doubles_to_guint32 (guint8       *dest,
       __m512d x = _mm512_max_pd (_mm512_loadu_pd (source + 8 * i), _mm512_setzero_pd ());
 
       _mm256_storeu_si256 ((gpointer) (dest + 4 * i), _mm512_cvttpd_epu32 (x));
+    }
+}
+
+#elif defined(__AVX2__)
+
+/* The upper half of the range less its beginning, which is then the highest bit. */
+static inline G_ALWAYS_INLINE void
+mtl_narrow_16_floats_to_guint32 (guint8       *dest,
+                                 const guint8 *source)
+{
+  const __m256 half = _mm256_set1_ps (0x1p31f);
+
+  for (gsize i = 0; i < 16; i += 8)
+    {
+      __m256 x = _mm256_loadu_ps ((gconstpointer) (source + 4 * i));
+      __m256 is_upper, is_above;
+      __m256i cut, bit;
+
+      x = _mm256_max_ps (x, _mm256_setzero_ps ());
+      is_upper = _mm256_cmp_ps (x, half, _CMP_GE_OQ);
+      is_above = _mm256_cmp_ps (x, _mm256_set1_ps (0x1p32f), _CMP_GE_OQ);
+      cut = _mm256_cvttps_epi32 (_mm256_sub_ps (x, _mm256_and_ps (is_upper, half)));
+      bit = _mm256_slli_epi32 (_mm256_castps_si256 (is_upper), 31);
+      cut = _mm256_or_si256 (_mm256_xor_si256 (cut, bit), _mm256_castps_si256 (is_above));
+      _mm256_storeu_si256 ((gpointer) (dest + 4 * i), cut);
+    }
+}
+
+/* The last bits of a sum without a fraction. */
+static inline G_ALWAYS_INLINE void
+mtl_narrow_16_doubles_to_guint32 (guint8       *dest,
+                                  const guint8 *source)
+{
+  for (gsize i = 0; i < 16; i += 4)
+    {
+      __m256d x = _mm256_loadu_pd ((gconstpointer) (source + 8 * i));
+      __m256 bits;
+      __m128 cut;
+
+      x = _mm256_min_pd (_mm256_max_pd (x, _mm256_setzero_pd ()), _mm256_set1_pd (G_MAXUINT32));
+      x = _mm256_round_pd (x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+      bits = _mm256_castpd_ps (_mm256_add_pd (x, _mm256_set1_pd (0x1p52)));
+      cut = _mm_shuffle_ps (_mm256_castps256_ps128 (bits), _mm256_extractf128_ps (bits, 1), 0x88);
+      _mm_storeu_ps ((gpointer) (dest + 4 * i), cut);
     }
 }
 

@@ -46,6 +46,12 @@ typedef void                    (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 
+/* The same of numbers that are so many bytes apart. */
+typedef void                    (* MtlConvertScatteredFunc) (guint8       *dest,
+                                          const guint8 *source,
+                                          gsize         n,
+                                          gssize        source_step);
+
 /* The same, of numbers that are multiplied by the first factor, and have the second
  * added to them. */
 typedef void (* MtlScaleFunc) (guint8       *dest,
@@ -60,6 +66,10 @@ typedef struct
 {
   /* By destination and source; NULL if it takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
+
+  /* Of those that are so simple that they take no longer than a load and a store. */
+  MtlConvertScatteredFunc scattered[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
+  MtlConvertScatteredFunc scattered_to_complex[2][MTL_CONVERT_N_TYPES];
 
   /* The same of complex numbers, by the type of their parts, from real ones. */
   MtlConvertFunc to_complex[2][MTL_CONVERT_N_TYPES]; /* of float32, of float64 */

@@ -32,16 +32,25 @@
 
 /* F (destination, its type, source, its type, expression for x) */
 
-#define FROM_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
+#define FROM_INTEGERS(F, DEST, Dest) \
   F (DEST, Dest, UINT8, guint8, x) \
   F (DEST, Dest, UINT16, guint16, x) \
   F (DEST, Dest, UINT32, guint32, x) \
-  F (DEST, Dest, UINT64, guint64, from_uint64) \
   F (DEST, Dest, INT8, gint8, x) \
   F (DEST, Dest, INT16, gint16, x) \
   F (DEST, Dest, INT32, gint32, x) \
-  F (DEST, Dest, INT64, gint64, from_int64) \
   F (DEST, Dest, BOOL, guint8, x != 0)
+
+#define FROM_LARGE_INTEGERS(F, DEST, Dest, from_uint64, from_int64) \
+  F (DEST, Dest, UINT64, guint64, from_uint64) \
+  F (DEST, Dest, INT64, gint64, from_int64)
+
+#ifdef MTL_HAS_LARGE_INTEGERS_TO_FLOAT32
+#define LARGE_TO_FLOAT32(F)
+#else
+#define LARGE_TO_FLOAT32(F) \
+  FROM_LARGE_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x))
+#endif
 
 #define AMONG_INTEGERS(F) \
   F (UINT8, guint8, BOOL, guint8, x != 0) \
@@ -148,8 +157,10 @@
   F (UINT4, guint8, UINT8, guint8, x & 0xf)
 
 #define DIRECT(F) \
-  FROM_INTEGERS (F, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x)) \
-  FROM_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
+  FROM_INTEGERS (F, FLOAT32, float) \
+  LARGE_TO_FLOAT32 (F) \
+  FROM_INTEGERS (F, FLOAT64, double) \
+  FROM_LARGE_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
   AMONG_INTEGERS (F) \
   LOW_BITS (F) \
   TO_BOOL (F) \
@@ -239,7 +250,8 @@ DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 
 /* Real numbers that become complex ones. */
 #define TO_COMPLEX(F, DEST, Dest, from_uint64, from_int64) \
-  FROM_INTEGERS (F, DEST, Dest, from_uint64, from_int64) \
+  FROM_INTEGERS (F, DEST, Dest) \
+  FROM_LARGE_INTEGERS (F, DEST, Dest, from_uint64, from_int64) \
   F (DEST, Dest, FLOAT32, float, x) \
   F (DEST, Dest, FLOAT64, double, x)
 
@@ -268,6 +280,80 @@ DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 
 TO_COMPLEX (DEFINE_COMPLEX, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x))
 TO_COMPLEX (DEFINE_COMPLEX, FLOAT64, double, uint64_to_double (x), int64_to_double (x))
+
+/* What is not contiguous in the source, if gathering it first would take longer than
+ * converting it one by one. Narrower integers are copied. */
+#define WIDER_INTEGERS(F) \
+  F (UINT16, guint16, BOOL, guint8, x != 0) \
+  F (UINT16, guint16, UINT8, guint8, x) \
+  F (UINT16, guint16, INT8, gint8, x) \
+  F (UINT32, guint32, BOOL, guint8, x != 0) \
+  F (UINT32, guint32, UINT8, guint8, x) \
+  F (UINT32, guint32, UINT16, guint16, x) \
+  F (UINT32, guint32, INT8, gint8, x) \
+  F (UINT32, guint32, INT16, gint16, x) \
+  F (UINT64, guint64, BOOL, guint8, x != 0) \
+  F (UINT64, guint64, UINT8, guint8, x) \
+  F (UINT64, guint64, UINT16, guint16, x) \
+  F (UINT64, guint64, UINT32, guint32, x) \
+  F (UINT64, guint64, INT8, gint8, x) \
+  F (UINT64, guint64, INT16, gint16, x) \
+  F (UINT64, guint64, INT32, gint32, x)
+
+#define SCATTERED(F) \
+  FROM_INTEGERS (F, FLOAT32, float) \
+  FROM_INTEGERS (F, FLOAT64, double) \
+  FROM_LARGE_INTEGERS (F, FLOAT32, float, x, x) \
+  FROM_LARGE_INTEGERS (F, FLOAT64, double, x, x) \
+  WIDER_INTEGERS (F) \
+  F (FLOAT64, double, FLOAT32, float, x) \
+  F (FLOAT32, float, FLOAT64, double, x)
+
+#define DEFINE_SCATTERED(DEST, Dest, SOURCE, Source, expression) \
+  static void \
+  scattered_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                                  const guint8 *restrict source, \
+                                  gsize                  n, \
+                                  gssize                 source_step) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Source x; \
+        Dest result; \
+\
+        memcpy (&x, source + (gssize) i * source_step, sizeof x); \
+        result = (Dest) (expression); \
+        memcpy (dest + i * sizeof result, &result, sizeof result); \
+      } \
+  }
+
+#define DEFINE_SCATTERED_COMPLEX(DEST, Dest, SOURCE, Source, expression) \
+  static void \
+  scattered_##SOURCE##_to_complex_##DEST (guint8       *restrict dest, \
+                                          const guint8 *restrict source, \
+                                          gsize                  n, \
+                                          gssize                 source_step) \
+  { \
+    for (gsize i = 0; i < n; i++) \
+      { \
+        Source x; \
+        Dest result[2] = { 0, 0 }; \
+\
+        memcpy (&x, source + (gssize) i * source_step, sizeof x); \
+        result[0] = (Dest) (expression); \
+        memcpy (dest + i * sizeof result, result, sizeof result); \
+      } \
+  }
+
+#define SCATTERED_COMPLEX_ENTRY(DEST, Dest, SOURCE, Source, expression) \
+  [MTL_CONVERT_##SOURCE] = scattered_##SOURCE##_to_complex_##DEST,
+
+#define SCATTERED_ENTRY(DEST, Dest, SOURCE, Source, expression) \
+  [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = scattered_##SOURCE##_to_##DEST,
+
+SCATTERED (DEFINE_SCATTERED)
+TO_COMPLEX (DEFINE_SCATTERED_COMPLEX, FLOAT32, float, x, x)
+TO_COMPLEX (DEFINE_SCATTERED_COMPLEX, FLOAT64, double, x, x)
 
 #define DEFINE_APPEND_ZERO(Number) \
   static void \
@@ -442,6 +528,18 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
     LARGE_INTEGERS (IN_RANGE_ENTRY)
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT32] = mtl_convert_float32_to_float16,
     [MTL_CONVERT_FLOAT32][MTL_CONVERT_FLOAT16] = mtl_convert_float16_to_float32,
+#ifdef MTL_HAS_LARGE_INTEGERS_TO_FLOAT32
+    [MTL_CONVERT_FLOAT32][MTL_CONVERT_INT64] = mtl_convert_int64_to_float32,
+    [MTL_CONVERT_FLOAT32][MTL_CONVERT_UINT64] = mtl_convert_uint64_to_float32,
+#endif
+#ifdef MTL_HAS_DOUBLE_TO_FLOAT16
+    [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT64] = mtl_convert_float64_to_float16,
+#endif
+  },
+  .scattered = { SCATTERED (SCATTERED_ENTRY) },
+  .scattered_to_complex = {
+    { TO_COMPLEX (SCATTERED_COMPLEX_ENTRY, FLOAT32, float, x, x) },
+    { TO_COMPLEX (SCATTERED_COMPLEX_ENTRY, FLOAT64, double, x, x) },
   },
   .to_complex = {
     { TO_COMPLEX (COMPLEX_ENTRY, FLOAT32, float, x, x) },

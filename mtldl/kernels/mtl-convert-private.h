@@ -22,6 +22,7 @@ typedef struct
 {
   MtlConversionStep steps[6]; /* in order */
   double factors[2];          /* of steps that scale */
+  MtlConvertScatteredFunc scattered; /* instead of the steps, or NULL */
   guint8 n_steps;             /* 0 if bytes are copied */
   guint8 source_size;         /* bytes read of an element, such as its real part */
   guint8 dest_size;
@@ -42,6 +43,10 @@ void mtl_conversion_init_scaled (MtlConversion  *self,
                                  MtlElementType  dest,
                                  MtlElementType  source,
                                  const double   *factors);
+
+/* Whether an integer becomes a narrower one, which is its low bytes. */
+gboolean mtl_conversion_truncates (MtlElementType dest,
+                                   MtlElementType source);
 
 /* Rows of whole bytes. Steps are in bytes and may be negative. The rows need no
  * alignment, and must not overlap. */

@@ -85,6 +85,22 @@ find_direct (const MtlConvertKernels *kernels,
   return kernels->direct[dest][source];
 }
 
+static MtlConvertScatteredFunc
+find_scattered (const MtlConvertKernels *kernels,
+                MtlConvertType           dest,
+                MtlConvertType           source,
+                gboolean                 to_complex)
+{
+  if (to_complex && dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
+    return NULL;
+  if (to_complex)
+    return kernels->scattered_to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
+  if ((is_integer (source) || source == MTL_CONVERT_BOOL) && is_integer (dest))
+    dest = get_unsigned (dest);
+
+  return kernels->scattered[dest][source];
+}
+
 static gboolean
 is_same_pattern (MtlConvertType dest,
                  MtlConvertType source)
@@ -128,7 +144,8 @@ is_integer_or_bool (MtlConvertType type)
 }
 
 /* Conversions without a direct function go through float32, which holds all narrower
- * types. Wider types are rounded to odd first, so that rounding twice does no harm.
+ * types. Wider types are rounded to odd first, so that rounding twice does no harm; integers
+ * that float32 rounds are infinite as float16 anyway.
  * Integers go through others of 8 bits, as they wrap around. */
 static void
 add_numbers (MtlConversion           *self,
@@ -153,7 +170,7 @@ add_numbers (MtlConversion           *self,
     }
   else if (direct == NULL)
     {
-      if (first == NULL)
+      if (first == NULL || (dest == MTL_CONVERT_FLOAT16 && is_integer (source)))
         first = find_direct (kernels, MTL_CONVERT_FLOAT32, source);
       add_step (self, first, numbers, numbers * sizeof (float));
       direct = find_direct (kernels, dest, MTL_CONVERT_FLOAT32);
@@ -218,6 +235,8 @@ init (MtlConversion  *self,
   guint number_size, largest;
 
   self->n_steps = 0;
+  self->scattered = !is_complex && factors == NULL
+                      ? find_scattered (kernels, dest_type, source_type, to_complex) : NULL;
   self->dest_size = MAX (dest.bits / 8, 1);
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
@@ -257,6 +276,19 @@ mtl_conversion_init_scaled (MtlConversion  *self,
                             const double   *factors)
 {
   init (self, dest, source, factors);
+}
+
+static gboolean
+is_whole_integer (MtlElementType type)
+{
+  return (type.code == MTL_TYPE_CODE_INT || type.code == MTL_TYPE_CODE_UINT) && type.bits >= 8;
+}
+
+gboolean
+mtl_conversion_truncates (MtlElementType dest,
+                          MtlElementType source)
+{
+  return is_whole_integer (dest) && is_whole_integer (source) && dest.bits < source.bits;
 }
 
 #define DEFINE_MOVE(size) \
@@ -371,6 +403,12 @@ mtl_conversion_run (guint8        *dest,
   if (self->n_steps == 1 && dest_is_dense && source_is_dense)
     {
       take_step (self, &self->steps[0], dest, source, n);
+      return;
+    }
+
+  if (self->scattered != NULL && dest_is_dense && !source_is_dense)
+    {
+      self->scattered (dest, source, n, source_step);
       return;
     }
 

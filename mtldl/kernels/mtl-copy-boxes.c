@@ -200,6 +200,35 @@ copy_rows (const Rows *rows,
   FOR_SIZE (COPY_ROWS)
 }
 
+#if MTL_COPY_WIDTH > 0
+
+/* Every second to fourth unit, for which there is a kernel. It prefetches what is in
+ * shorter rows for nothing. */
+#define LEAST_NEAR_ROW (2 * MTL_AHEAD)
+
+static gboolean
+are_near (gsize  n,
+          gssize step,
+          gsize  size)
+{
+  gssize distance = step / (gssize) size;
+
+  return size <= 8 && (size & (size - 1)) == 0 && distance >= 2 && distance <= 4
+         && distance * (gssize) size == step && n * (gsize) step >= LEAST_NEAR_ROW;
+}
+
+static void
+pack_near_units (const Rows *rows,
+                 gsize       size)
+{
+  for (gsize i = 0; i < rows->n_rows; i++)
+    MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
+                         rows->source + rows->source_offsets[i], rows->n,
+                         (int) (rows->source_step / (gssize) size), size, FALSE);
+}
+
+#endif
+
 #define GATHER(copy) \
   { \
     for (gsize i = 0; i < n; i++) \
@@ -401,6 +430,10 @@ may_have_row_program (const MtlCopyPlan *plan,
 {
   gsize size = plan->unit_source_size;
 
+  if (MTL_COPY_PROGRAM_WIDTH == 16 && plan->row_axis == 0
+      && are_near (plan->part[0], plan->axes[0].source_step, size))
+    return FALSE; /* their kernel needs no program */
+
   return size <= 8 && (size & (size - 1)) == 0 && plan->row_axis == 0
          && plan->part[0] * size >= MTL_COPY_PROGRAM_WIDTH
          && n_boxes * mtl_copy_plan_count_box_units (plan) >= LEAST_FOR_ROW_PROGRAM;
@@ -538,6 +571,13 @@ pack_rows (const Workspace *work,
     rows.dest_offsets += first;
   else
     rows.dest += first * row_size;
+#if MTL_COPY_WIDTH > 0
+  if (are_near (rows.n, rows.source_step, size))
+    {
+      pack_near_units (&rows, size);
+      return;
+    }
+#endif
   copy_rows (&rows, size);
 }
 
@@ -664,7 +704,7 @@ put_box (const Box    *self,
   if (plan->is_dense && plan->job.streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
   else if (plan->is_dense)
-    memcpy (dest, from, self->n_units * unit_size);
+    MTL_KERNEL (copy_bytes) (dest, from, self->n_units * unit_size);
   else if (run == 1)
     scatter_box (self, from, unit_size);
   else if (plan->job.streams && run * unit_size >= MTL_COPY_STREAMED_RUN)

@@ -34,6 +34,51 @@ stream_pages (guint8       *dest,
 }
 #endif
 
+#if MTL_COPY_WIDTH > 0
+
+/* At least four lines. All stores but those to both ends are of whole vectors, and the ends
+ * are loaded first, since the stores before may reach them. */
+static void
+copy_by_vectors (guint8       *dest,
+                 const guint8 *source,
+                 gsize         n)
+{
+  const gsize step = 2 * MTL_LINE, head = mtl_bytes_to_line (dest);
+  guint8 first[MTL_LINE], last[2 * MTL_LINE];
+  gsize i = head;
+
+  memcpy (first, source, sizeof first);
+  memcpy (last, source + n - sizeof last, sizeof last);
+  memcpy (dest, first, sizeof first);
+  for (; i + step <= n; i += step)
+    {
+      mtl_copy_line (dest + i, source + i);
+      mtl_copy_line (dest + i + MTL_LINE, source + i + MTL_LINE);
+    }
+  memcpy (dest + n - sizeof last, last, sizeof last);
+}
+
+#endif
+
+/* Fewer bytes are copied by memcpy() without the instruction for strings. */
+#define LEAST_BY_VECTORS 2048
+
+void
+MTL_KERNEL (copy_bytes) (guint8       *dest,
+                         const guint8 *source,
+                         gsize         n)
+{
+#if MTL_COPY_WIDTH > 0
+  if (n >= LEAST_BY_VECTORS && mtl_copy_machine_get ()->avoids_strings)
+    {
+      copy_by_vectors (dest, source, n);
+      return;
+    }
+#endif
+
+  memcpy (dest, source, n);
+}
+
 void MTL_KERNEL (contiguous) (const MtlCopyJob *job);
 
 void
@@ -46,15 +91,15 @@ MTL_KERNEL (contiguous) (const MtlCopyJob *job)
 #if MTL_COPY_WIDTH > 0
   if (job->streams && n >= PAGES * PAGE)
     {
-      gsize head = mtl_bytes_to_line (dest);
-      gsize done;
+      gsize head = mtl_bytes_to_line (dest), done = head;
 
       memcpy (dest, source, head);
-      done = head + stream_pages (dest + head, source + head, n - head);
+      if (mtl_copy_machine_get ()->streams_pages_in_turn)
+        done += stream_pages (dest + head, source + head, n - head);
       mtl_stream_row (dest + done, source + done, n - done);
       return;
     }
 #endif
 
-  memcpy (dest, source, n);
+  MTL_KERNEL (copy_bytes) (dest, source, n);
 }

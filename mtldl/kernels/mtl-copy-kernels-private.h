@@ -52,6 +52,7 @@ typedef struct
   gboolean streams; /* bypasses the caches */
   MtlCopyConvert convert;
   gconstpointer convert_data;
+  gboolean converts_scattered;
   gsize source_size; /* of an element that is converted, in bytes */
 } MtlCopyJob;
 
@@ -153,6 +154,8 @@ typedef struct
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
   gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
   gsize cache_size; /* bytes that are mostly still in a cache */
+  gboolean streams_pages_in_turn;
+  gboolean avoids_strings; /* the instruction for them, by which memcpy() copies long runs */
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 

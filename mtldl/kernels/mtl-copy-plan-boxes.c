@@ -154,13 +154,32 @@ is_one_pass_better (const MtlCopyPlan *self)
          && job >= LEAST_DIRECT_JOB && are_far_apart (self) && is_source_in_order (self);
 }
 
+/* Rows of so many elements are converted one by one where they are, if that gains nothing
+ * from vectors: large elements, far ones, and what comes from beyond a core's cache. */
+#define LEAST_SCATTERED 32
+#define LEAST_SCATTERED_BYTES (512 * 1024)
+
+static gboolean
+is_scattered_better (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
+
+  return self->job.converts_scattered && last->dest_step == (gssize) self->job.item_size
+         && step != size && step > 0 && last->extent >= LEAST_SCATTERED
+         && (size == 8 || step > 4 * size
+             || last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
+             || self->n_bytes >= LEAST_SCATTERED_BYTES)
+         && is_source_in_order (self);
+}
+
 static gboolean
 is_for_boxes (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size, source_size = self->job.source_size;
 
-  if (self->job.convert == NULL && is_one_pass_better (self))
+  if (self->job.convert == NULL ? is_one_pass_better (self) : is_scattered_better (self))
     return FALSE;
   if (MAX (size, source_size) > 256
       || (self->job.convert == NULL && self->n_bytes < LEAST_ELEMENTS * size))

@@ -351,8 +351,10 @@ choose_conversion (MtlCopyPlan          *self,
                    const MtlCopyKernels *kernels)
 {
   int source_axis = find_source_axis (self);
+  gboolean is_scattered = get_axis (self, 0)->source_step != (gssize) self->job.source_size;
 
-  if (mtl_copy_plan_narrows (self))
+  /* Whole lines would have to be assembled first, while nothing is loaded. */
+  if (mtl_copy_plan_narrows (self) || (self->job.converts_scattered && is_scattered))
     mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
   if (!self->goes_by_rows)
@@ -497,6 +499,7 @@ init (MtlCopyPlan          *self,
   self->job.streams = FALSE;
   self->job.convert = request->convert;
   self->job.convert_data = request->convert_data;
+  self->job.converts_scattered = request->converts_scattered;
   self->job.source_size = request->source_size;
   self->fence = NULL;
   self->in_order = FALSE;

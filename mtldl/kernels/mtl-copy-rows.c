@@ -27,7 +27,8 @@ copy_rows (guint8       *dest,
       mtl_copy_few (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
   else
     for (gsize i = 0; i < n; i++)
-      memcpy (dest + (gssize) i * dest_step, source + (gssize) i * source_step, size);
+      MTL_KERNEL (copy_bytes) (dest + (gssize) i * dest_step, source + (gssize) i * source_step,
+                               size);
 }
 
 #if MTL_COPY_WIDTH > 0

@@ -117,6 +117,19 @@ get_streaming_threshold (void)
   return threshold;
 }
 
+/* AMD's processors are slow at some things if both sides are at nearly the same place of a
+ * page: at streaming several pages in turn, five times, and at the instruction for strings,
+ * 20 times. */
+static gboolean
+is_amd (void)
+{
+#ifdef MTL_COPY_HAS_X86_SETS
+  return __builtin_cpu_is ("amd");
+#else
+  return FALSE;
+#endif
+}
+
 /* Of a core's own cache and its part of a shared one, in bytes. */
 #define LEAST_CACHE (4 * 1024 * 1024)
 
@@ -132,6 +145,8 @@ mtl_copy_machine_get (void)
       machine.kernels = choose ();
       machine.streaming_threshold = get_streaming_threshold ();
       machine.cache_size = MAX (machine.streaming_threshold / 2, LEAST_CACHE);
+      machine.streams_pages_in_turn = !is_amd ();
+      machine.avoids_strings = is_amd ();
       machine.is_verbose = g_parse_debug_string (g_getenv ("MTL_DEBUG"), keys, G_N_ELEMENTS (keys))
                            != 0;
       mtl_fork_once_leave (&once);

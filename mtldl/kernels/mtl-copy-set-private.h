@@ -191,6 +191,11 @@ mtl_stream_row (guint8       *dest,
 
 #endif
 
+/* mtl-copy-contiguous.c: for long runs. */
+void MTL_KERNEL (copy_bytes) (guint8       *dest,
+                              const guint8 *source,
+                              gsize         n);
+
 /* Copies up to 64 bytes with a few moves, which may overlap. */
 MTL_INLINE void
 mtl_copy_few (guint8       *dest,

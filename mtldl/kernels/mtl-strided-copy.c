@@ -115,6 +115,28 @@ narrow_source (MtlCopyRequest *request,
   request->source_size = size;
 }
 
+/* Whether no elements of the source are next to each other. */
+static gboolean
+is_source_scattered (const MtlCopyRequest *request)
+{
+  for (gsize i = 0; i < request->n_dims; i++)
+    if (request->shape[i] > 1 && mtl_magnitude (request->source_strides[i]) == 1)
+      return FALSE;
+
+  return request->n_dims > 0;
+}
+
+/* Narrower integers are the low bytes of wider ones. Of those that are scattered anyway,
+ * only these bytes are copied. */
+static void
+take_low_bytes (MtlCopyRequest *request,
+                gint64         *strides)
+{
+  if (G_BYTE_ORDER == G_BIG_ENDIAN)
+    request->source += request->source_size - request->dest_size;
+  narrow_source (request, strides, request->dest_size);
+}
+
 static gboolean
 convert (const MtlStrided  *dest,
          const MtlStrided  *source,
@@ -140,10 +162,14 @@ convert (const MtlStrided  *dest,
   request = get_request (dest, source, NULL);
   if (conversion.source_size < request.source_size)
     narrow_source (&request, strides, conversion.source_size);
-  if (conversion.n_steps > 0)
+  if (factors == NULL && mtl_conversion_truncates (dest->type, source->type)
+      && is_source_scattered (&request))
+    take_low_bytes (&request, strides);
+  else if (conversion.n_steps > 0)
     {
       request.convert = mtl_conversion_run;
       request.convert_data = &conversion;
+      request.converts_scattered = conversion.scattered != NULL;
     }
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
