@@ -63,8 +63,9 @@ keep_tensor (MtlStridedView *self,
  *
  * The smallest stride has to be 1, and each other stride at least the extent
  * times the stride of the axis within. Views that were broadcast, reversed or
- * sliced with steps need a copy. More is asked for machine learning and for
- * elements of fewer than 8 bits: see [MTLTensor](metal.html#mtltensor).
+ * sliced with steps need a copy. More is asked for machine learning, for floats
+ * of 8 bits and for elements of 4 or 2 bits: see
+ * [MTLTensor](metal.html#mtltensor).
  * [method@Mtl.StridedLayout.fit_mtl_tensor] gives the layout that a copy needs.
  *
  * A tensor does not know whether a view is read-only.
