@@ -98,7 +98,7 @@ def test_tensor_of_metal_needs_a_copy():
         view.to_mtl_tensor(Mtl.TensorUsage.MACHINE_LEARNING)
     assert error_code(info) == Mtl.Error.NEEDS_COPY
     double.fail_at(1)
-    with pytest.raises(OSError, match="Metal did not create an MTLTensor: internal"):
+    with pytest.raises(RuntimeError, match="Metal did not create an MTLTensor: internal"):
         view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
 
 
