@@ -69,7 +69,7 @@ MTL_KERNEL (copy_bytes) (guint8       *dest,
                          gsize         n)
 {
 #if MTL_COPY_WIDTH > 0
-  if (n >= LEAST_BY_VECTORS && mtl_copy_machine_get ()->avoids_strings)
+  if (n >= LEAST_BY_VECTORS && mtl_copy_avoids_strings)
     {
       copy_by_vectors (dest, source, n);
       return;
@@ -94,7 +94,7 @@ MTL_KERNEL (contiguous) (const MtlCopyJob *job)
       gsize head = mtl_bytes_to_line (dest), done = head;
 
       memcpy (dest, source, head);
-      if (mtl_copy_machine_get ()->streams_pages_in_turn)
+      if (mtl_copy_streams_pages_in_turn)
         done += stream_pages (dest + head, source + head, n - head);
       mtl_stream_row (dest + done, source + done, n - done);
       return;

@@ -154,11 +154,14 @@ typedef struct
   const MtlCopyKernels *kernels; /* the best, or those that the environment selects */
   gsize streaming_threshold; /* bytes, in and out, from which streaming is faster */
   gsize cache_size; /* bytes that are mostly still in a cache */
-  gboolean streams_pages_in_turn;
-  gboolean avoids_strings; /* the instruction for them, by which memcpy() copies long runs */
   gboolean is_verbose; /* prints plans */
 } MtlCopyMachine;
 
 const MtlCopyMachine *mtl_copy_machine_get (void);
+
+/* Of the machine, too, for kernels, which the machine's description refers to. Set before any
+ * kernel runs. */
+extern gboolean mtl_copy_streams_pages_in_turn;
+extern gboolean mtl_copy_avoids_strings; /* the instruction by which memcpy() copies long runs */
 
 G_END_DECLS

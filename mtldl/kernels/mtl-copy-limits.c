@@ -10,3 +10,8 @@ gsize mtl_copy_streaming_threshold;
 gsize mtl_copy_slice_size = 512 * 1024;
 gsize mtl_copy_cache_size;
 gsize mtl_copy_n_programs;
+
+/* What the machine is like, for kernels. */
+
+gboolean mtl_copy_streams_pages_in_turn = TRUE;
+gboolean mtl_copy_avoids_strings;

@@ -145,8 +145,8 @@ mtl_copy_machine_get (void)
       machine.kernels = choose ();
       machine.streaming_threshold = get_streaming_threshold ();
       machine.cache_size = MAX (machine.streaming_threshold / 2, LEAST_CACHE);
-      machine.streams_pages_in_turn = !is_amd ();
-      machine.avoids_strings = is_amd ();
+      mtl_copy_streams_pages_in_turn = !is_amd ();
+      mtl_copy_avoids_strings = is_amd ();
       machine.is_verbose = g_parse_debug_string (g_getenv ("MTL_DEBUG"), keys, G_N_ELEMENTS (keys))
                            != 0;
       mtl_fork_once_leave (&once);
