@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What tests over the double of Metal share. */
+/* What tests of the Metal device share. They run over the double of Metal and, if METAL_IS_REAL is
+ * defined, over Metal as it is, where those that need the double are skipped. */
 
 #pragma once
 
 #include "../c/test-utils.h"
 
+#ifdef METAL_IS_REAL
+#include "metal-fixture-real.h"
+#include "metal-without-double.h"
+#else
 #include "metal-double.h"
 #include "metal-fixture.h"
+#endif
 
-/* The devices of the machine that the double plays, by ordinal. */
+/* The devices of the machine that the double plays, by ordinal. Over real Metal they are roles: one
+ * device may play several of them. */
 enum
 {
   UNIFIED,
@@ -45,6 +52,71 @@ static const MtlStorageMode metal_modes[] = {
   MTL_STORAGE_MODE_PRIVATE,
 };
 
+#ifdef METAL_IS_REAL
+
+static const gboolean over_double = FALSE;
+
+static inline guint
+count_metal (void)
+{
+  return metal_fixture_n_devices ();
+}
+
+/* Metal says when it has executed what it was given, and not when it has let go of it. */
+static inline void
+await_gpu (void)
+{
+  g_usleep (20000);
+}
+
+static inline void
+set_up_metal (void)
+{
+  if (metal_fixture_n_devices () == 0)
+    {
+      g_print ("1..0 # SKIP Metal has no device here\n");
+      exit (0);
+    }
+}
+
+static inline int
+ordinal_of (int role)
+{
+  return metal_fixture_ordinal (role);
+}
+
+static inline gboolean
+has_kernels (void)
+{
+  return metal_fixture_has_kernels ();
+}
+
+/* The validation layer and Metal hold objects as they like. */
+static inline unsigned long
+count_references (gpointer object)
+{
+  return 0;
+}
+
+#define assert_references(object, n) ((void) (object))
+
+#else
+
+static const gboolean over_double = TRUE;
+
+static inline guint
+count_metal (void)
+{
+  return N_METAL_DEVICES;
+}
+
+/* Returns when nothing of what the GPUs were given is held any more. */
+static inline void
+await_gpu (void)
+{
+  metal_double_quiesce ();
+}
+
 static inline void
 set_up_metal (void)
 {
@@ -60,12 +132,35 @@ set_up_metal (void)
   metal_double_setup (devices, N_METAL_DEVICES, 0);
 }
 
+static inline int
+ordinal_of (int role)
+{
+  return role;
+}
+
+/* The fixture's own. */
+static inline gboolean
+has_kernels (void)
+{
+  return TRUE;
+}
+
+static inline unsigned long
+count_references (gpointer object)
+{
+  return metal_fixture_retain_count (object);
+}
+
+#define assert_references(object, n) g_assert_cmpuint (count_references (object), ==, (n))
+
+#endif
+
 /* Borrowed: devices live as long as the process. */
 static inline MtlDevice *
-get_metal (int ordinal)
+get_metal (int role)
 {
   g_autoptr (GError) error = NULL;
-  MtlDevice *device = mtl_device_get (MTL_DEVICE_TYPE_METAL, ordinal, &error);
+  MtlDevice *device = mtl_device_get (MTL_DEVICE_TYPE_METAL, ordinal_of (role), &error);
 
   g_assert_no_error (error);
   return device;
@@ -169,8 +264,20 @@ write_as_gpu (MtlBuffer     *buffer,
     } \
   G_STMT_END
 
+/* Ends a test that cannot run on this device, or in this Metal, with the reason. */
+#define skip_unless(condition, reason) \
+  G_STMT_START \
+    { \
+      if (!(condition)) \
+        { \
+          g_test_skip (reason); \
+          return; \
+        } \
+    } \
+  G_STMT_END
+
 /* Each test leaves nothing behind: no object of Metal but the queues that the
- * devices keep, no block, no violation. */
+ * devices keep, no block, no violation. Over real Metal nobody counts that. */
 static const char *const counted_classes[] = {
   "buffer", "event", "command-buffer", "encoder", "heap", "tensor", "block",
 };
@@ -179,6 +286,22 @@ typedef struct
 {
   size_t n_alive[G_N_ELEMENTS (counted_classes)];
 } Living;
+
+#ifdef METAL_IS_REAL
+
+static inline void
+living_count (Living        *self,
+              gconstpointer  data)
+{
+}
+
+static inline void
+living_check (Living        *self,
+              gconstpointer  data)
+{
+}
+
+#else
 
 static inline void
 living_count (Living        *self,
@@ -211,6 +334,8 @@ living_check (Living        *self,
   g_assert_cmpuint (metal_double_violations (), ==, 0);
 }
 
+#endif
+
 static inline void
 call_test (Living        *living,
            gconstpointer  data)
@@ -233,4 +358,51 @@ add_metal_test (const char *path,
                 GTestFunc   func)
 {
   add_metal_data_test (path, (gconstpointer) func, call_test);
+}
+
+/* The same for tests that need the switches of the double, what it counts, or its devices. */
+static inline void
+skip_without_double (void)
+{
+  g_test_skip ("this needs the double of Metal");
+}
+
+static inline void
+skip_data_without_double (Living        *living,
+                          gconstpointer  data)
+{
+  skip_without_double ();
+}
+
+static inline void
+add_double_data_test (const char     *path,
+                      gconstpointer   data,
+                      void          (* func) (Living *, gconstpointer))
+{
+  add_metal_data_test (path, data, over_double ? func : skip_data_without_double);
+}
+
+static inline void
+add_double_test (const char *path,
+                 GTestFunc   func)
+{
+  add_metal_test (path, over_double ? func : skip_without_double);
+}
+
+static inline void
+add_double_func (const char *path,
+                 GTestFunc   func)
+{
+  g_test_add_func (path, over_double ? func : skip_without_double);
+}
+
+static inline void
+add_double_data_func (const char    *path,
+                      gconstpointer  data,
+                      GTestDataFunc  func)
+{
+  if (over_double)
+    g_test_add_data_func (path, data, func);
+  else
+    g_test_add_func (path, skip_without_double);
 }

@@ -568,11 +568,11 @@ main (int   argc,
   add_metal_test ("/MetalCopies/large/across-devices", test_large_across_devices);
   add_metal_test ("/MetalCopies/large/pattern", test_large_pattern);
   add_metal_test ("/MetalCopies/cancelled/before", test_cancelled_before);
-  add_metal_test ("/MetalCopies/cancelled/midway", test_cancelled_midway);
-  add_metal_test ("/MetalCopies/odd-length", test_odd_length);
-  add_metal_test ("/MetalCopies/odd-length/of-many", test_odd_length_of_many);
+  add_double_test ("/MetalCopies/cancelled/midway", test_cancelled_midway);
+  add_double_test ("/MetalCopies/odd-length", test_odd_length);
+  add_double_test ("/MetalCopies/odd-length/of-many", test_odd_length_of_many);
   add_metal_test ("/MetalCopies/odd-length/elsewhere", test_odd_length_elsewhere);
-  add_metal_test ("/MetalCopies/one-blit", test_one_blit);
+  add_double_test ("/MetalCopies/one-blit", test_one_blit);
 
   return g_test_run ();
 }

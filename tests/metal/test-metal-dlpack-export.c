@@ -94,7 +94,7 @@ check_alignment (int            ordinal,
   DLManagedTensorVersioned *managed;
 
   g_assert_no_error (local_error);
-  managed = export (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_METAL, ordinal);
+  managed = export (view, MTL_DLPACK_FLAGS_NONE, MTL_DEVICE_TYPE_METAL, ordinal_of (ordinal));
   g_assert_cmphex (managed->flags, ==, aligned ? 0 : DL_IS_COPIED);
   g_assert_cmpuint (managed->dl_tensor.byte_offset, ==, aligned ? offset : 0);
   managed->deleter (managed);
@@ -278,7 +278,7 @@ test_references (void)
   first->deleter (first);
   g_assert_finalize_object (view);
   second->deleter (second);
-  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  assert_references (handle, 1);
   metal_fixture_release (handle);
 }
 
@@ -442,11 +442,11 @@ main (int   argc,
   add_metal_test ("/MetalExport/negative-strides", test_negative_strides);
   add_metal_test ("/MetalExport/empty", test_empty);
   add_metal_test ("/MetalExport/no-memory", test_no_memory);
-  add_metal_test ("/MetalExport/deleter-on-thread", test_deleter_on_thread);
+  add_double_test ("/MetalExport/deleter-on-thread", test_deleter_on_thread);
   add_metal_test ("/MetalExport/references", test_references);
-  add_metal_test ("/MetalExport/managed-is-up-to-date", test_managed_is_up_to_date);
-  add_metal_test ("/MetalExport/shared-is-not-synchronized", test_shared_is_not_synchronized);
-  add_metal_test ("/MetalExport/synchronize-fails", test_synchronize_fails);
+  add_double_test ("/MetalExport/managed-is-up-to-date", test_managed_is_up_to_date);
+  add_double_test ("/MetalExport/shared-is-not-synchronized", test_shared_is_not_synchronized);
+  add_double_test ("/MetalExport/synchronize-fails", test_synchronize_fails);
   add_metal_test ("/MetalExport/waits-for-event", test_waits_for_event);
   add_metal_test ("/MetalExport/waits-for-gpu", test_waits_for_gpu);
   add_metal_test ("/MetalExport/wait-is-cancelled", test_wait_is_cancelled);

@@ -61,7 +61,7 @@ check_import (int            ordinal,
 
   g_assert_true (mtl_strided_view_get_device (view) == get_metal (ordinal));
   g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_METAL);
-  g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==, ordinal);
+  g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==, ordinal_of (ordinal));
   g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, mode);
   g_assert_cmpint (mtl_strided_view_is_host_accessible (view), ==,
                    mode != MTL_STORAGE_MODE_PRIVATE);
@@ -77,7 +77,7 @@ check_import (int            ordinal,
   g_assert_cmpint (producer.n_deleted, ==, 0);
   g_assert_finalize_object (view);
   g_assert_cmpint (producer.n_deleted, ==, 1);
-  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  assert_references (handle, 1);
   metal_fixture_release (handle);
 }
 
@@ -151,7 +151,7 @@ test_bounds (void)
   producer.versioned.dl_tensor.byte_offset = (guint64) G_MAXINT64 - 2;
   check_refused (&producer, MTL_ERROR_OVERFLOW, "9223372036854775805");
 
-  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  assert_references (handle, 1);
   metal_fixture_release (handle);
 }
 
@@ -212,7 +212,7 @@ test_without_deleter (void)
   view = take (&producer, FALSE);
   assert_elements (view, 2, 3, 4, 5, 6, 7);
   g_assert_finalize_object (view);
-  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  assert_references (handle, 1);
   metal_fixture_release (handle);
 }
 
@@ -225,7 +225,7 @@ test_purgeable (void)
   produce (&producer, handle);
   metal_fixture_set_purgeable_state (handle, PURGEABLE_VOLATILE);
   check_refused (&producer, MTL_ERROR_NOT_SUPPORTED, "purgeable");
-  g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+  assert_references (handle, 1);
   metal_fixture_release (handle);
 }
 
@@ -386,8 +386,8 @@ main (int   argc,
   add_metal_test ("/MetalImport/negative-strides", test_negative_strides);
   add_metal_test ("/MetalImport/no-buffer", test_no_buffer);
   add_metal_test ("/MetalImport/without-deleter", test_without_deleter);
-  add_metal_test ("/MetalImport/purgeable", test_purgeable);
-  add_metal_test ("/MetalImport/purgeable/heap", test_purgeable_heap);
+  add_double_test ("/MetalImport/purgeable", test_purgeable);
+  add_double_test ("/MetalImport/purgeable/heap", test_purgeable_heap);
   add_metal_test ("/MetalImport/without-strides", test_without_strides);
   add_metal_test ("/MetalImport/empty", test_empty);
   add_metal_test ("/MetalImport/read-only", test_read_only);

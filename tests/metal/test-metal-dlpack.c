@@ -441,9 +441,10 @@ main (int   argc,
   set_up_metal ();
 
   for (gsize i = 0; i < G_N_ELEMENTS (matrix); i++)
-    add_metal_data_test (matrix[i].path, &matrix[i], test_row);
-  add_metal_test ("/MetalDlpack/read-only", test_read_only);
-  add_metal_test ("/MetalDlpack/purgeable", test_purgeable);
+    (matrix[i].target == AS_OTHER ? add_double_data_test : add_metal_data_test)
+      (matrix[i].path, &matrix[i], test_row);
+  add_double_test ("/MetalDlpack/read-only", test_read_only);
+  add_double_test ("/MetalDlpack/purgeable", test_purgeable);
 
   return g_test_run ();
 }

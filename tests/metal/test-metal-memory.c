@@ -60,14 +60,14 @@ test_description (void)
 
         g_assert_true (mtl_buffer_get_device (buffer) == get_metal (i));
         g_assert_cmpint (mtl_buffer_get_device_type (buffer), ==, MTL_DEVICE_TYPE_METAL);
-        g_assert_cmpint (mtl_buffer_get_device_ordinal (buffer), ==, i);
+        g_assert_cmpint (mtl_buffer_get_device_ordinal (buffer), ==, ordinal_of (i));
         g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, metal_modes[j]);
         g_assert_cmpint (mtl_buffer_is_host_accessible (buffer), ==, !is_private);
         g_assert_true (mtl_buffer_is_device_accessible (buffer));
         g_assert_true (mtl_buffer_is_size_known (buffer));
         g_assert_false (mtl_buffer_is_read_only (buffer));
         g_assert_nonnull (mtl_buffer_get_handle (buffer));
-        g_assert_cmpuint (metal_fixture_retain_count (mtl_buffer_get_handle (buffer)), ==, 1);
+        assert_references (mtl_buffer_get_handle (buffer), 1);
         g_assert_cmpuint (mtl_buffer_get_byte_offset (buffer), ==, 0);
         g_assert_cmpint (mtl_buffer_get_contents (buffer) == NULL, ==, is_private);
         g_assert_cmpuint ((guintptr) mtl_buffer_get_contents (buffer) % 64, ==, 0);
@@ -106,7 +106,7 @@ test_slice (void)
       /* The part alone keeps the MTLBuffer. */
       g_clear_object (&buffer);
       g_clear_object (&part);
-      g_assert_cmpuint (metal_fixture_retain_count (handle), ==, 1);
+      assert_references (handle, 1);
       assert_buffer_bytes (part_of_part, 0, "fghij", 5);
       assert_gpu_reads (part_of_part, 3, "ij", 2);
     }
@@ -336,20 +336,20 @@ main (int   argc,
   set_up_metal ();
 
   add_metal_test ("/MetalMemory/zeroed", test_zeroed);
-  add_metal_test ("/MetalMemory/uninitialized", test_uninitialized);
+  add_double_test ("/MetalMemory/uninitialized", test_uninitialized);
   add_metal_test ("/MetalMemory/description", test_description);
   add_metal_test ("/MetalMemory/private-has-no-bytes", test_private_has_no_bytes);
   add_metal_test ("/MetalMemory/slice", test_slice);
-  add_metal_test ("/MetalMemory/too-large", test_too_large);
+  add_double_test ("/MetalMemory/too-large", test_too_large);
   add_metal_test ("/MetalMemory/largest", test_largest);
-  add_metal_test ("/MetalMemory/out-of-budget", test_out_of_budget);
-  add_metal_test ("/MetalMemory/synchronize/managed", test_synchronize_managed);
+  add_double_test ("/MetalMemory/out-of-budget", test_out_of_budget);
+  add_double_test ("/MetalMemory/synchronize/managed", test_synchronize_managed);
   add_metal_test ("/MetalMemory/synchronize/slice", test_synchronize_slice);
   add_metal_test ("/MetalMemory/synchronize/others", test_synchronize_others);
-  add_metal_test ("/MetalMemory/synchronize/waits", test_synchronize_waits);
-  add_metal_test ("/MetalMemory/did-modify", test_did_modify);
-  add_metal_test ("/MetalMemory/did-modify/slice", test_did_modify_slice);
-  add_metal_test ("/MetalMemory/did-modify/others", test_did_modify_others);
+  add_double_test ("/MetalMemory/synchronize/waits", test_synchronize_waits);
+  add_double_test ("/MetalMemory/did-modify", test_did_modify);
+  add_double_test ("/MetalMemory/did-modify/slice", test_did_modify_slice);
+  add_double_test ("/MetalMemory/did-modify/others", test_did_modify_others);
   add_metal_test ("/MetalMemory/own-writes-are-seen", test_own_writes_are_seen);
   add_metal_test ("/MetalMemory/elements-are-seen", test_elements_are_seen);
 

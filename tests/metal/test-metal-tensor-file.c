@@ -139,7 +139,7 @@ main (int   argc,
   set_up_metal ();
 
   add_metal_test ("/MetalTensorFile/mapped", test_mapped);
-  add_metal_test ("/MetalTensorFile/larger-than-a-buffer", test_larger_than_a_buffer);
+  add_double_test ("/MetalTensorFile/larger-than-a-buffer", test_larger_than_a_buffer);
   add_metal_test ("/MetalTensorFile/read", test_read);
   add_metal_test ("/MetalTensorFile/views", test_views);
 

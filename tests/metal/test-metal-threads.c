@@ -178,8 +178,9 @@ wrap (Worker *self,
   buffer = mtl_buffer_new_for_data (self->device, memory, 8, MTL_BUFFER_FLAGS_NEVER_COPY, &n_ended,
                                     count_call, &error);
   g_assert_no_error (error);
-  run_on_gpu (METAL_FIXTURE_ADD, buffer, 0, 8, 1);
-  g_assert_cmpint (((guint8 *) memory)[7], ==, self->number + 1);
+  run_on_gpu (METAL_FIXTURE_FILL, buffer, 4, 4, 200 + self->number);
+  g_assert_cmpint (((guint8 *) memory)[3], ==, self->number);
+  g_assert_cmpint (((guint8 *) memory)[7], ==, 200 + self->number);
   g_assert_finalize_object (buffer);
   g_assert_cmpint (g_atomic_int_get (&n_ended), ==, 1);
   free (memory);
@@ -317,8 +318,8 @@ main (int   argc,
   g_test_init (&argc, &argv, NULL);
   set_up_metal ();
 
-  add_metal_test ("/MetalThreads/first-queue", test_first_queue);
-  add_metal_test ("/MetalThreads/signal-race", test_signal_race);
+  add_double_test ("/MetalThreads/first-queue", test_first_queue);
+  add_double_test ("/MetalThreads/signal-race", test_signal_race);
   for (gsize i = 0; i < G_N_ELEMENTS (works); i++)
     {
       g_autofree char *unified = g_strdup_printf ("/MetalThreads/unified/%s", works[i].name);

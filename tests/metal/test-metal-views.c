@@ -550,7 +550,7 @@ main (int   argc,
   add_on_both ("overlap", test_overlap);
   add_on_both ("unequal", test_unequal);
   add_on_both ("elements", test_elements);
-  add_on_both ("format-of-many", test_format_of_many);
+  add_on_both ("format-of-many", over_double ? test_format_of_many : skip_data_without_double);
   add_on_both ("writes-between", test_writes_between);
   add_on_both ("to-own-device", test_to_own_device);
 
