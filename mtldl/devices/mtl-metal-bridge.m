@@ -166,59 +166,34 @@ mtl_metal_bridge_new_buffer (gpointer       device,
     }
 }
 
-/* The owner of memory that Metal uses in place. It ends once, when Metal drops
- * its last reference to the buffer. Before it is armed it does not end, as
- * Metal may call the deallocator even if it did not create the buffer. */
+/* Holds the owner of memory that Metal uses in place. It ends once, when Metal drops its last
+ * reference to the buffer. Before it is armed it does not end, as Metal may call the deallocator
+ * even if it did not create the buffer. */
 @interface MtlMetalLease : NSObject
 {
 @public
-  GDestroyNotify destroy;
-  gpointer owner;
+  MtlMetalOwner *owner;
 }
 - (void) end;
 @end
 
-static gpointer
-end_lease (gpointer lease)
-{
-  @autoreleasepool
-    {
-      [(MtlMetalLease *) lease end];
-      [(MtlMetalLease *) lease release];
-    }
-
-  return NULL;
-}
-
-/* Ends the lease here if this library dropped the last reference. Otherwise this may be Metal's
- * thread, which must not wait for a lock, such as Python's, while its holder waits for the GPU. */
-static void
-end_lease_or_pass_on (MtlMetalLease *lease)
-{
-  GThread *thread;
-
-  if (is_releasing || __atomic_load_n (&lease->destroy, __ATOMIC_ACQUIRE) == NULL)
-    {
-      [lease end];
-      return;
-    }
-
-  thread = g_thread_try_new ("mtl-owner", end_lease, [lease retain], NULL);
-  if (thread != NULL)
-    g_thread_unref (thread);
-  else
-    end_lease (lease);
-}
-
 @implementation MtlMetalLease
+/* The owner ends here if this library dropped the last reference. Otherwise this may be Metal's
+ * thread, which must not wait for a lock, such as Python's, while its holder waits for the GPU. */
 - (void) end
 {
-  GDestroyNotify once = __atomic_exchange_n (&destroy, NULL, __ATOMIC_ACQ_REL);
+  MtlMetalOwner *once = __atomic_exchange_n (&owner, NULL, __ATOMIC_ACQ_REL);
 
-  if (once != NULL)
-    once (owner);
+  if (once == NULL)
+    return;
+
+  if (is_releasing)
+    mtl_metal_owner_end (once);
+  else
+    mtl_metal_owner_end_later (once);
 }
 
+/* Also if Metal has not called the deallocator. */
 - (void) dealloc
 {
   [self end];
@@ -226,18 +201,18 @@ end_lease_or_pass_on (MtlMetalLease *lease)
 }
 @end
 
+/* Takes the owner if it returns a buffer. */
 gpointer
 mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
                                      gpointer       data,
                                      gsize          size,
-                                     gpointer       owner,
-                                     GDestroyNotify destroy)
+                                     MtlMetalOwner *owner)
 {
   @autoreleasepool
     {
       MtlMetalLease *lease = [[MtlMetalLease alloc] init];
       void (^ended) (void *, NSUInteger) = ^(void *pointer, NSUInteger length) {
-        end_lease_or_pass_on (lease);
+        [lease end];
       };
       id<MTLBuffer> buffer = nil;
 
@@ -246,10 +221,7 @@ mtl_metal_bridge_new_buffer_no_copy (gpointer       device,
                                                         options: MTLResourceStorageModeShared
                                                     deallocator: ended];
       if (buffer != nil)
-        {
-          lease->owner = owner;
-          __atomic_store_n (&lease->destroy, destroy, __ATOMIC_RELEASE);
-        }
+        __atomic_store_n (&lease->owner, owner, __ATOMIC_RELEASE);
 
       [lease release]; /* the deallocator has a reference */
       return buffer;

@@ -10,6 +10,7 @@
 #include "mtl-fork-private.h"
 #include "mtl-metal-bridge-private.h"
 #include "mtl-metal-copy-private.h"
+#include "mtl-metal-owners-private.h"
 
 struct _MtlMetalDevice
 {
@@ -22,6 +23,10 @@ struct _MtlMetalDevice
 };
 
 G_DEFINE_FINAL_TYPE (MtlMetalDevice, mtl_metal_device, MTL_TYPE_DEVICE)
+
+/* Metal has no buffers beyond about 500,000, and does not tell that from a lack of memory: so many
+ * make it the likely reason. */
+#define MANY_BUFFERS 400000
 
 static void
 mtl_metal_device_finalize (GObject *object)
@@ -96,6 +101,25 @@ clear_buffer (MtlMetalDevice  *self,
   return queue != NULL && mtl_metal_bridge_run (queue, &fill, 1, error);
 }
 
+/* Fails if Metal, which made no buffer, may have reached its limit of them. */
+static gboolean
+check_few_buffers (MtlMetalDevice  *self,
+                   gsize            size,
+                   GError         **error)
+{
+  int n_buffers = g_atomic_int_get (&self->n_buffers);
+
+  if (n_buffers < MANY_BUFFERS)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+               "“%s” has no buffer of %" G_GSIZE_FORMAT " bytes beside the %d of this library: Metal"
+               " has no more memory, or has reached its limit of about 500000 buffers. Free some, or"
+               " use slices of larger ones",
+               mtl_device_get_name (MTL_DEVICE (self)), size, n_buffers);
+  return FALSE;
+}
+
 static gpointer
 mtl_metal_device_allocate (MtlDevice       *device,
                            gsize            size,
@@ -110,11 +134,10 @@ mtl_metal_device_allocate (MtlDevice       *device,
 
   if (buffer == NULL)
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-                   "%" G_GSIZE_FORMAT " bytes cannot be allocated on “%s”, where this library has %d"
-                   " buffers: Metal has no more memory, or has reached its limit of about 500000"
-                   " buffers. Free some, or use slices of larger ones",
-                   size, mtl_device_get_name (device), g_atomic_int_get (&self->n_buffers));
+      if (check_few_buffers (self, size, error))
+        g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+                     "%" G_GSIZE_FORMAT " bytes cannot be allocated on “%s”: Metal has no more"
+                     " memory", size, mtl_device_get_name (device));
       return NULL;
     }
 
@@ -134,13 +157,14 @@ static gpointer
 mtl_metal_device_wrap_memory (MtlDevice       *device,
                               gpointer         data,
                               gsize            size,
-                              gpointer         owner,
+                              gpointer         owner_data,
                               GDestroyNotify   destroy,
                               GError         **error)
 {
   MtlMetalDevice *self = MTL_METAL_DEVICE (device);
   gsize page_size = mtl_metal_bridge_get_page_size ();
-  gpointer buffer = NULL;
+  MtlMetalOwner *owner = NULL;
+  gpointer buffer;
 
   if ((guintptr) data % page_size != 0)
     {
@@ -151,13 +175,30 @@ mtl_metal_device_wrap_memory (MtlDevice       *device,
     }
 
   size += (page_size - size % page_size) % page_size;
-  if (size <= mtl_device_get_max_buffer_size (device))
-    buffer = mtl_metal_bridge_new_buffer_no_copy (self->handle, data, size, owner, destroy);
-  if (buffer == NULL)
+  if (size > mtl_device_get_max_buffer_size (device))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
-                   mtl_device_get_name (device), size, data);
+                   "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place: its limit is %"
+                   G_GUINT64_FORMAT, mtl_device_get_name (device), size, data,
+                   mtl_device_get_max_buffer_size (device));
+      return NULL;
+    }
+
+  if (destroy != NULL)
+    {
+      owner = mtl_metal_owner_new (owner_data, destroy, error);
+      if (owner == NULL)
+        return NULL;
+    }
+
+  buffer = mtl_metal_bridge_new_buffer_no_copy (self->handle, data, size, owner);
+  if (buffer == NULL)
+    {
+      mtl_metal_owner_free (owner);
+      if (check_few_buffers (self, size, error))
+        g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                     "“%s” cannot use the %" G_GSIZE_FORMAT " bytes at %p in place",
+                     mtl_device_get_name (device), size, data);
       return NULL;
     }
 

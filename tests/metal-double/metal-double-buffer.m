@@ -264,7 +264,7 @@ md_buffer_purgeable_state (MDBuffer *buffer)
   else
     md_device_unreserve (device, size);
 
-  if (deallocator != nil)
+  if (deallocator != nil && !md_forgets_deallocators ())
     deallocator (wrapped, length);
   Block_release (deallocator);
   deallocator = nil;

@@ -135,6 +135,7 @@ NSString *md_copy_error_domain (void);
 /* Whether what this thread does is the fixture's, which never fails. */
 void md_set_fixture (bool yes);
 bool md_deallocates_on_failure (void);
+bool md_forgets_deallocators (void);
 /* How much of a copy or a fill is written, which this counts. */
 size_t md_limit_blit (size_t size);
 /* Whether the system is as new as this. */

@@ -18,7 +18,7 @@ static unsigned enumeration_flags, n_defaults_given;
 
 static unsigned n_points, failing_point;
 static int next_failure;
-static bool deallocates_on_failure;
+static bool deallocates_on_failure, forgets_deallocators;
 static size_t blit_limit;
 static uint64_t blit_bytes, largest_blit;
 static const char *error_domain;
@@ -142,6 +142,18 @@ md_deallocates_on_failure (void)
 }
 
 void
+metal_double_forget_deallocators (bool yes)
+{
+  __atomic_store_n (&forgets_deallocators, yes, __ATOMIC_SEQ_CST);
+}
+
+bool
+md_forgets_deallocators (void)
+{
+  return __atomic_load_n (&forgets_deallocators, __ATOMIC_SEQ_CST);
+}
+
+void
 metal_double_set_blit_limit (size_t bytes)
 {
   __atomic_store_n (&blit_limit, bytes, __ATOMIC_SEQ_CST);
@@ -228,6 +240,7 @@ set_up (const MetalDoubleDevice *configs,
   metal_double_fail_at (0);
   metal_double_fail_next_command_buffer (0);
   metal_double_dealloc_on_failure (false);
+  metal_double_forget_deallocators (false);
   metal_double_set_blit_limit (0);
   blit_bytes = largest_blit = 0;
   metal_double_set_error_domain (NULL);

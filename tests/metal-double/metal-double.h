@@ -92,6 +92,8 @@ void metal_double_set_error_domain (const char *domain);
 void metal_double_meet (const char *selector, unsigned n, unsigned milliseconds);
 /* A newBufferWithBytesNoCopy: that fails runs the deallocator all the same. */
 void metal_double_dealloc_on_failure (bool yes);
+/* Buffers end without a call of their deallocator, which is only released. */
+void metal_double_forget_deallocators (bool yes);
 
 /* How often a method or function was called since setup, by its selector or
  * name; "retain" and "release" are those of buffers. */

@@ -28,6 +28,8 @@ need_double (const char *function)
 #define metal_double_set_blit_limit(bytes) ((void) need_double ("metal_double_set_blit_limit"))
 #define metal_double_dealloc_on_failure(yes) \
   ((void) need_double ("metal_double_dealloc_on_failure"))
+#define metal_double_forget_deallocators(yes) \
+  ((void) need_double ("metal_double_forget_deallocators"))
 #define metal_double_meet(selector, n, milliseconds) ((void) need_double ("metal_double_meet"))
 #define metal_double_calls(selector) ((unsigned) need_double ("metal_double_calls"))
 #define metal_double_live(class_name) ((size_t) need_double ("metal_double_live"))

@@ -121,14 +121,72 @@ test_too_many_buffers (void)
   for (int i = 0; i < MAX_BUFFERS; i++)
     buffers[i] = new_buffer (get_metal (0), 4, metal_modes[i % 3]);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
-                MTL_ERROR_NO_MEMORY, "where this library has 100 buffers: ");
+                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
 
   g_clear_object (&buffers[0]);
   buffers[0] = new_buffer (get_metal (0), 4, MTL_STORAGE_MODE_PRIVATE);
   assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_PRIVATE, &error),
-                MTL_ERROR_NO_MEMORY, "where this library has 100 buffers: ");
+                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
   for (int i = 0; i < MAX_BUFFERS; i++)
     g_object_unref (buffers[i]);
+}
+
+/* So many that it may be the reason: all are one here. */
+#define MANY 400000
+
+static void
+check_in_place (MtlError    code,
+                const char *message)
+{
+  const gsize page_size = metal_fixture_page_size ();
+  int n_ended = 0;
+  gpointer memory = NULL;
+
+  g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
+  for (int flags = 0; flags < 2; flags++)
+    {
+      metal_double_fail_at (1);
+      assert_fails (mtl_buffer_new_for_data (get_metal (0), memory, 100,
+                                             flags == 0 && code == MTL_ERROR_NO_MEMORY
+                                               ? MTL_BUFFER_FLAGS_NONE
+                                               : MTL_BUFFER_FLAGS_NEVER_COPY,
+                                             &n_ended, count_call, &error),
+                    code, message);
+    }
+  g_assert_cmpint (n_ended, ==, 2);
+  free (memory);
+}
+
+/* Those in place count as well. */
+static void
+test_many_buffers (void)
+{
+  const gsize page_size = metal_fixture_page_size ();
+  g_autoptr (GError) local_error = NULL;
+  gpointer memory = NULL;
+  g_autofree MtlBuffer **buffers = g_new (MtlBuffer *, MANY);
+  gpointer handle = metal_fixture_buffer_new (0, 4, OPTIONS_SHARED);
+
+  for (int i = 0; i < MANY - 1; i++)
+    buffers[i] = wrap_buffer (0, handle, 4);
+  check_in_place (MTL_ERROR_NEEDS_COPY, "cannot use the 16384 bytes at");
+  metal_double_fail_at (1);
+  assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
+                MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
+
+  g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
+  buffers[MANY - 1] = mtl_buffer_new_for_data (get_metal (0), memory, 4,
+                                               MTL_BUFFER_FLAGS_NEVER_COPY, memory, free,
+                                               &local_error);
+  g_assert_no_error (local_error);
+  check_in_place (MTL_ERROR_NO_MEMORY, "has no buffer of 16384 bytes beside the 400000 of this");
+  metal_double_fail_at (1);
+  assert_fails (mtl_buffer_new (get_metal (0), 4, MTL_STORAGE_MODE_SHARED, &error),
+                MTL_ERROR_NO_MEMORY, "limit of about 500000 buffers");
+
+  for (int i = 0; i < MANY; i++)
+    g_object_unref (buffers[i]);
+  metal_fixture_release (handle);
 }
 
 int
@@ -140,6 +198,7 @@ main (int   argc,
 
   add_metal_test ("/MetalLarge/pieces", test_pieces);
   add_metal_test ("/MetalLarge/too-many-buffers", test_too_many_buffers);
+  add_metal_test ("/MetalLarge/many-buffers", test_many_buffers);
 
   return g_test_run ();
 }

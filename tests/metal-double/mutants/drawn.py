@@ -11,7 +11,8 @@ from pathlib import Path
 
 SOURCES = ["mtldl/devices/mtl-device.c", "mtldl/devices/mtl-event.c",
            "mtldl/devices/mtl-metal-bridge.m", "mtldl/devices/mtl-metal-copy.c",
-           "mtldl/devices/mtl-metal-device.c", "mtldl/dlpack/mtl-dlpack-export.c",
+           "mtldl/devices/mtl-metal-device.c", "mtldl/devices/mtl-metal-owners.c",
+           "mtldl/dlpack/mtl-dlpack-export.c",
            "mtldl/dlpack/mtl-dlpack-import.c", "mtldl/dlpack/mtl-dlpack-tensor.c"]
 SURVIVORS = Path(__file__).with_name("survivors.txt")
 

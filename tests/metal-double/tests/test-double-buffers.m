@@ -441,6 +441,36 @@ test_no_copy_fails (void)
 }
 
 static void
+test_no_copy_forgotten (void)
+{
+  static int n_ended;
+  void *memory = NULL;
+
+  g_assert_cmpint (posix_memalign (&memory, PAGE, PAGE), ==, 0);
+  begin ();
+  @autoreleasepool
+    {
+      for (int forgets = 0; forgets <= 1; forgets++)
+        {
+          id<MTLBuffer> buffer = [unified newBufferWithBytesNoCopy: memory
+                                                            length: PAGE
+                                                           options: 0
+                                                       deallocator: ^(void *bytes,
+                                                                      NSUInteger size) {
+            n_ended++;
+          }];
+
+          metal_double_forget_deallocators (forgets == 1);
+          [buffer release];
+          g_assert_cmpint (n_ended, ==, 1);
+        }
+    }
+  g_assert_cmpuint (metal_double_live ("block"), ==, 0);
+  end ();
+  free (memory);
+}
+
+static void
 test_tail (void)
 {
   begin ();
@@ -498,6 +528,7 @@ main (int    argc,
   g_test_add_func ("/MetalDouble/buffers/options", test_options);
   g_test_add_func ("/MetalDouble/buffers/no-copy", test_no_copy);
   g_test_add_func ("/MetalDouble/buffers/no-copy/fails", test_no_copy_fails);
+  g_test_add_func ("/MetalDouble/buffers/no-copy/forgotten", test_no_copy_forgotten);
   g_test_add_func ("/MetalDouble/buffers/tail", test_tail);
   g_test_add_func ("/MetalDouble/buffers/no-kernels", test_no_kernels);
   return g_test_run ();
