@@ -238,6 +238,11 @@ run_metal () {
   build_metal && run_meson "$metal" metal --suite structure --suite metal --suite c-on-device
 }
 
+# Runs the tests of the Metal device that need no double, on the device of this machine.
+run_metal_itself () {
+  compile "$build" && run_meson "$build" metal --suite metal
+}
+
 # Repeats the tests whose results may depend on the device, in its memory.
 run_on_device () {
   local suites=(--suite any-device --suite gjs --suite vala --suite pixbuf --suite readme)
@@ -403,6 +408,7 @@ plan_steps () {
     plan quick metal 'The Metal device, over the double' run_metal
   else
     plan quick python 'Python with the pinned peers' run_python_peers
+    plan quick metal 'The Metal device' run_metal_itself
   fi
 
   plan all install 'An installation' run_install

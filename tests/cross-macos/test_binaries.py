@@ -82,7 +82,8 @@ def test_install_name(cpu, folder):
 
 
 @pytest.mark.parametrize("name", ["mtldl/libmtldl-1.0.dylib",
-                                  "mtldl-pixbuf/libmtldl-pixbuf-1.0.dylib", "tools/mtldl"])
+                                  "mtldl-pixbuf/libmtldl-pixbuf-1.0.dylib", "tools/mtldl",
+                                  "tests/metal/test-metal-wrap-real"])
 @each_build
 def test_references(cpu, name):
     """A class that an older system lacks keeps the library from being loaded; a selector that
@@ -106,6 +107,20 @@ def test_binaries(cpu):
         assert (binary.cpu, binary.platform, binary.release) == (cpu, "MACOS", (12, 0, 0)), path
         for library in binary.libraries:
             assert library.startswith(("@rpath/lib", "/usr/lib/lib", "/System/Library/")), path
+
+
+@each_build
+def test_metal_itself(cpu):
+    """On a Mac the tests of the Metal device run over Metal as it is, and none of them over the
+    double."""
+    programs = {path.name for path in (BUILDS[cpu] / "tests" / "metal").glob("test-metal-*")
+                if path.is_file()}
+    assert len(programs) > 10
+    for name in programs:
+        assert name.endswith("-real")
+        binary = read_binary(BUILDS[cpu] / "tests" / "metal" / name)
+        assert not any("double" in library for library in binary.libraries)
+        assert not any(symbol.startswith("metal_double") for symbol in binary.imports)
 
 
 # These use what only Linux has.

@@ -92,7 +92,7 @@ delete_nothing (DLManagedTensorVersioned *managed)
 static MtlStridedView *
 new_foreign_view (void)
 {
-  static gint64 dims[] = { 8, 1 };
+  static int64_t dims[] = { 8, 1 };
   static DLManagedTensorVersioned managed = {
     .version = { 1, 0 },
     .deleter = delete_nothing,
