@@ -23,10 +23,6 @@
 #error "This file counts references itself: compile it without -fobjc-arc"
 #endif
 
-/* From SDK 27 on, all that concerns Managed memory is deprecated. It is what discrete GPUs need,
- * which macOS 26 is the last to support. */
-#pragma clang diagnostic ignored "-Wdeprecated-declarations"
-
 /* Whether this thread is in mtl_metal_bridge_release(). */
 static __thread gboolean is_releasing;
 
@@ -123,6 +119,11 @@ mtl_metal_bridge_has_managed_mode (void)
 #endif
 }
 
+/* From SDK 27 on, all that concerns Managed memory is deprecated. It is what discrete GPUs need,
+ * which macOS 26 is the last to support. */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
 static MTLResourceOptions
 options_for_mode (MtlStorageMode mode)
 {
@@ -154,6 +155,8 @@ mode_of_resource (id<MTLResource> resource)
       return MTL_STORAGE_MODE_PRIVATE;
     }
 }
+
+#pragma clang diagnostic pop
 
 gpointer
 mtl_metal_bridge_new_buffer (gpointer       device,
@@ -328,6 +331,9 @@ mtl_metal_bridge_get_contents (gpointer buffer)
     }
 }
 
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
 void
 mtl_metal_bridge_did_modify (gpointer buffer,
                              gsize    offset,
@@ -341,6 +347,8 @@ mtl_metal_bridge_did_modify (gpointer buffer,
 #endif
 }
 
+#pragma clang diagnostic pop
+
 gpointer
 mtl_metal_bridge_new_queue (gpointer device)
 {
@@ -349,6 +357,9 @@ mtl_metal_bridge_new_queue (gpointer device)
       return [(id<MTLDevice>) device newCommandQueue];
     }
 }
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
 static void
 encode (id<MTLBlitCommandEncoder>  blit,
@@ -375,6 +386,8 @@ encode (id<MTLBlitCommandEncoder>  blit,
       break;
     }
 }
+
+#pragma clang diagnostic pop
 
 static void
 encode_in_pieces (id<MTLBlitCommandEncoder>  blit,

@@ -47,14 +47,16 @@ is_for_metal (MtlStridedView *self,
          && device_type != MTL_DEVICE_TYPE_CPU;
 }
 
-/* Metal's kernels access elements at multiples of their size only. PyTorch raises, MLX does not
- * check. */
+/* Metal's kernels access elements at multiples of their size only, with all of their lanes. PyTorch
+ * raises, MLX does not check. */
 static gboolean
 is_misaligned (MtlStridedView *self,
                gint64          first_byte)
 {
-  return self->type.bits % 8 == 0 && !mtl_layout_is_empty (&self->layout)
-         && (self->byte_offset + first_byte) % (self->type.bits / 8) != 0;
+  guint bits = mtl_element_type_get_item_bits (self->type);
+
+  return bits % 8 == 0 && !mtl_layout_is_empty (&self->layout)
+         && (self->byte_offset + first_byte) % (bits / 8) != 0;
 }
 
 /* Returns why a layout cannot be exported as it is, or NULL. */
@@ -212,7 +214,8 @@ prepare (MtlStridedView   *self,
          MtlStridedView  **copy,
          GError          **error)
 {
-  const char *obstacle = find_obstacle (self, flags, device_type);
+  const char *obstacle = goes_out_in_place (self, device_type, device_ordinal)
+                           ? find_obstacle (self, flags, device_type) : NULL;
   MtlDevice *device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))

@@ -235,6 +235,18 @@ def test_what_is_deprecated(tmp_path):
     assert status == 1 and "first deprecated in macOS 27.0" in text
 
 
+def test_bridge_is_warned(tmp_path):
+    """Only what concerns Managed memory may be deprecated in the bridge."""
+    path = tmp_path / "bridge.m"
+    path.write_text((ROOT / BRIDGE).read_text() + "BOOL is_low (id<MTLDevice> device);\n"
+                    "BOOL is_low (id<MTLDevice> device) { return [device isLowPower]; }\n")
+    (arguments, folder) = with_source("ARM64", path)
+    command = [*arguments[:-1], f"-I{(ROOT / BRIDGE).parent}", arguments[-1]], folder
+    assert compile_like(command, tmp_path) == (0, "")
+    status, text = compile_like(command, tmp_path, MTL_MACOS_RELEASE="27.0")
+    assert status == 1 and text.count("error:") == 1 and "isLowPower" in text
+
+
 @pytest.mark.parametrize("sdk, release", [("12", "12.0"), ("26", "12.0"), ("26", "27.0")])
 @each_build
 def test_bridge(cpu, sdk, release, tmp_path):

@@ -131,6 +131,23 @@ test_alignment (void)
                          types[i].itemsize, offset);
 }
 
+/* For another device only a copy will do, wherever the elements begin. */
+static void
+test_alignment_for_others (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (MtlBuffer) buffer = new_buffer (get_metal (UNIFIED), 64, MTL_STORAGE_MODE_SHARED);
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new_dense (DIMS (4), MTL_ORDER_C, 32,
+                                                                      &local_error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 2,
+                                                          &local_error);
+
+  g_assert_no_error (local_error);
+  assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                 MTL_DEVICE_TYPE_METAL, DISCRETE, &error),
+                MTL_ERROR_NEEDS_COPY, "can only be exported as memory of device (8, 1) by copying");
+}
+
 /* The first element counts, not the start of the layout; nothing has no place. */
 static void
 test_alignment_of_slice (void)
@@ -438,6 +455,7 @@ main (int   argc,
   add_metal_test ("/MetalExport/strides", test_strides);
   add_metal_test ("/MetalExport/offset-of-slice", test_offset_of_slice);
   add_metal_test ("/MetalExport/alignment", test_alignment);
+  add_double_test ("/MetalExport/alignment/for-others", test_alignment_for_others);
   add_metal_test ("/MetalExport/alignment/of-slice", test_alignment_of_slice);
   add_metal_test ("/MetalExport/negative-strides", test_negative_strides);
   add_metal_test ("/MetalExport/empty", test_empty);

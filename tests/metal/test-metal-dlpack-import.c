@@ -374,6 +374,38 @@ test_writes (void)
     }
 }
 
+/* An element of two lanes begins where both do. */
+static void
+test_lanes (void)
+{
+  for (gsize offset = 0; offset <= 8; offset += 2)
+    {
+      gpointer handle = metal_fixture_buffer_new (UNIFIED, LENGTH, OPTIONS_SHARED);
+      gboolean aligned = offset % 4 == 0;
+      g_autoptr (GError) local_error = NULL;
+      g_autoptr (MtlStridedView) view = NULL;
+      DLManagedTensorVersioned *managed;
+      Producer producer;
+
+      produce (&producer, handle);
+      producer.versioned.dl_tensor.dtype = (DLDataType) { 0, 16, 2 };
+      producer.versioned.dl_tensor.byte_offset = offset;
+      producer.versioned.dl_tensor.shape[1] = 1;
+      view = take (&producer, FALSE);
+      managed = mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NONE,
+                                                 MTL_DEVICE_TYPE_UNKNOWN, 0, &local_error);
+      g_assert_no_error (local_error);
+      g_assert_cmphex (managed->flags, ==, aligned ? 0 : DL_IS_COPIED);
+      managed->deleter (managed);
+      if (!aligned)
+        assert_fails (mtl_strided_view_to_dlpack_full (view, MTL_DLPACK_FLAGS_NEVER_COPY,
+                                                       MTL_DEVICE_TYPE_UNKNOWN, 0, &error),
+                      MTL_ERROR_NEEDS_COPY, "multiple of the itemsize");
+      g_clear_object (&view);
+      metal_fixture_release (handle);
+    }
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -393,6 +425,7 @@ main (int   argc,
   add_metal_test ("/MetalImport/read-only", test_read_only);
   add_metal_test ("/MetalImport/derived-views-keep-producer", test_derived_views_keep_producer);
   add_metal_test ("/MetalImport/writes", test_writes);
+  add_metal_test ("/MetalImport/lanes", test_lanes);
 
   return g_test_run ();
 }
