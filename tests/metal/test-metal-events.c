@@ -2,6 +2,8 @@
 
 #include "metal-tests.h"
 
+#include <time.h>
+
 #define MS G_TIME_SPAN_MILLISECOND
 
 static MtlDevice *
@@ -105,13 +107,20 @@ test_timeout (Living        *living,
 {
   g_autoptr (MtlEvent) event = new_event (data);
   gint64 begin = g_get_monotonic_time ();
+  struct timespec worked_before, worked;
   g_autoptr (GError) error = NULL;
 
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &worked_before);
   mtl_event_signal (event, 2);
   g_assert_false (mtl_event_wait (event, 3, 60 * MS, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
   g_assert_nonnull (strstr (error->message, "did not reach 3 in 60000 microseconds: it is at 2"));
   g_assert_cmpint (g_get_monotonic_time () - begin, >=, 60 * MS);
+
+  /* The processor is not kept busy meanwhile. */
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &worked);
+  g_assert_cmpfloat ((worked.tv_sec - worked_before.tv_sec) * 1e3
+                     + (worked.tv_nsec - worked_before.tv_nsec) / 1e6, <, 40);
 }
 
 typedef struct

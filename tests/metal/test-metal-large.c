@@ -112,6 +112,18 @@ test_pieces (void)
     }
 }
 
+/* Of another library. */
+static void
+test_wrapped (void)
+{
+  gpointer handle = metal_fixture_buffer_new (0, 4 * GIB + 64, OPTIONS_PRIVATE);
+  g_autoptr (MtlBuffer) buffer = wrap_buffer (0, handle, 4 * GIB + 64);
+
+  metal_fixture_release (handle);
+  metal_fixture_poke (handle, 4 * GIB + 60, "last", 4);
+  assert_buffer_bytes (buffer, 4 * GIB + 60, "last", 4);
+}
+
 /* Metal has a limit, and gives no reason. */
 static void
 test_too_many_buffers (void)
@@ -197,6 +209,7 @@ main (int   argc,
   set_up_large ();
 
   add_metal_test ("/MetalLarge/pieces", test_pieces);
+  add_metal_test ("/MetalLarge/wrapped", test_wrapped);
   add_metal_test ("/MetalLarge/too-many-buffers", test_too_many_buffers);
   add_metal_test ("/MetalLarge/many-buffers", test_many_buffers);
 

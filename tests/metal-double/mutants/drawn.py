@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Small mistakes, drawn at random: in operators, constants, the order of calls, calls that are
-left out, and the width of types.
+left out, and the width of types, also of arguments and in structs.
 
 survivors.txt lists those that no test can notice, and why, for whoever draws them again.
 """
@@ -14,6 +14,9 @@ SOURCES = ["mtldl/devices/mtl-device.c", "mtldl/devices/mtl-event.c",
            "mtldl/devices/mtl-metal-device.c", "mtldl/devices/mtl-metal-owners.c",
            "mtldl/dlpack/mtl-dlpack-export.c",
            "mtldl/dlpack/mtl-dlpack-import.c", "mtldl/dlpack/mtl-dlpack-tensor.c"]
+# What these share: of the width of types there.
+HEADERS = ["mtldl/devices/mtl-metal-bridge-private.h", "mtldl/devices/mtl-metal-copy-private.h",
+           "mtldl/devices/mtl-metal-device-private.h", "mtldl/devices/mtl-metal-owners-private.h"]
 SURVIVORS = Path(__file__).with_name("survivors.txt")
 
 OPERATORS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||",
@@ -44,6 +47,43 @@ def functions_of(code):
         name = re.search(r"^(\w+) \(", head, re.MULTILINE) or re.search(r"- \([^)]*\) (\w+)", head)
         if name:
             yield name[1], match.start(), match.end()
+
+
+def signatures_of(code):
+    """The name and the span of what comes before the body of each function."""
+    for name, begin, _ in functions_of(code):
+        yield name, code.rfind("\n\n", 0, begin) + 2, begin
+
+
+def structs_of(code):
+    """The name and the span of the fields of each struct and class."""
+    for match in re.finditer(r"^(?:typedef )?struct(?: _?(\w+))?\n\{\n(.*?)^\} ?(\w*);"
+                             r"|^@interface (\w+)[^{]*^\{\n(.*?)^\}", code,
+                             re.DOTALL | re.MULTILINE):
+        yield (match[1] or match[3] or match[4],
+               *match.span(2 if match[2] is not None else 5))
+
+
+def prototype_of(name, code):
+    """The span of the declaration of a function in a header, or None."""
+    match = re.search(rf"^[\w ]+[ *]{name} +\([^;]*\);", code, re.MULTILINE)
+    return match and match.span()
+
+
+def widths_in(code, begin, end):
+    return [(match.span(), NARROWER[match[0]])
+            for match in re.compile(rf"\b(?:{'|'.join(NARROWER)})\b").finditer(code, begin, end)]
+
+
+def including(root, headers):
+    """The sources that have one of the headers, itself or through another."""
+    names = {Path(header).name for header in headers}
+    for _ in HEADERS if headers else ():
+        names |= {Path(header).name for header in HEADERS
+                  if any(f'#include "{name}"' in (root / header).read_text() for name in names)}
+    return [path.relative_to(root).as_posix() for path in sorted((root / "mtldl").rglob("*.[cm]"))
+            if any(f'#include "{name}"' in path.read_text() for name in names)
+            and not path.name.endswith("-none.c")] if headers else []
 
 
 def calls_in(code, begin, end):
@@ -77,34 +117,58 @@ def squeeze(text):
 
 
 class Drawn:
-    """A mistake, called by what it changes."""
+    """A mistake, called by what it changes: in one file, or in a function and its declaration."""
 
     noticed_by = None
 
-    def __init__(self, root, source, function, kind, span, new):
-        text = (root / source).read_text()
-        begin, end = span
-        first = text.rfind("\n", 0, begin) + 1
-        last = text.find("\n", end)
+    def __init__(self, root, source, function, kind, *changes):
         self.source = source
-        self.changed = text[:begin] + new + text[end:]
-        self.name = (f"{source}: {function}: {squeeze(text[first:last])} → "
-                     f"{squeeze(text[first:begin] + new + text[end:last])}")
         self.kind = kind
+        self.changed = {}
+        for path, (begin, end), new in changes:
+            text = (root / path).read_text()
+            first = text.rfind("\n", 0, begin) + 1
+            last = text.find("\n", end)
+            self.changed[path] = text[:begin] + new + text[end:]
+            if path == source:
+                self.name = (f"{source}: {function}: {squeeze(text[first:last])} → "
+                             f"{squeeze(text[first:begin] + new + text[end:last])}")
 
     def texts(self, folder):
-        return {self.source: self.changed}
+        return self.changed
+
+
+def widths_outside(root, source, code):
+    """Those of arguments, results and fields: the name, and the changes of each."""
+    for name, begin, end in structs_of(code):
+        for span, new in widths_in(code, begin, end):
+            yield name, (source, span, new)
+    for name, begin, end in signatures_of(code):
+        widths = widths_in(code, begin, end)
+        for header in HEADERS:
+            declared = blank((root / header).read_text())
+            prototype = prototype_of(name, declared)
+            if prototype:
+                pairs = zip(widths, widths_in(declared, *prototype), strict=True)
+                yield from ((name, (source, *one), (header, *other)) for one, other in pairs)
+                break
+        else:
+            yield from ((name, (source, *one)) for one in widths)
 
 
 def all_mistakes(root):
-    """Those of each kind, by source."""
+    """Those of each kind, by source: the arguments of Drawn."""
     kinds = {}
-    for source in SOURCES:
+    for source in SOURCES + HEADERS:
         text = (root / source).read_text()
         code = blank(text)
-        for function, begin, end in functions_of(code):
-            for kind, span, new in changes_of(text, code, begin, end):
-                kinds.setdefault(kind, {}).setdefault(source, []).append((function, span, new))
+        found = [(function, kind, (source, span, new))
+                 for function, begin, end in functions_of(code)
+                 for kind, span, new in changes_of(text, code, begin, end)]
+        found += [(name, "width outside", *changes)
+                  for name, *changes in widths_outside(root, source, code)]
+        for function, kind, *changes in found:
+            kinds.setdefault(kind, {}).setdefault(source, []).append((function, kind, *changes))
     return kinds
 
 
@@ -115,11 +179,20 @@ def draw(root, seed):
     while True:
         kind = rng.choice(sorted(kinds))
         source = rng.choice(sorted(kinds[kind]))
-        function, span, new = rng.choice(kinds[kind][source])
-        yield Drawn(root, source, function, kind, span, new)
+        yield Drawn(root, source, *rng.choice(kinds[kind][source]))
 
 
-def read_survivors():
+def all_names(root):
+    return {Drawn(root, source, *mistake).name for sources in all_mistakes(root).values()
+            for source, mistakes in sources.items() for mistake in mistakes}
+
+
+def read_survivors(root):
     """The names of those that change nothing that can be seen. What is indented says why."""
-    return {line for line in SURVIVORS.read_text().splitlines()
-            if line and not line.startswith((" ", "#"))}
+    names = {line for line in SURVIVORS.read_text().splitlines()
+             if line and not line.startswith((" ", "#"))}
+    gone = names - all_names(root)
+    if gone:
+        raise ValueError("survivors.txt has what cannot be drawn any more:\n" +
+                         "\n".join(sorted(gone)))
+    return names

@@ -2,17 +2,20 @@
 """usage: run-mutants.py BUILD REPORT.xml [MUTANT…]: whether the tests over the
 double of Metal tell wrong code from right code.
        run-mutants.py BUILD REPORT.xml --drawn N [SEED]: the same with N mistakes that are drawn at
-random. Those that compile and survive have to be in survivors.txt.
+random, the same ones for the same SEED. Those that compile and survive have to be in survivors.txt.
+
+The table at the end, and the report, have them by kind: patches by what they concern, drawn ones by
+what they change.
 
 Each patch beside this file makes one small mistake in the library that BUILD has. The
 sources that it changes are compiled and linked anew, and the tests have to fail with the
 library that comes out: first the one that the patch is “Noticed by”, then all.
 """
 
+import collections
 import itertools
 import json
 import os
-import random
 import re
 import shlex
 import shutil
@@ -28,8 +31,31 @@ from pathlib import Path
 import drawn
 
 PATCHES = Path(__file__).resolve().parent
+SEED = 18  # of what is drawn, if none is given
 ROOT = PATCHES.parents[2]
 BRIDGE = "mtldl/libmetal-bridge.a"  # of one source, which stands for itself in the link
+
+
+# What the patches concern, by how they are called. The first that fits counts.
+KINDS = [
+    ("tensors", "tensor-"),
+    ("autorelease pools", "pool-|waits-in-the-pool"),
+    ("owners", "owner|lease-|import-owner"),
+    ("lifetimes", "(release|retain)-|queue-leaked"),
+    ("events", "event-|signal-|never-goes-back"),
+    ("DLPack out", "export-|never-copy-|purgeable-when-exported"),
+    ("DLPack in", "import-|misaligned-|no-protocol-|other-device-|wrapped-|every-buffer-"),
+    ("devices", "default-|devices?-|list-|ordinals-|registry-|max-size-|page-size-|unified-|"
+                "unknown-device-|no-managed-mode|discrete-always|queue-"),
+    ("whole words", "words-|(first|last)-word-|(start|end)s?-(of|after)-|staging-without-ends|"
+                    "allocation-|reach-"),
+    ("two copies", "did-modify-|managed-(reported|row)|synchronize-|(one|two)-cop|updates-"),
+    ("memory", "no-copy-|buffers-|many-|nil-|private-|shared-|managed-|purgeable-|zero|last-page-|"
+               "contents-|slice-"),
+    ("commands", "command-|commit-|encode-|end-encoding-|execution-|error-|download-|wait-|first-"
+                 "command-|run-|cancel-"),
+    ("copies and fills", "copy-|fill-|piece-|second-piece-|last-piece-|staging-|overlap-|backwards-"),
+]
 
 
 class Mistake(Exception):
@@ -105,6 +131,15 @@ class Build:
         """With other texts of some of its sources."""
         library = folder / "libmtldl-1.so.0"
         link = list(self.link)
+        headers = {name: text for name, text in texts.items() if name.endswith(".h")}
+        if headers:
+            # Beside the sources and each other, where these are looked for first.
+            for path in (ROOT / "mtldl" / "devices").glob("*-private.h"):
+                shutil.copy(path, folder)
+            for name, text in headers.items():
+                (folder / Path(name).name).write_text(text)
+        texts = {name: (ROOT / name).read_text() for name in drawn.including(ROOT, headers)} | {
+            name: text for name, text in texts.items() if name not in headers}
         for number, (source, text) in enumerate(texts.items()):
             if source not in self.compilations:
                 raise Mistake(f"{source} is no source of the library")
@@ -159,6 +194,7 @@ class Mutant:
         noticed_by = re.search(r"^Noticed by: (.*)$", text, re.MULTILINE)
         self.patch = patch
         self.name = patch.stem
+        self.kind = kind_of(self.name)
         self.noticed_by = noticed_by and noticed_by[1]
         self.sources = re.findall(r"^\+\+\+ b/(.*)$", text, re.MULTILINE)
 
@@ -172,6 +208,39 @@ class Mutant:
         run(["git", "apply", "-p1", self.patch], tree,
             env=os.environ | {"GIT_CEILING_DIRECTORIES": str(folder)})
         return {source: (tree / source).read_text() for source in self.sources}
+
+
+def kind_of(name):
+    for kind, pattern in KINDS:
+        if re.match(pattern, name):
+            return kind
+    raise Mistake(f"{name} is of no kind: KINDS lists how patches are called")
+
+
+class Table:
+    """How many of each kind there are, and what became of them."""
+
+    OUTCOMES = ("killed", "explained", "survived")
+
+    def __init__(self):
+        self.rows = collections.defaultdict(collections.Counter)
+
+    def count(self, kind, outcome):
+        self.rows[kind][outcome] += 1
+
+    def __str__(self):
+        total = sum(self.rows.values(), collections.Counter())
+        rows = [*sorted(self.rows.items()), ("all", total)]
+        outcomes = [outcome for outcome in self.OUTCOMES if total[outcome] or outcome == "killed"]
+        lines = [f"{'kind':20}{'made':>10}" + "".join(f"{outcome:>10}" for outcome in outcomes)]
+        lines += [f"{kind:20}{row.total():>10}" + "".join(f"{row[outcome]:>10}"
+                                                          for outcome in outcomes)
+                  for kind, row in rows]
+        return "\n".join(lines)
+
+
+def add_case(suite, classname, kind, name):
+    return ElementTree.SubElement(suite, "testcase", classname=f"{classname}: {kind}", name=name)
 
 
 def try_mutants(mutants, build):
@@ -215,27 +284,25 @@ def try_drawn(folder, n, seed):
                     yield mutant, killer
 
 
-def main_drawn(folder, report, n, seed=None):
+def main_drawn(folder, report, n, seed=SEED):
     """Prints and reports what survived."""
-    seed = int(seed) if seed else random.randrange(1 << 31)
-    suite = ElementTree.Element("testsuite", name="drawn-mutants")
-    survivors = drawn.read_survivors()
-    n_killed = n_explained = 0
+    suite, table = ElementTree.Element("testsuite", name="drawn-mutants"), Table()
+    survivors = drawn.read_survivors(ROOT)
     print(f"{n} mistakes drawn with the seed {seed}", flush=True)
-    for mutant, killer in try_drawn(Path(folder).resolve(), int(n), seed):
-        case = ElementTree.SubElement(suite, "testcase", classname="drawn-mutants",
-                                      name=f"{mutant.kind}: {mutant.name}")
+    for mutant, killer in try_drawn(Path(folder).resolve(), int(n), int(seed)):
+        case = add_case(suite, "drawn mutants", mutant.kind, mutant.name)
         if killer:
-            n_killed += 1
+            table.count(mutant.kind, "killed")
             ElementTree.SubElement(case, "system-out").text = f"killed by {killer}"
         elif mutant.name in survivors:
-            n_explained += 1
+            table.count(mutant.kind, "explained")
         else:
+            table.count(mutant.kind, "survived")
             ElementTree.SubElement(case, "failure", message=f"SURVIVED  {mutant.name}")
             print(f"SURVIVED  {mutant.name}", flush=True)
     ElementTree.ElementTree(suite).write(report)
-    print(f"{n} drawn, {n_killed} killed, {n_explained} explained")
-    return n_killed + n_explained < int(n)
+    print(table)
+    return any(row["survived"] for row in table.rows.values())
 
 
 def main(folder, report, *names):
@@ -244,13 +311,12 @@ def main(folder, report, *names):
     patches = sorted(PATCHES.glob("*.patch"))
     if names:
         patches = [PATCHES / f"{name.removesuffix('.patch')}.patch" for name in names]
-    suite = ElementTree.Element("testsuite", name="mutants")
-    n_killed = 0
+    suite, table = ElementTree.Element("testsuite", name="mutants"), Table()
     mutants = [Mutant(patch) for patch in patches]
     for mutant, killer, mistake in try_mutants(mutants, Build(Path(folder).resolve())):
-        case = ElementTree.SubElement(suite, "testcase", classname="mutants", name=mutant.name)
+        case = add_case(suite, "mutants", mutant.kind, mutant.name)
+        table.count(mutant.kind, "killed" if killer else "survived")
         if killer:
-            n_killed += 1
             ElementTree.SubElement(case, "system-out").text = f"killed by {killer}"
             if names:
                 print(f"killed    {mutant.name}: by {killer}", flush=True)
@@ -260,8 +326,8 @@ def main(folder, report, *names):
             ElementTree.SubElement(case, "failure", message=problem)
             print(problem, flush=True)
     ElementTree.ElementTree(suite).write(report)
-    print(f"{len(patches)} mutants, {n_killed} killed")
-    return n_killed < len(patches)
+    print(table)
+    return any(row["survived"] for row in table.rows.values())
 
 
 if __name__ == "__main__":
