@@ -17,6 +17,8 @@ import tempfile
 from blocks import read_blocks
 from peers import find_python_with
 
+STAND_INS = pathlib.Path(__file__).resolve().parents[1] / 'examples' / 'stand-ins'
+
 C_PROGRAM = '''
 #include <gdk/gdk.h>
 #include <mtldl/mtldl.h>
@@ -89,6 +91,26 @@ def python_with(peer):
     return lambda body: (body, 'guide.py', [[find_python_with(peer), 'guide.py']])
 
 
+# What the guide on Metal needs, and what has to be true of its results at the end.
+METAL_BEGIN = '''
+from gi.repository import Mtl
+Mtl.save('model.safetensors', {'a': Mtl.ones((2, 3), 'float32')})
+'''
+METAL_END = '''
+assert weights['a'].get_buffer().get_storage_mode() == Mtl.StorageMode.PRIVATE
+assert weights['a'].tolist() == [[1, 1, 1], [1, 1, 1]]
+assert result.tolist() == [float(np.exp(np.float32(1)))] * 4
+'''
+
+
+def metal_commands(body):
+    """Over the double, with stand-ins for the peers."""
+    path = os.pathsep.join([str(STAND_INS), os.environ.get('PYTHONPATH', '')])
+    environment = ['env', 'METAL_DOUBLE=unified', 'PYTHONDONTWRITEBYTECODE=1', f'PYTHONPATH={path}']
+    return (f'import gi\ngi.require_version("Mtl", "1")\n{METAL_BEGIN}{body}{METAL_END}', 'guide.py',
+            [[*environment, sys.executable, 'guide.py']])
+
+
 def js_commands(body):
     return body, 'guide.js', [['gjs', '-m', 'guide.js']]
 
@@ -97,6 +119,7 @@ COMMANDS = {
     'c': c_commands,
     'js': js_commands,
     'python': python_commands,
+    'python-metal': metal_commands,
     'python-mpi4py': python_with('mpi4py'),
     'python-torch': python_with('torch'),
     'vala': vala_commands,
@@ -134,7 +157,7 @@ def main(docs_folder, guides):
     for number, guide in enumerate(guides, 1):
         name, language = guide.split('=')
         what = f'{number} {name}.md: the code in {language}'
-        peer = language.partition('-')[2]
+        peer = language.partition('-')[2].replace('metal', '')
         if peer and find_python_with(peer) is None:
             print(f'ok {what} # SKIP {peer} is not installed', flush=True)
             continue

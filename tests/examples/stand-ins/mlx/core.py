@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As much of MLX as examples/python/metal_peers.py uses. Arrays are computed when they are
+"""As much of MLX as examples/python/metal_peers.py and docs/metal.md use. Arrays are computed when they are
 evaluated, into the memory of their input if nobody else holds that array: read-only or not."""
 
 import ctypes
@@ -28,6 +28,9 @@ class array:
     def tolist(self):
         return self._read().tolist()
 
+    def __str__(self):
+        return f'array({self.tolist()})'
+
     def __dlpack__(self):
         assert self._view is not None, 'not evaluated yet'
         return self._view.__dlpack__()
@@ -48,6 +51,10 @@ def eval(lazy):
         lazy._view = Mtl.StridedView.new_empty(Mtl.Device.get(Mtl.DeviceType.METAL, 0),
                                                Mtl.DType.FLOAT32, list(values.shape))
     ctypes.memmove(lazy._view.get_address(), values.ctypes.data, values.nbytes)
+
+
+def exp(values):
+    return array(source=values, compute=lambda numbers: np.exp(numbers))
 
 
 def from_dlpack(producer, *, copy=None):
