@@ -179,7 +179,8 @@ static int no_threads;
 
 #endif
 
-/* What happens in the child ends it with 0. */
+/* If RUN returns, the child ends with 0. It does so as another program, as it has lost what the
+ * parent's thread is about to end, which valgrind would take for a leak. */
 static void
 run_in_child (void (* run) (void))
 {
@@ -190,7 +191,8 @@ run_in_child (void (* run) (void))
   if (child == 0)
     {
       run ();
-      _exit (0);
+      execl ("/bin/sh", "sh", "-c", "exit 0", NULL);
+      _exit (1);
     }
 
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);

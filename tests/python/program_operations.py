@@ -612,11 +612,13 @@ def is_exported_as_copy(array):
 
 
 def is_unfit_for_metal(pair):
-    """Whether a GPU of Metal's gets a copy."""
-    view = pair.ours
-    if view.get_device_type() != Mtl.DeviceType.METAL:
+    """Whether a GPU of Metal's gets a copy. Nothing can copy foreign memory; if a tensor came
+    in empty, so is its memory."""
+    view, buffer = pair.ours, pair.ours.get_buffer()
+    if (view.get_device_type() != Mtl.DeviceType.METAL
+            or buffer.get_storage_mode() == Mtl.StorageMode.FOREIGN):
         return False
-    offset = view.get_buffer().get_byte_offset() + first_byte(view)
+    offset = buffer.get_byte_offset() + first_byte(view)
     return pair.is_read_only or (view.size > 0 and offset % pair.array.itemsize != 0)
 
 
