@@ -155,9 +155,16 @@ test_without_deallocator (void)
 
 #ifndef METAL_IS_REAL
 
-/* GLib makes its threads with this. */
 static int no_threads; /* atomic */
 
+/* A sanitizer must know of each thread. Clang's are linked into the program, under one of these
+ * names. */
+extern int __interceptor_pthread_create (pthread_t *, const pthread_attr_t *, void *(*) (void *),
+                                         void *) __attribute__ ((weak));
+extern int ___interceptor_pthread_create (pthread_t *, const pthread_attr_t *, void *(*) (void *),
+                                          void *) __attribute__ ((weak));
+
+/* GLib makes its threads with this. */
 int
 pthread_create (pthread_t            *thread,
                 const pthread_attr_t *attributes,
@@ -169,7 +176,13 @@ pthread_create (pthread_t            *thread,
   if (g_atomic_int_get (&no_threads))
     return EAGAIN;
 
-  *(void **) &create = dlsym (RTLD_NEXT, "pthread_create");
+  if (__interceptor_pthread_create != NULL)
+    create = __interceptor_pthread_create;
+  else if (___interceptor_pthread_create != NULL)
+    create = ___interceptor_pthread_create;
+  else
+    *(void **) &create = dlsym (RTLD_NEXT, "pthread_create");
+
   return create (thread, attributes, run, data);
 }
 
