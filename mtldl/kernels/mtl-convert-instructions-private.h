@@ -124,10 +124,10 @@ mtl_convert_float16_to_float32 (guint8       *restrict dest,
 /* 4 doubles to float32 of which the last bit is set if others were lost, so that
  * rounding twice does no harm. */
 static inline G_ALWAYS_INLINE __m128
-mtl_cut_4_doubles_to_odd (const guint8 *source)
+mtl_cut_4_doubles_to_odd (__m256d doubles)
 {
   const __m256i lost = _mm256_set1_epi64x (0x1fffffff), last = _mm256_set1_epi64x (0x20000000);
-  __m256i x = _mm256_loadu_si256 ((gconstpointer) source);
+  __m256i x = _mm256_castpd_si256 (doubles);
   __m256i is_exact = _mm256_cmpeq_epi64 (_mm256_and_si256 (x, lost), _mm256_setzero_si256 ());
 
   x = _mm256_or_si256 (_mm256_andnot_si256 (lost, x), _mm256_andnot_si256 (is_exact, last));
@@ -140,13 +140,14 @@ mtl_convert_float64_to_float16 (guint8       *restrict dest,
                                 const guint8 *restrict source,
                                 gsize                  n)
 {
-  guint8 few[64] = { 0 };
+  double few[4] = { 0 };
   gsize i = 0;
 
   for (; i + 8 <= n; i += 8)
     {
-      __m256 x = _mm256_set_m128 (mtl_cut_4_doubles_to_odd (source + 8 * i + 32),
-                                  mtl_cut_4_doubles_to_odd (source + 8 * i));
+      __m256d low = _mm256_loadu_pd ((gconstpointer) (source + 8 * i));
+      __m256d high = _mm256_loadu_pd ((gconstpointer) (source + 8 * i + 32));
+      __m256 x = _mm256_set_m128 (mtl_cut_4_doubles_to_odd (high), mtl_cut_4_doubles_to_odd (low));
 
       _mm_storeu_si128 ((gpointer) (dest + 2 * i), _mm256_cvtps_ph (x, 0));
     }
@@ -156,7 +157,7 @@ mtl_convert_float64_to_float16 (guint8       *restrict dest,
       __m128i halves;
 
       memcpy (few, source + 8 * i, 8 * n_left);
-      halves = _mm_cvtps_ph (mtl_cut_4_doubles_to_odd (few), 0);
+      halves = _mm_cvtps_ph (mtl_cut_4_doubles_to_odd (_mm256_loadu_pd (few)), 0);
       memcpy (dest + 2 * i, &halves, 2 * n_left);
     }
 }

@@ -42,14 +42,15 @@ typedef enum
 } MtlConvertType;
 
 /* Converts n contiguous numbers of any alignment. The two do not overlap. */
-typedef void                    (* MtlConvertFunc) (guint8       *dest,
+typedef void (* MtlConvertFunc) (guint8       *dest,
                                  const guint8 *source,
                                  gsize         n);
 
-/* The same of numbers that are so many bytes apart. */
-typedef void                    (* MtlConvertScatteredFunc) (guint8       *dest,
+/* The same of elements that are so many bytes apart. */
+typedef void (* MtlConvertScatteredFunc) (guint8       *dest,
                                           const guint8 *source,
                                           gsize         n,
+                                          gssize        dest_step,
                                           gssize        source_step);
 
 /* The same, of numbers that are multiplied by the first factor, and have the second
@@ -67,9 +68,11 @@ typedef struct
   /* By destination and source; NULL if it takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
 
-  /* Of those that are so simple that they take no longer than a load and a store. */
+  /* Of those that take few instructions for a single number. The complex ones are by the
+   * type of their parts, as below. */
   MtlConvertScatteredFunc scattered[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
   MtlConvertScatteredFunc scattered_to_complex[2][MTL_CONVERT_N_TYPES];
+  MtlConvertScatteredFunc scattered_complex[2]; /* from complex numbers of the other type */
 
   /* The same of complex numbers, by the type of their parts, from real ones. */
   MtlConvertFunc to_complex[2][MTL_CONVERT_N_TYPES]; /* of float32, of float64 */

@@ -11,6 +11,7 @@
 #include "mtl-convert-numbers-private.h"
 #include "mtl-convert-round-to-odd-private.h"
 #include "mtl-convert-packed-6-private.h"
+#include "mtl-convert-scattered-private.h"
 
 /* One number x after the other, with memcpy(), since nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \
@@ -281,80 +282,6 @@ DEFINE_LOOP (any_of_two, guint8, guint16, x != 0)
 TO_COMPLEX (DEFINE_COMPLEX, FLOAT32, float, UINT64_TO_FLOAT32 (x), INT64_TO_FLOAT32 (x))
 TO_COMPLEX (DEFINE_COMPLEX, FLOAT64, double, uint64_to_double (x), int64_to_double (x))
 
-/* What is not contiguous in the source, if gathering it first would take longer than
- * converting it one by one. Narrower integers are copied. */
-#define WIDER_INTEGERS(F) \
-  F (UINT16, guint16, BOOL, guint8, x != 0) \
-  F (UINT16, guint16, UINT8, guint8, x) \
-  F (UINT16, guint16, INT8, gint8, x) \
-  F (UINT32, guint32, BOOL, guint8, x != 0) \
-  F (UINT32, guint32, UINT8, guint8, x) \
-  F (UINT32, guint32, UINT16, guint16, x) \
-  F (UINT32, guint32, INT8, gint8, x) \
-  F (UINT32, guint32, INT16, gint16, x) \
-  F (UINT64, guint64, BOOL, guint8, x != 0) \
-  F (UINT64, guint64, UINT8, guint8, x) \
-  F (UINT64, guint64, UINT16, guint16, x) \
-  F (UINT64, guint64, UINT32, guint32, x) \
-  F (UINT64, guint64, INT8, gint8, x) \
-  F (UINT64, guint64, INT16, gint16, x) \
-  F (UINT64, guint64, INT32, gint32, x)
-
-#define SCATTERED(F) \
-  FROM_INTEGERS (F, FLOAT32, float) \
-  FROM_INTEGERS (F, FLOAT64, double) \
-  FROM_LARGE_INTEGERS (F, FLOAT32, float, x, x) \
-  FROM_LARGE_INTEGERS (F, FLOAT64, double, x, x) \
-  WIDER_INTEGERS (F) \
-  F (FLOAT64, double, FLOAT32, float, x) \
-  F (FLOAT32, float, FLOAT64, double, x)
-
-#define DEFINE_SCATTERED(DEST, Dest, SOURCE, Source, expression) \
-  static void \
-  scattered_##SOURCE##_to_##DEST (guint8       *restrict dest, \
-                                  const guint8 *restrict source, \
-                                  gsize                  n, \
-                                  gssize                 source_step) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      { \
-        Source x; \
-        Dest result; \
-\
-        memcpy (&x, source + (gssize) i * source_step, sizeof x); \
-        result = (Dest) (expression); \
-        memcpy (dest + i * sizeof result, &result, sizeof result); \
-      } \
-  }
-
-#define DEFINE_SCATTERED_COMPLEX(DEST, Dest, SOURCE, Source, expression) \
-  static void \
-  scattered_##SOURCE##_to_complex_##DEST (guint8       *restrict dest, \
-                                          const guint8 *restrict source, \
-                                          gsize                  n, \
-                                          gssize                 source_step) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      { \
-        Source x; \
-        Dest result[2] = { 0, 0 }; \
-\
-        memcpy (&x, source + (gssize) i * source_step, sizeof x); \
-        result[0] = (Dest) (expression); \
-        memcpy (dest + i * sizeof result, result, sizeof result); \
-      } \
-  }
-
-#define SCATTERED_COMPLEX_ENTRY(DEST, Dest, SOURCE, Source, expression) \
-  [MTL_CONVERT_##SOURCE] = scattered_##SOURCE##_to_complex_##DEST,
-
-#define SCATTERED_ENTRY(DEST, Dest, SOURCE, Source, expression) \
-  [MTL_CONVERT_##DEST][MTL_CONVERT_##SOURCE] = scattered_##SOURCE##_to_##DEST,
-
-SCATTERED (DEFINE_SCATTERED)
-TO_COMPLEX (DEFINE_SCATTERED_COMPLEX, FLOAT32, float, x, x)
-TO_COMPLEX (DEFINE_SCATTERED_COMPLEX, FLOAT64, double, x, x)
-
 #define DEFINE_APPEND_ZERO(Number) \
   static void \
   append_zero_##Number (guint8       *restrict dest, \
@@ -536,11 +463,13 @@ const MtlConvertKernels KERNELS_OF (MTL_COPY_SET) = {
     [MTL_CONVERT_FLOAT16][MTL_CONVERT_FLOAT64] = mtl_convert_float64_to_float16,
 #endif
   },
-  .scattered = { SCATTERED (SCATTERED_ENTRY) },
+  .scattered = { MTL_SCATTERED (MTL_SCATTERED_ENTRY) MTL_SCATTERED_BY_4 (MTL_SCATTERED_ENTRY) },
   .scattered_to_complex = {
-    { TO_COMPLEX (SCATTERED_COMPLEX_ENTRY, FLOAT32, float, x, x) },
-    { TO_COMPLEX (SCATTERED_COMPLEX_ENTRY, FLOAT64, double, x, x) },
+    { MTL_SCATTERED_TO_COMPLEX (MTL_SCATTERED_COMPLEX_ENTRY, FLOAT32, float) },
+    { MTL_SCATTERED_TO_COMPLEX (MTL_SCATTERED_COMPLEX_ENTRY, FLOAT64, double) },
   },
+  .scattered_complex = { mtl_scattered_complex_double_to_float,
+                         mtl_scattered_complex_float_to_double },
   .to_complex = {
     { TO_COMPLEX (COMPLEX_ENTRY, FLOAT32, float, x, x) },
     { TO_COMPLEX (COMPLEX_ENTRY, FLOAT64, double, x, x) },

@@ -61,6 +61,12 @@ is_integer (MtlConvertType type)
   return type >= MTL_CONVERT_UINT2 && type <= MTL_CONVERT_INT64;
 }
 
+static gboolean
+is_integer_or_bool (MtlConvertType type)
+{
+  return is_integer (type) || type == MTL_CONVERT_BOOL;
+}
+
 static MtlConvertType
 get_unsigned (MtlConvertType type)
 {
@@ -73,7 +79,7 @@ find_direct (const MtlConvertKernels *kernels,
              MtlConvertType           dest,
              MtlConvertType           source)
 {
-  if ((is_integer (source) || source == MTL_CONVERT_BOOL) && is_integer (dest))
+  if (is_integer_or_bool (source) && is_integer (dest))
     {
       dest = get_unsigned (dest);
       if (get_unsigned (source) > dest)
@@ -85,18 +91,27 @@ find_direct (const MtlConvertKernels *kernels,
   return kernels->direct[dest][source];
 }
 
+/* Of elements that are all of one number, or become complex, or are complex on both sides. */
 static MtlConvertScatteredFunc
 find_scattered (const MtlConvertKernels *kernels,
                 MtlConvertType           dest,
                 MtlConvertType           source,
-                gboolean                 to_complex)
+                gboolean                 to_complex,
+                gboolean                 takes_both)
 {
+  if (takes_both)
+    return dest == MTL_CONVERT_FLOAT64 && source == MTL_CONVERT_FLOAT32 && to_complex
+             ? kernels->scattered_complex[1]
+           : dest == MTL_CONVERT_FLOAT32 && source == MTL_CONVERT_FLOAT64 && to_complex
+             ? kernels->scattered_complex[0] : NULL;
   if (to_complex && dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
     return NULL;
   if (to_complex)
     return kernels->scattered_to_complex[dest == MTL_CONVERT_FLOAT64 ? 1 : 0][source];
-  if ((is_integer (source) || source == MTL_CONVERT_BOOL) && is_integer (dest))
+  if (is_integer_or_bool (source) && is_integer (dest))
     dest = get_unsigned (dest);
+  else if (dest == MTL_CONVERT_BOOL)
+    source = get_unsigned (source);
 
   return kernels->scattered[dest][source];
 }
@@ -135,12 +150,6 @@ get_middle_integer (MtlConvertType source)
 {
   return source == MTL_CONVERT_INT2 || source == MTL_CONVERT_INT4 ? MTL_CONVERT_INT8
                                                                  : MTL_CONVERT_UINT8;
-}
-
-static gboolean
-is_integer_or_bool (MtlConvertType type)
-{
-  return is_integer (type) || type == MTL_CONVERT_BOOL;
 }
 
 /* Conversions without a direct function go through float32, which holds all narrower
@@ -235,8 +244,9 @@ init (MtlConversion  *self,
   guint number_size, largest;
 
   self->n_steps = 0;
-  self->scattered = !is_complex && factors == NULL
-                      ? find_scattered (kernels, dest_type, source_type, to_complex) : NULL;
+  self->scattered = factors == NULL
+                      ? find_scattered (kernels, dest_type, source_type, to_complex, takes_both)
+                      : NULL;
   self->dest_size = MAX (dest.bits / 8, 1);
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
@@ -291,6 +301,7 @@ mtl_conversion_truncates (MtlElementType dest,
   return is_whole_integer (dest) && is_whole_integer (source) && dest.bits < source.bits;
 }
 
+/* Four at a time, since compilers do not do that. */
 #define DEFINE_MOVE(size) \
   static void \
   move_##size (guint8       *restrict dest, \
@@ -299,7 +310,14 @@ mtl_conversion_truncates (MtlElementType dest,
                gssize                 dest_step, \
                gssize                 source_step) \
   { \
-    for (gsize i = 0; i < n; i++, dest += dest_step, source += source_step) \
+    for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step) \
+      { \
+        memcpy (dest, source, size); \
+        memcpy (dest + dest_step, source + source_step, size); \
+        memcpy (dest + 2 * dest_step, source + 2 * source_step, size); \
+        memcpy (dest + 3 * dest_step, source + 3 * source_step, size); \
+      } \
+    for (; n > 0; n--, dest += dest_step, source += source_step) \
       memcpy (dest, source, size); \
   }
 
@@ -406,9 +424,9 @@ mtl_conversion_run (guint8        *dest,
       return;
     }
 
-  if (self->scattered != NULL && dest_is_dense && !source_is_dense)
+  if (self->scattered != NULL && !(dest_is_dense && source_is_dense))
     {
-      self->scattered (dest, source, n, source_step);
+      self->scattered (dest, source, n, dest_step, source_step);
       return;
     }
 

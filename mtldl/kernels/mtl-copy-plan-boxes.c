@@ -155,7 +155,8 @@ is_one_pass_better (const MtlCopyPlan *self)
 }
 
 /* Rows of so many elements are converted one by one where they are, if that gains nothing
- * from vectors: large elements, far ones, and what comes from beyond a core's cache. */
+ * from vectors: to or from elements that are not contiguous and would be copied twice, large
+ * elements, far ones, and what comes from beyond a core's cache. */
 #define LEAST_SCATTERED 32
 #define LEAST_SCATTERED_BYTES (512 * 1024)
 
@@ -164,13 +165,19 @@ is_scattered_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
+  gboolean is_dense = last->dest_step == (gssize) self->job.item_size;
 
-  return self->job.converts_scattered && last->dest_step == (gssize) self->job.item_size
-         && step != size && step > 0 && last->extent >= LEAST_SCATTERED
-         && (size == 8 || step > 4 * size
-             || last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
-             || self->n_bytes >= LEAST_SCATTERED_BYTES)
-         && is_source_in_order (self);
+  if (!self->job.converts_scattered || step == 0 || last->extent < LEAST_SCATTERED
+      || !is_source_in_order (self))
+    return FALSE;
+  if (!is_dense)
+    return TRUE;
+  if (step == size)
+    return last->source_step < 0;
+
+  return size == 8 || step > 4 * size
+         || last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
+         || self->n_bytes >= LEAST_SCATTERED_BYTES;
 }
 
 static gboolean
