@@ -68,9 +68,11 @@ typedef struct
   /* By destination and source; NULL if it takes two steps. */
   MtlConvertFunc direct[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
 
-  /* Of those that take few instructions for a single number. The complex ones are by the
-   * type of their parts, as below. */
+  /* Of those that take one instruction or two for a single number, and of those that are only
+   * faster if both sides are scattered. The complex ones are by the type of their parts, as
+   * below. */
   MtlConvertScatteredFunc scattered[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
+  MtlConvertScatteredFunc scattered_by_4[MTL_CONVERT_N_TYPES][MTL_CONVERT_N_TYPES];
   MtlConvertScatteredFunc scattered_to_complex[2][MTL_CONVERT_N_TYPES];
   MtlConvertScatteredFunc scattered_complex[2]; /* from complex numbers of the other type */
 

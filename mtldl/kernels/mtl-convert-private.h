@@ -23,6 +23,7 @@ typedef struct
   MtlConversionStep steps[6]; /* in order */
   double factors[2];          /* of steps that scale */
   MtlConvertScatteredFunc scattered; /* instead of the steps, or NULL */
+  gboolean is_cheap;                 /* even if only the source is scattered */
   guint8 n_steps;             /* 0 if bytes are copied */
   guint8 source_size;         /* bytes read of an element, such as its real part */
   guint8 dest_size;

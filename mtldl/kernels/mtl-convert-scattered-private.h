@@ -8,10 +8,63 @@
  * scattering these would take longer than to convert them. Where one takes several
  * instructions, four share a vector, which never is in memory. */
 
+/* Compilers would branch on it to choose between two floats. */
+static inline G_ALWAYS_INLINE int
+mtl_get_truth (guint8 x)
+{
+  int truth = x != 0;
+
+  __asm__ ("" : "+r" (truth));
+  return truth;
+}
+
+/* Floats to large integers with the instruction for a single number, which returns the lowest
+ * one for everything that does not fit. */
+#if defined(__SSE2__)
+
+static gint64 __attribute__ ((noinline, cold))
+mtl_cut_any_to_int64 (double x)
+{
+  return double_to_int64 (x, 0x1.fffffffffffffp62);
+}
+
+static guint64 __attribute__ ((noinline, cold))
+mtl_cut_any_to_uint64 (double x)
+{
+  return double_to_uint64 (x, 0x1.fffffffffffffp63);
+}
+
+static inline gint64
+mtl_choose_int64 (gint64 cut,
+                  double x)
+{
+  return G_LIKELY (cut != G_MININT64) ? cut : mtl_cut_any_to_int64 (x);
+}
+
+static inline guint64
+mtl_choose_uint64 (gint64 cut,
+                   double x)
+{
+  return G_LIKELY (cut >= 0) ? (guint64) cut : mtl_cut_any_to_uint64 (x);
+}
+
+#define MTL_CUT_FLOAT(x) _mm_cvttss_si64 (_mm_set_ss (x))
+#define MTL_CUT_DOUBLE(x) _mm_cvttsd_si64 (_mm_set_sd (x))
+
+#define MTL_FLOATS_TO_LARGE(F) \
+  F (INT64, gint64, FLOAT32, float, mtl_choose_int64 (MTL_CUT_FLOAT (x), x)) \
+  F (INT64, gint64, FLOAT64, double, mtl_choose_int64 (MTL_CUT_DOUBLE (x), x)) \
+  F (UINT64, guint64, FLOAT32, float, mtl_choose_uint64 (MTL_CUT_FLOAT (x), x)) \
+  F (UINT64, guint64, FLOAT64, double, mtl_choose_uint64 (MTL_CUT_DOUBLE (x), x))
+
+#else
+#define MTL_FLOATS_TO_LARGE(F)
+#endif
+
 /* F (destination, its type, source, its type, expression for x) */
 
 #define MTL_FROM_INTEGERS(F, DEST, Dest) \
-  F (DEST, Dest, BOOL, guint8, x != 0) \
+  F (DEST, Dest, BOOL, guint8, mtl_get_truth (x)) \
   F (DEST, Dest, UINT8, guint8, x) \
   F (DEST, Dest, UINT16, guint16, x) \
   F (DEST, Dest, UINT32, guint32, x) \
@@ -36,6 +89,7 @@
   F (BOOL, guint8, BFLOAT16, guint16, (x & 0x7fff) != 0) \
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
   F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0) \
+  MTL_FLOATS_TO_LARGE (F) \
   F (FLOAT64, double, FLOAT32, float, x) \
   F (FLOAT32, float, FLOAT64, double, x) \
   F (FLOAT32, guint32, BFLOAT16, guint16, (guint32) x << 16) \
@@ -134,13 +188,23 @@ MTL_DEFINE_SCATTERED_COMPLEXES (double, float)
   }
 
 MTL_DEFINE_LOAD_4 (double)
-MTL_DEFINE_LOAD_4 (guint8)
-MTL_DEFINE_LOAD_4 (guint16)
 MTL_DEFINE_LOAD_4 (guint32)
-MTL_DEFINE_LOAD_4 (gint8)
-MTL_DEFINE_LOAD_4 (gint16)
 MTL_DEFINE_LOAD_4 (gint32)
 MTL_DEFINE_LOAD_4 (gint64)
+
+#define MTL_DEFINE_LOAD_4_INTEGERS(Number) \
+  static inline G_ALWAYS_INLINE __m128 \
+  mtl_load_4_##Number##s (const guint8 *source, \
+                          gssize        step) \
+  { \
+    MTL_LOAD_FOUR (Number); \
+    return _mm_cvtepi32_ps (_mm_setr_epi32 (a, b, c, d)); \
+  }
+
+MTL_DEFINE_LOAD_4_INTEGERS (guint8)
+MTL_DEFINE_LOAD_4_INTEGERS (guint16)
+MTL_DEFINE_LOAD_4_INTEGERS (gint8)
+MTL_DEFINE_LOAD_4_INTEGERS (gint16)
 
 static inline G_ALWAYS_INLINE __m256d
 mtl_load_4_guint64s (const guint8 *source,
@@ -244,6 +308,16 @@ mtl_cut_4 (__m256d x,
   return _mm256_cvttpd_epi32 (mtl_limit_4 (x, least, most));
 }
 
+/* Of at most 16 bits, which floats hold. */
+static inline G_ALWAYS_INLINE __m128i
+mtl_cut_4_singles (__m128 x,
+                   float  least,
+                   float  most)
+{
+  x = _mm_and_ps (x, _mm_cmpord_ps (x, x));
+  return _mm_cvttps_epi32 (_mm_min_ps (_mm_max_ps (x, _mm_set1_ps (least)), _mm_set1_ps (most)));
+}
+
 /* In halves, as all instructions are for signed numbers. */
 static inline G_ALWAYS_INLINE __m128i
 mtl_cut_4_to_uint32 (__m256d x)
@@ -288,33 +362,40 @@ MTL_DEFINE_STORE_LARGE (mtl_store_4_int64s, -0x1p51, 0x1.8p52,
 MTL_DEFINE_STORE_LARGE (mtl_store_4_uint64s, 0, 0x1p52,
                         double_to_uint64 (numbers[i], 0x1.fffffffffffffp63))
 
-#define MTL_CUT_4(F, SOURCE, Source, load) \
-  F (UINT8, guint8, SOURCE, Source, mtl_store_4_of_1, mtl_cut_4 (load, 0, G_MAXUINT8)) \
-  F (UINT16, guint16, SOURCE, Source, mtl_store_4_of_2, mtl_cut_4 (load, 0, G_MAXUINT16)) \
+#define MTL_CUT_4(F, SOURCE, Source, cut, load) \
+  F (UINT8, guint8, SOURCE, Source, mtl_store_4_of_1, cut (load, 0, G_MAXUINT8)) \
+  F (UINT16, guint16, SOURCE, Source, mtl_store_4_of_2, cut (load, 0, G_MAXUINT16)) \
+  F (INT8, gint8, SOURCE, Source, mtl_store_4_of_1, cut (load, G_MININT8, G_MAXINT8)) \
+  F (INT16, gint16, SOURCE, Source, mtl_store_4_of_2, cut (load, G_MININT16, G_MAXINT16))
+
+#define MTL_CUT_4_TO_32_BITS(F, SOURCE, Source, load) \
   F (UINT32, guint32, SOURCE, Source, mtl_store_4_of_4, mtl_cut_4_to_uint32 (load)) \
-  F (UINT64, guint64, SOURCE, Source, mtl_store_4_uint64s, load) \
-  F (INT8, gint8, SOURCE, Source, mtl_store_4_of_1, mtl_cut_4 (load, G_MININT8, G_MAXINT8)) \
-  F (INT16, gint16, SOURCE, Source, mtl_store_4_of_2, mtl_cut_4 (load, G_MININT16, G_MAXINT16)) \
-  F (INT32, gint32, SOURCE, Source, mtl_store_4_of_4, mtl_cut_4 (load, G_MININT32, G_MAXINT32)) \
-  F (INT64, gint64, SOURCE, Source, mtl_store_4_int64s, load)
+  F (INT32, gint32, SOURCE, Source, mtl_store_4_of_4, mtl_cut_4 (load, G_MININT32, G_MAXINT32))
 
 #define MTL_TO_FLOAT16_BY_4(F, SOURCE, Source) \
   F (FLOAT16, guint16, SOURCE, Source, mtl_store_4_halves, \
      mtl_cut_4_doubles_to_odd (mtl_load_4_##Source##s (source, step)))
 
 #define MTL_SCATTERED_BY_4(F) \
-  MTL_CUT_4 (F, FLOAT64, double, mtl_load_4_doubles (source, step)) \
-  MTL_CUT_4 (F, FLOAT32, float, mtl_load_4_floats (source, step)) \
-  MTL_CUT_4 (F, FLOAT16, guint16, mtl_load_4_halves_as_doubles (source, step)) \
-  MTL_TO_FLOAT16_BY_4 (F, UINT8, guint8) \
-  MTL_TO_FLOAT16_BY_4 (F, UINT16, guint16) \
+  MTL_CUT_4 (F, FLOAT64, double, mtl_cut_4, mtl_load_4_doubles (source, step)) \
+  MTL_CUT_4 (F, FLOAT32, float, mtl_cut_4_singles, mtl_load_4_singles (source, step)) \
+  MTL_CUT_4 (F, FLOAT16, guint16, mtl_cut_4_singles, mtl_load_4_halves (source, step)) \
+  MTL_CUT_4_TO_32_BITS (F, FLOAT64, double, mtl_load_4_doubles (source, step)) \
+  MTL_CUT_4_TO_32_BITS (F, FLOAT32, float, mtl_load_4_floats (source, step)) \
+  MTL_CUT_4_TO_32_BITS (F, FLOAT16, guint16, mtl_load_4_halves_as_doubles (source, step)) \
+  F (INT64, gint64, FLOAT16, guint16, mtl_store_4_int64s, \
+     mtl_load_4_halves_as_doubles (source, step)) \
+  F (UINT64, guint64, FLOAT16, guint16, mtl_store_4_uint64s, \
+     mtl_load_4_halves_as_doubles (source, step)) \
   MTL_TO_FLOAT16_BY_4 (F, UINT32, guint32) \
   MTL_TO_FLOAT16_BY_4 (F, UINT64, guint64) \
-  MTL_TO_FLOAT16_BY_4 (F, INT8, gint8) \
-  MTL_TO_FLOAT16_BY_4 (F, INT16, gint16) \
   MTL_TO_FLOAT16_BY_4 (F, INT32, gint32) \
   MTL_TO_FLOAT16_BY_4 (F, INT64, gint64) \
   MTL_TO_FLOAT16_BY_4 (F, FLOAT64, double) \
+  F (FLOAT16, guint16, UINT8, guint8, mtl_store_4_halves, mtl_load_4_guint8s (source, step)) \
+  F (FLOAT16, guint16, UINT16, guint16, mtl_store_4_halves, mtl_load_4_guint16s (source, step)) \
+  F (FLOAT16, guint16, INT8, gint8, mtl_store_4_halves, mtl_load_4_gint8s (source, step)) \
+  F (FLOAT16, guint16, INT16, gint16, mtl_store_4_halves, mtl_load_4_gint16s (source, step)) \
   F (FLOAT16, guint16, FLOAT32, float, mtl_store_4_halves, mtl_load_4_singles (source, step)) \
   F (FLOAT32, float, FLOAT16, guint16, mtl_store_4_of_4, \
      _mm_castps_si128 (mtl_load_4_halves (source, step))) \

@@ -244,9 +244,12 @@ init (MtlConversion  *self,
   guint number_size, largest;
 
   self->n_steps = 0;
-  self->scattered = factors == NULL
-                      ? find_scattered (kernels, dest_type, source_type, to_complex, takes_both)
-                      : NULL;
+  self->scattered = NULL;
+  if (factors == NULL)
+    self->scattered = find_scattered (kernels, dest_type, source_type, to_complex, takes_both);
+  self->is_cheap = self->scattered != NULL;
+  if (factors == NULL && self->scattered == NULL && !takes_both && !to_complex)
+    self->scattered = kernels->scattered_by_4[dest_type][source_type];
   self->dest_size = MAX (dest.bits / 8, 1);
   self->source_size = MAX (source.bits / 8, 1) / (is_complex && !takes_both ? 2 : 1);
 
@@ -396,39 +399,18 @@ take_steps (const MtlConversion *self,
   return source;
 }
 
-void
-mtl_conversion_run (guint8        *dest,
-                    const guint8  *source,
-                    gsize          n,
-                    gssize         dest_step,
-                    gssize         source_step,
-                    gconstpointer  conversion)
+/* A function of its own has the blocks, since short rows are faster without. */
+static void __attribute__ ((noinline))
+run_by_blocks (const MtlConversion *self,
+               guint8              *dest,
+               const guint8        *source,
+               gsize                n,
+               gssize               dest_step,
+               gssize               source_step)
 {
-  const MtlConversion *self = conversion;
-  gboolean dest_is_dense = n == 1 || dest_step == self->dest_size;
-  gboolean source_is_dense = n == 1 || source_step == self->source_size;
+  gboolean dest_is_dense = dest_step == self->dest_size;
+  gboolean source_is_dense = source_step == self->source_size;
   Blocks blocks;
-
-  if (self->n_steps == 0)
-    {
-      if (dest_is_dense && source_is_dense)
-        memcpy (dest, source, n * self->dest_size);
-      else
-        move (dest, source, n, dest_step, source_step, self->dest_size);
-      return;
-    }
-
-  if (self->n_steps == 1 && dest_is_dense && source_is_dense)
-    {
-      take_step (self, &self->steps[0], dest, source, n);
-      return;
-    }
-
-  if (self->scattered != NULL && !(dest_is_dense && source_is_dense))
-    {
-      self->scattered (dest, source, n, dest_step, source_step);
-      return;
-    }
 
   for (gsize i = 0; i < n; i += self->piece)
     {
@@ -445,6 +427,30 @@ mtl_conversion_run (guint8        *dest,
       if (!dest_is_dense)
         move (to, from, part, dest_step, self->dest_size, self->dest_size);
     }
+}
+
+void
+mtl_conversion_run (guint8        *dest,
+                    const guint8  *source,
+                    gsize          n,
+                    gssize         dest_step,
+                    gssize         source_step,
+                    gconstpointer  conversion)
+{
+  const MtlConversion *self = conversion;
+  gboolean dest_is_dense = n == 1 || dest_step == self->dest_size;
+  gboolean source_is_dense = n == 1 || source_step == self->source_size;
+
+  if (self->n_steps == 1 && dest_is_dense && source_is_dense)
+    take_step (self, &self->steps[0], dest, source, n);
+  else if (self->scattered != NULL && !(dest_is_dense && source_is_dense))
+    self->scattered (dest, source, n, dest_step, source_step);
+  else if (self->n_steps > 0)
+    run_by_blocks (self, dest, source, n, dest_step, source_step);
+  else if (dest_is_dense && source_is_dense)
+    memcpy (dest, source, n * self->dest_size);
+  else
+    move (dest, source, n, dest_step, source_step, self->dest_size);
 }
 
 /* Unnamed types of other numbers of bits are moved one by one. */

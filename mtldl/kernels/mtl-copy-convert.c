@@ -52,6 +52,25 @@ stream_converted (const MtlCopyJob *job,
 /* Rows of fewer bytes have too many lines that are streamed in part. */
 #define LEAST_STREAMED 16384
 
+/* Rows of fewer elements than these are converted column by column, in parts that stay within
+ * the L1 cache. */
+#define SHORT_ROW 8
+#define COLUMN 128
+
+static void
+convert_columns (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+
+  for (gsize i = 0; i < rows->extent; i += COLUMN)
+    for (gsize k = 0; k < items->extent; k++)
+      job->convert (job->dest + (gssize) i * rows->dest_step + (gssize) k * items->dest_step,
+                    job->source + (gssize) i * rows->source_step
+                      + (gssize) k * items->source_step,
+                    MIN (rows->extent - i, COLUMN), rows->dest_step, rows->source_step,
+                    job->convert_data);
+}
+
 static void
 convert_rows (const MtlCopyJob *job)
 {
@@ -203,6 +222,12 @@ void MTL_KERNEL (convert) (const MtlCopyJob *job);
 void
 MTL_KERNEL (convert) (const MtlCopyJob *job)
 {
-  if (!convert_pixels (job))
+  if (convert_pixels (job))
+    return;
+
+  if (job->converts_scattered && job->axes[1].extent < SHORT_ROW
+      && job->axes[0].extent > job->axes[1].extent)
+    convert_columns (job);
+  else
     convert_rows (job);
 }

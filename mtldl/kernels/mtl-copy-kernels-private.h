@@ -53,6 +53,7 @@ typedef struct
   MtlCopyConvert convert;
   gconstpointer convert_data;
   gboolean converts_scattered;
+  gboolean converts_cheaply;
   gsize source_size; /* of an element that is converted, in bytes */
 } MtlCopyJob;
 

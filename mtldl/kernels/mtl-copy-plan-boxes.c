@@ -19,9 +19,9 @@
 
 #define PAGE 4096
 
-/* Rows of so many elements, or bytes in the source, are converted one by one. */
+/* Rows of so many elements, or bytes on the larger side, are converted one by one. */
 #define LONG_CONVERTED_ROW 128
-#define LARGE_CONVERTED_ROW 400
+#define LARGE_CONVERTED_ROW 128
 
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
@@ -29,10 +29,6 @@
 
 /* Copies of fewer elements are faster by loops. */
 #define LEAST_ELEMENTS 32
-
-/* Lines of the source that are visited again are still in the L1 cache after this many
- * other bytes. */
-#define NEAR (24 * 1024)
 
 /* Units of 3, 6 or 12 bytes that are contiguous along one axis in the source, and along
  * another in the destination, have a kernel. There are n_axes of them. */
@@ -93,7 +89,8 @@ are_rows_long (const MtlCopyPlan *self,
       && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
     return n * MAX (self->job.item_size, self->job.source_size) > LARGEST_UNIT;
 
-  return n >= LONG_CONVERTED_ROW || n * self->job.source_size >= LARGE_CONVERTED_ROW;
+  return n >= LONG_CONVERTED_ROW
+         || n * MAX (self->job.item_size, self->job.source_size) >= LARGE_CONVERTED_ROW;
 }
 
 /* Whether there is a kernel for the steps along the last axis, or a copy is so small
@@ -154,30 +151,116 @@ is_one_pass_better (const MtlCopyPlan *self)
          && job >= LEAST_DIRECT_JOB && are_far_apart (self) && is_source_in_order (self);
 }
 
-/* Rows of so many elements are converted one by one where they are, if that gains nothing
- * from vectors: to or from elements that are not contiguous and would be copied twice, large
- * elements, far ones, and what comes from beyond a core's cache. */
+/* Lines of the source that are visited again are still in the L1 cache after this many
+ * other bytes. */
+#define NEAR (24 * 1024)
+
+/* How many bytes of lines of the source are visited before one of them is visited again, if
+ * all is read in the order of the destination. */
+static gsize
+get_bytes_of_visits (const MtlCopyPlan *self)
+{
+  gsize bytes = MTL_COPY_LINE, visited = 0, nearest = MTL_COPY_LINE;
+
+  for (guint i = self->n_outer; i-- > 0;)
+    {
+      gsize extent = self->axes[i].extent;
+      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
+
+      if (step > 0 && step < nearest)
+        {
+          nearest = step;
+          visited = bytes;
+        }
+      if (step > 0)
+        bytes = mtl_copy_multiply_up_to_max (bytes, step >= MTL_COPY_LINE
+                                                      ? extent
+                                                      : 1 + (extent - 1) * step / MTL_COPY_LINE);
+    }
+
+  return visited;
+}
+
+/* Rows of fewer elements are not converted one by one where they are, nor those of fewer bytes
+ * if they are repeated. */
 #define LEAST_SCATTERED 32
+#define LEAST_SCATTERED_TWICE 8
 #define LEAST_SCATTERED_BYTES (512 * 1024)
+#define LEAST_REPEATED_ROW 4096
+
+/* Lines are still in a core's own caches after this many other bytes. */
+#define NEAR_ENOUGH (128 * 1024)
+
+/* From and to elements that are not contiguous, which would be moved twice more: along the last
+ * axis, or the one before. */
+static gboolean
+is_one_pass_better_for_both (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+
+  return self->job.converts_scattered && last->source_step != 0
+         && (last->extent >= LEAST_SCATTERED_TWICE
+             || (self->n_outer > 1 && last[-1].extent >= LEAST_SCATTERED))
+         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
+}
+
+static gboolean
+has_short_repeats (const MtlCopyPlan *self)
+{
+  gsize n_bytes = self->job.item_size;
+
+  for (guint i = self->n_outer; i-- > 0;)
+    {
+      if (self->axes[i].source_step == 0 && n_bytes < LEAST_REPEATED_ROW)
+        return TRUE;
+      n_bytes = mtl_copy_multiply_up_to_max (n_bytes, self->axes[i].extent);
+    }
+
+  return FALSE;
+}
+
+static gboolean
+has_source_rows (const MtlCopyPlan *self)
+{
+  for (guint i = 0; i < self->n_outer; i++)
+    if (mtl_copy_magnitude (self->axes[i].source_step) == self->job.source_size)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* To contiguous elements. Vectors gain nothing if the others are large, far apart, or come
+ * from beyond a core's cache. */
+static gboolean
+is_one_pass_better_for_source (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
+  gsize visits = get_bytes_of_visits (self);
+
+  if (!self->job.converts_scattered || last->extent < LEAST_SCATTERED || step == 0
+      || last->source_step == (gssize) size || has_short_repeats (self)
+      || visits > (has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH))
+    return FALSE;
+  if (size == 8 || (self->job.converts_cheaply && step > 4 * size))
+    return TRUE;
+
+  return step != size
+         && (last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
+             || self->n_bytes >= LEAST_SCATTERED_BYTES);
+}
 
 static gboolean
 is_scattered_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-  gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
-  gboolean is_dense = last->dest_step == (gssize) self->job.item_size;
+  gsize size = self->job.item_size;
+  gboolean is_run = last->dest_step == (gssize) size, is_short_run = FALSE;
 
-  if (!self->job.converts_scattered || step == 0 || last->extent < LEAST_SCATTERED
-      || !is_source_in_order (self))
-    return FALSE;
-  if (!is_dense)
-    return TRUE;
-  if (step == size)
-    return last->source_step < 0;
-
-  return size == 8 || step > 4 * size
-         || last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
-         || self->n_bytes >= LEAST_SCATTERED_BYTES;
+  if (is_run && self->n_outer > 1 && last->extent < LEAST_SCATTERED_TWICE)
+    is_short_run = last[-1].dest_step != (gssize) (last->extent * size);
+  return is_run && !is_short_run ? is_one_pass_better_for_source (self)
+                                 : is_one_pass_better_for_both (self);
 }
 
 static gboolean
@@ -951,7 +1034,8 @@ choose_prefetching (MtlCopyPlan *self)
     self->prefetches = self->prefetches || has_gaps (self, TRUE, 3 * size)
                        || (!is_source_sequential (self) && is_source_large (self));
   else if (!self->is_dense && self->n_bytes >= size / 2)
-    self->prefetches_dest = is_out_of_order (self) || has_gaps (self, FALSE, size);
+    self->prefetches_dest = self->job.convert != NULL || is_out_of_order (self)
+                            || has_gaps (self, FALSE, size);
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes, nor if the

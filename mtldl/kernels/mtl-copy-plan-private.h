@@ -41,7 +41,8 @@ typedef struct
   /* Converts rows of elements. If NULL, bytes are copied, and both sizes are equal. */
   MtlCopyConvert convert;
   gconstpointer convert_data;
-  gboolean converts_scattered; /* sources with any step, as fast as they are loaded */
+  gboolean converts_scattered; /* elements with any step on both sides, in one pass */
+  gboolean converts_cheaply;   /* those of the source as fast as they are loaded */
 } MtlCopyRequest;
 
 /* Writes bypass the caches if there are at least this many bytes in and out; 0 lets the

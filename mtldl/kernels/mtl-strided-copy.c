@@ -170,6 +170,7 @@ convert (const MtlStrided  *dest,
       request.convert = mtl_conversion_run;
       request.convert_data = &conversion;
       request.converts_scattered = conversion.scattered != NULL;
+      request.converts_cheaply = conversion.is_cheap;
     }
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
