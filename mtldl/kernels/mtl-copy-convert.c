@@ -52,6 +52,42 @@ stream_converted (const MtlCopyJob *job,
 /* Rows of fewer bytes have too many lines that are streamed in part. */
 #define LEAST_STREAMED 16384
 
+/* What is repeated along rows is converted once. */
+#define REPEATED 256
+
+void MTL_KERNEL (broadcast) (const MtlCopyJob *job);
+
+static void
+convert_broadcast (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *rows = &job->axes[0];
+  guint8 converted[REPEATED * 16];
+  gsize size = job->item_size;
+
+  for (gsize i = 0; i < rows->extent; i += REPEATED)
+    {
+      gsize n = MIN (rows->extent - i, REPEATED);
+      const MtlCopyAxis axes[] = { { n, rows->dest_step, size }, job->axes[1] };
+      MtlCopyJob part = *job;
+
+      job->convert (converted, job->source + (gssize) i * rows->source_step, n, size,
+                    rows->source_step, job->convert_data);
+      part.dest = job->dest + (gssize) i * rows->dest_step;
+      part.source = converted;
+      part.axes = axes;
+      MTL_KERNEL (broadcast) (&part);
+    }
+}
+
+static gboolean
+is_broadcast (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *items = &job->axes[1];
+
+  return items->source_step == 0 && items->dest_step == (gssize) job->item_size
+         && items->extent >= MTL_COPY_LEAST_REPEATED && job->item_size <= 16;
+}
+
 /* Rows of fewer elements than these are converted column by column, in parts that stay within
  * the L1 cache. */
 #define SHORT_ROW 8
@@ -225,7 +261,9 @@ MTL_KERNEL (convert) (const MtlCopyJob *job)
   if (convert_pixels (job))
     return;
 
-  if (job->converts_scattered && job->axes[1].extent < SHORT_ROW
+  if (is_broadcast (job))
+    convert_broadcast (job);
+  else if (job->converts_scattered && job->axes[1].extent < SHORT_ROW
       && job->axes[0].extent > job->axes[1].extent)
     convert_columns (job);
   else

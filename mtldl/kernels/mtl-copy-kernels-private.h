@@ -37,6 +37,9 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
 /* Runs of at least this many bytes are streamed one by one. */
 #define MTL_COPY_STREAMED_RUN 512
 
+/* Elements that are repeated fewer times are like others. */
+#define MTL_COPY_LEAST_REPEATED 8
+
 /* The most items of a tile, and of one that is converted. */
 #define MTL_COPY_TILE_ITEMS 4096
 #define MTL_COPY_CONVERTED_ITEMS 512

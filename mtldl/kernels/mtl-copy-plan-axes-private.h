@@ -10,9 +10,6 @@ G_BEGIN_DECLS
 
 #define MTL_COPY_LINE 64
 
-/* Elements that are repeated fewer times are like others. */
-#define MTL_COPY_LEAST_REPEATED 8
-
 static inline gsize
 mtl_copy_magnitude (gssize step)
 {
@@ -87,8 +84,7 @@ mtl_copy_plan_is_broadcast (const MtlCopyPlan *self)
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size;
 
-  return self->job.convert == NULL && last->source_step == 0
-         && last->dest_step == (gssize) size && size <= 64
+  return last->source_step == 0 && last->dest_step == (gssize) size && size <= 64
          && last->extent >= MTL_COPY_LEAST_REPEATED && last->extent * size >= 32;
 }
 

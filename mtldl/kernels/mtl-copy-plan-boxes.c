@@ -19,9 +19,11 @@
 
 #define PAGE 4096
 
-/* Rows of so many elements, or bytes on the larger side, are converted one by one. */
+/* Rows of so many elements, or bytes in the source or the destination, are converted one by
+ * one. */
 #define LONG_CONVERTED_ROW 128
-#define LARGE_CONVERTED_ROW 128
+#define LARGE_CONVERTED_SOURCE 400
+#define LARGE_CONVERTED_DEST 128
 
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
@@ -90,7 +92,8 @@ are_rows_long (const MtlCopyPlan *self,
     return n * MAX (self->job.item_size, self->job.source_size) > LARGEST_UNIT;
 
   return n >= LONG_CONVERTED_ROW
-         || n * MAX (self->job.item_size, self->job.source_size) >= LARGE_CONVERTED_ROW;
+         || n * self->job.source_size >= LARGE_CONVERTED_SOURCE
+         || n * self->job.item_size >= LARGE_CONVERTED_DEST;
 }
 
 /* Whether there is a kernel for the steps along the last axis, or a copy is so small
@@ -183,7 +186,7 @@ get_bytes_of_visits (const MtlCopyPlan *self)
 
 /* Rows of fewer elements are not converted one by one where they are, nor those of fewer bytes
  * if they are repeated. */
-#define LEAST_SCATTERED 32
+#define LEAST_SCATTERED 16
 #define LEAST_SCATTERED_TWICE 8
 #define LEAST_SCATTERED_BYTES (512 * 1024)
 #define LEAST_REPEATED_ROW 4096
@@ -240,7 +243,7 @@ is_one_pass_better_for_source (const MtlCopyPlan *self)
 
   if (!self->job.converts_scattered || last->extent < LEAST_SCATTERED || step == 0
       || last->source_step == (gssize) size || has_short_repeats (self)
-      || visits > (has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH))
+      || visits > (size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH))
     return FALSE;
   if (size == 8 || (self->job.converts_cheaply && step > 4 * size))
     return TRUE;

@@ -354,7 +354,8 @@ choose_conversion (MtlCopyPlan          *self,
   gboolean is_scattered = get_axis (self, 0)->source_step != (gssize) self->job.source_size;
 
   /* Whole lines would have to be assembled first, while nothing is loaded. */
-  if (mtl_copy_plan_narrows (self) || (self->job.converts_cheaply && is_scattered))
+  if (!mtl_copy_plan_is_broadcast (self)
+      && (mtl_copy_plan_narrows (self) || (self->job.converts_cheaply && is_scattered)))
     mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
   if (!self->goes_by_rows)
