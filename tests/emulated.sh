@@ -82,7 +82,8 @@ configure_arm64 () {
 run_arm64_clang () {
   local folder=$build-arm64-clang except
 
-  except=$(unless_deep '^(async|random|shared)-threads$|-faults$')
+  except=$(unless_deep \
+    "^(async|random|shared)-threads\$|-faults\$|^metal-tensor-brute-force\$|$with_best_kernels")
   configure_arm64 "$folder" "$OBJC" --target=aarch64-linux-gnu \
     && run_meson "$folder" arm64-clang $(tests_in_suites "$folder" "$except" c)
 }

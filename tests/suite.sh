@@ -287,12 +287,16 @@ run_python_on_private () {
 
 # --- Instruments
 
+# Tests of the machine's best kernels, which others run by their name.
+with_best_kernels='^(statistics|strided-view-copy-scaled)$'
+
 # Tests one device and storage mode that the host can access, and the one that takes the most
 # steps to access. The tier deep tests all.
 run_sanitized () {
   local except
 
-  except=$(unless_deep '-(unified-(managed|private)|discrete-(shared|managed))$')
+  except=$(unless_deep \
+    "-(unified-(managed|private)|discrete-(shared|managed))\$|$with_best_kernels")
   configure_sanitized \
     && run_meson "$build-sanitized" sanitized \
       $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free metal-double \
@@ -348,7 +352,7 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^convert-|^(kernels|strided-copy)-[^p]|^(statistics|strided-view-copy-scaled)-|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
+    '^convert-|^(kernels|strided-copy)-[^p]|^statistics-|^strided-view-copy-scaled|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
   run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
 }
 

@@ -91,7 +91,19 @@ find_direct (const MtlConvertKernels *kernels,
   return kernels->direct[dest][source];
 }
 
-/* Of elements that are all of one number, or become complex, or are complex on both sides. */
+static MtlConvertScatteredFunc
+find_scattered_complexes (const MtlConvertKernels *kernels,
+                          MtlConvertType           dest,
+                          MtlConvertType           source)
+{
+  if (dest == MTL_CONVERT_FLOAT32 && source == MTL_CONVERT_FLOAT64)
+    return kernels->scattered_complex[0];
+  if (dest == MTL_CONVERT_FLOAT64 && source == MTL_CONVERT_FLOAT32)
+    return kernels->scattered_complex[1];
+
+  return NULL;
+}
+
 static MtlConvertScatteredFunc
 find_scattered (const MtlConvertKernels *kernels,
                 MtlConvertType           dest,
@@ -100,10 +112,7 @@ find_scattered (const MtlConvertKernels *kernels,
                 gboolean                 takes_both)
 {
   if (takes_both)
-    return dest == MTL_CONVERT_FLOAT64 && source == MTL_CONVERT_FLOAT32 && to_complex
-             ? kernels->scattered_complex[1]
-           : dest == MTL_CONVERT_FLOAT32 && source == MTL_CONVERT_FLOAT64 && to_complex
-             ? kernels->scattered_complex[0] : NULL;
+    return to_complex ? find_scattered_complexes (kernels, dest, source) : NULL;
   if (to_complex && dest != MTL_CONVERT_FLOAT32 && dest != MTL_CONVERT_FLOAT64)
     return NULL;
   if (to_complex)

@@ -264,7 +264,7 @@ MTL_KERNEL (convert) (const MtlCopyJob *job)
   if (is_broadcast (job))
     convert_broadcast (job);
   else if (job->converts_scattered && job->axes[1].extent < SHORT_ROW
-      && job->axes[0].extent > job->axes[1].extent)
+           && job->axes[0].extent > job->axes[1].extent)
     convert_columns (job);
   else
     convert_rows (job);

@@ -158,8 +158,17 @@ is_one_pass_better (const MtlCopyPlan *self)
  * other bytes. */
 #define NEAR (24 * 1024)
 
-/* How many bytes of lines of the source are visited before one of them is visited again, if
- * all is read in the order of the destination. */
+/* The lines of the source that are visited along an axis. */
+static gsize
+count_lines (const MtlCopyAxis *axis)
+{
+  gsize step = mtl_copy_magnitude (axis->source_step);
+
+  return step >= MTL_COPY_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_COPY_LINE;
+}
+
+/* The bytes of the lines of the source that are visited before the same lines are visited
+ * again, if all is read in the order of the destination. */
 static gsize
 get_bytes_of_visits (const MtlCopyPlan *self)
 {
@@ -167,7 +176,6 @@ get_bytes_of_visits (const MtlCopyPlan *self)
 
   for (guint i = self->n_outer; i-- > 0;)
     {
-      gsize extent = self->axes[i].extent;
       gsize step = mtl_copy_magnitude (self->axes[i].source_step);
 
       if (step > 0 && step < nearest)
@@ -176,9 +184,7 @@ get_bytes_of_visits (const MtlCopyPlan *self)
           visited = bytes;
         }
       if (step > 0)
-        bytes = mtl_copy_multiply_up_to_max (bytes, step >= MTL_COPY_LINE
-                                                      ? extent
-                                                      : 1 + (extent - 1) * step / MTL_COPY_LINE);
+        bytes = mtl_copy_multiply_up_to_max (bytes, count_lines (&self->axes[i]));
     }
 
   return visited;
@@ -194,19 +200,6 @@ get_bytes_of_visits (const MtlCopyPlan *self)
 /* Lines are still in a core's own caches after this many other bytes. */
 #define NEAR_ENOUGH (128 * 1024)
 
-/* From and to elements that are not contiguous, which would be moved twice more: along the last
- * axis, or the one before. */
-static gboolean
-is_one_pass_better_for_both (const MtlCopyPlan *self)
-{
-  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
-
-  return self->job.converts_scattered && last->source_step != 0
-         && (last->extent >= LEAST_SCATTERED_TWICE
-             || (self->n_outer > 1 && last[-1].extent >= LEAST_SCATTERED))
-         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
-}
-
 static gboolean
 has_short_repeats (const MtlCopyPlan *self)
 {
@@ -220,6 +213,19 @@ has_short_repeats (const MtlCopyPlan *self)
     }
 
   return FALSE;
+}
+
+/* From and to elements that are not contiguous, which would be moved twice more: along the last
+ * axis, or the one before. */
+static gboolean
+is_one_pass_better_for_both (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+
+  return self->job.converts_scattered && last->source_step != 0 && !has_short_repeats (self)
+         && (last->extent >= LEAST_SCATTERED_TWICE
+             || (self->n_outer > 1 && last[-1].extent >= LEAST_SCATTERED))
+         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
 }
 
 static gboolean
@@ -239,18 +245,21 @@ is_one_pass_better_for_source (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
-  gsize visits = get_bytes_of_visits (self);
+  gsize near = size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH;
 
-  if (!self->job.converts_scattered || last->extent < LEAST_SCATTERED || step == 0
-      || last->source_step == (gssize) size || has_short_repeats (self)
-      || visits > (size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH))
+  if (last->extent < LEAST_SCATTERED || step == 0 || last->source_step == (gssize) size
+      || has_short_repeats (self))
     return FALSE;
-  if (size == 8 || (self->job.converts_cheaply && step > 4 * size))
-    return TRUE;
+  if (!self->job.converts_cheaply)
+    return self->job.converts_scattered && size == 8
+           && get_bytes_of_visits (self) <= MTL_COPY_LINE;
+  if (get_bytes_of_visits (self) > near)
+    return FALSE;
 
-  return step != size
-         && (last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
-             || self->n_bytes >= LEAST_SCATTERED_BYTES);
+  return size == 8 || step > 4 * size
+         || (step != size
+             && (last->extent * (step + self->job.item_size) >= LEAST_SCATTERED_BYTES
+                 || self->n_bytes >= LEAST_SCATTERED_BYTES));
 }
 
 static gboolean
@@ -258,12 +267,11 @@ is_scattered_better (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
   gsize size = self->job.item_size;
-  gboolean is_run = last->dest_step == (gssize) size, is_short_run = FALSE;
+  gboolean is_run = last->dest_step == (gssize) size;
 
   if (is_run && self->n_outer > 1 && last->extent < LEAST_SCATTERED_TWICE)
-    is_short_run = last[-1].dest_step != (gssize) (last->extent * size);
-  return is_run && !is_short_run ? is_one_pass_better_for_source (self)
-                                 : is_one_pass_better_for_both (self);
+    is_run = last[-1].dest_step == (gssize) (last->extent * size);
+  return is_run ? is_one_pass_better_for_source (self) : is_one_pass_better_for_both (self);
 }
 
 static gboolean
@@ -394,14 +402,7 @@ get_bytes_between (const MtlCopyPlan *self,
   gsize bytes = MTL_COPY_LINE;
 
   for (guint i = 0; i < axis; i++)
-    {
-      gsize extent = self->axes[i].extent;
-      gsize step = mtl_copy_magnitude (self->axes[i].source_step);
-
-      bytes = mtl_copy_multiply_up_to_max (bytes, step >= MTL_COPY_LINE
-                                                    ? extent
-                                                    : 1 + (extent - 1) * step / MTL_COPY_LINE);
-    }
+    bytes = mtl_copy_multiply_up_to_max (bytes, count_lines (&self->axes[i]));
 
   return bytes;
 }
