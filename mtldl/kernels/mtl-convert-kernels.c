@@ -77,16 +77,6 @@
   F (UINT64, guint64, INT16, gint16, x) \
   F (UINT64, guint64, INT32, gint32, x)
 
-#define TO_BOOL(F) \
-  F (BOOL, guint8, UINT8, guint8, x != 0) \
-  F (BOOL, guint8, UINT16, guint16, x != 0) \
-  F (BOOL, guint8, UINT32, guint32, x != 0) \
-  F (BOOL, guint8, UINT64, guint64, x != 0) \
-  F (BOOL, guint8, FLOAT16, guint16, (x & 0x7fff) != 0) \
-  F (BOOL, guint8, BFLOAT16, guint16, (x & 0x7fff) != 0) \
-  F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
-  F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
-
 #define TO_INTEGERS(F, SOURCE, Source) \
   F (UINT8, guint8, SOURCE, Source, x) \
   F (UINT16, guint16, SOURCE, Source, x) \
@@ -164,7 +154,7 @@
   FROM_LARGE_INTEGERS (F, FLOAT64, double, uint64_to_double (x), int64_to_double (x)) \
   AMONG_INTEGERS (F) \
   LOW_BITS (F) \
-  TO_BOOL (F) \
+  MTL_TO_BOOL (F) \
   AMONG_FLOATS (F) \
   SMALL_FLOATS (F)
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mtl-convert-instructions-private.h"
+#include "mtl-convert-kernels-private.h"
 
 /* Elements with any step on both sides, one by one. Gathering them into vectors and
  * scattering these would take longer than to convert them. Where one takes several
@@ -74,13 +75,7 @@ mtl_choose_uint64 (gint64 cut,
   F (DEST, Dest, INT32, gint32, x) \
   F (DEST, Dest, INT64, gint64, x)
 
-#define MTL_SCATTERED(F) \
-  MTL_FROM_INTEGERS (F, UINT8, guint8) \
-  MTL_FROM_INTEGERS (F, UINT16, guint16) \
-  MTL_FROM_INTEGERS (F, UINT32, guint32) \
-  MTL_FROM_INTEGERS (F, UINT64, guint64) \
-  MTL_FROM_INTEGERS (F, FLOAT32, float) \
-  MTL_FROM_INTEGERS (F, FLOAT64, double) \
+#define MTL_TO_BOOL(F) \
   F (BOOL, guint8, UINT8, guint8, x != 0) \
   F (BOOL, guint8, UINT16, guint16, x != 0) \
   F (BOOL, guint8, UINT32, guint32, x != 0) \
@@ -88,7 +83,16 @@ mtl_choose_uint64 (gint64 cut,
   F (BOOL, guint8, FLOAT16, guint16, (x & 0x7fff) != 0) \
   F (BOOL, guint8, BFLOAT16, guint16, (x & 0x7fff) != 0) \
   F (BOOL, guint8, FLOAT32, guint32, x << 1 != 0) \
-  F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0) \
+  F (BOOL, guint8, FLOAT64, guint64, x << 1 != 0)
+
+#define MTL_SCATTERED(F) \
+  MTL_FROM_INTEGERS (F, UINT8, guint8) \
+  MTL_FROM_INTEGERS (F, UINT16, guint16) \
+  MTL_FROM_INTEGERS (F, UINT32, guint32) \
+  MTL_FROM_INTEGERS (F, UINT64, guint64) \
+  MTL_FROM_INTEGERS (F, FLOAT32, float) \
+  MTL_FROM_INTEGERS (F, FLOAT64, double) \
+  MTL_TO_BOOL (F) \
   MTL_FLOATS_TO_LARGE (F) \
   F (FLOAT64, double, FLOAT32, float, x) \
   F (FLOAT32, float, FLOAT64, double, x) \
@@ -102,7 +106,6 @@ mtl_choose_uint64 (gint64 cut,
   F (DEST, Dest, FLOAT32, float, x) \
   F (DEST, Dest, FLOAT64, double, x)
 
-/* Four at a time, since compilers do not do that. */
 #define MTL_DEFINE_SCATTERED_LOOP(function, Dest, Source, n_dest, n_source, ...) \
   static inline G_ALWAYS_INLINE void \
   function##_one (guint8       *dest, \
@@ -122,17 +125,7 @@ mtl_choose_uint64 (gint64 cut,
             gsize                  n, \
             gssize                 dest_step, \
             gssize                 source_step) \
-  { \
-    for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step) \
-      { \
-        function##_one (dest, source); \
-        function##_one (dest + dest_step, source + source_step); \
-        function##_one (dest + 2 * dest_step, source + 2 * source_step); \
-        function##_one (dest + 3 * dest_step, source + 3 * source_step); \
-      } \
-    for (; n > 0; n--, dest += dest_step, source += source_step) \
-      function##_one (dest, source); \
-  }
+  MTL_FOR_EACH_SCATTERED (function##_one)
 
 #define MTL_DEFINE_SCATTERED_NUMBERS(function, Dest, Source, n_dest, expression) \
   static inline G_ALWAYS_INLINE Dest \
@@ -358,9 +351,9 @@ mtl_cut_4_to_uint32 (__m256d x)
   }
 
 MTL_DEFINE_STORE_LARGE (mtl_store_4_int64s, -0x1p51, 0x1.8p52,
-                        double_to_int64 (numbers[i], 0x1.fffffffffffffp62))
+                        mtl_cut_any_to_int64 (numbers[i]))
 MTL_DEFINE_STORE_LARGE (mtl_store_4_uint64s, 0, 0x1p52,
-                        double_to_uint64 (numbers[i], 0x1.fffffffffffffp63))
+                        mtl_cut_any_to_uint64 (numbers[i]))
 
 #define MTL_CUT_4(F, SOURCE, Source, cut, load) \
   F (UINT8, guint8, SOURCE, Source, mtl_store_4_of_1, cut (load, 0, G_MAXUINT8)) \

@@ -313,25 +313,21 @@ mtl_conversion_truncates (MtlElementType dest,
   return is_whole_integer (dest) && is_whole_integer (source) && dest.bits < source.bits;
 }
 
-/* Four at a time, since compilers do not do that. */
 #define DEFINE_MOVE(size) \
+  static inline void \
+  move_one_##size (guint8       *dest, \
+                   const guint8 *source) \
+  { \
+    memcpy (dest, source, size); \
+  } \
+\
   static void \
   move_##size (guint8       *restrict dest, \
                const guint8 *restrict source, \
                gsize                  n, \
                gssize                 dest_step, \
                gssize                 source_step) \
-  { \
-    for (; n >= 4; n -= 4, dest += 4 * dest_step, source += 4 * source_step) \
-      { \
-        memcpy (dest, source, size); \
-        memcpy (dest + dest_step, source + source_step, size); \
-        memcpy (dest + 2 * dest_step, source + 2 * source_step, size); \
-        memcpy (dest + 3 * dest_step, source + 3 * source_step, size); \
-      } \
-    for (; n > 0; n--, dest += dest_step, source += source_step) \
-      memcpy (dest, source, size); \
-  }
+  MTL_FOR_EACH_SCATTERED (move_one_##size)
 
 DEFINE_MOVE (1)
 DEFINE_MOVE (2)
