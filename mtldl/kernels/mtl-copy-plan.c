@@ -571,23 +571,39 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 /* Less is not worth a second thread, however far apart the elements are. */
 #define FEW_BYTES 32768
 
+/* Picoseconds: of an element of a tile by the logarithm of its size, of one that is moved or
+ * converted by itself, and of one that is converted in a row. */
+static const guint16 tile_costs[] = { 60, 90, 140, 220, 300 };
+#define ELEMENT_COST 300
+#define ROW_COST 60
+
+static gsize
+get_cost_of_unit (const MtlCopyPlan *self)
+{
+  const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
+  const MtlCopyAxis *last = &self->axes[self->n_outer + self->n_inner - 1];
+
+  if (self->boxes != NULL)
+    return self->boxes == kernels->tiles && self->job.convert == NULL
+             ? tile_costs[__builtin_ctz (self->job.item_size)] : ELEMENT_COST / self->unit;
+  if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
+    return ELEMENT_COST;
+  if (self->kernel == kernels->convert)
+    return last->dest_step == (gssize) self->job.item_size
+               && mtl_copy_magnitude (last->source_step) <= self->job.source_size
+             ? ROW_COST : ELEMENT_COST;
+
+  return 0;
+}
+
 gsize
 mtl_copy_plan_get_duration (const MtlCopyPlan *self)
 {
-  const MtlCopyKernels *kernels;
   gsize of_bytes = self->n_bytes / 64, n_units;
 
   if (self->n_bytes < FEW_BYTES)
     return of_bytes;
 
-  kernels = mtl_copy_machine_get ()->kernels;
   n_units = self->n_bytes / self->job.item_size;
-  if (self->boxes != NULL)
-    return MAX (n_units / self->unit * 3 / 10, of_bytes);
-  if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
-    return MAX (n_units * 3 / 10, of_bytes);
-  if (self->kernel == kernels->convert)
-    return MAX (n_units / 16, of_bytes);
-
-  return of_bytes;
+  return MAX (n_units / 1000 * get_cost_of_unit (self), of_bytes);
 }
