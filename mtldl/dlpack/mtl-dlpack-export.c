@@ -214,8 +214,8 @@ prepare (MtlStridedView   *self,
          MtlStridedView  **copy,
          GError          **error)
 {
-  const char *obstacle = goes_out_in_place (self, device_type, device_ordinal)
-                           ? find_obstacle (self, flags, device_type) : NULL;
+  gboolean is_in_place = goes_out_in_place (self, device_type, device_ordinal);
+  const char *obstacle = is_in_place ? find_obstacle (self, flags, device_type) : NULL;
   MtlDevice *device = NULL;
 
   if ((flags & MTL_DLPACK_FLAGS_COPY) && (flags & MTL_DLPACK_FLAGS_NEVER_COPY))
@@ -225,8 +225,7 @@ prepare (MtlStridedView   *self,
       return FALSE;
     }
 
-  if (goes_out_in_place (self, device_type, device_ordinal)
-      && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL
+  if (is_in_place && !(flags & MTL_DLPACK_FLAGS_COPY) && obstacle == NULL
       && !is_at_risk (self, flags, device_type))
     return prepare_memory (self, device_type, error);
 
