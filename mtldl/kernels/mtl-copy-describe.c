@@ -44,8 +44,10 @@ mtl_copy_plan_get_way (const MtlCopyPlan *self)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
 
+  if (self->boxes != NULL && is_of_boxes (self))
+    return self->transposed > 0 ? "transposed boxes" : "boxes";
   if (self->boxes != NULL)
-    return !is_of_boxes (self) ? "tiles" : self->transposed > 0 ? "transposed boxes" : "boxes";
+    return self->converts_first ? "narrowed tiles" : "tiles";
 
   return get_kernel_name (kernels, self->kernel);
 }

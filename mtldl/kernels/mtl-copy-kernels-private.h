@@ -44,6 +44,11 @@ typedef void                    (* MtlCopyConvert) (guint8       *dest,
 #define MTL_COPY_TILE_ITEMS 4096
 #define MTL_COPY_CONVERTED_ITEMS 512
 
+/* Bytes of a row, and of all, of a tile that is converted to fewer bytes first. More items would
+ * be in so many pages that each is left after a few lines. */
+#define MTL_COPY_NARROWED_ROW 128
+#define MTL_COPY_NARROWED_BYTES 16384
+
 /* The work of one call of a kernel. The last of its axes has the smallest step in the
  * destination. */
 typedef struct
@@ -109,6 +114,7 @@ struct _MtlCopyPlan
   gboolean prefetches_dest;
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
+  gboolean converts_first; /* the elements of tiles, before they are transposed */
 };
 
 static inline gsize

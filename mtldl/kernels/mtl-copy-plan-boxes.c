@@ -649,18 +649,33 @@ find_row_axis (const MtlCopyPlan *self)
   return -1;
 }
 
+/* Of all conversions of rows. */
+static guint64
+get_cost_of_calls (const MtlCopyPlan *self,
+                   gsize              n_items,
+                   gsize              n_rows)
+{
+  if (self->job.convert == NULL)
+    return 0;
+  if (!self->converts_first)
+    return (guint64) CALL_COST * n_rows;
+
+  return (guint64) CALL_COST * n_items
+         * mtl_copy_divide_up (n_items * n_rows * self->job.item_size, MTL_COPY_NARROWED_BYTES);
+}
+
 static gboolean
 is_for_tiles (const MtlCopyPlan *self,
               gsize              n_items,
               gsize              n_rows)
 {
-  guint log2_size = __builtin_ctz (self->job.source_size), log2_n = 4 - log2_size;
+  gsize size = self->converts_first ? self->job.item_size : self->job.source_size;
+  guint log2_size = __builtin_ctz (size), log2_n = 4 - log2_size;
   gsize n = 1 << log2_n;
   guint64 squares = (guint64) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  guint64 cost = squares * square_costs[log2_size] + BLOCK_COST;
+  guint64 cost = squares * square_costs[log2_size] + get_cost_of_calls (self, n_items, n_rows)
+                 + BLOCK_COST;
 
-  if (self->job.convert != NULL)
-    cost += (guint64) CALL_COST * n_rows;
   return n_items >= n && n_rows >= n
          && cost < (guint64) n_items * n_rows * item_costs[log2_size];
 }
@@ -771,13 +786,22 @@ find_repeat_axis (const MtlCopyPlan *self)
            ? found : -1;
 }
 
+static gsize
+get_most_items (const MtlCopyPlan *self)
+{
+  if (self->converts_first)
+    return MTL_COPY_NARROWED_ROW / self->job.item_size;
+
+  return self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
+}
+
 /* What is repeated is not converted again. */
 static gboolean
 choose_tiles (MtlCopyPlan          *self,
               const MtlCopyKernels *kernels)
 {
   gsize size = self->job.source_size, n_items;
-  gsize most = self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
+  gsize most;
   int row_axis;
   guint n;
 
@@ -788,15 +812,19 @@ choose_tiles (MtlCopyPlan          *self,
     return FALSE;
 
   row_axis = find_row_axis (self);
-  most = MIN (most, get_most_units (&self->axes[0], 0));
   if (row_axis < 0)
     return FALSE;
 
+  self->converts_first = self->job.convert != NULL && mtl_copy_plan_narrows (self)
+                         && mtl_copy_is_power_up_to_16 (self->job.item_size);
+  most = MIN (get_most_items (self), get_most_units (&self->axes[0], 0));
   n = find_items (self, row_axis, most, &n_items);
   if (!is_for_tiles (self, n_items, self->axes[row_axis].extent))
     return FALSE;
 
-  if (is_worth_streaming_tiles (self, row_axis, n_items))
+  if (self->converts_first)
+    mtl_copy_do_not_stream (self);
+  else if (is_worth_streaming_tiles (self, row_axis, n_items))
     mtl_copy_stream (self, kernels);
   if (self->axes[row_axis].source_step < 0)
     mtl_copy_flip_axis (self, &self->axes[row_axis]);

@@ -546,56 +546,80 @@ test_slices (void)
     }
 }
 
-/* Adds the data to each byte, and makes two of it. */
-static void
-widen (guint8       *dest,
-       const guint8 *source,
-       gsize         n,
-       gssize        dest_step,
-       gssize        source_step,
-       gconstpointer data)
+typedef struct
 {
-  for (gsize i = 0; i < n; i++)
-    {
-      guint16 value = source[(gssize) i * source_step] + *(const guint8 *) data;
+  gsize dest_size;
+  gsize source_size;
+  guint8 added;
+} Conversion;
 
-      memcpy (dest + (gssize) i * dest_step, &value, 2);
-    }
+/* Cuts the elements or fills them up, and adds to each byte. */
+static void
+convert (guint8        *dest,
+         const guint8  *source,
+         gsize          n,
+         gssize         dest_step,
+         gssize         source_step,
+         gconstpointer  data)
+{
+  const Conversion *self = data;
+
+  for (gsize i = 0; i < n; i++)
+    for (gsize byte = 0; byte < self->dest_size; byte++)
+      dest[(gssize) i * dest_step + byte] =
+        self->added + (byte < self->source_size ? source[(gssize) i * source_step + byte] : 0);
+}
+
+/* All elements of the memory that may be in the layout, one after the other. Gets the one with all
+ * indices 0, too. */
+static guint8 *
+convert_all (const Conversion *self,
+             const Layout     *layout,
+             const guint8     *source,
+             const guint8    **first)
+{
+  gsize begin = layout->start % self->source_size;
+  gsize n = (layout->size - begin) / self->source_size;
+  guint8 *converted = g_malloc (n * self->dest_size);
+
+  convert (converted, source + begin, n, self->dest_size, self->source_size, self);
+  *first = converted + layout->start / self->source_size * self->dest_size;
+  return converted;
 }
 
 static void
 test_conversion (void)
 {
-  const guint8 added = 200;
+  static const gsize sizes[] = { 1, 2, 4, 8, 16, 3 };
 
-  for (int n = 0; n < 2000; n++)
+  for (int n = 0; n < 4000; n++)
     {
+      Conversion conversion = { sizes[pick (0, 5)], sizes[pick (0, 5)], pick (0, 255) };
       Case layouts;
       g_autofree guint8 *source = NULL;
       g_autofree guint8 *dest = NULL;
       g_autofree guint8 *expected = NULL;
-      g_autofree guint8 *widened = NULL;
+      g_autofree guint8 *converted = NULL;
+      const guint8 *first;
 
-      draw_case_of_sizes (&layouts, 2, 1);
+      draw_case_of_sizes (&layouts, conversion.dest_size, conversion.source_size);
       draw_limits ();
       source = new_random_bytes (layouts.source.size);
       dest = new_random_bytes (layouts.dest.size);
       expected = g_memdup2 (dest, layouts.dest.size);
 
-      widened = g_malloc (2 * layouts.source.size);
-      widen (widened, source, layouts.source.size, 2, 1, &added);
-      copy_by_odometer (&layouts, expected + layouts.dest.start,
-                        widened + 2 * layouts.source.start);
+      converted = convert_all (&conversion, &layouts.source, source, &first);
+      copy_by_odometer (&layouts, expected + layouts.dest.start, first);
       run_request (&(MtlCopyRequest) {
         .n_dims = layouts.n_dims, .shape = layouts.shape,
         .dest = dest + layouts.dest.start,
         .dest_strides = layouts.dest.strides,
-        .dest_size = 2,
+        .dest_size = conversion.dest_size,
         .source = source + layouts.source.start,
         .source_strides = layouts.source.strides,
-        .source_size = 1,
-        .convert = widen,
-        .convert_data = &added,
+        .source_size = conversion.source_size,
+        .convert = convert,
+        .convert_data = &conversion,
       });
       g_assert_cmpmem (dest, layouts.dest.size, expected, layouts.dest.size);
     }
@@ -634,7 +658,8 @@ test_ways (void)
     "contiguous", "rows", "broadcast", "strided", "blocked", "boxes", "convert",
   };
   static const char * const by_vectors[] = {
-    "interleave", "deinterleave", "swap of channels", "tiles", "transposed boxes",
+    "interleave", "deinterleave", "swap of channels", "tiles", "narrowed tiles",
+    "transposed boxes",
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
