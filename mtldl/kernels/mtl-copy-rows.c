@@ -7,9 +7,8 @@
 /* Rows of bytes that are contiguous on both sides: crops, padded rows, permuted axes
  * before the last one. Costs a call for each row of more than 64 bytes. If rows are
  * streamed, so are the lines that two of them share: part of a line takes longer than
- * all of it. */
-
-#define BUFFER_SIZE 4096
+ * all of it. Shorter rows are not streamed, since assembling them takes longer than is
+ * gained. */
 
 /* Rows of so many bytes are streamed by themselves. */
 #define LONG_ROW 2048
@@ -32,35 +31,9 @@ copy_rows (guint8       *dest,
 }
 
 #if MTL_COPY_WIDTH > 0
-/* Rows of less than two lines, one after the other in the destination: assembled in the L1
- * cache first. */
-static void
-gather_rows (guint8            *dest,
-             const guint8      *source,
-             const MtlCopyAxis *axis,
-             gsize              size)
-{
-  guint8 buffer[BUFFER_SIZE] MTL_ALIGNED;
-  gsize n_gathered = BUFFER_SIZE / size;
-  /* While lines are streamed, the machine does not read ahead beyond gaps itself. */
-  gboolean has_gaps = (gsize) ABS (axis->source_step) >= size + MTL_LINE;
-
-  for (gsize i = 0; i < axis->extent; i += n_gathered)
-    {
-      gsize n = MIN (axis->extent - i, n_gathered);
-
-      const guint8 *from = source + (gssize) i * axis->source_step;
-
-      for (gsize k = 0; has_gaps && k < n; k++)
-        mtl_prefetch (from + (gssize) (n_gathered + k) * axis->source_step, size);
-      copy_rows (buffer, size, from, axis->source_step, n, size);
-      mtl_stream_row (dest + i * size, buffer, n * size);
-    }
-}
-
-/* Longer rows, one after the other in the destination. A line that two of them share is
- * assembled in a buffer, and streamed after the whole lines: loading what was just stored
- * in parts is slow. */
+/* Rows of at least two lines, one after the other in the destination. A line that two of them
+ * share is assembled in a buffer, and streamed after the whole lines: loading what was just
+ * stored in parts is slow. */
 static void
 stream_dense_rows (guint8            *dest,
                    const guint8      *source,
@@ -108,13 +81,9 @@ stream_rows (const MtlCopyJob *job)
   gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
   gsize n_ahead = MTL_AHEAD / size + 1;
 
-  if (!is_on_lines && axis->dest_step == (gssize) size && size < LONG_ROW)
-    {
-      if (size < 2 * MTL_LINE)
-        gather_rows (job->dest, job->source, axis, size);
-      else
-        stream_dense_rows (job->dest, job->source, axis, size);
-    }
+  if (!is_on_lines && axis->dest_step == (gssize) size && size >= 2 * MTL_LINE
+      && size < LONG_ROW)
+    stream_dense_rows (job->dest, job->source, axis, size);
   else if (is_on_lines || size >= 4 * MTL_LINE)
     for (gsize i = 0; i < axis->extent; i++)
       {
