@@ -649,32 +649,38 @@ find_row_axis (const MtlCopyPlan *self)
   return -1;
 }
 
-/* Of all conversions of rows. */
+/* Of all conversions: of rows, or of several if they are contiguous. */
 static guint64
 get_cost_of_calls (const MtlCopyPlan *self,
+                   gssize             row_step,
                    gsize              n_items,
                    gsize              n_rows)
 {
+  gsize row_size = n_items * self->job.item_size;
+
   if (self->job.convert == NULL)
     return 0;
-  if (!self->converts_first)
-    return (guint64) CALL_COST * n_rows;
+  if (self->converts_first)
+    return (guint64) CALL_COST * n_items
+           * mtl_copy_divide_up (row_size * n_rows, MTL_COPY_NARROWED_BYTES);
+  if (row_step == (gssize) row_size && 2 * n_items <= MTL_COPY_CONVERTED_ITEMS)
+    return (guint64) CALL_COST * n_rows * n_items / (MTL_COPY_CONVERTED_ITEMS / 2);
 
-  return (guint64) CALL_COST * n_items
-         * mtl_copy_divide_up (n_items * n_rows * self->job.item_size, MTL_COPY_NARROWED_BYTES);
+  return (guint64) CALL_COST * n_rows;
 }
 
 static gboolean
 is_for_tiles (const MtlCopyPlan *self,
-              gsize              n_items,
-              gsize              n_rows)
+              guint              row_axis,
+              gsize              n_items)
 {
+  gsize n_rows = self->axes[row_axis].extent;
   gsize size = self->converts_first ? self->job.item_size : self->job.source_size;
   guint log2_size = __builtin_ctz (size), log2_n = 4 - log2_size;
   gsize n = 1 << log2_n;
   guint64 squares = (guint64) ((n_items + n - 1) >> log2_n) * ((n_rows + n - 1) >> log2_n);
-  guint64 cost = squares * square_costs[log2_size] + get_cost_of_calls (self, n_items, n_rows)
-                 + BLOCK_COST;
+  guint64 cost = squares * square_costs[log2_size] + BLOCK_COST
+                 + get_cost_of_calls (self, self->axes[row_axis].dest_step, n_items, n_rows);
 
   return n_items >= n && n_rows >= n
          && cost < (guint64) n_items * n_rows * item_costs[log2_size];
@@ -819,7 +825,7 @@ choose_tiles (MtlCopyPlan          *self,
                          && mtl_copy_is_power_up_to_16 (self->job.item_size);
   most = MIN (get_most_items (self), get_most_units (&self->axes[0], 0));
   n = find_items (self, row_axis, most, &n_items);
-  if (!is_for_tiles (self, n_items, self->axes[row_axis].extent))
+  if (!is_for_tiles (self, row_axis, n_items))
     return FALSE;
 
   if (self->converts_first)

@@ -100,14 +100,37 @@ put_row (const MtlCopyPlan *plan,
     }
 }
 
-/* A line of the source at a time. */
+/* Rows of the gathered elements, from one on. */
+static void
+put_rows (const MtlCopyPlan  *plan,
+          const MtlCopyBlock *block,
+          gsize               row,
+          const MtlCopyBlock *gathered,
+          Buffers            *buffers)
+{
+  gsize row_size = block->n_items * plan->job.source_size;
+  gboolean is_run = block->dest_step == (gssize) (block->n_items * plan->job.item_size)
+                    && gathered->dest_step == (gssize) row_size;
+  gsize n_at_once = is_run ? MAX (MTL_COPY_CONVERTED_ITEMS / block->n_items, 1) : 1;
+
+  for (gsize i = 0; i < gathered->n_rows; i += n_at_once)
+    put_row (plan, block->dest + (gssize) (row + i) * block->dest_step,
+             buffers->gathered + (gssize) i * gathered->dest_step,
+             MIN (gathered->n_rows - i, n_at_once) * block->n_items, buffers);
+}
+
+/* A line of the source at a time. Short rows that are contiguous in the destination are
+ * converted together. */
 static void
 convert_block (const MtlCopyPlan  *plan,
                const MtlCopyBlock *block,
                Buffers            *buffers)
 {
-  gsize size = plan->job.source_size;
-  gsize pitch = (block->n_items * size + MTL_LINE - 1) / MTL_LINE * MTL_LINE + MTL_LINE;
+  gsize size = plan->job.source_size, row_size = block->n_items * size;
+  gsize pitch = 2 * block->n_items <= MTL_COPY_CONVERTED_ITEMS
+                && block->dest_step == (gssize) (block->n_items * plan->job.item_size)
+                  ? row_size
+                  : (row_size + MTL_LINE - 1) / MTL_LINE * MTL_LINE + MTL_LINE;
 
   for (gsize row = 0; row < block->n_rows; row += MTL_LINE / size)
     {
@@ -120,9 +143,7 @@ convert_block (const MtlCopyPlan  *plan,
       line.next_source = is_last ? block->next_source : line.source + MTL_LINE;
       line.n_rows = MIN (block->n_rows - row, MTL_LINE / size);
       MTL_KERNEL (transpose) (&line, size, FALSE);
-      for (gsize i = 0; i < line.n_rows; i++)
-        put_row (plan, block->dest + (gssize) (row + i) * block->dest_step,
-                 buffers->gathered + i * pitch, block->n_items, buffers);
+      put_rows (plan, block, row, &line, buffers);
     }
 }
 
