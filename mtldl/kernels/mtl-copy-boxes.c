@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "mtl-copy-box-private.h"
+#include "mtl-copy-plan-axes-private.h"
 #include "mtl-copy-program-private.h"
 
 /* Elements of any layout, in boxes: some of the axes next to each other in the
@@ -30,14 +31,21 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
+/* The lines that a box touches on one side, from its first unit. */
+typedef struct
+{
+  gsize n;
+  gint32 offsets[MTL_COPY_BOX_UNITS];
+} Lines;
+
 /* Each is NULL if it is not needed. */
 typedef struct
 {
   const MtlCopyPlan *plan;
   const Table *whole;
   Table *edge; /* of smaller boxes */
-  const gint32 *dest_rows; /* along the first axis, which are prefetched */
-  gsize n_dest_rows;
+  const Lines *source_lines; /* that are prefetched, or both are NULL */
+  const Lines *dest_lines;
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
@@ -501,48 +509,19 @@ run_program (const Workspace *self,
 
 #endif
 
-/* Rows whose units are nearer than this are prefetched as a whole. */
-#define NEAR 256
-
-static void
-prefetch_row (const guint8 *source,
-              gsize         n,
-              gssize        step,
-              gsize         size)
-{
-  if (step <= -NEAR || step >= NEAR)
-    for (gsize i = 0; i < n; i++)
-      __builtin_prefetch ((gpointer) ((guintptr) source + i * (gsize) step));
-  else if (step < 0)
-    mtl_prefetch (source + (gssize) (n - 1) * step, n * (gsize) -step + size);
-  else
-    mtl_prefetch (source, n * (gsize) step + size);
-}
-
-/* The lines of a box that are written to. */
-static void
-prefetch_dest (const Workspace *self,
-               guint8          *dest)
-{
-  gsize row = self->plan->part[0] * (gsize) self->plan->axes[0].dest_step;
-
-  for (gsize i = 0; i < self->n_dest_rows; i++)
-    for (gsize k = 0; k < row; k += MTL_LINE)
-      __builtin_prefetch ((gpointer) ((guintptr) dest + (gsize) self->dest_rows[i] + k), 1);
-}
-
 /* Worth it if the next box is not in the caches. */
 static void __attribute__ ((noinline))
 prefetch_next (const Workspace *work,
-               const Box       *self,
-               gsize            size)
+               const Box       *self)
 {
+  const Lines *source = work->source_lines, *dest = work->dest_lines;
   Place next = *self->place;
 
   mtl_place_go_on (&next, 1);
-  for (gsize i = 0; work->plan->prefetches && i < self->n_rows; i++)
-    prefetch_row (next.source + self->table->source[i], self->row, self->source_step, size);
-  prefetch_dest (work, next.dest);
+  for (gsize i = 0; i < source->n; i++)
+    __builtin_prefetch ((gpointer) ((guintptr) next.source + (gsize) source->offsets[i]), 0);
+  for (gsize i = 0; i < dest->n; i++)
+    __builtin_prefetch ((gpointer) ((guintptr) next.dest + (gsize) dest->offsets[i]), 1);
 }
 
 /* Rows that are contiguous in what they are written to, at these offsets, or one after
@@ -617,8 +596,8 @@ gather_box (const Workspace *work,
 {
   const guint8 *source = self->place->source;
 
-  if (work->plan->prefetches || work->plan->prefetches_dest)
-    prefetch_next (work, self, size);
+  if (work->source_lines != NULL)
+    prefetch_next (work, self);
 #if MTL_COPY_WIDTH > 0
   if (work->plan->transposed > 0)
     {
@@ -665,8 +644,8 @@ move_rows (const Workspace *work,
   const Place *place = self->place;
   const Table *table = self->table;
 
-  if (work->plan->prefetches || work->plan->prefetches_dest)
-    prefetch_next (work, self, size);
+  if (work->source_lines != NULL)
+    prefetch_next (work, self);
   if (self->row == 1)
     move_units (place->dest, table->dest, place->source, table->source, self->n_rows, size);
   else if (self->is_in_order && self->dest_step == (gssize) size)
@@ -776,8 +755,8 @@ convert_units (const Box       *self,
   gssize size = plan->unit * plan->job.item_size;
   gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
 
-  if (plan->prefetches || plan->prefetches_dest)
-    prefetch_next (work, self, plan->unit_source_size);
+  if (work->source_lines != NULL)
+    prefetch_next (work, self);
   for (gsize i = 0; i < self->n_rows; i++)
     {
       const guint8 *source = self->place->source + table->source[i];
@@ -976,31 +955,66 @@ move_by_any (Workspace *work,
   move (work, place, n);
 }
 
-/* Lists where the rows of a box along the first axis are in the destination. */
-static void __attribute__ ((noinline))
-move_prefetching_dest (Workspace *work,
-                       Place     *place,
-                       gsize      n)
+/* Axes along which lines are not skipped are one run. No more than there is room for. */
+static void
+list_lines (Lines             *self,
+            const MtlCopyPlan *plan,
+            gboolean           in_source)
 {
-  const MtlCopyPlan *plan = work->plan;
-  gint32 dest_rows[MTL_COPY_BOX_UNITS];
-  gsize others[MTL_COPY_BOX_AXES], n_rows = 1;
-  gssize steps[MTL_COPY_BOX_AXES];
-  guint n_others = 0;
+  gsize run = plan->unit * (in_source ? plan->job.source_size : plan->job.item_size);
+  gsize extents[MTL_COPY_BOX_AXES + 1], n = 1;
+  gssize steps[MTL_COPY_BOX_AXES + 1] = { MTL_LINE }, begin = 0;
+  MtlCopyAxis axes[MTL_COPY_BOX_AXES];
+  guint n_axes = 1;
 
   for (guint i = 0; i < plan->n_inner; i++)
-    if (plan->inner[i] > 0)
-      {
-        n_rows *= plan->part[plan->inner[i]];
-        others[n_others] = plan->part[plan->inner[i]];
-        steps[n_others++] = plan->axes[plan->inner[i]].dest_step;
-      }
-  if (n_rows <= MTL_COPY_BOX_UNITS)
     {
-      mtl_fill_offsets (dest_rows, others, steps, n_others);
-      work->dest_rows = dest_rows;
-      work->n_dest_rows = n_rows;
+      axes[i] = plan->axes[plan->inner[i]];
+      axes[i].extent = plan->part[plan->inner[i]];
     }
+  mtl_copy_sort_axes (axes, plan->n_inner, in_source);
+  for (guint i = plan->n_inner; i-- > 0;)
+    {
+      gsize distance = mtl_copy_get_distance (&axes[i], in_source);
+      gssize step = in_source ? axes[i].source_step : axes[i].dest_step;
+
+      if (n_axes > 1 || distance >= run + MTL_LINE)
+        {
+          extents[n_axes] = axes[i].extent;
+          steps[n_axes++] = step;
+          n *= axes[i].extent;
+          continue;
+        }
+
+      run += (axes[i].extent - 1) * distance;
+      begin += step < 0 ? (gssize) (axes[i].extent - 1) * step : 0;
+    }
+
+  extents[0] = (run - 1) / MTL_LINE + 1;
+  self->n = n * extents[0] <= MTL_COPY_BOX_UNITS ? n * extents[0] : 0;
+  if (self->n == 0)
+    return;
+
+  mtl_fill_offsets (self->offsets, extents, steps, n_axes);
+  for (gsize i = 0; begin < 0 && i < self->n; i++)
+    self->offsets[i] += begin;
+}
+
+static void __attribute__ ((noinline))
+move_prefetching (Workspace *work,
+                  Place     *place,
+                  gsize      n)
+{
+  const MtlCopyPlan *plan = work->plan;
+  Lines source, dest;
+
+  source.n = dest.n = 0;
+  if (plan->prefetches)
+    list_lines (&source, plan, TRUE);
+  if (plan->prefetches_dest)
+    list_lines (&dest, plan, FALSE);
+  work->source_lines = &source;
+  work->dest_lines = &dest;
   move_by_any (work, place, n);
 }
 
@@ -1009,8 +1023,8 @@ move_by_table (Workspace *work,
                Place     *place,
                gsize      n)
 {
-  if (work->plan->prefetches_dest)
-    move_prefetching_dest (work, place, n);
+  if (work->plan->prefetches || work->plan->prefetches_dest)
+    move_prefetching (work, place, n);
   else
     move_by_any (work, place, n);
 }
