@@ -564,10 +564,9 @@ convert (guint8        *dest,
 {
   const Conversion *self = data;
 
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n; i++, dest += dest_step, source += source_step)
     for (gsize byte = 0; byte < self->dest_size; byte++)
-      dest[(gssize) i * dest_step + byte] =
-        self->added + (byte < self->source_size ? source[(gssize) i * source_step + byte] : 0);
+      dest[byte] = self->added + (byte < self->source_size ? source[byte] : 0);
 }
 
 /* All elements of the memory that may be in the layout, one after the other. Gets the one with all
