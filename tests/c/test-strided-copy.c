@@ -591,7 +591,7 @@ test_conversion (void)
 {
   static const gsize sizes[] = { 1, 2, 4, 8, 16, 3 };
 
-  for (int n = 0; n < 4000; n++)
+  for (int n = 0; n < 2500; n++)
     {
       Conversion conversion = { sizes[pick (0, 5)], sizes[pick (0, 5)], pick (0, 255) };
       Case layouts;
