@@ -955,42 +955,38 @@ move_by_any (Workspace *work,
   move (work, place, n);
 }
 
-/* Axes along which lines are not skipped are one run. No more than there is room for. */
+static gssize
+get_step (const MtlCopyAxis *axis,
+          gboolean           in_source)
+{
+  return in_source ? axis->source_step : axis->dest_step;
+}
+
+/* None if there are more than there is room for. */
 static void
 list_lines (Lines             *self,
             const MtlCopyPlan *plan,
             gboolean           in_source)
 {
-  gsize run = plan->unit * (in_source ? plan->job.source_size : plan->job.item_size);
+  gsize run = in_source ? plan->unit_source_size : plan->unit * plan->job.item_size;
   gsize extents[MTL_COPY_BOX_AXES + 1], n = 1;
-  gssize steps[MTL_COPY_BOX_AXES + 1] = { MTL_LINE }, begin = 0;
+  gssize steps[MTL_COPY_BOX_AXES + 1] = { MTL_LINE };
+  gint32 begin = 0;
   MtlCopyAxis axes[MTL_COPY_BOX_AXES];
-  guint n_axes = 1;
+  guint n_others, n_axes = 1;
 
-  for (guint i = 0; i < plan->n_inner; i++)
+  mtl_copy_plan_get_box_axes (plan, axes);
+  n_others = mtl_copy_merge_runs (axes, plan->n_inner, in_source, &run);
+  for (guint i = n_others; i < plan->n_inner; i++)
+    begin += (gint32) (axes[i].extent - 1) * (gint32) MIN (get_step (&axes[i], in_source), 0);
+  for (guint i = n_others; i-- > 0; n_axes++)
     {
-      axes[i] = plan->axes[plan->inner[i]];
-      axes[i].extent = plan->part[plan->inner[i]];
-    }
-  mtl_copy_sort_axes (axes, plan->n_inner, in_source);
-  for (guint i = plan->n_inner; i-- > 0;)
-    {
-      gsize distance = mtl_copy_get_distance (&axes[i], in_source);
-      gssize step = in_source ? axes[i].source_step : axes[i].dest_step;
-
-      if (n_axes > 1 || distance >= run + MTL_LINE)
-        {
-          extents[n_axes] = axes[i].extent;
-          steps[n_axes++] = step;
-          n *= axes[i].extent;
-          continue;
-        }
-
-      run += (axes[i].extent - 1) * distance;
-      begin += step < 0 ? (gssize) (axes[i].extent - 1) * step : 0;
+      extents[n_axes] = axes[i].extent;
+      steps[n_axes] = get_step (&axes[i], in_source);
+      n *= axes[i].extent;
     }
 
-  extents[0] = (run - 1) / MTL_LINE + 1;
+  extents[0] = mtl_copy_divide_up (run, MTL_LINE);
   self->n = n * extents[0] <= MTL_COPY_BOX_UNITS ? n * extents[0] : 0;
   if (self->n == 0)
     return;

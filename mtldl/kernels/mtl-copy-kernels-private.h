@@ -129,6 +129,17 @@ mtl_copy_plan_count_box_units (const MtlCopyPlan *self)
   return n;
 }
 
+/* Whether short rows of tiles are converted several at once: those that are contiguous in the
+ * destination. */
+static inline gboolean
+mtl_copy_plan_joins_rows (const MtlCopyPlan *self,
+                          gsize              n_items,
+                          gssize             row_step)
+{
+  return row_step == (gssize) (n_items * self->job.item_size)
+         && 2 * n_items <= MTL_COPY_CONVERTED_ITEMS;
+}
+
 /* How many programs have moved boxes. Only tests read it. */
 extern gsize mtl_copy_n_programs;
 

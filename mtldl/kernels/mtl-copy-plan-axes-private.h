@@ -112,6 +112,42 @@ mtl_copy_sort_axes (MtlCopyAxis *axes,
     }
 }
 
+/* Merges the axes along which no line is skipped: the run of bytes grows by them. Sorts the axes,
+ * and returns how many others there are, which come first. */
+static inline guint
+mtl_copy_merge_runs (MtlCopyAxis *axes,
+                     guint        n,
+                     gboolean     in_source,
+                     gsize       *run)
+{
+  mtl_copy_sort_axes (axes, n, in_source);
+  for (; n > 0; n--)
+    {
+      gsize distance = mtl_copy_get_distance (&axes[n - 1], in_source);
+
+      if (distance >= *run + MTL_COPY_LINE)
+        break;
+      *run += (axes[n - 1].extent - 1) * distance;
+    }
+
+  return n;
+}
+
+/* Gets the axes of a box, with the extents of their parts. */
+static inline void
+mtl_copy_plan_get_box_axes (const MtlCopyPlan *self,
+                            MtlCopyAxis       *axes)
+{
+  for (guint i = 0; i < self->n_inner; i++)
+    {
+      axes[i] = self->axes[self->inner[i]];
+      axes[i].extent = self->part[self->inner[i]];
+    }
+}
+
+/* From mtl-copy-plan-boxes.c: of an element that is transposed in a tile, in picoseconds. */
+gsize    mtl_copy_get_transposing_cost (gsize size);
+
 /* From mtl-copy-plan-boxes.c: returns FALSE if another kernel is better. All axes are
  * outer ones, sorted and merged. */
 gboolean mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,

@@ -562,6 +562,14 @@ static const guint16 item_costs[] = { 30, 30, 30, 30, 50 };
 #define CALL_COST 800
 #define TRANSPOSED_COST 20
 
+gsize
+mtl_copy_get_transposing_cost (gsize size)
+{
+  guint log2_size = __builtin_ctz (size);
+
+  return square_costs[log2_size] * 10 >> 2 * (4 - log2_size);
+}
+
 /* Whether the elements of a box are transposed faster in squares than one by one. */
 static gboolean
 are_squares_better (const MtlCopyPlan *self,
@@ -663,7 +671,7 @@ get_cost_of_calls (const MtlCopyPlan *self,
   if (self->converts_first)
     return (guint64) CALL_COST * n_items
            * mtl_copy_divide_up (row_size * n_rows, MTL_COPY_NARROWED_BYTES);
-  if (row_step == (gssize) row_size && 2 * n_items <= MTL_COPY_CONVERTED_ITEMS)
+  if (mtl_copy_plan_joins_rows (self, n_items, row_step))
     return (guint64) CALL_COST * n_rows * n_items / (MTL_COPY_CONVERTED_ITEMS / 2);
 
   return (guint64) CALL_COST * n_rows;
@@ -890,55 +898,31 @@ get_cache_size (void)
   return mtl_copy_cache_size > 0 ? mtl_copy_cache_size : mtl_copy_machine_get ()->cache_size;
 }
 
-/* Bytes that skip no line of the source, and in how many places they are, along n axes. */
-static gsize
-merge_source_runs (const MtlCopyPlan *self,
-                   MtlCopyAxis       *axes,
-                   guint              n,
-                   gsize             *n_runs)
-{
-  gsize run = self->unit_source_size;
-
-  *n_runs = 1;
-  mtl_copy_sort_axes (axes, n, TRUE);
-  for (guint i = n; i-- > 0;)
-    {
-      gsize step = mtl_copy_magnitude (axes[i].source_step);
-
-      if (*n_runs == 1 && step < run + MTL_COPY_LINE)
-        run += (axes[i].extent - 1) * step;
-      else
-        *n_runs = mtl_copy_multiply_up_to_max (*n_runs, axes[i].extent);
-    }
-
-  return run;
-}
-
 /* The bytes of all lines of the source, nearly. */
 static gsize
 count_source_bytes (const MtlCopyPlan *self)
 {
   MtlCopyAxis axes[MTL_COPY_MAX_DIMS];
-  gsize run, n_runs;
+  gsize run = self->unit_source_size, n_runs = 1;
+  guint n_others;
 
   memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
-  run = merge_source_runs (self, axes, self->n_axes, &n_runs);
+  n_others = mtl_copy_merge_runs (axes, self->n_axes, TRUE, &run);
+  for (guint i = 0; i < n_others; i++)
+    n_runs = mtl_copy_multiply_up_to_max (n_runs, axes[i].extent);
   return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
 }
 
-/* In a box. */
+/* In a box, the bytes that skip no line. */
 static gsize
 get_source_run (const MtlCopyPlan *self)
 {
   MtlCopyAxis axes[MTL_COPY_BOX_AXES];
-  gsize n_runs;
+  gsize run = self->unit_source_size;
 
-  for (guint i = 0; i < self->n_inner; i++)
-    {
-      axes[i] = self->axes[self->inner[i]];
-      axes[i].extent = self->part[self->inner[i]];
-    }
-  return merge_source_runs (self, axes, self->n_inner, &n_runs);
+  mtl_copy_plan_get_box_axes (self, axes);
+  mtl_copy_merge_runs (axes, self->n_inner, TRUE, &run);
+  return run;
 }
 
 /* Whether most lines of a box have been read for others before, and are still near. */

@@ -7,8 +7,8 @@
 /* A run of at least this many bytes is divided by itself, and streamed page by page. */
 #define LONG_RUN (64 * 1024)
 
-/* Rows of at least this many bytes are streamed one by one. Shorter rows are
- * assembled first, unless they are whole cache lines. */
+/* Rows of at least this many bytes are streamed one by one. Shorter rows share lines, unless they
+ * are whole ones. */
 #define LONG_ROW 256
 
 /* Kernels for channels are worth it from so many bytes, and pixels of a row. */
@@ -308,7 +308,11 @@ choose_kernel (MtlCopyPlan          *self,
     }
   else if (is_for_rows (self, source_axis))
     {
-      if (self->job.streams && (size >= LONG_ROW || is_on_lines (self)))
+      gboolean is_of_lines = is_on_lines (self);
+
+      if (size < 2 * MTL_COPY_LINE && !is_of_lines)
+        mtl_copy_do_not_stream (self);
+      if (self->job.streams && (size >= LONG_ROW || is_of_lines))
         mtl_copy_sort_axes (self->axes, self->n_outer, TRUE);
       choose (self, kernels->rows, 1);
     }
@@ -571,9 +575,8 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 /* Less is not worth a second thread, however far apart the elements are. */
 #define FEW_BYTES 32768
 
-/* Picoseconds: of an element of a tile by the logarithm of its size, of one that is moved or
- * converted by itself, and of one that is converted in a row. */
-static const guint16 tile_costs[] = { 60, 90, 140, 220, 300 };
+/* Picoseconds: of an element that is moved or converted by itself, and of one that is converted
+ * in a row. */
 #define ELEMENT_COST 300
 #define ROW_COST 60
 
@@ -585,7 +588,7 @@ get_cost_of_unit (const MtlCopyPlan *self)
 
   if (self->boxes != NULL)
     return self->boxes == kernels->tiles && self->job.convert == NULL
-             ? tile_costs[__builtin_ctz (self->job.item_size)] : ELEMENT_COST / self->unit;
+             ? mtl_copy_get_transposing_cost (self->job.item_size) : ELEMENT_COST / self->unit;
   if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
     return ELEMENT_COST;
   if (self->kernel == kernels->convert)

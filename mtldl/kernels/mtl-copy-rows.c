@@ -7,8 +7,8 @@
 /* Rows of bytes that are contiguous on both sides: crops, padded rows, permuted axes
  * before the last one. Costs a call for each row of more than 64 bytes. If rows are
  * streamed, so are the lines that two of them share: part of a line takes longer than
- * all of it. Shorter rows are not streamed, since assembling them takes longer than is
- * gained. */
+ * all of it. Plans stream rows below two lines only if they are whole ones: to assemble others
+ * takes longer than is gained. */
 
 /* Rows of so many bytes are streamed by themselves. */
 #define LONG_ROW 2048
@@ -81,8 +81,7 @@ stream_rows (const MtlCopyJob *job)
   gboolean is_on_lines = are_lines (job->dest, axis->dest_step, size);
   gsize n_ahead = MTL_AHEAD / size + 1;
 
-  if (!is_on_lines && axis->dest_step == (gssize) size && size >= 2 * MTL_LINE
-      && size < LONG_ROW)
+  if (!is_on_lines && axis->dest_step == (gssize) size && size < LONG_ROW)
     stream_dense_rows (job->dest, job->source, axis, size);
   else if (is_on_lines || size >= 4 * MTL_LINE)
     for (gsize i = 0; i < axis->extent; i++)

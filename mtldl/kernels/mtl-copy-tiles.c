@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "mtl-copy-box-private.h"
+#include "mtl-copy-plan-axes-private.h"
 
 /* Elements of 1, 2, 4, 8 or 16 bytes that are contiguous along the first axis in the
  * source, the rows, and along others in the destination, the items. A table has the
@@ -78,59 +79,38 @@ typedef struct
 } Buffers;
 
 static void
-put_row (const MtlCopyPlan *plan,
+put_run (const MtlCopyPlan *plan,
          guint8            *dest,
-         const guint8      *row,
+         const guint8      *run,
          gsize              n,
          Buffers           *buffers)
 {
   gsize n_bytes = n * plan->job.item_size;
 
   if (!plan->job.streams)
-    mtl_convert_items (&plan->job, dest, row, n);
+    mtl_convert_items (&plan->job, dest, run, n);
   else if (plan->is_contiguous)
     {
-      mtl_convert_items (&plan->job, buffers->sink.buffer + buffers->sink.fill, row, n);
+      mtl_convert_items (&plan->job, buffers->sink.buffer + buffers->sink.fill, run, n);
       mtl_sink_take (&buffers->sink, n_bytes);
     }
   else
     {
-      mtl_convert_items (&plan->job, buffers->converted, row, n);
+      mtl_convert_items (&plan->job, buffers->converted, run, n);
       mtl_stream_row (dest, buffers->converted, n_bytes);
     }
 }
 
-/* Rows of the gathered elements, from one on. */
-static void
-put_rows (const MtlCopyPlan  *plan,
-          const MtlCopyBlock *block,
-          gsize               row,
-          const MtlCopyBlock *gathered,
-          Buffers            *buffers)
-{
-  gsize row_size = block->n_items * plan->job.source_size;
-  gboolean is_run = block->dest_step == (gssize) (block->n_items * plan->job.item_size)
-                    && gathered->dest_step == (gssize) row_size;
-  gsize n_at_once = is_run ? MAX (MTL_COPY_CONVERTED_ITEMS / block->n_items, 1) : 1;
-
-  for (gsize i = 0; i < gathered->n_rows; i += n_at_once)
-    put_row (plan, block->dest + (gssize) (row + i) * block->dest_step,
-             buffers->gathered + (gssize) i * gathered->dest_step,
-             MIN (gathered->n_rows - i, n_at_once) * block->n_items, buffers);
-}
-
-/* A line of the source at a time. Short rows that are contiguous in the destination are
- * converted together. */
+/* A line of the source at a time. */
 static void
 convert_block (const MtlCopyPlan  *plan,
                const MtlCopyBlock *block,
                Buffers            *buffers)
 {
   gsize size = plan->job.source_size, row_size = block->n_items * size;
-  gsize pitch = 2 * block->n_items <= MTL_COPY_CONVERTED_ITEMS
-                && block->dest_step == (gssize) (block->n_items * plan->job.item_size)
-                  ? row_size
-                  : (row_size + MTL_LINE - 1) / MTL_LINE * MTL_LINE + MTL_LINE;
+  gboolean joins = mtl_copy_plan_joins_rows (plan, block->n_items, block->dest_step);
+  gsize n_at_once = joins ? MTL_COPY_CONVERTED_ITEMS / block->n_items : 1;
+  gsize pitch = joins ? row_size : (mtl_copy_divide_up (row_size, MTL_LINE) + 1) * MTL_LINE;
 
   for (gsize row = 0; row < block->n_rows; row += MTL_LINE / size)
     {
@@ -143,7 +123,10 @@ convert_block (const MtlCopyPlan  *plan,
       line.next_source = is_last ? block->next_source : line.source + MTL_LINE;
       line.n_rows = MIN (block->n_rows - row, MTL_LINE / size);
       MTL_KERNEL (transpose) (&line, size, FALSE);
-      put_rows (plan, block, row, &line, buffers);
+      for (gsize i = 0; i < line.n_rows; i += n_at_once)
+        put_run (plan, block->dest + (gssize) (row + i) * block->dest_step,
+                 buffers->gathered + i * pitch,
+                 MIN (line.n_rows - i, n_at_once) * block->n_items, buffers);
     }
 }
 
@@ -173,9 +156,7 @@ prefetch_item (const MtlCopyBlock *block,
   if (source == NULL)
     return;
 
-  for (gsize i = 0; i < n_rows * size; i += MTL_LINE)
-    __builtin_prefetch ((gpointer) ((guintptr) source + block->offsets[item] + row * size + i),
-                        0, 2);
+  mtl_prefetch ((gpointer) ((guintptr) source + block->offsets[item] + row * size), n_rows * size);
 }
 
 /* To fewer bytes: converts a few lines of each item, and transposes what they become. */
@@ -185,10 +166,10 @@ convert_block_first (const MtlCopyPlan  *plan,
                      Buffers            *buffers)
 {
   gsize size = plan->job.source_size, item_size = plan->job.item_size;
-  gsize most = CLAMP (MTL_COPY_NARROWED_BYTES / (block->n_items * item_size), 16, 1024);
-  gsize n_parts = (block->n_rows + most - 1) / most;
-  gsize n_at_once = ((block->n_rows + n_parts - 1) / n_parts + 15) / 16 * 16;
-  gsize pitch = n_at_once * item_size | MTL_LINE; /* an odd number of lines, for all sets */
+  gsize most = MIN (MTL_COPY_NARROWED_BYTES / (block->n_items * item_size), 1024);
+  gsize even = mtl_copy_divide_up (block->n_rows, mtl_copy_divide_up (block->n_rows, most));
+  gsize n_at_once = mtl_copy_divide_up (even, 16) * 16;
+  gsize pitch = n_at_once * item_size | MTL_LINE; /* not even lines, which share fewer sets */
   gsize ahead = MIN (NARROWED_AHEAD, block->n_items);
   gint32 offsets[MTL_COPY_NARROWED_ROW];
 
