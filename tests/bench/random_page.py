@@ -96,7 +96,7 @@ PICTURE = """\
   <style>
     text {{ fill: #333; text-anchor: middle; }}
     .legend {{ text-anchor: start; }}
-    .bound {{ font-size: 12px; }}
+    .bound {{ font-size: 11px; }}
     .share {{ font-size: 11px; }}
     .axis {{ stroke: #8a949e; }}
     .even {{ stroke: #8a949e; stroke-dasharray: 4 4; }}
