@@ -5,6 +5,7 @@
 import importlib.util
 import itertools
 import re
+import tempfile
 from pathlib import Path
 
 import drawn
@@ -84,6 +85,13 @@ def test_kinds():
         mutant = run_mutants.Mutant(patch)
         assert mutant.kind and mutant.noticed_by and mutant.sources, patch.name
         assert re.match(r"\S.*[.]\nNoticed by: metal-", patch.read_text()), patch.name
+
+
+def test_patches_apply():
+    """What each patch changes is still there, as is known before the mutants run."""
+    for patch in run_mutants.PATCHES.glob("*.patch"):
+        with tempfile.TemporaryDirectory() as folder:
+            run_mutants.Mutant(patch).texts(Path(folder))
 
 
 def test_table():
