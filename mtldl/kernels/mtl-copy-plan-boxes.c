@@ -24,6 +24,7 @@
 #define LONG_CONVERTED_ROW 128
 #define LARGE_CONVERTED_SOURCE 400
 #define LARGE_CONVERTED_DEST 128
+#define LARGE_STREAMED_DEST 512
 
 /* Rows of tiles of fewer bytes continue along other axes. */
 #define SHORT_ROW 256
@@ -87,9 +88,9 @@ are_rows_long (const MtlCopyPlan *self,
   if (self->job.convert == NULL)
     return are_rows_better (self, n * self->job.item_size);
 
-  if (self->job.streams
+  if (self->job.streams && !mtl_copy_plan_narrows (self)
       && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
-    return n * MAX (self->job.item_size, self->job.source_size) > LARGEST_UNIT;
+    return n * self->job.item_size >= LARGE_STREAMED_DEST;
 
   return n >= LONG_CONVERTED_ROW
          || n * self->job.source_size >= LARGE_CONVERTED_SOURCE
@@ -194,20 +195,27 @@ get_bytes_of_visits (const MtlCopyPlan *self)
  * if they are repeated. */
 #define LEAST_SCATTERED 16
 #define LEAST_SCATTERED_TWICE 8
+#define LEAST_SCATTERED_LARGE 9
+#define LEAST_SCATTERED_SMALL 32
 #define LEAST_SCATTERED_BYTES (512 * 1024)
 #define LEAST_REPEATED_ROW 4096
+
+/* Vectors hold few elements of this many bytes. */
+#define LARGE_SCATTERED 8
 
 /* Lines are still in a core's own caches after this many other bytes. */
 #define NEAR_ENOUGH (128 * 1024)
 
+/* Whether fewer bytes than these are repeated. */
 static gboolean
-has_short_repeats (const MtlCopyPlan *self)
+has_repeats (const MtlCopyPlan *self,
+             gsize              most)
 {
   gsize n_bytes = self->job.item_size;
 
   for (guint i = self->n_outer; i-- > 0;)
     {
-      if (self->axes[i].source_step == 0 && n_bytes < LEAST_REPEATED_ROW)
+      if (self->axes[i].source_step == 0 && n_bytes < most)
         return TRUE;
       n_bytes = mtl_copy_multiply_up_to_max (n_bytes, self->axes[i].extent);
     }
@@ -221,10 +229,15 @@ static gboolean
 is_one_pass_better_for_both (const MtlCopyPlan *self)
 {
   const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize n_rows = self->n_outer > 1 ? last[-1].extent : 1;
 
-  return self->job.converts_scattered && last->source_step != 0 && !has_short_repeats (self)
-         && (last->extent >= LEAST_SCATTERED_TWICE
-             || (self->n_outer > 1 && last[-1].extent >= LEAST_SCATTERED))
+  if (!self->job.converts_scattered || last->source_step == 0
+      || has_repeats (self, LEAST_REPEATED_ROW))
+    return FALSE;
+  if (self->job.converts_cheaply && self->job.item_size >= LARGE_SCATTERED)
+    return last->extent * n_rows >= LEAST_SCATTERED;
+
+  return (last->extent >= LEAST_SCATTERED_TWICE || n_rows >= LEAST_SCATTERED)
          && get_bytes_of_visits (self) <= NEAR_ENOUGH;
 }
 
@@ -238,6 +251,20 @@ has_source_rows (const MtlCopyPlan *self)
   return FALSE;
 }
 
+/* To contiguous elements of 8 bytes, from some that leave out others, or are as large. */
+static gboolean
+is_one_pass_better_for_large (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+  gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
+  gsize least = size < 4 ? LEAST_SCATTERED_SMALL : LEAST_SCATTERED_LARGE;
+
+  return self->job.converts_cheaply && self->job.item_size == LARGE_SCATTERED
+         && last->extent >= least
+         && (size == LARGE_SCATTERED || step >= MAX (3 * size, LARGE_SCATTERED))
+         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
+}
+
 /* To contiguous elements. Vectors gain nothing if the others are large, far apart, or come
  * from beyond a core's cache. */
 static gboolean
@@ -247,8 +274,11 @@ is_one_pass_better_for_source (const MtlCopyPlan *self)
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize near = size < 8 && has_source_rows (self) ? MTL_COPY_LINE : NEAR_ENOUGH;
 
-  if (last->extent < LEAST_SCATTERED || step == 0 || last->source_step == (gssize) size
-      || has_short_repeats (self))
+  if (step == 0 || last->source_step == (gssize) size || has_repeats (self, G_MAXSIZE))
+    return FALSE;
+  if (is_one_pass_better_for_large (self))
+    return TRUE;
+  if (last->extent < LEAST_SCATTERED)
     return FALSE;
   if (!self->job.converts_cheaply)
     return self->job.converts_scattered && size == 8
@@ -1100,11 +1130,19 @@ cut_boxes (MtlCopyPlan *self)
     self->jobs_per_slice = MAX (n_units / (mtl_copy_plan_count_box_units (self) * repeats), 1);
 }
 
+/* Transposing large elements first gains nothing if they can be converted where they are. */
+static gboolean
+is_one_pass_better_than_tiles (const MtlCopyPlan *self)
+{
+  return self->job.convert != NULL && self->job.source_size == LARGE_SCATTERED
+         && self->job.item_size == LARGE_SCATTERED && is_scattered_better (self);
+}
+
 gboolean
 mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
                             const MtlCopyKernels *kernels)
 {
-  if (mtl_copy_plan_is_broadcast (self))
+  if (mtl_copy_plan_is_broadcast (self) || is_one_pass_better_than_tiles (self))
     return FALSE;
 
   self->unit = 1;
