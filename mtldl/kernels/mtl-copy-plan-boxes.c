@@ -839,24 +839,29 @@ get_most_items (const MtlCopyPlan *self)
   return self->job.convert != NULL ? MTL_COPY_CONVERTED_ITEMS : MTL_COPY_TILE_ITEMS;
 }
 
+/* Elements of so many bytes are transposed too slowly to do it again for each repetition. */
+#define LEAST_NOT_TRANSPOSED 4
+
 /* What is repeated is not converted again. */
 static gboolean
 choose_tiles (MtlCopyPlan          *self,
               const MtlCopyKernels *kernels)
 {
   gsize size = self->job.source_size, n_items;
+  int row_axis, repeat_axis;
   gsize most;
-  int row_axis;
   guint n;
 
   if (kernels->tiles == NULL || !mtl_copy_is_power_up_to_16 (size) || self->n_axes < 2
       || self->axes[0].dest_step != (gssize) self->job.item_size
-      || mtl_copy_magnitude (self->axes[0].source_step) == size
-      || (self->job.convert != NULL && find_repeat_axis (self) >= 0))
+      || mtl_copy_magnitude (self->axes[0].source_step) == size)
     return FALSE;
 
   row_axis = find_row_axis (self);
-  if (row_axis < 0)
+  repeat_axis = find_repeat_axis (self);
+  if (row_axis < 0
+      || (repeat_axis >= 0
+          && (self->job.convert != NULL || (repeat_axis < row_axis && size >= LEAST_NOT_TRANSPOSED))))
     return FALSE;
 
   self->converts_first = self->job.convert != NULL && mtl_copy_plan_narrows (self)
