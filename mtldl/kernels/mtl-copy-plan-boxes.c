@@ -251,7 +251,8 @@ has_source_rows (const MtlCopyPlan *self)
   return FALSE;
 }
 
-/* To contiguous elements of 8 bytes, from some that leave out others, or are as large. */
+/* To contiguous elements of 8 bytes, from some that leave out others, or are as large; or from
+ * those to elements of 4. */
 static gboolean
 is_one_pass_better_for_large (const MtlCopyPlan *self)
 {
@@ -259,8 +260,9 @@ is_one_pass_better_for_large (const MtlCopyPlan *self)
   gsize step = mtl_copy_magnitude (last->source_step), size = self->job.source_size;
   gsize least = size < 4 ? LEAST_SCATTERED_SMALL : LEAST_SCATTERED_LARGE;
 
-  return self->job.converts_cheaply && self->job.item_size == LARGE_SCATTERED
-         && last->extent >= least
+  return self->job.converts_cheaply && last->extent >= least
+         && (self->job.item_size == LARGE_SCATTERED
+             || (self->job.item_size == LARGE_SCATTERED / 2 && size == LARGE_SCATTERED))
          && (size == LARGE_SCATTERED || step >= MAX (3 * size, LARGE_SCATTERED))
          && get_bytes_of_visits (self) <= NEAR_ENOUGH;
 }
