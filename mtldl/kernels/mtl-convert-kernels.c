@@ -12,6 +12,7 @@
 #include "mtl-convert-round-to-odd-private.h"
 #include "mtl-convert-packed-6-private.h"
 #include "mtl-convert-scattered-private.h"
+#include "mtl-copy-few-private.h"
 
 /* One number x after the other, with memcpy(), since nothing is aligned. */
 #define DEFINE_LOOP(function, Dest, Source, expression) \
@@ -162,15 +163,28 @@
   TO_INTEGERS (F, FLOAT32, float) \
   TO_INTEGERS (F, FLOAT64, double)
 
-/* 16 at once. The last ones are some of those before again, if there are as many. */
+/* 16 at once. The last ones are some of those before again, if there are as many; fewer are
+ * filled up with the last one. */
 #define DEFINE_BY_16(DEST, Dest, SOURCE, Source, x) \
+  static void __attribute__ ((noinline)) \
+  convert_few_##SOURCE##_to_##DEST (guint8       *restrict dest, \
+                                    const guint8 *restrict source, \
+                                    gsize                  n) \
+  { \
+    Source few[16]; \
+    guint8 result[64]; \
+\
+    for (gsize i = 0; i < 16; i++) \
+      memcpy (&few[i], source + MIN (i, n - 1) * sizeof (Source), sizeof (Source)); \
+    mtl_narrow_16_##Source##s_to_##Dest (result, (gconstpointer) few); \
+    mtl_copy_few (dest, result, n * sizeof (Dest)); \
+  } \
+\
   static void \
   convert_##SOURCE##_to_##DEST (guint8       *restrict dest, \
                                 const guint8 *restrict source, \
                                 gsize                  n) \
   { \
-    Source few[16] = { 0 }; \
-    guint8 result[16 * sizeof (Dest)]; \
     gsize i = 0; \
 \
     for (; i + 16 <= n; i += 16) \
@@ -180,15 +194,10 @@
       return; \
 \
     if (n >= 16) \
-      { \
-        mtl_narrow_16_##Source##s_to_##Dest (dest + (n - 16) * sizeof (Dest), \
-                                             source + (n - 16) * sizeof (Source)); \
-        return; \
-      } \
-\
-    memcpy (few, source, n * sizeof (Source)); \
-    mtl_narrow_16_##Source##s_to_##Dest (result, (gconstpointer) few); \
-    memcpy (dest, result, n * sizeof (Dest)); \
+      mtl_narrow_16_##Source##s_to_##Dest (dest + (n - 16) * sizeof (Dest), \
+                                           source + (n - 16) * sizeof (Source)); \
+    else \
+      convert_few_##SOURCE##_to_##DEST (dest, source, n); \
   }
 
 /* There are few vector instructions for large integers. Checks a block of numbers

@@ -336,6 +336,7 @@ find_table (const Workspace *self,
 typedef struct
 {
   const Place *place;
+  guint8 *dest;
   const Table *table;
   gsize n_rows;
   gsize n_units;
@@ -354,6 +355,7 @@ find_box (Box             *self,
   const MtlCopyPlan *plan = place->plan;
 
   self->place = place;
+  self->dest = place->dest;
   self->table = find_table (work, place, &self->n_rows);
   self->row = 1;
   self->dest_step = self->source_step = 0;
@@ -515,8 +517,9 @@ prefetch_next (const Workspace *work,
                const Box       *self)
 {
   const Lines *source = work->source_lines, *dest = work->dest_lines;
-  Place next = *self->place;
+  Place next;
 
+  mtl_place_copy (&next, self->place);
   mtl_place_go_on (&next, 1);
   for (gsize i = 0; i < source->n; i++)
     __builtin_prefetch ((gpointer) ((guintptr) next.source + (gsize) source->offsets[i]), 0);
@@ -620,7 +623,7 @@ scatter_box (const Box    *self,
              const guint8 *from,
              gsize         size)
 {
-  guint8 *dest = self->place->dest;
+  guint8 *dest = self->dest;
   gint32 offsets[MTL_COPY_BOX_UNITS];
 
   if (self->row == 1 && self->is_in_order)
@@ -678,7 +681,7 @@ put_box (const Box    *self,
   gsize unit_size = plan->unit * plan->job.item_size;
   gsize run = get_run (plan, self->place);
   gsize n_rows = MAX (run / self->row, 1); /* in a run, if it has any */
-  guint8 *dest = self->place->dest;
+  guint8 *dest = self->dest;
 
   if (plan->is_dense && plan->job.streams)
     mtl_stream_row (dest, from, self->n_units * unit_size);
@@ -707,8 +710,8 @@ convert_runs (const Box    *self,
     return FALSE;
 
   for (gsize i = 0; i < self->n_units / run; i++)
-    mtl_convert_items (&plan->job, self->place->dest + self->table->dest[i * n_rows],
-             from + i * n * plan->job.source_size, n);
+    mtl_convert_items (&plan->job, self->dest + self->table->dest[i * n_rows],
+                       from + i * n * plan->job.source_size, n);
   return TRUE;
 }
 
@@ -761,7 +764,7 @@ convert_units (const Box       *self,
     {
       const guint8 *source = self->place->source + table->source[i];
       gsize first = self->is_in_order ? i * self->row : (gsize) table->buffer[i];
-      guint8 *dest = to != NULL ? to + first * size : self->place->dest + table->dest[i];
+      guint8 *dest = to != NULL ? to + first * size : self->dest + table->dest[i];
 
       for (gsize k = 0; k < self->row; k++, dest += step, source += self->source_step)
         mtl_convert_items (&plan->job, dest, source, plan->unit);
@@ -818,13 +821,13 @@ repeat_runs (const Box    *self,
   gsize n_rows = MAX (run / self->row, 1), size = run * plan->unit * plan->job.item_size;
   gssize step = plan->axes[plan->repeat_axis].dest_step;
 
-  if (plan->is_dense || size < LEAST_REPEATED_RUN || n_runs == 1
+  if (plan->is_dense || run == 1 || size < LEAST_REPEATED_RUN || n_runs == 1
       || self->table->dest[n_rows] < step)
     return FALSE;
 
   for (gsize i = 0; i < n_runs; i++, from += size)
     {
-      guint8 *dest = self->place->dest + self->table->dest[i * n_rows];
+      guint8 *dest = self->dest + self->table->dest[i * n_rows];
 
       for (gsize k = 0; k < repeats; k++, dest += step)
         if (plan->job.streams)
@@ -845,7 +848,6 @@ repeat_box (const Box       *self,
   gsize n = self->n_units * plan->unit;
   gsize repeats = mtl_place_get_extent (self->place, plan->repeat_axis);
   const guint8 *from = work->gathered;
-  Place place = *self->place;
   Box box = *self;
 
   if (!run_program (work, self, work->gathered))
@@ -859,11 +861,10 @@ repeat_box (const Box       *self,
   if (repeat_runs (self, from, repeats))
     return;
 
-  box.place = &place;
   for (gsize i = 0; i < repeats; i++)
     {
       put_box (&box, from);
-      place.dest += plan->axes[plan->repeat_axis].dest_step;
+      box.dest += plan->axes[plan->repeat_axis].dest_step;
     }
 }
 

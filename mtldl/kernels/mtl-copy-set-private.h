@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "mtl-copy-few-private.h"
 #include "mtl-copy-kernels-private.h"
 
 #if defined (__SSE2__)
@@ -176,12 +177,10 @@ mtl_stream_row (guint8       *dest,
       return;
     }
 
-  if (head > 0)
-    memcpy (dest, source, head);
+  mtl_copy_few (dest, source, head);
   n_whole = (n - head) / MTL_LINE * MTL_LINE;
   mtl_stream_lines (dest + head, source + head, n_whole);
-  if (head + n_whole < n)
-    memcpy (dest + head + n_whole, source + head + n_whole, n - head - n_whole);
+  mtl_copy_few (dest + head + n_whole, source + head + n_whole, n - head - n_whole);
 }
 
 #else
@@ -195,38 +194,6 @@ mtl_stream_row (guint8       *dest,
 void MTL_KERNEL (copy_bytes) (guint8       *dest,
                               const guint8 *source,
                               gsize         n);
-
-/* Copies up to 64 bytes with a few moves, which may overlap. */
-MTL_INLINE void
-mtl_copy_few (guint8       *dest,
-              const guint8 *source,
-              gsize         n)
-{
-#define MTL_MOVE_TWICE(size) \
-  G_STMT_START \
-    { \
-      guint8 low_[size], high_[size]; \
-      memcpy (low_, source, size); \
-      memcpy (high_, source + n - size, size); \
-      memcpy (dest, low_, size); \
-      memcpy (dest + n - size, high_, size); \
-    } \
-  G_STMT_END
-
-  if (n >= 32)
-    MTL_MOVE_TWICE (32);
-  else if (n >= 16)
-    MTL_MOVE_TWICE (16);
-  else if (n >= 8)
-    MTL_MOVE_TWICE (8);
-  else if (n >= 4)
-    MTL_MOVE_TWICE (4);
-  else
-    for (gsize i = 0; i < n; i++)
-      dest[i] = source[i];
-
-#undef MTL_MOVE_TWICE
-}
 
 /* Copies one element whose size is not a constant. */
 MTL_INLINE void
