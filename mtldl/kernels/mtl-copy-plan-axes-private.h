@@ -133,6 +133,15 @@ mtl_copy_merge_runs (MtlCopyAxis *axes,
   return n;
 }
 
+/* The lines of the source that are visited along an axis. */
+static inline gsize
+mtl_copy_count_lines (const MtlCopyAxis *axis)
+{
+  gsize step = mtl_copy_magnitude (axis->source_step);
+
+  return step >= MTL_COPY_LINE ? axis->extent : 1 + (axis->extent - 1) * step / MTL_COPY_LINE;
+}
+
 /* Gets the axes of a box, with the extents of their parts. */
 static inline void
 mtl_copy_plan_get_box_axes (const MtlCopyPlan *self,
@@ -144,6 +153,11 @@ mtl_copy_plan_get_box_axes (const MtlCopyPlan *self,
       axes[i].extent = self->part[self->inner[i]];
     }
 }
+
+/* From mtl-copy-plan-passes.c, for axes as below. */
+gboolean mtl_copy_plan_is_for_one_pass (const MtlCopyPlan *self);
+gboolean mtl_copy_plan_is_source_near  (const MtlCopyPlan *self);
+gboolean mtl_copy_plan_is_for_boxes    (const MtlCopyPlan *self);
 
 /* From mtl-copy-plan-boxes.c: of an element that is transposed in a tile, in picoseconds. */
 gsize    mtl_copy_get_transposing_cost (gsize size);

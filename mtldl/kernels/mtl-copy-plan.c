@@ -350,18 +350,26 @@ is_converted_picture (const MtlCopyPlan    *self,
          && other->extent <= (gsize) n_channels && last->extent >= LEAST_CONVERTED_PIXELS;
 }
 
+/* A destination beyond a core's own caches is written in order, in rows of so many elements, if
+ * that does not read the source again and again. */
+#define LEAST_IN_ORDER (2 * 1024 * 1024)
+#define LEAST_ROW 8
+
 static void
 choose_conversion (MtlCopyPlan          *self,
                    const MtlCopyKernels *kernels)
 {
   int source_axis = find_source_axis (self);
   gboolean is_scattered = get_axis (self, 0)->source_step != (gssize) self->job.source_size;
+  gboolean is_in_order = self->n_bytes >= LEAST_IN_ORDER && get_axis (self, 0)->extent >= LEAST_ROW
+                         && mtl_copy_plan_is_source_near (self);
 
   /* Whole lines would have to be assembled first, while nothing is loaded. */
   if (!mtl_copy_plan_is_broadcast (self)
       && (mtl_copy_plan_narrows (self) || (self->job.converts_cheaply && is_scattered)))
     mtl_copy_do_not_stream (self);
-  self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1;
+  self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1
+                       || is_in_order;
   if (!self->goes_by_rows)
     move_axis (self, source_axis, 1);
   choose (self, kernels->convert, 2);
