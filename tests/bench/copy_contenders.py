@@ -70,9 +70,9 @@ def on_one_processor():
 
 
 def tensor_of(array):
-    """None if PyTorch cannot have it: backwards, or packed."""
+    """None if PyTorch cannot have it: backwards, packed, or misaligned, where it may crash."""
     name = array.dtype.name
-    if name in PACKED_BITS:
+    if name in PACKED_BITS or array.ctypes.data % array.itemsize != 0:
         return None
     try:
         if name not in SMALL:

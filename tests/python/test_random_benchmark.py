@@ -271,6 +271,13 @@ def test_cases_of_all_groups_are_measured(contenders):
     assert min(times) > 0 and times.ratio == min(times.numpy, times.torch) / times.ours
 
 
+def test_pytorch_is_left_out_where_it_would_crash(contenders):
+    """It takes elements to be at multiples of their size, and says so by a signal."""
+    for offsets, takes_part in (("0:0", True), ("62:0", False), ("0:62", False), ("16:48", True)):
+        case = case_of("75", "1", "1", "complex128:complex128", offsets)
+        assert np.isnan(contenders.measure(case, [1])[1].torch) != takes_part
+
+
 @pytest.mark.parametrize("ratios, settled", [
     ([0.9, 0.8], 0.8), ([0.5, 0.9], 0.9), ([0.9, 1.2, 0.8], 0.9), ([0.9, 1.2, 1.1], 1.1)])
 def test_the_middle_counts_if_measuring_again_contradicts(contenders, ratios, settled):
