@@ -31,7 +31,7 @@ typedef struct
   gint32 buffer[MTL_COPY_BOX_UNITS]; /* in units, unless the rows are along the first axis */
 } Table;
 
-/* The lines that a box touches on one side, from its first unit. */
+/* The lines of the source that a box reads, from its first unit. */
 typedef struct
 {
   gsize n;
@@ -44,8 +44,7 @@ typedef struct
   const MtlCopyPlan *plan;
   const Table *whole;
   Table *edge; /* of smaller boxes */
-  const Lines *source_lines; /* that are prefetched, or both are NULL */
-  const Lines *dest_lines;
+  const Lines *lines; /* that are prefetched */
   guint8 *gathered;
   guint8 *converted;
   Sink *sink;
@@ -516,15 +515,13 @@ static void __attribute__ ((noinline))
 prefetch_next (const Workspace *work,
                const Box       *self)
 {
-  const Lines *source = work->source_lines, *dest = work->dest_lines;
+  const Lines *lines = work->lines;
   Place next;
 
   mtl_place_copy (&next, self->place);
   mtl_place_go_on (&next, 1);
-  for (gsize i = 0; i < source->n; i++)
-    __builtin_prefetch ((gpointer) ((guintptr) next.source + (gsize) source->offsets[i]), 0);
-  for (gsize i = 0; i < dest->n; i++)
-    __builtin_prefetch ((gpointer) ((guintptr) next.dest + (gsize) dest->offsets[i]), 1);
+  for (gsize i = 0; i < lines->n; i++)
+    __builtin_prefetch ((gpointer) ((guintptr) next.source + (gsize) lines->offsets[i]));
 }
 
 /* Rows that are contiguous in what they are written to, at these offsets, or one after
@@ -599,7 +596,7 @@ gather_box (const Workspace *work,
 {
   const guint8 *source = self->place->source;
 
-  if (work->source_lines != NULL)
+  if (work->lines != NULL)
     prefetch_next (work, self);
 #if MTL_COPY_WIDTH > 0
   if (work->plan->transposed > 0)
@@ -647,7 +644,7 @@ move_rows (const Workspace *work,
   const Place *place = self->place;
   const Table *table = self->table;
 
-  if (work->source_lines != NULL)
+  if (work->lines != NULL)
     prefetch_next (work, self);
   if (self->row == 1)
     move_units (place->dest, table->dest, place->source, table->source, self->n_rows, size);
@@ -758,7 +755,7 @@ convert_units (const Box       *self,
   gssize size = plan->unit * plan->job.item_size;
   gssize step = to != NULL ? self->buffer_step * size : self->dest_step;
 
-  if (work->source_lines != NULL)
+  if (work->lines != NULL)
     prefetch_next (work, self);
   for (gsize i = 0; i < self->n_rows; i++)
     {
@@ -992,20 +989,12 @@ move_by_any (Workspace *work,
   move (work, place, n);
 }
 
-static gssize
-get_step (const MtlCopyAxis *axis,
-          gboolean           in_source)
-{
-  return in_source ? axis->source_step : axis->dest_step;
-}
-
 /* None if there are more than there is room for. */
 static void
 list_lines (Lines             *self,
-            const MtlCopyPlan *plan,
-            gboolean           in_source)
+            const MtlCopyPlan *plan)
 {
-  gsize run = in_source ? plan->unit_source_size : plan->unit * plan->job.item_size;
+  gsize run = plan->unit_source_size;
   gsize extents[MTL_COPY_BOX_AXES + 1], n = 1;
   gssize steps[MTL_COPY_BOX_AXES + 1] = { MTL_LINE };
   gint32 begin = 0;
@@ -1013,13 +1002,13 @@ list_lines (Lines             *self,
   guint n_others, n_axes = 1;
 
   mtl_copy_plan_get_box_axes (plan, axes);
-  n_others = mtl_copy_merge_runs (axes, plan->n_inner, in_source, &run);
+  n_others = mtl_copy_merge_source_runs (axes, plan->n_inner, &run);
   for (guint i = n_others; i < plan->n_inner; i++)
-    begin += (gint32) (axes[i].extent - 1) * (gint32) MIN (get_step (&axes[i], in_source), 0);
+    begin += (gint32) (axes[i].extent - 1) * (gint32) MIN (axes[i].source_step, 0);
   for (guint i = n_others; i-- > 0; n_axes++)
     {
       extents[n_axes] = axes[i].extent;
-      steps[n_axes] = get_step (&axes[i], in_source);
+      steps[n_axes] = axes[i].source_step;
       n *= axes[i].extent;
     }
 
@@ -1038,16 +1027,10 @@ move_prefetching (Workspace *work,
                   Place     *place,
                   gsize      n)
 {
-  const MtlCopyPlan *plan = work->plan;
-  Lines source, dest;
+  Lines lines;
 
-  source.n = dest.n = 0;
-  if (plan->prefetches)
-    list_lines (&source, plan, TRUE);
-  if (plan->prefetches_dest)
-    list_lines (&dest, plan, FALSE);
-  work->source_lines = &source;
-  work->dest_lines = &dest;
+  list_lines (&lines, work->plan);
+  work->lines = &lines;
   move_by_any (work, place, n);
 }
 
@@ -1056,7 +1039,7 @@ move_by_table (Workspace *work,
                Place     *place,
                gsize      n)
 {
-  if (work->plan->prefetches || work->plan->prefetches_dest)
+  if (work->plan->prefetches)
     move_prefetching (work, place, n);
   else
     move_by_any (work, place, n);

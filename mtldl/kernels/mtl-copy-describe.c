@@ -96,8 +96,6 @@ mtl_copy_plan_describe (const MtlCopyPlan *self)
     g_string_append (text, ", in order");
   if (is_of_boxes (self) && self->prefetches)
     g_string_append (text, ", source prefetched");
-  if (is_of_boxes (self) && self->prefetches_dest)
-    g_string_append (text, ", destination prefetched");
   g_string_append_printf (text, "; %" G_GSIZE_FORMAT " slice%s", n_slices,
                           n_slices == 1 ? "" : "s");
 

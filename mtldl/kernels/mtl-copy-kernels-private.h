@@ -111,7 +111,6 @@ struct _MtlCopyPlan
   gsize unit_source_size;
   const guint8 *source_end; /* of the last byte that is read, in the order of addresses */
   gboolean prefetches; /* the next box of the source */
-  gboolean prefetches_dest;
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
   gboolean converts_first; /* the elements of tiles, before they are transposed */

@@ -112,18 +112,17 @@ mtl_copy_sort_axes (MtlCopyAxis *axes,
     }
 }
 
-/* Merges the axes along which no line is skipped: the run of bytes grows by them. Sorts the axes,
- * and returns how many others there are, which come first. */
+/* Merges the axes along which no line of the source is skipped: the run of bytes grows by them.
+ * Sorts the axes, and returns how many others there are, which come first. */
 static inline guint
-mtl_copy_merge_runs (MtlCopyAxis *axes,
-                     guint        n,
-                     gboolean     in_source,
-                     gsize       *run)
+mtl_copy_merge_source_runs (MtlCopyAxis *axes,
+                            guint        n,
+                            gsize       *run)
 {
-  mtl_copy_sort_axes (axes, n, in_source);
+  mtl_copy_sort_axes (axes, n, TRUE);
   for (; n > 0; n--)
     {
-      gsize distance = mtl_copy_get_distance (&axes[n - 1], in_source);
+      gsize distance = mtl_copy_get_distance (&axes[n - 1], TRUE);
 
       if (distance >= *run + MTL_COPY_LINE)
         break;

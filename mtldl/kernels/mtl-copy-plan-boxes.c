@@ -647,7 +647,7 @@ count_source_bytes (const MtlCopyPlan *self)
   guint n_others;
 
   memcpy (axes, self->axes, self->n_axes * sizeof axes[0]);
-  n_others = mtl_copy_merge_runs (axes, self->n_axes, TRUE, &run);
+  n_others = mtl_copy_merge_source_runs (axes, self->n_axes, &run);
   for (guint i = 0; i < n_others; i++)
     n_runs = mtl_copy_multiply_up_to_max (n_runs, axes[i].extent);
   return mtl_copy_multiply_up_to_max (MAX (run, MTL_COPY_LINE), n_runs);
@@ -661,7 +661,7 @@ get_source_run (const MtlCopyPlan *self)
   gsize run = self->unit_source_size;
 
   mtl_copy_plan_get_box_axes (self, axes);
-  mtl_copy_merge_runs (axes, self->n_inner, TRUE, &run);
+  mtl_copy_merge_source_runs (axes, self->n_inner, &run);
   return run;
 }
 
@@ -710,44 +710,24 @@ is_worth_prefetching (const MtlCopyPlan *self)
   return FALSE;
 }
 
-/* Whether one side is larger than so many bytes, and in order leaves out lines, beyond
- * which the machine does not look ahead itself. */
+/* Whether the source is larger than so many bytes, and leaves out lines in the order of the
+ * destination, beyond which the machine does not look ahead itself. */
 static gboolean
 has_gaps (const MtlCopyPlan *self,
-          gboolean           in_source,
           gsize              n_bytes)
 {
-  gsize span = in_source ? self->unit_source_size : self->unit * self->job.item_size;
+  gsize span = self->unit_source_size;
   gboolean found = FALSE;
 
   for (guint i = 0; i < self->n_axes; i++)
     {
-      gsize step = mtl_copy_get_distance (&self->axes[i], in_source);
+      gsize step = mtl_copy_get_distance (&self->axes[i], TRUE);
 
       found = found || (span < PAGE && step >= span + MTL_COPY_LINE);
       span += (self->axes[i].extent - 1) * step;
     }
 
   return found && span >= n_bytes;
-}
-
-/* Whether boxes go on along an axis before they are through with one that is nearer in
- * the destination. */
-static gboolean
-is_out_of_order (const MtlCopyPlan *self)
-{
-  gboolean is_cut = FALSE;
-
-  for (guint i = 0; i < self->n_axes; i++)
-    {
-      if ((int) i == self->repeat_axis)
-        continue;
-      if (is_cut && self->part[i] > 1)
-        return TRUE;
-      is_cut = is_cut || self->part[i] < self->axes[i].extent;
-    }
-
-  return FALSE;
 }
 
 /* Whether the source comes from memory and is not much less than what is written, and a
@@ -785,19 +765,15 @@ is_source_sequential (const MtlCopyPlan *self)
   return TRUE;
 }
 
-/* While lines are streamed, the machine looks ahead less, and not beyond gaps. */
+/* While lines are streamed, the machine looks ahead less, and not beyond gaps. Copies do so little
+ * with what they load that requests in advance only delay it. */
 static void
 choose_prefetching (MtlCopyPlan *self)
 {
-  gsize size = get_cache_size ();
-
-  self->prefetches = is_worth_prefetching (self);
-  if (self->job.streams)
-    self->prefetches = self->prefetches || has_gaps (self, TRUE, 3 * size)
+  self->prefetches = self->job.convert != NULL && is_worth_prefetching (self);
+  if (self->job.convert != NULL && self->job.streams)
+    self->prefetches = self->prefetches || has_gaps (self, 3 * get_cache_size ())
                        || (!is_source_sequential (self) && is_source_large (self));
-  else if (!self->is_dense && self->n_bytes >= size / 2)
-    self->prefetches_dest = self->job.convert != NULL || is_out_of_order (self)
-                            || has_gaps (self, FALSE, size);
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes, nor if the
@@ -858,7 +834,7 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
         return FALSE;
       reverse_axes (self->axes, self->n_axes);
       join_units (self);
-      self->prefetches = self->prefetches_dest = FALSE;
+      self->prefetches = FALSE;
       self->repeat_axis = find_repeat_axis (self);
       choose_parts (self);
       if (self->job.streams && are_half_lines_read (self))
