@@ -321,6 +321,26 @@ test_random (void)
   g_test_message ("%" G_GSIZE_FORMAT " random copies", n);
 }
 
+/* What is repeated along some axis, which may be anywhere in the destination. */
+static void
+test_repeats (void)
+{
+  for (int n = 0; n < 400; n++)
+    {
+      gsize size = happens (30) ? (gsize) pick (60, 140) : draw_item_size ();
+      Case layouts = { .n_dims = pick (3, 5), .item_size = size };
+      gsize repeated = pick (0, layouts.n_dims - 1);
+
+      for (gsize i = 0; i < layouts.n_dims; i++)
+        layouts.shape[i] = pick (1, i == repeated || happens (40) ? 20 : 4);
+      draw_layout (&layouts, &layouts.dest, FALSE);
+      draw_layout (&layouts, &layouts.source, TRUE);
+      layouts.source.strides[repeated] = 0;
+      draw_limits ();
+      check_case (&layouts);
+    }
+}
+
 /* Two axes of every pair of extents up to a little more than two tiles, each of
  * them dense in one of the two. */
 static void
@@ -719,6 +739,7 @@ main (int    argc,
     return 0;
 
   g_test_add_func ("/strided-copy/random", test_random);
+  g_test_add_func ("/strided-copy/repeats", test_repeats);
   g_test_add_func ("/strided-copy/transposes", test_transposes);
   g_test_add_func ("/strided-copy/runs", test_runs);
   g_test_add_func ("/strided-copy/channels", test_channels);
