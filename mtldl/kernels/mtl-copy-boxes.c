@@ -335,7 +335,7 @@ find_table (const Workspace *self,
 typedef struct
 {
   const Place *place;
-  guint8 *dest;
+  guint8 *dest; /* that of the place, until it goes on to a repetition */
   const Table *table;
   gsize n_rows;
   gsize n_units;
@@ -644,14 +644,12 @@ move_rows (const Workspace *work,
   const Place *place = self->place;
   const Table *table = self->table;
 
-  if (work->lines != NULL)
-    prefetch_next (work, self);
   if (self->row == 1)
-    move_units (place->dest, table->dest, place->source, table->source, self->n_rows, size);
+    move_units (self->dest, table->dest, place->source, table->source, self->n_rows, size);
   else if (self->is_in_order && self->dest_step == (gssize) size)
-    pack_rows (work, self, place->dest, table->dest, size);
+    pack_rows (work, self, self->dest, table->dest, size);
   else
-    copy_rows (&(const Rows) { place->dest, place->source, table->dest, table->source, 1,
+    copy_rows (&(const Rows) { self->dest, place->source, table->dest, table->source, 1,
                                self->n_rows, self->row, self->dest_step, self->source_step },
                size);
 }

@@ -547,14 +547,28 @@ get_most_items (const MtlCopyPlan *self)
 /* Elements of so many bytes are transposed too slowly to do it again for each repetition. */
 #define LEAST_NOT_TRANSPOSED 4
 
-/* What is repeated is not converted again. */
+/* Whether tiles would convert what is repeated again, or transpose it for each repetition between
+ * the rows. */
+static gboolean
+would_tiles_repeat (const MtlCopyPlan *self,
+                    int                row_axis)
+{
+  int repeat_axis = find_repeat_axis (self);
+
+  if (repeat_axis < 0)
+    return FALSE;
+
+  return self->job.convert != NULL
+         || (repeat_axis < row_axis && self->job.source_size >= LEAST_NOT_TRANSPOSED);
+}
+
 static gboolean
 choose_tiles (MtlCopyPlan          *self,
               const MtlCopyKernels *kernels)
 {
   gsize size = self->job.source_size, n_items;
-  int row_axis, repeat_axis;
   gsize most;
+  int row_axis;
   guint n;
 
   if (kernels->tiles == NULL || !mtl_copy_is_power_up_to_16 (size) || self->n_axes < 2
@@ -563,10 +577,7 @@ choose_tiles (MtlCopyPlan          *self,
     return FALSE;
 
   row_axis = find_row_axis (self);
-  repeat_axis = find_repeat_axis (self);
-  if (row_axis < 0
-      || (repeat_axis >= 0
-          && (self->job.convert != NULL || (repeat_axis < row_axis && size >= LEAST_NOT_TRANSPOSED))))
+  if (row_axis < 0 || would_tiles_repeat (self, row_axis))
     return FALSE;
 
   self->converts_first = self->job.convert != NULL && mtl_copy_plan_narrows (self)
@@ -742,9 +753,7 @@ is_source_large (const MtlCopyPlan *self)
   if (self->unit_source_size >= MTL_COPY_LINE)
     return TRUE;
 
-  return self->unit_source_size >= 2 && self->row_axis >= 0
-         && (self->job.convert != NULL
-             || self->part[self->row_axis] == self->axes[self->row_axis].extent);
+  return self->unit_source_size >= 2 && self->row_axis >= 0;
 }
 
 /* Whether the source is read forwards, and skips no line. */
@@ -770,10 +779,14 @@ is_source_sequential (const MtlCopyPlan *self)
 static void
 choose_prefetching (MtlCopyPlan *self)
 {
-  self->prefetches = self->job.convert != NULL && is_worth_prefetching (self);
-  if (self->job.convert != NULL && self->job.streams)
-    self->prefetches = self->prefetches || has_gaps (self, 3 * get_cache_size ())
-                       || (!is_source_sequential (self) && is_source_large (self));
+  self->prefetches = FALSE;
+  if (self->job.convert == NULL)
+    return;
+
+  self->prefetches = is_worth_prefetching (self)
+                     || (self->job.streams
+                         && (has_gaps (self, 3 * get_cache_size ())
+                             || (!is_source_sequential (self) && is_source_large (self))));
 }
 
 /* Lines are not streamed if they would have to be completed by several boxes, nor if the
@@ -834,7 +847,6 @@ mtl_copy_plan_choose_boxes (MtlCopyPlan          *self,
         return FALSE;
       reverse_axes (self->axes, self->n_axes);
       join_units (self);
-      self->prefetches = FALSE;
       self->repeat_axis = find_repeat_axis (self);
       choose_parts (self);
       if (self->job.streams && are_half_lines_read (self))

@@ -177,6 +177,14 @@ get_bytes_of_visits (const MtlCopyPlan *self)
 /* Lines are still in a core's own caches after this many other bytes. */
 #define NEAR_ENOUGH (128 * 1024)
 
+/* Whether lines of the source are still near when they are visited again, if all is read in the
+ * order of the destination. */
+gboolean
+mtl_copy_plan_is_source_near (const MtlCopyPlan *self)
+{
+  return get_bytes_of_visits (self) <= NEAR_ENOUGH;
+}
+
 /* Whether fewer bytes than these are repeated. */
 static gboolean
 has_repeats (const MtlCopyPlan *self,
@@ -209,7 +217,7 @@ is_one_pass_better_for_both (const MtlCopyPlan *self)
     return last->extent * n_rows >= LEAST_SCATTERED;
 
   return (last->extent >= LEAST_SCATTERED_TWICE || n_rows >= LEAST_SCATTERED)
-         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
+         && mtl_copy_plan_is_source_near (self);
 }
 
 static gboolean
@@ -235,7 +243,7 @@ is_one_pass_better_for_large (const MtlCopyPlan *self)
          && (self->job.item_size == LARGE_SCATTERED
              || (self->job.item_size == LARGE_SCATTERED / 2 && size == LARGE_SCATTERED))
          && (size == LARGE_SCATTERED || step >= MAX (3 * size, LARGE_SCATTERED))
-         && get_bytes_of_visits (self) <= NEAR_ENOUGH;
+         && mtl_copy_plan_is_source_near (self);
 }
 
 /* To contiguous elements. Vectors gain nothing if the others are large, far apart, or come
@@ -283,14 +291,6 @@ mtl_copy_plan_is_for_one_pass (const MtlCopyPlan *self)
 {
   return self->job.convert != NULL && self->job.source_size == LARGE_SCATTERED
          && self->job.item_size == LARGE_SCATTERED && is_scattered_better (self);
-}
-
-/* Whether lines of the source are still near when they are visited again, if all is read in the
- * order of the destination. */
-gboolean
-mtl_copy_plan_is_source_near (const MtlCopyPlan *self)
-{
-  return get_bytes_of_visits (self) <= NEAR_ENOUGH;
 }
 
 gboolean
