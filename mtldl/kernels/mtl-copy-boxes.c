@@ -236,8 +236,11 @@ pack_near_units (const Rows *rows,
 
 #endif
 
+#define UNROLL_4 _Pragma ("GCC unroll 4")
+
 #define GATHER(copy) \
   { \
+    UNROLL_4 \
     for (gsize i = 0; i < n; i++) \
       copy (dest + i * size, source + offsets[i]); \
     return; \
@@ -256,6 +259,7 @@ gather (guint8       *restrict dest,
 
 #define SCATTER(copy) \
   { \
+    UNROLL_4 \
     for (gsize i = 0; i < n; i++) \
       copy (dest + offsets[i * run], source + i * size); \
     return; \
@@ -275,6 +279,7 @@ scatter (guint8       *restrict dest,
 
 #define MOVE(copy) \
   { \
+    UNROLL_4 \
     for (gsize i = 0; i < n; i++) \
       copy (dest + dest_offsets[i], source + source_offsets[i]); \
     return; \

@@ -119,7 +119,7 @@ find_near_axis (const MtlCopyPlan *self)
 }
 
 /* Fewer units than these make no row of their own. */
-#define LEAST_ROW 8
+#define LEAST_ROW 12
 #define LEAST_CONVERTED_ROW 16
 
 static gsize

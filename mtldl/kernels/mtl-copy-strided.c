@@ -166,13 +166,16 @@ copy_packed (const Grid *row)
 }
 #endif
 
+/* Vectors gain little with elements of 8 bytes: rows of fewer are not worth a call each. */
+#define LEAST_GATHERED 32
+
 static void
 copy_grid (const Grid *self)
 {
 #if MTL_COPY_WIDTH > 0
   int step = get_gathered_step (self);
 
-  if (step != 0)
+  if (step != 0 && (self->item_size < 8 || self->items.extent >= LEAST_GATHERED))
     {
       for (gsize j = 0; j < self->rows.extent; j++)
         MTL_KERNEL (gather) (self->dest + (gssize) j * self->rows.dest_step,
@@ -289,16 +292,33 @@ stream_backwards (const Grid *self)
   mtl_sink_close (&sink);
 }
 
-/* For few elements per row: copies along the other axis, as far as the caches reach. */
+/* For few elements per row: copies along the other axis, as long as the lines where the next
+ * elements are stay in the L1 cache. Those a multiple of a power of two apart share few sets. */
 #define FEW 8
 #define CHUNK 512
+#define LEAST_CHUNK 16
+#define L1_SIZE (32 * 1024)
+
+static gsize
+choose_chunk (const Grid *self)
+{
+  gsize step = ABS (self->rows.source_step);
+  gsize power = MAX (step & -step, MTL_LINE);
+
+  if (ABS (self->items.source_step) >= MTL_LINE)
+    return CHUNK; /* no two elements share a line */
+
+  return MAX (MIN (L1_SIZE / power, CHUNK), LEAST_CHUNK);
+}
 
 static void
 copy_across (const Grid *self)
 {
-  for (gsize j = 0; j < self->rows.extent; j += CHUNK)
+  gsize chunk = choose_chunk (self);
+
+  for (gsize j = 0; j < self->rows.extent; j += chunk)
     {
-      Grid part = get_part (self, j, CHUNK, 0, self->items.extent);
+      Grid part = get_part (self, j, chunk, 0, self->items.extent);
       MtlCopyAxis items = part.items;
 
       part.items = part.rows;
