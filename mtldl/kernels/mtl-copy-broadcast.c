@@ -14,6 +14,9 @@
 #define LEAST_DENSE (2 * MTL_LINE)
 #define LEAST_STREAMED 2048
 
+/* Bytes in rows of as many are no faster than the C library's. */
+#define LEAST_MEMSET 512
+
 /* Repeats the element, n bytes in total. Each pass doubles what is there. */
 static void
 repeat (guint8       *dest,
@@ -155,16 +158,12 @@ stream_dense_rows (const MtlCopyJob *job,
   memcpy (dest, buffers[job->axes[0].extent % 2], fill);
 }
 
-/* For elements of a power of two up to 16 bytes, at least 16 bytes in all. The stores at
- * the ends may overlap others. */
-static void
-fill_row (guint8       *dest,
-          const guint8 *item,
-          gsize         size,
-          gsize         n,
-          gboolean      streams)
+/* At least 16 bytes. The stores at the ends may overlap others. */
+MTL_INLINE void
+fill_row (guint8    *dest,
+          MtlVector  vector,
+          gsize      n)
 {
-  MtlVector vector = splat (item, size);
   MtlBytes16 few;
 
   memcpy (&few, &vector, sizeof few);
@@ -176,13 +175,51 @@ fill_row (guint8       *dest,
       return;
     }
 
-  fill_line (dest, vector);
-  if (streams)
-    stream_between (dest, vector, size, n);
-  else
-    for (gsize i = MTL_LINE; i + MTL_LINE <= n; i += MTL_LINE)
-      fill_line (dest + i, vector);
+  for (gsize i = 0; i + MTL_LINE <= n; i += MTL_LINE)
+    fill_line (dest + i, vector);
   fill_line (dest + n - MTL_LINE, vector);
+}
+
+MTL_INLINE void
+fill_rows_of (const MtlCopyJob *job,
+              gsize             n,
+              gsize             size,
+              gboolean          streams)
+{
+  const MtlCopyAxis rows = job->axes[0];
+  guint8 *dest = job->dest;
+  const guint8 *source = job->source;
+
+  for (gsize i = 0; i < rows.extent; i++, dest += rows.dest_step, source += rows.source_step)
+    {
+      MtlVector vector = splat (source, size);
+
+      if (!streams)
+        {
+          fill_row (dest, vector, n);
+          continue;
+        }
+
+      fill_line (dest, vector);
+      stream_between (dest, vector, size, n);
+      fill_line (dest + n - MTL_LINE, vector);
+    }
+}
+
+/* Elements of a power of two up to 16 bytes. */
+static void
+fill_rows (const MtlCopyJob *job,
+           gsize             n,
+           gboolean          streams)
+{
+  switch (job->item_size)
+    {
+    case 1: fill_rows_of (job, n, 1, streams); break;
+    case 2: fill_rows_of (job, n, 2, streams); break;
+    case 4: fill_rows_of (job, n, 4, streams); break;
+    case 8: fill_rows_of (job, n, 8, streams); break;
+    default: fill_rows_of (job, n, 16, streams);
+    }
 }
 #endif
 
@@ -221,10 +258,17 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
   gboolean streams = job->streams && n >= LEAST_STREAMED;
 
 #if MTL_COPY_WIDTH > 0
+  gboolean is_for_memset = size == 1 && !streams && n >= LEAST_MEMSET;
+
   if (job->streams && is_for_vectors (size, n) && n >= LEAST_DENSE
       && job->axes[0].dest_step == (gssize) n)
     {
       stream_dense_rows (job, n);
+      return;
+    }
+  if (is_for_vectors (size, n) && !is_for_memset)
+    {
+      fill_rows (job, n, streams);
       return;
     }
 #endif
@@ -234,12 +278,8 @@ MTL_KERNEL (broadcast) (const MtlCopyJob *job)
       guint8 *dest = job->dest + (gssize) i * job->axes[0].dest_step;
       const guint8 *source = job->source + (gssize) i * job->axes[0].source_step;
 
-      if (size == 1 && (MTL_COPY_WIDTH == 0 || (!streams && n >= 512)))
+      if (size == 1)
         memset (dest, *source, n);
-#if MTL_COPY_WIDTH > 0
-      else if (is_for_vectors (size, n))
-        fill_row (dest, source, size, n, streams);
-#endif
       else
         fill_row_by_lines (dest, source, size, n, streams);
     }

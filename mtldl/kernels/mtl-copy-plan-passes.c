@@ -81,6 +81,18 @@ are_rows_long (const MtlCopyPlan *self,
          || n * self->job.item_size >= LARGE_CONVERTED_DEST;
 }
 
+/* Streamed copies of smaller jobs wait for the end of each. */
+#define LEAST_STREAMED_JOB (16 * 1024)
+
+static gboolean
+streams_short_jobs (const MtlCopyPlan *self)
+{
+  const MtlCopyAxis *last = &self->axes[self->n_outer - 1];
+
+  return self->job.streams && self->n_outer > 2
+         && last->extent * last[-1].extent * self->job.item_size < LEAST_STREAMED_JOB;
+}
+
 /* Whether there is a kernel for the steps along the last axis, or a copy is so small
  * that tables do not pay off. */
 static gboolean
@@ -92,6 +104,8 @@ are_loops_better (const MtlCopyPlan *self)
 
   if ((last->extent >= 16 && self->n_bytes <= 8192) || are_triples (self, size, self->n_outer))
     return TRUE;
+  if (streams_short_jobs (self))
+    return FALSE;
 
   return size <= 8 && last->dest_step == size && n * size == last->source_step
          && n >= -1 && n <= 4 && last->extent >= least;

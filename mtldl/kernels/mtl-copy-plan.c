@@ -351,7 +351,7 @@ is_converted_picture (const MtlCopyPlan    *self,
 }
 
 /* A destination beyond a core's own caches is written in order, in rows of so many elements, if
- * that does not read the source again and again. */
+ * that does not read the source again and again. What is repeated reads little. */
 #define LEAST_IN_ORDER (2 * 1024 * 1024)
 #define LEAST_ROW 8
 
@@ -361,11 +361,14 @@ choose_conversion (MtlCopyPlan          *self,
 {
   int source_axis = find_source_axis (self);
   gboolean is_scattered = get_axis (self, 0)->source_step != (gssize) self->job.source_size;
-  gboolean is_in_order = self->n_bytes >= LEAST_IN_ORDER && get_axis (self, 0)->extent >= LEAST_ROW
-                         && mtl_copy_plan_is_source_near (self);
+  gboolean is_broadcast = mtl_copy_plan_is_broadcast (self);
+  gboolean is_in_order = is_broadcast
+                         || (self->n_bytes >= LEAST_IN_ORDER
+                             && get_axis (self, 0)->extent >= LEAST_ROW
+                             && mtl_copy_plan_is_source_near (self));
 
   /* Whole lines would have to be assembled first, while nothing is loaded. */
-  if (!mtl_copy_plan_is_broadcast (self)
+  if (!is_broadcast
       && (mtl_copy_plan_narrows (self) || (self->job.converts_cheaply && is_scattered)))
     mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1

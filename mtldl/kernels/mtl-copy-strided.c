@@ -24,12 +24,14 @@ typedef struct
   MtlCopyAxis items;
   gsize item_size;
   gboolean is_followed; /* 15 bytes after each item in the source can be read */
+  gboolean is_far; /* the source is not in the caches */
 } Grid;
 
 static Grid
 get_grid (const MtlCopyJob *job)
 {
-  return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE };
+  return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE,
+                   job->streams };
 }
 
 /* The part from a row and an item on, with at most max_rows and max_items. */
@@ -166,7 +168,8 @@ copy_packed (const Grid *row)
 }
 #endif
 
-/* Vectors gain little with elements of 8 bytes: rows of fewer are not worth a call each. */
+/* Vectors gain little with elements of 8 bytes: rows of fewer are not worth a call each, unless
+ * for what the kernel prefetches. */
 #define LEAST_GATHERED 32
 
 static void
@@ -175,7 +178,8 @@ copy_grid (const Grid *self)
 #if MTL_COPY_WIDTH > 0
   int step = get_gathered_step (self);
 
-  if (step != 0 && (self->item_size < 8 || self->items.extent >= LEAST_GATHERED))
+  if (step != 0
+      && (self->item_size < 8 || self->items.extent >= LEAST_GATHERED || self->is_far))
     {
       for (gsize j = 0; j < self->rows.extent; j++)
         MTL_KERNEL (gather) (self->dest + (gssize) j * self->rows.dest_step,
