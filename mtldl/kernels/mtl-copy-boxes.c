@@ -209,9 +209,8 @@ copy_rows (const Rows *rows,
 
 #if MTL_COPY_WIDTH > 0
 
-/* Every second to fourth unit, for which there is a kernel. It prefetches what is in
- * shorter rows for nothing. */
-#define LEAST_NEAR_ROW (2 * MTL_AHEAD)
+/* Every second to fourth unit, for which there is a kernel, in rows that are worth a call. */
+#define LEAST_NEAR_ROW 512
 
 static gboolean
 are_near (gsize  n,
@@ -228,10 +227,14 @@ static void
 pack_near_units (const Rows *rows,
                  gsize       size)
 {
+  const gint32 *offsets = rows->source_offsets;
+  gboolean is_long = rows->n * (gsize) rows->source_step >= 2 * MTL_AHEAD;
+
   for (gsize i = 0; i < rows->n_rows; i++)
     MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
-                         rows->source + rows->source_offsets[i], rows->n,
-                         (int) (rows->source_step / (gssize) size), size, FALSE);
+                         rows->source + offsets[i], rows->n,
+                         (int) (rows->source_step / (gssize) size), size,
+                         is_long ? MTL_AHEAD : 0, FALSE);
 }
 
 #endif

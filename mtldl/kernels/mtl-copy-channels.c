@@ -196,6 +196,7 @@ typedef struct
   const guint8 *source;
   gsize n_pixels;
   gssize plane;      /* from one channel to the next, in planes */
+  gssize ahead;      /* what to prefetch, from what is read */
   gboolean has_more; /* whether the source has pixels after these */
 } Pixels;
 
@@ -229,6 +230,7 @@ MTL_INLINE void
 split_line (guint8       *dest,
             const guint8 *source,
             gssize        plane,
+            gssize        ahead,
             int           n,
             int           n_kept,
             gsize         size,
@@ -237,7 +239,7 @@ split_line (guint8       *dest,
   MtlBytes16 out[4][4];
 
   for (int i = 0; i < n; i++)
-    __builtin_prefetch ((gpointer) ((guintptr) source + MTL_AHEAD + i * MTL_LINE));
+    __builtin_prefetch ((gpointer) ((guintptr) source + (gsize) ahead + i * MTL_LINE));
   for (int i = 0; i < 4; i++)
     split_vector (out[i], source + 16 * i * n, n, size);
   for (int k = 0; k < n_kept; k++)
@@ -258,7 +260,8 @@ split_pixels_of (const Pixels *self,
   gsize i = 0;
 
   for (; i + MTL_LINE <= n_bytes; i += MTL_LINE)
-    split_line (self->dest + i, self->source + i * n, self->plane, n, n_kept, size, streams);
+    split_line (self->dest + i, self->source + i * n, self->plane, self->ahead, n, n_kept, size,
+                streams);
   for (; i < n_bytes; i += 16)
     {
       MtlBytes16 out[4];
@@ -307,7 +310,7 @@ join_vectors (const Pixels *self,
     {
       const guint8 *from = self->source + k * self->plane + i;
 
-      __builtin_prefetch ((gpointer) ((guintptr) from + MTL_AHEAD));
+      __builtin_prefetch ((gpointer) ((guintptr) from + (gsize) self->ahead));
       in[k] = mtl_load16 (from);
     }
   join (out, in, n, size);
@@ -462,14 +465,22 @@ MTL_KERNEL (gather) (guint8       *dest,
                      gsize         n_items,
                      int           n,
                      gsize         size,
+                     gssize        ahead,
                      gboolean      streams)
 {
-  Pixels pixels = { dest, source, n_items, 0, FALSE };
+  Pixels pixels = { dest, source, n_items, 0, ahead, FALSE };
 
   if (streams)
     stream_split (&pixels, n, 1, size);
   else
     split_pixels (&pixels, n, 1, size);
+}
+
+/* Nothing is known of what lies behind short planes. */
+static gssize
+choose_ahead (gsize plane_size)
+{
+  return plane_size >= 2 * MTL_AHEAD ? MTL_AHEAD : 0;
 }
 
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
@@ -478,7 +489,8 @@ void
 MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step, FALSE };
+  Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step,
+                    choose_ahead (job->axes[1].extent * job->item_size), FALSE };
 
   if (job->streams)
     stream_split (&pixels, n, n_kept, job->item_size);
@@ -524,7 +536,8 @@ void
 MTL_KERNEL (interleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].extent;
-  Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step, FALSE };
+  Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step,
+                    choose_ahead (job->axes[0].extent * job->item_size), FALSE };
 
   if (job->streams)
     stream_join (&pixels, n, job->item_size);

@@ -37,7 +37,8 @@ MTL_INLINE gsize
 reverse_of (guint8       *dest,
             const guint8 *source,
             gsize         n,
-            gsize         size)
+            gsize         size,
+            gssize        ahead)
 {
   gsize i = 0;
 
@@ -45,7 +46,7 @@ reverse_of (guint8       *dest,
     {
       const guint8 *from = source + size - 16 - i;
 
-      __builtin_prefetch ((gpointer) ((guintptr) from - MTL_AHEAD));
+      __builtin_prefetch ((gpointer) ((guintptr) from + (gsize) ahead));
       mtl_store16 (dest + i, reverse_vector (mtl_load16 (from), size));
     }
 
@@ -57,14 +58,15 @@ gsize
 MTL_KERNEL (reverse) (guint8       *dest,
                       const guint8 *source,
                       gsize         n,
-                      gsize         size)
+                      gsize         size,
+                      gssize        ahead)
 {
   switch (size)
     {
-    case 1: return reverse_of (dest, source, n, 1);
-    case 2: return reverse_of (dest, source, n, 2);
-    case 4: return reverse_of (dest, source, n, 4);
-    default: return reverse_of (dest, source, n, 8);
+    case 1: return reverse_of (dest, source, n, 1, ahead);
+    case 2: return reverse_of (dest, source, n, 2, ahead);
+    case 4: return reverse_of (dest, source, n, 4, ahead);
+    default: return reverse_of (dest, source, n, 8, ahead);
     }
 }
 

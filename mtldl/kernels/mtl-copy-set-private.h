@@ -44,6 +44,22 @@ mtl_prefetch (const guint8 *source,
     __builtin_prefetch ((gpointer) ((guintptr) source + i));
 }
 
+/* How far ahead to prefetch rows of n elements, in bytes: within long rows and those that lie
+ * between each other, otherwise the same place of a later row. What is between rows would take
+ * the place of what is needed. */
+MTL_INLINE gssize
+mtl_choose_ahead (gsize  n,
+                  gssize step,
+                  gssize row_step)
+{
+  gsize size = MAX (n * (gsize) ABS (step), 1);
+
+  if (size >= 4 * MTL_AHEAD || (gsize) ABS (row_step) <= size)
+    return step < 0 ? -MTL_AHEAD : MTL_AHEAD;
+
+  return (gssize) (MTL_AHEAD / size + 1) * row_step;
+}
+
 #if MTL_COPY_WIDTH > 0
 
 typedef guint8 MtlVector __attribute__ ((vector_size (MTL_COPY_WIDTH)));
@@ -220,11 +236,13 @@ void  MTL_KERNEL           (gather)  (guint8       *dest,
                             gsize         n_items,
                             int           n,
                             gsize         size,
+                            gssize        ahead,
                             gboolean      streams);
 gsize MTL_KERNEL           (reverse) (guint8       *dest,
                             const guint8 *source,
                             gsize         n,
-                            gsize         size);
+                            gsize         size,
+                            gssize        ahead);
 gsize MTL_KERNEL           (pack)    (guint8       *dest,
                             const guint8 *source,
                             gsize         n,

@@ -156,7 +156,8 @@ is_backwards (const Grid *self)
 
 /* For a row with contiguous items in the destination. Returns how many were copied. */
 static gsize
-copy_packed (const Grid *row)
+copy_packed (const Grid *row,
+             gssize      ahead)
 {
   const MtlCopyAxis *items = &row->items;
 
@@ -164,7 +165,7 @@ copy_packed (const Grid *row)
     return MTL_KERNEL (pack) (row->dest, row->source, items->extent, items->source_step,
                               row->item_size, row->is_followed);
 
-  return MTL_KERNEL (reverse) (row->dest, row->source, items->extent, row->item_size);
+  return MTL_KERNEL (reverse) (row->dest, row->source, items->extent, row->item_size, ahead);
 }
 #endif
 
@@ -177,6 +178,8 @@ copy_grid (const Grid *self)
 {
 #if MTL_COPY_WIDTH > 0
   int step = get_gathered_step (self);
+  gssize ahead = mtl_choose_ahead (self->items.extent, self->items.source_step,
+                                   self->rows.source_step);
 
   if (step != 0
       && (self->item_size < 8 || self->items.extent >= LEAST_GATHERED || self->is_far))
@@ -184,7 +187,7 @@ copy_grid (const Grid *self)
       for (gsize j = 0; j < self->rows.extent; j++)
         MTL_KERNEL (gather) (self->dest + (gssize) j * self->rows.dest_step,
                              self->source + (gssize) j * self->rows.source_step,
-                             self->items.extent, step, self->item_size, FALSE);
+                             self->items.extent, step, self->item_size, ahead, FALSE);
       return;
     }
 
@@ -194,7 +197,7 @@ copy_grid (const Grid *self)
         {
           Grid row = get_part (self, j, 1, 0, self->items.extent), rest;
 
-          rest = get_part (&row, 0, 1, copy_packed (&row), self->items.extent);
+          rest = get_part (&row, 0, 1, copy_packed (&row, ahead), self->items.extent);
           copy_items (&rest);
         }
       return;
@@ -220,7 +223,7 @@ stream_row (const Grid *row)
 
   if (step != 0)
     {
-      MTL_KERNEL (gather) (row->dest, row->source, n, step, size, TRUE);
+      MTL_KERNEL (gather) (row->dest, row->source, n, step, size, MTL_AHEAD, TRUE);
       return;
     }
 #endif
