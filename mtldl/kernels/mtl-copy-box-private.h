@@ -155,8 +155,13 @@ mtl_sink_finish_first_line (Sink *self)
   self->skipped = 0;
 }
 
+/* Prefetches n_ahead bytes for each line, as groups of lines are streamed. */
+#define MTL_SINK_GROUP (4 * MTL_LINE)
+
 MTL_INLINE void
-mtl_sink_drain (Sink *self)
+mtl_sink_drain_prefetching (Sink         *self,
+                            const guint8 *ahead,
+                            gsize         n_ahead)
 {
   gsize n = self->fill / MTL_LINE * MTL_LINE, done = 0;
 
@@ -165,20 +170,43 @@ mtl_sink_drain (Sink *self)
       mtl_sink_finish_first_line (self);
       done = MTL_LINE;
     }
-  mtl_stream_lines (self->dest + done, self->buffer + done, n - done);
+  while (done < n)
+    {
+      gsize group = MIN (MTL_SINK_GROUP, n - done), group_ahead = group / MTL_LINE * n_ahead;
+
+      mtl_prefetch (ahead, group_ahead);
+      mtl_stream_lines (self->dest + done, self->buffer + done, group);
+      ahead = (gpointer) ((guintptr) ahead + group_ahead);
+      done += group;
+    }
   memcpy (self->buffer, self->buffer + n, MTL_LINE);
   self->dest += n;
   self->fill -= n;
 }
 
+MTL_INLINE void
+mtl_sink_drain (Sink *self)
+{
+  mtl_sink_drain_prefetching (self, NULL, 0);
+}
+
 /* After n bytes were written to the buffer. */
+MTL_INLINE void
+mtl_sink_take_prefetching (Sink         *self,
+                           gsize         n,
+                           const guint8 *ahead,
+                           gsize         n_ahead)
+{
+  self->fill += n;
+  if (self->fill >= MTL_SINK_SIZE)
+    mtl_sink_drain_prefetching (self, ahead, n_ahead);
+}
+
 MTL_INLINE void
 mtl_sink_take (Sink  *self,
                gsize  n)
 {
-  self->fill += n;
-  if (self->fill >= MTL_SINK_SIZE)
-    mtl_sink_drain (self);
+  mtl_sink_take_prefetching (self, n, NULL, 0);
 }
 
 MTL_INLINE void

@@ -871,6 +871,9 @@ repeat_box (const Box       *self,
     }
 }
 
+/* How far a source that is read in order is prefetched. */
+#define AHEAD 16384
+
 MTL_INLINE void
 move_box (const Workspace *work,
           const Place     *place)
@@ -898,7 +901,8 @@ move_box (const Workspace *work,
     copy_box (&box, work, dest);
 
   if (sink != NULL)
-    mtl_sink_take (sink, box.n_units * plan->unit * plan->job.item_size);
+    mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->job.item_size,
+                               (gpointer) ((guintptr) place->source + AHEAD), plan->line_ahead);
 }
 
 static void

@@ -2,54 +2,21 @@
 
 #include "config.h"
 
-#include "mtl-copy-set-private.h"
+#include "mtl-copy-box-private.h"
 
 /* Elements that are converted: gives rows of them to a function, or pieces of rows if
  * that reads or writes less memory. Costs a call for each piece. */
 
-/* Streamed data are converted within the L1 cache, in pieces of this many bytes on
- * the larger side, but in whole groups of lines. While one group is streamed, the
- * following lines are prefetched, since a conversion would wait for them. */
+/* Streamed data are converted within the L1 cache, in pieces of this many bytes on the larger
+ * side. While groups of their lines are streamed, what follows in the source is prefetched, so
+ * many bytes ahead, since a conversion would wait for it. */
 #define PIECE 1024
 #define AHEAD 16384
-#define GROUP (4 * MTL_LINE)
 
-/* The largest step in bytes of a source that is read in order, or nearly so. */
-#define MAX_STEP_AHEAD 16
+/* The largest step in bytes of a source of which every line is prefetched. */
+#define MAX_STEP_AHEAD 64
 
-static void
-stream_converted (const MtlCopyJob *job,
-                  guint8           *dest,
-                  const guint8     *source,
-                  gsize             n,
-                  gssize            source_step)
-{
-  guint8 buffer[PIECE] MTL_ALIGNED;
-  gsize size = job->item_size;
-  gsize step_ahead = ABS (source_step) <= MAX_STEP_AHEAD ? ABS (source_step) : 0;
-  gsize head = MIN (mtl_bytes_to_line (dest) / size, n);
-  gsize group = GROUP / size;
-  gsize piece = MAX (PIECE / MAX (size, step_ahead) / group, 1) * group;
-
-  job->convert (dest, source, head, size, source_step, job->convert_data);
-  for (gsize i = head; i < n; i += piece)
-    {
-      gsize n_bytes = MIN (piece, n - i) * size;
-      const guint8 *from = source + (gssize) i * source_step;
-
-      job->convert (buffer, from, n_bytes / size, size, source_step, job->convert_data);
-      for (gsize k = 0; k < n_bytes; k += GROUP)
-        {
-          gssize ahead = (gssize) (k / size) * source_step;
-
-          ahead += source_step < 0 ? -AHEAD : AHEAD;
-          mtl_prefetch ((gpointer) ((guintptr) from + ahead), GROUP / size * step_ahead);
-          mtl_stream_row (dest + i * size + k, buffer + k, MIN (GROUP, n_bytes - k));
-        }
-    }
-}
-
-/* Rows of fewer bytes have too many lines that are streamed in part. */
+/* Rows with gaps of fewer bytes have too many lines that are streamed in part. */
 #define LEAST_STREAMED 16384
 
 /* What is repeated along rows is converted once. */
@@ -107,24 +74,104 @@ convert_columns (const MtlCopyJob *job)
                     job->convert_data);
 }
 
+#if MTL_COPY_WIDTH > 0
+
+/* What is this far ahead in rows: in the same one if it is long, or in a later one. */
+static gssize
+choose_ahead (const MtlCopyAxis *rows,
+              const MtlCopyAxis *items)
+{
+  gsize row_size = items->extent * (gsize) ABS (items->source_step);
+
+  if (rows->extent == 1 || row_size >= 2 * AHEAD)
+    return items->source_step < 0 ? -AHEAD : AHEAD;
+
+  return (gssize) (AHEAD / MAX (row_size, 1) + 1) * rows->source_step;
+}
+
+/* Rows that are one after the other in the destination. */
+static void
+stream_rows (const MtlCopyJob *job)
+{
+  const MtlCopyAxis rows = job->axes[0], items = job->axes[1];
+  gsize size = job->item_size, step = ABS (items.source_step);
+  gsize group = MTL_SINK_GROUP / size;
+  gsize piece = MAX (PIECE / MAX (size, MIN (step, MTL_LINE)) / group, 1) * group;
+  gsize line_ahead = step <= MAX_STEP_AHEAD ? MTL_LINE / size * step : 0;
+  gssize ahead = choose_ahead (&rows, &items);
+  Sink sink;
+
+  mtl_sink_open (&sink, job->dest);
+  for (gsize i = 0; i < rows.extent; i++)
+    for (gsize k = 0; k < items.extent; k += piece)
+      {
+        const guint8 *source = job->source + (gssize) i * rows.source_step
+                               + (gssize) k * items.source_step;
+        gsize n = MIN (piece, items.extent - k);
+
+        job->convert (sink.buffer + sink.fill, source, n, size, items.source_step,
+                      job->convert_data);
+        sink.fill += n * size;
+        if (sink.fill >= MTL_SINK_GROUP)
+          mtl_sink_drain_prefetching (&sink, (gpointer) ((guintptr) source + (gsize) ahead),
+                                      line_ahead);
+      }
+  mtl_sink_close (&sink);
+}
+
+static void
+stream_row (const MtlCopyJob *job,
+            gsize             i)
+{
+  const MtlCopyAxis axes[] = { { 1, 0, 0 }, job->axes[1] };
+  MtlCopyJob row = *job;
+
+  row.dest += (gssize) i * job->axes[0].dest_step;
+  row.source += (gssize) i * job->axes[0].source_step;
+  row.axes = axes;
+  stream_rows (&row);
+}
+
+/* Returns whether they were worth it. */
+static gboolean
+try_streaming (const MtlCopyJob *job)
+{
+  const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
+  gsize row_size = items->extent * job->item_size;
+
+  if (!job->streams || items->dest_step != (gssize) job->item_size)
+    return FALSE;
+  if (rows->extent == 1 || rows->dest_step == (gssize) row_size)
+    {
+      stream_rows (job);
+      return TRUE;
+    }
+  if (row_size < LEAST_STREAMED)
+    return FALSE;
+
+  for (gsize i = 0; i < rows->extent; i++)
+    stream_row (job, i);
+  return TRUE;
+}
+
+#else
+
+#define try_streaming(job) FALSE
+
+#endif
+
 static void
 convert_rows (const MtlCopyJob *job)
 {
   const MtlCopyAxis *rows = &job->axes[0], *items = &job->axes[1];
-  gboolean streams = job->streams && items->dest_step == (gssize) job->item_size
-                     && items->extent * job->item_size >= LEAST_STREAMED;
+
+  if (try_streaming (job))
+    return;
 
   for (gsize i = 0; i < rows->extent; i++)
-    {
-      guint8 *dest = job->dest + (gssize) i * rows->dest_step;
-      const guint8 *source = job->source + (gssize) i * rows->source_step;
-
-      if (streams && (guintptr) dest % job->item_size == 0)
-        stream_converted (job, dest, source, items->extent, items->source_step);
-      else
-        job->convert (dest, source, items->extent, items->dest_step, items->source_step,
-                      job->convert_data);
-    }
+    job->convert (job->dest + (gssize) i * rows->dest_step,
+                  job->source + (gssize) i * rows->source_step, items->extent,
+                  items->dest_step, items->source_step, job->convert_data);
 }
 
 #if MTL_COPY_WIDTH > 0

@@ -111,6 +111,7 @@ struct _MtlCopyPlan
   gsize unit_source_size;
   const guint8 *source_end; /* of the last byte that is read, in the order of addresses */
   gboolean prefetches; /* the next box of the source */
+  gsize line_ahead; /* bytes of the source to prefetch for each line that is streamed, or 0 */
   gboolean is_dense; /* the destination of a box is one run */
   gboolean is_contiguous; /* that of all boxes is */
   gboolean converts_first; /* the elements of tiles, before they are transposed */
@@ -183,5 +184,6 @@ const MtlCopyMachine *mtl_copy_machine_get (void);
  * kernel runs. */
 extern gboolean mtl_copy_streams_pages_in_turn;
 extern gboolean mtl_copy_avoids_strings; /* the instruction by which memcpy() copies long runs */
+extern gboolean mtl_copy_reads_while_streaming; /* what was prefetched */
 
 G_END_DECLS

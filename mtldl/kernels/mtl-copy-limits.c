@@ -15,3 +15,4 @@ gsize mtl_copy_n_programs;
 
 gboolean mtl_copy_streams_pages_in_turn = TRUE;
 gboolean mtl_copy_avoids_strings;
+gboolean mtl_copy_reads_while_streaming = TRUE;

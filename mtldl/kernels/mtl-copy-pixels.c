@@ -33,6 +33,14 @@ reverse_vector (MtlBytes16 bytes,
     }
 }
 
+MTL_INLINE void
+reverse_16 (guint8       *dest,
+            const guint8 *end,
+            gsize         size)
+{
+  mtl_store16 (dest, reverse_vector (mtl_load16 (end - 16), size));
+}
+
 MTL_INLINE gsize
 reverse_of (guint8       *dest,
             const guint8 *source,
@@ -40,15 +48,18 @@ reverse_of (guint8       *dest,
             gsize         size,
             gssize        ahead)
 {
+  const guint8 *end = source + size;
   gsize i = 0;
 
-  for (; i + 16 <= n * size; i += 16)
+  for (; i + MTL_LINE <= n * size; i += MTL_LINE)
     {
-      const guint8 *from = source + size - 16 - i;
-
-      __builtin_prefetch ((gpointer) ((guintptr) from + (gsize) ahead));
-      mtl_store16 (dest + i, reverse_vector (mtl_load16 (from), size));
+      __builtin_prefetch ((gpointer) ((guintptr) end - i - 16 + (gsize) ahead));
+      for (gsize k = 0; k < MTL_LINE; k += 16)
+        reverse_16 (dest + i + k, end - i - k, size);
     }
+  __builtin_prefetch ((gpointer) ((guintptr) end - n * size + (gsize) ahead));
+  for (; i + 16 <= n * size; i += 16)
+    reverse_16 (dest + i, end - i, size);
 
   return i / size;
 }

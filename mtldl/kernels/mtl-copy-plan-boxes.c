@@ -780,7 +780,10 @@ static void
 choose_prefetching (MtlCopyPlan *self)
 {
   self->prefetches = FALSE;
-  if (self->job.convert == NULL)
+  self->line_ahead = 0;
+  if (self->job.streams && is_source_sequential (self))
+    self->line_ahead = count_source_bytes (self) / (self->n_bytes / MTL_COPY_LINE + 1);
+  if (self->job.convert == NULL || self->line_ahead > 0)
     return;
 
   self->prefetches = is_worth_prefetching (self)
@@ -796,8 +799,9 @@ is_worth_streaming (const MtlCopyPlan *self)
 {
   gsize run = self->unit * self->job.item_size;
 
-  if (mtl_copy_plan_narrows (self)
-      || (self->job.convert != NULL && self->n_axes > 1 && is_source_sequential (self)))
+  if (!mtl_copy_reads_while_streaming
+      && (mtl_copy_plan_narrows (self)
+          || (self->job.convert != NULL && self->n_axes > 1 && is_source_sequential (self))))
     return FALSE;
 
   for (guint i = 0; i < self->n_run; i++)

@@ -367,8 +367,7 @@ choose_conversion (MtlCopyPlan          *self,
                              && get_axis (self, 0)->extent >= LEAST_ROW
                              && mtl_copy_plan_is_source_near (self));
 
-  /* Whole lines would have to be assembled first, while nothing is loaded. */
-  if (!is_broadcast
+  if (!is_broadcast && !mtl_copy_reads_while_streaming
       && (mtl_copy_plan_narrows (self) || (self->job.converts_cheaply && is_scattered)))
     mtl_copy_do_not_stream (self);
   self->goes_by_rows = source_axis < 0 || source_axis == (int) self->n_outer - 1

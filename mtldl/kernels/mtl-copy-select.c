@@ -119,7 +119,7 @@ get_streaming_threshold (void)
 
 /* AMD's processors are slow at some things if both sides are at nearly the same place of a
  * page: at streaming several pages in turn, five times, and at the instruction for strings,
- * 20 times. */
+ * 20 times. While they stream, they read little of what was prefetched. */
 static gboolean
 is_amd (void)
 {
@@ -147,6 +147,7 @@ mtl_copy_machine_get (void)
       machine.cache_size = MAX (machine.streaming_threshold / 2, LEAST_CACHE);
       mtl_copy_streams_pages_in_turn = !is_amd ();
       mtl_copy_avoids_strings = is_amd ();
+      mtl_copy_reads_while_streaming = !is_amd ();
       machine.is_verbose = g_parse_debug_string (g_getenv ("MTL_DEBUG"), keys, G_N_ELEMENTS (keys))
                            != 0;
       mtl_fork_once_leave (&once);

@@ -300,6 +300,7 @@ draw_limits (void)
                                                   : G_MAXSIZE;
   mtl_copy_slice_size = happens (50) ? 512 * 1024 : pick (1, 20000);
   mtl_copy_cache_size = happens (50) ? 0 : pick (1, 20000);
+  mtl_copy_reads_while_streaming = happens (50);
 }
 
 static void
