@@ -158,9 +158,23 @@ are_lines_shared (const MtlCopyPlan *self,
   return FALSE;
 }
 
-/* As few units as this are visited in each line of the destination, if the lines of the
- * source are shared by others. */
+/* As few units as this are visited along the destination, if the lines of the source are shared
+ * by others: of long rows with gaps more if there are many, since the machine waits for the lines
+ * of shorter ones. */
 #define LEAST_BLOCKED 16
+#define LEAST_BLOCKED_APART 128
+#define MANY_ROWS 48
+
+static gsize
+get_least_blocked (const MtlCopyPlan *self,
+                   gsize              n_rows)
+{
+  const MtlCopyAxis *first = &self->axes[0];
+  gboolean is_apart = first->dest_step != (gssize) (self->unit * self->job.item_size);
+
+  return self->job.convert == NULL && is_apart && first->extent >= LEAST_BLOCKED_APART
+         && n_rows >= MANY_ROWS ? LEAST_BLOCKED_APART : LEAST_BLOCKED;
+}
 
 static void
 choose_parts (MtlCopyPlan *self)
@@ -187,7 +201,8 @@ choose_parts (MtlCopyPlan *self)
   if (is_blocked)
     wanted = MIN (wanted, MAX (mtl_copy_divide_up (self->job.streams && step == (gssize) dest_size
                                                      ? MTL_COPY_STREAMED_RUN : 4 * MTL_COPY_LINE,
-                                                   step), LEAST_BLOCKED));
+                                                   step),
+                               get_least_blocked (self, self->axes[near_axis].extent)));
 
   for (guint i = 0; i < self->n_axes; i++)
     self->part[i] = 1;
