@@ -86,7 +86,7 @@ choose_ahead (const MtlCopyAxis *rows,
   if (rows->extent == 1 || row_size >= 2 * AHEAD)
     return items->source_step < 0 ? -AHEAD : AHEAD;
 
-  return (gssize) (AHEAD / MAX (row_size, 1) + 1) * rows->source_step;
+  return (gssize) MIN (AHEAD / MAX (row_size, 1) + 1, rows->extent / 4 + 1) * rows->source_step;
 }
 
 /* Rows that are one after the other in the destination. */

@@ -388,6 +388,18 @@ count_jobs (const MtlCopyPlan *self)
   return n;
 }
 
+/* Conversions are cut between rows of so many bytes, and of no more than a quarter of a slice:
+ * parts of rows would be streamed less. */
+#define LEAST_WHOLE_ROW 2048
+
+static gboolean
+keeps_rows_whole (const MtlCopyPlan *self,
+                  gsize              row_size)
+{
+  return self->job.convert != NULL && self->goes_by_rows && self->n_inner == 2
+         && row_size >= LEAST_WHOLE_ROW && row_size <= mtl_copy_slice_size / 4;
+}
+
 /* All pieces of a job are alike but the first, which ends at the end of a line of the
  * destination, so that the others begin at one. */
 static void
@@ -397,7 +409,8 @@ cut_job (MtlCopyPlan *self,
   MtlCopyAxis *axes = &self->axes[self->n_outer];
   guint n_divisible = self->keeps_last_axis ? self->n_inner - 1 : self->n_inner;
   guint longest = n_divisible - 1;
-  gsize grain = GRAIN, wanted, misaligned;
+  gboolean is_of_rows = keeps_rows_whole (self, job_size / axes[0].extent);
+  gsize grain = is_of_rows ? 1 : GRAIN, wanted, misaligned;
 
   for (guint i = 0; i < n_divisible; i++)
     if (axes[i].extent > axes[longest].extent)
@@ -405,7 +418,7 @@ cut_job (MtlCopyPlan *self,
 
   /* In the direction of the kernel: between rows, or across the rows of the
    * destination. */
-  if (self->goes_by_rows && axes[0].extent >= 4 * GRAIN)
+  if (is_of_rows || (self->goes_by_rows && axes[0].extent >= 4 * GRAIN))
     longest = 0;
   else if (axes[n_divisible - 1].extent >= 4 * GRAIN)
     longest = n_divisible - 1;
