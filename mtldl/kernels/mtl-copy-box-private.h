@@ -155,6 +155,9 @@ mtl_sink_finish_first_line (Sink *self)
   self->skipped = 0;
 }
 
+/* How far ahead to prefetch a source that is read in order, in bytes. */
+#define MTL_SINK_AHEAD 16384
+
 /* Prefetches n_ahead bytes for each line, as groups of lines are streamed. */
 #define MTL_SINK_GROUP (4 * MTL_LINE)
 

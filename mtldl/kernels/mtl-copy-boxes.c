@@ -227,14 +227,12 @@ static void
 pack_near_units (const Rows *rows,
                  gsize       size)
 {
-  const gint32 *offsets = rows->source_offsets;
-  gboolean is_long = rows->n * (gsize) rows->source_step >= 2 * MTL_AHEAD;
+  gssize ahead = mtl_choose_ahead_within (rows->n * (gsize) rows->source_step);
 
   for (gsize i = 0; i < rows->n_rows; i++)
     MTL_KERNEL (gather) (rows->dest + get_row_place (rows, i),
-                         rows->source + offsets[i], rows->n,
-                         (int) (rows->source_step / (gssize) size), size,
-                         is_long ? MTL_AHEAD : 0, FALSE);
+                         rows->source + rows->source_offsets[i], rows->n,
+                         (int) (rows->source_step / (gssize) size), size, ahead, FALSE);
 }
 
 #endif
@@ -871,9 +869,6 @@ repeat_box (const Box       *self,
     }
 }
 
-/* How far a source that is read in order is prefetched. */
-#define AHEAD 16384
-
 MTL_INLINE void
 move_box (const Workspace *work,
           const Place     *place)
@@ -902,7 +897,7 @@ move_box (const Workspace *work,
 
   if (sink != NULL)
     mtl_sink_take_prefetching (sink, box.n_units * plan->unit * plan->job.item_size,
-                               (gpointer) ((guintptr) place->source + AHEAD), plan->line_ahead);
+                               (gpointer) ((guintptr) place->source + MTL_SINK_AHEAD), plan->line_ahead);
 }
 
 static void

@@ -14,7 +14,7 @@
 #define LEAST_DENSE (2 * MTL_LINE)
 #define LEAST_STREAMED 2048
 
-/* Bytes in rows of as many are no faster than the C library's. */
+/* From so many bytes on, memset() is as fast. */
 #define LEAST_MEMSET 512
 
 /* Repeats the element, n bytes in total. Each pass doubles what is there. */

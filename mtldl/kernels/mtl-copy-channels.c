@@ -476,13 +476,6 @@ MTL_KERNEL (gather) (guint8       *dest,
     split_pixels (&pixels, n, 1, size);
 }
 
-/* Nothing is known of what lies behind short planes. */
-static gssize
-choose_ahead (gsize plane_size)
-{
-  return plane_size >= 2 * MTL_AHEAD ? MTL_AHEAD : 0;
-}
-
 void MTL_KERNEL (deinterleave) (const MtlCopyJob *job);
 
 void
@@ -490,7 +483,7 @@ MTL_KERNEL (deinterleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].source_step / (gssize) job->item_size, n_kept = job->axes[0].extent;
   Pixels pixels = { job->dest, job->source, job->axes[1].extent, job->axes[0].dest_step,
-                    choose_ahead (job->axes[1].extent * job->item_size), FALSE };
+                    mtl_choose_ahead_within (job->axes[1].extent * job->item_size), FALSE };
 
   if (job->streams)
     stream_split (&pixels, n, n_kept, job->item_size);
@@ -537,7 +530,7 @@ MTL_KERNEL (interleave) (const MtlCopyJob *job)
 {
   int n = job->axes[1].extent;
   Pixels pixels = { job->dest, job->source, job->axes[0].extent, job->axes[1].source_step,
-                    choose_ahead (job->axes[0].extent * job->item_size), FALSE };
+                    mtl_choose_ahead_within (job->axes[0].extent * job->item_size), FALSE };
 
   if (job->streams)
     stream_join (&pixels, n, job->item_size);

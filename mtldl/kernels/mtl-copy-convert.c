@@ -8,10 +8,9 @@
  * that reads or writes less memory. Costs a call for each piece. */
 
 /* Streamed data are converted within the L1 cache, in pieces of this many bytes on the larger
- * side. While groups of their lines are streamed, what follows in the source is prefetched, so
- * many bytes ahead, since a conversion would wait for it. */
+ * side. While groups of their lines are streamed, what follows in the source is prefetched, since a
+ * conversion would wait for it. */
 #define PIECE 1024
-#define AHEAD 16384
 
 /* The largest step in bytes of a source of which every line is prefetched. */
 #define MAX_STEP_AHEAD 64
@@ -81,12 +80,13 @@ static gssize
 choose_ahead (const MtlCopyAxis *rows,
               const MtlCopyAxis *items)
 {
-  gsize row_size = items->extent * (gsize) ABS (items->source_step);
+  gsize row_size = items->extent * (gsize) ABS (items->source_step), n_ahead;
 
-  if (rows->extent == 1 || row_size >= 2 * AHEAD)
-    return items->source_step < 0 ? -AHEAD : AHEAD;
+  if (rows->extent == 1 || row_size >= 2 * MTL_SINK_AHEAD)
+    return items->source_step < 0 ? -MTL_SINK_AHEAD : MTL_SINK_AHEAD;
 
-  return (gssize) MIN (AHEAD / MAX (row_size, 1) + 1, rows->extent / 4 + 1) * rows->source_step;
+  n_ahead = MIN (MTL_SINK_AHEAD / MAX (row_size, 1), rows->extent / 4) + 1;
+  return (gssize) n_ahead * rows->source_step;
 }
 
 /* Rows that are one after the other in the destination. */

@@ -158,9 +158,9 @@ are_lines_shared (const MtlCopyPlan *self,
   return FALSE;
 }
 
-/* As few units as this are visited along the destination, if the lines of the source are shared
- * by others: of long rows with gaps more if there are many, since the machine waits for the lines
- * of shorter ones. */
+/* As few units as this are visited along the destination if the lines of the source are shared by
+ * others. In many long rows with gaps, parts are longer: the machine waits for the lines of short
+ * ones. */
 #define LEAST_BLOCKED 16
 #define LEAST_BLOCKED_APART 128
 #define MANY_ROWS 48

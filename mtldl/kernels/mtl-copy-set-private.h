@@ -60,6 +60,13 @@ mtl_choose_ahead (gsize  n,
   return (gssize) (MTL_AHEAD / size + 1) * row_step;
 }
 
+/* The same if nothing is known of what lies behind so many bytes. */
+MTL_INLINE gssize
+mtl_choose_ahead_within (gsize size)
+{
+  return size >= 2 * MTL_AHEAD ? MTL_AHEAD : 0;
+}
+
 #if MTL_COPY_WIDTH > 0
 
 typedef guint8 MtlVector __attribute__ ((vector_size (MTL_COPY_WIDTH)));

@@ -31,7 +31,7 @@ static Grid
 get_grid (const MtlCopyJob *job)
 {
   return (Grid) { job->dest, job->source, job->axes[0], job->axes[1], job->item_size, FALSE,
-                   job->streams };
+                  job->streams };
 }
 
 /* The part from a row and an item on, with at most max_rows and max_items. */
@@ -154,6 +154,12 @@ is_backwards (const Grid *self)
          && (size & (size - 1)) == 0;
 }
 
+static gssize
+get_ahead (const Grid *self)
+{
+  return mtl_choose_ahead (self->items.extent, self->items.source_step, self->rows.source_step);
+}
+
 /* For a row with contiguous items in the destination. Returns how many were copied. */
 static gsize
 copy_packed (const Grid *row,
@@ -178,12 +184,12 @@ copy_grid (const Grid *self)
 {
 #if MTL_COPY_WIDTH > 0
   int step = get_gathered_step (self);
-  gssize ahead = mtl_choose_ahead (self->items.extent, self->items.source_step,
-                                   self->rows.source_step);
 
   if (step != 0
       && (self->item_size < 8 || self->items.extent >= LEAST_GATHERED || self->is_far))
     {
+      gssize ahead = get_ahead (self);
+
       for (gsize j = 0; j < self->rows.extent; j++)
         MTL_KERNEL (gather) (self->dest + (gssize) j * self->rows.dest_step,
                              self->source + (gssize) j * self->rows.source_step,
@@ -193,6 +199,8 @@ copy_grid (const Grid *self)
 
   if (can_pack (self) || is_backwards (self))
     {
+      gssize ahead = get_ahead (self);
+
       for (gsize j = 0; j < self->rows.extent; j++)
         {
           Grid row = get_part (self, j, 1, 0, self->items.extent), rest;
