@@ -286,8 +286,8 @@ signal_once (gpointer data)
   return NULL;
 }
 
-/* Both threads would have read the old value if a lock did not keep them apart: so much time
- * the second one has. */
+/* Both threads would have read the old value if a lock did not keep them apart. The one that comes
+ * to the meeting last leaves it first, so the higher value is signaled last but set first. */
 static void
 test_signal_race (void)
 {
@@ -297,14 +297,14 @@ test_signal_race (void)
                                                         mtl_event_get_handle (event), &error);
 
   g_assert_no_error (error);
-  for (guint64 i = 1; i <= 50; i++)
+  for (guint64 i = 1; i <= 20; i++)
     {
       Signal higher = { event, 2 * i }, lower = { same, 2 * i - 1 };
       GThread *threads[2];
 
-      metal_double_meet ("signaledValue", 2, 2);
-      threads[0] = g_thread_new ("higher", signal_once, &higher);
-      threads[1] = g_thread_new ("lower", signal_once, &lower);
+      metal_double_meet ("signaledValue", 2, 20);
+      threads[0] = g_thread_new ("lower", signal_once, &lower);
+      threads[1] = g_thread_new ("higher", signal_once, &higher);
       g_thread_join (threads[0]);
       g_thread_join (threads[1]);
       g_assert_cmpuint (mtl_event_get_signaled_value (event), ==, 2 * i);
