@@ -12,6 +12,7 @@
 #define LONG_CONVERTED_ROW 128
 #define LARGE_CONVERTED_SOURCE 400
 #define LARGE_CONVERTED_DEST 128
+#define LARGE_STREAMED_DEST 512
 
 /* Copies of fewer elements are faster by loops. */
 #define LEAST_ELEMENTS 32
@@ -70,6 +71,11 @@ are_rows_long (const MtlCopyPlan *self,
 {
   if (self->job.convert == NULL)
     return are_rows_better (self, n * self->job.item_size);
+
+  /* Boxes prefetch in any order, and give conversions more at once. */
+  if (self->job.streams && !mtl_copy_reads_while_streaming && !mtl_copy_plan_narrows (self)
+      && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
+    return n * self->job.item_size >= LARGE_STREAMED_DEST;
 
   return n >= LONG_CONVERTED_ROW
          || n * self->job.source_size >= LARGE_CONVERTED_SOURCE
