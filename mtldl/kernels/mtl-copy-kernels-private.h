@@ -62,6 +62,7 @@ typedef struct
   gconstpointer convert_data;
   gboolean converts_scattered;
   gboolean converts_cheaply;
+  gboolean converts_at_once;
   gsize source_size; /* of an element that is converted, in bytes */
 } MtlCopyJob;
 

@@ -8,10 +8,12 @@
  * first. */
 
 /* Rows of so many elements, or bytes in the source or the destination, are converted one by
- * one. */
+ * one. Shorter ones if boxes would have to scatter what they converted. */
 #define LONG_CONVERTED_ROW 128
 #define LARGE_CONVERTED_SOURCE 400
 #define LARGE_CONVERTED_DEST 128
+#define LONG_ROW_APART 40
+#define LARGE_SOURCE_APART 128
 #define LARGE_STREAMED_DEST 512
 
 /* Copies of fewer elements are faster by loops. */
@@ -63,6 +65,17 @@ are_rows_better (const MtlCopyPlan *self,
   return TRUE;
 }
 
+static gboolean
+is_source_in_order (const MtlCopyPlan *self)
+{
+  for (guint i = 1; i < self->n_outer; i++)
+    if (mtl_copy_get_distance (&self->axes[i], TRUE)
+        > mtl_copy_get_distance (&self->axes[i - 1], TRUE))
+      return FALSE;
+
+  return TRUE;
+}
+
 /* Whether elements that are contiguous on both sides are so many that gathering several
  * rows first does not pay off. */
 static gboolean
@@ -77,9 +90,13 @@ are_rows_long (const MtlCopyPlan *self,
       && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
     return n * self->job.item_size >= LARGE_STREAMED_DEST;
 
-  return n >= LONG_CONVERTED_ROW
-         || n * self->job.source_size >= LARGE_CONVERTED_SOURCE
-         || n * self->job.item_size >= LARGE_CONVERTED_DEST;
+  if (n * self->job.item_size >= LARGE_CONVERTED_DEST)
+    return TRUE;
+  if (self->job.converts_at_once && is_source_in_order (self)
+      && self->axes[self->n_outer - 2].dest_step != (gssize) (n * self->job.item_size))
+    return n >= LONG_ROW_APART || n * self->job.source_size >= LARGE_SOURCE_APART;
+
+  return n >= LONG_CONVERTED_ROW || n * self->job.source_size >= LARGE_CONVERTED_SOURCE;
 }
 
 /* Streamed copies of smaller jobs wait for the end of each. */
@@ -110,17 +127,6 @@ are_loops_better (const MtlCopyPlan *self)
 
   return size <= 8 && last->dest_step == size && n * size == last->source_step
          && n >= -1 && n <= 4 && last->extent >= least;
-}
-
-static gboolean
-is_source_in_order (const MtlCopyPlan *self)
-{
-  for (guint i = 1; i < self->n_outer; i++)
-    if (mtl_copy_get_distance (&self->axes[i], TRUE)
-        > mtl_copy_get_distance (&self->axes[i - 1], TRUE))
-      return FALSE;
-
-  return TRUE;
 }
 
 /* Fewer elements of a row, or of a job, are faster in boxes anyway. */

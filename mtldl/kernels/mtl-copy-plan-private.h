@@ -43,6 +43,7 @@ typedef struct
   gconstpointer convert_data;
   gboolean converts_scattered; /* elements with any step on both sides, in one pass */
   gboolean converts_cheaply;   /* those of the source as fast as they are loaded */
+  gboolean converts_at_once;   /* rows without a copy between two steps */
 } MtlCopyRequest;
 
 /* Writes bypass the caches if there are at least this many bytes in and out; 0 lets the

@@ -529,6 +529,7 @@ init (MtlCopyPlan          *self,
   self->job.convert_data = request->convert_data;
   self->job.converts_scattered = request->converts_scattered;
   self->job.converts_cheaply = request->converts_cheaply;
+  self->job.converts_at_once = request->converts_at_once;
   self->job.source_size = request->source_size;
   self->fence = NULL;
   self->in_order = FALSE;

@@ -171,6 +171,7 @@ convert (const MtlStrided  *dest,
       request.convert_data = &conversion;
       request.converts_scattered = conversion.scattered != NULL;
       request.converts_cheaply = conversion.is_cheap;
+      request.converts_at_once = conversion.n_steps == 1;
     }
   return mtl_strided_request_run (&request, 0, monitor, error);
 }
