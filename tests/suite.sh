@@ -401,6 +401,10 @@ compile_or_end () {
 
 linux=$([[ $(uname) == Linux ]] && echo yes || echo no)
 
+can_make_packages () {
+  [[ -f /etc/debian_version ]] && (( EUID == 0 ))
+}
+
 plan_steps () {
   plan quick build 'Build' compile_or_end
   plan all 'python peers docs install' 'The pinned Python peers' make_venv
@@ -456,6 +460,9 @@ plan_steps () {
   fi
   plan all docs 'The reference' run_reference
   plan all workflows 'The workflow for macOS' check_workflows
+  if can_make_packages; then
+    plan deep packages 'Debian packages, made and used in new systems' run_packages
+  fi
 }
 
 say_what_is_left_out () {
@@ -463,6 +470,9 @@ say_what_is_left_out () {
     echo 'Left out: the command, the double of Metal, sanitizers over it, mutants, coverage,' \
       'fuzzing, valgrind. They only work on Linux. The tests above used the Metal device of' \
       'this machine.'
+  fi
+  if [[ $tier == deep ]] && ! can_make_packages; then
+    echo 'Left out: Debian packages, which root makes on Debian'
   fi
   if ! can_emulate; then
     echo 'Left out: arm64 and older processors, which qemu emulates on Debian on x86-64'

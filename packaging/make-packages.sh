@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# make-packages.sh FOLDER [TEST…]: makes the Debian packages of the tracked files in FOLDER, in a
+# new system that has only what they are built with, checks them with lintian, and uses them in
+# other new systems: all tests of debian/tests, or those that are named. As root, which chroot(8)
+# needs.
+
+set -euo pipefail
+
+if (( EUID != 0 )); then
+  echo 'Systems to build and test in are made by root.' >&2
+  exit 1
+fi
+
+# What is mounted is seen by nobody else, and goes with this process.
+if [[ ${1:-} != --unshared ]]; then
+  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
+fi
+shift
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+shift
+version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
+name=mtldl-$version
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+systems=$folder/systems
+
+say () {
+  printf '\n\033[1m%s\033[0m\n' "$*" >&2
+}
+
+# make_system NAME VARIANT: an archive of a new system, from where this one has its packages,
+# unless there is one.
+make_system () {
+  local archive=$systems/$1.tar variant=$2 options=() file
+
+  if [[ -f $archive ]]; then
+    return
+  fi
+  say "Making a new system: $variant"
+  mkdir -p "$systems"
+  for file in /etc/apt/apt.conf.d/*; do
+    if grep -q '^Acquire' "$file"; then
+      options+=(--aptopt="$file")
+    fi
+  done
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
+    2>/dev/null || true; } | mmdebstrap --quiet --variant="$variant" ${options[@]+"${options[@]}"} \
+    "$suite" "$archive.part.tar" -
+  mv "$archive.part.tar" "$archive"
+}
+
+# Nothing is removed unless all that was mounted there is gone.
+leave_system () {
+  umount "$1/dev/pts" && umount "$1/dev/shm" && umount "$1/proc" && rm -rf "$1"
+}
+
+# enter_system NAME FOLDER: unpacks it there. The archive has the devices, so that those of this
+# system need not be there.
+enter_system () {
+  mkdir "$2"
+  tar -x -f "$systems/$1.tar" -C "$2"
+  mount -t proc proc "$2/proc"
+  mount -t tmpfs tmpfs "$2/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$2/dev/pts"
+}
+
+# within FOLDER COMMAND…: in the system there, with nothing of the environment here.
+within () {
+  local system=$1
+  shift
+
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" \
+    chroot "$system" "$@"
+}
+
+make_sources () {
+  local tree
+  tree=$(git stash create)
+  tree=${tree:-HEAD}
+
+  rm -rf "${folder:?}/$name"
+  git archive --prefix "$name/" "$tree" ':!debian' | xz -T0 >"$folder/mtldl_$version.orig.tar.xz"
+  git archive --prefix "$name/" "$tree" | tar -x -C "$folder"
+}
+
+build () {
+  local system=$folder/build-system
+
+  make_system build buildd
+  enter_system build "$system"
+  trap "leave_system '$system'" EXIT
+  mkdir -p "$system/build"
+  cp -r "$folder/$name" "$folder/mtldl_$version.orig.tar.xz" "$system/build/"
+  say 'Installing what the packages are built with'
+  within "$system" sh -ec "apt-get update -qq; apt-get build-dep -qq -y /build/$name >/dev/null;
+                           apt-get install -qq -y lintian >/dev/null"
+  say 'Building'
+  within "$system" sh -ec "cd /build/$name; dpkg-buildpackage -us -uc -jauto"
+  say 'Checking the packages'
+  # A first upload to Debian itself would close a request.
+  within "$system" lintian --allow-root -I --pedantic --fail-on error,warning \
+    --suppress-tags initial-upload-closes-no-bugs \
+    "/build/mtldl_$version-1_$(dpkg --print-architecture).changes"
+  find "$folder" -maxdepth 1 -name '*.deb' -delete
+  cp "$system"/build/mtldl_* "$system"/build/*.deb "$folder/"
+  leave_system "$system"
+  trap - EXIT
+}
+
+# Each test has a system of its own, so that no other test's packages are there.
+test_packages () {
+  local system=$folder/test-system test failed=()
+
+  make_system test apt
+  for test; do
+    say "Using the packages: $test"
+    enter_system test "$system"
+    trap "leave_system '$system'" EXIT
+    autopkgtest --quiet --apt-upgrade --test-name="$test" "$folder"/*.deb "$folder/$name/" \
+      -- chroot "$system" >"$folder/$test.log" 2>&1 || failed+=("$test")
+    leave_system "$system"
+    trap - EXIT
+  done
+
+  for test in ${failed[@]+"${failed[@]}"}; do
+    tail -n 40 "$folder/$test.log"
+  done
+  say "Of $# tests of the packages, ${#failed[@]} failed ${failed[*]-}"
+  (( ${#failed[@]} == 0 ))
+}
+
+make_sources
+build
+if (( $# == 0 )); then
+  set -- $(sed -n 's/^Tests: //p' debian/tests/control)
+fi
+test_packages "$@"
+say "The packages are in $folder:"
+(cd "$folder" && du -h ./*.deb)
