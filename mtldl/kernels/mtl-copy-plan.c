@@ -599,8 +599,8 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 /* Less is not worth a second thread, however far apart the elements are. */
 #define FEW_BYTES 32768
 
-/* Picoseconds: of an element that is moved or converted by itself, and of one that is converted
- * in a row. */
+/* Picoseconds: of an element that is moved or converted by itself, and of one in a row that is read
+ * in order, or backwards. */
 #define ELEMENT_COST 300
 #define ROW_COST 60
 
@@ -610,6 +610,9 @@ get_cost_of_unit (const MtlCopyPlan *self)
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
   const MtlCopyAxis *last = &self->axes[self->n_outer + self->n_inner - 1];
 
+  if (self->boxes != NULL && self->boxes == kernels->boxes && self->n_axes > 0
+      && mtl_copy_magnitude (self->axes[0].source_step) == self->unit_source_size)
+    return ROW_COST / self->unit;
   if (self->boxes != NULL)
     return self->boxes == kernels->tiles && self->job.convert == NULL
              ? mtl_copy_get_transposing_cost (self->job.item_size) : ELEMENT_COST / self->unit;
