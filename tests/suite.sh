@@ -401,10 +401,6 @@ compile_or_end () {
 
 linux=$([[ $(uname) == Linux ]] && echo yes || echo no)
 
-can_make_packages () {
-  [[ -f /etc/debian_version ]] && (( EUID == 0 ))
-}
-
 plan_steps () {
   plan quick build 'Build' compile_or_end
   plan all 'python peers docs install' 'The pinned Python peers' make_venv

@@ -82,21 +82,22 @@ static gboolean
 are_rows_long (const MtlCopyPlan *self,
                gsize              n)
 {
+  gsize size = n * self->job.item_size, source_size = n * self->job.source_size;
+  gboolean is_dense = self->axes[self->n_outer - 2].dest_step == (gssize) size;
+
   if (self->job.convert == NULL)
-    return are_rows_better (self, n * self->job.item_size);
+    return are_rows_better (self, size);
 
   /* Boxes prefetch in any order, and give conversions more at once. */
-  if (self->job.streams && !mtl_copy_reads_while_streaming && !mtl_copy_plan_narrows (self)
-      && self->axes[self->n_outer - 2].dest_step == (gssize) (n * self->job.item_size))
-    return n * self->job.item_size >= LARGE_STREAMED_DEST;
-
-  if (n * self->job.item_size >= LARGE_CONVERTED_DEST)
+  if (is_dense && self->job.streams && !mtl_copy_reads_while_streaming
+      && !mtl_copy_plan_narrows (self))
+    return size >= LARGE_STREAMED_DEST;
+  if (size >= LARGE_CONVERTED_DEST)
     return TRUE;
-  if (self->job.converts_at_once && is_source_in_order (self)
-      && self->axes[self->n_outer - 2].dest_step != (gssize) (n * self->job.item_size))
-    return n >= LONG_ROW_APART || n * self->job.source_size >= LARGE_SOURCE_APART;
+  if (!is_dense && self->job.converts_at_once && is_source_in_order (self))
+    return n >= LONG_ROW_APART || source_size >= LARGE_SOURCE_APART;
 
-  return n >= LONG_CONVERTED_ROW || n * self->job.source_size >= LARGE_CONVERTED_SOURCE;
+  return n >= LONG_CONVERTED_ROW || source_size >= LARGE_CONVERTED_SOURCE;
 }
 
 /* Streamed copies of smaller jobs wait for the end of each. */

@@ -605,17 +605,27 @@ mtl_copy_plan_init (MtlCopyPlan          *self,
 #define ROW_COST 60
 
 static gsize
+get_cost_in_boxes (const MtlCopyPlan    *self,
+                   const MtlCopyKernels *kernels)
+{
+  gboolean has_rows = self->n_axes > 0
+                      && mtl_copy_magnitude (self->axes[0].source_step) == self->unit_source_size;
+
+  if (self->boxes == kernels->tiles)
+    return self->job.convert == NULL ? mtl_copy_get_transposing_cost (self->job.item_size)
+                                     : ELEMENT_COST;
+
+  return (has_rows ? ROW_COST : ELEMENT_COST) / self->unit;
+}
+
+static gsize
 get_cost_of_unit (const MtlCopyPlan *self)
 {
   const MtlCopyKernels *kernels = mtl_copy_machine_get ()->kernels;
   const MtlCopyAxis *last = &self->axes[self->n_outer + self->n_inner - 1];
 
-  if (self->boxes != NULL && self->boxes == kernels->boxes && self->n_axes > 0
-      && mtl_copy_magnitude (self->axes[0].source_step) == self->unit_source_size)
-    return ROW_COST / self->unit;
   if (self->boxes != NULL)
-    return self->boxes == kernels->tiles && self->job.convert == NULL
-             ? mtl_copy_get_transposing_cost (self->job.item_size) : ELEMENT_COST / self->unit;
+    return get_cost_in_boxes (self, kernels);
   if (self->kernel == kernels->strided || self->kernel == kernels->blocked)
     return ELEMENT_COST;
   if (self->kernel == kernels->convert)
