@@ -20,58 +20,9 @@ folder=$(cd "$1" && pwd)
 shift
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 name=mtldl-$version
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 systems=$folder/systems
 
-say () {
-  printf '\n\033[1m%s\033[0m\n' "$*" >&2
-}
-
-# make_system NAME VARIANT: an archive of a new system, from where this one has its packages,
-# unless there is one.
-make_system () {
-  local archive=$systems/$1.tar variant=$2 options=() file
-
-  if [[ -f $archive ]]; then
-    return
-  fi
-  say "Making a new system: $variant"
-  mkdir -p "$systems"
-  for file in /etc/apt/apt.conf.d/*; do
-    if grep -q '^Acquire' "$file"; then
-      options+=(--aptopt="$file")
-    fi
-  done
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
-    2>/dev/null || true; } | mmdebstrap --quiet --variant="$variant" ${options[@]+"${options[@]}"} \
-    "$suite" "$archive.part.tar" -
-  mv "$archive.part.tar" "$archive"
-}
-
-# Nothing is removed unless all that was mounted there is gone.
-leave_system () {
-  umount "$1/dev/pts" && umount "$1/dev/shm" && umount "$1/proc" && rm -rf "$1"
-}
-
-# enter_system NAME FOLDER: unpacks it there. The archive has the devices, so that those of this
-# system need not be there.
-enter_system () {
-  mkdir "$2"
-  tar -x -f "$systems/$1.tar" -C "$2"
-  mount -t proc proc "$2/proc"
-  mount -t tmpfs tmpfs "$2/dev/shm"
-  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$2/dev/pts"
-}
-
-# within FOLDER COMMAND…: in the system there, with nothing of the environment here.
-within () {
-  local system=$1
-  shift
-
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    DEBIAN_FRONTEND=noninteractive DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" \
-    chroot "$system" "$@"
-}
+. packaging/systems.sh
 
 make_sources () {
   local tree

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# try-pip.sh FOLDER: makes a source distribution in FOLDER, and installs it in new systems with
+# the commands of README.md, once beside the system's PyGObject and once with pip's own. As root,
+# which chroot(8) needs.
+
+set -euo pipefail
+
+# What is mounted is seen by nobody else, and goes with this process.
+if [[ ${1:-} != --unshared ]]; then
+  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
+fi
+shift
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+systems=$folder/systems
+system=$folder/system
+
+. packaging/systems.sh
+
+# Where pip here finds packages, which is where it finds them there.
+pip_settings=()
+for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_PROXY PIP_CERT http_proxy https_proxy no_proxy; do
+  if [[ -n ${!name:-} ]]; then
+    pip_settings+=("$name=${!name}")
+  fi
+done
+
+# commands_for HEADING: the commands below that heading of README.md, for root.
+commands_for () {
+  sed -n "/^### $1\$/,/^##/{/^\`\`\`sh\$/,/^\`\`\`\$/{/^\`\`\`/d;s/^sudo //;p;};}" README.md
+}
+
+# The program of README.md, as an environment needs it.
+program () {
+  echo 'import mtldl'
+  sed -n '/^## The same in four languages/,${/^```python$/,/^```$/{/^```/d;p;};}' README.md \
+    | sed '/^```/,$d'
+  cat <<'END'
+import os
+from gi.repository import MtlPixbuf, GdkPixbuf
+picture = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 4, 3)
+assert MtlPixbuf.to_view(picture).shape == (3, 4, 3)
+with open('/proc/self/maps') as maps:
+    libraries = {line.split()[-1] for line in maps if 'libmtldl' in line}
+assert {os.path.dirname(path) for path in libraries} == {os.path.dirname(mtldl.__file__)}
+END
+}
+
+make_source () {
+  say 'Making a source distribution'
+  rm -f "$folder"/mtldl-*.tar.gz
+  python3 -m build --sdist --outdir "$folder" . >"$folder/source.log" 2>&1 \
+    || { tail -n 40 "$folder/source.log"; return 1; }
+}
+
+# try HEADING: all below is of the one environment that the commands make.
+try () {
+  local before=$SECONDS
+
+  say "$1"
+  enter_system pip "$system"
+  trap "leave_system '$system'" EXIT
+  mkdir "$system/mtldl"
+  tar -x -f "$folder"/mtldl-*.tar.gz -C "$system/mtldl" --strip-components 1
+  program >"$system/program.py"
+  if [[ -n ${PIP_CERT:-} ]]; then
+    mkdir -p "$system/$(dirname "$PIP_CERT")"
+    cp "$PIP_CERT" "$system/root/certificates.pem"
+    pip_settings+=(PIP_CERT=/root/certificates.pem)
+  fi
+
+  within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} sh -exc "apt-get update -qq; cd /mtldl
+    alias apt-get='apt-get -qq -y --no-install-recommends'
+    $(commands_for "$1")
+    venv/bin/pip install numpy" >"$folder/log" 2>&1 || { tail -n 60 "$folder/log"; return 1; }
+  within "$system" sh -ec '/mtldl/venv/bin/mtldl --version; /mtldl/venv/bin/python /program.py'
+  echo "$((SECONDS - before)) s, $(du -sh "$system/mtldl/venv/" | cut -f 1) in the environment"
+  leave_system "$system"
+  trap - EXIT
+}
+
+make_source
+make_system pip apt
+try "With pip"
+try "With pip's own PyGObject"
+du -h "$folder"/mtldl-*.tar.gz
