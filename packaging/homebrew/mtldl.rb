@@ -46,7 +46,7 @@ class Mtldl < Formula
 
     # The programs that make the typelibs look for GIRs of other formulae here.
     ENV["XDG_DATA_DIRS"] = HOMEBREW_PREFIX/"share"
-    # With it meson leaves the caches of icons and files to post_install.
+    # With it meson leaves the cache of icons alone, which all formulae share.
     ENV["DESTDIR"] = "/"
 
     system "meson", "setup", "build", *args, *std_meson_args
