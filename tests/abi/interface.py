@@ -259,16 +259,17 @@ def compare(kept_version, kept, version, now):
             complaints.append(f'{thing} is new in what {kept_version} has already')
         elif thing == symbol and not (since and minor(kept_version) < minor(since[1])
                                       <= minor(version)):
-            complaints.append(f'{thing} is new after {kept_version}, and says it is '
-                              f'{since[0] if since else "of no version"}, in {version}')
+            said = f'with “Since: {since[1]}”' if since else 'without “Since:”'
+            complaints.append(f'{thing} is new, {said}: it has to be later than {kept_version}, '
+                              f'and no later than {version}')
     return sorted(complaints)
 
 
-def advice(folder, complaints):
-    return [f'{len(complaints)} of these change what users rely on, as {folder} has it.',
-            'Before that version is released, and when the next one is made, ./run abi writes down',
-            'what there is now. In between, nothing that it has may change, and what is new says',
-            'in which later version it came: “Since:” in its comment.']
+def advice(path, complaints):
+    return [f'{len(complaints)} changes from what users rely on, which {path} has.',
+            'Once its version is released, nothing that it has may change, and what is new says',
+            'which later version it is new in: “Since:” in its comment. Before that, and for the',
+            'next release, ./run abi writes down what there is.']
 
 
 def main(command, folder, version, *girs):

@@ -65,6 +65,7 @@ FIT = '''<method name="fit" c:identifier="mtl_thing_fit" version="1.0"'''
 NEW = '''<method name="new" c:identifier="mtl_thing_new" version="%s"/>''' + FIT
 BIG = '''<member name="big" value="1" c:identifier="MTL_KIND_BIG" glib:nick="big"/>'''
 NEW_MEMBER = BIG + '''<member name="new" value="2" c:identifier="MTL_KIND_NEW">%s</member>'''
+NEEDED = 'it has to be later than 1.0.0, and no later than 1.1.0'
 STOP = '<field name="stop" writable="1"><type name="gdouble" c:type="double"/></field>'
 METHOD = '<virtual-method name="grow" version="1.0">'
 NEW_METHOD = '<virtual-method name="shrink" version="1.1"/>' + METHOD
@@ -74,7 +75,7 @@ NEW_FIELD = FIELD + '<field name="shrink"><callback name="shrink"/></field>'
 # What is changed, into what, and what is said about it.
 CHANGES = [
     ('name="fit" c:identifier="mtl_thing_fit"', 'name="x" c:identifier="mtl_x"',
-     ['mtl_thing_fit is gone', 'mtl_x is new after 1.0.0, and says it is since 1.0, in 1.1.0']),
+     ['mtl_thing_fit is gone', f'mtl_x is new, with “Since: 1.0”: {NEEDED}']),
     ('"gint" c:type="gint"', '"gint64" c:type="gint64"',
      ['mtl_thing_fit(1 n) was “gint” and is “gint64”']),
     ('<parameter name="n">', '<parameter name="m">',
@@ -105,11 +106,10 @@ CHANGES = [
     ('<implements name="Gio.ListModel"/>', '', ['MtlThing Gio.ListModel is gone']),
     ('.so.0', '.so.1', ['Mtl-1 was “namespace of libmtldl-1.so.0” and is '
                         '“namespace of libmtldl-1.so.1”']),
-    (FIT, NEW % '', ['mtl_thing_new is new after 1.0.0, and says it is of no version, in 1.1.0']),
-    (FIT, NEW % '1.0', ['mtl_thing_new is new after 1.0.0, and says it is since 1.0, in 1.1.0']),
-    (FIT, NEW % '1.2', ['mtl_thing_new is new after 1.0.0, and says it is since 1.2, in 1.1.0']),
-    (BIG, NEW_MEMBER % '',
-     ['MTL_KIND_NEW is new after 1.0.0, and says it is since 1.0, in 1.1.0']),
+    (FIT, NEW % '', [f'mtl_thing_new is new, without “Since:”: {NEEDED}']),
+    (FIT, NEW % '1.0', [f'mtl_thing_new is new, with “Since: 1.0”: {NEEDED}']),
+    (FIT, NEW % '1.2', [f'mtl_thing_new is new, with “Since: 1.2”: {NEEDED}']),
+    (BIG, NEW_MEMBER % '', [f'MTL_KIND_NEW is new, with “Since: 1.0”: {NEEDED}']),
     (FIT, NEW % '1.1', []),
     (BIG, NEW_MEMBER % '<doc>It is new. Since: 1.1</doc>', []),
     (FIT, FIT + ' deprecated="1" deprecated-version="1.1"', []),
