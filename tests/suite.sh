@@ -480,7 +480,7 @@ say_what_is_left_out () {
 # Prints the area of a folder of tests/. Most have the same name.
 area_of_folder () {
   case $1 in
-    abi | faults | structure) echo c ;;
+    abi | faults | release | structure) echo c ;;
     metal-double) echo metal ;;
     cross-macos) echo macos ;;
     readme) echo docs ;;
