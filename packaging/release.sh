@@ -64,9 +64,9 @@ need_version () {
   fi
 }
 
-# Prints what a file says about the version: the first group of a pattern.
+# said_in FILE PATTERN: prints the group in the pattern, of the first line that it matches.
 said_in () {
-  sed -n -E "s|$2|\\1|p" "$1" | head -n 1
+  sed -n -E "\\%$2%{s%$2%\\1%p;q;}" "$1"
 }
 
 check_news () {
@@ -79,7 +79,7 @@ check_news () {
     refuse "The first heading of NEWS.md has no date: “$heading”. It has to be like" \
       "“$version, 2026-01-31”."
   fi
-  if ! sed '1,/^## /d; /^## /,$d' NEWS.md | grep -q '[a-z]'; then
+  if [[ ! $(sed '1,/^## /d; /^## /,$d' NEWS.md) =~ [a-z] ]]; then
     refuse "NEWS.md says nothing about $version."
   fi
 }
