@@ -232,9 +232,11 @@ step_packages () {
 }
 
 step_sdist () {
-  if [[ -f pyproject.toml ]]; then
-    python3 -m build --sdist --outdir "$results" "$source"
+  if [[ ! -f pyproject.toml ]]; then
+    echo 'There is no pyproject.toml to make one with.'
+    return
   fi
+  python3 -m build --sdist --outdir "$results" "$source"
 }
 
 sum_of () {
