@@ -31,6 +31,9 @@ VERSION_MACROS = {'MTL_MAJOR_VERSION', 'MTL_MINOR_VERSION', 'MTL_MICRO_VERSION'}
 # C's own names of GLib's types.
 C_NAMES = {'gint': 'int', 'gdouble': 'double', 'none': 'void'}
 
+# A GIR does not say since when.
+IMPLEMENTED = 'implemented'
+
 # What parameters, results and symbols have, unless it is the default.
 VALUE_ATTRIBUTES = {'direction': 'in', 'caller-allocates': '0', 'nullable': '0', 'optional': '0',
                     'transfer-ownership': 'none', 'scope': '', 'closure': '', 'destroy': '',
@@ -155,7 +158,7 @@ class Interface:
         elif element.tag == 'glib:signal':
             self.add_callable(f'{owner}::{name}', element, 'signal')
         elif element.tag == 'implements':
-            self.lines[f'{owner} {name}'] = 'implemented'
+            self.lines[f'{owner} {name}'] = IMPLEMENTED
         elif element.tag not in COMMENTS:
             raise ValueError(f'<{element.tag}> is not known in <{parent.tag}>')
 
@@ -203,11 +206,10 @@ def read_interface(gir):
     namespace = read_gir(gir)
     package, headers = HEADERS[namespace.get('name')]
     interface = Interface(namespace)
-    if not interface.structs:
-        return interface.lines
-    flags = subprocess.run(['pkg-config', '--cflags', package], check=True, capture_output=True,
-                           text=True).stdout
-    interface.measure(headers, shlex.split(flags))
+    if interface.structs or interface.enums:
+        flags = subprocess.run(['pkg-config', '--cflags', package], check=True,
+                               capture_output=True, text=True).stdout
+        interface.measure(headers, shlex.split(flags))
     return interface.lines
 
 
@@ -257,16 +259,16 @@ def compare(kept_version, kept, version, now):
         since = re.search(r'\bsince ([0-9.]+)', now.get(symbol, ''))
         if symbol in kept:
             complaints.append(f'{thing} is new in what {kept_version} has already')
-        elif thing == symbol and not (since and minor(kept_version) < minor(since[1])
-                                      <= minor(version)):
+        elif thing == symbol and now[thing] != IMPLEMENTED \
+                and not (since and minor(kept_version) < minor(since[1]) <= minor(version)):
             said = f'with “Since: {since[1]}”' if since else 'without “Since:”'
             complaints.append(f'{thing} is new, {said}: it has to be later than {kept_version}, '
                               f'and no later than {version}')
     return sorted(complaints)
 
 
-def advice(path, complaints):
-    return [f'{len(complaints)} changes from what users rely on, which {path} has.',
+def advice(path):
+    return [f'{path} has what users rely on.',
             'Once its version is released, nothing that it has may change, and what is new says',
             'which later version it is new in: “Since:” in its comment. Before that, and for the',
             'next release, ./run abi writes down what there is.']
@@ -282,7 +284,7 @@ def main(command, folder, version, *girs):
         complaints = compare(*read_kept(path), version, lines)
         if complaints:
             failed = True
-            print(*complaints, *advice(path, complaints), sep='\n')
+            print(*complaints, *advice(path), sep='\n')
     return failed
 
 
