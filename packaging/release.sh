@@ -70,15 +70,15 @@ said_in () {
 }
 
 check_news () {
-  local heading
+  local heading dated='^[^ ]+, ([0-9]{4}-[0-9]{2}-[0-9]{2})$'
 
   heading=$(said_in NEWS.md '^## (.*)')
-  release_date=$(printf '%s\n' "$heading" | sed -n -E 's/^[^ ]+, ([0-9]{4}-[0-9]{2}-[0-9]{2})$/\1/p')
   need_version 'The first heading of NEWS.md' "${heading%%,*}"
-  if [[ -z $release_date ]]; then
+  if [[ ! $heading =~ $dated ]]; then
     refuse "The first heading of NEWS.md has no date: “$heading”. It has to be like" \
       "“$version, 2026-01-31”."
   fi
+  release_date=${BASH_REMATCH[1]}
   if [[ ! $(sed '1,/^## /d; /^## /,$d' NEWS.md) =~ [a-z] ]]; then
     refuse "NEWS.md says nothing about $version."
   fi

@@ -38,7 +38,8 @@ GIR = '''<repository xmlns="http://www.gtk.org/introspection/core/1.0"
   <virtual-method name="grow" version="1.0">
     <return-value><type name="none" c:type="void"/></return-value>
   </virtual-method>
-  <property name="size" writable="1" version="1.0"><type name="guint64" c:type="guint64"/></property>
+  <property name="size" writable="1" version="1.0"><type name="guint64" c:type="guint64"/>
+  </property>
   <glib:signal name="grown" when="last" version="1.0">
     <return-value><type name="none" c:type="void"/></return-value>
   </glib:signal>
