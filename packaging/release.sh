@@ -199,12 +199,11 @@ step_tarball () {
 # The reference, whose warnings are errors.
 step_docs () {
   in_source ./run docs
-  python3 - "$source/build/docs" "$results/mtldl-$version-docs.tar.xz" \
-    "$(git log -1 --format=%ct)" <<'EOF'
-import sys, tarfile
-from pathlib import Path
+  python3 - "$results/mtldl-$version-docs.tar.xz" "$(git log -1 --format=%ct)" \
+    "$source/build/docs/mtldl-1" "$source/build/docs/mtldl-pixbuf-1" <<'EOF'
+import os, sys, tarfile
 
-folder, archive, time = sys.argv[1:]
+archive, time, *folders = sys.argv[1:]
 
 
 def without_origin(member):
@@ -215,8 +214,8 @@ def without_origin(member):
 
 
 with tarfile.open(archive, 'w:xz') as file:
-    for book in sorted(path.parent for path in Path(folder).glob('*/index.html')):
-        file.add(book, book.name, filter=without_origin) # sorted by name
+    for folder in folders:
+        file.add(folder, os.path.basename(folder), filter=without_origin) # sorted by name
 EOF
 }
 
