@@ -159,6 +159,11 @@ run_reference () {
   build_reference && run_meson "$build" reference --suite site
 }
 
+run_pip () {
+  install_packages 'to make packages' git mmdebstrap python3-build python3-venv
+  packaging/try-pip.sh "$build-pip"
+}
+
 run_install () {
   run_meson "$build" install --suite install
 }
@@ -458,6 +463,7 @@ plan_steps () {
   plan all workflows 'The workflow for macOS' check_workflows
   if can_make_packages; then
     plan deep packages 'Debian packages, made and used in new systems' run_packages
+    plan deep packages 'pip, in new systems' run_pip
   fi
 }
 
@@ -468,7 +474,7 @@ say_what_is_left_out () {
       'this machine.'
   fi
   if [[ $tier == deep ]] && ! can_make_packages; then
-    echo 'Left out: Debian packages, which root makes on Debian'
+    echo 'Left out: Debian packages and pip, in new systems that root makes on Debian'
   fi
   if ! can_emulate; then
     echo 'Left out: arm64 and older processors, which qemu emulates on Debian on x86-64'

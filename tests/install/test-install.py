@@ -193,6 +193,13 @@ class InstallTest:
             if self.prefix not in pathlib.Path(path).parents:
                 raise Failure(f'{path} is not below {self.prefix}')
 
+    def test_python_module(self):
+        """Python: a program that was written for pip's environments runs."""
+        program = 'import mtldl\nfrom gi.repository import Mtl, MtlPixbuf\nprint(Mtl.zeros(2))\n'
+        if 'pixbuf' not in self.parts:
+            program = program.replace(', MtlPixbuf', '')
+        check_equal(self.run([sys.executable, '-W', 'error', '-c', program]), '[0. 0.]\n')
+
     def test_gjs(self):
         """gjs: the program of README.md finds the library and its override."""
         self.write_program('tensor.js', 'js')
@@ -415,6 +422,7 @@ class InstallTest:
         if 'python' in self.parts:
             yield self.test_python
             yield self.test_python_folder
+            yield self.test_python_module
         if 'viewer' in self.parts:
             yield self.test_viewer
         if 'gjs' in self.parts:
