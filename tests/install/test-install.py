@@ -155,6 +155,8 @@ class InstallTest:
         self.write_program('tensor.c', 'c')
         self.run(self.block('sh', 2))
         check_equal(self.run(['./tensor']), self.expected)
+        # Programs need not find what the library is linked with.
+        check_equal(self.pkg_config('--print-requires-private', 'mtldl-1'), [])
 
     def test_meson(self):
         """meson: a project with dependency('mtldl-1') builds."""
