@@ -24,6 +24,7 @@ PROGRAMS = {
     'g-ir-compiler': 'gobject-introspection',
     'g-ir-scanner': 'gobject-introspection',
     'gi-docgen': 'gi-docgen',
+    'git': None,
     'gjs': 'gjs',
     'gtk4-update-icon-cache': 'gtk4',
     'nm': None,
