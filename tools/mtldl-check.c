@@ -202,13 +202,13 @@ tool_check (const ToolCommand *command,
 {
   Options options = { FALSE };
   const GOptionEntry entries[] = {
-    { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, "Report NaNs as faults", NULL },
+    { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, N_("Report NaNs as faults"), NULL },
     { "bool", 0, 0, G_OPTION_ARG_NONE, &options.booleans,
-      "Report truth values other than 0 and 1 as faults", NULL },
+      N_("Report truth values other than 0 and 1 as faults"), NULL },
     { "alignment", 0, 0, G_OPTION_ARG_NONE, &options.alignment,
-      "Report tensors that are not aligned to their elements as faults", NULL },
+      N_("Report tensors that are not aligned to their elements as faults"), NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet,
-      "Do not report files without faults, or progress", NULL },
+      N_("Do not report files without faults, or progress"), NULL },
     { NULL },
   };
   int status;

@@ -122,8 +122,8 @@ check_rules (Options  *self,
       g_array_append_val (self->rename_rules, rule);
       if (!is_right)
         {
-          *wrong = g_strdup_printf ("--rename=%s is not FROM=TO with at most one * in FROM, and "
-                                    "one in TO only if FROM has one", self->renames[i]);
+          *wrong = g_strdup_printf (_("--rename=%s is not FROM=TO with at most one * in FROM, and "
+                                      "one in TO only if FROM has one"), self->renames[i]);
           return FALSE;
         }
     }
@@ -138,10 +138,10 @@ check_rules (Options  *self,
         {
           g_autofree char *guess = guess_dtype (self->dtypes[i]);
 
-          *wrong = g_strdup_printf ("--dtype=%s has no element type%s", self->dtypes[i],
+          *wrong = g_strdup_printf (_("--dtype=%s has no element type%s"), self->dtypes[i],
                                     *guess != '\0' ? guess
-                                    : ": they are called float32, bfloat16, float8_e4m3fn, int8 "
-                                      "and so on");
+                                    : _(": they are called float32, bfloat16, float8_e4m3fn, int8 "
+                                        "and so on"));
           return FALSE;
         }
     }
@@ -149,7 +149,7 @@ check_rules (Options  *self,
   for (gsize i = 0; self->metadata != NULL && self->metadata[i] != NULL; i++)
     if (strchr (self->metadata[i], '=') == NULL)
       {
-        *wrong = g_strdup_printf ("--metadata=%s is not KEY=VALUE", self->metadata[i]);
+        *wrong = g_strdup_printf (_("--metadata=%s is not KEY=VALUE"), self->metadata[i]);
         return FALSE;
       }
 
@@ -212,23 +212,24 @@ check_options (Options     *self,
 
   if (self->alignment < 0 || self->alignment > most_alignment
       || (self->alignment & (self->alignment - 1)) != 0)
-    *wrong = g_strdup_printf ("--align=%d is not a power of two up to %d", self->alignment,
+    *wrong = g_strdup_printf (_("--align=%d is not a power of two up to %d"), self->alignment,
                               most_alignment);
   else if (self->shard_size != NULL && !parse_size (self->shard_size, &self->max_shard))
-    *wrong = g_strdup_printf ("--shard-size=%s is not a size such as 500M or 5G", self->shard_size);
+    *wrong = g_strdup_printf (_("--shard-size=%s is not a size such as 500M or 5G"),
+                              self->shard_size);
   else if (self->shard_size != NULL && !g_str_has_suffix (destination, ".safetensors.index.json"))
-    *wrong = g_strdup_printf ("with --shard-size the destination is the index, named "
-                              "NAME.safetensors.index.json, not %s; did you mean “%s%s”?",
+    *wrong = g_strdup_printf (_("with --shard-size the destination is the index, named "
+                                "NAME.safetensors.index.json, not %s; did you mean “%s%s”?"),
                               destination, destination,
                               g_str_has_suffix (destination, ".safetensors")
                               ? ".index.json" : ".safetensors.index.json");
   else if (self->shard_size == NULL && g_str_has_suffix (destination, ".index.json"))
-    *wrong = g_strdup_printf ("%s would be the index of several files, which needs "
-                              "--shard-size=SIZE", destination);
+    *wrong = g_strdup_printf (_("%s would be the index of several files, which needs "
+                                "--shard-size=SIZE"), destination);
   else if (!parse_format (self))
-    *wrong = g_strdup_printf ("--format=%s is not safetensors or npy", self->format_text);
+    *wrong = g_strdup_printf (_("--format=%s is not safetensors or npy"), self->format_text);
   else if (self->shard_size != NULL && self->format == MTL_TENSOR_FILE_FORMAT_NPY)
-    *wrong = g_strdup ("--shard-size writes safetensors files, not --format=npy");
+    *wrong = g_strdup (_("--shard-size writes safetensors files, not --format=npy"));
 
   return *wrong == NULL && choose_format (self, destination, wrong) && check_rules (self, wrong);
 }
@@ -413,7 +414,7 @@ write_file (const Options         *self,
   catch_signal (SIGTERM);
   catch_signal (SIGHUP);
   tool_progress_init (&copy.progress, self->quiet ? NULL : "cp");
-  copy.progress.at_end = self->no_sync ? NULL : "waiting for the disk…";
+  copy.progress.at_end = self->no_sync ? NULL : _("waiting for the disk…");
   if (self->max_shard > 0)
     done = mtl_tensor_file_builder_write_shards (builder, destination, self->max_shard,
                                                  cancellable, on_progress, &copy, error);
@@ -454,7 +455,7 @@ check_folder (const char *path)
   if (strstr (path, "://") != NULL || g_file_test (folder, G_FILE_TEST_EXISTS))
     return TRUE;
 
-  tool_complain ("“%s” cannot be written: there is no folder “%s”", escaped, escaped_folder);
+  tool_complain (_("“%s” cannot be written: there is no folder “%s”"), escaped, escaped_folder);
   return FALSE;
 }
 
@@ -499,24 +500,24 @@ tool_cp (const ToolCommand *command,
   g_auto (Options) options = { NULL };
   const GOptionEntry entries[] = {
     { "select", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.select,
-      "Copy only the tensors that match; can be repeated", "PATTERN" },
+      N_("Copy only the tensors that match; can be repeated"), N_("PATTERN") },
     { "rename", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.renames,
-      "Rename tensors that match FROM to TO; the first match applies", "FROM=TO" },
+      N_("Rename tensors that match FROM to TO; the first match applies"), N_("FROM=TO") },
     { "dtype", 'd', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.dtypes,
-      "Convert all floats, or the tensors that match", "[PATTERN=]TYPE" },
+      N_("Convert all floats, or the tensors that match"), N_("[PATTERN=]TYPE") },
     { "align", 'a', 0, G_OPTION_ARG_INT, &options.alignment,
-      "Start the first tensor at a multiple of this many bytes", "BYTES" },
+      N_("Start the first tensor at a multiple of this many bytes"), N_("BYTES") },
     { "keep-order", 'k', 0, G_OPTION_ARG_NONE, &options.keep_order,
-      "Keep the tensors in their order, aligned or not", NULL },
+      N_("Keep the tensors in their order, aligned or not"), NULL },
     { "shard-size", 'S', 0, G_OPTION_ARG_STRING, &options.shard_size,
-      "Write several files with at most this many bytes of tensors, such as 5G", "SIZE" },
+      N_("Write several files with at most this many bytes of tensors, such as 5G"), N_("SIZE") },
     { "metadata", 'm', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.metadata,
-      "Add to the metadata; without a VALUE remove KEY", "KEY=VALUE" },
+      N_("Add to the metadata; without a VALUE remove KEY"), N_("KEY=VALUE") },
     { "format", 'f', 0, G_OPTION_ARG_STRING, &options.format_text,
-      "Write this format, whatever the name of the file ends in", "safetensors|npy" },
+      N_("Write this format, whatever the name of the file ends in"), "safetensors|npy" },
     { "no-sync", 0, 0, G_OPTION_ARG_NONE, &options.no_sync,
-      "Do not wait until the file is on the disk", NULL },
-    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Do not report progress", NULL },
+      N_("Do not wait until the file is on the disk"), NULL },
+    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, N_("Do not report progress"), NULL },
     { NULL },
   };
   int status;
@@ -533,8 +534,8 @@ tool_cp (const ToolCommand *command,
     return status;
 
   if (g_str_equal (arguments[1], "-"))
-    return tool_wrong_usage (command, "files cannot be written to standard output; a file of that "
-                             "name is ./-");
+    return tool_wrong_usage (command, _("files cannot be written to standard output; a file of "
+                                        "that name is ./-"));
 
   destination = get_destination (arguments[0], arguments[1], options.shard_size != NULL);
   if (!check_options (&options, destination, &wrong))

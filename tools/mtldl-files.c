@@ -38,8 +38,8 @@ check_standard_input (GError **error)
     return TRUE;
 
   g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-                       "“-”: standard input is not a file. Save it as one, or redirect it from "
-                       "one with “<”; a file of that name is “./-”");
+                       _("“-”: standard input is not a file. Save it as one, or redirect it from "
+                         "one with “<”; a file of that name is “./-”"));
   return FALSE;
 }
 
@@ -59,7 +59,7 @@ new_file_of_address (const char  *address,
 
   escaped = tool_escape (address);
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-               "“%s” is an address, not a file of this machine: download it first", escaped);
+               _("“%s” is an address, not a file of this machine: download it first"), escaped);
   return NULL;
 }
 
@@ -83,9 +83,9 @@ tool_new_file (const char  *path,
 
   escaped = tool_escape (path);
   if (g_file_test (path, G_FILE_TEST_IS_DIR))
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "“%s” is a folder", escaped);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, _("“%s” is a folder"), escaped);
   else
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "There is no folder “%s”", escaped);
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no folder “%s”"), escaped);
   return NULL;
 }
 
@@ -190,10 +190,11 @@ find_in_folder (const char  *path,
   if (names != NULL)
     {
       g_autofree char *escaped = tool_escape (path);
-      const char *more = has_folders (path) ? "; the folders in it are not searched" : "";
+      const char *more = has_folders (path) ? _("; the folders in it are not searched") : "";
 
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-                   "“%s” is a folder without .safetensors, .npy and .npz files%s", escaped, more);
+                   _("“%s” is a folder without .safetensors, .npy and .npz files%s"),
+                   escaped, more);
     }
   return NULL;
 }
@@ -257,8 +258,10 @@ find_only_file (const char  *path,
   escaped = tool_escape (path);
   first = tool_escape (paths->pdata[0]);
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
-               "“%s” is a folder with %u files of tensors: name one of them, such as “%s”", escaped,
-               paths->len, first);
+               ngettext ("“%s” is a folder with %u file of tensors: name it, such as “%s”",
+                         "“%s” is a folder with %u files of tensors: name one of them, such as "
+                         "“%s”", paths->len),
+               escaped, paths->len, first);
   return NULL;
 }
 

@@ -665,21 +665,21 @@ tool_ls (const ToolCommand *command,
 {
   g_auto (Options) options = { FALSE };
   const GOptionEntry entries[] = {
-    { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "Print one line for each tensor", NULL },
+    { "all", 'a', 0, G_OPTION_ARG_NONE, &options.all, N_("Print one line for each tensor"), NULL },
     { "long", 'l', 0, G_OPTION_ARG_NONE, &options.is_long,
-      "Like --all, with the offset, the alignment and the file", NULL },
+      N_("Like --all, with the offset, the alignment and the file"), NULL },
     { "names", '1', 0, G_OPTION_ARG_NONE, &options.names,
-      "Print only the names, one per line", NULL },
+      N_("Print only the names, one per line"), NULL },
     { "human-readable", 'h', 0, G_OPTION_ARG_NONE, &options.is_human,
-      "Print sizes as 13.5 GiB", NULL },
+      N_("Print sizes as 13.5 GiB"), NULL },
     { "human", 'H', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.is_human, NULL, NULL },
     { "metadata", 'm', 0, G_OPTION_ARG_NONE, &options.metadata,
-      "Also print the file's metadata", NULL },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print everything as JSON", NULL },
+      N_("Also print the file's metadata"), NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, N_("Print everything as JSON"), NULL },
     { "select", 's', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.select,
-      "List only the tensors that match; can be repeated", "PATTERN" },
+      N_("List only the tensors that match; can be repeated"), N_("PATTERN") },
     { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort_text,
-      "Sort by name, which is the default, by size, or as in the file", "name|size|file" },
+      N_("Sort by name, which is the default, by size, or as in the file"), "name|size|file" },
     { NULL },
   };
   int status;
@@ -692,7 +692,7 @@ tool_ls (const ToolCommand *command,
   if (arguments == NULL)
     return status;
   if (!tool_parse_sort (options.sort_text, &options.sort))
-    return tool_wrong_usage (command, "--sort=%s is not name, size or file", options.sort_text);
+    return tool_wrong_usage (command, _("--sort=%s is not name, size or file"), options.sort_text);
 
   return list (&options, arguments);
 }

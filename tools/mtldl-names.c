@@ -230,7 +230,7 @@ tool_guess (const char         *typed,
       g_autofree char *shortened = tool_shorten_name (meant[i]);
       g_autofree char *escaped = tool_escape (shortened);
 
-      g_string_append (text, i == 0 ? "; did you mean " : i + 1 < n ? ", " : " or ");
+      g_string_append (text, i == 0 ? _("; did you mean ") : i + 1 < n ? ", " : _(" or "));
       g_string_append_printf (text, "“%s”", escaped);
     }
   if (n > 0)
@@ -252,12 +252,12 @@ complain_of_pattern (const char         *pattern,
       {
         g_autofree char *escaped_wider = tool_escape (wider);
 
-        tool_complain ("no tensor matches “%s”; did you mean “%s”?", escaped, escaped_wider);
+        tool_complain (_("no tensor matches “%s”; did you mean “%s”?"), escaped, escaped_wider);
         return;
       }
 
   guess = tool_guess (pattern, names);
-  tool_complain ("no tensor matches “%s”%s", escaped, guess);
+  tool_complain (_("no tensor matches “%s”%s"), escaped, guess);
 }
 
 /* Complains of those that match nothing. */

@@ -22,7 +22,7 @@ context_new (const ToolCommand   *command,
              char              ***arguments)
 {
   GOptionEntry common[] = {
-    { "help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, help, N_("Show this help"), NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, arguments, NULL,
       command->arguments },
     { NULL },
@@ -34,6 +34,7 @@ context_new (const ToolCommand   *command,
       common[0].short_name = 0;
 
   g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_set_translation_domain (context, "mtldl");
   g_option_context_set_summary (context, command->summary);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_main_entries (context, common, NULL);
@@ -65,7 +66,7 @@ find_synonym (GPtrArray  *names,
   for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
     for (guint j = 0; g_str_equal (word, synonyms[i].word) && names->pdata[j] != NULL; j++)
       if (g_str_equal (names->pdata[j], synonyms[i].option))
-        return g_strdup_printf ("; did you mean “%s”?", synonyms[i].option);
+        return g_strdup_printf (_("; did you mean “%s”?"), synonyms[i].option);
 
   return NULL;
 }
@@ -82,7 +83,7 @@ guess_option (const GOptionEntry *entries,
   if (!g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) || dash == NULL)
     return g_strdup ("");
   if (g_file_test (dash + 1, G_FILE_TEST_EXISTS))
-    return g_strdup_printf ("; the file of that name is “./%s”", dash + 1);
+    return g_strdup_printf (_("; the file of that name is “./%s”"), dash + 1);
 
   for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++)
     g_ptr_array_add (names, g_strconcat ("--", entry->long_name, NULL));
@@ -121,8 +122,10 @@ tool_parse (const ToolCommand  *command,
   n = arguments != NULL ? g_strv_length (arguments) : 0;
   if (n < command->min_arguments || (command->max_arguments >= 0 && n > command->max_arguments))
     {
-      *status = tool_wrong_usage (command, "the arguments are %s, but %d %s given",
-                                  command->arguments, n, n == 1 ? "was" : "were");
+      *status = tool_wrong_usage (command,
+                                  ngettext ("the arguments are %s, but %d was given",
+                                            "the arguments are %s, but %d were given", n),
+                                  _(command->arguments), n);
       return NULL;
     }
 
@@ -142,7 +145,9 @@ tool_wrong_usage (const ToolCommand *command,
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   escaped = tool_escape (text);
-  tool_complain ("%s%s “mtldl help %s”", escaped,
-                 g_str_has_suffix (escaped, "?") ? " See" : "; see", command->name);
+  if (g_str_has_suffix (escaped, "?"))
+    tool_complain (_("%s See “mtldl help %s”"), escaped, command->name);
+  else
+    tool_complain (_("%s; see “mtldl help %s”"), escaped, command->name);
   return TOOL_WRONG_USAGE;
 }

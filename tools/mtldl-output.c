@@ -37,7 +37,7 @@ tool_finish_output (void)
 
   /* If nobody reads the output, nobody needs a message. */
   if (errno != EPIPE)
-    tool_complain ("standard output: %s", errno != 0 ? g_strerror (errno) : "writing failed");
+    tool_complain (_("standard output: %s"), errno != 0 ? g_strerror (errno) : _("writing failed"));
   return FALSE;
 }
 

@@ -79,7 +79,7 @@ tool_progress_update (goffset  current,
   all = tool_format_bytes (total);
   text = is_end && self->at_end != NULL
            ? g_strdup_printf ("%s: %s", self->what, self->at_end)
-           : g_strdup_printf ("%s: %s of %s", self->what, done, all);
+           : g_strdup_printf (_("%s: %s of %s"), self->what, done, all);
   show_bar (self, percent, text);
   self->last_time = g_get_monotonic_time ();
 }

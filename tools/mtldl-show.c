@@ -108,9 +108,11 @@ ask_for_name (const ToolCommand *command,
     }
   if (n > MAX_LISTED)
     g_string_append (text, ", …");
-  return n == 0 ? tool_wrong_usage (command, "%s has no tensors", path)
-                : tool_wrong_usage (command, "which one of the %u tensors of %s?%s", n, path,
-                                    text->str);
+  return n == 0 ? tool_wrong_usage (command, _("%s has no tensors"), path)
+                : tool_wrong_usage (command,
+                                    ngettext ("which one of the %u tensor of %s?%s",
+                                              "which one of the %u tensors of %s?%s", n),
+                                    n, path, text->str);
 }
 
 static int
@@ -126,23 +128,29 @@ complain_of_name (MtlTensorFile *file,
   g_autofree char *guess = tool_guess (*name != '\0' ? name : argument,
                                        (const char *const *) names);
 
-  if (strspn (argument, "0123456789:, -") == strlen (argument))
-    tool_complain ("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”%s", escaped_path,
-                   escaped, escaped, n == 1 ? "" : ", behind the name of a tensor");
+  if (strspn (argument, "0123456789:, -") == strlen (argument) && n == 1)
+    tool_complain (_("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”"), escaped_path,
+                   escaped, escaped);
+  else if (strspn (argument, "0123456789:, -") == strlen (argument))
+    tool_complain (_("%s: there is no tensor “%s”; a slice is in brackets, “[%s]”, behind the name "
+                     "of a tensor"), escaped_path, escaped, escaped);
   else if (strchr (argument, '[') != NULL && strchr (argument, ']') == NULL)
-    tool_complain ("%s: there is no tensor “%s”; a slice ends with “]”", escaped_path, escaped);
+    tool_complain (_("%s: there is no tensor “%s”; a slice ends with “]”"), escaped_path, escaped);
   else if (strchr (argument, '{') != NULL && strchr (argument, '}') != NULL)
-    tool_complain ("%s: there is no tensor “%s”: it stands for several: see “mtldl ls -a”",
+    tool_complain (_("%s: there is no tensor “%s”: it stands for several: see “mtldl ls -a”"),
                    escaped_path, escaped);
   else if (n == 1)
     {
       g_autofree char *only = tool_shorten_name (names[0]);
       g_autofree char *escaped_only = tool_escape (only);
 
-      tool_complain ("%s: there is no tensor “%s”, only “%s”", escaped_path, escaped, escaped_only);
+      tool_complain (_("%s: there is no tensor “%s”, only “%s”"), escaped_path, escaped,
+                     escaped_only);
     }
   else
-    tool_complain ("%s: there is no tensor “%s” among the %u%s", escaped_path, escaped, n, guess);
+    tool_complain (ngettext ("%s: there is no tensor “%s” among the %u%s",
+                             "%s: there is no tensor “%s” among the %u%s", n),
+                   escaped_path, escaped, n, guess);
   return TOOL_FAILED;
 }
 
@@ -207,7 +215,7 @@ show (const ToolCommand *command,
   g_autoptr (GError) error = NULL;
 
   if (name != NULL && arguments[2] != NULL && slice == NULL)
-    return tool_wrong_usage (command, "%s is not a slice, such as “[0]” or “[:, 2:10]”",
+    return tool_wrong_usage (command, _("%s is not a slice, such as “[0]” or “[:, 2:10]”"),
                              arguments[2]);
 
   file = tool_open (arguments[0]);
@@ -236,11 +244,11 @@ tool_show (const ToolCommand *command,
   Options options = { .max_items = G_MININT };
   const GOptionEntry entries[] = {
     { "stats", 's', 0, G_OPTION_ARG_NONE, &options.stats,
-      "Print statistics instead of the elements", NULL },
+      N_("Print statistics instead of the elements"), NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
-      "Print all elements, or the statistics, as JSON", NULL },
+      N_("Print all elements, or the statistics, as JSON"), NULL },
     { "max-items", 'n', 0, G_OPTION_ARG_INT, &options.max_items,
-      "Print at most N elements, or only the edges if there are more; 1000 by default", "N" },
+      N_("Print at most N elements, or only the edges if there are more; 1000 by default"), "N" },
     { NULL },
   };
   int status;
@@ -249,11 +257,11 @@ tool_show (const ToolCommand *command,
   if (arguments == NULL)
     return status;
   if (options.max_items != G_MININT && (options.max_items < 0 || options.max_items > MOST_ITEMS))
-    return tool_wrong_usage (command, "--max-items is a number from 0 to %d, not %d", MOST_ITEMS,
+    return tool_wrong_usage (command, _("--max-items is a number from 0 to %d, not %d"), MOST_ITEMS,
                              options.max_items);
   if (options.json && options.max_items != G_MININT)
-    return tool_wrong_usage (command, "--json prints all elements, so there is no --max-items: a "
-                             "slice prints fewer");
+    return tool_wrong_usage (command, _("--json prints all elements, so there is no --max-items: "
+                                        "a slice prints fewer"));
 
   return show (command, arguments, &options);
 }

@@ -4,6 +4,15 @@
 
 #include <mtldl/mtldl.h>
 
+/* Texts for people are translated; what other programs read is not. */
+#ifdef MTLDL_LOCALE_DIR
+#include <glib/gi18n.h>
+#else
+#define _(text) (text)
+#define N_(text) (text)
+#define ngettext(one, many, n) ((n) == 1 ? (one) : (many))
+#endif
+
 G_BEGIN_DECLS
 
 /* Shared by the subcommands of mtldl. */

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 static const ToolCommand commands[] = {
-  { "ls", "[FILE…] [PATTERN…]", "list the tensors of files and folders", tool_ls, 0, -1 },
-  { "show", "FILE [NAME][SLICE]", "print the elements of a tensor", tool_show, 1, 3 },
-  { "check", "FILE…", "report what is wrong with files", tool_check, 1, -1 },
-  { "cp", "SOURCE DESTINATION", "copy tensors into another file", tool_cp, 2, 2 },
+  { "ls", N_("[FILE…] [PATTERN…]"), N_("list the tensors of files and folders"), tool_ls, 0, -1 },
+  { "show", N_("FILE [NAME][SLICE]"), N_("print the elements of a tensor"), tool_show, 1, 3 },
+  { "check", N_("FILE…"), N_("report what is wrong with files"), tool_check, 1, -1 },
+  { "cp", N_("SOURCE DESTINATION"), N_("copy tensors into another file"), tool_cp, 2, 2 },
 };
 
 /* What commands are called elsewhere. */
@@ -46,24 +46,25 @@ find_command (const char *name)
 static void
 append_usage (GString *text)
 {
-  g_string_append (text, "Usage:\n");
+  g_string_append (text, _("Usage:\n"));
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
-    g_string_append_printf (text, "  mtldl %s [OPTION…] %s\n", commands[i].name,
-                            commands[i].arguments);
-  g_string_append (text, "  mtldl help [COMMAND]\n  mtldl --version\n");
+    g_string_append_printf (text, _("  mtldl %s [OPTION…] %s\n"), commands[i].name,
+                            _(commands[i].arguments));
+  g_string_append (text, _("  mtldl help [COMMAND]\n  mtldl --version\n"));
 }
 
 static void
 append_commands (GString *text)
 {
-  g_string_append (text, "\nCommands:\n");
+  g_string_append (text, _("\nCommands:\n"));
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
-    g_string_append_printf (text, "  %-6s %s\n", commands[i].name, commands[i].summary);
+    g_string_append_printf (text, "  %-6s %s\n", commands[i].name, _(commands[i].summary));
   g_string_append (text,
-                   "\nFiles are safetensors, several of them with an index, .npy and .npz; a "
-                   "folder\nstands for those in it, and “-” for standard input, if that is a file.\n"
-                   "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
-                   "and 2 if the command line is invalid.\n");
+                   _("\nFiles are safetensors, several of them with an index, .npy and .npz; a "
+                     "folder\nstands for those in it, and “-” for standard input, if that is a "
+                     "file.\n"
+                     "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
+                     "and 2 if the command line is invalid.\n"));
 }
 
 static int
@@ -84,7 +85,7 @@ guess_command (const char *name)
 
   for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
     if (g_str_equal (name, synonyms[i].word))
-      return g_strdup_printf ("; did you mean “%s”?", synonyms[i].command);
+      return g_strdup_printf (_("; did you mean “%s”?"), synonyms[i].command);
 
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     names[i + 1] = commands[i].name;
@@ -102,14 +103,16 @@ refuse_command (const char *name)
     {
       quoted = strpbrk (escaped, " !\"#$&'()*;<>?[\\]^`{|}~") != NULL ? g_shell_quote (escaped)
                                                                   : g_strdup (escaped);
-      tool_complain ("“%s” is the name of a file, not of a command: type “mtldl ls %s”, or “mtldl "
-                     "help”", escaped, quoted);
+      tool_complain (_("“%s” is the name of a file, not of a command: type “mtldl ls %s”, or "
+                       "“mtldl help”"), escaped, quoted);
       return TOOL_WRONG_USAGE;
     }
 
   guess = guess_command (name);
-  tool_complain ("there is no command “%s”%s%s “mtldl help” lists all commands", escaped, guess,
-                 *guess != '\0' ? "" : ";");
+  if (*guess != '\0')
+    tool_complain (_("there is no command “%s”%s “mtldl help” lists all commands"), escaped, guess);
+  else
+    tool_complain (_("there is no command “%s”; “mtldl help” lists all commands"), escaped);
   return TOOL_WRONG_USAGE;
 }
 
@@ -153,7 +156,7 @@ run (int   argc,
       g_autoptr (GString) text = g_string_new (NULL);
 
       append_usage (text);
-      g_printerr ("%s\n“mtldl help” says what they do.\n", text->str);
+      g_printerr (_("%s\n“mtldl help” says what they do.\n"), text->str);
       return TOOL_WRONG_USAGE;
     }
 
@@ -170,13 +173,14 @@ run (int   argc,
   return run_command (first, argc - 1, argv + 1);
 }
 
+/* Translated before it is needed, as a signal handler may not do that. */
+static const char *bus_error_message;
+
 /* Others can truncate a mapped file at any time, and the disk can fail. */
 static void
 on_bus_error (int number)
 {
-  static const char message[] =
-    "mtldl: the file was cut, or its disk failed, while it was being read\n";
-  gssize written = write (STDERR_FILENO, message, sizeof message - 1);
+  gssize written = write (STDERR_FILENO, bus_error_message, strlen (bus_error_message));
 
   (void) written;
   _exit (TOOL_FAILED);
@@ -195,6 +199,19 @@ hold_standard_streams (void)
   close (descriptor);
 }
 
+/* Of texts for people. Numbers are the same in all languages. */
+static void
+set_language (void)
+{
+  setlocale (LC_CTYPE, "");
+#ifdef MTLDL_LOCALE_DIR
+  setlocale (LC_MESSAGES, "");
+  bindtextdomain ("mtldl", MTLDL_LOCALE_DIR);
+  bind_textdomain_codeset ("mtldl", "UTF-8");
+  textdomain ("mtldl");
+#endif
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -203,9 +220,10 @@ main (int   argc,
   int status;
 
   hold_standard_streams ();
-  setlocale (LC_CTYPE, "");
+  set_language ();
   /* All files are on this machine, so GIO need not load the modules for others. */
   g_setenv ("GIO_USE_VFS", "local", TRUE);
+  bus_error_message = _("mtldl: the file was cut, or its disk failed, while it was being read\n");
   sigaction (SIGBUS, &action, NULL);
 
   status = run (argc, argv);

@@ -46,7 +46,7 @@ def read_plan(build):
             for place, path in PLACES.items():
                 destination = destination.replace(place, path)
             # Of Debian, and of the processor.
-            destination = re.sub(r'^/.*/(gi|gi-stubs|mtldl(?=/__init__.py))/', r'python/\1/', destination)
+            destination = re.sub(r'^/.*/(gi|gi-stubs|mtldl)/', r'python/\1/', destination)
             destination = re.sub(r'^lib/[^/]+-linux-[^/]+/', 'lib/', destination)
             tags[destination].add(entry['tag'])
     return tags
