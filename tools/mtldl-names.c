@@ -231,7 +231,7 @@ tool_guess (const char         *typed,
       g_autofree char *escaped = tool_escape (shortened);
 
       g_string_append (text, i == 0 ? _("; did you mean ") : i + 1 < n ? ", " : _(" or "));
-      g_string_append_printf (text, "“%s”", escaped);
+      g_string_append_printf (text, _("“%s”"), escaped);
     }
   if (n > 0)
     g_string_append_c (text, '?');

@@ -104,7 +104,8 @@ ask_for_name (const ToolCommand *command,
     {
       g_autofree char *shortened = tool_shorten_name (names[i]);
 
-      g_string_append_printf (text, "%s“%s”", i == 0 ? " " : ", ", shortened);
+      g_string_append (text, i == 0 ? " " : ", ");
+      g_string_append_printf (text, _("“%s”"), shortened);
     }
   if (n > MAX_LISTED)
     g_string_append (text, ", …");

@@ -14,6 +14,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from peers import find_python_with
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
 PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
-                     'tools', 'viewer']
+                     'tools', 'viewer', 'nls']
 LIBRARY_SUFFIX = 'dylib' if sys.platform == 'darwin' else 'so'
 BINARY_PARTS = {'pixbuf', 'python', 'tools'} # each has one, beside the library's
 CACHES = re.compile('share/(mime/(?!packages/)|applications/mimeinfo.cache|icons/.*[.]cache)')
@@ -405,6 +406,37 @@ class InstallTest:
         if f'Exec={self.prefix}/bin/mtldl-viewer ' not in service:
             raise Failure(service)
 
+    def german_env(self):
+        if not shutil.which('localedef') or not os.path.exists('/usr/share/i18n/locales/de_DE'):
+            raise Skip('there is no localedef with the description of a German locale')
+
+        # In the locale C nothing is translated, and the system may have no other one.
+        folder = self.folder / 'locales'
+        folder.mkdir()
+        self.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', folder / 'de_DE.UTF-8'])
+        return {**self.env, 'LOCPATH': str(folder), 'LC_ALL': 'de_DE.UTF-8'}
+
+    def test_translations(self):
+        """Messages are in German for who wants it, and what programs read is as it was."""
+        german = self.german_env()
+        check_equal(run(['mtldl', 'help'], self.folder, german).splitlines()[0], 'Aufruf:')
+        check_equal(run(['mtldl', 'help', 'show'], self.folder, german)
+                    .count('Alle Elemente oder die Statistik als JSON ausgeben'), 1)
+        wrong = run(['mtldl', 'lst'], self.folder, german, fails=True)
+        check_equal(wrong, 'mtldl: es gibt keinen Befehl „lst“; meinten Sie „ls“? '
+                           '„mtldl help“ nennt alle Befehle\n')
+        if 'viewer' in self.parts:
+            text = run(['mtldl-viewer', '--help'], self.folder, german)
+            check_equal('Zeigt die Tensoren' in text, True)
+
+        (self.folder / 'numbers.npy').write_bytes(
+            b'\x93NUMPY\x01\0\x76\0' + b"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"
+            .ljust(117) + b'\n' + struct.pack('<2f', 0.5, 1234567.25))
+        for command in (['ls', '-lm'], ['ls', '--json'], ['show'], ['show', '--stats'],
+                        ['show', '--json'], ['check']):
+            command = ['mtldl', command[0], 'numbers.npy', *command[1:]]
+            check_equal(run(command, self.folder, german), self.run(command))
+
     def tests(self):
         yield self.test_installs_into_the_prefix
         yield self.test_c
@@ -419,6 +451,8 @@ class InstallTest:
             yield self.test_exports
         if 'tools' in self.parts:
             yield self.test_command
+        if 'translations' in self.parts:
+            yield self.test_translations
         if 'vala' in self.parts:
             yield self.test_vala
         if 'python' in self.parts:

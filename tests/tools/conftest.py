@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What random cases begin with: MTL_TEST_SEED, as in tests/python."""
+"""What random cases begin with: MTL_TEST_SEED, as in tests/python. Messages are in English."""
 
 import os
 import random
 
 # Also that of the processes that pytest may share the tests out to.
 SEED = int(os.environ.setdefault("MTL_TEST_SEED", str(random.SystemRandom().randrange(2**32))))
+
+os.environ["LANGUAGE"] = "en"
 
 
 def pytest_terminal_summary(terminalreporter):
