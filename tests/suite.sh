@@ -228,6 +228,43 @@ check_reach () {
   "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
 }
 
+# Builds and tests the release of what is committed, in a new system.
+run_tarball () {
+  local status=0
+
+  install_packages 'to make a new system' git mmdebstrap
+  rm -rf "$build/meson-dist"
+  meson dist -C "$build" --no-tests --formats xztar || return
+  packaging/test-release.sh "$build-packages" "$build"/meson-dist/*.tar.xz "${build_packages[@]}" \
+    git man-db python3-numpy python3-pytest || status=$?
+  chown -hR "${SUDO_UID:-0}:${SUDO_GID:-0}" "$build-packages"
+  return "$status"
+}
+
+# Installs the tests, and runs them with nothing of the tree, which no installed file may name.
+run_installed_tests () {
+  local folder=$build-installed-tests prefix status=0
+
+  install_packages 'to run installed tests' gnome-desktop-testing
+  prefix=$(mktemp -d)
+  configure "$folder" --libdir lib -Dkernels=portable -Dexamples=false -Dinstalled_tests=true \
+    -Dpython_overrides_dir=lib/python/gi/overrides \
+    && meson configure "$folder" -Dprefix="$prefix" && compile "$folder" \
+    && meson install -C "$folder" --no-rebuild --quiet || return
+
+  if grep -r -l -F "$root" "$prefix"; then
+    echo 'These installed files name the tree' >&2
+    status=1
+  fi
+  env -i -C / PATH="$PATH" HOME="$HOME" LC_ALL=C.UTF-8 LD_LIBRARY_PATH="$prefix/lib" \
+    GI_TYPELIB_PATH="$prefix/lib/girepository-1.0" PYTHONPATH="$prefix/lib/python" \
+    XDG_DATA_DIRS="$prefix/share:/usr/share" \
+    gnome-desktop-testing-runner --parallel="$jobs" --timeout=900 -d "$prefix/share" mtldl-1 \
+    || status=1
+  rm -rf "$prefix"
+  return "$status"
+}
+
 # Checks the workflows that run elsewhere.
 check_workflows () {
   make_venv && run_pytest "$venv/bin/python" workflows tests/mac/test_workflows.py
@@ -461,9 +498,13 @@ plan_steps () {
   fi
   plan all docs 'The reference' run_reference
   plan all workflows 'The workflow for macOS' check_workflows
+  if [[ $linux == yes ]]; then
+    plan deep install 'Installed tests' run_installed_tests
+  fi
   if can_make_packages; then
     plan deep packages 'Debian packages, made and used in new systems' run_packages
     plan deep packages 'pip, in new systems' run_pip
+    plan deep release 'The release tarball in a new system' run_tarball
   fi
 }
 

@@ -3,7 +3,8 @@
 """Builds mtldl as a subproject of a meson project, and uses it from C and Vala.
 
 test-subproject.py SOURCE_ROOT PART…: the project is the one that docs/vala.md
-shows. Nothing is installed, and no environment leads to another library.
+shows, and the wrap packaging/mtldl.wrap, which fetches a repository with a copy of the source.
+Nothing is installed, and no environment leads to another library.
 """
 
 import os
@@ -69,17 +70,32 @@ def run(command, folder):
     return result.stdout
 
 
-def write_project(folder, source_root, with_vala):
+def make_repository(folder, source_root):
+    shutil.copytree(source_root, folder,
+                    ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
+    for command in (['init', '--quiet', '--initial-branch=main'], ['add', '--all'],
+                    ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', 'commit',
+                     '--quiet', '--message=The source']):
+        run(['git', *command], folder)
+
+
+def write_project(folder, source_root, parts):
     blocks = read_blocks(source_root / 'docs' / 'vala.md')
-    wrap = get_block(blocks, SECTION, 'ini')
+    wrap = (source_root / 'packaging' / 'mtldl.wrap').read_text(encoding='utf-8')
+    if get_block(blocks, SECTION, 'ini') != wrap:
+        raise LookupError('docs/vala.md shows another wrap than packaging/mtldl.wrap')
+    repository = folder / 'repository'
+    make_repository(repository, source_root)
+    wrap = re.sub('^url = .*', f'url = {repository.as_uri()}', wrap, flags=re.MULTILINE)
     project = get_block(blocks, SECTION, 'meson')
-    if not with_vala:
+    if 'vala' not in parts:
         project = project[:project.index('# Vala')].replace(", 'vala'", '')
 
+    project += "assert(mtldl_dep.type_name() == 'internal')\n"
+    if 'pixbuf' in parts:
+        project += "assert(dependency('mtldl-pixbuf-1').type_name() == 'internal')\n"
+
     (folder / 'subprojects').mkdir()
-    shutil.copytree(source_root, folder / 'subprojects' / 'mtldl',
-                    ignore=shutil.ignore_patterns('.*', 'build*', 'corpus', '__pycache__'))
-    # The folder is there already, so that nothing is fetched.
     (folder / 'subprojects' / 'mtldl.wrap').write_text(wrap, encoding='utf-8')
     (folder / 'meson.build').write_text(project, encoding='utf-8')
     (folder / 'program.c').write_text(C_PROGRAM, encoding='utf-8')
@@ -97,7 +113,7 @@ def main(source_root, *parts):
         folder = pathlib.Path(name)
         begin = time.monotonic()
         try:
-            write_project(folder, pathlib.Path(source_root), with_vala)
+            write_project(folder, pathlib.Path(source_root), parts)
             # The kernels are tested elsewhere, and take long to compile.
             setup = run(['meson', 'setup', 'build', '-Dmtldl:kernels=portable'],
                         folder)
