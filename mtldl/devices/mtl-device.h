@@ -19,44 +19,65 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 
 /**
  * MtlDeviceClass::supports_storage_mode:
+ * @mode: a storage mode
  *
  * Checks whether memory with a storage mode can be allocated.
+ *
+ * Returns: whether it can
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::allocate:
+ * @size: a number of bytes
+ * @mode: where they are
+ * @zeroed: whether they are cleared
  *
  * Allocates @size bytes, which is never 0, aligned to at least 64 bytes and
  * cleared if @zeroed is %TRUE; returns the device's handle for the allocation.
+ *
+ * Returns: the device's handle for the allocation
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::wrap_memory:
+ * @data: the address of the memory
+ * @size: its size in bytes
+ * @owner: data to pass to @destroy
+ * @destroy: (scope async): called when the memory is no longer used
  *
  * Makes host memory available to the device without a copy; returns the
  * handle. On success it takes @owner, and calls @destroy with it once the
  * memory is no longer used. Fails with %MTL_ERROR_NOT_SUPPORTED if the device
  * cannot use the memory.
  *
+ * Returns: the device's handle for the memory
+ *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::wrap_handle:
+ * @handle: the handle of an allocation
+ * @size: its least size in bytes
+ * @mode: (out): return location for its storage mode
  *
  * Takes a reference to an existing allocation of at least @size bytes and sets
  * @mode to its storage mode; returns the handle to keep. Fails with
  * %MTL_ERROR_NOT_SUPPORTED if the device cannot use the allocation.
+ *
+ * Returns: the handle to keep
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::free:
+ * @handle: a handle
+ * @mode: its storage mode
  *
  * Releases a handle that allocate(), wrap_memory() or wrap_handle() returned.
  *
@@ -65,22 +86,38 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 
 /**
  * MtlDeviceClass::contents:
+ * @handle: a handle
+ * @mode: its storage mode
  *
  * Returns the host address of an allocation, or %NULL if it has none.
+ *
+ * Returns: (nullable): the address
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::check_export:
+ * @handle: a handle
+ * @mode: its storage mode
  *
  * Checks whether an allocation may be passed to another library.
+ *
+ * Returns: whether it may
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::copy:
+ * @dest: the handle or the address to write to
+ * @dest_mode: its storage mode
+ * @dest_offset: the first byte to write
+ * @source: the handle or the address to read from
+ * @source_mode: its storage mode
+ * @source_offset: the first byte to read
+ * @size: a number of bytes
+ * @cancellable: (nullable): a cancellable
  *
  * Copies @size bytes between two allocations, at least one of which belongs to
  * this device. Memory of the host or of another device is passed by its host
@@ -88,36 +125,57 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
  * not empty, and may overlap. If the host writes to managed memory of this
  * device on the way, this function makes that visible to the device.
  *
+ * Returns: whether it worked
+ *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::fill:
+ * @handle: a handle
+ * @mode: its storage mode
+ * @offset: the first byte to write
+ * @size: a number of bytes
+ * @pattern: the bytes to repeat
+ * @pattern_size: their number
  *
  * Fills a range of an allocation with a repeated pattern; the range is within
  * the allocation and not empty, and its size is a multiple of @pattern_size.
+ *
+ * Returns: whether it worked
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::synchronize:
+ * @cancellable: (nullable): a cancellable
  *
  * Waits until all work submitted through this library is finished.
+ *
+ * Returns: whether it worked
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::synchronize_memory:
+ * @handle: a handle
+ * @mode: its storage mode
  *
  * Makes the device's writes to an allocation visible to the host.
+ *
+ * Returns: whether it worked
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::did_modify:
+ * @handle: a handle
+ * @mode: its storage mode
+ * @offset: the first byte that was written
+ * @size: their number
  *
  * Makes the host's writes to an allocation visible to the device.
  *
@@ -130,19 +188,25 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
  * Creates an event that starts at 0; returns the device's handle for the
  * event. A device without this function uses host events.
  *
+ * Returns: the device's handle for the event
+ *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::wrap_event:
+ * @handle: the handle of an event
  *
  * Takes a reference to an existing event; returns the handle to keep.
+ *
+ * Returns: the handle to keep
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::free_event:
+ * @event: the handle of an event
  *
  * Releases a handle that new_event() or wrap_event() returned.
  *
@@ -151,14 +215,19 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 
 /**
  * MtlDeviceClass::get_event_value:
+ * @event: the handle of an event
  *
  * Returns the value that an event has reached.
+ *
+ * Returns: the value
  *
  * Since: 1.0
  */
 
 /**
  * MtlDeviceClass::set_event_value:
+ * @event: the handle of an event
+ * @value: the value
  *
  * Sets the value of an event.
  *
@@ -167,9 +236,14 @@ G_DECLARE_DERIVABLE_TYPE (MtlDevice, mtl_device, MTL, DEVICE, GObject)
 
 /**
  * MtlDeviceClass::wait_event:
+ * @event: the handle of an event
+ * @value: a value
+ * @timeout: the longest time in microseconds
  *
  * Waits until an event reaches @value, for at most @timeout microseconds;
  * returns whether it did, and may return early.
+ *
+ * Returns: whether it was reached
  *
  * Since: 1.0
  */
