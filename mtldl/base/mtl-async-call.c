@@ -65,24 +65,46 @@ call_free (MtlAsyncCall *self)
   g_free (self);
 }
 
+/* A thread may let go of its task after the callback, and then finalizes it. Languages
+ * have objects that only their own thread may finalize, and the task holds some. So the
+ * thread has a task of its own, which holds that one until its callback. */
 static void
-run_thread (GTask        *task,
+run_thread (GTask        *thread_task,
             gpointer      source_object,
             gpointer      task_data,
             GCancellable *cancellable)
 {
-  MtlAsyncCall *self = task_data;
+  GTask *task = task_data;
+  MtlAsyncCall *self = g_task_get_task_data (task);
   const MtlMonitor monitor = {
     .cancellable = cancellable,
     .report = self->progress != NULL ? mtl_progress_report : NULL,
     .data = self->progress,
   };
   GError *error = NULL;
-  gpointer result = self->run (source_object, self, &monitor, &error);
+  gpointer result = self->run (g_task_get_source_object (task), self, &monitor, &error);
 
   if (self->progress != NULL)
     mtl_progress_end (self->progress);
 
+  if (result == NULL)
+    g_task_return_error (thread_task, error);
+  else
+    g_task_return_pointer (thread_task, result, self->free_result);
+}
+
+static void
+end_thread (GObject      *source_object,
+            GAsyncResult *async_result,
+            gpointer      user_data)
+{
+  GTask *thread_task = G_TASK (async_result);
+  g_autoptr (GTask) task = g_object_ref (g_task_get_task_data (thread_task));
+  MtlAsyncCall *self = g_task_get_task_data (task);
+  GError *error = NULL;
+  gpointer result = g_task_propagate_pointer (thread_task, &error);
+
+  g_task_set_task_data (thread_task, NULL, NULL);
   if (result == NULL)
     g_task_return_error (task, error);
   else if (self->free_result != NULL)
@@ -99,13 +121,17 @@ mtl_async_call_start (gpointer             call,
                       GAsyncReadyCallback  callback,
                       gpointer             user_data)
 {
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
+  GTask *task = g_task_new (self, cancellable, callback, user_data);
+  g_autoptr (GTask) thread_task = g_task_new (NULL, cancellable, end_thread, NULL);
 
   g_task_set_check_cancellable (task, !((MtlAsyncCall *) call)->is_lasting);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, ((MtlAsyncCall *) call)->io_priority);
   g_task_set_task_data (task, call, (GDestroyNotify) call_free);
-  if (!mtl_task_run (task, run_thread) && ((MtlAsyncCall *) call)->progress != NULL)
+  g_task_set_check_cancellable (thread_task, FALSE);
+  g_task_set_priority (thread_task, ((MtlAsyncCall *) call)->io_priority);
+  g_task_set_task_data (thread_task, task, g_object_unref);
+  if (!mtl_task_run (thread_task, run_thread) && ((MtlAsyncCall *) call)->progress != NULL)
     mtl_progress_end (((MtlAsyncCall *) call)->progress);
 }
 

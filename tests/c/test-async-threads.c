@@ -578,6 +578,61 @@ test_without_callbacks (void)
     g_assert_cmpfloat (data[i], ==, 1);
 }
 
+typedef struct
+{
+  GThread *thread;
+  guint n_finalized; /* atomic */
+  gboolean elsewhere; /* atomic */
+} Watched;
+
+static void
+on_finalized (gpointer  data,
+              GObject  *object)
+{
+  Watched *self = data;
+
+  if (g_thread_self () != self->thread)
+    g_atomic_int_set (&self->elsewhere, TRUE);
+  g_atomic_int_inc (&self->n_finalized);
+}
+
+static void
+on_filled (GObject      *source,
+           GAsyncResult *result,
+           gpointer      data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_strided_view_fill_double_finish (MTL_STRIDED_VIEW (source), result, &error));
+  g_assert_no_error (error);
+  g_object_weak_ref (G_OBJECT (result), on_finalized, data);
+}
+
+/* Bindings of Perl and D crash otherwise. */
+static void
+test_finalized_here (void)
+{
+  const guint n_at_once = 16;
+  Watched watched = { g_thread_self () };
+
+  for (guint n = 2 * n_at_once; n <= 20000; n += 2 * n_at_once)
+    {
+      for (guint i = 0; i < n_at_once; i++)
+        {
+          MtlStridedView *view = new_zeros (1, 1, MTL_DTYPE_FLOAT32);
+
+          g_object_weak_ref (G_OBJECT (view), on_finalized, &watched);
+          mtl_strided_view_fill_double_async (view, 1, NULL, NULL, NULL, NULL, on_filled,
+                                              &watched);
+          g_object_unref (view);
+        }
+      while ((guint) g_atomic_int_get (&watched.n_finalized) < n)
+        g_main_context_iteration (NULL, FALSE);
+    }
+
+  g_assert_false (g_atomic_int_get (&watched.elsewhere));
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -595,6 +650,7 @@ main (int   argc,
   g_test_add_func ("/Async/unordered", test_unordered);
   g_test_add_func ("/Async/errors", test_errors);
   g_test_add_func ("/Async/without-callbacks", test_without_callbacks);
+  g_test_add_func ("/Async/finalized-here", test_finalized_here);
 
   return g_test_run ();
 }
