@@ -30,6 +30,7 @@ typedef struct
   MtlProgress *progress;
   int io_priority;            /* of the thread and of the callback */
   gboolean is_lasting; /* a result counts even if cancelled meanwhile */
+  gboolean is_alone;   /* in a thread of its own */
 } MtlAsyncCall;
 
 /* Takes ownership of the call, which was allocated with g_new(). A cancelled task

@@ -123,6 +123,7 @@ mtl_async_call_start (gpointer             call,
 {
   GTask *task = g_task_new (self, cancellable, callback, user_data);
   g_autoptr (GTask) thread_task = g_task_new (NULL, cancellable, end_thread, NULL);
+  gboolean runs;
 
   g_task_set_check_cancellable (task, !((MtlAsyncCall *) call)->is_lasting);
   g_task_set_source_tag (task, source_tag);
@@ -131,7 +132,10 @@ mtl_async_call_start (gpointer             call,
   g_task_set_check_cancellable (thread_task, FALSE);
   g_task_set_priority (thread_task, ((MtlAsyncCall *) call)->io_priority);
   g_task_set_task_data (thread_task, task, g_object_unref);
-  if (!mtl_task_run (thread_task, run_thread) && ((MtlAsyncCall *) call)->progress != NULL)
+
+  runs = ((MtlAsyncCall *) call)->is_alone ? mtl_task_run_alone (thread_task, run_thread)
+                                           : mtl_task_run (thread_task, run_thread);
+  if (!runs && ((MtlAsyncCall *) call)->progress != NULL)
     mtl_progress_end (((MtlAsyncCall *) call)->progress);
 }
 

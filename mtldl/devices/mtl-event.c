@@ -440,23 +440,21 @@ mtl_event_wait (MtlEvent      *self,
 
 typedef struct
 {
+  MtlAsyncCall call;
   guint64 value;
   gint64 timeout;
 } Wait;
 
-static void
-wait_thread (GTask        *task,
-             gpointer      source_object,
-             gpointer      task_data,
-             GCancellable *cancellable)
+static gpointer
+run_wait (gpointer           self,
+          gpointer           call,
+          const MtlMonitor  *monitor,
+          GError           **error)
 {
-  const Wait *wait = task_data;
-  GError *error = NULL;
+  const Wait *wait = call;
 
-  if (mtl_event_wait (source_object, wait->value, wait->timeout, cancellable, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
+  return GINT_TO_POINTER (mtl_event_wait (self, wait->value, wait->timeout, monitor->cancellable,
+                                          error));
 }
 
 /**
@@ -484,20 +482,15 @@ mtl_event_wait_async (MtlEvent            *self,
                       GAsyncReadyCallback  callback,
                       gpointer             user_data)
 {
-  g_autoptr (GTask) task = NULL;
   Wait *wait;
 
   g_return_if_fail (MTL_IS_EVENT (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  wait = g_new (Wait, 1);
-  *wait = (Wait) { value, timeout };
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, mtl_event_wait_async);
-  g_task_set_task_data (task, wait, g_free);
-
   /* GTask's threads are few, and the work to wait for may need them. */
-  mtl_task_run_alone (task, wait_thread);
+  wait = g_new (Wait, 1);
+  *wait = (Wait) { { .run = run_wait, .is_alone = TRUE }, value, timeout };
+  mtl_async_call_start (wait, self, mtl_event_wait_async, cancellable, callback, user_data);
 }
 
 /**
