@@ -265,6 +265,13 @@ run_installed_tests () {
   return "$status"
 }
 
+# Runs the examples in other languages.
+run_other_languages () {
+  install_packages 'for other languages' lua5.3 lua-lgi ruby ruby-gio2 \
+    libglib-object-introspection-perl gir-to-d ldc libglibd-2.0-dev
+  run_pytest "$python" languages tests/languages
+}
+
 # Checks the workflows that run elsewhere.
 check_workflows () {
   make_venv && run_pytest "$venv/bin/python" workflows tests/mac/test_workflows.py
@@ -487,6 +494,7 @@ plan_steps () {
     plan all valgrind 'The Metal device under valgrind' run_metal_valgrind
     plan all valgrind 'Python under valgrind' run_python_valgrind
     plan all macos 'The library for macOS, built on Linux' run_macos
+    plan deep languages 'Lua, Ruby, Perl and D' run_other_languages
     plan all mutants 'Mutants' run_mutants_step
     plan deep mutants 'Mutants that are drawn at random' run_drawn_mutants
     plan all coverage 'Coverage' run_coverage_step
