@@ -163,7 +163,7 @@ static void
 test_view (TestFolder    *folder,
            gconstpointer  data)
 {
-  const gint16 values[] = { GINT16_TO_LE (1), GINT16_TO_LE (-2), GINT16_TO_LE (3) };
+  const gint16 values[] = { 1, -2, 3 };
   g_autoptr (GFile) file = write_file (folder, "file", values, sizeof values);
   g_autoptr (MtlBuffer) buffer = map_file (file, 0, sizeof values);
   g_autoptr (GError) error = NULL;

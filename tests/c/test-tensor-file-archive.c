@@ -26,7 +26,8 @@ test_archive (TestFolder    *folder,
       assert_elements (views[1], 1, 2);
       assert_elements (views[2], 258, 3);
       assert_view_shape (views[3], 3, 0);
-      g_assert_cmpint (mtl_strided_view_is_read_only (views[1]), ==, mode == MTL_FILE_MODE_MAP);
+      g_assert_cmpint (mtl_strided_view_is_read_only (views[1]), ==,
+                       mode == MTL_FILE_MODE_MAP && MAPS_NUMBERS);
       g_assert_false (mtl_strided_view_is_read_only (views[0]));
       assert_tensor (tensors, "big", 258, 3);
       free_views (views, 4);
@@ -256,7 +257,8 @@ test_archive_crc (TestFolder    *folder,
   } members[] = {
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", 16, TRUE, FALSE },
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (16,), }", 16, FALSE, TRUE },
-    { "{'descr': '>u2', 'fortran_order': False, 'shape': (8,), }", 16, FALSE, FALSE },
+    { "{'descr': '<u2', 'fortran_order': False, 'shape': (8,), }", 16, FALSE, MAPS_NUMBERS },
+    { "{'descr': '>u2', 'fortran_order': False, 'shape': (8,), }", 16, FALSE, !MAPS_NUMBERS },
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (0,3), }", 0, TRUE, FALSE },
     { "{'descr': '|u1', 'fortran_order': False, 'shape': (0,3), }", 0, FALSE, TRUE },
     /* Bytes after the elements. */

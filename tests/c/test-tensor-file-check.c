@@ -123,7 +123,7 @@ test_changed (TestFolder    *folder,
       assert_refuses (check (tensors, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
       assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was changed");
       other = write_three (folder, "file");
-      if (mode == MTL_FILE_MODE_MAP)
+      if (mode == MTL_FILE_MODE_MAP && MAPS_NUMBERS)
         assert_refuses (check (used, 0, &error), MTL_ERROR_INVALID_DATA, "file” was replaced");
       mtl_tensor_file_close (used);
       assert_closed (check (used, 0, &error));

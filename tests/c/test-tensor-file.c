@@ -119,17 +119,19 @@ test_mapped (TestFolder    *folder,
 
   g_assert_cmpuint (count_descriptors (), ==, n_open + 1);
   a = get_view (tensors, "a");
-  g_assert_cmpuint (count_descriptors (), ==, n_open);
+  g_assert_cmpuint (count_descriptors (), ==, MAPS_NUMBERS ? n_open : n_open + 1);
   b = get_view (tensors, "b");
   again = get_view (tensors, "a");
   none = get_view (tensors, "none");
   assert_elements (none);
-  g_assert_true (mtl_strided_view_is_read_only (none));
+  g_assert_cmpint (mtl_strided_view_is_read_only (none), ==, MAPS_NUMBERS);
   assert_view_shape (b, 2, 2);
   g_assert_cmpint (mtl_strided_view_get_dtype (b), ==, MTL_DTYPE_INT16);
   g_assert_true (mtl_strided_view_is_read_only (a));
   g_assert_true (mtl_strided_view_equal (a, again));
-  g_assert_cmpuint (mtl_strided_view_get_address (b), ==, mtl_strided_view_get_address (a) + 3);
+  g_assert_cmpint (mtl_strided_view_is_read_only (b), ==, MAPS_NUMBERS);
+  if (MAPS_NUMBERS)
+    g_assert_cmpuint (mtl_strided_view_get_address (b), ==, mtl_strided_view_get_address (a) + 3);
 
   g_assert_finalize_object (tensors);
   g_assert_finalize_object (a);
@@ -540,8 +542,8 @@ test_foreign_device (TestFolder    *folder,
       g_autoptr (MtlTensorFile) tensors = open_on_device (file, mode, device);
       gsize n_views;
 
-      assert_fails (mtl_tensor_file_load_view (tensors, "b", NULL, &error), codes[mode],
-                    "“b”: ");
+      assert_fails (mtl_tensor_file_load_view (tensors, "a", NULL, &error), codes[mode],
+                    "“a”: ");
       assert_fails (mtl_tensor_file_load_views (tensors, NULL, NULL, NULL, NULL, &n_views, &error),
                     codes[mode], "“a”: ");
     }

@@ -24,6 +24,9 @@ write_safetensors (TestFolder    *folder,
   return write_file (folder, name, bytes->data, bytes->len);
 }
 
+/* Whether the numbers of safetensors files, which are little-endian, are used in place. */
+#define MAPS_NUMBERS (G_BYTE_ORDER == G_LITTLE_ENDIAN)
+
 /* “b” begins at an odd byte. */
 static const char three_header[] =
   "{\"__metadata__\":{\"format\":\"pt\",\"who\":\"me\"},"
