@@ -2,6 +2,7 @@
 """Makes Mtl.DType behave like a numpy.dtype."""
 
 import os
+import re
 import struct
 import sys
 from importlib.util import find_spec
@@ -80,19 +81,28 @@ _KINDS_OF_ADDED = {"complex32": "W", "float8_e5m2": "f"}
 _FLAG_OF_ADDED = 0x40
 
 
-def _flags_are_bytes():
-    """Whether NumPy hashes the flags of its types as a byte, as before version 2. It need not be
-    imported yet."""
+def _version_of_numpy():
+    """The text that has it, or None if NumPy is not installed. It need not be imported yet."""
     numpy = sys.modules.get("numpy")
     version = getattr(numpy, "__version__", None)
     if version is not None:
-        return version.startswith("1.")
+        return f'version = "{version}"'
     try:
-        places = find_spec("numpy").submodule_search_locations
-    except (AttributeError, ImportError, ValueError):
-        return False  # not installed
-    # The last of version 1 have the folder, with other files.
-    return not any(os.path.isfile(os.path.join(place, "_core", "numeric.py")) for place in places)
+        place, = find_spec("numpy").submodule_search_locations
+        with open(os.path.join(place, "version.py"), encoding="utf-8") as file:
+            return file.read()
+    except (AttributeError, ImportError, OSError, ValueError):
+        return None
+
+
+def _flags_are_bytes():
+    """Whether NumPy hashes the flags of its types as a byte, as before version 2.4."""
+    text = _version_of_numpy()
+    if text is None:
+        return False
+    version = re.search(r'^version = "(\d+)\.(\d+)', text, re.MULTILINE)
+    # The file of 1.24 has no number.
+    return version is None or (int(version[1]), int(version[2])) < (2, 4)
 
 
 def _hash_as_numpy(dtype):
