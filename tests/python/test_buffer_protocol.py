@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import array
+import collections.abc
 import concurrent.futures
 import ctypes
 import decimal
 import fractions
 import gc
+import inspect
 import io
 import math
 import numbers
@@ -48,6 +50,21 @@ def test_read_only():
         memoryview(view)[0] = 1
     with pytest.raises((BufferError, TypeError)):
         io.BytesIO(b"abc").readinto(view)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="this Python has no method for buffers")
+def test_methods():
+    view = tensor(np.arange(6, dtype=np.int16))
+
+    for exporter in (view, view.get_buffer()):
+        assert isinstance(exporter, collections.abc.Buffer)
+        memory = exporter.__buffer__(inspect.BufferFlags.FULL_RO)
+        assert memory == memoryview(exporter) and memory.obj is exporter
+        exporter.__release_buffer__(memory)
+        with pytest.raises(ValueError, match="released"):
+            memory[0]
+    with pytest.raises(BufferError):
+        view.as_read_only().__buffer__(inspect.BufferFlags.WRITABLE)
 
 
 def test_bytes_without_a_copy():
