@@ -142,8 +142,10 @@ def first_byte(view):
     return view.get_byte_offset() + view.get_offset() * view.get_item_bits() // 8
 
 
-# An older one asks for no device, and makes every array read-only.
+# An older one asks for no device.
 NUMPY_ASKS_FOR_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+# An older one makes every array read-only.
+NUMPY_SAYS_WRITABLE = np.lib.NumpyVersion(np.__version__) >= "2.2.5"
 
 
 class _OnCpu:

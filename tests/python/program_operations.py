@@ -16,8 +16,8 @@ import numpy as np
 from gi.repository import GLib, Mtl
 
 import layout_operations
-from conftest import (DEFAULT, HOST, NUMPY_ASKS_FOR_DEVICES, STORAGE_MODE, first_byte,
-                      from_dlpack, place, zeros)
+from conftest import (DEFAULT, HOST, NUMPY_ASKS_FOR_DEVICES, NUMPY_SAYS_WRITABLE, STORAGE_MODE,
+                      first_byte, from_dlpack, place, zeros)
 from layout_operations import below, draw_index, index_array, pick, view_array, view_ours
 from program_pool import (ANY, ARRAY, EXTENSIONS, NAMES, NUMPY_TYPES, OURS, TYPES, VIEW, Memory,
                           Pair, address_of, converted, do_together, pair_of, quiet, take_nans,
@@ -588,15 +588,15 @@ def asarray(pool, pair, by_memoryview):
 
 @operation(3, VIEW)
 def numpy_from_dlpack(pool, pair):
-    """An older NumPy asks for the legacy form, in which nothing is read-only, and makes every
-    array read-only."""
+    """An older NumPy asks for the legacy form, in which nothing is read-only. It or a somewhat newer
+    one makes every array read-only."""
     array, view = pair.array, pair.ours
     if NAMES[array.dtype] not in KNOWN_TO_DLPACK:
         return
     if pair.is_read_only and not NUMPY_ASKS_FOR_DEVICES:
         pool.must_refuse(lambda: from_dlpack(view), BufferError)
     ours = pool.call(lambda: from_dlpack(view))
-    is_read_only = not NUMPY_ASKS_FOR_DEVICES
+    is_read_only = not NUMPY_SAYS_WRITABLE
     if array.size == 0:  # NumPy makes memory of its own
         return [pair_of(array, ours)._replace(is_view=False,
                                               is_read_only=not ours.flags.writeable)]

@@ -65,7 +65,7 @@ def test_each_attribute_is_known(name):
         assert hasattr(Mtl.StridedView, name) and not hasattr(view, name)
     elif kind == "dropped":
         assert not hasattr(view, name)
-        assert np.lib.NumpyVersion(np.__version__) < "2.0.0"
+        assert np.lib.NumpyVersion(np.__version__) < "2.4.0"
 
 
 def test_the_guide_names_what_is_left_out():

@@ -13,7 +13,9 @@ from py_buffer import (ANY_CONTIGUOUS, C_CONTIGUOUS, F_CONTIGUOUS, FORMAT, INDIR
                        STRIDES, WRITABLE, PyBuffer, buffer_of, get_buffer, release_buffer)
 
 BITS = (WRITABLE, FORMAT, ND, 0x10, 0x20, 0x40, 0x80, 0x100)
-COMBINATIONS = [sum(bits) for n in range(len(BITS) + 1) for bits in itertools.combinations(BITS, n)]
+# 0x100 alone is for memoryviews of C, and Python 3.13 itself refuses it.
+COMBINATIONS = [sum(bits) for n in range(len(BITS) + 1) for bits in itertools.combinations(BITS, n)
+                if bits != (0x100,)]
 
 
 def strided(*shape_and_strides, dtype="int16"):
@@ -69,7 +71,7 @@ def test_flags(name):
     view = Mtl.asview(array)
     verdicts = {flags: describe(array, flags, array.size) for flags in COMBINATIONS}
 
-    assert len(verdicts) == 256 and verdicts[STRIDES]
+    assert len(verdicts) == 255 and verdicts[STRIDES]
     for flags, verdict in verdicts.items():
         assert describe(view, flags, array.size) == verdict, hex(flags)
 

@@ -296,7 +296,8 @@ def test_what_is_no_device_of_the_memory(pair, exception):
         with pytest.raises(exception) as info:
             ask()
         assert exception is RuntimeError or str(pair) in str(info.value)
-    with pytest.raises(exception):
+    # NumPy before 2.4 has an exception of its own.
+    with pytest.raises((exception, ValueError)):
         Mtl.from_dlpack(np.zeros(3), device=pair)
 
 

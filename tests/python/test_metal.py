@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gi.repository import GLib, Mtl
 
-from conftest import HOST, METAL, NUMPY_ASKS_FOR_DEVICES, elements, error_code, from_dlpack
+from conftest import HOST, METAL, NUMPY_SAYS_WRITABLE, elements, error_code, from_dlpack
 from dlpack_structs import LEGACY, VERSIONED, api, capsule_name, dims, managed_of
 
 METAL_TYPE = int(Mtl.DeviceType.METAL)
@@ -106,7 +106,7 @@ def test_reached_memory_is_the_hosts_too(device, reached_mode):
     assert array.ctypes.data == view.get_address()
     view[0] = 7
     assert array.tolist() == [[7, 7, 7], [6, 7, 8], [9, 10, 11]]
-    assert array.flags.writeable == NUMPY_ASKS_FOR_DEVICES
+    assert array.flags.writeable == NUMPY_SAYS_WRITABLE
     if array.flags.writeable:
         array[1] = 8
         assert view.tolist() == [[7, 7, 7], [8, 8, 8], [9, 10, 11]]
