@@ -7,6 +7,11 @@ import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk?version=4.0';
 
+// GLib 2.80 moved the classes of Unix.
+const GioUnix = await import('gi://GioUnix').catch(() => null);
+const InputStream = GioUnix ? GioUnix.default.InputStream : Gio.UnixInputStream;
+const OutputStream = GioUnix ? GioUnix.default.OutputStream : Gio.UnixOutputStream;
+
 function* walk(widget) {
     if (!widget.get_mapped())
         return;
@@ -49,7 +54,7 @@ function describe(window) {
     return answer;
 }
 
-const answers = Gio.UnixOutputStream.new(1, false);
+const answers = OutputStream.new(1, false);
 
 function readNext(commands) {
     // After all else that there is to do.
@@ -73,4 +78,4 @@ function answerLine(commands, result) {
     readNext(commands);
 }
 
-readNext(Gio.DataInputStream.new(Gio.UnixInputStream.new(0, false)));
+readNext(Gio.DataInputStream.new(InputStream.new(0, false)));
