@@ -42,7 +42,7 @@ function __mtldl_count
             set skip 0
         else if contains -- $word $takes_value
             set skip 1
-        else if not string match -q -- '-?*' $word
+        else if not string match -q -r '^-.' -- $word
             set n (math $n + 1)
         end
     end
