@@ -38,8 +38,9 @@ class PictureView(Gtk.Box):
         self.picture = Gtk.Picture(can_shrink=False)
         self.fixed = Gtk.Fixed(halign=Gtk.Align.CENTER, valign=Gtk.Align.CENTER)
         self.fixed.put(self.picture, 0, 0)
+        # Since GTK 4.14 it has no role by itself that could have a name.
         self.scrolled = Gtk.ScrolledWindow(child=self.fixed, hexpand=True, vexpand=True,
-                                           focusable=True)
+                                           focusable=True, accessible_role=Gtk.AccessibleRole.GROUP)
         self.append(self.scrolled)
         toolkit.name(self.scrolled, _('Picture of the tensor'))
         toolkit.name(self.picture, _('Tensor'))
