@@ -315,7 +315,8 @@ def check_code(start, folder):
             for action in actions:
                 viewer.do(*action)
             viewer.do('activate', 'win.copy-python')
-            python = viewer.wait(lambda shown: 'gi.repository' in (shown['clipboard'] or ''),
+            # GTK 4.18 reads its own clipboard as Latin-1 at first, if X is slow.
+            python = viewer.wait(lambda shown: ' é.safetensors' in (shown['clipboard'] or ''),
                                  'Python')['clipboard']
             viewer.do('click', 'JavaScript')
             javascript = viewer.wait(lambda shown: 'gi://Mtl' in shown['clipboard'],
