@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes new systems of Debian, and runs commands in them, as root. Scripts read this file, in a mount
-# namespace of their own; $systems is the folder of the archives.
+# Makes new systems of Debian, and runs commands in them, as root. Scripts read this file in a
+# mount namespace of their own. $systems is the folder of the archives.
 
 say () {
   printf '\n\033[1m%s\033[0m\n' "$*" >&2
 }
 
-# make_system NAME VARIANT [SUITE]: an archive of a new system, from where this one has its packages,
-# unless there is one. It is of this system's suite, or of another one of the same distribution.
+# make_system NAME VARIANT [SUITE]: an archive of a new system, from where this one has its
+# packages, unless there is one. The suite is this system's, unless it is named.
 make_system () {
   local archive=$systems/$1.tar variant=$2 options=() file here suite
 

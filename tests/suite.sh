@@ -237,7 +237,7 @@ run_tarball () {
   meson dist -C "$build" --no-tests --formats xztar || return
   packaging/test-release.sh "$build-packages" "$build"/meson-dist/*.tar.xz "${build_packages[@]}" \
     git man-db python3-numpy python3-pytest || status=$?
-  chown -hR "${SUDO_UID:-0}:${SUDO_GID:-0}" "$build-packages"
+  give_to_caller "$build-packages"
   return "$status"
 }
 
@@ -270,6 +270,20 @@ run_other_languages () {
   install_packages 'for other languages' lua5.3 lua-lgi ruby ruby-gio2 \
     libglib-object-introspection-perl gir-to-d ldc libglibd-2.0-dev
   run_pytest "$python" languages tests/languages
+}
+
+# Runs the tests for every change in a system that has newer versions of everything.
+newer_debian=trixie
+run_newer_debian () {
+  local folder=$build-$newer_debian status=0 report
+
+  install_packages 'to make another system' git mmdebstrap
+  tests/other-debian.sh "$newer_debian" "$folder" || status=1
+  give_to_caller "$folder"
+  for report in "$folder"/reports/*; do
+    cp "$report" "$reports/$newer_debian-${report##*/}" || status=1
+  done
+  return "$status"
 }
 
 # Checks the workflows that run elsewhere.
@@ -503,6 +517,7 @@ plan_steps () {
     plan all processors 'C on arm64, from clang' run_arm64_clang
     plan all processors 'Copies and conversions on arm64, from GCC' run_arm64_gcc
     plan all processors 'Copies and conversions on older processors' run_older_processors
+    plan deep processors 'C on s390x, big-endian' run_s390x
   fi
   plan all docs 'The reference' run_reference
   plan all workflows 'The workflow for macOS' check_workflows
@@ -510,6 +525,7 @@ plan_steps () {
     plan deep install 'Installed tests' run_installed_tests
   fi
   if can_make_packages; then
+    plan deep systems "The newer Debian, $newer_debian" run_newer_debian
     plan deep packages 'Debian packages, made and used in new systems' run_packages
     plan deep packages 'pip, in new systems' run_pip
     plan deep release 'The release tarball in a new system' run_tarball
@@ -523,10 +539,11 @@ say_what_is_left_out () {
       'this machine.'
   fi
   if [[ $tier == deep ]] && ! can_make_packages; then
-    echo 'Left out: Debian packages and pip, in new systems that root makes on Debian'
+    echo 'Left out: Debian packages, pip, the release and the newer Debian, in new systems that' \
+      'root makes on Debian'
   fi
   if ! can_emulate; then
-    echo 'Left out: arm64 and older processors, which qemu emulates on Debian on x86-64'
+    echo 'Left out: arm64, s390x and older processors, which qemu emulates on Debian on x86-64'
   fi
 }
 
