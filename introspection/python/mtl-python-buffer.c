@@ -275,8 +275,8 @@ static PyMethodDef bytes_methods[] = {
   { NULL }
 };
 
-/* Since Python 3.12, a slot has a method, by which subclasses inherit it. The wrapper of
- * bytearray's takes any type's function. */
+/* Since Python 3.12, these slots have methods, by which collections.abc.Buffer knows their
+ * types. The wrapper of bytearray's takes any type's function. */
 static int
 install_slot (PyTypeObject *type,
               const char   *name,
