@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The library in C on processors that this machine has not: arm64, from a cross
-# compiler, and older ones of its own kind. qemu plays them. tests/suite.sh reads
-# this file.
+# The library in C on processors that this machine has not: arm64 and s390x, from
+# cross compilers, and older ones of its own kind. qemu plays them. tests/suite.sh
+# reads this file.
 
 emulation_packages=(qemu-user gcc-aarch64-linux-gnu)
-sysroot=$build-arm64-sysroot
 
-# Debian has the libraries for arm64 on the same servers.
+# Debian has the libraries for other processors on the same servers.
 can_emulate () {
   [[ $(uname -m) == x86_64 ]] && grep -qsx 'ID=debian' /etc/os-release
 }
 
-# GLib for arm64, and what it needs, unpacked: nothing of it is installed, and the
-# lists of packages that this takes are not the machine's.
+# machine_of ARCHITECTURE: what qemu and compilers call what Debian calls so.
+machine_of () {
+  case $1 in
+    arm64) echo aarch64 ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# make_sysroot ARCHITECTURE: GLib for it, what that needs, and the locale C.UTF-8, unpacked:
+# nothing of it is installed, and the lists of packages that this takes are not the machine's.
 make_sysroot () {
-  local state=$sysroot-packages package
-  local apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64
+  local sysroot=$build-$1-sysroot state=$build-$1-sysroot-packages package
+  local apt=(apt-get -qq -o APT::Architecture="$1" -o APT::Architectures="$1"
              -o APT::Sandbox::User=root -o Dir::State="$state" -o Dir::Cache="$state"
              -o Dir::State::status="$state/status")
 
@@ -28,7 +35,7 @@ make_sysroot () {
   mkdir -p "$state"/{lists,archives}/partial "$state/root"
   touch "$state/status"
   "${apt[@]}" update \
-    && "${apt[@]}" install --yes --no-install-recommends --download-only libglib2.0-dev \
+    && "${apt[@]}" install --yes --no-install-recommends --download-only libglib2.0-dev libc-bin \
     || return
   for package in "$state"/archives/*.deb; do
     dpkg-deb --extract "$package" "$state/root" || return
@@ -37,10 +44,11 @@ make_sysroot () {
   rm -rf "$state"
 }
 
-# write_cross_file FILE COMPILER…
+# write_cross_file FILE ARCHITECTURE ENDIAN COMPILER…
 write_cross_file () {
-  local file=$1 compiler
-  shift
+  local file=$1 sysroot=$build-$2-sysroot machine endian=$3 compiler
+  machine=$(machine_of "$2")
+  shift 3
 
   printf -v compiler "'%s', " "$@"
   cat >"$file" <<END
@@ -49,21 +57,31 @@ sysroot = '$sysroot'
 
 [binaries]
 c = [$compiler'--sysroot=' + sysroot]
-ar = 'aarch64-linux-gnu-ar'
-strip = 'aarch64-linux-gnu-strip'
+ar = '$machine-linux-gnu-ar'
+strip = '$machine-linux-gnu-strip'
 pkgconfig = 'pkg-config'
-exe_wrapper = ['qemu-aarch64', '-L', sysroot]
+exe_wrapper = ['qemu-$machine', '-L', sysroot]
 
 [properties]
 sys_root = sysroot
-pkg_config_libdir = sysroot / 'usr/lib/aarch64-linux-gnu/pkgconfig'
+pkg_config_libdir = sysroot / 'usr/lib/$machine-linux-gnu/pkgconfig'
 
 [host_machine]
 system = 'linux'
-cpu_family = 'aarch64'
-cpu = 'aarch64'
-endian = 'little'
+cpu_family = '$machine'
+cpu = '$machine'
+endian = '$endian'
 END
+}
+
+# configure_emulated FOLDER ARCHITECTURE ENDIAN COMPILER…
+configure_emulated () {
+  local folder=$1 architecture=$2
+  shift
+
+  make_sysroot "$architecture" \
+    && write_cross_file "$folder.ini" "$@" \
+    && configure "$folder" --cross-file "$folder.ini" "${c_alone[@]}"
 }
 
 # configure_arm64 FOLDER COMPILER…
@@ -72,9 +90,7 @@ configure_arm64 () {
   shift
 
   install_packages 'for other processors' "${emulation_packages[@]}"
-  make_sysroot \
-    && write_cross_file "$folder.ini" "$@" \
-    && configure "$folder" --cross-file "$folder.ini" -Dtools=false "${c_alone[@]}"
+  configure_emulated "$folder" arm64 little "$@"
 }
 
 # Macs have clang, other machines GCC. qemu's threads tell nothing of a processor's, and
@@ -94,6 +110,32 @@ run_arm64_gcc () {
 
   configure_arm64 "$folder" aarch64-linux-gnu-gcc \
     && run_meson "$folder" arm64-gcc $(tests_named "$folder" "$names")
+}
+
+# write_command FILE ARCHITECTURE: a script that runs the command of that build.
+write_command () {
+  local folder=$build-$2 machine
+  machine=$(machine_of "$2")
+
+  printf '#!/bin/sh\nexec qemu-%s -L %q -E LD_LIBRARY_PATH=%q %q "$@"\n' "$machine" \
+    "$folder-sysroot" "$folder/mtldl" "$folder/tools/mtldl" >"$1"
+  chmod +x "$1"
+}
+
+# Big-endian, unlike all others here. This machine's NumPy knows what is in the files that the
+# command reads and writes.
+run_s390x () {
+  local folder=$build-s390x status=0 except='threads$|-faults$|-brute-force$|-exhaustive$'
+
+  except+='|^(statistics|strided-view-copy-scaled)-'
+  install_packages 'for other processors' qemu-user gcc-s390x-linux-gnu
+  configure_emulated "$folder" s390x big s390x-linux-gnu-gcc || return
+  run_meson "$folder" s390x --timeout-multiplier 4 $(tests_in_suites "$folder" "$except" c) \
+    || status=1
+  compile "$folder" tools/mtldl && write_command "$folder/run-mtldl" s390x \
+    && MTLDL_COMMAND=$folder/run-mtldl run_pytest "$python" s390x-command \
+      tests/tools/test_{check,cp,ls,show}.py || status=1
+  return "$status"
 }
 
 # run_on_processor NAME KERNELS: those are the best that it has, and nothing takes

@@ -315,7 +315,7 @@ def check_code(start, folder):
             for action in actions:
                 viewer.do(*action)
             viewer.do('activate', 'win.copy-python')
-            # GTK 4.18 reads its own clipboard as Latin-1 at first, if X is slow.
+            # GTK 4.18 sometimes reads its own clipboard as Latin-1.
             python = viewer.wait(lambda shown: ' é.safetensors' in (shown['clipboard'] or ''),
                                  'Python')['clipboard']
             viewer.do('click', 'JavaScript')
