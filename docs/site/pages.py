@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds to gi-docgen's pages what its theme lacks: tabs, the introduction on the first page, links
-to the guides and the other libraries beside each page, and our own search."""
+to the guides and the other libraries beside each page, names for readers of screens, our own style
+and search."""
 
 import re
 import shutil
@@ -8,6 +9,8 @@ import shutil
 import tabs
 
 INTRODUCTION = 'introduction.html'
+FRONT = 'front.html'
+EXAMPLE = 'example-'
 
 MAIN = re.compile(r'<section id="main" class="content">(.*?)\n</section>', re.DOTALL)
 DOCBLOCK = re.compile(r'<div class="docblock">(.*)</div>\s*</section>\s*$', re.DOTALL)
@@ -27,10 +30,38 @@ SINCE_FIRST = re.compile(
 # Where our links go: a place in the sidebar, and whether they go after it.
 BESIDE_CONTENT = (r'<div class="section namespace">.*?</div>', True)
 BESIDE_SYMBOL = (r'<div class="section generator">', False)
-HEADER = re.compile(r'<section id="main" class="content">\s*<header>.*?</h1>', re.DOTALL)
+HEADER = re.compile(r'<section id="main"[^>]*>\s*<header>.*?</h1>', re.DOTALL)
 DOUBLE_TITLE = re.compile(r'<h4 id="title".*?</h4>(\s*<section>\s*<div class="docblock">\s*<h1 )',
                           re.DOTALL)
 HIERARCHY = 'classes_hierarchy.html'
+# Tables of Markdown. Those of two columns may do without headings.
+TABLE = re.compile(r'<table>\s*<thead>.*?</table>', re.DOTALL)
+NO_HEADINGS = re.compile(r'<thead>\s*<tr>(?:\s*<th[^>]*></th>)+\s*</tr>\s*</thead>')
+EMPTY_TABLE = re.compile(r'<table>\s*</table>')
+# The form of the search, and what is above and beside it.
+SEARCH = re.compile(r'<div class="search section">(.*?)</div>', re.DOTALL)
+HOME = re.compile(r'(<a class="home" href=")[^"]*"')
+# What our style and search take the place of.
+REPLACED = ('fonts.css', 'fzy.js', 'solarized-*.css', '*.woff', '*.woff2', '*.ttf')
+# From gi-docgen's words to those that a browser or a reader of screens needs.
+REPLACEMENTS = (
+    ('<body>', '<body>\n  <a class="skip" href="#main">Skip to the content</a>'),
+    ('<nav class="sidebar devhelp-hidden">',
+     '<nav class="sidebar devhelp-hidden" aria-label="Pages">'),
+    ('<div class="section namespace">', '<div class="section namespace" id="pages">'),
+    ('<section id="main" class="content">',
+     '<section id="main" class="content" role="main" tabindex="-1">'),
+    ('<section id="search" class="content hidden">',
+     '<section id="search" class="content hidden" role="main" aria-label="Search">'),
+    ('<button id="btn-to-top" class="hidden">',
+     '<button id="btn-to-top" class="hidden" aria-label="To the top">'),
+    ('<input id="search-input" type="text"',
+     '<input id="search-input" type="search" aria-label="Search"'),
+    ('placeholder="Click, or press \'s\' to search"', 'placeholder="Search"'),
+    ('<form id="search-form"', '<form id="search-form" role="search"'),
+    ('  <script src="fzy.js"></script>\n', ''),
+    ('<p>Available since: 1.0</p>', ''))
+ANCHOR = re.compile(r'<a (?=[^>]*class="(?:md-)?anchor")([^>]*)></a>')
 
 
 class Unexpected(Exception):
@@ -48,34 +79,40 @@ def read(path):
     return path.read_text(encoding='utf-8')
 
 
-def take_introduction(book):
-    """Returns the text of the introduction, whose own page goes away."""
-    path = book / INTRODUCTION
-    if not path.exists():
-        return ''
+def take_text(path):
+    """Returns the text of a page of Markdown. The page itself goes away."""
     main = need(MAIN.search(read(path)), 'main section', path.name)
     text = need(DOCBLOCK.search(main[1]), 'text', path.name)[1]
     path.unlink()
     return text
 
 
+def take_introduction(book):
+    path = book / INTRODUCTION
+    return take_text(path) if path.exists() else ''
+
+
+def is_interface(address):
+    return address.endswith('-interface.html')
+
+
 def find_guides(index):
     """Returns the links to the content pages: (address, title)."""
     extra = EXTRA.search(index)
     return [(href, title) for href, title in EXTRA_LINK.findall(extra[0] if extra else '')
-            if href not in (INTRODUCTION, HIERARCHY)]
+            if href not in (INTRODUCTION, FRONT, HIERARCHY) and not href.startswith(EXAMPLE)]
 
 
 def write_links(title, links, current=None):
     lines = ['<div class="section">', f'  <h5>{title}</h5>', '  <div class="links">']
     for href, text in links:
-        mark = ' class="current"' if href == current else ''
+        mark = ' class="current" aria-current="page"' if href == current else ''
         lines.append(f'    <a href="{href}"{mark}>{text}</a>')
     return '\n'.join([*lines, '  </div>', '</div>', ''])
 
 
 def title_of(book):
-    match = re.search(r'<div class="section namespace">\s*<h3><a[^>]*>(.*?)</a>',
+    match = re.search(r'<div class="section namespace"[^>]*>\s*<h3><a[^>]*>(.*?)</a>',
                       read(book / 'index.html'), re.DOTALL)
     return need(match, 'title', 'index.html')[1]
 
@@ -97,7 +134,30 @@ def finish_index(text, introduction):
     return text
 
 
-def finish_page(text, name, sidebar):
+def wrap_tables(text):
+    """Tables are scrolled by themselves if they are wider than the page."""
+    text = EMPTY_TABLE.sub('', text)
+    return TABLE.sub(lambda match: '<div class="scroller">' + NO_HEADINGS.sub('', match[0])
+                     + '</div>', text)
+
+
+def finish_title(text, library):
+    """Names the page before the library, as tabs of browsers are narrow."""
+    return re.sub(r'<title>[^<]*?&ndash; [^:<]*(?:: ([^<]*))?</title>',
+                  lambda match: f'<title>{match[1] or "Reference"} &ndash; {library}</title>', text)
+
+
+def finish_controls(text):
+    """Adds what readers of screens and people who use the keyboard need."""
+    for before, after in REPLACEMENTS:
+        text = text.replace(before, after)
+    text = SEARCH.sub(
+        r'<div class="top"><a class="home" href="index.html">mtldl</a>\n'
+        r'<div class="search section">\1</div>\n<a class="menu" href="#pages">Menu</a></div>', text)
+    return ANCHOR.sub(r'<a \1 aria-label="Link to this section"></a>', text)
+
+
+def finish_page(text, name, sidebar, library):
     text = tabs.write_pages_blocks(text)
     text = MEMBER.sub(r'\1<a class="md-anchor" href="#\2" title="Permanent link"></a></h4>', text)
     # Beside a symbol, what belongs to it comes first.
@@ -115,9 +175,7 @@ def finish_page(text, name, sidebar):
     text = text.replace('<div class="highlight">', '<div class="codehilite">')
     # Newer versions of gi-docgen add a title to that of the guide.
     text = DOUBLE_TITLE.sub(r'\1', text)
-    # A form for people who use the keyboard or a reader of screens.
-    return text.replace('<input id="search-input" type="text"',
-                        '<input id="search-input" type="search" aria-label="Search"')
+    return finish_controls(finish_title(wrap_tables(text), library))
 
 
 def write_libraries(book, books):
@@ -127,11 +185,24 @@ def write_libraries(book, books):
 
 
 def add_assets(book, source):
-    for name in ('style.css', 'main.js'):
-        with open(book / name, 'a', encoding='utf-8') as file:
-            ours = {'style.css': 'site.css', 'main.js': 'site.js'}[name]
-            file.write('\n' + read(source / ours))
+    for pattern in REPLACED:
+        for path in book.glob(pattern):
+            path.unlink()
+    style = re.sub(r'^@import .*;\n', '', read(book / 'style.css'), flags=re.MULTILINE)
+    ours = [read(source / name) for name in ('palette.css', 'code.css', 'site.css')]
+    (book / 'style.css').write_text('\n'.join([style, *ours]), encoding='utf-8')
+    with open(book / 'main.js', 'a', encoding='utf-8') as file:
+        file.write('\n' + read(source / 'site.js'))
     shutil.copy(source / 'search.js', book / 'search.js')
+
+
+def add_addresses(book, namespaces):
+    """Tells the pages where our other books are: {namespace: folder of its book}."""
+    path = book / 'urlmap.js'
+    lines = [f"  ['{namespace}', '../{other}/'],\n" for namespace, other in namespaces.items()]
+    text = read(path)
+    end = need(text.rfind(']') + 1, 'list', path.name) - 1
+    path.write_text(text[:end] + ''.join(lines) + text[end:], encoding='utf-8')
 
 
 def read_languages(folder, prefix):
@@ -162,15 +233,18 @@ def add_languages(path, languages):
 
 
 def finish(book, books, source):
+    """Returns the introduction and the guides of the book, if it has any."""
     introduction = take_introduction(book)
     index = book / 'index.html'
     guides = find_guides(read(index))
+    library = book.name.rpartition('-')[0]
     index.write_text(finish_index(read(index), introduction), encoding='utf-8')
     libraries = write_libraries(book, books)
     for path in sorted(book.glob('*.html')):
         sidebar = (write_links('Guides', guides, path.name) if guides else '') + libraries
-        path.write_text(finish_page(read(path), path.name, sidebar), encoding='utf-8')
+        path.write_text(finish_page(read(path), path.name, sidebar, library), encoding='utf-8')
     add_assets(book, source)
+    return introduction, guides
 
 
 def link_languages(books):

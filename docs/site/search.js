@@ -6,6 +6,11 @@
 
 // --- Searching. Nothing here needs a browser.
 
+// Guides and examples have headings, and not names of symbols.
+function isText(kind) {
+    return /^(Guide|Example)\b/.test(kind);
+}
+
 // What is searched in, for each item of the index.
 function prepareEntry([name, kind, href, summary, words, short]) {
     const lower = name.toLowerCase();
@@ -15,11 +20,11 @@ function prepareEntry([name, kind, href, summary, words, short]) {
         name, kind, href, summary, lower, parts,
         // Without its class: copy of mtl_strided_view_copy and of Mtl.StridedView.copy. The last
         // word of a heading is no better than the others.
-        last: kind.startsWith('Guide') ? lower : short ? short.toLowerCase()
+        last: isText(kind) ? lower : short ? short.toLowerCase()
             : lower.replace(/[\])]+$/, '').split(/[.:\s[]+/).pop(),
         // What few look for comes after what has the same name.
         isMinor: /virtual method|constant$/.test(kind),
-        isGuide: kind.startsWith('Guide'),
+        isGuide: isText(kind),
         isWholeGuide: kind === 'Guide',
         text: ` ${words} ${summary.toLowerCase()}`,
     };
@@ -100,9 +105,9 @@ function searchSite(entries, query) {
         found = among.filter(entry => hasLettersInOrder(entry.lower, letters))
             .map(entry => ({entry, rating: 0, place: 0}));
     }
-    const isText = ({rating}) => rating < LEAST_FOR_NAME;
+    const isInText = ({rating}) => rating < LEAST_FOR_NAME;
     found.sort((a, b) => b.rating - a.rating || a.entry.isMinor - b.entry.isMinor ||
-        (isText(a) ? a.place - b.place : b.entry.isWholeGuide - a.entry.isWholeGuide) ||
+        (isInText(a) ? a.place - b.place : b.entry.isWholeGuide - a.entry.isWholeGuide) ||
         a.entry.name.length - b.entry.name.length || (a.entry.lower < b.entry.lower ? -1 : 1));
     return found.map(({entry}) => entry);
 }

@@ -48,6 +48,7 @@ class Content(html.parser.HTMLParser):
     def __init__(self, name, text):
         super().__init__()
         self.name = name
+        self.kind = 'Example' if name.startswith('example-') else 'Guide'
         self.n_sections = 0 # how many elements deep in the content
         self.sections = []
         self.members = []
@@ -69,7 +70,7 @@ class Content(html.parser.HTMLParser):
         if tag in self.HEADINGS:
             self.member = None
             if values.get('id'):
-                self.sections.append(Entry('', 'Guide', f'{self.name}#{values["id"]}', ''))
+                self.sections.append(Entry('', self.kind, f'{self.name}#{values["id"]}', ''))
         elif 'member' in (values.get('class') or '').split():
             self.member = Entry(values['id'], values['data-kind'],
                                 f'{self.name}#{values["id"]}', '')
@@ -101,7 +102,7 @@ class Content(html.parser.HTMLParser):
         if self.members:
             return [*self.sections[:1], *self.members]
         for section in self.sections[1:]:
-            section.kind = f'Guide: {self.sections[0].name}'
+            section.kind = f'{section.kind}: {self.sections[0].name}'
         return self.sections
 
 

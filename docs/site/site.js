@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+// Code and tables that are wider than the page get the focus, so that keys scroll them.
+
+(() => {
+    function update() {
+        for (const box of document.querySelectorAll('pre, .scroller')) {
+            if (box.scrollWidth > box.clientWidth)
+                box.tabIndex = 0;
+            else
+                box.removeAttribute('tabindex');
+        }
+    }
+
+    window.addEventListener('load', update);
+    window.addEventListener('resize', update);
+    window.addEventListener('click', update);
+})();
+
 // Tabs of languages. Without this script, the blocks are shown one after the other.
 
 (() => {

@@ -241,10 +241,13 @@ class Site:
     def test_check_links(self):
         """The check of links finds links that lead nowhere."""
         script = pathlib.Path(self.source) / 'docs' / 'check-links.py'
-        urlmap = pathlib.Path(self.source) / 'docs' / 'urlmap.js'
         faults = {'<a href="nowhere.html">': 'no page nowhere.html',
                   '<a href="other.html#nothing">': 'no anchor other.html#nothing',
                   '<a href="../elsewhere/">': 'no page ../elsewhere/',
+                  '<a href="../../elsewhere/">': '../../elsewhere/ leads out of the folder',
+                  '<a href="/other.html">': '/other.html does not begin here',
+                  '<source srcset="gone.png">': 'no page gone.png',
+                  '<form action="gone.html">': 'no page gone.html',
                   '<script src="https://example.org/a.js"></script>': 'loads https://example.org',
                   '<a data-namespace="Nothing" data-link="a.html">': 'urlmap.js has no Nothing'}
         with tempfile.TemporaryDirectory() as folder:
@@ -253,14 +256,19 @@ class Site:
             (book / 'other.html').write_text('<p id="something">', encoding='utf-8')
             (book / 'search-index.js').write_text(
                 'window.siteIndex = [["a", "b", "gone.html", "", ""]];\n', encoding='utf-8')
+            (book / 'style.css').write_text(
+                '@import url("https://example.org/a.css"); a { background: url(gone.svg) }',
+                encoding='utf-8')
             (book / 'index.html').write_text(
                 '<a href="other.html#something">' + ''.join(faults), encoding='utf-8')
-            result = subprocess.run([sys.executable, script, book / 'stamp', urlmap, book],
+            result = subprocess.run([sys.executable, script, book / 'stamp', book],
                                     capture_output=True, text=True)
         assert result.returncode == 1
-        for message in [*faults.values(), 'search-index.js: no page gone.html']:
+        others = ['search-index.js: no page gone.html', 'style.css: loads https://example.org',
+                  'style.css: no page gone.svg']
+        for message in [*faults.values(), *others]:
             assert message in result.stderr, (message, result.stderr)
-        assert len(result.stderr.splitlines()) == len(faults) + 1, result.stderr
+        assert len(result.stderr.splitlines()) == len(faults) + len(others), result.stderr
 
     def test_browser(self):
         """In a browser, a click on a tab changes all groups, and keys move between tabs."""

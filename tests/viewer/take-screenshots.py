@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """take-screenshots.py PROGRAM FOLDER
 
-What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture.
+What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture; and of the
+examples: example-tensor-viewer.png, and what those with pictures read and save,
+example-picture-before.png and example-picture.png.
 """
 
 import pathlib
 import struct
+import subprocess
 import sys
 import tempfile
 import time
 import zlib
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'examples'))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / 'tests' / 'examples'))
 
 import numpy as np
-from gtk_program import Program, Screen, write_safetensors
+from gtk_program import Program, Screen, load_picture, write_safetensors
 
 SIZE = 128
 SELECTED = 'encoder.position.weight'
@@ -68,38 +72,64 @@ def save(pixels, path):
         for kind, data in chunks.items()))
 
 
+def take(program, path):
+    program.wait(program.is_seen, 'it on the screen')
+    time.sleep(1)       # until nothing moves any more
+    save(program.screen.get_pixels(), path)
+
+
+def take_viewer(program, out):
+    def select(search):
+        program.ask('type', search)
+        program.wait(lambda shown: 'picture' in shown and any(
+            search in text for text in shown['texts'][-30:]), search)
+        program.ask('type', '')
+
+    program.wait(lambda shown: 'picture' in shown, 'a picture')
+    program.ask('resize', 1180, 700)
+    select(SELECTED)
+    program.ask('spin', 0, 1)
+    program.ask('activate', 'win.zoom-fit')
+    program.wait(lambda shown: shown['picture']['size'] == [440, 512], 'the whole picture')
+    program.ask('point', 300, 200)
+    take(program, out / 'tensor-viewer.png')
+
+    select(PICTURE)
+    program.ask('activate', 'app.style', 'dark')
+    program.ask('activate', 'win.zoom-in')
+    program.ask('activate', 'win.zoom-fit')
+    take(program, out / 'tensor-viewer-dark.png')
+    program.close()
+
+
+def take_example(program, out, row):
+    program.wait(lambda shown: 'picture' in shown, 'a picture')
+    program.ask('select', row)
+    program.wait(lambda shown: any(SELECTED + '  ' in text for text in shown['texts']), SELECTED)
+    take(program, out / 'example-tensor-viewer.png')
+    program.close()
+
+
+def change_picture(out):
+    """What the examples with pictures do."""
+    before, after = out / 'example-picture-before.png', out / 'example-picture.png'
+    save(np.round(make_picture() * 255).astype(np.uint8), before)
+    subprocess.run([sys.executable, ROOT / 'examples' / 'python' / 'picture.py', before, after],
+                   check=True)
+    save(load_picture(after), after)
+
+
 def main(viewer, out):
+    out = pathlib.Path(out)
+    change_picture(out)
     with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
         folder = pathlib.Path(name)
-        write_safetensors(folder / 'model.safetensors', make_model())
-        program = Program(screen, folder, 'python', viewer, folder / 'model.safetensors')
-
-        def select(search):
-            program.ask('type', search)
-            program.wait(lambda shown: 'picture' in shown and any(
-                search in text for text in shown['texts'][-30:]), search)
-            program.ask('type', '')
-
-        def take(name):
-            program.wait(program.is_seen, 'it on the screen')
-            time.sleep(1)       # until nothing moves any more
-            save(screen.get_pixels(), pathlib.Path(out) / name)
-
-        program.wait(lambda shown: 'picture' in shown, 'a picture')
-        program.ask('resize', 1180, 700)
-        select(SELECTED)
-        program.ask('spin', 0, 1)
-        program.ask('activate', 'win.zoom-fit')
-        program.wait(lambda shown: shown['picture']['size'] == [440, 512], 'the whole picture')
-        program.ask('point', 300, 200)
-        take('tensor-viewer.png')
-
-        select(PICTURE)
-        program.ask('activate', 'app.style', 'dark')
-        program.ask('activate', 'win.zoom-in')
-        program.ask('activate', 'win.zoom-fit')
-        take('tensor-viewer-dark.png')
-        program.close()
+        path = folder / 'model.safetensors'
+        model = make_model()
+        write_safetensors(path, model)
+        take_example(Program(screen, folder, 'gjs', ROOT / 'examples' / 'gjs' / 'tensor-viewer.js',
+                             path), out, list(model).index(SELECTED))
+        take_viewer(Program(screen, folder, 'python', viewer, path), out)
 
 
 if __name__ == '__main__':

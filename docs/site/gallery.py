@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Writes the pages of the examples: their code, and the pictures and texts that they make.
+
+The texts are those that the tests of the examples compare with, the pictures are taken by
+`./run screenshot`.
+"""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+LANGUAGES = {'c': 'C', 'python': 'Python', 'js': 'JavaScript', 'vala': 'Vala',
+             'objc': 'Objective-C'}
+LINES_OF_CARD = 8
+
+
+@dataclass
+class Example:
+    name: str                 # its page is example-NAME
+    title: str
+    summary: str              # one line of Markdown
+    sources: dict = field(default_factory=dict)     # {language: path}, from the root
+    command: str = ''
+    texts: dict = field(default_factory=dict)       # {what it is: path}
+    picture: str = ''         # a file of docs/
+    described: str = ''       # the picture, for those who do not see it
+    page: str = ''            # a guide instead of a page of its own
+
+    def address(self):
+        return self.page or f'example-{self.name}.html'
+
+
+EXAMPLES = [
+    Example('picture', 'One picture, four languages',
+            'Loads a picture with GdkPixbuf, changes it in place through a view, and passes it to '
+            'GTK. In the lower half red and blue are exchanged, in the very memory of the picture.',
+            {'c': 'examples/c/picture.c', 'python': 'examples/python/picture.py',
+             'js': 'examples/gjs/picture.js', 'vala': 'examples/vala/picture.vala'},
+            './run exec python3 examples/python/picture.py IN OUT',
+            picture='example-picture.png',
+            described='Hills under a sky. Below a white line, in the lower half, blue hills are '
+            'brown, because red and blue are exchanged.'),
+    Example('demo', 'Hop by hop',
+            'Runs the picture through the four programs, checks that the pixels stay where they '
+            'are, and measures each hop against the same hop with a copy.',
+            {'python': 'examples/demo.py'}, './run demo'),
+    Example('viewer', 'The viewer of tensors',
+            'A whole program, with libadwaita or plain GTK: heat maps and pictures of the tensors '
+            'in a file, axes to choose, statistics, a histogram.',
+            picture='tensor-viewer.png', page='tensor-viewer.html',
+            described='A list of tensors; beside it one of them as a heat map, with its scale, '
+            'its histogram and statistics'),
+    Example('tensor-viewer', 'A viewer in 170 lines',
+            'Lists the tensors of a file, and shows them in grey. The file is mapped, and only '
+            'what is shown of it is read, in the background.',
+            {'js': 'examples/gjs/tensor-viewer.js'},
+            './run exec gjs -m examples/gjs/tensor-viewer.js FILE',
+            picture='example-tensor-viewer.png',
+            described='A window with a list of tensors; beside it one of them as a grey picture'),
+    Example('tensor', 'Shapes, slices, values',
+            'A slice is another view of the same memory, so a change through one is seen through '
+            'the other.',
+            {'c': 'examples/c/tensor.c', 'python': 'examples/python/tensor.py',
+             'js': 'examples/gjs/tensor.js', 'vala': 'examples/vala/tensor.vala'},
+            './run exec python3 examples/python/tensor.py',
+            {'C and Python print': 'tests/readme/tensor.txt',
+             'JavaScript and Vala print': 'tests/gjs/tensor.txt'}),
+    Example('mpi-halo', 'Heat on many processes',
+            'Each process has a part of a plate. MPI sends rows and columns straight from view to '
+            'view: no code packs them.',
+            {'python': 'examples/python/mpi_halo.py'},
+            './run exec mpirun -n 4 python3 examples/python/mpi_halo.py',
+            {'With four processes it prints': 'examples/python/mpi_halo.txt'}),
+    Example('metal-kernel', 'A kernel of Metal',
+            'Runs a kernel on a GPU over part of a view. This is what it has to print on a Mac; '
+            'it has not run on one yet.',
+            {'objc': 'examples/objc/kernel.m'}, './run exec build/examples/objc/kernel',
+            {'It has to print': 'examples/objc/kernel.txt'}),
+]
+
+
+def read(root, path):
+    return (root / path).read_text(encoding='utf-8')
+
+
+def fence(language, text):
+    return f'```{language}\n{text.rstrip()}\n```\n'
+
+
+def write_page(example, root, extra=''):
+    """Returns the Markdown of an example. Extra text goes after its summary."""
+    parts = [f'Title: {example.title}', 'SPDX-License-Identifier: LGPL-2.1-or-later', '',
+             f'# {example.title}', '', example.summary, '']
+    if example.picture:
+        parts += [f'![{example.described}]({example.picture})', '']
+    if extra:
+        parts += [extra, '']
+    parts += ['## How to run it', '', fence('sh', example.command)]
+    for what, path in example.texts.items():
+        parts += [f'{what}:', '', fence('text', read(root, path))]
+    parts += ['## The code', '']
+    parts += [f'In the source, {" and ".join(filter(None, [", ".join(paths[:-1]), paths[-1]]))}:\n'
+              for paths in [[f'`{path}`' for path in example.sources.values()]]]
+    parts += [fence(language, read(root, path)) for language, path in example.sources.items()]
+    return '\n'.join(parts)
+
+
+def write_card(example, root):
+    if example.picture:
+        shown = f'<img src="{example.picture}" alt="" loading="lazy">'
+    elif example.texts:
+        lines = read(root, next(iter(example.texts.values()))).splitlines()[:LINES_OF_CARD]
+        shown = f'<pre>{html.escape(chr(10).join(lines))}</pre>'
+    else:
+        shown = '<pre>GdkPixbuf → view → NumPy\n  → view → GdkPixbuf</pre>'
+    languages = ', '.join(LANGUAGES[language] for language in example.sources)
+    return (f'<li><a href="{example.address()}"><span class="shown">{shown}</span>'
+            f'<span class="card-title">{example.title}</span></a>'
+            f'<p>{html.escape(example.summary)}</p>'
+            + (f'<p class="card-languages">{languages}</p>' if languages else '') + '</li>')
+
+
+def write_gallery(root):
+    cards = '\n'.join(write_card(example, root) for example in EXAMPLES)
+    return ('Title: Examples\nSPDX-License-Identifier: LGPL-2.1-or-later\n\n# Examples\n\n'
+            'The programs are in `examples/` of the source, and the tests run them.\n\n'
+            f'<ul class="gallery">\n{cards}\n</ul>\n')
+
+
+def write_pages(root, demo):
+    """Returns {name of a page: its Markdown}."""
+    pages = {'examples.md': write_gallery(root)}
+    for example in EXAMPLES:
+        if not example.page:
+            extra = demo if example.name == 'demo' else ''
+            pages[re.sub(r'html$', 'md', example.address())] = write_page(example, root, extra)
+    return pages
