@@ -12,7 +12,6 @@ import shutil
 import string
 
 import pages
-import readme
 import tabs
 
 PART = re.compile(r'<!-- part: ([\w]+) -->')
@@ -29,7 +28,7 @@ def write_parts(source):
              'demo': source.get_demo(),
              'compatibility': text['What works with what'],
              'installation': source.get('Install it')}
-    marked = [f'<!-- part: {name} -->\n\n{readme.relink(part)}' for name, part in parts.items()]
+    marked = [f'<!-- part: {name} -->\n\n{source.relink(part)}' for name, part in parts.items()]
     return '\n'.join(['Title: Front page', '', *marked])
 
 

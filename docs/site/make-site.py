@@ -43,7 +43,7 @@ def write_content(arguments, folder):
     """Copies and writes the guides and the examples, with marks for what pages.py makes of their
     code."""
     guides = arguments.source / 'docs'
-    source = readme.Readme(arguments.source / 'README.md')
+    source = readme.Readme(arguments.source)
     texts = {path.name: pages.read(path)
              for path in [*guides.glob('*.md'), *map(pathlib.Path, arguments.interface)]}
     texts |= {'installation.md': source.write_installation(),
@@ -87,14 +87,15 @@ def main():
     books = make_books(arguments)
     folders = list(books)
     parts = front.take_parts(folders[0])
-    finished = [pages.finish(book, folders, HERE) for book in folders]
+    introduction, guides = [pages.take_guides(book) for book in folders][0]
+    for book in folders:
+        pages.finish(book, folders, guides, HERE)
     pages.link_languages(folders)
     entries = {book.name: search_index.read_entries(book) for book in folders}
     for book in folders:
         search_index.write(book, entries)
         devhelp.finish(book, entries[book.name])
 
-    introduction, guides = finished[0]
     ratios = readme.read_ratios(pages.read(arguments.source / 'docs' / 'performance.md'))
     front.write(arguments.site, books, parts, guides, introduction, ratios)
 

@@ -61,6 +61,8 @@ REPLACEMENTS = (
     ('<form id="search-form"', '<form id="search-form" role="search"'),
     ('  <script src="fzy.js"></script>\n', ''),
     ('<p>Available since: 1.0</p>', ''))
+EMPTY_TOC = re.compile(r'<div id="toc"(?:(?!</nav>).)*<ul class="toc-list">\s*</ul>\s*</nav>\s*</div>',
+                       re.DOTALL)
 ANCHOR = re.compile(r'<a (?=[^>]*class="(?:md-)?anchor")([^>]*)></a>')
 
 
@@ -103,7 +105,7 @@ def find_guides(index):
             if href not in (INTRODUCTION, FRONT, HIERARCHY) and not href.startswith(EXAMPLE)]
 
 
-def write_links(title, links, current=None):
+def write_links(title, links, current):
     lines = ['<div class="section">', f'  <h5>{title}</h5>', '  <div class="links">']
     for href, text in links:
         mark = ' class="current" aria-current="page"' if href == current else ''
@@ -151,6 +153,7 @@ def finish_controls(text):
     """Adds what readers of screens and people who use the keyboard need."""
     for before, after in REPLACEMENTS:
         text = text.replace(before, after)
+    text = EMPTY_TOC.sub('', text)
     text = SEARCH.sub(
         r'<div class="top"><a class="home" href="index.html">mtldl</a>\n'
         r'<div class="search section">\1</div>\n<a class="menu" href="#pages">Menu</a></div>', text)
@@ -178,10 +181,15 @@ def finish_page(text, name, sidebar, library):
     return finish_controls(finish_title(wrap_tables(text), library))
 
 
-def write_libraries(book, books):
-    links = [('index.html' if other == book else f'../{other.name}/index.html', title_of(other))
-             for other in books]
-    return write_links('Libraries', links, 'index.html') if len(books) > 1 else ''
+def find_site_links(book, books, guides):
+    """Returns what is beside every page: the guides, and the reference of all libraries and
+    languages. guides: those of the first book"""
+    prefix = '' if book == books[0] else f'../{books[0].name}/'
+    links = [(prefix + address, title) for address, title in guides]
+    libraries = [('index.html' if other == book else f'../{other.name}/index.html',
+                  title_of(other)) for other in books]
+    return {'Guides': [link for link in links if not is_interface(link[0])],
+            'Reference': libraries + [link for link in links if is_interface(link[0])]}
 
 
 def add_assets(book, source):
@@ -232,19 +240,24 @@ def add_languages(path, languages):
     path.write_text(text, encoding='utf-8')
 
 
-def finish(book, books, source):
-    """Returns the introduction and the guides of the book, if it has any."""
+def take_guides(book):
+    """Returns the introduction and the guides of a book, which go where readers look for them."""
     introduction = take_introduction(book)
     index = book / 'index.html'
     guides = find_guides(read(index))
-    library = book.name.rpartition('-')[0]
     index.write_text(finish_index(read(index), introduction), encoding='utf-8')
-    libraries = write_libraries(book, books)
+    return introduction, guides
+
+
+def finish(book, books, guides, source):
+    """guides: those of the first book"""
+    links = find_site_links(book, books, guides)
+    library = book.name.rpartition('-')[0]
     for path in sorted(book.glob('*.html')):
-        sidebar = (write_links('Guides', guides, path.name) if guides else '') + libraries
+        sidebar = ''.join(write_links(title, some, path.name)
+                          for title, some in links.items() if some)
         path.write_text(finish_page(read(path), path.name, sidebar, library), encoding='utf-8')
     add_assets(book, source)
-    return introduction, guides
 
 
 def link_languages(books):

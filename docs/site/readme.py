@@ -39,18 +39,25 @@ def find_address(target):
     return PAGES_OF_FOLDERS.get(path)
 
 
-def relink(text):
-    """Returns the Markdown with links to pages. Links to other files are only their text."""
-    def replace(match):
-        address = find_address(match[2])
-        shown = match[1].removeprefix('docs/') if match[1].endswith('.md') else match[1]
-        return f'[{shown}]({address})' if address else shown
-    return LINK.sub(replace, text)
-
-
 class Readme:
-    def __init__(self, path):
-        self.sections = read_sections(path.read_text(encoding='utf-8'))
+    def __init__(self, root):
+        self.root = root
+        self.sections = read_sections((root / 'README.md').read_text(encoding='utf-8'))
+
+    def find_title(self, path):
+        """Returns the title of a guide."""
+        match = re.match(r'Title: (.*)', (self.root / path).read_text(encoding='utf-8'))
+        return match[1] if match else path
+
+    def relink(self, text):
+        """Returns the Markdown with links to pages. Links to other files are only their text, and
+        guides have their titles for a text."""
+        def replace(match):
+            shown, target = match.groups()
+            address = find_address(target)
+            shown = self.find_title(shown) if address and shown.startswith('docs/') else shown
+            return f'[{shown}]({address})' if address else shown
+        return LINK.sub(replace, text)
 
     def get(self, heading):
         if heading not in self.sections:
@@ -99,7 +106,7 @@ class Readme:
         parts = ['Title: Installation', 'SPDX-License-Identifier: LGPL-2.1-or-later', '',
                  '# Installation', '']
         for heading in INSTALLATION:
-            parts += [f'## {heading}', '', relink(self.get(heading))]
+            parts += [f'## {heading}', '', self.relink(self.get(heading))]
         return '\n'.join(parts)
 
 

@@ -102,6 +102,13 @@ class Browser:
             raise BrowserError(details.get('exception', {}).get('description', details['text']))
         return answer['result'].get('value')
 
+    def wait_until(self, condition):
+        deadline = time.monotonic() + LIMIT
+        while not self.run(condition):
+            if time.monotonic() > deadline:
+                raise BrowserError(f'not within {LIMIT} s: {condition}')
+            time.sleep(0.02)
+
     def press(self, key, text=''):
         for kind in ('keyDown', 'keyUp'):
             self.ask('Input.dispatchKeyEvent', type=kind, key=key, code=key,
