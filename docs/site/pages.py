@@ -60,9 +60,16 @@ REPLACEMENTS = (
     ('placeholder="Click, or press \'s\' to search"', 'placeholder="Search"'),
     ('<form id="search-form"', '<form id="search-form" role="search"'),
     ('  <script src="fzy.js"></script>\n', ''),
+    ('<h4 class="member"', '<h4 aria-level="3" class="member"'),
     ('<p>Available since: 1.0</p>', ''))
 EMPTY_TOC = re.compile(r'<div id="toc"(?:(?!</nav>).)*<ul class="toc-list">\s*</ul>\s*</nav>\s*</div>',
                        re.DOTALL)
+# The order of headings, whatever their looks, on the page of a symbol.
+SYMBOL_HEADINGS = ((re.compile(r'<h4(?=[ >])'), '<h4 aria-level="2"'),
+                   (re.compile(r'<h5(?=[ >])'), '<h5 aria-level="3"'),
+                   (re.compile(r'<h6(?=[ >])'), '<h6 aria-level="3"'),
+                   (re.compile(r'<(/?)summary>'), r'<\1div>'))
+KIND = re.compile(r'(<header>\s*)<h3>(.*?)</h3>')
 ANCHOR = re.compile(r'<a (?=[^>]*class="(?:md-)?anchor")([^>]*)></a>')
 
 
@@ -149,6 +156,15 @@ def finish_title(text, library):
                   lambda match: f'<title>{match[1] or "Reference"} &ndash; {library}</title>', text)
 
 
+def finish_headings(text, name):
+    sidebar, mark, content = text.partition('<section id="main"')
+    sidebar = sidebar.replace('<h5>', '<h5 aria-level="4">')
+    if '.' in name.removesuffix('.html') or name == 'index.html':
+        for pattern, replacement in SYMBOL_HEADINGS:
+            content = pattern.sub(replacement, content)
+    return sidebar + mark + KIND.sub(r'\1<p class="kind">\2</p>', content)
+
+
 def finish_controls(text):
     """Adds what readers of screens and people who use the keyboard need."""
     for before, after in REPLACEMENTS:
@@ -178,7 +194,8 @@ def finish_page(text, name, sidebar, library):
     text = text.replace('<div class="highlight">', '<div class="codehilite">')
     # Newer versions of gi-docgen add a title to that of the guide.
     text = DOUBLE_TITLE.sub(r'\1', text)
-    return finish_controls(finish_title(wrap_tables(text), library))
+    text = finish_headings(finish_title(wrap_tables(text), library), name)
+    return finish_controls(text)
 
 
 def find_site_links(book, books, guides):

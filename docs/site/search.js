@@ -158,10 +158,11 @@ function makeRow(entry) {
 function showResults(query, results) {
     const section = document.getElementById('search');
     const number = results.length === 1 ? '1 result' : `${results.length} results`;
-    const title = makeElement('h1', `${number} for “${query}”`);
+    const status = document.createElement('div');
 
-    title.setAttribute('role', 'status');
-    section.replaceChildren(title);
+    status.setAttribute('role', 'status');
+    status.append(makeElement('h1', `${number} for “${query}”`));
+    section.replaceChildren(status);
     if (results.length > 0) {
         const table = makeElement('table', '', 'results');
         table.append(...results.slice(0, MOST_RESULTS).map(makeRow));
