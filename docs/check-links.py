@@ -98,7 +98,7 @@ class Books:
             yield entry[2], self.find_fault(path, entry[2])
 
     def links_of_style(self, path):
-        for link in re.findall(r'(?:url\(|@import )["\']?([^"\')]+)',
+        for link in re.findall(r'(?:url\(["\']?|@import ["\'])([^"\')]+)',
                                path.read_text(encoding='utf-8')):
             yield link, (f'loads {link}' if urllib.parse.urlsplit(link).scheme
                          else self.find_fault(path, link))

@@ -159,9 +159,19 @@ run_reference () {
   build_reference && run_meson "$build" reference --suite site
 }
 
-run_pip () {
-  install_packages 'to make packages' git mmdebstrap python3-build python3-venv
-  packaging/try-pip.sh "$build-pip"
+# Reads the site in Chromium, by the rules of accessibility that the pinned package has.
+run_site_browser () {
+  local tools=$venv/site required=tests/docs/requirements.txt
+
+  install_packages 'to read the site' chromium python3-venv
+  if ! cmp -s "$required" "$tools/requirements.txt"; then
+    "$python" -m venv --system-site-packages "$tools" \
+      && "$tools/bin/python" -m pip install --quiet --no-deps --requirement "$required" \
+      && cp "$required" "$tools/requirements.txt" \
+      || return
+  fi
+  build_reference \
+    && MTL_SITE=$build/docs/site run_pytest "$tools/bin/python" site tests/docs/test_browser.py
 }
 
 run_install () {
@@ -238,6 +248,15 @@ run_tarball () {
   packaging/test-release.sh "$build-packages" "$build"/meson-dist/*.tar.xz "${build_packages[@]}" \
     git man-db python3-numpy python3-pytest || status=$?
   give_to_caller "$build-packages"
+  return "$status"
+}
+
+run_pip () {
+  local status=0
+
+  install_packages 'to make packages' git mmdebstrap python3-build python3-venv
+  packaging/try-pip.sh "$build-pip" || status=$?
+  give_to_caller "$build-pip"
   return "$status"
 }
 
@@ -520,6 +539,9 @@ plan_steps () {
     plan deep processors 'C on s390x, big-endian' run_s390x
   fi
   plan all docs 'The reference' run_reference
+  if [[ $linux == yes ]]; then
+    plan deep docs 'The site in a browser' run_site_browser
+  fi
   plan all workflows 'The workflow for macOS' check_workflows
   if [[ $linux == yes ]]; then
     plan deep install 'Installed tests' run_installed_tests

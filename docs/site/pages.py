@@ -62,6 +62,9 @@ REPLACEMENTS = (
     ('  <script src="fzy.js"></script>\n', ''),
     ('<h4 class="member"', '<h4 aria-level="3" class="member"'),
     ('<p>Available since: 1.0</p>', ''))
+# A declaration is a block of code within another one.
+DECLARATION = re.compile(
+    r'<pre><code>(<div class="(?:highlight|codehilite)">.*?</div>)\s*</code></pre>', re.DOTALL)
 EMPTY_TOC = re.compile(r'<div id="toc"(?:(?!</nav>).)*<ul class="toc-list">\s*</ul>\s*</nav>\s*</div>',
                        re.DOTALL)
 # The order of headings, whatever their looks, on the page of a symbol.
@@ -191,6 +194,7 @@ def finish_page(text, name, sidebar, library):
     text = re.sub(r'<p>No description available\.</p>', '', text)
     text = re.sub(r'<dd>No description available\.</dd>', '<dd></dd>', text)
     # Declarations are highlighted, too.
+    text = DECLARATION.sub(r'\1', text)
     text = text.replace('<div class="highlight">', '<div class="codehilite">')
     # Newer versions of gi-docgen add a title to that of the guide.
     text = DOUBLE_TITLE.sub(r'\1', text)

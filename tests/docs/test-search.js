@@ -67,6 +67,8 @@ check('virtual methods come after methods',
 finds('method: copy', 'method.StridedView.copy.html', 2);
 finds('python: load', 'python-interface.html#Mtl.load');
 finds('lifetimes', 'html#lifetimes', 3);
+finds('hop by hop', 'example-demo.html');
+finds('use it from your own project', 'installation.html#use-it-from-your-own-project');
 finds('strdvw', 'StridedView', 10);
 
 const nothing = searchSite(entries, 'zzzqqqxxx');

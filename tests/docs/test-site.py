@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks what the built reference has: all names, tabs, and nothing without a description.
+"""Checks what the built reference has: all names, tabs, and nothing without a description; and what
+the site has beside it: the front page and the examples.
 
 The arguments are the paths of the books and of what they are made from, see docs/meson.build.
 """
@@ -21,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
 LANGUAGES = ['c', 'python', 'js', 'vala']
+FENCED = re.compile(r'^```(\w+)\n(.*?)^```', re.DOTALL | re.MULTILINE)
 # The guides whose examples are in all of them.
 ALL_LANGUAGES = ['introduction', 'getting-started']
 
@@ -37,6 +39,11 @@ def text_of(page):
     return html.unescape(re.sub(r'<[^>]+>', '', page))
 
 
+def shown(text):
+    """Returns a text as a block of code shows it: Markdown replaces tabs."""
+    return text.strip().expandtabs(4)
+
+
 def ids_of(page):
     return {html.unescape(name) for name in re.findall(r'\bid="([^"]+)"', page)}
 
@@ -49,6 +56,8 @@ def check_none(missing, what):
 def parse_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument('--source', required=True, help='the root of the source')
+    parser.add_argument('--site', required=True, type=pathlib.Path,
+                        help='the folder with the front page')
     parser.add_argument('--book', action='append', help='FOLDER=GIR, the first with the guides')
     parser.add_argument('--stub', action='append', default=[])
     parser.add_argument('--vala', action='append', default=[])
@@ -183,6 +192,9 @@ class Site:
                 assert len(set(found)) == len(found) > 1, f'{path.name}: {found}'
                 if name in ALL_LANGUAGES:
                     assert found == LANGUAGES, f'{path.name}: {found}'
+                # The examples have tests of their own.
+                if name.startswith('example-'):
+                    continue
                 check_none({f'{name}={language}' for language in run & set(found)}
                            - set(self.guide),
                            'not run by the tests')
@@ -208,6 +220,68 @@ class Site:
         for folder in self.folders:
             assert folder == self.first or f'../{folder.name}/index.html' in page, folder
         ElementTree.parse(self.first / 'sharing.svg')
+
+    def code_of(self, path):
+        """Returns the text of each block of code on a page."""
+        return [text_of(block).strip()
+                for block in re.findall(r'<pre>(.*?)</pre>', read(path), re.DOTALL)]
+
+    def test_front(self):
+        """The front page has the README's programs and table, and leads to all books and guides."""
+        front, source = self.site / 'index.html', pathlib.Path(self.source)
+        section = read(source / 'README.md').partition('## The same in four languages')[2]
+        blocks = FENCED.findall(section.partition('\n## ')[0])
+        assert {language for language, _ in blocks} == {*LANGUAGES, 'text'}, blocks
+        code = self.code_of(front)
+        check_none([language for language, text in blocks if shown(text) not in code],
+                   'not on the front page')
+        demo = FENCED.search('```x' + read(source / 'README.md').partition('./run demo')[2]
+                             .partition('```')[2])
+        assert demo[2].strip() in code, code
+        links = set(re.findall(r'href="([^"#]+)"', read(front)))
+        first = self.first.name
+        expected = {f'{folder.name}/index.html' for folder in self.folders}
+        expected |= {f'{first}/{path.stem}.html' for path in (source / 'docs').glob('*.md')}
+        expected |= {f'{first}/{path.name}' for path in self.first.glob('*-interface.html')}
+        check_none(expected - links - {f'{first}/introduction.html'}, 'not on the front page')
+
+    def test_ratios(self):
+        """The README and the front page have the geometric means of the page on performance."""
+        source = pathlib.Path(self.source)
+        found = re.search(r'([\d.]+) times that of NumPy and ([\d.]+) times',
+                          ' '.join(read(source / 'docs' / 'performance.md').split()))
+        text = ' '.join(read(source / 'README.md').split())
+        front = read(self.site / 'index.html')
+        for ratio, peer in zip(found.groups(), ('NumPy', 'PyTorch')):
+            assert f'**{ratio} times as fast as {peer}**' in text, (ratio, peer)
+            assert f'<dt>as fast as {peer}</dt><dd>{ratio} ×</dd>' in front, (ratio, peer)
+
+    def test_examples(self):
+        """Each example is in the gallery, with its code and with what it prints."""
+        source = pathlib.Path(self.source)
+        pages = {path.name: self.code_of(path) for path in self.first.glob('example-*.html')}
+        found = {block for blocks in pages.values() for block in blocks}
+        files = [path for kind in ('c/*.c', 'gjs/*.js', 'vala/*.vala', 'objc/*.m', '*.py')
+                 for path in (source / 'examples').glob(kind)]
+        files += [source / 'examples' / 'python' / f'{name}.py'
+                  for name in ('tensor', 'picture', 'mpi_halo')]
+        files += [source / 'tests' / path for path in ('readme/tensor.txt', 'gjs/tensor.txt')]
+        assert len(files) > 12, files
+        check_none([path.name for path in files if shown(read(path)) not in found],
+                   'on no page')
+        check_none(pages.keys() - set(re.findall(r'href="([^"]+)"',
+                                                 read(self.first / 'examples.html'))),
+                   'not in the gallery')
+
+    def test_site(self):
+        """The site's books lead to the front page; those that are installed have none."""
+        for folder in self.folders:
+            copy = self.site / folder.name
+            assert {path.name for path in copy.iterdir()} == {path.name
+                                                              for path in folder.iterdir()}
+            for path in folder.glob('*.html'):
+                assert 'class="home" href="../index.html"' in read(copy / path.name), path
+                assert '../index.html' not in read(path), path
 
     def test_links_to_languages(self):
         """The page of a function tells where the languages' own names are."""

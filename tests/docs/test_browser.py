@@ -103,6 +103,16 @@ def test_page(browser, rules, name, width, scheme):
     assert found == [], json.dumps(found, indent=1)
 
 
+def test_no_page_is_too_wide(browser):
+    browser.show_as(*WIDTHS['narrow'], 'light')
+    too_wide = []
+    for path in sorted(SITE.rglob('*.html')):
+        browser.open(path.as_uri())
+        if browser.run(TOO_WIDE % {'width': WIDTHS['narrow'][0]}):
+            too_wide.append(path.name)
+    assert too_wide == []
+
+
 def test_rules_find_faults(browser, rules):
     open_page(browser, PAGES['front'])
     browser.run("document.querySelector('h1').style.color = '#ddd'; "
