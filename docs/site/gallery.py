@@ -22,8 +22,7 @@ class Example:
     sources: dict = field(default_factory=dict)     # {language: path}, from the root
     command: str = ''
     texts: dict = field(default_factory=dict)       # {what it is: path}
-    picture: str = ''         # a file of docs/
-    described: str = ''       # the picture, for those who do not see it
+    pictures: dict = field(default_factory=dict)    # {file of docs/: what it shows}
     page: str = ''            # a guide instead of a page of its own
 
     def address(self):
@@ -37,9 +36,9 @@ EXAMPLES = [
             {'c': 'examples/c/picture.c', 'python': 'examples/python/picture.py',
              'js': 'examples/gjs/picture.js', 'vala': 'examples/vala/picture.vala'},
             './run exec python3 examples/python/picture.py IN OUT',
-            picture='example-picture.png',
-            described='Hills under a sky. Below a white line, in the lower half, blue hills are '
-            'brown, because red and blue are exchanged.'),
+            pictures={
+                'example-picture-before.png': 'Blue hills under a sky',
+                'example-picture.png': 'The same hills. Below a white line they are brown.'}),
     Example('demo', 'Hop by hop',
             'Runs the picture through the four programs, checks that the pixels stay where they '
             'are, and measures each hop against the same hop with a copy.',
@@ -47,16 +46,14 @@ EXAMPLES = [
     Example('viewer', 'The viewer of tensors',
             'A whole program, with libadwaita or plain GTK: heat maps and pictures of the tensors '
             'in a file, axes to choose, statistics, a histogram.',
-            picture='tensor-viewer.png', page='tensor-viewer.html',
-            described='A list of tensors; beside it one of them as a heat map, with its scale, '
-            'its histogram and statistics'),
-    Example('tensor-viewer', 'A viewer in 170 lines',
+            pictures={'tensor-viewer.png': ''}, page='tensor-viewer.html'),
+    Example('tensor-viewer', 'A short viewer',
             'Lists the tensors of a file, and shows them in grey. The file is mapped, and only '
             'what is shown of it is read, in the background.',
             {'js': 'examples/gjs/tensor-viewer.js'},
             './run exec gjs -m examples/gjs/tensor-viewer.js FILE',
-            picture='example-tensor-viewer.png',
-            described='A window with a list of tensors; beside it one of them as a grey picture'),
+            pictures={'example-tensor-viewer.png': 'A window with a list of tensors; beside it one '
+                      'of them as a grey picture'}),
     Example('tensor', 'Shapes, slices, values',
             'A slice is another view of the same memory, so a change through one is seen through '
             'the other.',
@@ -91,23 +88,21 @@ def write_page(example, root, extra=''):
     """Returns the Markdown of an example. Extra text goes after its summary."""
     parts = [f'Title: {example.title}', 'SPDX-License-Identifier: LGPL-2.1-or-later', '',
              f'# {example.title}', '', example.summary, '']
-    if example.picture:
-        parts += [f'![{example.described}]({example.picture})', '']
+    parts += [f'![{described}]({path})\n' for path, described in example.pictures.items()]
     if extra:
         parts += [extra, '']
     parts += ['## How to run it', '', fence('sh', example.command)]
     for what, path in example.texts.items():
         parts += [f'{what}:', '', fence('text', read(root, path))]
     parts += ['## The code', '']
-    parts += [f'In the source, {" and ".join(filter(None, [", ".join(paths[:-1]), paths[-1]]))}:\n'
-              for paths in [[f'`{path}`' for path in example.sources.values()]]]
+    parts += [', '.join(f'`{path}`' for path in example.sources.values()) + ':', '']
     parts += [fence(language, read(root, path)) for language, path in example.sources.items()]
     return '\n'.join(parts)
 
 
 def write_card(example, root):
-    if example.picture:
-        shown = f'<img src="{example.picture}" alt="" loading="lazy">'
+    if example.pictures:
+        shown = f'<img src="{list(example.pictures)[-1]}" alt="" loading="lazy">'
     elif example.texts:
         lines = read(root, next(iter(example.texts.values()))).splitlines()[:LINES_OF_CARD]
         shown = f'<pre>{html.escape(chr(10).join(lines))}</pre>'

@@ -16,6 +16,8 @@ import gi
 gi.require_version('GdkPixbuf', '2.0')
 from gi.repository import GdkPixbuf, GLib  # noqa: E402
 
+DOCS = pathlib.Path(__file__).resolve().parents[2] / 'docs'
+
 # width, height, alpha: rows with and without padding; a lower half that is
 # smaller than the white line; one pixel.
 PICTURES = [
@@ -90,6 +92,16 @@ def check_hops(command, folder, alpha, generator):
     assert get_rows(output) == change(get_rows(source))
 
 
+def check_shown(command, folder):
+    """The picture in the reference is what the program makes."""
+    output = folder / 'shown.png'
+    result = run(command, DOCS / 'example-picture-before.png', output)
+    assert result.returncode == 0, result.stderr
+    made, shown = (GdkPixbuf.Pixbuf.new_from_file(str(path)).get_pixels()
+                   for path in (output, DOCS / 'example-picture.png'))
+    assert made == shown
+
+
 def check_missing(command, folder):
     result = run(command, folder / 'none.png', folder / 'out2.png')
     assert result.returncode == 1, result
@@ -118,6 +130,7 @@ def get_checks(command, folder, generator):
                lambda: check_picture(command, folder, picture, generator))
     for alpha in (False, True):
         yield f'hops, alpha {alpha}', lambda: check_hops(command, folder, alpha, generator)
+    yield 'the picture in the reference', lambda: check_shown(command, folder)
     yield 'missing file', lambda: check_missing(command, folder)
     yield 'broken file', lambda: check_broken(command, folder)
     yield 'usage', lambda: check_usage(command)
