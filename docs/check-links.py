@@ -100,6 +100,8 @@ class Books:
     def links_of_style(self, path):
         for link in re.findall(r'(?:url\(["\']?|@import ["\'])([^"\')]+)',
                                path.read_text(encoding='utf-8')):
+            if link.startswith('data:'):
+                continue
             yield link, (f'loads {link}' if urllib.parse.urlsplit(link).scheme
                          else self.find_fault(path, link))
 

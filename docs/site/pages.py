@@ -173,9 +173,10 @@ def finish_controls(text):
     for before, after in REPLACEMENTS:
         text = text.replace(before, after)
     text = EMPTY_TOC.sub('', text)
-    text = SEARCH.sub(
+    text, n = SEARCH.subn(
         r'<div class="top"><a class="home" href="index.html">mtldl</a>\n'
         r'<div class="search section">\1</div>\n<a class="menu" href="#pages">Menu</a></div>', text)
+    need(n == 1 and 'role="main" tabindex="-1"' in text, 'search or content', 'base.html')
     return ANCHOR.sub(r'<a \1 aria-label="Link to this section"></a>', text)
 
 
