@@ -196,14 +196,14 @@ step_tarball () {
   in_second archive_source | cmp - "$results/$tarball"
 }
 
-# The reference, whose warnings are errors.
+# The site, where warnings are errors.
 step_docs () {
   in_source ./run docs
-  python3 - "$results/mtldl-$version-docs.tar.xz" "$(git log -1 --format=%ct)" \
-    "$source/build/docs/mtldl-1" "$source/build/docs/mtldl-pixbuf-1" <<'EOF'
+  python3 - "$results/mtldl-$version-site.tar.xz" "$(git log -1 --format=%ct)" \
+    "$source/build/docs/site" <<'EOF'
 import os, sys, tarfile
 
-archive, time, *folders = sys.argv[1:]
+archive, time, folder = sys.argv[1:]
 
 
 def without_origin(member):
@@ -214,8 +214,7 @@ def without_origin(member):
 
 
 with tarfile.open(archive, 'w:xz') as file:
-    for folder in folders:
-        file.add(folder, os.path.basename(folder), filter=without_origin) # sorted by name
+    file.add(folder, os.path.basename(folder), filter=without_origin) # sorted by name
 EOF
 }
 
@@ -299,7 +298,7 @@ What is left to do, by a person:
      gpg --armor --detach-sign $results/$tarball
      git tag --sign v$version $(git rev-parse HEAD) && git push origin v$version
 3. Upload the tarball, its signature, the source distribution, if there is one, and SHA256SUMS;
-   unpack the reference where the website has it.
+   unpack the site where the website is.
 4. Sign the Debian packages with debsign, and upload them with dput.
 5. Submit recipes/, which have the sum of the tarball, to each distribution.
 6. Announce what NEWS.md says.

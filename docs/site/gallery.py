@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 LANGUAGES = {'c': 'C', 'python': 'Python', 'js': 'JavaScript', 'vala': 'Vala',
-             'objc': 'Objective-C'}
+             'objc': 'Objective-C', 'lua': 'Lua', 'ruby': 'Ruby', 'perl': 'Perl', 'd': 'D'}
 LINES_OF_CARD = 8
 
 
@@ -62,6 +62,12 @@ EXAMPLES = [
             './run exec python3 examples/python/tensor.py',
             {'C and Python print': 'tests/readme/tensor.txt',
              'JavaScript and Vala print': 'tests/gjs/tensor.txt'}),
+    Example('other-languages', 'Four more languages',
+            'The same in Lua, Ruby, Perl and D, with what is natural in each.',
+            {'lua': 'examples/lua/tensor.lua', 'ruby': 'examples/ruby/tensor.rb',
+             'perl': 'examples/perl/tensor.pl', 'd': 'examples/d/tensor.d'},
+            texts={'Each of them prints': 'tests/languages/tensor.txt'},
+            page='other-languages.html'),
     Example('mpi-halo', 'Heat on many processes',
             'Each process has a part of a plate. MPI sends rows and columns straight from view to '
             'view: no code packs them.',

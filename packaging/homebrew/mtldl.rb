@@ -13,6 +13,7 @@ class Mtldl < Formula
   depends_on "vala" => :build
   depends_on "adwaita-icon-theme" => :no_linkage
   depends_on "gdk-pixbuf"
+  depends_on "gettext"
   depends_on "glib"
   depends_on "gtk4"
   depends_on "libdeflate"
@@ -41,6 +42,7 @@ class Mtldl < Formula
       -Dpixbuf=enabled
       -Dlibdeflate=enabled
       -Dviewer=enabled
+      -Dnls=enabled
       -Ddocs=disabled
     ]
 

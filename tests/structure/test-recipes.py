@@ -40,7 +40,8 @@ MACROS = {
     '_metainfodir': 'share/metainfo',
     'python3_sitearch': PYTHON,
 }
-REFERENCE = re.compile('share/(doc|devhelp)(/|$)')    # ordinary builds install none
+# Ordinary builds install no reference, and a macro finds translations.
+UNLISTED = re.compile('share/(doc|devhelp|locale)(/|$)')
 
 
 def find_wrong_versions(texts, version):
@@ -98,7 +99,7 @@ def read_installed(build, options):
     for path in files:
         home = next(home for home in names if path.is_relative_to(home))
         shortened.add((names[home] / path.relative_to(home)).as_posix())
-    return {name for name in shortened if not REFERENCE.match(name)}
+    return {name for name in shortened if not UNLISTED.match(name)}
 
 
 def read_spec(text):
@@ -110,7 +111,7 @@ def read_spec(text):
             patterns = lists.setdefault(section[2], []) if section[1] == 'files' else None
         elif patterns is not None and line.startswith('%{'):
             name = re.sub(r'%\{(\w+)\}', lambda macro: MACROS[macro[1]], line)
-            if not REFERENCE.match(name):
+            if not UNLISTED.match(name):
                 patterns.append(name)
     return lists
 
