@@ -2,7 +2,8 @@
 """Writes the pages of the examples: their code, and the pictures and texts that they make.
 
 The texts are those that the tests of the examples compare with, the pictures are taken by
-`./run screenshot`.
+`./run screenshot`. The page of another example also belongs in docs/mtldl.toml.in, as do its
+pictures, and its files in docs/meson.build.
 """
 
 import html

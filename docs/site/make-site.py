@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds the reference: a folder for each library, with gi-docgen's pages, the guides, the examples,
-the pages of the languages' interfaces, and one search over all of them; and the site, which is a
-copy of these folders with a front page.
+"""Builds the reference: a folder for each library, with gi-docgen's pages, the guides, the
+examples, the pages of the languages' interfaces, and one search over all of them; and the site,
+which is a copy of these folders with a front page.
 
 The first --book is that of the guides. A book is described by FOLDER=CONFIG=GIR.
 """

@@ -57,7 +57,7 @@ REPLACEMENTS = (
      '<button id="btn-to-top" class="hidden" aria-label="To the top">'),
     ('<input id="search-input" type="text"',
      '<input id="search-input" type="search" aria-label="Search"'),
-    ('placeholder="Click, or press \'s\' to search"', 'placeholder="Search"'),
+    ('placeholder="Click, or press \'s\' to search"', 'placeholder="Search (press S)"'),
     ('<form id="search-form"', '<form id="search-form" role="search"'),
     ('  <script src="fzy.js"></script>\n', ''),
     ('<h4 class="member"', '<h4 aria-level="3" class="member"'),
@@ -65,8 +65,8 @@ REPLACEMENTS = (
 # A declaration is a block of code within another one.
 DECLARATION = re.compile(
     r'<pre><code>(<div class="(?:highlight|codehilite)">.*?</div>)\s*</code></pre>', re.DOTALL)
-EMPTY_TOC = re.compile(r'<div id="toc"(?:(?!</nav>).)*<ul class="toc-list">\s*</ul>\s*</nav>\s*</div>',
-                       re.DOTALL)
+EMPTY_TOC = re.compile(
+    r'<div id="toc"(?:(?!</nav>).)*<ul class="toc-list">\s*</ul>\s*</nav>\s*</div>', re.DOTALL)
 # The order of headings, whatever their looks, on the page of a symbol.
 SYMBOL_HEADINGS = ((re.compile(r'<h4(?=[ >])'), '<h4 aria-level="2"'),
                    (re.compile(r'<h5(?=[ >])'), '<h5 aria-level="3"'),
