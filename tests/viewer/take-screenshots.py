@@ -78,12 +78,12 @@ def take(program, path):
     save(program.screen.get_pixels(), path)
 
 
-def take_viewer(program, out):
-    def select(search):
-        program.ask('type', search)
-        program.wait(lambda shown: 'picture' in shown and any(
-            search in text for text in shown['texts'][-30:]), search)
-        program.ask('type', '')
+def take_viewer(program, out, names):
+    def select(name):
+        listed = [text for text in program.ask()['texts'] if text in names]
+        program.ask('select', listed.index(name))
+        # It is named in the list and beside the picture.
+        program.wait(lambda shown: 'picture' in shown and shown['texts'].count(name) == 2, name)
 
     program.wait(lambda shown: 'picture' in shown, 'a picture')
     program.ask('resize', 1180, 700)
@@ -129,7 +129,7 @@ def main(viewer, out):
         write_safetensors(path, model)
         take_example(Program(screen, folder, 'gjs', ROOT / 'examples' / 'gjs' / 'tensor-viewer.js',
                              path), out, list(model).index(SELECTED))
-        take_viewer(Program(screen, folder, 'python', viewer, path), out)
+        take_viewer(Program(screen, folder, 'python', viewer, path), out, list(model))
 
 
 if __name__ == '__main__':
