@@ -20,13 +20,12 @@ LOCAL = re.compile(r'\b(href|src)="(?!https?:|#)([^"]+)"')
 
 def write_parts(source):
     """Returns the Markdown of what the front page takes from README.md."""
-    text = source.sections
     parts = {'purpose': source.get_purpose(),
              'programs_purpose': source.write_programs_purpose().rpartition('. Then')[0] + '.',
              'programs': source.write_programs(),
              'programs_output': source.write_programs_output(),
              'demo': source.get_demo(),
-             'compatibility': text['What works with what'],
+             'compatibility': source.get('What works with what'),
              'installation': source.get('Install it')}
     marked = [f'<!-- part: {name} -->\n\n{source.relink(part)}' for name, part in parts.items()]
     return '\n'.join(['Title: Front page', '', *marked])
