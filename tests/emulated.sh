@@ -123,7 +123,7 @@ write_command () {
 }
 
 # Big-endian, unlike all others here. This machine's NumPy knows what is in the files that the
-# command reads and writes.
+# command reads and writes. qemu itself does not fit into little memory.
 run_s390x () {
   local folder=$build-s390x status=0 except='threads$|-faults$|-brute-force$|-exhaustive$'
 
@@ -134,7 +134,8 @@ run_s390x () {
     || status=1
   compile "$folder" tools/mtldl && write_command "$folder/run-mtldl" s390x \
     && MTLDL_COMMAND=$folder/run-mtldl run_pytest "$python" s390x-command \
-      tests/tools/test_{check,cp,ls,show}.py || status=1
+      tests/tools/test_{check,cp,ls,show}.py \
+      --deselect tests/tools/test_show.py::test_stats_in_little_memory || status=1
   return "$status"
 }
 
