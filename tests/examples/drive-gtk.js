@@ -7,10 +7,13 @@ import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk?version=4.0';
 
-// GLib 2.80 moved the classes of Unix.
-const GioUnix = await import('gi://GioUnix').catch(() => null);
-const InputStream = GioUnix ? GioUnix.default.InputStream : Gio.UnixInputStream;
-const OutputStream = GioUnix ? GioUnix.default.OutputStream : Gio.UnixOutputStream;
+let InputStream, OutputStream;
+try {
+    ({InputStream, OutputStream} = imports.gi.GioUnix);
+} catch {
+    // Before GLib 2.80.
+    [InputStream, OutputStream] = [Gio.UnixInputStream, Gio.UnixOutputStream];
+}
 
 function* walk(widget) {
     if (!widget.get_mapped())
