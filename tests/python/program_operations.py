@@ -588,8 +588,8 @@ def asarray(pool, pair, by_memoryview):
 
 @operation(3, VIEW)
 def numpy_from_dlpack(pool, pair):
-    """An older NumPy asks for the legacy form, in which nothing is read-only. It or a somewhat newer
-    one makes every array read-only."""
+    """An older NumPy asks for the legacy form, in which nothing is read-only. It, or one somewhat
+    newer, makes every array read-only."""
     array, view = pair.array, pair.ours
     if NAMES[array.dtype] not in KNOWN_TO_DLPACK:
         return
