@@ -11,7 +11,7 @@ set -euo pipefail
 steps=(versions interface tests build tarball docs packages sdist recipes sums)
 
 recipes=(arch conda fedora flatpak homebrew)
-metainfo=viewer/data/org.mtldl.Viewer.metainfo.xml.in
+metainfo=viewer/data/org.mtldl.Viewer.metainfo.xml.in.in
 zeros=$(printf '0%.0s' {1..64}) # stand for the sum of the tarball
 
 usage () {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-METAINFO = 'viewer/data/org.mtldl.Viewer.metainfo.xml.in'
+METAINFO = 'viewer/data/org.mtldl.Viewer.metainfo.xml.in.in'
 FILES = ['meson.build', 'NEWS.md', 'debian/changelog', METAINFO, 'packaging/release.sh',
          'tests/abi/Mtl-1.txt', 'tests/abi/MtlPixbuf-1.txt']
 RECIPE = 'packaging/arch/PKGBUILD'
@@ -32,7 +32,7 @@ REFUSED = [
     ('NEWS.md', f'## 7.8.9, {DATE}\n', f'## 7.8.9, {DATE}\n\n## 1.0.0\n',
      'NEWS.md says nothing about 7.8.9.'),
     (METAINFO, DATE, '2030-12-31', 'has the date 2030-12-31, and NEWS.md 2031-01-31.'),
-    (METAINFO, '@VERSION@', '7.8.8', 'metainfo.xml.in has version “7.8.8”'),
+    (METAINFO, '@VERSION@', '7.8.8', 'metainfo.xml.in.in has version “7.8.8”'),
     (RECIPE, '7.8.9', '7.8.8', f'{RECIPE} does not have the version 7.8.9.'),
     ('tests/abi/Mtl-1.txt', '7.8.9', '7.8.8',
      'tests/abi/Mtl-1.txt, which ./run abi writes, has version “7.8.8”'),

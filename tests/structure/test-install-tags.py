@@ -14,12 +14,13 @@ from pathlib import Path
 
 # What is below the prefix, and its tag. The first pattern that matches counts.
 TAGS = [
+    (r'.*[.]typelib$', 'typelib'), # meson decides that
     (r'share/installed-tests/|libexec/installed-tests/', 'tests'),
     (r'share/locale/', 'i18n'),
     (r'share/man/', 'man'),
     (r'share/(doc|devhelp)/', 'doc'),
     (r'include/|lib/pkgconfig/|share/(gir-1[.]0|vala)/', 'devel'),
-    (r'lib/girepository-1[.]0/|share/gjs-1[.]0/', 'typelib'),
+    (r'share/gjs-1[.]0/', 'typelib'),
     (r'python/(gi|gi-stubs|mtldl)/', 'python-runtime'),
     (r'bin/mtldl-viewer|share/mtldl/viewer/', 'viewer'),
     (r'share/(applications|dbus-1|icons|metainfo|mime)(/|$)', 'viewer'),

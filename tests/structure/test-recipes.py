@@ -40,8 +40,8 @@ MACROS = {
     '_metainfodir': 'share/metainfo',
     'python3_sitearch': PYTHON,
 }
-# Ordinary builds install no reference, and a macro finds translations.
-UNLISTED = re.compile('share/(doc|devhelp|locale)(/|$)')
+# Ordinary builds install neither the reference nor tests, and a macro finds translations.
+UNLISTED = re.compile('(share/(doc|devhelp|locale)|(share|libexec)/installed-tests)(/|$)')
 
 
 def find_wrong_versions(texts, version):
