@@ -14,28 +14,18 @@ import gi
 from gi import _gi
 
 
-def _find_symbol(*names):
-    # The module of PyGObject is linked with the repository, in one of two versions.
-    repository = ctypes.CDLL(_gi.__file__)
-    for name in names:
-        if hasattr(repository, name):
-            return getattr(repository, name)
-    raise ImportError(f'PyGObject {gi.__version__} has none of {", ".join(names)}')
-
-
 def _add_typelibs(folder):
-    path = os.fsencode(folder)
-    add = _find_symbol('gi_repository_prepend_search_path', 'g_irepository_prepend_search_path')
-    add.restype = None
-    if add.__name__.startswith('g_irepository'):
-        add.argtypes = [ctypes.c_char_p]
-        add(path)
+    # PyGObject is linked with one of two versions of the repository.
+    library, path = ctypes.CDLL(_gi.__file__), os.fsencode(folder)
+    if hasattr(library, 'g_irepository_prepend_search_path'):
+        library.g_irepository_prepend_search_path(path)
         return
 
-    get_default = _find_symbol('gi_repository_dup_default')
-    get_default.restype = ctypes.c_void_p
-    add.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    add(get_default(), path)
+    # In the second, before GLib 2.86, only PyGObject knows its own one: its object is a header and
+    # a pointer.
+    repository = gi.Repository.get_default()
+    pointer = ctypes.c_void_p.from_address(id(repository) + object.__basicsize__)
+    library.gi_repository_prepend_search_path(pointer, path)
 
 
 def _load_libraries(folder):
