@@ -5,7 +5,7 @@ refuse wrong integers, and raise Python's exceptions."""
 import errno
 import functools
 
-from gi._gi import ArgInfo, Direction, EnumInfo, FunctionInfo
+from gi._gi import ArgInfo, Direction, EnumInfo, FunctionInfo, TypeInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
@@ -67,15 +67,16 @@ def _kind_of(name, of_argument):
     return "a" if name in _AXES else "x" if name in _INDICES else _INTEGERS[tag]
 
 
-# Later versions of PyGObject have another name for the method.
+# Since 3.51, PyGObject has other names for these methods.
 _get_type = getattr(ArgInfo, "get_type", None) or ArgInfo.get_type_info
+_get_length = getattr(TypeInfo, "get_array_length", None) or TypeInfo.get_array_length_index
 
 
 def _types_of_arguments(info):
     """Returns a dict of the names and types of a function's arguments in Python, without self."""
     arguments = info.get_arguments()
     types = list(map(_get_type, arguments))
-    lengths = {of_argument.get_array_length() for of_argument in types}
+    lengths = set(map(_get_length, types))
     return {argument.get_name(): of_argument
             for i, (argument, of_argument) in enumerate(zip(arguments, types))
             if argument.get_direction() != Direction.OUT and i not in lengths}
