@@ -36,7 +36,9 @@ StridedView = Mtl.StridedView
 
 
 def _make_pythonic(cls):
-    for name, info in list(vars(cls).items()):
+    for name, member in list(vars(cls).items()):
+        # Later versions of PyGObject have methods of classes, and static ones, around some.
+        info = getattr(member, "__func__", member)
         if not isinstance(info, FunctionInfo):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
