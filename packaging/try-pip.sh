@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# try-pip.sh FOLDER: makes a source distribution in FOLDER, and installs it in new systems with
-# the commands of README.md, once beside the system's PyGObject and once with pip's own. As root,
-# which chroot(8) needs.
+# try-pip.sh FOLDER SUITE: makes a source distribution in FOLDER, and installs it in new systems
+# with the commands of README.md: beside the system's PyGObject, with pip's own, and with the
+# newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
 
 set -euo pipefail
 
@@ -16,6 +16,7 @@ shift
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
+newer=$2
 systems=$folder/systems
 system=$folder/system
 
@@ -57,12 +58,18 @@ make_source () {
     || { tail -n 40 "$folder/source.log"; return 1; }
 }
 
-# try HEADING: all below is of the one environment that the commands make.
+# for_newest: changes the commands for GLib 2.80 and later, as README.md says.
+for_newest () {
+  sed "s/'PyGObject < 3.51'//; s/apt-get install/& libgirepository-2.0-dev/"
+}
+
+# try NAME HEADING [FILTER]: all below is of the one environment that the commands make in the
+# system of that name.
 try () {
   local before=$SECONDS
 
-  say "$1"
-  enter_system pip "$system"
+  say "$2, $1"
+  enter_system "$1" "$system"
   trap "leave_system '$system'" EXIT
   mkdir "$system/mtldl"
   tar -x -f "$folder"/mtldl-*.tar.gz -C "$system/mtldl" --strip-components 1
@@ -73,9 +80,10 @@ try () {
     pip_settings+=(PIP_CERT=/root/certificates.pem)
   fi
 
-  within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} sh -exc "apt-get update -qq; cd /mtldl
+  within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} sh -exc "apt-get update -qq
+    cd /mtldl
     alias apt-get='apt-get -qq -y --no-install-recommends'
-    $(commands_for "$1")
+    $(commands_for "$2" | ${3:-cat})
     venv/bin/pip install numpy" >"$folder/log" 2>&1 || { tail -n 60 "$folder/log"; return 1; }
   within "$system" sh -ec '/mtldl/venv/bin/mtldl --version; /mtldl/venv/bin/python /program.py'
   echo "$((SECONDS - before)) s, $(du -sh "$system/mtldl/venv/" | cut -f 1) in the environment"
@@ -85,6 +93,8 @@ try () {
 
 make_source
 make_system pip apt
-try "With pip"
-try "With pip's own PyGObject"
+make_system "$newer" apt "$newer"
+try pip 'With pip'
+try pip "With pip's own PyGObject"
+try "$newer" "With pip's own PyGObject" for_newest
 du -h "$folder"/mtldl-*.tar.gz

@@ -255,7 +255,7 @@ run_pip () {
   local status=0
 
   install_packages 'to make packages' git mmdebstrap python3-build python3-venv
-  packaging/try-pip.sh "$build-pip" || status=$?
+  packaging/try-pip.sh "$build-pip" "$newer_debian" || status=$?
   give_to_caller "$build-pip"
   return "$status"
 }
