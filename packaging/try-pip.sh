@@ -24,11 +24,14 @@ system=$folder/system
 
 # Where pip here finds packages, which is where it finds them there.
 pip_settings=()
-for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_PROXY PIP_CERT http_proxy https_proxy no_proxy; do
+for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_PROXY http_proxy https_proxy no_proxy; do
   if [[ -n ${!name:-} ]]; then
     pip_settings+=("$name=${!name}")
   fi
 done
+if [[ -n ${PIP_CERT:-} ]]; then
+  pip_settings+=(PIP_CERT=/root/certificates.pem)
+fi
 
 # commands_for HEADING: the commands below that heading of README.md, for root.
 commands_for () {
@@ -75,9 +78,7 @@ try () {
   tar -x -f "$folder"/mtldl-*.tar.gz -C "$system/mtldl" --strip-components 1
   program >"$system/program.py"
   if [[ -n ${PIP_CERT:-} ]]; then
-    mkdir -p "$system/$(dirname "$PIP_CERT")"
     cp "$PIP_CERT" "$system/root/certificates.pem"
-    pip_settings+=(PIP_CERT=/root/certificates.pem)
   fi
 
   within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} sh -exc "apt-get update -qq
