@@ -1,4 +1,4 @@
-#!/usr/bin/env perl
+#!/usr/bin/perl
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 # Shares a tensor through DLPack, reads its elements, and saves it.
