@@ -7,22 +7,10 @@
 # needs.
 
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
 
-# What is mounted is seen by nobody else, and goes with this process.
-if [[ ${1:-} != --unshared ]]; then
-  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
-fi
-shift
-
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
-shift
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 name=mtldl-$version
-systems=$folder/systems
-
-. packaging/systems.sh
 
 make_sources () {
   local tree
@@ -39,7 +27,6 @@ build () {
 
   make_system build buildd
   enter_system build "$system"
-  trap "leave_system '$system'" EXIT
   mkdir -p "$system/build"
   cp -r "$folder/$name" "$folder/mtldl_$version.orig.tar.xz" "$system/build/"
   say 'Installing what the packages are built with'
@@ -55,7 +42,6 @@ build () {
   find "$folder" -maxdepth 1 -name '*.deb' -delete
   cp "$system"/build/mtldl_* "$system"/build/*.deb "$folder/"
   leave_system "$system"
-  trap - EXIT
 }
 
 # Each test has a system of its own, so that no other test's packages are there.
@@ -66,11 +52,9 @@ test_packages () {
   for test; do
     say "Using the packages: $test"
     enter_system test "$system"
-    trap "leave_system '$system'" EXIT
     autopkgtest --quiet --apt-upgrade --test-name="$test" "$folder"/*.deb "$folder/$name/" \
       -- chroot "$system" >"$folder/$test.log" 2>&1 || failed+=("$test")
     leave_system "$system"
-    trap - EXIT
   done
 
   for test in ${failed[@]+"${failed[@]}"}; do

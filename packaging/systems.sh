@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes new systems of Debian, and runs commands in them, as root. Scripts read this file in a
-# mount namespace of their own. $systems is the folder of the archives.
+# Makes new systems of Debian, and runs commands in them, as root. A script reads this file first:
+# its first argument is the folder for the systems, which is taken off as $folder. It goes on in the
+# root of the source.
+
+# What is mounted is seen by nobody else, and goes with this process.
+if [[ ${1:-} != --unshared ]]; then
+  exec unshare --mount "$0" --unshared "$@"
+fi
+
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+systems=$folder/systems # their archives
+shift 2
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 say () {
   printf '\n\033[1m%s\033[0m\n' "$*" >&2
@@ -33,17 +45,19 @@ make_system () {
 
 # Nothing is removed unless all that was mounted there is gone.
 leave_system () {
+  trap - EXIT
   umount "$1/dev/pts" && umount "$1/dev/shm" && umount "$1/proc" && rm -rf "$1"
 }
 
-# enter_system NAME FOLDER: unpacks it there. The archive has the devices, so that those of this
-# system need not be there.
+# enter_system NAME FOLDER: unpacks it there, until leave_system FOLDER or the end of the script.
+# The archive has the devices, so that those of this system need not be there.
 enter_system () {
   mkdir "$2"
   tar -x -f "$systems/$1.tar" -C "$2"
   mount -t proc proc "$2/proc"
   mount -t tmpfs tmpfs "$2/dev/shm"
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$2/dev/pts"
+  trap "leave_system '$2'" EXIT
 }
 
 # within FOLDER COMMAND…: in the system there, with nothing of the environment here.

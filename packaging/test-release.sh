@@ -6,25 +6,15 @@
 # machine. As root, which chroot(8) needs.
 
 set -euo pipefail
-
-# What is mounted is seen by nobody else, and goes with this process.
-if [[ ${1:-} != --unshared ]]; then
-  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
-fi
-shift
-
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
-tarball=$2
-name=$(basename "$tarball" .tar.xz)
-shift 2
-systems=$folder/systems
-system=$folder/release-system
 . "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
+
+tarball=$1
+name=$(basename "$tarball" .tar.xz)
+shift
+system=$folder/release-system
 
 make_system test apt
 enter_system test "$system"
-trap "leave_system '$system'" EXIT
 say 'Installing what the release is built and tested with'
 within "$system" sh -ec 'apt-get update -qq
   apt-get install -qq -y --no-install-recommends "$@" >/dev/null' sh "$@"

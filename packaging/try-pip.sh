@@ -6,21 +6,10 @@
 # newest of pip's on a newer suite of Debian. As root, which chroot(8) needs.
 
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/systems.sh"
 
-# What is mounted is seen by nobody else, and goes with this process.
-if [[ ${1:-} != --unshared ]]; then
-  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
-fi
-shift
-
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
-newer=$2
-systems=$folder/systems
+newer=$1
 system=$folder/system
-
-. packaging/systems.sh
 
 # Where pip here finds packages, which is where it finds them there.
 pip_settings=()
@@ -73,7 +62,6 @@ try () {
 
   say "$2, $1"
   enter_system "$1" "$system"
-  trap "leave_system '$system'" EXIT
   mkdir "$system/mtldl"
   tar -x -f "$folder"/mtldl-*.tar.gz -C "$system/mtldl" --strip-components 1
   program >"$system/program.py"
@@ -89,7 +77,6 @@ try () {
   within "$system" sh -ec '/mtldl/venv/bin/mtldl --version; /mtldl/venv/bin/python /program.py'
   echo "$((SECONDS - before)) s, $(du -sh "$system/mtldl/venv/" | cut -f 1) in the environment"
   leave_system "$system"
-  trap - EXIT
 }
 
 make_source

@@ -1,31 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# other-debian.sh SUITE FOLDER [ARGUMENT…]: runs `./run test ARGUMENT…` on the tracked files, in a
+# other-debian.sh FOLDER SUITE [ARGUMENT…]: runs `./run test ARGUMENT…` on the tracked files, in a
 # new system of another suite of Debian, such as trixie. The reports are in FOLDER/reports
 # afterwards. As root, which chroot(8) needs.
 
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../packaging/systems.sh"
 
-# What is mounted is seen by nobody else, and goes with this process.
-if [[ ${1:-} != --unshared ]]; then
-  exec unshare --mount "${BASH_SOURCE[0]}" --unshared "$@"
-fi
-shift
-
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=$1
-mkdir -p "$2"
-folder=$(cd "$2" && pwd)
-shift 2
-systems=$folder/systems
+shift
 system=$folder/system
-
-. packaging/systems.sh
 
 make_system "$suite" apt "$suite"
 enter_system "$suite" "$system"
-trap "leave_system '$system'" EXIT
 rm -rf "$folder/reports"
 mkdir "$system/mtldl"
 tree=$(git stash create)

@@ -297,7 +297,7 @@ run_newer_debian () {
   local folder=$build-$newer_debian status=0 report
 
   install_packages 'to make another system' git mmdebstrap
-  tests/other-debian.sh "$newer_debian" "$folder" || status=1
+  tests/other-debian.sh "$folder" "$newer_debian" || status=1
   give_to_caller "$folder"
   for report in "$folder"/reports/*; do
     cp "$report" "$reports/$newer_debian-${report##*/}" || status=1
