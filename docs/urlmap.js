@@ -6,4 +6,10 @@ baseURLs = [
   ['GObject', 'https://docs.gtk.org/gobject/'],
   ['Gio', 'https://docs.gtk.org/gio/'],
   ['GdkPixbuf', 'https://docs.gtk.org/gdk-pixbuf/'],
+  ['Gdk', 'https://docs.gtk.org/gdk4/'],
+  ['Gtk', 'https://docs.gtk.org/gtk4/'],
+  ['Gst', 'https://gstreamer.freedesktop.org/documentation/gstreamer/'],
+  ['GstAudio', 'https://gstreamer.freedesktop.org/documentation/audio/'],
+  ['GstVideo', 'https://gstreamer.freedesktop.org/documentation/video/'],
+  ['cairo', 'https://www.cairographics.org/manual/'],
 ]

@@ -166,7 +166,7 @@ step_interface () {
   say "Comparing the interface with that of $previous"
   git archive "$previous" tests/abi | tar -x -C "$folder/work"
   in_source ./run exec python3 tests/abi/interface.py compare "$folder/work/tests/abi" "$version" \
-    "$source/build/introspection/Mtl-1.gir" "$source/build/mtldl-pixbuf/MtlPixbuf-1.gir"
+    "$source/build/introspection/Mtl-1.gir" "$source"/build/bridges/*.gir
 }
 
 step_tests () {

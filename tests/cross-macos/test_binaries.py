@@ -82,7 +82,7 @@ def test_install_name(cpu, folder):
 
 
 @pytest.mark.parametrize("name", ["mtldl/libmtldl-1.0.dylib",
-                                  "mtldl-pixbuf/libmtldl-pixbuf-1.0.dylib", "tools/mtldl",
+                                  "bridges/libmtldl-pixbuf-1.0.dylib", "tools/mtldl",
                                   "tests/metal/test-metal-wrap-real"])
 @each_build
 def test_references(cpu, name):

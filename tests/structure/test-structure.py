@@ -23,7 +23,7 @@ LAYERS = ['base', 'values', 'kernels', 'files', 'devices', 'memory', 'views', 'd
           'tensor-files']
 
 # The folders with C code. They only share exported symbols.
-PARTS = ['mtldl', 'mtldl-pixbuf', 'introspection', 'tools']
+PARTS = ['mtldl', 'mtldl-gst', 'mtldl-gtk', 'mtldl-pixbuf', 'introspection', 'tools']
 
 
 def layer_of(path):

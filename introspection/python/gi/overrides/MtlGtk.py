@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes MtlGtk raise Python's exceptions, as Mtl does."""
+
+from ..module import get_introspection_module
+from .Mtl import raising
+
+MtlGtk = get_introspection_module("MtlGtk")
+
+__all__ = ["view_from_surface"]
+
+view_from_surface = raising(MtlGtk.view_from_surface)

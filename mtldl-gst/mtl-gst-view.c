@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-view.h"
+
+#include "mtl-gst-map-private.h"
+
+/**
+ * mtl_gst_view_from_bytes:
+ * @buffer: a buffer
+ * @dtype: the type of the elements
+ * @shape: (array length=n_dims): the extent of each axis
+ * @n_dims: the number of axes
+ * @flags: %GST_MAP_READ for a read-only view; with %GST_MAP_WRITE the view is
+ *   writable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of the first bytes of a buffer, in C order, without a copy.
+ *
+ * The view keeps @buffer and its memory mapped until the last user of the
+ * view's memory is gone. As long as it does, the buffer has one more user, so
+ * nobody can write to it; for a writable view, end it before you push the
+ * buffer.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: an extent is negative, @dtype is unknown, or
+ *   the view would have no elements
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the buffer is too small
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ * - %MTL_ERROR_NEEDS_COPY: the bytes are spread over several memories, or are
+ *   to be written to, and another buffer shares them
+ * - %MTL_ERROR_READ_ONLY: the bytes are to be written to, and the buffer has
+ *   other users, or its memory is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gst_view_from_bytes (GstBuffer     *buffer,
+                         MtlDType       dtype,
+                         const gint64  *shape,
+                         gsize          n_dims,
+                         GstMapFlags    flags,
+                         GError       **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) bytes = NULL;
+  gint64 size;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  layout = mtl_strided_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype),
+                                         error);
+  if (layout == NULL)
+    return NULL;
+
+  size = mtl_strided_layout_get_required_size (layout, error);
+  if (size < 0)
+    return NULL;
+
+  bytes = mtl_gst_map_range (buffer, 0, size, flags, error);
+  if (bytes == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (bytes, layout, dtype, 0, error);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#if !defined (MTLDL_GST_INSIDE) && !defined (MTLDL_GST_COMPILATION)
+#error "Only <mtldl-gst/mtldl-gst.h> can be included directly."
+#endif
+
+#include <gst/audio/audio.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <mtldl/mtldl.h>
+
+G_BEGIN_DECLS
+
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_gst_view_from_bytes (GstBuffer     *buffer,
+                                         MtlDType       dtype,
+                                         const gint64  *shape,
+                                         gsize          n_dims,
+                                         GstMapFlags    flags,
+                                         GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

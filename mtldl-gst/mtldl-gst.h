@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#define MTLDL_GST_INSIDE
+
+#include "mtl-gst-view.h"
+
+#undef MTLDL_GST_INSIDE
