@@ -225,7 +225,10 @@ exporter_release_buffer (PyObject  *self,
 {
   Export *export = buffer->internal;
 
-  unref_view (export->view);
+  if (is_view (self)) /* which has a reference of its own */
+    g_object_unref (export->view);
+  else
+    unref_view (export->view);
   PyMem_Free (export);
 }
 
