@@ -125,7 +125,7 @@ def test_metal_itself(cpu):
 # These use what only Linux has.
 LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c")
 def left_over():
-    """The sources that Meson cannot build for macOS here, for want of Python and GTK."""
+    """The sources that Meson cannot build for macOS here, for want of Python, GTK and GStreamer."""
     return sorted(name for name in read_commands(HERE)
                   if name not in COMMANDS["ARM64"] and not name.startswith(LINUX_ALONE))
 
