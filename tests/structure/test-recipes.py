@@ -3,7 +3,8 @@
 """Checks what becomes outdated in the recipes of packaging/: test-recipes.py BUILD [--files]
 
 The version, the options of meson, and the files of this project that they name. With --files,
-BUILD has all parts, and what it would install is compared with the lists of files.
+BUILD has all parts, and what it would install is compared with the lists of files, and what its
+libraries export with the lists of Debian's packages.
 """
 
 import json
@@ -13,6 +14,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / 'tests' / 'install'))
+from exports import read_gir_symbols  # noqa: E402
+
 PACKAGING = ROOT / 'packaging'
 
 SPEC, ARCH, CONDA = 'fedora/mtldl.spec', 'arch/PKGBUILD', 'conda/recipe.yaml'
@@ -153,6 +157,19 @@ def find_wrong_contents(text, files):
             yield f'{CONDA}: nothing is installed as {name}'
 
 
+def find_wrong_symbols(name, text, symbols):
+    listed = set(re.findall(r'^ (mtl_\w+)@MTLDL_1 ', text, re.MULTILINE))
+    yield from (f'{name} lacks {symbol}' for symbol in sorted(symbols - listed))
+    yield from (f'{name}: there is no {symbol}' for symbol in sorted(listed - symbols))
+
+
+def find_all_wrong_symbols(build):
+    for gir in [build / 'introspection' / 'Mtl-1.gir', *sorted((build / 'bridges').glob('*.gir'))]:
+        (library,) = re.findall(r'shared-library="(libmtldl[\w-]*)[.]so[.]0"', gir.read_text())
+        name = f'debian/{library}-0.symbols'
+        yield from find_wrong_symbols(name, (ROOT / name).read_text(), read_gir_symbols(gir))
+
+
 def check_checks():
     """Each check finds a mistake."""
     texts = {name: 'Version: 7' for name in VERSIONS}
@@ -168,9 +185,10 @@ def check_checks():
         list(find_wrong_lists(lists, files)),
         list(find_wrong_parts('set_aside viewer usr/bin', {'bin/a'}, files)),
         list(find_wrong_contents(' - lib/none', files)),
+        list(find_wrong_symbols('a', ' mtl_a@MTLDL_1 1.0\n mtl_b@MTLDL_1 1.0', {'mtl_b', 'mtl_c'})),
     ]
     counts = [len(complaints) for complaints in found]
-    return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1] else [f'The checks found {found}']
+    return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1, 2] else [f'The checks found {found}']
 
 
 def read_json(build, name):
@@ -195,6 +213,7 @@ def main(build, has_all_parts):
             *find_wrong_lists(lists, files),
             *find_wrong_parts(texts[ARCH], viewer, files),
             *find_wrong_contents(texts[CONDA], files),
+            *find_all_wrong_symbols(build),
         ]
         print(f'{len(files)} installed files in {len(lists)} lists')
     print('\n'.join(complaints))
