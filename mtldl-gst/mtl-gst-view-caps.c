@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-view.h"
+
+#include "mtl-gst-audio-private.h"
+#include "mtl-gst-map-private.h"
+
+/* What caps say, for one of both kinds of media. */
+typedef struct
+{
+  gboolean is_audio;
+  GstVideoInfo video;
+  GstAudioInfo audio;
+} Media;
+
+static gboolean
+check_fields (const GstStructure  *structure,
+              const char *const   *fields,
+              GError             **error)
+{
+  for (guint i = 0; fields[i] != NULL; i++)
+    {
+      const GType type = i == 0 ? G_TYPE_STRING : G_TYPE_INT;
+
+      if (gst_structure_has_field_typed (structure, fields[i], type))
+        continue;
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The caps of %s have no field “%s”%s", gst_structure_get_name (structure),
+                   fields[i],
+                   gst_structure_has_field (structure, fields[i])
+                   ? " with one value: fixate them, gst_caps_fixate()" : "");
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static gboolean
+read_caps (GstCaps  *caps,
+           Media    *media,
+           GError  **error)
+{
+  static const char *const video_fields[] = { "format", "width", "height", NULL };
+  static const char *const audio_fields[] = { "format", "rate", "channels", NULL };
+  g_autofree char *string = NULL;
+  const GstStructure *structure;
+  gboolean is_video;
+
+  if (gst_caps_get_size (caps) != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The caps have %u structures; those of a buffer have 1",
+                   gst_caps_get_size (caps));
+      return FALSE;
+    }
+
+  structure = gst_caps_get_structure (caps, 0);
+  is_video = gst_structure_has_name (structure, "video/x-raw");
+  media->is_audio = gst_structure_has_name (structure, "audio/x-raw");
+  if (!is_video && !media->is_audio)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The caps are of %s; views are of video/x-raw and audio/x-raw: decode it first",
+                   gst_structure_get_name (structure));
+      return FALSE;
+    }
+
+  if (!check_fields (structure, is_video ? video_fields : audio_fields, error))
+    return FALSE;
+
+  if (is_video ? gst_video_info_from_caps (&media->video, caps)
+               : gst_audio_info_from_caps (&media->audio, caps))
+    return TRUE;
+
+  string = gst_caps_to_string (caps);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "GStreamer does not understand the caps “%s”", string);
+  return FALSE;
+}
+
+static gboolean
+check_audio_plane (guint    plane,
+                   GError **error)
+{
+  if (plane == 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "There is no plane %u: audio has one, 0; view channels by"
+               " mtl_gst_view_from_audio_channel()", plane);
+  return FALSE;
+}
+
+/**
+ * mtl_gst_view_from_caps:
+ * @buffer: a buffer with a video frame or audio samples
+ * @caps: fixed caps, such as those of the pad or sample of @buffer
+ * @plane: the number of a plane of a video frame, counted from 0; 0 for audio
+ * @flags: %GST_MAP_READ for a read-only view; with %GST_MAP_WRITE the view is
+ *   writable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of a buffer as its caps describe it, without a copy.
+ *
+ * For `video/x-raw` the view is that of [func@MtlGst.view_from_buffer], for
+ * `audio/x-raw` that of [func@MtlGst.view_from_audio]. If you view many buffers
+ * of the same caps, these are faster, as they need not read the caps each time.
+ *
+ * ```c
+ * GstBuffer *buffer = gst_sample_get_buffer (sample);
+ * g_autoptr (MtlStridedView) view =
+ *   mtl_gst_view_from_caps (buffer, gst_sample_get_caps (sample), 0, GST_MAP_READ, error);
+ *
+ * if (view == NULL)
+ *   return FALSE;
+ *
+ * g_assert_true (mtl_strided_view_is_read_only (view));
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else
+ * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
+ *   fixed
+ * - the errors of [func@MtlGst.view_from_buffer] and
+ *   [func@MtlGst.view_from_audio]
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gst_view_from_caps (GstBuffer    *buffer,
+                        GstCaps      *caps,
+                        guint         plane,
+                        GstMapFlags   flags,
+                        GError      **error)
+{
+  Media media;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (GST_IS_CAPS (caps), NULL);
+
+  if (!read_caps (caps, &media, error))
+    return NULL;
+
+  if (!media.is_audio)
+    return mtl_gst_view_from_buffer (buffer, &media.video, plane, flags, error);
+
+  if (!check_audio_plane (plane, error))
+    return NULL;
+
+  return mtl_gst_view_from_audio (buffer, &media.audio, flags, error);
+}
+
+/**
+ * mtl_gst_layout_from_caps:
+ * @caps: fixed caps
+ * @plane: the number of a plane of a video frame, counted from 0; 0 for audio
+ * @dtype: (out) (optional): return location for the element type
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Gets the layout and the type of the elements that a view of buffers with
+ * these caps has, without a buffer.
+ *
+ * A buffer with a [struct@GstVideo.VideoMeta] can have other strides. Caps of
+ * audio do not say how many frames a buffer has; the layout is of one frame, of
+ * the shape [1, channels].
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else than raw video or
+ *   audio, or elements of their format do not lie at equal distances
+ * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
+ *   fixed
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such plane
+ *
+ * Returns: (transfer full): the layout
+ *
+ * Since: 1.0
+ */
+MtlStridedLayout *
+mtl_gst_layout_from_caps (GstCaps   *caps,
+                          guint      plane,
+                          MtlDType  *dtype,
+                          GError   **error)
+{
+  MtlGstPlane description;
+  Media media;
+
+  g_return_val_if_fail (GST_IS_CAPS (caps), NULL);
+
+  if (dtype != NULL)
+    *dtype = MTL_DTYPE_OTHER;
+
+  if (!read_caps (caps, &media, error))
+    return NULL;
+
+  if (media.is_audio)
+    {
+      if (!check_audio_plane (plane, error)
+          || !mtl_gst_audio_describe_frame (&media.audio, &description, error))
+        return NULL;
+    }
+  else if (!mtl_gst_format_describe_plane (&media.video, plane, &description, error))
+    return NULL;
+
+  if (dtype != NULL)
+    *dtype = description.dtype;
+
+  return mtl_gst_layout_new (&description, error);
+}
