@@ -4,6 +4,8 @@
 
 #define MTLDL_GTK_INSIDE
 
+#include "mtl-gtk-colorize.h"
+#include "mtl-gtk-download.h"
 #include "mtl-gtk-enums.h"
 #include "mtl-gtk-enum-types.h"
 #include "mtl-gtk-memory-format.h"
