@@ -151,3 +151,232 @@ mtl_gtk_view_from_surface (cairo_surface_t  *surface,
 
   return mtl_strided_view_new (buffer, layout, format->dtype, 0, error);
 }
+
+static gboolean
+check_is_writable (MtlStridedView  *view,
+                   GError         **error)
+{
+  if (!mtl_strided_view_is_host_accessible (view))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+                   "Memory of device (%d, %d) cannot be reached by the host: copy it with"
+                   " to_device()", mtl_strided_view_get_device_type_code (view),
+                   mtl_strided_view_get_device_ordinal (view));
+      return FALSE;
+    }
+
+  if (!mtl_strided_view_is_read_only (view))
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
+                       "The view is read-only, and surfaces can always be drawn on: copy it,"
+                       " view.copy()");
+  return FALSE;
+}
+
+static gboolean
+check_dtype (MtlStridedView     *view,
+             const PixelFormat  *format,
+             GError            **error)
+{
+  g_autofree char *dtype = NULL, *expected = NULL;
+
+  if (mtl_strided_view_get_lanes (view) != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The elements have %u lanes; those of pixels have 1",
+                   mtl_strided_view_get_lanes (view));
+      return FALSE;
+    }
+
+  if (mtl_strided_view_get_dtype (view) == format->dtype)
+    return TRUE;
+
+  dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
+  expected = mtl_dtype_to_string (format->dtype);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The elements are %s; those of Cairo's format %d are %s: convert them first",
+               dtype, format->format, expected);
+  return FALSE;
+}
+
+static gboolean
+check_shape (MtlStridedView     *view,
+             const PixelFormat  *format,
+             GError            **error)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  const gint64 n_channels = MAX (format->n_channels, 1);
+
+  if (!(n_dims == 3 && shape[2] == n_channels) && !(n_dims == 2 && n_channels == 1))
+    {
+      g_autofree char *layout = mtl_strided_view_to_string (view);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%s: pixels of Cairo's format %d have the shape [height, width, %"
+                   G_GINT64_FORMAT "]", layout, format->format, n_channels);
+      return FALSE;
+    }
+
+  if (shape[0] > 0 && shape[1] > 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels",
+               shape[0], shape[1]);
+  return FALSE;
+}
+
+/* The stride of an axis of extent 1 is never used. */
+static gint64
+get_row_stride (MtlStridedView    *view,
+                const PixelFormat *format)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+
+  if (shape[0] == 1)
+    return cairo_format_stride_for_width (format->format, shape[1]);
+
+  return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (format->dtype) / 8;
+}
+
+/* What stands between the elements and a surface of the same memory, or NULL. */
+static char *
+find_obstacle (MtlStridedView    *view,
+               const PixelFormat *format)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
+  const gint64 n_channels = MAX (format->n_channels, 1);
+  const gint64 row_stride = get_row_stride (view, format);
+  const int row_size = cairo_format_stride_for_width (format->format, shape[1]);
+  const guint64 address = mtl_strided_view_get_address (view);
+
+  if (n_channels > 1 && strides[2] != 1)
+    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+                            " elements apart", strides[2]);
+
+  if (shape[1] > 1 && strides[1] != n_channels)
+    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
+                            " elements, and begin every %" G_GINT64_FORMAT, n_channels, strides[1]);
+
+  if (row_stride < row_size)
+    return g_strdup_printf ("rows begin every %" G_GINT64_FORMAT " bytes; Cairo needs %d for them",
+                            row_stride, row_size);
+
+  if (row_stride % 4 != 0)
+    return g_strdup_printf ("rows begin every %" G_GINT64_FORMAT " bytes; Cairo needs a multiple"
+                            " of 4", row_stride);
+
+  if (n_channels > 1 && address % 4 != 0)
+    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is no multiple of 4", address);
+
+  return NULL;
+}
+
+static gboolean
+check_extents (MtlStridedView     *view,
+               const PixelFormat  *format,
+               GError            **error)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+
+  if (shape[0] <= G_MAXINT16 && shape[1] <= G_MAXINT16
+      && get_row_stride (view, format) <= G_MAXINT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels, every %" G_GINT64_FORMAT
+               " bytes; Cairo takes %d rows and pixels, and %d bytes", shape[0], shape[1],
+               shape[1] <= G_MAXINT16 ? get_row_stride (view, format) : 0, G_MAXINT16, G_MAXINT);
+  return FALSE;
+}
+
+/**
+ * mtl_gtk_surface_from_view:
+ * @view: a view of shape [height, width, channels], or [height, width]
+ * @format: what the elements are to Cairo; see [func@view_from_surface]
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates an image surface of Cairo that shares the memory of a view, without a
+ * copy.
+ *
+ * The surface keeps the memory alive. Drawing on it writes to the elements:
+ * call `cairo_surface_flush()` before you read them. After you wrote to them,
+ * call `cairo_surface_mark_dirty()` before you draw.
+ *
+ * ```c
+ * cairo_surface_t *surface = mtl_gtk_surface_from_view (pixels, CAIRO_FORMAT_ARGB32, &error);
+ *
+ * if (surface != NULL)
+ *   {
+ *     cairo_t *cr = cairo_create (surface);
+ *
+ *     cairo_paint_with_alpha (cr, 0.5);
+ *     cairo_destroy (cr);
+ *     cairo_surface_flush (surface);
+ *     cairo_surface_destroy (surface);
+ *   }
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_READ_ONLY: @view is read-only
+ * - %MTL_ERROR_NOT_SUPPORTED: a pixel of @format has no whole elements
+ * - %MTL_ERROR_INVALID_ARGUMENT: the element type or the shape is not that of
+ *   @format, or there are no pixels
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot reach the memory
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
+ *   to bottom, or not a multiple of 4 bytes, or the memory is not aligned to 4
+ *   bytes
+ * - %MTL_ERROR_OVERFLOW: there are more than 32,767 rows or pixels in one, or a
+ *   row takes 2 GiB or more
+ * - %MTL_ERROR_NO_MEMORY: Cairo could not allocate the surface
+ *
+ * Returns: (transfer full): the surface
+ *
+ * Since: 1.0
+ */
+cairo_surface_t *
+mtl_gtk_surface_from_view (MtlStridedView  *view,
+                           cairo_format_t   format,
+                           GError         **error)
+{
+  static const cairo_user_data_key_t view_key;
+  const PixelFormat *pixel_format;
+  g_autofree char *obstacle = NULL;
+  cairo_surface_t *surface;
+  cairo_status_t status;
+  const gint64 *shape;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+
+  pixel_format = find_pixel_format (format, error);
+  if (pixel_format == NULL || !check_is_writable (view, error)
+      || !check_dtype (view, pixel_format, error) || !check_shape (view, pixel_format, error)
+      || !check_extents (view, pixel_format, error))
+    return NULL;
+
+  obstacle = find_obstacle (view, pixel_format);
+  if (obstacle != NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                   "A copy is needed, to the view of a new surface: %s", obstacle);
+      return NULL;
+    }
+
+  shape = mtl_strided_view_get_shape (view, NULL);
+  surface = cairo_image_surface_create_for_data (mtl_strided_view_get_data (view), format,
+                                                 shape[1], shape[0],
+                                                 get_row_stride (view, pixel_format));
+  status = cairo_surface_set_user_data (surface, &view_key, g_object_ref (view), g_object_unref);
+  if (status == CAIRO_STATUS_SUCCESS)
+    return surface;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY, "Cairo cannot create a surface: %s",
+               cairo_status_to_string (status));
+  g_object_unref (view);
+  cairo_surface_destroy (surface);
+  return NULL;
+}

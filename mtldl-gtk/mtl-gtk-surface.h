@@ -13,7 +13,12 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_gtk_view_from_surface (cairo_surface_t  *surface,
-                                           GError          **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView  *mtl_gtk_view_from_surface (cairo_surface_t  *surface,
+                                            GError          **error) G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+cairo_surface_t *mtl_gtk_surface_from_view (MtlStridedView   *view,
+                                            cairo_format_t    format,
+                                            GError          **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -4,6 +4,12 @@
 
 #define MTLDL_GTK_INSIDE
 
+#include "mtl-gtk-colorize.h"
+#include "mtl-gtk-download.h"
+#include "mtl-gtk-enums.h"
+#include "mtl-gtk-enum-types.h"
+#include "mtl-gtk-memory-format.h"
 #include "mtl-gtk-surface.h"
+#include "mtl-gtk-texture.h"
 
 #undef MTLDL_GTK_INSIDE

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-gtk-memory-format.h"
+
+G_BEGIN_DECLS
+
+/* What the elements of a pixel are. */
+typedef struct
+{
+  MtlDType dtype;
+  MtlGtkChannels channels;
+  gboolean premultiplied;
+} MtlGtkPixel;
+
+gboolean    mtl_gtk_check_dtype                    (MtlDType            dtype,
+                                                    GError            **error);
+gboolean    mtl_gtk_check_channels                 (MtlGtkChannels      channels,
+                                                    GError            **error);
+
+/* A letter for each channel, with Y for gray and X for one that is not used. */
+const char *mtl_gtk_channels_get_letters           (MtlGtkChannels      channels);
+const char *mtl_gtk_channels_get_name              (MtlGtkChannels      channels);
+gboolean    mtl_gtk_channels_have_alpha            (MtlGtkChannels      channels);
+
+/* Of this GTK, without an error for those that it lacks. */
+gboolean    mtl_gtk_pixel_find_format              (const MtlGtkPixel  *pixel,
+                                                    GdkMemoryFormat    *format);
+/* What GTK has a format of and can have the same values: RGB, or RGBA. */
+MtlGtkPixel mtl_gtk_pixel_with_usual_channels      (const MtlGtkPixel  *pixel);
+gboolean    mtl_gtk_pixel_init_for_format          (MtlGtkPixel        *pixel,
+                                                    GdkMemoryFormat     format);
+gsize       mtl_gtk_pixel_get_size                 (const MtlGtkPixel  *pixel);
+
+G_END_DECLS

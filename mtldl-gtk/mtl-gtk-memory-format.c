@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gtk-memory-format-private.h"
+
+#include <string.h>
+
+static const struct
+{
+  const char *name;
+  const char *letters;
+} channel_orders[] = {
+  [MTL_GTK_CHANNELS_AUTO] = { "auto", "" },
+  [MTL_GTK_CHANNELS_GRAY] = { "gray", "Y" },
+  [MTL_GTK_CHANNELS_GRAY_ALPHA] = { "gray and opacity", "YA" },
+  [MTL_GTK_CHANNELS_ALPHA] = { "opacity", "A" },
+  [MTL_GTK_CHANNELS_RGB] = { "RGB", "RGB" },
+  [MTL_GTK_CHANNELS_BGR] = { "BGR", "BGR" },
+  [MTL_GTK_CHANNELS_RGBA] = { "RGBA", "RGBA" },
+  [MTL_GTK_CHANNELS_BGRA] = { "BGRA", "BGRA" },
+  [MTL_GTK_CHANNELS_ARGB] = { "ARGB", "ARGB" },
+  [MTL_GTK_CHANNELS_ABGR] = { "ABGR", "ABGR" },
+  [MTL_GTK_CHANNELS_RGBX] = { "RGBX", "RGBX" },
+  [MTL_GTK_CHANNELS_BGRX] = { "BGRX", "BGRX" },
+  [MTL_GTK_CHANNELS_XRGB] = { "XRGB", "XRGB" },
+  [MTL_GTK_CHANNELS_XBGR] = { "XBGR", "XBGR" },
+};
+
+#define FORMAT(format, type, order, premultiplied) \
+  { GDK_MEMORY_ ## format, { MTL_DTYPE_ ## type, MTL_GTK_CHANNELS_ ## order, premultiplied } }
+
+/* All formats whose pixels lie one beside the other. */
+static const struct
+{
+  GdkMemoryFormat format;
+  MtlGtkPixel pixel;
+} formats[] = {
+  FORMAT (B8G8R8A8_PREMULTIPLIED, UINT8, BGRA, TRUE),
+  FORMAT (A8R8G8B8_PREMULTIPLIED, UINT8, ARGB, TRUE),
+  FORMAT (R8G8B8A8_PREMULTIPLIED, UINT8, RGBA, TRUE),
+  FORMAT (B8G8R8A8, UINT8, BGRA, FALSE),
+  FORMAT (A8R8G8B8, UINT8, ARGB, FALSE),
+  FORMAT (R8G8B8A8, UINT8, RGBA, FALSE),
+  FORMAT (A8B8G8R8, UINT8, ABGR, FALSE),
+  FORMAT (R8G8B8, UINT8, RGB, FALSE),
+  FORMAT (B8G8R8, UINT8, BGR, FALSE),
+  FORMAT (R16G16B16, UINT16, RGB, FALSE),
+  FORMAT (R16G16B16A16_PREMULTIPLIED, UINT16, RGBA, TRUE),
+  FORMAT (R16G16B16A16, UINT16, RGBA, FALSE),
+  FORMAT (R16G16B16_FLOAT, FLOAT16, RGB, FALSE),
+  FORMAT (R16G16B16A16_FLOAT_PREMULTIPLIED, FLOAT16, RGBA, TRUE),
+  FORMAT (R16G16B16A16_FLOAT, FLOAT16, RGBA, FALSE),
+  FORMAT (R32G32B32_FLOAT, FLOAT32, RGB, FALSE),
+  FORMAT (R32G32B32A32_FLOAT_PREMULTIPLIED, FLOAT32, RGBA, TRUE),
+  FORMAT (R32G32B32A32_FLOAT, FLOAT32, RGBA, FALSE),
+#if GTK_CHECK_VERSION (4, 12, 0)
+  FORMAT (G8A8_PREMULTIPLIED, UINT8, GRAY_ALPHA, TRUE),
+  FORMAT (G8A8, UINT8, GRAY_ALPHA, FALSE),
+  FORMAT (G8, UINT8, GRAY, FALSE),
+  FORMAT (G16A16_PREMULTIPLIED, UINT16, GRAY_ALPHA, TRUE),
+  FORMAT (G16A16, UINT16, GRAY_ALPHA, FALSE),
+  FORMAT (G16, UINT16, GRAY, FALSE),
+  FORMAT (A8, UINT8, ALPHA, FALSE),
+  FORMAT (A16, UINT16, ALPHA, FALSE),
+  FORMAT (A16_FLOAT, FLOAT16, ALPHA, FALSE),
+  FORMAT (A32_FLOAT, FLOAT32, ALPHA, FALSE),
+#endif
+#if GTK_CHECK_VERSION (4, 14, 0)
+  FORMAT (A8B8G8R8_PREMULTIPLIED, UINT8, ABGR, TRUE),
+  FORMAT (B8G8R8X8, UINT8, BGRX, FALSE),
+  FORMAT (X8R8G8B8, UINT8, XRGB, FALSE),
+  FORMAT (R8G8B8X8, UINT8, RGBX, FALSE),
+  FORMAT (X8B8G8R8, UINT8, XBGR, FALSE),
+#endif
+};
+
+gboolean
+mtl_gtk_check_dtype (MtlDType   dtype,
+                     GError   **error)
+{
+  g_autofree char *name = NULL;
+
+  if (dtype == MTL_DTYPE_UINT8 || dtype == MTL_DTYPE_UINT16 || dtype == MTL_DTYPE_FLOAT16
+      || dtype == MTL_DTYPE_FLOAT32)
+    return TRUE;
+
+  name = mtl_dtype_to_string (dtype);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The elements are %s; a texture's are uint8, uint16, float16 or float32: convert"
+               " them first, with to_dtype() or copy_scaled_from()", name);
+  return FALSE;
+}
+
+gboolean
+mtl_gtk_check_channels (MtlGtkChannels   channels,
+                        GError         **error)
+{
+  if (channels >= MTL_GTK_CHANNELS_AUTO && channels <= MTL_GTK_CHANNELS_XBGR)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%d is not a value of MtlGtkChannels", channels);
+  return FALSE;
+}
+
+const char *
+mtl_gtk_channels_get_letters (MtlGtkChannels channels)
+{
+  return channel_orders[channels].letters;
+}
+
+const char *
+mtl_gtk_channels_get_name (MtlGtkChannels channels)
+{
+  return channel_orders[channels].name;
+}
+
+gboolean
+mtl_gtk_channels_have_alpha (MtlGtkChannels channels)
+{
+  return strchr (channel_orders[channels].letters, 'A') != NULL;
+}
+
+gsize
+mtl_gtk_pixel_get_size (const MtlGtkPixel *pixel)
+{
+  return strlen (channel_orders[pixel->channels].letters) * mtl_dtype_get_bits (pixel->dtype) / 8;
+}
+
+/* Colors that have no opacity, and an opacity that has no colors. */
+static gboolean
+can_be_premultiplied (MtlGtkChannels channels)
+{
+  return channels != MTL_GTK_CHANNELS_ALPHA && mtl_gtk_channels_have_alpha (channels);
+}
+
+gboolean
+mtl_gtk_pixel_find_format (const MtlGtkPixel *pixel,
+                           GdkMemoryFormat   *format)
+{
+  const gboolean premultiplied = pixel->premultiplied && can_be_premultiplied (pixel->channels);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i].pixel.dtype == pixel->dtype && formats[i].pixel.channels == pixel->channels
+        && formats[i].pixel.premultiplied == premultiplied)
+      {
+        *format = formats[i].format;
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+MtlGtkPixel
+mtl_gtk_pixel_with_usual_channels (const MtlGtkPixel *pixel)
+{
+  if (!mtl_gtk_channels_have_alpha (pixel->channels))
+    return (MtlGtkPixel) { pixel->dtype, MTL_GTK_CHANNELS_RGB, FALSE };
+
+  return (MtlGtkPixel) { pixel->dtype, MTL_GTK_CHANNELS_RGBA, pixel->premultiplied };
+}
+
+gboolean
+mtl_gtk_pixel_init_for_format (MtlGtkPixel     *pixel,
+                               GdkMemoryFormat  format)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i].format == format)
+      {
+        *pixel = formats[i].pixel;
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+/**
+ * mtl_gtk_memory_format_from_channels:
+ * @dtype: the element type
+ * @channels: what the channels are, other than %MTL_GTK_CHANNELS_AUTO
+ * @premultiplied: whether the colors are multiplied by the opacity; not used
+ *   where there are not both
+ * @format: (out): return location for the format
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Finds GTK's format for pixels of a view of shape [height, width, channels].
+ *
+ * GTK has formats for gray and for opacity alone from 4.12 on, and for channels
+ * that are not used from 4.14 on.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not `uint8`, `uint16`, `float16` or
+ *   `float32`, or @channels names no channels
+ * - %MTL_ERROR_NOT_SUPPORTED: the GTK that the library was built with has no
+ *   such format
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_memory_format_from_channels (MtlDType          dtype,
+                                     MtlGtkChannels    channels,
+                                     gboolean          premultiplied,
+                                     GdkMemoryFormat  *format,
+                                     GError          **error)
+{
+  const MtlGtkPixel pixel = { dtype, channels, premultiplied };
+  g_autofree char *name = NULL;
+
+  g_return_val_if_fail (format != NULL, FALSE);
+
+  if (!mtl_gtk_check_dtype (dtype, error) || !mtl_gtk_check_channels (channels, error))
+    return FALSE;
+
+  if (channels == MTL_GTK_CHANNELS_AUTO)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "A format has certain channels: name them, as RGBA");
+      return FALSE;
+    }
+
+  if (mtl_gtk_pixel_find_format (&pixel, format))
+    return TRUE;
+
+  name = mtl_dtype_to_string (dtype);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "GTK %d.%d has no format for %s of type %s%s", GTK_MAJOR_VERSION,
+               GTK_MINOR_VERSION, mtl_gtk_channels_get_name (channels), name,
+               premultiplied && can_be_premultiplied (channels) ? ", premultiplied" : "");
+  return FALSE;
+}
+
+/**
+ * mtl_gtk_memory_format_to_channels:
+ * @format: a format of GTK
+ * @dtype: (out): return location for the element type
+ * @channels: (out): return location for what the channels are
+ * @premultiplied: (out): return location for whether the colors are multiplied
+ *   by the opacity
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Finds what the elements of a view of pixels are in a format of GTK.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @format are not one beside the
+ *   other, as in those for video, or the library was built with a GTK that
+ *   lacks it
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_memory_format_to_channels (GdkMemoryFormat   format,
+                                   MtlDType         *dtype,
+                                   MtlGtkChannels   *channels,
+                                   gboolean         *premultiplied,
+                                   GError          **error)
+{
+  g_autofree char *name = NULL;
+  MtlGtkPixel pixel;
+
+  g_return_val_if_fail (dtype != NULL && channels != NULL && premultiplied != NULL, FALSE);
+
+  if (mtl_gtk_pixel_init_for_format (&pixel, format))
+    {
+      *dtype = pixel.dtype;
+      *channels = pixel.channels;
+      *premultiplied = pixel.premultiplied;
+      return TRUE;
+    }
+
+  name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Pixels of GTK's format %s are not one beside the other, or the library does not"
+               " know it", name);
+  return FALSE;
+}

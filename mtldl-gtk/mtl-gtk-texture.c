@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gtk-pixels-private.h"
+#include "mtl-gtk-texture-private.h"
+
+#include <string.h>
+
+/* What the memory of a texture is, which GTK tells from 4.10 on only. */
+typedef struct
+{
+  MtlStridedView *view;
+  MtlGtkPixel pixel;
+} Origin;
+
+static G_DEFINE_QUARK (mtl-gtk-texture-origin, origin)
+
+static void
+origin_free (gpointer data)
+{
+  Origin *self = data;
+
+  g_object_unref (self->view);
+  g_free (self);
+}
+
+gboolean
+mtl_gtk_check_is_reachable (MtlStridedView  *view,
+                            GError         **error)
+{
+  if (mtl_strided_view_get_lanes (view) != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The elements have %u lanes; those of pixels have 1",
+                   mtl_strided_view_get_lanes (view));
+      return FALSE;
+    }
+
+  if (mtl_strided_view_is_host_accessible (view))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "Memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
+               mtl_strided_view_get_device_type_code (view),
+               mtl_strided_view_get_device_ordinal (view));
+  return FALSE;
+}
+
+static gboolean
+check_extents (const gint64  *shape,
+               GError       **error)
+{
+  if (shape[0] == 0 || shape[1] == 0)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
+                   " pixels", shape[0], shape[1]);
+      return FALSE;
+    }
+
+  if (shape[0] <= G_MAXINT && shape[1] <= G_MAXINT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; GTK counts to %d",
+               shape[0], shape[1], G_MAXINT);
+  return FALSE;
+}
+
+static gboolean
+find_usual_channels (MtlGtkChannels  *channels,
+                     gint64           n_channels,
+                     GError         **error)
+{
+  static const MtlGtkChannels usual[] = {
+    MTL_GTK_CHANNELS_GRAY, MTL_GTK_CHANNELS_GRAY_ALPHA, MTL_GTK_CHANNELS_RGB, MTL_GTK_CHANNELS_RGBA
+  };
+
+  if (n_channels >= 1 && n_channels <= (gint64) G_N_ELEMENTS (usual))
+    {
+      *channels = usual[n_channels - 1];
+      return TRUE;
+    }
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The last extent is %" G_GINT64_FORMAT "; a picture has 1 to 4 channels",
+               n_channels);
+  return FALSE;
+}
+
+static gboolean
+pixel_init (MtlGtkPixel         *pixel,
+            MtlStridedView      *view,
+            MtlGtkChannels       channels,
+            MtlGtkTextureFlags   flags,
+            GError             **error)
+{
+  gsize n_dims, n_channels;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+
+  if (n_dims != 2 && n_dims != 3)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The view has %" G_GSIZE_FORMAT " dimension%s; a picture has 3: height, width,"
+                   " channels; or the first 2 of them if it is gray", n_dims,
+                   n_dims == 1 ? "" : "s");
+      return FALSE;
+    }
+
+  if (!check_extents (shape, error) || !mtl_gtk_check_channels (channels, error))
+    return FALSE;
+
+  if (channels == MTL_GTK_CHANNELS_AUTO
+      && !find_usual_channels (&channels, n_dims == 3 ? shape[2] : 1, error))
+    return FALSE;
+
+  n_channels = strlen (mtl_gtk_channels_get_letters (channels));
+  if (n_dims == 3 ? shape[2] != (gint64) n_channels : n_channels != 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The channels are %s, which takes %" G_GSIZE_FORMAT "; the view has %"
+                   G_GINT64_FORMAT, mtl_gtk_channels_get_name (channels), n_channels,
+                   n_dims == 3 ? shape[2] : 1);
+      return FALSE;
+    }
+
+  *pixel = (MtlGtkPixel) {
+    mtl_strided_view_get_dtype (view), channels, flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+  };
+  return TRUE;
+}
+
+static gint64
+get_row_stride (MtlStridedView    *view,
+                const MtlGtkPixel *pixel)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+
+  /* The stride of an axis of extent 1 is never used. */
+  if (shape[0] == 1)
+    return shape[1] * mtl_gtk_pixel_get_size (pixel);
+
+  return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (pixel->dtype) / 8;
+}
+
+/* What stands between the elements and a texture of the same memory, or NULL. All strides
+ * are whole elements, so rows are aligned if the first one is. */
+static char *
+find_obstacle (MtlStridedView    *view,
+               const MtlGtkPixel *pixel)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
+  const gint64 n_channels = n_dims == 3 ? shape[2] : 1;
+  const gint64 item_size = mtl_dtype_get_bits (pixel->dtype) / 8;
+  const gint64 row_size = shape[1] * mtl_gtk_pixel_get_size (pixel);
+  const gint64 row_stride = get_row_stride (view, pixel);
+  const guint64 address = mtl_strided_view_get_address (view);
+
+  if (n_channels > 1 && strides[2] < 0)
+    return g_strdup ("the channels of a pixel are in reverse order");
+
+  if (n_channels > 1 && strides[2] != 1)
+    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+                            " elements apart", strides[2]);
+
+  if (shape[1] > 1 && strides[1] < 0)
+    return g_strdup ("the pixels of a row run from right to left");
+
+  if (shape[1] > 1 && strides[1] != n_channels)
+    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
+                            " elements, and begin every %" G_GINT64_FORMAT, n_channels, strides[1]);
+
+  if (row_stride < 0)
+    return g_strdup ("the rows run from bottom to top");
+
+  if (row_stride < row_size)
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
+                            " bytes, and begin every %" G_GINT64_FORMAT, row_size, row_stride);
+
+  if (address % item_size != 0)
+    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is no multiple of the %"
+                            G_GINT64_FORMAT " bytes of an element", address, item_size);
+
+  return NULL;
+}
+
+static GdkTexture *
+share_memory (MtlStridedView    *view,
+              const MtlGtkPixel *pixel,
+              GdkMemoryFormat    format)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gsize row_size = shape[1] * mtl_gtk_pixel_get_size (pixel);
+  const gsize row_stride = get_row_stride (view, pixel);
+  /* The last row may lack its padding. */
+  g_autoptr (GBytes) bytes = g_bytes_new_with_free_func (mtl_strided_view_get_data (view),
+                                                         (shape[0] - 1) * row_stride + row_size,
+                                                         g_object_unref, g_object_ref (view));
+  GdkTexture *texture = gdk_memory_texture_new (shape[1], shape[0], format, bytes, row_stride);
+  Origin *origin = g_new (Origin, 1);
+
+  *origin = (Origin) { g_object_ref (view), *pixel };
+  g_object_set_qdata_full (G_OBJECT (texture), origin_quark (), origin, origin_free);
+  return texture;
+}
+
+static MtlStridedView *
+with_channel_axis (MtlStridedView *view)
+{
+  const int axis = 2;
+
+  if (mtl_strided_view_get_n_dims (view) == 3)
+    return g_object_ref (view);
+
+  return mtl_strided_view_unsqueeze (view, &axis, 1, NULL);
+}
+
+static GdkTexture *
+copy_memory (MtlStridedView     *view,
+             const MtlGtkPixel  *pixel,
+             GError            **error)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  g_autoptr (MtlStridedView) source = with_channel_axis (view);
+  g_autoptr (MtlStridedView) copy = NULL;
+  MtlGtkPixel copy_pixel = *pixel;
+  GdkMemoryFormat format;
+
+  if (!mtl_gtk_pixel_find_format (&copy_pixel, &format))
+    {
+      copy_pixel = mtl_gtk_pixel_with_usual_channels (pixel);
+      if (!mtl_gtk_pixel_find_format (&copy_pixel, &format))
+        g_assert_not_reached ();
+    }
+
+  copy = mtl_gtk_pixels_new (&copy_pixel, shape[0], shape[1], error);
+  if (copy == NULL || !mtl_gtk_pixels_convert (copy, &copy_pixel, source, pixel, NULL, error))
+    return NULL;
+
+  return share_memory (copy, &copy_pixel, format);
+}
+
+/**
+ * mtl_gtk_texture_from_view:
+ * @view: a view of shape [height, width, channels], or [height, width]
+ * @channels: what the channels are
+ * @flags: whether colors are premultiplied, and whether to copy
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a texture that shares the memory of a view, without a copy.
+ *
+ * The texture keeps the memory alive. GTK takes textures for constant, and may
+ * keep a copy of one that was drawn: do not write to the memory as long as the
+ * texture can be drawn, and create a texture for each new picture, which takes
+ * less than a microsecond.
+ *
+ * The elements are `uint8`, `uint16`, `float16` or `float32`. Full light is 255,
+ * 65535 or 1.
+ *
+ * With %MTL_GTK_TEXTURE_FLAGS_COPY, the library copies what GTK cannot use as
+ * it is: it changes the order of channels, and makes RGB of gray where GTK has
+ * no format for that, which is so before 4.12 and for floats. Without that flag
+ * this is an error.
+ *
+ * ```c
+ * g_autoptr (GdkTexture) texture =
+ *   mtl_gtk_texture_from_view (pixels, MTL_GTK_CHANNELS_RGB, MTL_GTK_TEXTURE_FLAGS_COPY, &error);
+ *
+ * if (texture != NULL)
+ *   gtk_picture_set_paintable (picture, GDK_PAINTABLE (texture));
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the elements have another type, the shape is
+ *   not that of @channels, or there are no pixels
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
+ *   to bottom, the memory is not aligned to the elements, or GTK has no such
+ *   format; not with %MTL_GTK_TEXTURE_FLAGS_COPY
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows or pixels
+ * - %MTL_ERROR_NO_MEMORY: the copy cannot be allocated
+ *
+ * Returns: (transfer full): the texture
+ *
+ * Since: 1.0
+ */
+GdkTexture *
+mtl_gtk_texture_from_view (MtlStridedView      *view,
+                           MtlGtkChannels       channels,
+                           MtlGtkTextureFlags   flags,
+                           GError             **error)
+{
+  g_autofree char *obstacle = NULL;
+  GdkMemoryFormat format;
+  gboolean has_format;
+  MtlGtkPixel pixel;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+
+  if (!mtl_gtk_check_is_reachable (view, error)
+      || !mtl_gtk_check_dtype (mtl_strided_view_get_dtype (view), error)
+      || !pixel_init (&pixel, view, channels, flags, error))
+    return NULL;
+
+  has_format = mtl_gtk_pixel_find_format (&pixel, &format);
+  if (has_format)
+    obstacle = find_obstacle (view, &pixel);
+
+  if (has_format && obstacle == NULL)
+    return share_memory (view, &pixel, format);
+
+  if (flags & MTL_GTK_TEXTURE_FLAGS_COPY)
+    return copy_memory (view, &pixel, error);
+
+  if (!has_format)
+    {
+      g_autoptr (GError) reason = NULL;
+
+      mtl_gtk_memory_format_from_channels (pixel.dtype, pixel.channels, pixel.premultiplied,
+                                           &format, &reason);
+      obstacle = g_strdup (reason->message);
+    }
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "A copy is needed, MTL_GTK_TEXTURE_FLAGS_COPY: %s", obstacle);
+  return NULL;
+}
+
+MtlStridedView *
+mtl_gtk_texture_dup_pixels (GdkTexture  *texture,
+                            MtlGtkPixel *pixel)
+{
+  Origin *origin = g_object_get_qdata (G_OBJECT (texture), origin_quark ());
+
+  if (origin == NULL)
+    return NULL;
+
+  *pixel = origin->pixel;
+  return with_channel_axis (origin->view);
+}
+
+#if GTK_CHECK_VERSION (4, 10, 0)
+
+static void
+free_bytes (gpointer bytes)
+{
+  g_bytes_unref (bytes);
+}
+
+/* GTK gives the very memory of such a texture if nothing is to be converted. */
+static MtlStridedView *
+view_memory (GdkTexture  *texture,
+             GError     **error)
+{
+  const GdkMemoryFormat format = gdk_texture_get_format (texture);
+  g_autoptr (GdkTextureDownloader) downloader = NULL;
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  gint64 shape[3], byte_strides[3], size;
+  gboolean premultiplied;
+  MtlGtkPixel pixel;
+  gsize row_stride;
+
+  if (!mtl_gtk_memory_format_to_channels (format, &pixel.dtype, &pixel.channels, &premultiplied,
+                                          error))
+    return NULL;
+
+  downloader = gdk_texture_downloader_new (texture);
+  gdk_texture_downloader_set_format (downloader, format);
+#if GTK_CHECK_VERSION (4, 16, 0)
+  gdk_texture_downloader_set_color_state (downloader, gdk_texture_get_color_state (texture));
+#endif
+  bytes = gdk_texture_downloader_download_bytes (downloader, &row_stride);
+
+  shape[0] = gdk_texture_get_height (texture);
+  shape[1] = gdk_texture_get_width (texture);
+  shape[2] = strlen (mtl_gtk_channels_get_letters (pixel.channels));
+  byte_strides[0] = row_stride;
+  byte_strides[1] = mtl_gtk_pixel_get_size (&pixel);
+  byte_strides[2] = mtl_dtype_get_bits (pixel.dtype) / 8;
+  layout = mtl_strided_layout_new_for_bytes (shape, 3, byte_strides, 3, 8 * byte_strides[2],
+                                             error);
+  if (layout == NULL)
+    return NULL;
+
+  size = g_bytes_get_size (bytes);
+  buffer = mtl_buffer_new_for_data (NULL, (gpointer) g_bytes_get_data (bytes, NULL), size,
+                                    MTL_BUFFER_FLAGS_READ_ONLY, g_bytes_ref (bytes), free_bytes,
+                                    error);
+  return buffer != NULL ? mtl_strided_view_new (buffer, layout, pixel.dtype, 0, error) : NULL;
+}
+
+#endif
+
+/**
+ * mtl_gtk_view_from_texture:
+ * @texture: a texture
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a read-only view of the memory of a texture, without a copy.
+ *
+ * A texture from [func@texture_from_view] gives the view that it was created
+ * from, or its copy. Other textures give a view if they are a
+ * [class@Gdk.MemoryTexture] and GTK is 4.10 or newer.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NEEDS_COPY: GTK does not give access to the memory of @texture;
+ *   use [func@download_texture]
+ * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @texture are not one beside the
+ *   other
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gtk_view_from_texture (GdkTexture  *texture,
+                           GError     **error)
+{
+  Origin *origin;
+
+  g_return_val_if_fail (GDK_IS_TEXTURE (texture), NULL);
+
+  origin = g_object_get_qdata (G_OBJECT (texture), origin_quark ());
+  if (origin != NULL)
+    return mtl_strided_view_as_read_only (origin->view);
+
+#if GTK_CHECK_VERSION (4, 10, 0)
+  if (GDK_IS_MEMORY_TEXTURE (texture))
+    return view_memory (texture, error);
+#endif
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "GTK %d.%d does not give access to the memory of a %s: use"
+               " mtl_gtk_download_texture()", GTK_MAJOR_VERSION, GTK_MINOR_VERSION,
+               G_OBJECT_TYPE_NAME (texture));
+  return NULL;
+}
