@@ -6,13 +6,22 @@
 
 #include "mtl-gst-audio-private.h"
 #include "mtl-gst-map-private.h"
+#include "mtl-gst-tensor-private.h"
 
-/* What caps say, for one of both kinds of media. */
+typedef enum
+{
+  KIND_VIDEO,
+  KIND_AUDIO,
+  KIND_TENSOR,
+} Kind;
+
+/* What caps say, for their kind. */
 typedef struct
 {
-  gboolean is_audio;
+  Kind kind;
   GstVideoInfo video;
   GstAudioInfo audio;
+  const GstStructure *tensor;
 } Media;
 
 static gboolean
@@ -39,6 +48,26 @@ check_fields (const GstStructure  *structure,
 }
 
 static gboolean
+find_kind (const GstStructure  *structure,
+           Kind                *kind,
+           GError             **error)
+{
+  static const char *const names[] = { "video/x-raw", "audio/x-raw", "tensor/strided" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (gst_structure_has_name (structure, names[i]))
+      {
+        *kind = (Kind) i;
+        return TRUE;
+      }
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The caps are of %s; views are of video/x-raw, audio/x-raw and tensor/strided:"
+               " decode it first", gst_structure_get_name (structure));
+  return FALSE;
+}
+
+static gboolean
 read_caps (GstCaps  *caps,
            Media    *media,
            GError  **error)
@@ -47,7 +76,6 @@ read_caps (GstCaps  *caps,
   static const char *const audio_fields[] = { "format", "rate", "channels", NULL };
   g_autofree char *string = NULL;
   const GstStructure *structure;
-  gboolean is_video;
 
   if (gst_caps_get_size (caps) != 1)
     {
@@ -58,21 +86,20 @@ read_caps (GstCaps  *caps,
     }
 
   structure = gst_caps_get_structure (caps, 0);
-  is_video = gst_structure_has_name (structure, "video/x-raw");
-  media->is_audio = gst_structure_has_name (structure, "audio/x-raw");
-  if (!is_video && !media->is_audio)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The caps are of %s; views are of video/x-raw and audio/x-raw: decode it first",
-                   gst_structure_get_name (structure));
-      return FALSE;
-    }
-
-  if (!check_fields (structure, is_video ? video_fields : audio_fields, error))
+  if (!find_kind (structure, &media->kind, error))
     return FALSE;
 
-  if (is_video ? gst_video_info_from_caps (&media->video, caps)
-               : gst_audio_info_from_caps (&media->audio, caps))
+  if (media->kind == KIND_TENSOR)
+    {
+      media->tensor = structure;
+      return TRUE;
+    }
+
+  if (!check_fields (structure, media->kind == KIND_VIDEO ? video_fields : audio_fields, error))
+    return FALSE;
+
+  if (media->kind == KIND_VIDEO ? gst_video_info_from_caps (&media->video, caps)
+                                : gst_audio_info_from_caps (&media->audio, caps))
     return TRUE;
 
   string = gst_caps_to_string (caps);
@@ -81,24 +108,54 @@ read_caps (GstCaps  *caps,
   return FALSE;
 }
 
+/* Video may have several. */
 static gboolean
-check_audio_plane (guint    plane,
-                   GError **error)
+check_is_only_plane (Kind     kind,
+                     guint    plane,
+                     GError **error)
 {
   if (plane == 0)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no plane %u: audio has one, 0; view channels by"
-               " mtl_gst_view_from_audio_channel()", plane);
+               kind == KIND_AUDIO
+               ? "There is no plane %u: audio has one, 0; view channels by"
+                 " mtl_gst_view_from_audio_channel()"
+               : "There is no plane %u: a tensor has one, 0", plane);
   return FALSE;
+}
+
+static MtlStridedView *
+view_tensor (GstBuffer           *buffer,
+             const GstStructure  *structure,
+             GstMapFlags          flags,
+             GError             **error)
+{
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) bytes = NULL;
+  MtlDType dtype;
+  gint64 size;
+
+  layout = mtl_gst_layout_from_tensor_structure (structure, &dtype, error);
+  if (layout == NULL)
+    return NULL;
+
+  size = mtl_strided_layout_get_required_size (layout, error);
+  if (size < 0)
+    return NULL;
+
+  bytes = mtl_gst_map_range (buffer, 0, size, flags, error);
+  if (bytes == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (bytes, layout, dtype, 0, error);
 }
 
 /**
  * mtl_gst_view_from_caps:
- * @buffer: a buffer with a video frame or audio samples
+ * @buffer: a buffer with a video frame, audio samples, or a tensor
  * @caps: fixed caps, such as those of the pad or sample of @buffer
- * @plane: the number of a plane of a video frame, counted from 0; 0 for audio
+ * @plane: the number of a plane of a video frame, counted from 0; 0 for others
  * @flags: %GST_MAP_READ for a read-only view; with %GST_MAP_WRITE the view is
  *   writable
  * @error: return location for a [error@Mtl.Error]
@@ -106,8 +163,9 @@ check_audio_plane (guint    plane,
  * Creates a view of a buffer as its caps describe it, without a copy.
  *
  * For `video/x-raw` the view is that of [func@MtlGst.view_from_buffer], for
- * `audio/x-raw` that of [func@MtlGst.view_from_audio]. If you view many buffers
- * of the same caps, these are faster, as they need not read the caps each time.
+ * `audio/x-raw` that of [func@MtlGst.view_from_audio], and `tensor/strided` says
+ * how a buffer is a tensor. If you view many buffers of the same caps, those
+ * functions are faster, as they need not read the caps each time.
  *
  * ```c
  * GstBuffer *buffer = gst_sample_get_buffer (sample);
@@ -147,19 +205,22 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
   if (!read_caps (caps, &media, error))
     return NULL;
 
-  if (!media.is_audio)
+  if (media.kind == KIND_VIDEO)
     return mtl_gst_view_from_buffer (buffer, &media.video, plane, flags, error);
 
-  if (!check_audio_plane (plane, error))
+  if (!check_is_only_plane (media.kind, plane, error))
     return NULL;
 
-  return mtl_gst_view_from_audio (buffer, &media.audio, flags, error);
+  if (media.kind == KIND_AUDIO)
+    return mtl_gst_view_from_audio (buffer, &media.audio, flags, error);
+
+  return view_tensor (buffer, media.tensor, flags, error);
 }
 
 /**
  * mtl_gst_layout_from_caps:
  * @caps: fixed caps
- * @plane: the number of a plane of a video frame, counted from 0; 0 for audio
+ * @plane: the number of a plane of a video frame, counted from 0; 0 for others
  * @dtype: (out) (optional): return location for the element type
  * @error: return location for a [error@Mtl.Error]
  *
@@ -172,8 +233,8 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else than raw video or
- *   audio, or elements of their format do not lie at equal distances
+ * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else than raw video, raw
+ *   audio or tensors, or elements of their format do not lie at equal distances
  * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
  *   fixed
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such plane
@@ -199,13 +260,16 @@ mtl_gst_layout_from_caps (GstCaps   *caps,
   if (!read_caps (caps, &media, error))
     return NULL;
 
-  if (media.is_audio)
+  if (media.kind == KIND_VIDEO)
     {
-      if (!check_audio_plane (plane, error)
-          || !mtl_gst_audio_describe_frame (&media.audio, &description, error))
+      if (!mtl_gst_format_describe_plane (&media.video, plane, &description, error))
         return NULL;
     }
-  else if (!mtl_gst_format_describe_plane (&media.video, plane, &description, error))
+  else if (!check_is_only_plane (media.kind, plane, error))
+    return NULL;
+  else if (media.kind == KIND_TENSOR)
+    return mtl_gst_layout_from_tensor_structure (media.tensor, dtype, error);
+  else if (!mtl_gst_audio_describe_frame (&media.audio, &description, error))
     return NULL;
 
   if (dtype != NULL)

@@ -7,6 +7,7 @@
 #include "mtl-gst-allocator.h"
 #include "mtl-gst-buffer.h"
 #include "mtl-gst-caps.h"
+#include "mtl-gst-tensor.h"
 #include "mtl-gst-view.h"
 
 #undef MTLDL_GST_INSIDE
