@@ -21,12 +21,13 @@ get_element_size (const GstVideoFormatInfo *format,
   return (format->depth[component] + format->shift[component] + 7) / 8;
 }
 
-/* GStreamer's table counts some offsets in elements, and has none for some packed formats, since
- * its own functions that unpack them do not use it. */
+/* GStreamer's table counts some offsets in elements, and has none or wrong ones for some packed
+ * formats, since its own functions that unpack them do not use it. */
 static guint
 get_offset (const GstVideoFormatInfo *format,
             guint                     component)
 {
+  static const guint8 vyuy[] = { 1, 2, 0, 0 };
   static const guint8 y210[] = { 0, 2, 6, 0 };
   static const guint8 y412[] = { 2, 0, 4, 6 };
 
@@ -39,6 +40,9 @@ get_offset (const GstVideoFormatInfo *format,
     case GST_VIDEO_FORMAT_P016_BE:
     case GST_VIDEO_FORMAT_P016_LE:
       return component == 2 ? 2 : 0;
+
+    case GST_VIDEO_FORMAT_VYUY:
+      return vyuy[component];
 
     case GST_VIDEO_FORMAT_Y210:
     case GST_VIDEO_FORMAT_Y212_BE:
