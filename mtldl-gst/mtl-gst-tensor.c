@@ -215,26 +215,15 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
 
 #ifdef MTL_GST_HAS_ANALYTICS
 
-/* Counts over all the metas of a buffer. */
 static const GstTensor *
 find_tensor (GstBuffer *buffer,
              guint      index,
              guint     *n_tensors)
 {
-  gpointer state = NULL;
-  GstMeta *meta;
+  GstTensorMeta *meta = gst_buffer_get_tensor_meta (buffer);
 
-  *n_tensors = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_TENSOR_META_API_TYPE)))
-    {
-      GstTensorMeta *tensors = (GstTensorMeta *) meta;
-
-      if (index - *n_tensors < tensors->num_tensors)
-        return tensors->tensors[index - *n_tensors];
-      *n_tensors += tensors->num_tensors;
-    }
-
-  return NULL;
+  *n_tensors = meta != NULL ? meta->num_tensors : 0;
+  return index < *n_tensors ? meta->tensors[index] : NULL;
 }
 
 static gboolean
@@ -325,7 +314,7 @@ refuse_tensors (GError **error)
  * @buffer: a buffer
  *
  * Gets the number of tensors that elements added to a buffer, in its
- * `GstTensorMeta`s. Before GStreamer 1.26 there are none.
+ * `GstTensorMeta`. Before GStreamer 1.26 there are none.
  *
  * Returns: the number of tensors
  *
@@ -513,10 +502,8 @@ mtl_gst_add_tensor (GstBuffer       *buffer,
   for (gsize i = 0; i < n_dims; i++)
     tensor->dims[i] = shape[i];
 
-  /* Readers look at the first meta alone. */
-  meta = gst_buffer_get_tensor_meta (buffer);
-  if (meta == NULL)
-    meta = gst_buffer_add_tensor_meta (buffer);
+  /* The one that the buffer has already, if there is one. */
+  meta = gst_buffer_add_tensor_meta (buffer);
   meta->tensors = g_renew (GstTensor *, meta->tensors, meta->num_tensors + 1);
   meta->tensors[meta->num_tensors++] = tensor;
   return TRUE;

@@ -160,25 +160,32 @@ test_there_and_back (void)
     }
 }
 
-/* As an element adds it, by GStreamer's own functions. */
-static void
-add_foreign (GstBuffer         *buffer,
-             GstTensorDataType  type,
+/* As elements make them, by GStreamer's own functions. */
+static GstTensor *
+new_foreign (GstTensorDataType  type,
              GstTensorDimOrder  order,
              gsize              n_bytes,
-             gsize             *dims,
+             const gsize       *dims,
              gsize              n_dims)
 {
-  GstTensorMeta *meta = gst_buffer_add_tensor_meta (buffer);
-  GstTensor **tensors = g_new (GstTensor *, 1);
+  GstTensor *tensor = gst_tensor_alloc (n_dims);
 
-  tensors[0] = gst_tensor_alloc (n_dims);
-  tensors[0]->data_type = type;
-  tensors[0]->dims_order = order;
-  tensors[0]->data = gst_buffer_new_allocate (NULL, n_bytes, NULL);
+  tensor->data_type = type;
+  tensor->dims_order = order;
+  tensor->data = gst_buffer_new_allocate (NULL, n_bytes, NULL);
   for (gsize i = 0; i < n_dims; i++)
-    tensors[0]->dims[i] = dims[i];
-  gst_tensor_meta_set (meta, 1, tensors);
+    tensor->dims[i] = dims[i];
+
+  return tensor;
+}
+
+static void
+set_tensors (GstBuffer  *buffer,
+             GstTensor **tensors,
+             guint       n_tensors)
+{
+  gst_tensor_meta_set (gst_buffer_add_tensor_meta (buffer), n_tensors,
+                       g_memdup2 (tensors, n_tensors * sizeof (GstTensor *)));
 }
 
 static void
@@ -187,11 +194,14 @@ test_foreign (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GstBuffer) buffer = gst_buffer_new ();
   g_autoptr (MtlStridedView) view = NULL;
+  GstTensor *tensors[] = {
+    new_foreign (GST_TENSOR_DATA_TYPE_UINT16, GST_TENSOR_DIM_ORDER_COL_MAJOR, 24,
+                 (gsize[]) { 3, 4 }, 2),
+    new_foreign (GST_TENSOR_DATA_TYPE_FLOAT64, GST_TENSOR_DIM_ORDER_ROW_MAJOR, 8, NULL, 0),
+  };
   gsize n_dims;
 
-  add_foreign (buffer, GST_TENSOR_DATA_TYPE_UINT16, GST_TENSOR_DIM_ORDER_COL_MAJOR, 24,
-               (gsize[]) { 3, 4 }, 2);
-  add_foreign (buffer, GST_TENSOR_DATA_TYPE_FLOAT64, GST_TENSOR_DIM_ORDER_ROW_MAJOR, 8, NULL, 0);
+  set_tensors (buffer, tensors, 2);
   g_assert_cmpuint (mtl_gst_get_n_tensors (buffer), ==, 2);
   g_assert_null (mtl_gst_get_tensor_id (buffer, 0));
 
@@ -230,9 +240,10 @@ test_bad_tensors (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (GstBuffer) buffer = gst_buffer_new ();
-      gsize dims[3] = { cases[i].dims[0], cases[i].dims[1], cases[i].dims[2] };
+      GstTensor *tensor = new_foreign (cases[i].type, GST_TENSOR_DIM_ORDER_ROW_MAJOR,
+                                       cases[i].n_bytes, cases[i].dims, 3);
 
-      add_foreign (buffer, cases[i].type, GST_TENSOR_DIM_ORDER_ROW_MAJOR, cases[i].n_bytes, dims, 3);
+      set_tensors (buffer, &tensor, 1);
       g_assert_null (mtl_gst_view_from_tensor (buffer, 0, GST_MAP_READ, &error));
       g_assert_error (error, MTL_ERROR, (int) cases[i].code);
     }
