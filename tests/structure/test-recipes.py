@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / 'tests' / 'install'))
-from exports import read_gir_symbols  # noqa: E402
+sys.path.insert(0, str(ROOT / 'tests' / 'abi'))
+import symbols  # noqa: E402
 
 PACKAGING = ROOT / 'packaging'
 
@@ -157,19 +157,6 @@ def find_wrong_contents(text, files):
             yield f'{CONDA}: nothing is installed as {name}'
 
 
-def find_wrong_symbols(name, text, symbols):
-    listed = set(re.findall(r'^ (mtl_\w+)@MTLDL_1 ', text, re.MULTILINE))
-    yield from (f'{name} lacks {symbol}' for symbol in sorted(symbols - listed))
-    yield from (f'{name}: there is no {symbol}' for symbol in sorted(listed - symbols))
-
-
-def find_all_wrong_symbols(build):
-    for gir in [build / 'introspection' / 'Mtl-1.gir', *sorted((build / 'bridges').glob('*.gir'))]:
-        (library,) = re.findall(r'shared-library="(libmtldl[\w-]*)[.]so[.]0"', gir.read_text())
-        name = f'debian/{library}-0.symbols'
-        yield from find_wrong_symbols(name, (ROOT / name).read_text(), read_gir_symbols(gir))
-
-
 def check_checks():
     """Each check finds a mistake."""
     texts = {name: 'Version: 7' for name in VERSIONS}
@@ -185,7 +172,7 @@ def check_checks():
         list(find_wrong_lists(lists, files)),
         list(find_wrong_parts('set_aside viewer usr/bin', {'bin/a'}, files)),
         list(find_wrong_contents(' - lib/none', files)),
-        list(find_wrong_symbols('a', ' mtl_a@MTLDL_1 1.0\n mtl_b@MTLDL_1 1.0', {'mtl_b', 'mtl_c'})),
+        list(symbols.find_wrong('a', ' mtl_a@MTLDL_1 1\n mtl_b@MTLDL_1 1\n', {'mtl_b', 'mtl_c'})),
     ]
     counts = [len(complaints) for complaints in found]
     return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1, 2] else [f'The checks found {found}']
@@ -213,7 +200,8 @@ def main(build, has_all_parts):
             *find_wrong_lists(lists, files),
             *find_wrong_parts(texts[ARCH], viewer, files),
             *find_wrong_contents(texts[CONDA], files),
-            *find_all_wrong_symbols(build),
+            *symbols.find_all_wrong([build / 'introspection' / 'Mtl-1.gir',
+                                     *sorted((build / 'bridges').glob('*.gir'))]),
         ]
         print(f'{len(files)} installed files in {len(lists)} lists')
     print('\n'.join(complaints))
