@@ -112,7 +112,8 @@ copy_channels (Pixels   *pixels,
   if (from == NULL)
     return FALSE;
 
-  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from))
+  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from)
+      && pixels->max == source->max)
     return mtl_strided_view_copy_from (to, from, error);
 
   return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, error);
