@@ -106,11 +106,14 @@ check_is_image (cairo_surface_t  *surface,
  *
  * | format | type, shape | channels |
  * | --- | --- | --- |
- * | `ARGB32` | `uint8` [height, width, 4] | blue, green, red, opacity on little-endian machines, and the reverse on others; the colors are premultiplied |
+ * | `ARGB32` | `uint8` [height, width, 4] | blue, green, red, opacity; premultiplied |
  * | `RGB24` | the same | the opacity is not used |
  * | `A8` | `uint8` [height, width] | the opacity |
  * | `RGB96F` | `float32` [height, width, 3] | red, green, blue |
  * | `RGBA128F` | `float32` [height, width, 4] | red, green, blue, opacity; premultiplied |
+ *
+ * On big-endian machines, the channels of `ARGB32` and `RGB24` are in reverse
+ * order. [func@surface_from_view] is the way back.
  *
  * Errors:
  *

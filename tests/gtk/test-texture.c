@@ -164,7 +164,8 @@ new_dense_texture (MtlStridedView  *view,
         }
 
   bytes = g_byte_array_free_to_bytes (g_steal_pointer (&array));
-  return gdk_memory_texture_new (shape[1], shape[0], format, bytes, shape[1] * shape[2] * item_size);
+  return gdk_memory_texture_new (shape[1], shape[0], format, bytes,
+                                 shape[1] * shape[2] * item_size);
 }
 
 typedef enum { DENSE, PADDED, CROPPED, N_PLACES } Place;
