@@ -8,8 +8,8 @@
 
 #define BLOCK_PIXELS (1 << 18)
 
-/* In which colors are multiplied or divided by the opacity: red, green, blue, opacity,
- * or gray in the place of red. */
+/* The channels of the floats in which colors are multiplied or divided by the opacity, if
+ * those of the result are others; then gray in the place of red. */
 #define WORK_COLORS "RGBA"
 #define WORK_GRAY "Y--A"
 
@@ -112,7 +112,8 @@ copy_channels (Pixels   *pixels,
   if (from == NULL)
     return FALSE;
 
-  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from))
+  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from)
+      && pixels->max == source->max)
     return mtl_strided_view_copy_from (to, from, error);
 
   return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, error);
@@ -158,24 +159,36 @@ copy_pixels (Pixels    *pixels,
 }
 
 static void
+scale_colors (float *pixel,
+              int    alpha_place,
+              float  factor)
+{
+  const float alpha = pixel[alpha_place];
+
+  for (int channel = 0; channel < 4; channel++)
+    pixel[channel] *= factor;
+  pixel[alpha_place] = alpha;
+}
+
+static void
 multiply (float *pixels,
           gint64 n,
+          int    alpha_place,
           float  max)
 {
   for (gint64 i = 0; i < n; i++)
-    for (int channel = 0; channel < 3; channel++)
-      pixels[4 * i + channel] = pixels[4 * i + channel] * pixels[4 * i + 3] / max;
+    scale_colors (pixels + 4 * i, alpha_place, pixels[4 * i + alpha_place] / max);
 }
 
 static void
 divide (float *pixels,
         gint64 n,
+        int    alpha_place,
         float  max)
 {
   for (gint64 i = 0; i < n; i++)
-    if (pixels[4 * i + 3] != 0)
-      for (int channel = 0; channel < 3; channel++)
-        pixels[4 * i + channel] = pixels[4 * i + channel] * max / pixels[4 * i + 3];
+    if (pixels[4 * i + alpha_place] != 0)
+      scale_colors (pixels + 4 * i, alpha_place, max / pixels[4 * i + alpha_place]);
 }
 
 static void
@@ -207,7 +220,7 @@ converts_colors (const MtlGtkPixel *pixel,
           && !pixel->premultiplied != !source_pixel->premultiplied);
 }
 
-/* The numbers keep the scale of the source: products of those of 8 bits are exact. */
+/* The numbers keep the scale of the source. */
 static gboolean
 convert_colors (Pixels             *pixels,
                 const MtlGtkPixel  *pixel,
@@ -216,7 +229,10 @@ convert_colors (Pixels             *pixels,
                 MtlStridedView     *memory,
                 GError            **error)
 {
-  Pixels numbers = { memory, WORK_COLORS, source->max };
+  const gboolean keeps_order = strlen (pixels->letters) == 4
+                               && mtl_gtk_channels_have_alpha (pixel->channels);
+  Pixels numbers = { memory, keeps_order ? pixels->letters : WORK_COLORS, source->max };
+  const int alpha_place = strchr (numbers.letters, 'A') - numbers.letters;
   float *data = mtl_strided_view_get_data (memory);
   const gint64 n = mtl_strided_view_get_volume (memory) / 4;
 
@@ -224,14 +240,15 @@ convert_colors (Pixels             *pixels,
     return FALSE;
 
   if (pixel->premultiplied && !source_pixel->premultiplied)
-    multiply (data, n, source->max);
+    multiply (data, n, alpha_place, source->max);
   else if (source_pixel->premultiplied && !pixel->premultiplied)
-    divide (data, n, source->max);
+    divide (data, n, alpha_place, source->max);
 
   if (is_gray (pixel) && !is_gray (source_pixel))
     make_gray (data, n);
 
-  numbers.letters = is_gray (pixel) ? WORK_GRAY : WORK_COLORS;
+  if (is_gray (pixel))
+    numbers.letters = WORK_GRAY;
   return copy_pixels (pixels, &numbers, pixel->premultiplied, error);
 }
 
