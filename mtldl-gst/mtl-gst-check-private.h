@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gst/audio/audio.h>
+#include <mtldl/mtldl.h>
+
+G_BEGIN_DECLS
+
+/* What is the name of what the view has to fit. */
+gboolean mtl_gst_check_elements  (MtlStridedView  *view,
+                                  const char      *what,
+                                  MtlDType         dtype,
+                                  GError         **error);
+gboolean mtl_gst_check_shape     (MtlStridedView  *view,
+                                  const char      *what,
+                                  const gint64    *shape,
+                                  gsize            n_dims,
+                                  GError         **error);
+gboolean mtl_gst_check_reachable (MtlStridedView  *view,
+                                  const char      *what,
+                                  GError         **error);
+
+char    *mtl_gst_dims_to_string  (const gint64    *dims,
+                                  gsize            n_dims);
+
+/* MTL_DTYPE_OTHER if the samples are no elements: 24 bits without padding, or of another
+ * machine's byte order. */
+MtlDType mtl_gst_get_audio_dtype (const GstAudioFormatInfo *format);
+
+G_END_DECLS

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-check-private.h"
+
+char *
+mtl_gst_dims_to_string (const gint64 *dims,
+                        gsize         n_dims)
+{
+  GString *string = g_string_new ("(");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", dims[i]);
+  return g_string_free (g_string_append_c (string, ')'), FALSE);
+}
+
+gboolean
+mtl_gst_check_elements (MtlStridedView  *view,
+                        const char      *what,
+                        MtlDType         dtype,
+                        GError         **error)
+{
+  const MtlDType actual = mtl_strided_view_get_dtype (view);
+  const guint lanes = mtl_strided_view_get_lanes (view);
+  g_autofree char *actual_name = NULL;
+  g_autofree char *name = NULL;
+
+  if (actual == dtype && lanes == 1)
+    return TRUE;
+
+  actual_name = mtl_dtype_to_string (actual);
+  name = mtl_dtype_to_string (dtype);
+  if (lanes != 1)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "%s has elements of type %s; the view's have %u lanes", what, name, lanes);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "%s has elements of type %s; the view's are %s: convert them first, or choose"
+                 " another format", what, name, actual_name);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_shape (MtlStridedView  *view,
+                     const char      *what,
+                     const gint64    *shape,
+                     gsize            n_dims,
+                     GError         **error)
+{
+  g_autofree char *actual_string = NULL;
+  g_autofree char *string = NULL;
+  const gint64 *actual;
+  gsize n_actual;
+
+  actual = mtl_strided_view_get_shape (view, &n_actual);
+  if (n_actual == n_dims && memcmp (actual, shape, n_dims * sizeof *shape) == 0)
+    return TRUE;
+
+  string = mtl_gst_dims_to_string (shape, n_dims);
+  actual_string = mtl_gst_dims_to_string (actual, n_actual);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%s has the shape %s; the view has %s", what, string, actual_string);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_reachable (MtlStridedView  *view,
+                         const char      *what,
+                         GError         **error)
+{
+  if (mtl_strided_view_is_host_accessible (view))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "%s: memory of device (%d, %d) cannot be reached by the host: copy it with"
+               " to_device()", what,
+               mtl_strided_view_get_device_type_code (view),
+               mtl_strided_view_get_device_ordinal (view));
+  return FALSE;
+}
+
+MtlDType
+mtl_gst_get_audio_dtype (const GstAudioFormatInfo *format)
+{
+  const gboolean is_float = GST_AUDIO_FORMAT_INFO_IS_FLOAT (format);
+  const gboolean is_signed = GST_AUDIO_FORMAT_INFO_IS_SIGNED (format);
+
+  if (!is_float && !GST_AUDIO_FORMAT_INFO_IS_INTEGER (format))
+    return MTL_DTYPE_OTHER;
+
+  if (format->width > 8 && format->endianness != G_BYTE_ORDER)
+    return MTL_DTYPE_OTHER;
+
+  switch (format->width)
+    {
+    case 8:
+      return is_signed ? MTL_DTYPE_INT8 : MTL_DTYPE_UINT8;
+    case 16:
+      return is_signed ? MTL_DTYPE_INT16 : MTL_DTYPE_UINT16;
+    case 32:
+      return is_float ? MTL_DTYPE_FLOAT32 : is_signed ? MTL_DTYPE_INT32 : MTL_DTYPE_UINT32;
+    case 64:
+      return is_float ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_OTHER;
+    default:
+      return MTL_DTYPE_OTHER;
+    }
+}
