@@ -95,12 +95,17 @@ check_fits (MtlStridedView      *view,
             const GstVideoInfo  *info,
             GError             **error)
 {
-  g_autofree char *what = g_strdup_printf ("Plane 0 of the video format %s", info->finfo->name);
   MtlGstPlane plane;
 
-  return mtl_gst_format_describe_plane (info, 0, &plane, error)
-         && mtl_gst_check_elements (view, what, plane.dtype, error)
-         && mtl_gst_check_shape (view, what, plane.shape, plane.n_dims, error);
+  if (!mtl_gst_format_describe_plane (info, 0, &plane, error))
+    return FALSE;
+
+  if (mtl_gst_check_elements (view, plane.dtype, error)
+      && mtl_gst_check_shape (view, plane.shape, plane.n_dims, error))
+    return TRUE;
+
+  g_prefix_error (error, "Plane 0 of the video format %s: ", info->finfo->name);
+  return FALSE;
 }
 
 /**

@@ -7,18 +7,17 @@
 
 G_BEGIN_DECLS
 
-/* What is the name of what the view has to fit. */
+/* The messages of these continue what the caller puts before them. */
 gboolean mtl_gst_check_elements  (MtlStridedView  *view,
-                                  const char      *what,
                                   MtlDType         dtype,
                                   GError         **error);
 gboolean mtl_gst_check_shape     (MtlStridedView  *view,
-                                  const char      *what,
                                   const gint64    *shape,
                                   gsize            n_dims,
                                   GError         **error);
+gboolean mtl_gst_check_not_empty (MtlStridedView  *view,
+                                  GError         **error);
 gboolean mtl_gst_check_reachable (MtlStridedView  *view,
-                                  const char      *what,
                                   GError         **error);
 
 char    *mtl_gst_dims_to_string  (const gint64    *dims,

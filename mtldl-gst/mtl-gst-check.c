@@ -17,7 +17,6 @@ mtl_gst_dims_to_string (const gint64 *dims,
 
 gboolean
 mtl_gst_check_elements (MtlStridedView  *view,
-                        const char      *what,
                         MtlDType         dtype,
                         GError         **error)
 {
@@ -33,17 +32,16 @@ mtl_gst_check_elements (MtlStridedView  *view,
   name = mtl_dtype_to_string (dtype);
   if (lanes != 1)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "%s has elements of type %s; the view's have %u lanes", what, name, lanes);
+                 "the elements have to be %s; the view's have %u lanes", name, lanes);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "%s has elements of type %s; the view's are %s: convert them first, or choose"
-                 " another format", what, name, actual_name);
+                 "the elements have to be %s; the view's are %s: convert them first, or choose"
+                 " another format", name, actual_name);
   return FALSE;
 }
 
 gboolean
 mtl_gst_check_shape (MtlStridedView  *view,
-                     const char      *what,
                      const gint64    *shape,
                      gsize            n_dims,
                      GError         **error)
@@ -60,21 +58,37 @@ mtl_gst_check_shape (MtlStridedView  *view,
   string = mtl_gst_dims_to_string (shape, n_dims);
   actual_string = mtl_gst_dims_to_string (actual, n_actual);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%s has the shape %s; the view has %s", what, string, actual_string);
+               "the shape has to be %s; the view has %s", string, actual_string);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_not_empty (MtlStridedView  *view,
+                         GError         **error)
+{
+  g_autofree char *string = NULL;
+  const gint64 *shape;
+  gsize n_dims;
+
+  if (!mtl_strided_view_is_empty (view))
+    return TRUE;
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  string = mtl_gst_dims_to_string (shape, n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "the view is empty, of shape %s; a buffer has one element at least", string);
   return FALSE;
 }
 
 gboolean
 mtl_gst_check_reachable (MtlStridedView  *view,
-                         const char      *what,
                          GError         **error)
 {
   if (mtl_strided_view_is_host_accessible (view))
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "%s: memory of device (%d, %d) cannot be reached by the host: copy it with"
-               " to_device()", what,
+               "memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
                mtl_strided_view_get_device_type_code (view),
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;
