@@ -5,8 +5,8 @@
 #include "mtl-gst-buffer.h"
 
 #include "mtl-gst-allocator-private.h"
+#include "mtl-gst-audio-private.h"
 #include "mtl-gst-check-private.h"
-#include "mtl-gst-format-private.h"
 
 /* The bytes from the first one in memory to the last one. */
 typedef struct
@@ -522,23 +522,15 @@ mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
                                 const GstAudioInfo  *info,
                                 GError             **error)
 {
-  MtlDType dtype;
+  MtlGstPlane frame;
   GstBuffer *buffer;
   Range range;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
-  g_return_val_if_fail (info != NULL && GST_AUDIO_INFO_IS_VALID (info), NULL);
+  g_return_val_if_fail (info != NULL, NULL);
 
-  dtype = mtl_gst_get_audio_dtype (info->finfo);
-  if (dtype == MTL_DTYPE_OTHER)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The samples of the audio format %s are not elements of a view: convert them"
-                   " first, for example by the element audioconvert", info->finfo->name);
-      return NULL;
-    }
-
-  if (!check_audio (view, info, dtype, error))
+  if (!mtl_gst_audio_describe_frame (info, &frame, error)
+      || !check_audio (view, info, frame.dtype, error))
     return NULL;
 
   range_init (&range, view);

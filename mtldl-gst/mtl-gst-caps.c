@@ -186,25 +186,47 @@ mtl_gst_caps_from_view (MtlStridedView  *view,
 }
 
 static GstAudioFormat
+pick_audio_format (MtlDType dtype)
+{
+  switch ((int) dtype)
+    {
+    case MTL_DTYPE_INT8:
+      return GST_AUDIO_FORMAT_S8;
+    case MTL_DTYPE_UINT8:
+      return GST_AUDIO_FORMAT_U8;
+    case MTL_DTYPE_INT16:
+      return GST_AUDIO_FORMAT_S16;
+    case MTL_DTYPE_UINT16:
+      return GST_AUDIO_FORMAT_U16;
+    case MTL_DTYPE_INT32:
+      return GST_AUDIO_FORMAT_S32;
+    case MTL_DTYPE_UINT32:
+      return GST_AUDIO_FORMAT_U32;
+    case MTL_DTYPE_FLOAT32:
+      return GST_AUDIO_FORMAT_F32;
+    case MTL_DTYPE_FLOAT64:
+      return GST_AUDIO_FORMAT_F64;
+    default:
+      return GST_AUDIO_FORMAT_UNKNOWN;
+    }
+}
+
+static GstAudioFormat
 find_audio_format (MtlStridedView  *view,
                    GError         **error)
 {
-  static const GstAudioFormat formats[] = {
-    GST_AUDIO_FORMAT_S8, GST_AUDIO_FORMAT_U8, GST_AUDIO_FORMAT_S16, GST_AUDIO_FORMAT_U16,
-    GST_AUDIO_FORMAT_S32, GST_AUDIO_FORMAT_U32, GST_AUDIO_FORMAT_F32, GST_AUDIO_FORMAT_F64,
-  };
+  const guint lanes = mtl_strided_view_get_lanes (view);
   const MtlDType dtype = mtl_strided_view_get_dtype (view);
+  const GstAudioFormat format = pick_audio_format (dtype);
   g_autofree char *name = NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (mtl_gst_get_audio_dtype (gst_audio_format_get_info (formats[i])) == dtype
-        && mtl_strided_view_get_lanes (view) == 1)
-      return formats[i];
+  if (format != GST_AUDIO_FORMAT_UNKNOWN && lanes == 1)
+    return format;
 
   name = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The elements are %s with %u lanes; samples are integers of 8, 16 or 32 bits,"
-               " float32 or float64, with 1 lane", name, mtl_strided_view_get_lanes (view));
+               " float32 or float64, with 1 lane", name, lanes);
   return GST_AUDIO_FORMAT_UNKNOWN;
 }
 

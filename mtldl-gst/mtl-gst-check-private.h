@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <gst/audio/audio.h>
 #include <mtldl/mtldl.h>
 
 G_BEGIN_DECLS
@@ -22,9 +21,5 @@ gboolean mtl_gst_check_reachable (MtlStridedView  *view,
 
 char    *mtl_gst_dims_to_string  (const gint64    *dims,
                                   gsize            n_dims);
-
-/* MTL_DTYPE_OTHER if the samples are no elements: 24 bits without padding, or of another
- * machine's byte order. */
-MtlDType mtl_gst_get_audio_dtype (const GstAudioFormatInfo *format);
 
 G_END_DECLS

@@ -93,30 +93,3 @@ mtl_gst_check_reachable (MtlStridedView  *view,
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;
 }
-
-MtlDType
-mtl_gst_get_audio_dtype (const GstAudioFormatInfo *format)
-{
-  const gboolean is_float = GST_AUDIO_FORMAT_INFO_IS_FLOAT (format);
-  const gboolean is_signed = GST_AUDIO_FORMAT_INFO_IS_SIGNED (format);
-
-  if (!is_float && !GST_AUDIO_FORMAT_INFO_IS_INTEGER (format))
-    return MTL_DTYPE_OTHER;
-
-  if (format->width > 8 && format->endianness != G_BYTE_ORDER)
-    return MTL_DTYPE_OTHER;
-
-  switch (format->width)
-    {
-    case 8:
-      return is_signed ? MTL_DTYPE_INT8 : MTL_DTYPE_UINT8;
-    case 16:
-      return is_signed ? MTL_DTYPE_INT16 : MTL_DTYPE_UINT16;
-    case 32:
-      return is_float ? MTL_DTYPE_FLOAT32 : is_signed ? MTL_DTYPE_INT32 : MTL_DTYPE_UINT32;
-    case 64:
-      return is_float ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_OTHER;
-    default:
-      return MTL_DTYPE_OTHER;
-    }
-}
