@@ -41,6 +41,7 @@ test_strides (void)
     const char *slice;
     const char *reason;
   } cases[] = {
+    { "::-1", "the rows run from bottom to top" },
     { ":, ::-1", "from left to right" },
     { ":, ::2", "begin every 8" },
     { "..., ::-1", "the channels of a pixel are not adjacent in their order" },

@@ -154,7 +154,6 @@ test_metas (void)
   g_autoptr (MtlStridedView) three = view_new (MTL_DTYPE_UINT8, DIMS (5, 6, 3));
   g_autoptr (MtlStridedView) large = view_new (MTL_DTYPE_UINT8, DIMS (9, 10, 4));
   g_autoptr (MtlStridedView) crop = slice (large, "2:7, 1:7");
-  g_autoptr (MtlStridedView) flipped = slice (crop, "::-1");
   GstVideoMeta *meta;
   GstBuffer *buffer;
 
@@ -178,18 +177,11 @@ test_metas (void)
   g_assert_cmpuint (meta->height, ==, 5);
   g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 4 * 40 + 24);
   assert_last_user (buffer);
-
-  buffer = get_buffer (flipped, &rgba);
-  meta = gst_buffer_get_video_meta (buffer);
-  g_assert_cmpint (meta->stride[0], ==, -40);
-  g_assert_cmpuint (meta->offset[0], ==, 4 * 40);
-  assert_last_user (buffer);
 }
 
-/* A plane as a part of something larger, from top to bottom or the other way around. */
+/* A plane as a part of something larger. */
 static MtlStridedView *
-put_into_larger (MtlStridedView *plane,
-                 gboolean        flip)
+put_into_larger (MtlStridedView *plane)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) large = NULL;
@@ -202,7 +194,7 @@ put_into_larger (MtlStridedView *plane,
   shape[0] += 4;
   shape[1] += 5;
   large = view_new (mtl_strided_view_get_dtype (plane), shape, n_dims);
-  part = slice (large, flip ? "-3:1:-1, 3:-2" : "2:-2, 3:-2");
+  part = slice (large, "2:-2, 3:-2");
   g_assert_true (mtl_strided_view_copy_from (part, plane, &error));
   g_assert_no_error (error);
   return part;
@@ -279,7 +271,7 @@ check_format (GstVideoFormat format)
   g_autoptr (GstBuffer) frame = frame_new (&info);
   g_autoptr (GBytes) expected = convert (&info, frame);
 
-  for (int kind = 0; kind < 3; kind++)
+  for (int elsewhere = 0; elsewhere < 2; elsewhere++)
     {
       MtlStridedView *views[GST_VIDEO_MAX_PLANES];
       g_autoptr (GBytes) actual = NULL;
@@ -290,11 +282,11 @@ check_format (GstVideoFormat format)
         {
           views[plane] = mtl_gst_view_from_buffer (frame, &info, plane, GST_MAP_READ, &error);
           g_assert_no_error (error);
-          if (kind > 0)
+          if (elsewhere)
             {
               g_autoptr (MtlStridedView) original = views[plane];
 
-              views[plane] = put_into_larger (original, kind == 2);
+              views[plane] = put_into_larger (original);
             }
         }
 
