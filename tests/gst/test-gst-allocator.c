@@ -196,12 +196,13 @@ test_allocation_query (void)
     {
       GstSample *sample = NULL;
       MtlBuffer *memory;
+      GstBuffer *buffer;
       gsize byte_offset;
 
       g_signal_emit_by_name (sink, "pull-sample", &sample);
       g_assert_nonnull (sample);
-      memory = mtl_gst_memory_get_buffer (gst_buffer_peek_memory (gst_sample_get_buffer (sample), 0),
-                                          &byte_offset);
+      buffer = gst_sample_get_buffer (sample);
+      memory = mtl_gst_memory_get_buffer (gst_buffer_peek_memory (buffer, 0), &byte_offset);
       g_assert_nonnull (memory);
       g_assert_cmpint (((guint8 *) mtl_buffer_get_contents (memory))[byte_offset], ==, 235);
       gst_sample_unref (sample);

@@ -129,7 +129,8 @@ test_numbers_of_views (void)
   assert_fails (mtl_gst_buffer_from_views (NULL, 0, &i420, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "views given: 0");
   assert_fails (mtl_gst_buffer_from_views (views, 3, &i420, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "Plane 2 of the video format I420: the shape has to be (2, 4); the view has (4, 8)");
+                "Plane 2 of the video format I420: the shape has to be (2, 4);"
+                " the view has (4, 8)");
   assert_refused (y, &encoded, MTL_ERROR_NOT_SUPPORTED, "ENCODED");
   assert_refused (y, &packed, MTL_ERROR_NOT_SUPPORTED, "v210");
 }

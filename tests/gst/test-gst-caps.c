@@ -108,7 +108,8 @@ test_video_errors (void)
                 "1/0");
   assert_fails (mtl_gst_caps_from_view (huge, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
                 "2147483648");
-  assert_fails (mtl_gst_caps_from_view (large, any, 1, 1, &error), MTL_ERROR_OVERFLOW, "1073741824");
+  assert_fails (mtl_gst_caps_from_view (large, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
+                "1073741824");
 }
 
 static void
