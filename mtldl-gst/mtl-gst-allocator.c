@@ -323,8 +323,9 @@ mtl_gst_allocator_new (MtlDevice       *device,
  * With it, a device uses what an element wrote without a copy:
  *
  * ```c
+ * GstMemory *first = gst_buffer_peek_memory (buffer, 0);
  * gsize byte_offset;
- * MtlBuffer *memory = mtl_gst_memory_get_buffer (gst_buffer_peek_memory (buffer, 0), &byte_offset);
+ * MtlBuffer *memory = mtl_gst_memory_get_buffer (first, &byte_offset);
  *
  * if (memory == NULL)
  *   return mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READ, error);

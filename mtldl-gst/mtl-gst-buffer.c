@@ -17,12 +17,10 @@ typedef struct
   gboolean read_only;
 } Range;
 
-/* A plane as GStreamer describes it: where the first row begins in the range, and how far apart
- * the rows are. */
+/* A plane begins where its range does. */
 typedef struct
 {
   Range range;
-  gsize first_row;
   int stride;
 } Plane;
 
@@ -107,11 +105,15 @@ find_obstacle (MtlStridedView    *view,
                             G_GINT64_FORMAT " elements, and begin every %" G_GINT64_FORMAT,
                             n_channels, strides[1]);
 
-  if (ABS (row_stride) < row_size)
+  /* GStreamer maps such a frame, but some of its elements crash then, others show wrong pixels. */
+  if (row_stride < 0)
+    return g_strdup ("the rows run from bottom to top");
+
+  if (row_stride < row_size)
     return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
                             " elements, and begin every %" G_GINT64_FORMAT, row_size, row_stride);
 
-  if (ABS (row_stride) > G_MAXINT / (int) expected->element_size)
+  if (row_stride > G_MAXINT / (int) expected->element_size)
     return g_strdup_printf ("the rows begin every %" G_GINT64_FORMAT " elements of %u bytes, more"
                             " than the %d bytes that GStreamer counts to", row_stride,
                             expected->element_size, G_MAXINT);
@@ -155,7 +157,6 @@ plane_init (Plane              *plane,
     }
 
   range_init (&plane->range, view);
-  plane->first_row = (guint8 *) mtl_strided_view_get_data (view) - plane->range.data;
   plane->stride = row_stride * expected->element_size;
   return TRUE;
 }
@@ -239,14 +240,14 @@ buffer_new_for_planes (const Plane        *planes,
     {
       gst_buffer_append_memory (buffer, memory_new (&common));
       for (guint i = 0; i < n_planes; i++)
-        offsets[i] = planes[i].range.data - common.data + planes[i].first_row;
+        offsets[i] = planes[i].range.data - common.data;
     }
   else
     {
       for (guint i = 0; i < n_planes; i++)
         {
           gst_buffer_append_memory (buffer, memory_new (&planes[i].range));
-          offsets[i] = size + planes[i].first_row;
+          offsets[i] = size;
           size += planes[i].range.size;
         }
     }
@@ -294,9 +295,9 @@ buffer_new_for_bytes (MtlStridedView  *view,
  *
  * With @info, @view is the only plane of the format: its shape is
  * [height, width], or [height, width, channels]. The rows may be any distance
- * apart and run from bottom to top, so a slice of a larger picture is no
- * trouble: a [struct@GstVideo.VideoMeta] says where they are, unless it is where
- * GStreamer expects them. Elements that use [func@GstVideo.VideoFrame.map] follow
+ * apart, so a part of a larger picture needs no copy: a
+ * [struct@GstVideo.VideoMeta] says where they are, unless it is where GStreamer
+ * expects them. Elements that use [func@GstVideo.VideoFrame.map] follow
  * it. Elements that pass on the bytes, such as filesink, do not; for them, use a
  * [method@Mtl.StridedView.copy] without @info.
  *
@@ -326,9 +327,9 @@ buffer_new_for_bytes (MtlStridedView  *view,
  * - %MTL_ERROR_NOT_SUPPORTED: the pixels of the format are not elements of a
  *   view
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
- * - %MTL_ERROR_NEEDS_COPY: the pixels of a row are not adjacent, rows overlap or
- *   are further apart than GStreamer's limit, or samples are not aligned;
- *   without @info, @view is not contiguous; use a
+ * - %MTL_ERROR_NEEDS_COPY: the pixels of a row are not adjacent, rows overlap,
+ *   run from bottom to top or are further apart than GStreamer's limit, or
+ *   samples are not aligned; without @info, @view is not contiguous; use a
  *   [method@Mtl.StridedView.copy] then
  *
  * Returns: (transfer full): the new buffer

@@ -15,6 +15,15 @@ typedef struct
   int *n_writers; /* of the buffer, or NULL for a reader */
 } Mapping;
 
+/* A tensor in the form that becomes a view with the fewest allocations. */
+typedef struct
+{
+  DLManagedTensorVersioned managed;
+  gint64 shape[3];
+  gint64 strides[3];
+  Mapping mapping;
+} MappedTensor;
+
 /* Counts the writable views of a buffer. As they are its users as well, they would keep each other
  * from being created, such as those of the planes of one frame. */
 static int *
@@ -39,16 +48,15 @@ get_n_writers (GstBuffer *buffer)
 }
 
 static void
-mapping_free (Mapping *mapping)
+mapping_clear (Mapping *self)
 {
-  GstMemory *memory = mapping->map.memory;
+  GstMemory *memory = self->map.memory;
 
-  gst_memory_unmap (memory, &mapping->map);
+  gst_memory_unmap (memory, &self->map);
   gst_memory_unref (memory);
-  if (mapping->n_writers != NULL)
-    g_atomic_int_add (mapping->n_writers, -1);
-  gst_buffer_unref (mapping->buffer);
-  g_free (mapping);
+  if (self->n_writers != NULL)
+    g_atomic_int_add (self->n_writers, -1);
+  gst_buffer_unref (self->buffer);
 }
 
 /* Returns the one memory that has the range, and where in it the range begins. */
@@ -146,6 +154,60 @@ set_map_error (GstMemory    *memory,
                          " it: end that first");
 }
 
+/* Maps bytes of a buffer where they are. Returns the first one. */
+static guint8 *
+mapping_init (Mapping      *self,
+              GstBuffer    *buffer,
+              gsize         offset,
+              gsize         size,
+              GstMapFlags   flags,
+              GError      **error)
+{
+  const gboolean writes = (flags & GST_MAP_WRITE) != 0;
+  GstMemory *memory;
+  gsize skip;
+
+  memory = find_memory (buffer, offset, size, &skip, error);
+  if (memory == NULL)
+    return NULL;
+
+  self->n_writers = writes ? get_n_writers (buffer) : NULL;
+  if (writes && !check_is_writable (buffer, memory, g_atomic_int_get (self->n_writers), error))
+    return NULL;
+
+  /* What can be written to can be read, too. Other flags ask some allocators for something else
+   * than the bytes. */
+  flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
+  if (!gst_memory_map (memory, &self->map, flags))
+    {
+      set_map_error (memory, flags, error);
+      return NULL;
+    }
+
+  if (skip > self->map.size || size > self->map.size - skip)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " of a memory on are"
+                   " needed; %" G_GSIZE_FORMAT " are mapped", size, skip, self->map.size);
+      gst_memory_unmap (memory, &self->map);
+      return NULL;
+    }
+
+  self->buffer = gst_buffer_ref (buffer);
+  gst_memory_ref (memory);
+  if (writes)
+    g_atomic_int_inc (self->n_writers);
+
+  return self->map.data + skip;
+}
+
+static void
+mapping_free (Mapping *self)
+{
+  mapping_clear (self);
+  g_free (self);
+}
+
 /* Maps bytes of a buffer where they are. The buffer that is returned keeps them mapped, and its
  * first byte is the one at the offset. */
 MtlBuffer *
@@ -155,50 +217,18 @@ mtl_gst_map_range (GstBuffer    *buffer,
                    GstMapFlags   flags,
                    GError      **error)
 {
-  const gboolean writes = (flags & GST_MAP_WRITE) != 0;
-  GstMemory *memory;
-  int *n_writers = NULL;
-  Mapping *mapping;
-  GstMapInfo map;
-  gsize skip;
+  Mapping *mapping = g_new (Mapping, 1);
+  guint8 *data = mapping_init (mapping, buffer, offset, size, flags, error);
 
-  memory = find_memory (buffer, offset, size, &skip, error);
-  if (memory == NULL)
-    return NULL;
-
-  if (writes)
-    n_writers = get_n_writers (buffer);
-  if (writes && !check_is_writable (buffer, memory, g_atomic_int_get (n_writers), error))
-    return NULL;
-
-  /* What can be written to can be read, too. Other flags ask some allocators for something else
-   * than the bytes. */
-  flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
-  if (!gst_memory_map (memory, &map, flags))
+  if (data == NULL)
     {
-      set_map_error (memory, flags, error);
+      g_free (mapping);
       return NULL;
     }
 
-  if (skip > map.size || size > map.size - skip)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " of a memory on are"
-                   " needed; %" G_GSIZE_FORMAT " are mapped", size, skip, map.size);
-      gst_memory_unmap (memory, &map);
-      return NULL;
-    }
-
-  mapping = g_new (Mapping, 1);
-  mapping->buffer = gst_buffer_ref (buffer);
-  mapping->map = map;
-  mapping->n_writers = n_writers;
-  gst_memory_ref (memory);
-  if (writes)
-    g_atomic_int_inc (n_writers);
-
-  return mtl_buffer_new_for_data (NULL, map.data + skip, size,
-                                  writes ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_READ_ONLY,
+  return mtl_buffer_new_for_data (NULL, data, size,
+                                  mapping->n_writers != NULL ? MTL_BUFFER_FLAGS_NONE
+                                                             : MTL_BUFFER_FLAGS_READ_ONLY,
                                   mapping, (GDestroyNotify) mapping_free, error);
 }
 
@@ -285,32 +315,80 @@ find_range (GstBuffer          *buffer,
   return FALSE;
 }
 
-/* Creates a view of elements of the buffer, which maps the bytes that they take. */
+static gboolean
+check_strides (const MtlGstPlane  *plane,
+               GError            **error)
+{
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    if (plane->shape[axis] > 1 && plane->byte_strides[axis] % (int) plane->element_size != 0)
+      {
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                     "Elements of %u bytes cannot be %" G_GINT64_FORMAT " bytes apart",
+                     plane->element_size, plane->byte_strides[axis]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static void
+mapped_tensor_free (DLManagedTensorVersioned *managed)
+{
+  MappedTensor *self = managed->manager_ctx;
+
+  mapping_clear (&self->mapping);
+  g_free (self);
+}
+
+static void
+mapped_tensor_describe (MappedTensor      *self,
+                        const MtlGstPlane *plane,
+                        guint8            *first)
+{
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    {
+      self->shape[axis] = plane->shape[axis];
+      self->strides[axis] = plane->byte_strides[axis] / (int) plane->element_size;
+    }
+
+  self->managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = self,
+    .deleter = mapped_tensor_free,
+    .flags = self->mapping.n_writers != NULL ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
+    .dl_tensor = {
+      .data = first,
+      .device = { MTL_DEVICE_TYPE_CPU, 0 },
+      .ndim = plane->n_dims,
+      .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
+      .shape = self->shape,
+      .strides = self->strides,
+    },
+  };
+}
+
+/* Creates a view of elements of the buffer, which maps the memory that they are in. */
 MtlStridedView *
 mtl_gst_view_new (GstBuffer          *buffer,
                   const MtlGstPlane  *plane,
                   GstMapFlags         flags,
                   GError            **error)
 {
-  MtlStridedLayout *layout;
-  MtlStridedView *view = NULL;
-  MtlBuffer *bytes;
+  MappedTensor *tensor;
   gsize begin, size;
+  guint8 *data;
 
-  if (!find_range (buffer, plane, &begin, &size, error))
+  if (!find_range (buffer, plane, &begin, &size, error) || !check_strides (plane, error))
     return NULL;
 
-  layout = mtl_gst_layout_new (plane, error);
-  if (layout == NULL)
-    return NULL;
-
-  bytes = mtl_gst_map_range (buffer, begin, size, flags, error);
-  if (bytes != NULL)
+  tensor = g_new (MappedTensor, 1);
+  data = mapping_init (&tensor->mapping, buffer, begin, size, flags, error);
+  if (data == NULL)
     {
-      view = mtl_strided_view_new (bytes, layout, plane->dtype, plane->byte_offset - begin, error);
-      g_object_unref (bytes);
+      g_free (tensor);
+      return NULL;
     }
 
-  mtl_strided_layout_release (layout, TRUE);
-  return view;
+  mapped_tensor_describe (tensor, plane, data + (plane->byte_offset - begin));
+  return mtl_strided_view_new_take_dlpack (&tensor->managed, error);
 }

@@ -148,6 +148,7 @@ check_component (GstVideoFrame  *frame,
   const GstVideoFormatInfo *format = frame->info.finfo;
   const MtlDType dtype = mtl_strided_view_get_dtype (view);
   g_autofree guint16 *line = g_new (guint16, 4 * (GST_VIDEO_FRAME_WIDTH (frame) + 16));
+  const int step = mtl_strided_view_get_strides (view, NULL)[1] * mtl_dtype_get_bits (dtype) / 8;
   const gint64 *shape;
   gsize n_dims;
 
@@ -158,12 +159,13 @@ check_component (GstVideoFrame  *frame,
 
   for (int y = 0; y < GST_VIDEO_FRAME_HEIGHT (frame); y++)
     {
+      const guint8 *row = get_element (view, y >> format->h_sub[component], 0, 0);
+
       format->unpack_func (format, GST_VIDEO_PACK_FLAG_TRUNCATE_RANGE, line, frame->data,
                            frame->info.stride, 0, y, GST_VIDEO_FRAME_WIDTH (frame));
       for (int x = 0; x < GST_VIDEO_FRAME_WIDTH (frame); x++)
         {
-          const guint8 *element = get_element (view, y >> format->h_sub[component],
-                                               x >> format->w_sub[component], 0);
+          const guint8 *element = row + (x >> format->w_sub[component]) * step;
           const guint sample = get_sample (format, component, dtype, element);
           const guint unpacked = get_unpacked (format, component, line, x);
 
