@@ -10,7 +10,7 @@
 #include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-task-private.h"
 
-/* Bytes from 0 on; the last two are for NaN and infinity. */
+/* Bytes from 0 on. The last two are for NaN and infinity. */
 #define N_STEPS 254
 #define NAN_STEP 254
 #define INFINITE_STEP 255
@@ -35,7 +35,7 @@ typedef struct
 typedef struct
 {
   MtlStridedView *steps;
-  MtlStridedView *kinds; /* NULL: all elements are finite */
+  MtlStridedView *floats; /* NULL: all elements are finite */
   guint8 colors[256][4];
   double factor;
   double offset;
@@ -54,7 +54,7 @@ static void
 work_clear (Work *self)
 {
   g_clear_object (&self->steps);
-  g_clear_object (&self->kinds);
+  g_clear_object (&self->floats);
 }
 
 static void
@@ -117,6 +117,16 @@ has_only_finite (MtlStridedView *view)
   return code == dlpack_integer || code == dlpack_unsigned || code == dlpack_bool;
 }
 
+/* A type that has NaN and infinity where the elements have them, and nowhere else. */
+static MtlDType
+find_float_type (MtlStridedView *view)
+{
+  const MtlDType dtype = mtl_strided_view_get_dtype (view);
+
+  return dtype == MTL_DTYPE_FLOAT64 || dtype == MTL_DTYPE_COMPLEX128 ? MTL_DTYPE_FLOAT64
+                                                                     : MTL_DTYPE_FLOAT32;
+}
+
 static gboolean
 work_init (Work            *self,
            const Colorize  *call,
@@ -137,23 +147,37 @@ work_init (Work            *self,
   if (has_only_finite (call->view))
     return TRUE;
 
-  self->kinds = mtl_strided_view_new_empty (mtl_device_get_host (), MTL_DTYPE_FLOAT8_E5M2, shape,
-                                            2, error);
-  return self->kinds != NULL;
+  self->floats = mtl_strided_view_new_empty (mtl_device_get_host (), find_float_type (call->view),
+                                             shape, 2, error);
+  return self->floats != NULL;
 }
 
-/* float8_e5m2 has five bits for the exponent; all of them set are no numbers. */
-static void
-mark_others (guint8       *steps,
-             const guint8 *kinds,
-             gint64        n)
-{
-  for (gint64 i = 0; i < n; i++)
-    {
-      const guint8 magnitude = kinds[i] & 0x7f;
-      const guint8 step = MIN (steps[i], N_STEPS - 1);
+/* NaN has become step 0, infinity the first or the last one. */
+#define MARK_OTHERS(steps, numbers, n) \
+  G_STMT_START \
+    { \
+      for (gint64 i_ = 0; i_ < (n); i_++) \
+        if (!isfinite ((numbers)[i_])) \
+          (steps)[i_] = isnan ((numbers)[i_]) ? NAN_STEP : INFINITE_STEP; \
+    } \
+  G_STMT_END
 
-      steps[i] = magnitude < 0x7c ? step : magnitude == 0x7c ? INFINITE_STEP : NAN_STEP;
+static void
+mark_others (guint8         *steps,
+             MtlStridedView *floats,
+             gint64          n)
+{
+  if (mtl_strided_view_get_dtype (floats) == MTL_DTYPE_FLOAT64)
+    {
+      const double *numbers = mtl_strided_view_get_data (floats);
+
+      MARK_OTHERS (steps, numbers, n);
+    }
+  else
+    {
+      const float *numbers = mtl_strided_view_get_data (floats);
+
+      MARK_OTHERS (steps, numbers, n);
     }
 }
 
@@ -193,18 +217,16 @@ colorize_rows (Work            *self,
       || !mtl_strided_view_copy_scaled_from (steps, source, self->factor, self->offset, error))
     return FALSE;
 
-  if (self->kinds != NULL)
+  limit_steps (data, n);
+  if (self->floats != NULL)
     {
-      g_autoptr (MtlStridedView) kinds = mtl_gtk_select_rows (self->kinds, 0, n_rows, error);
+      g_autoptr (MtlStridedView) floats = mtl_gtk_select_rows (self->floats, 0, n_rows, error);
 
-      /* Scaled like this, any number is small, but NaN stays NaN and infinity infinite. */
-      if (kinds == NULL || !mtl_strided_view_copy_scaled_from (kinds, source, 1e-305, 0, error))
+      if (floats == NULL || !mtl_strided_view_copy_scaled_from (floats, source, 1, 0, error))
         return FALSE;
 
-      mark_others (data, mtl_strided_view_get_data (kinds), n);
+      mark_others (data, floats, n);
     }
-  else
-    limit_steps (data, n);
 
   write_colors (pixels, self->colors, data, n);
   return TRUE;

@@ -112,7 +112,8 @@ copy_channels (Pixels   *pixels,
   if (from == NULL)
     return FALSE;
 
-  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from))
+  if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from)
+      && pixels->max == source->max)
     return mtl_strided_view_copy_from (to, from, error);
 
   return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, error);
@@ -158,13 +159,21 @@ copy_pixels (Pixels    *pixels,
 }
 
 static void
+scale_colors (float *pixel,
+              float  factor)
+{
+  pixel[0] *= factor;
+  pixel[1] *= factor;
+  pixel[2] *= factor;
+}
+
+static void
 multiply (float *pixels,
           gint64 n,
           float  max)
 {
   for (gint64 i = 0; i < n; i++)
-    for (int channel = 0; channel < 3; channel++)
-      pixels[4 * i + channel] = pixels[4 * i + channel] * pixels[4 * i + 3] / max;
+    scale_colors (pixels + 4 * i, pixels[4 * i + 3] / max);
 }
 
 static void
@@ -174,8 +183,7 @@ divide (float *pixels,
 {
   for (gint64 i = 0; i < n; i++)
     if (pixels[4 * i + 3] != 0)
-      for (int channel = 0; channel < 3; channel++)
-        pixels[4 * i + channel] = pixels[4 * i + channel] * max / pixels[4 * i + 3];
+      scale_colors (pixels + 4 * i, max / pixels[4 * i + 3]);
 }
 
 static void
@@ -207,7 +215,7 @@ converts_colors (const MtlGtkPixel *pixel,
           && !pixel->premultiplied != !source_pixel->premultiplied);
 }
 
-/* The numbers keep the scale of the source: products of those of 8 bits are exact. */
+/* The numbers keep the scale of the source. */
 static gboolean
 convert_colors (Pixels             *pixels,
                 const MtlGtkPixel  *pixel,

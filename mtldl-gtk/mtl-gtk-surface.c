@@ -44,6 +44,17 @@ release_surface (gpointer surface)
   cairo_surface_destroy (surface);
 }
 
+/* Which shows in an attempt to use it only. */
+static gboolean
+is_finished (cairo_surface_t *surface)
+{
+  cairo_surface_t *other = cairo_surface_create_similar_image (surface, CAIRO_FORMAT_A8, 1, 1);
+  const cairo_status_t status = cairo_surface_status (other);
+
+  cairo_surface_destroy (other);
+  return status != CAIRO_STATUS_SUCCESS;
+}
+
 static gboolean
 check_is_image (cairo_surface_t  *surface,
                 GError          **error)
@@ -54,6 +65,13 @@ check_is_image (cairo_surface_t  *surface,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "The surface cannot be used: %s", cairo_status_to_string (status));
+      return FALSE;
+    }
+
+  if (is_finished (surface))
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The surface is finished, and may have no pixels anymore");
       return FALSE;
     }
 

@@ -255,7 +255,7 @@ copy_memory (MtlStridedView     *view,
  * The texture keeps the memory alive. GTK takes textures for constant, and may
  * keep a copy of one that was drawn: do not write to the memory as long as the
  * texture can be drawn, and create a texture for each new picture, which takes
- * less than a microsecond.
+ * a microsecond or two.
  *
  * The elements are `uint8`, `uint16`, `float16` or `float32`. Full light is 255,
  * 65535 or 1.

@@ -5,6 +5,9 @@
 #define MTLDL_GTK_INSIDE
 
 #include "mtl-gtk-colorize.h"
+#ifdef __linux__
+#include "mtl-gtk-dmabuf.h"
+#endif
 #include "mtl-gtk-download.h"
 #include "mtl-gtk-enums.h"
 #include "mtl-gtk-enum-types.h"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#if !defined (MTLDL_GTK_INSIDE) && !defined (MTLDL_GTK_COMPILATION)
+#error "Only <mtldl-gtk/mtldl-gtk.h> can be included directly."
+#endif
+
+#include <mtldl/mtldl.h>
+
+G_BEGIN_DECLS
+
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_gtk_view_from_dmabuf (int                 fd,
+                                          gsize               offset,
+                                          MtlStridedLayout   *layout,
+                                          MtlDType            dtype,
+                                          gboolean            writable,
+                                          GError            **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "test-gtk-utils.h"
+
+static const int heat[6][3] = {
+  { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
+  { 255, 242, 161 },
+};
+
+static MtlStridedView *
+colorize (MtlStridedView *view,
+          MtlGtkColorMap  color_map,
+          double          low,
+          double          high)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *pixels = mtl_gtk_colorize (view, color_map, low, high, NULL, &error);
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_dtype (pixels), ==, MTL_DTYPE_UINT8);
+  assert_view_shape (pixels, shape[0], shape[1], 3);
+  g_assert_true (mtl_strided_view_is_contiguous (pixels, MTL_ORDER_C));
+  return pixels;
+}
+
+/* In whole numbers. */
+static int
+get_color (MtlGtkColorMap color_map,
+           int            step,
+           int            channel)
+{
+  const int n_parts = color_map == MTL_GTK_COLOR_MAP_HEAT ? 5 : 1;
+  const int below = MIN (step * n_parts / 253, n_parts - 1);
+  const int rest = step * n_parts - below * 253;
+  const int low = color_map == MTL_GTK_COLOR_MAP_HEAT ? heat[below][channel] : 0;
+  const int high = color_map == MTL_GTK_COLOR_MAP_HEAT ? heat[below + 1][channel] : 255;
+
+  return (2 * (low * 253 + (high - low) * rest) + 253) / 506;
+}
+
+static void
+assert_pixel (const guint8   *pixel,
+              double          value,
+              MtlGtkColorMap  color_map,
+              double          low,
+              double          high)
+{
+  static const int nan_color[] = { 224, 27, 36 }, infinite_color[] = { 192, 97, 203 };
+
+  for (int channel = 0; channel < 3; channel++)
+    {
+      int expected;
+
+      if (isnan (value))
+        expected = nan_color[channel];
+      else if (isinf (value))
+        expected = infinite_color[channel];
+      else
+        {
+          const double extent = high / 2 - low / 2;
+          double factor = 0, offset = 0, step;
+
+          if (extent > 0)
+            {
+              factor = MIN (126.5 / extent, 1.7e308);
+              offset = -low * factor;
+              if (!isfinite (offset))
+                factor = offset = 0;
+            }
+          step = value * factor;
+          step = rint (CLAMP (step + offset, 0, 253));
+          expected = get_color (color_map, step, channel);
+        }
+      g_assert_cmpint (pixel[channel], ==, expected);
+    }
+}
+
+static void
+assert_colored (MtlStridedView *view,
+                MtlGtkColorMap  color_map,
+                double          low,
+                double          high)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) pixels = colorize (view, color_map, low, high);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error);
+  g_autoptr (GBytes) bytes = NULL;
+  const guint8 *data = mtl_strided_view_get_data (pixels);
+  const double *values;
+
+  g_assert_no_error (error);
+  bytes = mtl_strided_view_dup_bytes (doubles, &error);
+  g_assert_no_error (error);
+  values = g_bytes_get_data (bytes, NULL);
+  for (gint64 i = 0; i < mtl_strided_view_get_volume (view); i++)
+    assert_pixel (data + 3 * i, values[i], color_map, low, high);
+}
+
+/* The colors that the ends and one between have been since the first version. */
+static void
+test_known_colors (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) steps =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, 7),
+                                       DOUBLES (0, 100, 253, -1, 300, NAN, -INFINITY), &error);
+  g_autoptr (MtlStridedView) warm = colorize (steps, MTL_GTK_COLOR_MAP_HEAT, 0, 253);
+  g_autoptr (MtlStridedView) plain = colorize (steps, MTL_GTK_COLOR_MAP_GRAY, 0, 253);
+
+  assert_elements (warm, 16, 22, 61, 31, 121, 149, 255, 242, 161, 16, 22, 61, 255, 242, 161,
+                   224, 27, 36, 192, 97, 203);
+  assert_elements (plain, 0, 0, 0, 101, 101, 101, 255, 255, 255, 0, 0, 0, 255, 255, 255,
+                   224, 27, 36, 192, 97, 203);
+}
+
+static const MtlDType dtypes[] = {
+  MTL_DTYPE_BOOL, MTL_DTYPE_INT8, MTL_DTYPE_INT16, MTL_DTYPE_INT32, MTL_DTYPE_INT64,
+  MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_UINT32, MTL_DTYPE_UINT64, MTL_DTYPE_INT4,
+  MTL_DTYPE_UINT2, MTL_DTYPE_FLOAT16, MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT64, MTL_DTYPE_BFLOAT16,
+  MTL_DTYPE_FLOAT8_E4M3FN, MTL_DTYPE_FLOAT8_E5M2, MTL_DTYPE_FLOAT6_E3M2FN,
+  MTL_DTYPE_FLOAT4_E2M1FN,
+};
+
+/* Any bits are some number, or NaN, or infinity. */
+static void
+test_dtypes (void)
+{
+  static const double scales[][2] = {
+    { 0, 1 }, { -100, 100 }, { -1e9, 3e18 }, { -1e308, 1e308 }, { 0, 5e-324 }, { 2, 2 }, { 3, 1 },
+    { -INFINITY, 1 }, { NAN, 1 }, { 1.7e308, 1.79e308 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_autoptr (MtlStridedView) view = new_view (dtypes[i], DIMS (16, 24));
+      guint8 *data = mtl_strided_view_get_data (view);
+
+      for (gsize j = 0; j < 16 * 24 * mtl_dtype_get_bits (dtypes[i]) / 8; j++)
+        data[j] = dtypes[i] == MTL_DTYPE_BOOL ? g_test_rand_bit ()
+                                              : g_test_rand_int_range (0, 256);
+      for (gsize j = 0; j < G_N_ELEMENTS (scales); j++)
+        for (MtlGtkColorMap map = MTL_GTK_COLOR_MAP_GRAY; map <= MTL_GTK_COLOR_MAP_HEAT; map++)
+          assert_colored (view, map, scales[j][0], scales[j][1]);
+    }
+}
+
+static void
+test_special_values (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (2, 6),
+                                       DOUBLES (NAN, INFINITY, -INFINITY, 1.79769e308, -1.79769e308,
+                                                5e-324, -0.0, 0, 1, -1, 0.5, 1e300), &error);
+  g_autoptr (MtlStridedView) integers = new_view (MTL_DTYPE_INT64, DIMS (1, 3));
+  gint64 *data = mtl_strided_view_get_data (integers);
+
+  assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 0, 1);
+  assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, -1.79769e308, 1.79769e308);
+
+  data[0] = G_MININT64;
+  data[1] = G_MAXINT64;
+  data[2] = 1;
+  assert_colored (integers, MTL_GTK_COLOR_MAP_HEAT, G_MININT64, G_MAXINT64);
+}
+
+static void
+test_layouts (void)
+{
+  static const char *const parts[] = { "...", "::-1", ":, ::-1", "::3, 1::2", "1:2", ":, 4:5" };
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (11, 13));
+  g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
+
+  for (int i = 0; i < 143; i++)
+    set_number_at (view, i / 13, i % 13, 0, i % 17 == 0 ? NAN : i);
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      g_autoptr (MtlStridedView) part = slice (view, parts[i]);
+
+      assert_colored (part, MTL_GTK_COLOR_MAP_HEAT, 10, 130);
+    }
+  assert_colored (transposed, MTL_GTK_COLOR_MAP_HEAT, 10, 130);
+}
+
+/* More than one block of rows, the last of which is shorter. */
+static void
+test_blocks (void)
+{
+  static const gint64 sizes[][2] = { { 700, 601 }, { 3, 300001 } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32,
+                                                  DIMS (sizes[i][0], sizes[i][1]));
+      float *data = mtl_strided_view_get_data (view);
+
+      for (gint64 j = 0; j < sizes[i][0] * sizes[i][1]; j++)
+        data[j] = j % 1001 == 0 ? INFINITY : j;
+      assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 0, 420000);
+    }
+}
+
+static void
+test_empty (void)
+{
+  g_autoptr (MtlStridedView) rows = new_view (MTL_DTYPE_FLOAT32, DIMS (0, 5));
+  g_autoptr (MtlStridedView) columns = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 0));
+
+  g_object_unref (colorize (rows, MTL_GTK_COLOR_MAP_HEAT, 0, 1));
+  g_object_unref (colorize (columns, MTL_GTK_COLOR_MAP_HEAT, 0, 1));
+}
+
+static void
+test_refused (void)
+{
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5));
+  g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_FLOAT32, DIMS (3));
+  g_autoptr (MtlStridedView) handles = new_view (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (3, 5));
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) cancelled = NULL;
+
+  assert_fails (mtl_gtk_colorize (line, MTL_GTK_COLOR_MAP_HEAT, 0, 1, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "1 dimension of");
+  assert_fails (mtl_gtk_colorize (view, 9, 0, 1, NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "9");
+  assert_fails (mtl_gtk_colorize (handles, MTL_GTK_COLOR_MAP_HEAT, 0, 1, NULL, &error),
+                MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
+
+  g_cancellable_cancel (cancellable);
+  g_assert_null (mtl_gtk_colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 1, cancellable, &cancelled));
+  g_assert_error (cancelled, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
+on_ready (GObject      *source,
+          GAsyncResult *result,
+          gpointer      data)
+{
+  GAsyncResult **outcome = data;
+
+  g_assert_true (MTL_IS_STRIDED_VIEW (source));
+  *outcome = g_object_ref (result);
+}
+
+static MtlStridedView *
+colorize_async (MtlStridedView  *view,
+                MtlGtkColorMap   color_map,
+                GCancellable    *cancellable,
+                GError         **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  mtl_gtk_colorize_async (view, color_map, 0, 15, cancellable, on_ready, &result);
+  g_assert_null (result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return mtl_gtk_colorize_finish (result, error);
+}
+
+static void
+test_async (void)
+{
+  g_autoptr (GError) failure = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT16, DIMS (3, 5));
+  g_autoptr (MtlStridedView) pixels = NULL, expected = NULL;
+
+  for (int i = 0; i < 15; i++)
+    set_number_at (view, i / 5, i % 5, 0, i);
+  pixels = colorize_async (view, MTL_GTK_COLOR_MAP_HEAT, cancellable, &failure);
+  g_assert_no_error (failure);
+  expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 15);
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &failure));
+
+  assert_fails (colorize_async (view, 9, NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "9");
+
+  g_cancellable_cancel (cancellable);
+  g_assert_null (colorize_async (view, MTL_GTK_COLOR_MAP_HEAT, cancellable, &failure));
+  g_assert_error (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/Colorize/known-colors", test_known_colors);
+  g_test_add_func ("/Colorize/dtypes", test_dtypes);
+  g_test_add_func ("/Colorize/special-values", test_special_values);
+  g_test_add_func ("/Colorize/layouts", test_layouts);
+  g_test_add_func ("/Colorize/blocks", test_blocks);
+  g_test_add_func ("/Colorize/empty", test_empty);
+  g_test_add_func ("/Colorize/refused", test_refused);
+  g_test_add_func ("/Colorize/async", test_async);
+
+  return g_test_run ();
+}
