@@ -9,8 +9,7 @@
 
 G_BEGIN_DECLS
 
-MtlBuffer        *mtl_gst_map_range  (GstBuffer          *buffer,
-                                      gsize               offset,
+MtlBuffer        *mtl_gst_map_bytes  (GstBuffer          *buffer,
                                       gsize               size,
                                       GstMapFlags         flags,
                                       GError            **error);

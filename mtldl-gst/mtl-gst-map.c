@@ -59,7 +59,8 @@ mapping_clear (Mapping *self)
   gst_buffer_unref (self->buffer);
 }
 
-/* Returns the one memory that has the range, and where in it the range begins. */
+/* Returns the one memory that has the range, which is in the buffer, and where in the memory it
+ * begins. */
 static GstMemory *
 find_memory (GstBuffer  *buffer,
              gsize       offset,
@@ -67,16 +68,7 @@ find_memory (GstBuffer  *buffer,
              gsize      *skip,
              GError    **error)
 {
-  const gsize buffer_size = gst_buffer_get_size (buffer);
   guint index, length;
-
-  if (offset > buffer_size || size > buffer_size - offset)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are needed; the"
-                   " buffer has %" G_GSIZE_FORMAT, size, offset, buffer_size);
-      return NULL;
-    }
 
   if (size == 0 || !gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
     {
@@ -208,18 +200,28 @@ mapping_free (Mapping *self)
   g_free (self);
 }
 
-/* Maps bytes of a buffer where they are. The buffer that is returned keeps them mapped, and its
- * first byte is the one at the offset. */
+/* Maps the first bytes of a buffer where they are. The buffer that is returned keeps them
+ * mapped. */
 MtlBuffer *
-mtl_gst_map_range (GstBuffer    *buffer,
-                   gsize         offset,
+mtl_gst_map_bytes (GstBuffer    *buffer,
                    gsize         size,
                    GstMapFlags   flags,
                    GError      **error)
 {
-  Mapping *mapping = g_new (Mapping, 1);
-  guint8 *data = mapping_init (mapping, buffer, offset, size, flags, error);
+  const gsize buffer_size = gst_buffer_get_size (buffer);
+  Mapping *mapping;
+  guint8 *data;
 
+  if (size > buffer_size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " bytes are needed; the buffer has %" G_GSIZE_FORMAT, size,
+                   buffer_size);
+      return NULL;
+    }
+
+  mapping = g_new (Mapping, 1);
+  data = mapping_init (mapping, buffer, 0, size, flags, error);
   if (data == NULL)
     {
       g_free (mapping);
@@ -320,7 +322,7 @@ check_strides (const MtlGstPlane  *plane,
                GError            **error)
 {
   for (guint axis = 0; axis < plane->n_dims; axis++)
-    if (plane->shape[axis] > 1 && plane->byte_strides[axis] % (int) plane->element_size != 0)
+    if (plane->shape[axis] > 1 && (plane->byte_strides[axis] & (plane->element_size - 1)) != 0)
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                      "Elements of %u bytes cannot be %" G_GINT64_FORMAT " bytes apart",
@@ -345,10 +347,13 @@ mapped_tensor_describe (MappedTensor      *self,
                         const MtlGstPlane *plane,
                         guint8            *first)
 {
+  /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
+  const int shift = g_bit_nth_lsf (plane->element_size, -1);
+
   for (guint axis = 0; axis < plane->n_dims; axis++)
     {
       self->shape[axis] = plane->shape[axis];
-      self->strides[axis] = plane->byte_strides[axis] / (int) plane->element_size;
+      self->strides[axis] = plane->byte_strides[axis] >> shift;
     }
 
   self->managed = (DLManagedTensorVersioned) {
