@@ -266,16 +266,24 @@ get_reach (const MtlGstPlane *plane,
   return TRUE;
 }
 
-static char *
-dims_to_string (const gint64 *dims,
-                guint         n_dims)
+/* As text, 3 numbers at most. */
+typedef struct
 {
-  GString *string = g_string_new (NULL);
+  char text[72];
+} Dims;
+
+static Dims
+dims_to_text (const gint64 *dims,
+              guint         n_dims)
+{
+  Dims result = { "" };
+  gsize length = 0;
 
   for (guint axis = 0; axis < n_dims; axis++)
-    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
+    length += g_snprintf (result.text + length, sizeof result.text - length,
+                          "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
 
-  return g_string_free (string, FALSE);
+  return result;
 }
 
 /* Gets the bytes from the first one that the elements need to the last, if the buffer has them. */
@@ -287,16 +295,14 @@ find_range (GstBuffer          *buffer,
             GError            **error)
 {
   const gsize buffer_size = gst_buffer_get_size (buffer);
-  g_autofree char *shape = NULL;
-  g_autofree char *strides = NULL;
   guint64 before, from;
 
   for (guint axis = 0; axis < plane->n_dims; axis++)
     if (plane->shape[axis] <= 0)
       {
-        shape = dims_to_string (plane->shape, plane->n_dims);
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "The shape is [%s]; a view of a buffer has one element at least", shape);
+                     "The shape is [%s]; a view of a buffer has one element at least",
+                     dims_to_text (plane->shape, plane->n_dims).text);
         return FALSE;
       }
 
@@ -308,12 +314,12 @@ find_range (GstBuffer          *buffer,
       return TRUE;
     }
 
-  shape = dims_to_string (plane->shape, plane->n_dims);
-  strides = dims_to_string (plane->byte_strides, plane->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT ", the others [%s]"
                " bytes apart, are not within the %" G_GSIZE_FORMAT " bytes of the buffer",
-               shape, plane->element_size, plane->byte_offset, strides, buffer_size);
+               dims_to_text (plane->shape, plane->n_dims).text, plane->element_size,
+               plane->byte_offset, dims_to_text (plane->byte_strides, plane->n_dims).text,
+               buffer_size);
   return FALSE;
 }
 
