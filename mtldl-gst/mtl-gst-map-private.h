@@ -9,7 +9,8 @@
 
 G_BEGIN_DECLS
 
-MtlBuffer        *mtl_gst_map_bytes  (GstBuffer          *buffer,
+MtlBuffer        *mtl_gst_map_range  (GstBuffer          *buffer,
+                                      gsize               offset,
                                       gsize               size,
                                       GstMapFlags         flags,
                                       GError            **error);

@@ -200,10 +200,11 @@ mapping_free (Mapping *self)
   g_free (self);
 }
 
-/* Maps the first bytes of a buffer where they are. The buffer that is returned keeps them
- * mapped. */
+/* Maps bytes of a buffer where they are. The buffer that is returned keeps them mapped, and its
+ * first byte is the one at the offset. */
 MtlBuffer *
-mtl_gst_map_bytes (GstBuffer    *buffer,
+mtl_gst_map_range (GstBuffer    *buffer,
+                   gsize         offset,
                    gsize         size,
                    GstMapFlags   flags,
                    GError      **error)
@@ -212,16 +213,16 @@ mtl_gst_map_bytes (GstBuffer    *buffer,
   Mapping *mapping;
   guint8 *data;
 
-  if (size > buffer_size)
+  if (offset > buffer_size || size > buffer_size - offset)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes are needed; the buffer has %" G_GSIZE_FORMAT, size,
-                   buffer_size);
+                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are needed; the"
+                   " buffer has %" G_GSIZE_FORMAT, size, offset, buffer_size);
       return NULL;
     }
 
   mapping = g_new (Mapping, 1);
-  data = mapping_init (mapping, buffer, 0, size, flags, error);
+  data = mapping_init (mapping, buffer, offset, size, flags, error);
   if (data == NULL)
     {
       g_free (mapping);

@@ -61,7 +61,7 @@ mtl_gst_view_from_bytes (GstBuffer     *buffer,
   if (size < 0)
     return NULL;
 
-  bytes = mtl_gst_map_bytes (buffer, size, flags, error);
+  bytes = mtl_gst_map_range (buffer, 0, size, flags, error);
   if (bytes == NULL)
     return NULL;
 
