@@ -2,6 +2,8 @@
 
 #include "test-gtk-utils.h"
 
+#include "private-device.h"
+
 static const int heat[6][3] = {
   { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
   { 255, 242, 161 },
@@ -201,6 +203,25 @@ test_blocks (void)
     }
 }
 
+/* The library copies what the host cannot reach. */
+static void
+test_devices (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 7));
+  g_autoptr (MtlStridedView) elsewhere = NULL, pixels = NULL, expected = NULL;
+
+  for (int i = 0; i < 35; i++)
+    set_number_at (view, i / 7, i % 7, 0, i);
+  elsewhere = mtl_strided_view_to_device (view, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+                                          &error);
+  g_assert_no_error (error);
+  pixels = colorize (elsewhere, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
+  expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &error));
+}
+
 static void
 test_empty (void)
 {
@@ -290,6 +311,7 @@ main (int   argc,
   g_test_add_func ("/Colorize/special-values", test_special_values);
   g_test_add_func ("/Colorize/layouts", test_layouts);
   g_test_add_func ("/Colorize/blocks", test_blocks);
+  g_test_add_func ("/Colorize/devices", test_devices);
   g_test_add_func ("/Colorize/empty", test_empty);
   g_test_add_func ("/Colorize/refused", test_refused);
   g_test_add_func ("/Colorize/async", test_async);
