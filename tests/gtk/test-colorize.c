@@ -130,7 +130,7 @@ test_dtypes (void)
 {
   static const double scales[][2] = {
     { 0, 1 }, { -100, 100 }, { -1e9, 3e18 }, { -1e308, 1e308 }, { 0, 5e-324 }, { 2, 2 }, { 3, 1 },
-    { -INFINITY, 1 }, { NAN, 1 }, { 1.7e308, 1.79e308 },
+    { -INFINITY, 1 }, { NAN, 1 }, { 1.7e308, 1.79e308 }, { 0, 1e-320 },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
