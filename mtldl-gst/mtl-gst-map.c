@@ -4,23 +4,59 @@
 
 #include "mtl-gst-map-private.h"
 
+#include <mtldl/mtl-bindings.h>
+
 /* What a view holds. The memory is mapped by itself: gst_buffer_map() would replace memory that
  * it cannot lock by a copy, and join several memories in a copy, without a word. */
 typedef struct
 {
   GstBuffer *buffer;
   GstMapInfo map;
+  int *n_writers; /* of the buffer, or NULL for a reader */
 } Mapping;
 
-static void
-mapping_free (Mapping *mapping)
+/* A tensor in the form that becomes a view with the fewest allocations. */
+typedef struct
 {
-  GstMemory *memory = mapping->map.memory;
+  DLManagedTensorVersioned managed;
+  gint64 shape[3];
+  gint64 strides[3];
+  Mapping mapping;
+} MappedTensor;
 
-  gst_memory_unmap (memory, &mapping->map);
+/* Counts the writable views of a buffer. As they are its users as well, they would keep each other
+ * from being created, such as those of the planes of one frame. */
+static int *
+get_n_writers (GstBuffer *buffer)
+{
+  static GMutex mutex;
+  static GQuark quark;
+  int *n_writers;
+
+  g_mutex_lock (&mutex);
+  if (quark == 0)
+    quark = g_quark_from_static_string ("mtl-gst-n-writers");
+  n_writers = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), quark);
+  if (n_writers == NULL)
+    {
+      n_writers = g_new0 (int, 1);
+      gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (buffer), quark, n_writers, g_free);
+    }
+  g_mutex_unlock (&mutex);
+
+  return n_writers;
+}
+
+static void
+mapping_clear (Mapping *self)
+{
+  GstMemory *memory = self->map.memory;
+
+  gst_memory_unmap (memory, &self->map);
   gst_memory_unref (memory);
-  gst_buffer_unref (mapping->buffer);
-  g_free (mapping);
+  if (self->n_writers != NULL)
+    g_atomic_int_add (self->n_writers, -1);
+  gst_buffer_unref (self->buffer);
 }
 
 /* Returns the one memory that has the range, and where in it the range begins. */
@@ -64,14 +100,17 @@ find_memory (GstBuffer  *buffer,
 static gboolean
 check_is_writable (GstBuffer  *buffer,
                    GstMemory  *memory,
+                   int         n_writers,
                    GError    **error)
 {
-  if (!gst_buffer_is_writable (buffer))
+  const int n_users = GST_MINI_OBJECT_REFCOUNT_VALUE (buffer) - n_writers;
+
+  if (!gst_buffer_is_writable (buffer) && (n_writers == 0 || n_users > 1))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                   "The buffer has %d users, and can be written to if it has one: end the others,"
-                   " or copy it by gst_buffer_make_writable()",
-                   GST_MINI_OBJECT_REFCOUNT_VALUE (buffer));
+                   "The buffer has %d users, and can be written to if it has one, that of a"
+                   " sample or list that has it included: end the others, or copy it by"
+                   " gst_buffer_make_writable()", n_users);
       return FALSE;
     }
 
@@ -85,6 +124,90 @@ check_is_writable (GstBuffer  *buffer,
   return TRUE;
 }
 
+/* The allocator refuses for reasons of its own, or the memory is in use in another way. */
+static void
+set_map_error (GstMemory    *memory,
+               GstMapFlags   flags,
+               GError      **error)
+{
+  const char *access = (flags & GST_MAP_WRITE) != 0 ? "written to" : "read";
+  const gboolean in_use = !gst_mini_object_lock (GST_MINI_OBJECT_CAST (memory),
+                                                 (GstLockFlags) flags);
+
+  if (!in_use)
+    {
+      gst_mini_object_unlock (GST_MINI_OBJECT_CAST (memory), (GstLockFlags) flags);
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+                   "Memory of the allocator “%s” cannot be %s by the host",
+                   memory->allocator != NULL ? memory->allocator->mem_type : "unknown", access);
+      return;
+    }
+
+  if ((flags & GST_MAP_WRITE) != 0)
+    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                         "The memory cannot be written to, since another buffer shares it, or"
+                         " somebody else has it mapped: end that, or copy the buffer by"
+                         " gst_buffer_copy_deep()");
+  else
+    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+                         "The memory cannot be read while somebody else has it mapped to write to"
+                         " it: end that first");
+}
+
+/* Maps bytes of a buffer where they are. Returns the first one. */
+static guint8 *
+mapping_init (Mapping      *self,
+              GstBuffer    *buffer,
+              gsize         offset,
+              gsize         size,
+              GstMapFlags   flags,
+              GError      **error)
+{
+  const gboolean writes = (flags & GST_MAP_WRITE) != 0;
+  GstMemory *memory;
+  gsize skip;
+
+  memory = find_memory (buffer, offset, size, &skip, error);
+  if (memory == NULL)
+    return NULL;
+
+  self->n_writers = writes ? get_n_writers (buffer) : NULL;
+  if (writes && !check_is_writable (buffer, memory, g_atomic_int_get (self->n_writers), error))
+    return NULL;
+
+  /* What can be written to can be read, too. Other flags ask some allocators for something else
+   * than the bytes. */
+  flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
+  if (!gst_memory_map (memory, &self->map, flags))
+    {
+      set_map_error (memory, flags, error);
+      return NULL;
+    }
+
+  if (skip > self->map.size || size > self->map.size - skip)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " of a memory on are"
+                   " needed; %" G_GSIZE_FORMAT " are mapped", size, skip, self->map.size);
+      gst_memory_unmap (memory, &self->map);
+      return NULL;
+    }
+
+  self->buffer = gst_buffer_ref (buffer);
+  gst_memory_ref (memory);
+  if (writes)
+    g_atomic_int_inc (self->n_writers);
+
+  return self->map.data + skip;
+}
+
+static void
+mapping_free (Mapping *self)
+{
+  mapping_clear (self);
+  g_free (self);
+}
+
 /* Maps bytes of a buffer where they are. The buffer that is returned keeps them mapped, and its
  * first byte is the one at the offset. */
 MtlBuffer *
@@ -94,43 +217,178 @@ mtl_gst_map_range (GstBuffer    *buffer,
                    GstMapFlags   flags,
                    GError      **error)
 {
-  const gboolean writes = (flags & GST_MAP_WRITE) != 0;
-  GstMemory *memory;
-  Mapping *mapping;
-  GstMapInfo map;
-  gsize skip;
+  Mapping *mapping = g_new (Mapping, 1);
+  guint8 *data = mapping_init (mapping, buffer, offset, size, flags, error);
 
-  memory = find_memory (buffer, offset, size, &skip, error);
-  if (memory == NULL || (writes && !check_is_writable (buffer, memory, error)))
+  if (data == NULL)
+    {
+      g_free (mapping);
+      return NULL;
+    }
+
+  return mtl_buffer_new_for_data (NULL, data, size,
+                                  mapping->n_writers != NULL ? MTL_BUFFER_FLAGS_NONE
+                                                             : MTL_BUFFER_FLAGS_READ_ONLY,
+                                  mapping, (GDestroyNotify) mapping_free, error);
+}
+
+MtlStridedLayout *
+mtl_gst_layout_new (const MtlGstPlane  *plane,
+                    GError            **error)
+{
+  return mtl_strided_layout_new_for_bytes (plane->shape, plane->n_dims, plane->byte_strides,
+                                           plane->n_dims, plane->element_size * 8, error);
+}
+
+/* Gets how many bytes the elements take before and from the first one. Returns FALSE if that is
+ * too many to count. */
+static gboolean
+get_reach (const MtlGstPlane *plane,
+           guint64           *before,
+           guint64           *from)
+{
+  *before = 0;
+  *from = plane->element_size;
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    {
+      const gint64 stride = plane->byte_strides[axis];
+      const guint64 step = stride < 0 ? -(guint64) stride : (guint64) stride;
+      guint64 *reach = stride < 0 ? before : from;
+      guint64 distance;
+
+      if (!g_uint64_checked_mul (&distance, plane->shape[axis] - 1, step)
+          || !g_uint64_checked_add (reach, *reach, distance))
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+static char *
+dims_to_string (const gint64 *dims,
+                guint         n_dims)
+{
+  GString *string = g_string_new (NULL);
+
+  for (guint axis = 0; axis < n_dims; axis++)
+    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
+
+  return g_string_free (string, FALSE);
+}
+
+/* Gets the bytes from the first one that the elements need to the last, if the buffer has them. */
+static gboolean
+find_range (GstBuffer          *buffer,
+            const MtlGstPlane  *plane,
+            gsize              *begin,
+            gsize              *size,
+            GError            **error)
+{
+  const gsize buffer_size = gst_buffer_get_size (buffer);
+  g_autofree char *shape = NULL;
+  g_autofree char *strides = NULL;
+  guint64 before, from;
+
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    if (plane->shape[axis] <= 0)
+      {
+        shape = dims_to_string (plane->shape, plane->n_dims);
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                     "The shape is [%s]; a view of a buffer has one element at least", shape);
+        return FALSE;
+      }
+
+  if (get_reach (plane, &before, &from) && plane->byte_offset <= buffer_size
+      && before <= plane->byte_offset && from <= buffer_size - plane->byte_offset)
+    {
+      *begin = plane->byte_offset - before;
+      *size = before + from;
+      return TRUE;
+    }
+
+  shape = dims_to_string (plane->shape, plane->n_dims);
+  strides = dims_to_string (plane->byte_strides, plane->n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT ", the others [%s]"
+               " bytes apart, are not within the %" G_GSIZE_FORMAT " bytes of the buffer",
+               shape, plane->element_size, plane->byte_offset, strides, buffer_size);
+  return FALSE;
+}
+
+static gboolean
+check_strides (const MtlGstPlane  *plane,
+               GError            **error)
+{
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    if (plane->shape[axis] > 1 && plane->byte_strides[axis] % (int) plane->element_size != 0)
+      {
+        g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                     "Elements of %u bytes cannot be %" G_GINT64_FORMAT " bytes apart",
+                     plane->element_size, plane->byte_strides[axis]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static void
+mapped_tensor_free (DLManagedTensorVersioned *managed)
+{
+  MappedTensor *self = managed->manager_ctx;
+
+  mapping_clear (&self->mapping);
+  g_free (self);
+}
+
+static void
+mapped_tensor_describe (MappedTensor      *self,
+                        const MtlGstPlane *plane,
+                        guint8            *first)
+{
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    {
+      self->shape[axis] = plane->shape[axis];
+      self->strides[axis] = plane->byte_strides[axis] / (int) plane->element_size;
+    }
+
+  self->managed = (DLManagedTensorVersioned) {
+    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
+    .manager_ctx = self,
+    .deleter = mapped_tensor_free,
+    .flags = self->mapping.n_writers != NULL ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
+    .dl_tensor = {
+      .data = first,
+      .device = { MTL_DEVICE_TYPE_CPU, 0 },
+      .ndim = plane->n_dims,
+      .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
+      .shape = self->shape,
+      .strides = self->strides,
+    },
+  };
+}
+
+/* Creates a view of elements of the buffer, which maps the memory that they are in. */
+MtlStridedView *
+mtl_gst_view_new (GstBuffer          *buffer,
+                  const MtlGstPlane  *plane,
+                  GstMapFlags         flags,
+                  GError            **error)
+{
+  MappedTensor *tensor;
+  gsize begin, size;
+  guint8 *data;
+
+  if (!find_range (buffer, plane, &begin, &size, error) || !check_strides (plane, error))
     return NULL;
 
-  /* What can be written to can be read, too. */
-  if (!gst_memory_map (memory, &map, flags | GST_MAP_READ))
+  tensor = g_new (MappedTensor, 1);
+  data = mapping_init (&tensor->mapping, buffer, begin, size, flags, error);
+  if (data == NULL)
     {
-      g_set_error (error, MTL_ERROR, writes ? MTL_ERROR_NEEDS_COPY : MTL_ERROR_NOT_HOST_ACCESSIBLE,
-                   "Memory of the allocator “%s” cannot be mapped for %s%s",
-                   memory->allocator != NULL ? memory->allocator->mem_type : "unknown",
-                   writes ? "writing" : "reading",
-                   writes ? ": another buffer shares it, or somebody else has it mapped;"
-                            " copy the buffer by gst_buffer_copy_deep()" : "");
+      g_free (tensor);
       return NULL;
     }
 
-  if (skip > map.size || size > map.size - skip)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " of a memory on are"
-                   " needed; %" G_GSIZE_FORMAT " are mapped", size, skip, map.size);
-      gst_memory_unmap (memory, &map);
-      return NULL;
-    }
-
-  mapping = g_new (Mapping, 1);
-  mapping->buffer = gst_buffer_ref (buffer);
-  mapping->map = map;
-  gst_memory_ref (memory);
-
-  return mtl_buffer_new_for_data (NULL, map.data + skip, size,
-                                  writes ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_READ_ONLY,
-                                  mapping, (GDestroyNotify) mapping_free, error);
+  mapped_tensor_describe (tensor, plane, data + (plane->byte_offset - begin));
+  return mtl_strided_view_new_take_dlpack (&tensor->managed, error);
 }

@@ -18,10 +18,9 @@
  *
  * Creates a view of the first bytes of a buffer, in C order, without a copy.
  *
- * The view keeps @buffer and its memory mapped until the last user of the
- * view's memory is gone. As long as it does, the buffer has one more user, so
- * nobody can write to it; for a writable view, end it before you push the
- * buffer.
+ * This is for buffers of data other than video and audio, such as tensors. See
+ * [func@MtlGst.view_from_buffer] for who may use @buffer as long as there is a
+ * view.
  *
  * Errors:
  *

@@ -4,6 +4,10 @@
 
 #define MTLDL_GST_INSIDE
 
+#include "mtl-gst-allocator.h"
+#include "mtl-gst-buffer.h"
+#include "mtl-gst-caps.h"
+#include "mtl-gst-tensor.h"
 #include "mtl-gst-view.h"
 
 #undef MTLDL_GST_INSIDE

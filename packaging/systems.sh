@@ -49,14 +49,24 @@ leave_system () {
   umount "$1/dev/pts" && umount "$1/dev/shm" && umount "$1/proc" && rm -rf "$1"
 }
 
-# enter_system NAME FOLDER: unpacks it there, until leave_system FOLDER or the end of the script.
-# The archive has the devices, so that those of this system need not be there.
-enter_system () {
+# unpack_system NAME FOLDER: the folder is new. The archive has the devices, so that those of this
+# system need not be there.
+unpack_system () {
   mkdir "$2"
   tar -x -f "$systems/$1.tar" -C "$2"
-  mount -t proc proc "$2/proc"
-  mount -t tmpfs tmpfs "$2/dev/shm"
-  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$2/dev/pts"
+}
+
+# mount_system FOLDER
+mount_system () {
+  mount -t proc proc "$1/proc"
+  mount -t tmpfs tmpfs "$1/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
+}
+
+# enter_system NAME FOLDER: until leave_system FOLDER or the end of the script.
+enter_system () {
+  unpack_system "$1" "$2"
+  mount_system "$2"
   trap "leave_system '$2'" EXIT
 }
 

@@ -55,6 +55,11 @@ for_newest () {
   sed "s/'PyGObject < 3.51'//; s/apt-get install/& libgirepository-2.0-dev/"
 }
 
+# with_bridges: changes the commands for the bridges that README.md names there.
+with_bridges () {
+  sed 's/apt-get install/& libgstreamer-plugins-base1.0-dev libgtk-4-dev/'
+}
+
 # try NAME HEADING [FILTER]: all below is of the one environment that the commands make in the
 # system of that name.
 try () {
@@ -75,6 +80,10 @@ try () {
     $(commands_for "$2" | ${3:-cat})
     venv/bin/pip install numpy" >"$folder/log" 2>&1 || { tail -n 60 "$folder/log"; return 1; }
   within "$system" sh -ec '/mtldl/venv/bin/mtldl --version; /mtldl/venv/bin/python /program.py'
+  if [[ ${3:-} == with_bridges ]]; then
+    within "$system" sh -ec 'cd /mtldl
+                             { echo import mtldl; cat debian/tests/bridges; } | venv/bin/python'
+  fi
   echo "$((SECONDS - before)) s, $(du -sh "$system/mtldl/venv/" | cut -f 1) in the environment"
   leave_system "$system"
 }
@@ -83,6 +92,6 @@ make_source
 make_system pip apt
 make_system "$newer" apt "$newer"
 try pip 'With pip'
-try pip "With pip's own PyGObject"
+try pip "With pip's own PyGObject" with_bridges
 try "$newer" "With pip's own PyGObject" for_newest
 du -h "$folder"/mtldl-*.tar.gz

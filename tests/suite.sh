@@ -135,12 +135,13 @@ many_cases () {
 
 # Runs the suites of meson that belong to each area.
 run_languages () {
-  local suites=(structure c native gjs vala pixbuf examples viewer readme) suite pair area
+  local suites=(structure c native gjs vala pixbuf gst gtk examples viewer readme) suite pair area
   local arguments=()
 
   if (( ${#areas[@]} > 0 )); then
     suites=()
-    for pair in c:structure c:c c:native gjs:gjs vala:vala pixbuf:pixbuf examples:examples viewer:viewer docs:readme; do
+    for pair in c:structure c:c c:native gjs:gjs vala:vala pixbuf:pixbuf gst:gst gtk:gtk \
+        examples:examples viewer:viewer docs:readme; do
       for area in "${areas[@]}"; do
         if [[ ${pair%:*} == "$area" ]]; then
           suites+=("${pair#*:}")
@@ -327,7 +328,8 @@ run_metal_itself () {
 
 # Repeats the tests whose results may depend on the device, in its memory.
 run_on_device () {
-  local suites=(--suite any-device --suite gjs --suite vala --suite pixbuf --suite readme)
+  local suites=(--suite any-device --suite gjs --suite vala --suite pixbuf --suite gst --suite gtk
+                --suite readme)
 
   if [[ $1 == unified || $tier == deep ]]; then
     suites+=(--suite examples)
@@ -486,8 +488,8 @@ linux=$([[ $(uname) == Linux ]] && echo yes || echo no)
 plan_steps () {
   plan quick build 'Build' compile_or_end
   plan all 'python peers docs install' 'The pinned Python peers' make_venv
-  plan quick 'c gjs vala pixbuf examples viewer docs' \
-    'C, JavaScript, Vala, pictures, examples, the viewer, the code in the guides' run_languages
+  plan quick 'c gjs vala pixbuf gst gtk examples viewer docs' \
+    'C, JavaScript, Vala, the bridges, examples, the viewer, the code in the guides' run_languages
   if [[ $linux == yes ]]; then
     plan quick python "Python with the system's NumPy" run_python_system
     plan quick tools 'The command' run_tools

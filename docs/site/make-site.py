@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import devhelp
+import foreign
 import front
 import gallery
 import pages
@@ -78,6 +79,7 @@ def make_books(arguments):
             books[output] = pathlib.Path(config)
             namespaces[pathlib.Path(gir).stem.rpartition('-')[0]] = name
     for book in books:
+        foreign.link(book)
         pages.add_addresses(book, namespaces)
     return books
 

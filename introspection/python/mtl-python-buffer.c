@@ -39,6 +39,13 @@ get_item_bits (MtlStridedView *view,
                                      : mtl_strided_view_get_item_bits (view);
 }
 
+/* What an exported buffer keeps. Its view cannot be closed. */
+typedef struct
+{
+  MtlStridedView *view;
+  Py_ssize_t dims[]; /* the shape, then the strides */
+} Export;
+
 /* Returns why a view does not satisfy PyBUF_… flags, or NULL. */
 static const char *
 find_obstacle (MtlStridedView *view,
@@ -108,19 +115,15 @@ complete_strides (MtlStridedView *view,
       strides[i] = next;
 }
 
-static int
+static void
 fill_dims (MtlStridedView *view,
            const DLTensor *tensor,
            int             flags,
-           Py_buffer      *buffer)
+           Py_buffer      *buffer,
+           Py_ssize_t     *dims)
 {
-  Py_ssize_t *dims = PyMem_New (Py_ssize_t, 2 * buffer->ndim);
   gboolean has_loose_strides = FALSE;
 
-  if (dims == NULL)
-    return -1;
-
-  buffer->internal = dims;
   buffer->shape = dims;
   for (int i = 0; i < buffer->ndim; i++)
     {
@@ -131,13 +134,11 @@ fill_dims (MtlStridedView *view,
     }
 
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
-    return 0;
+    return;
 
   buffer->strides = dims + buffer->ndim;
   if (has_loose_strides)
     complete_strides (view, flags, buffer, buffer->strides);
-
-  return 0;
 }
 
 static int
@@ -150,6 +151,7 @@ fill_buffer (PyObject       *self,
   const char *format, *obstacle;
   Py_ssize_t itemsize, length;
   DLTensor tensor;
+  Export *export;
   gboolean read_only = (mtl_strided_view_describe (view, &tensor)
                         & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
 
@@ -176,11 +178,18 @@ fill_buffer (PyObject       *self,
   };
   if (buffer->buf == NULL) /* some consumers do not accept NULL */
     buffer->buf = &nothing;
-  if (buffer->ndim > 0 && fill_dims (view, &tensor, flags, buffer) < 0)
+
+  export = PyMem_Malloc (sizeof (Export) + 2 * buffer->ndim * sizeof (Py_ssize_t));
+  if (export == NULL)
     {
       PyErr_NoMemory ();
       return -1;
     }
+
+  export->view = g_object_ref (view);
+  if (buffer->ndim > 0)
+    fill_dims (view, &tensor, flags, buffer, export->dims);
+  buffer->internal = export;
 
   Py_INCREF (self);
   buffer->obj = self;
@@ -206,7 +215,7 @@ exporter_get_buffer (PyObject  *self,
     }
 
   status = fill_buffer (self, view, buffer, flags);
-  g_object_unref (view); /* the Python object keeps the memory alive */
+  g_object_unref (view);
   return status;
 }
 
@@ -214,7 +223,13 @@ static void
 exporter_release_buffer (PyObject  *self,
                          Py_buffer *buffer)
 {
-  PyMem_Free (buffer->internal);
+  Export *export = buffer->internal;
+
+  if (is_view (self)) /* which has a reference of its own */
+    g_object_unref (export->view);
+  else
+    unref_view (export->view);
+  PyMem_Free (export);
 }
 
 static PyObject *

@@ -16,8 +16,8 @@
  *
  * A tensor: memory, the layout of its elements, and their type.
  *
- * A view describes memory and is immutable; the contents of the memory may
- * change. Operations that return another view share the memory and keep it
+ * A view describes memory and is immutable until it is closed; the contents of
+ * the memory may change. Operations that return another view share the memory and keep it
  * alive. Only functions that say so copy elements, such as
  * [method@Mtl.StridedView.copy].
  *
@@ -375,15 +375,23 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   g_object_class_install_properties (object_class, N_PROPS, props);
 }
 
+/* The shape is (0,). */
 static void
-mtl_strided_view_init (MtlStridedView *self)
+become_empty (MtlStridedView *self)
 {
-  /* Empty until it is initialized: the shape is (0,). */
+  self->byte_offset = 0;
+  self->read_only = FALSE;
   self->memory = mtl_memory_get_empty ();
   self->type = mtl_element_type_new (MTL_DTYPE_UINT8);
   mtl_layout_init (&self->layout, 1, self->type.bits, 0);
   mtl_layout_shape (&self->layout)[0] = 0;
   mtl_layout_strides (&self->layout)[0] = 1;
+}
+
+static void
+mtl_strided_view_init (MtlStridedView *self)
+{
+  become_empty (self);
 }
 
 static MtlSpareObjects spare_views;
@@ -433,6 +441,47 @@ mtl_strided_view_release (MtlStridedView *self,
 
   mtl_layout_clear (&self->layout);
   mtl_spare_objects_give (&spare_views, self);
+  return TRUE;
+}
+
+/**
+ * mtl_strided_view_close:
+ * @self: a view
+ *
+ * Ends the view's use of its memory now, instead of when the view is no longer
+ * referenced, which garbage-collected languages do some time later.
+ *
+ * The view is empty from then on: its shape is [0]. Other views of the memory,
+ * and what was exported, keep it alive. A view that somebody else has a
+ * reference to, such as an asynchronous operation, is not closed. Do not close
+ * a view while another thread uses it.
+ *
+ * Returns: whether nobody uses the memory any longer, so that its owner got it
+ *   back
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_close (MtlStridedView *self)
+{
+  MtlMemory *memory;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
+
+  if (g_atomic_int_get (&G_OBJECT (self)->ref_count) > 1)
+    return FALSE;
+
+  memory = self->memory;
+  mtl_layout_clear (&self->layout);
+  become_empty (self);
+  g_clear_object (&self->buffer);
+  if (memory == self->memory)
+    return TRUE;
+
+  if (mtl_memory_unref_unless_last (memory))
+    return FALSE;
+
+  mtl_memory_unref (memory);
   return TRUE;
 }
 

@@ -242,6 +242,8 @@ MtlStridedView *mtl_strided_view_reinterpret  (MtlStridedView  *self,
                                                GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_as_read_only (MtlStridedView *self) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_strided_view_close        (MtlStridedView *self);
 
 MTL_AVAILABLE_IN_1_0
 gpointer        mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,

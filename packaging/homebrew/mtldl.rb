@@ -12,9 +12,11 @@ class Mtldl < Formula
   depends_on "pkgconf" => [:build, :test]
   depends_on "vala" => :build
   depends_on "adwaita-icon-theme" => :no_linkage
+  depends_on "cairo"
   depends_on "gdk-pixbuf"
   depends_on "gettext"
   depends_on "glib"
+  depends_on "gstreamer"
   depends_on "gtk4"
   depends_on "libdeflate"
   depends_on "pygobject3"
@@ -39,6 +41,8 @@ class Mtldl < Formula
       -Dpython_interpreter=#{python3}
       -Dpython_overrides_dir=#{site_packages}/gi/overrides
       -Dgjs=enabled
+      -Dgst=enabled
+      -Dgtk=enabled
       -Dpixbuf=enabled
       -Dlibdeflate=enabled
       -Dviewer=enabled

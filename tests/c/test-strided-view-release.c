@@ -73,6 +73,72 @@ test_release_of_what_others_hold (void)
   g_weak_ref_clear (&weak);
 }
 
+static void
+assert_is_empty (MtlStridedView *view)
+{
+  gsize n_dims;
+
+  g_assert_cmpint (mtl_strided_view_get_shape (view, &n_dims)[0], ==, 0);
+  g_assert_cmpuint (n_dims, ==, 1);
+  g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 0);
+}
+
+static void
+test_close (void)
+{
+  int n_ended = 0;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_counted (&n_ended);
+  g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (view);
+  g_autoptr (MtlStridedView) row = mtl_strided_view_select (view, 0, 1, &error);
+  g_autoptr (MtlStridedView) derived = NULL;
+
+  g_assert_no_error (error);
+  g_assert_false (mtl_strided_view_close (read_only));
+  g_assert_false (mtl_strided_view_is_read_only (read_only));
+  g_assert_false (mtl_strided_view_close (view));
+  assert_is_empty (read_only);
+  assert_is_empty (view);
+
+  /* Others still have the memory. */
+  g_assert_cmpfloat (mtl_strided_view_get_double (row, DIMS (2), NULL), ==, 5);
+  g_assert_cmpint (n_ended, ==, 0);
+  g_assert_true (mtl_strided_view_close (row));
+  g_assert_cmpint (n_ended, ==, 1);
+  assert_is_empty (row);
+  g_assert_true (mtl_strided_view_close (row));
+  g_assert_cmpint (n_ended, ==, 1);
+
+  /* An empty view like any other. */
+  derived = mtl_strided_view_unsqueeze (row, (int[]) { 0 }, 1, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_strided_view_get_n_dims (derived), ==, 2);
+}
+
+static void
+test_close_what_others_hold (void)
+{
+  int n_ended = 0;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = new_counted (&n_ended);
+  g_autoptr (MtlBuffer) buffer = g_object_ref (mtl_strided_view_get_buffer (view));
+  g_autoptr (GBytes) bytes = mtl_strided_view_ref_bytes (view, &error);
+
+  g_assert_no_error (error);
+  g_object_ref (view);
+  g_assert_false (mtl_strided_view_close (view));
+  g_assert_cmpint (mtl_strided_view_get_volume (view), ==, 6);
+  g_object_unref (view);
+
+  g_assert_false (mtl_strided_view_close (view));
+  assert_is_empty (view);
+  g_clear_object (&buffer);
+  g_assert_cmpfloat (((const float *) g_bytes_get_data (bytes, NULL))[5], ==, 5);
+  g_assert_cmpint (n_ended, ==, 0);
+  g_clear_pointer (&bytes, g_bytes_unref);
+  g_assert_cmpint (n_ended, ==, 1);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -81,6 +147,8 @@ main (int   argc,
 
   g_test_add_func ("/StridedView/release", test_release);
   g_test_add_func ("/StridedView/release/held", test_release_of_what_others_hold);
+  g_test_add_func ("/StridedView/close", test_close);
+  g_test_add_func ("/StridedView/close/held", test_close_what_others_hold);
 
   return g_test_run ();
 }

@@ -22,11 +22,11 @@ from exports import read_exported_symbols  # noqa: E402
 HERE = Path(os.environ["MTL_BUILD"]).resolve()
 BUILDS = {cpu: Path(build).resolve() for cpu, build in zip(
     ("ARM64", "X86_64"), os.environ["MTL_MACOS_BUILDS"].split(":"))}
-LIBRARIES = {"mtldl": "libmtldl-1", "mtldl-pixbuf": "libmtldl-pixbuf-1"}
+LIBRARIES = ["mtldl/libmtldl-1", "bridges/libmtldl-pixbuf-1"]
 BRIDGE = "mtldl/devices/mtl-metal-bridge.m"
 
 each_build = pytest.mark.parametrize("cpu", BUILDS)
-each_library = pytest.mark.parametrize("folder", LIBRARIES)
+each_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
 def read_commands(build):
@@ -64,20 +64,19 @@ def without_output(arguments):
 
 @each_library
 @each_build
-def test_exports(cpu, folder):
+def test_exports(cpu, library):
     """As on Linux: neither a function of Metal's own, nor one less."""
-    name = LIBRARIES[folder]
-    here = read_exported_symbols(HERE / folder / f"{name}.so")
-    assert read_binary(BUILDS[cpu] / folder / f"{name}.0.dylib").exports == here.keys()
+    here = read_exported_symbols(HERE / f"{library}.so")
+    assert read_binary(BUILDS[cpu] / f"{library}.0.dylib").exports == here.keys()
     assert here
 
 
 @each_library
 @each_build
-def test_install_name(cpu, folder):
+def test_install_name(cpu, library):
     """Installing replaces it by the path. Programs may be linked with any version 1."""
-    binary = read_binary(BUILDS[cpu] / folder / f"{LIBRARIES[folder]}.0.dylib")
-    assert binary.install_name == f"@rpath/{LIBRARIES[folder]}.0.dylib"
+    binary = read_binary(BUILDS[cpu] / f"{library}.0.dylib")
+    assert binary.install_name == f"@rpath/{Path(library).name}.0.dylib"
     assert binary.versions == ((1, 0, 0), (1, 0, 0))
 
 
@@ -126,7 +125,7 @@ def test_metal_itself(cpu):
 # These use what only Linux has.
 LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c")
 def left_over():
-    """The sources that Meson cannot build for macOS here, for want of Python and GTK."""
+    """The sources that Meson cannot build for macOS here, for want of Python, GTK and GStreamer."""
     return sorted(name for name in read_commands(HERE)
                   if name not in COMMANDS["ARM64"] and not name.startswith(LINUX_ALONE))
 

@@ -312,6 +312,18 @@ class Site:
         assert len(expected) > 3 or not self.stub
         check_none(expected - names, 'no keywords')
 
+    def test_foreign_links(self):
+        """Links to GStreamer and Cairo lead to pages as these name them."""
+        text = ''.join(map(read, self.pages()))
+        check_none(re.findall(r'data-namespace="(?:Gst\w*|cairo)"', text), 'not linked')
+        addresses = {'mtldl-gst-1': 'gstreamer.freedesktop.org/documentation/gstreamer/'
+                                    'gstbuffer.html#GstBuffer',
+                     'mtldl-gtk-1': 'www.cairographics.org/manual/'
+                                    'cairo-cairo-surface-t.html#cairo-surface-t'}
+        check_none([address for folder, address in addresses.items()
+                    if folder in {path.name for path in self.folders}
+                    and f'<a href="https://{address}"' not in text], 'on no page')
+
     def test_check_links(self):
         """The check of links finds links that lead nowhere."""
         script = pathlib.Path(self.source) / 'docs' / 'check-links.py'

@@ -160,7 +160,7 @@ def test_search_of_front(browser, server, where, words, address):
     browser.open(results[0])
 
 
-@pytest.mark.parametrize('book', [BOOK, 'mtldl-pixbuf-1'])
+@pytest.mark.parametrize('book', [BOOK, 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1'])
 def test_search_of_books(browser, book):
     """Results come while one types, and Escape brings back the page."""
     open_page(browser, f'{book}/index.html')

@@ -275,6 +275,14 @@ testAnyMemory('parts are taken without a copy', () => {
     equal(valuesOf(view), [-1, 1, 2, 3, -1, 5, 6, 7, -1, 9, 10, 11]);
 });
 
+testAnyMemory('a closed view is empty, and others keep the memory', () => {
+    const view = counting(2);
+    const row = view.slice('1:');
+
+    equal([view.close(), view.get_shape(), valuesOf(row)], [false, [0], [1]]);
+    equal([row.close(), row.get_volume(), row.close()], [true, 0, true]);
+});
+
 test('a read-only view of writable memory refuses writes', () => {
     const view = counting(2);
     const reader = view.as_read_only();

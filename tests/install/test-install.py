@@ -28,10 +28,11 @@ from peers import find_python_with
 
 SAME = 'The same in four languages'
 OWN = 'Use it from your own project'
-PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'pixbuf',
-                     'tools', 'viewer', 'nls']
+PASSED_ON_OPTIONS = ['introspection', 'vapi', 'python', 'python_interpreter', 'gjs', 'gst',
+                     'gtk', 'pixbuf', 'tools', 'viewer', 'nls']
+BRIDGES = {'gst': 'MtlGst', 'gtk': 'MtlGtk', 'pixbuf': 'MtlPixbuf'}
 LIBRARY_SUFFIX = 'dylib' if sys.platform == 'darwin' else 'so'
-BINARY_PARTS = {'pixbuf', 'python', 'tools'} # each has one, beside the library's
+BINARY_PARTS = {*BRIDGES, 'python', 'tools'} # each has one, beside the library's
 CACHES = re.compile('share/(mime/(?!packages/)|applications/mimeinfo.cache|icons/.*[.]cache)')
 KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'CC', 'CXX',
                   'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS']
@@ -201,10 +202,11 @@ class InstallTest:
         program = ('import gi, warnings\n'
                    'warnings.simplefilter("error", gi.PyGIWarning)\n'
                    'import mtldl\n'
-                   'from gi.repository import Mtl, MtlPixbuf\n'
+                   'from gi.repository import Mtl\n'
                    'print(Mtl.zeros(2))\n')
-        if 'pixbuf' not in self.parts:
-            program = program.replace(', MtlPixbuf', '')
+        for part, namespace in BRIDGES.items():
+            if part in self.parts:
+                program += f'from gi.repository import {namespace}\n'
         check_equal(self.run([sys.executable, '-c', program]), '[0. 0.]\n')
 
     def test_gjs(self):
@@ -218,26 +220,23 @@ class InstallTest:
         self.write('legacy.js', program)
         check_equal(self.run(['gjs', 'legacy.js']), '1,2\n')
 
+    def check_bridge(self, name):
+        flags = self.pkg_config('--cflags', '--libs', f'mtldl-{name}-1')
+        source = self.source_root / 'tests' / 'install' / f'{name}.c'
+        self.run([*self.cc, '-Wall', '-Werror', source, *flags, '-o', name])
+        check_equal(self.run([f'./{name}']), '7\n')
+
+    def test_gst(self):
+        """C: a program with mtldl-gst-1 shares a buffer's memory."""
+        self.check_bridge('gst')
+
+    def test_gtk(self):
+        """C: a program with mtldl-gtk-1 shares a surface's pixels."""
+        self.check_bridge('gtk')
+
     def test_pixbuf(self):
         """C: a program with mtldl-pixbuf-1 shares a picture's pixels."""
-        self.write('pixbuf.c', '''
-            #include <mtldl-pixbuf/mtldl-pixbuf.h>
-
-            int
-            main (void)
-            {
-              g_autoptr (GdkPixbuf) pixbuf =
-                gdk_pixbuf_new (GDK_COLORSPACE_RGB, FALSE, 8, 5, 2);
-              g_autoptr (MtlStridedView) view = mtl_pixbuf_to_view (pixbuf, NULL);
-
-              mtl_strided_view_fill_double (view, 7, NULL);
-              g_print ("%d\\n", gdk_pixbuf_get_pixels (pixbuf)[14]);
-              return 0;
-            }
-            ''')
-        flags = self.pkg_config('--cflags', '--libs', 'mtldl-pixbuf-1')
-        self.run([*self.cc, '-Wall', '-Werror', 'pixbuf.c', *flags, '-o', 'pixbuf'])
-        check_equal(self.run(['./pixbuf']), '7\n')
+        self.check_bridge('pixbuf')
 
     def headers(self):
         folder = self.prefix / 'include' / 'mtldl-1' / 'mtldl'
@@ -307,9 +306,11 @@ class InstallTest:
         """The library exports what the GIR names, and nothing else."""
         self.check_exports('Mtl-1.gir', f'libmtldl-1.{LIBRARY_SUFFIX}')
 
-    def test_pixbuf_exports(self):
-        """The picture library exports what its GIR names, and nothing else."""
-        self.check_exports('MtlPixbuf-1.gir', f'libmtldl-pixbuf-1.{LIBRARY_SUFFIX}')
+    def test_bridge_exports(self):
+        """The bridges export what their GIRs name, and nothing else."""
+        for part, namespace in BRIDGES.items():
+            if part in self.parts:
+                self.check_exports(f'{namespace}-1.gir', f'libmtldl-{part}-1.{LIBRARY_SUFFIX}')
 
     def read_elf(self, path, *what):
         return self.run(['readelf', '--wide', *what, path])
@@ -453,6 +454,7 @@ class InstallTest:
         yield self.test_reproducible
         if 'gir' in self.parts:
             yield self.test_exports
+            yield self.test_bridge_exports
         if 'tools' in self.parts:
             yield self.test_command
         if 'translations' in self.parts:
@@ -468,10 +470,9 @@ class InstallTest:
         if 'gjs' in self.parts:
             yield self.test_gjs
             yield self.test_gjs_legacy
-        if 'pixbuf' in self.parts:
-            yield self.test_pixbuf
-            if 'gir' in self.parts:
-                yield self.test_pixbuf_exports
+        for part in BRIDGES:
+            if part in self.parts:
+                yield getattr(self, f'test_{part}')
 
 
 def run_test(number, test):

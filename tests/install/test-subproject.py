@@ -92,8 +92,9 @@ def write_project(folder, source_root, parts):
         project = project[:project.index('# Vala')].replace(", 'vala'", '')
 
     project += "assert(mtldl_dep.type_name() == 'internal')\n"
-    if 'pixbuf' in parts:
-        project += "assert(dependency('mtldl-pixbuf-1').type_name() == 'internal')\n"
+    for bridge in ('gst', 'gtk', 'pixbuf'):
+        if bridge in parts:
+            project += f"assert(dependency('mtldl-{bridge}-1').type_name() == 'internal')\n"
 
     (folder / 'subprojects').mkdir()
     (folder / 'subprojects' / 'mtldl.wrap').write_text(wrap, encoding='utf-8')

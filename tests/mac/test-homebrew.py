@@ -11,10 +11,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # The formulae by what meson looks for, or None for what macOS and Apple's tools have.
 DEPENDENCIES = {
     'appleframeworks': None,
+    'cairo': 'cairo',
     'gdk-pixbuf-2.0': 'gdk-pixbuf',
     'gio-2.0': 'glib',
     'gobject-2.0': 'glib',
     'gobject-introspection-1.0': 'gobject-introspection',
+    'gstreamer-1.0': 'gstreamer',
+    'gstreamer-audio-1.0': 'gstreamer',
+    'gstreamer-video-1.0': 'gstreamer',
     'gtk4': 'gtk4',
     'intl': 'gettext',
     'libdeflate': 'libdeflate',
@@ -103,7 +107,7 @@ def test_mistakes_are_noticed():
         less = [name for name in readme if name != formula]
         assert check_lists(run, less, dependencies, programs)
         assert check_lists(run | {'build': less}, less, dependencies, programs), formula
-    more = [*readme, 'cairo']
+    more = [*readme, 'libpng']
     assert check_lists(run | {'build': more}, more, dependencies, programs)
 
 

@@ -49,6 +49,31 @@ def test_new_on_a_buffer():
 
 
 @pytest.mark.any_memory
+def test_close():
+    view = iota(2, 3)
+    row = view[1]
+
+    assert not view.close() and view.shape == (0,) and view.get_buffer().get_size() == 0
+    assert row.tolist() == [3, 4, 5]
+    assert row.close() and row.shape == (0,) and row.tolist() == []
+    assert row.close()
+
+
+@pytest.mark.parametrize("export", [memoryview, np.asarray, np.from_dlpack, bytes])
+def test_what_is_exported_keeps_the_memory_of_a_closed_view(export):
+    view = zeros("uint8", (4096,))
+    view[:] = 7
+    exported = export(view)
+
+    # What holds the view itself keeps it open.
+    assert view.close() is (export is bytes)
+    assert view.shape in ((0,), (4096,))
+    assert bytes(exported) == b"\7" * 4096
+    del exported
+    assert view.close() and view.shape == (0,)
+
+
+@pytest.mark.any_memory
 @pytest.mark.parametrize("shape, strides, offset", [
     ((9,), None, 0), ((8,), None, 1), ((1,), None, 29), ((2,), (8,), 0), ((2,), (-1,), 0),
     ((2, 2), (1, -1), 3), ((1,), None, 2**64 - 1), ((2**60,), None, 0), ((0,), None, 33),

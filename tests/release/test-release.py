@@ -14,7 +14,8 @@ from pathlib import Path
 
 METAINFO = 'viewer/data/org.mtldl.Viewer.metainfo.xml.in.in'
 FILES = ['meson.build', 'NEWS.md', 'debian/changelog', METAINFO, 'packaging/release.sh',
-         'tests/abi/Mtl-1.txt', 'tests/abi/MtlPixbuf-1.txt']
+         'tests/abi/Mtl-1.txt', 'tests/abi/MtlGst-1.txt', 'tests/abi/MtlGtk-1.txt',
+         'tests/abi/MtlPixbuf-1.txt']
 RECIPE = 'packaging/arch/PKGBUILD'
 VERSION, DATE = '7.8.9', '2031-01-31'
 
@@ -50,7 +51,7 @@ class Repository:
         self.edit('NEWS.md', r'(?m)^## .*', f'## {VERSION}, {DATE}')
         self.edit(METAINFO, r'<release version="[^"]*" date="[^"]*"',
                   f'<release version="@VERSION@" date="{DATE}"')
-        for name in FILES[-2:]:
+        for name in FILES[-4:]:
             self.edit(name, r'mtldl [0-9.]+', f'mtldl {VERSION}')
         self.write(RECIPE, f'url=https://mtldl.org/releases/mtldl-{VERSION}.tar.xz\n')
         self.git('init')

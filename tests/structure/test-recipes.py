@@ -3,7 +3,8 @@
 """Checks what becomes outdated in the recipes of packaging/: test-recipes.py BUILD [--files]
 
 The version, the options of meson, and the files of this project that they name. With --files,
-BUILD has all parts, and what it would install is compared with the lists of files.
+BUILD has all parts, and what it would install is compared with the lists of files, and what its
+libraries export with the lists of Debian's packages.
 """
 
 import json
@@ -13,6 +14,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / 'tests' / 'abi'))
+import symbols  # noqa: E402
+
 PACKAGING = ROOT / 'packaging'
 
 SPEC, ARCH, CONDA = 'fedora/mtldl.spec', 'arch/PKGBUILD', 'conda/recipe.yaml'
@@ -168,9 +172,10 @@ def check_checks():
         list(find_wrong_lists(lists, files)),
         list(find_wrong_parts('set_aside viewer usr/bin', {'bin/a'}, files)),
         list(find_wrong_contents(' - lib/none', files)),
+        list(symbols.find_wrong('a', ' mtl_a@MTLDL_1 1\n mtl_b@MTLDL_1 1\n', {'mtl_b', 'mtl_c'})),
     ]
     counts = [len(complaints) for complaints in found]
-    return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1] else [f'The checks found {found}']
+    return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1, 2] else [f'The checks found {found}']
 
 
 def read_json(build, name):
@@ -195,6 +200,8 @@ def main(build, has_all_parts):
             *find_wrong_lists(lists, files),
             *find_wrong_parts(texts[ARCH], viewer, files),
             *find_wrong_contents(texts[CONDA], files),
+            *symbols.find_all_wrong([build / 'introspection' / 'Mtl-1.gir',
+                                     *sorted((build / 'bridges').glob('*.gir'))]),
         ]
         print(f'{len(files)} installed files in {len(lists)} lists')
     print('\n'.join(complaints))

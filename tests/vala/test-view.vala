@@ -312,6 +312,17 @@ void test_read_only () throws GLib.Error {
 	assert_view (reader, "[5 1]");
 }
 
+void test_close () throws GLib.Error {
+	var view = counting ({ 2 });
+	var row = view.slice ("1:");
+
+	assert_false (view.close ());
+	assert_true (view.shape[0] == 0);
+	assert_view (row, "[1]");
+	assert_true (row.close ());
+	assert_true (row.volume == 0);
+}
+
 void test_read_only_elements () throws GLib.Error {
 	var view = counting ({ 2 });
 	var reader = view.as_read_only ();
@@ -656,6 +667,7 @@ int main (string[] args) {
 	add_any_memory_test ("/vala/view/fill", test_fill);
 	add_test ("/vala/view/addresses", test_addresses);
 	add_any_memory_test ("/vala/view/read-only", test_read_only);
+	add_any_memory_test ("/vala/view/close", test_close);
 	add_test ("/vala/view/read-only-elements", test_read_only_elements);
 	add_any_memory_test ("/vala/view/copies", test_copies);
 	add_any_memory_test ("/vala/view/conversions", test_conversions);

@@ -14,24 +14,24 @@ import gi
 from gi import _gi
 
 
-def _add_typelibs(folder):
+def _add_folders(typelibs, libraries):
     # PyGObject is linked with one of two versions of the repository.
-    library, path = ctypes.CDLL(_gi.__file__), os.fsencode(folder)
-    if hasattr(library, 'g_irepository_prepend_search_path'):
-        library.g_irepository_prepend_search_path(path)
-        return
+    library, prefix, arguments = ctypes.CDLL(_gi.__file__), 'g_irepository', []
+    if not hasattr(library, 'g_irepository_prepend_search_path'):
+        # In the second, before GLib 2.86, only PyGObject knows its own one: its object is a header
+        # and a pointer.
+        repository = gi.Repository.get_default()
+        pointer = ctypes.c_void_p.from_address(id(repository) + object.__basicsize__)
+        prefix, arguments = 'gi_repository', [pointer]
+    for kind, folder in (('search', typelibs), ('library', libraries)):
+        getattr(library, f'{prefix}_prepend_{kind}_path')(*arguments, os.fsencode(folder))
 
-    # In the second, before GLib 2.86, only PyGObject knows its own one: its object is a header and
-    # a pointer.
-    repository = gi.Repository.get_default()
-    pointer = ctypes.c_void_p.from_address(id(repository) + object.__basicsize__)
-    library.gi_repository_prepend_search_path(pointer, path)
 
-
-def _load_libraries(folder):
-    # A library that is loaded is found by its name. The others need the first.
-    for name in sorted(os.listdir(folder), key=len):
-        if name.startswith('libmtldl-'):
+def _load_library(folder):
+    # The bridges and the overrides need it, and a library that is loaded is found by its name. The
+    # bridges are only loaded with what they lead to if they are used.
+    for name in os.listdir(folder):
+        if name.startswith(('libmtldl-1.so.', 'libmtldl-1.0.dylib')):
             ctypes.CDLL(os.path.join(folder, name))
 
 
@@ -39,12 +39,13 @@ def _find():
     folder = os.path.dirname(os.path.abspath(__file__))
     typelibs = os.path.join(folder, 'girepository-1.0')
     if os.path.isdir(typelibs):
-        _load_libraries(folder)
-        _add_typelibs(typelibs)
+        _load_library(folder)
+        _add_folders(typelibs, folder)
 
     gi.require_version('Mtl', '1')
-    if '1' in gi.Repository.get_default().enumerate_versions('MtlPixbuf'):
-        gi.require_version('MtlPixbuf', '1')
+    for bridge in ('MtlGst', 'MtlGtk', 'MtlPixbuf'):
+        if '1' in gi.Repository.get_default().enumerate_versions(bridge):
+            gi.require_version(bridge, '1')
 
 
 _find()

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-gst-allocator.h"
+
+G_BEGIN_DECLS
+
+/* The bytes have to be the buffer's. */
+GstMemory *mtl_gst_memory_new (MtlBuffer *buffer,
+                               gpointer   data,
+                               gsize      size,
+                               gboolean   read_only);
+
+G_END_DECLS

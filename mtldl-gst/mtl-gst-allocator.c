@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-allocator-private.h"
+
+/**
+ * MtlGstAllocator:
+ *
+ * An allocator of [struct@Gst.Memory] that is the memory of a
+ * [class@Mtl.Buffer].
+ *
+ * Elements that allocate use it if it is in the configuration of their
+ * [class@Gst.BufferPool], or in the answer to their allocation query. What they
+ * write is then in memory that the device can use, and
+ * [func@MtlGst.memory_get_buffer] gives the buffer, without a copy.
+ *
+ * The memory of the buffers that [func@MtlGst.buffer_from_view] returns belongs
+ * to an allocator of this class, too.
+ *
+ * Parts of the memory, as made by [method@Gst.Memory.share] and
+ * [method@Gst.Buffer.copy_region], share it and are read-only. A copy is made
+ * on the allocator's device.
+ *
+ * Memory may be freed on any thread.
+ *
+ * ```c
+ * g_autoptr (MtlGstAllocator) allocator =
+ *   mtl_gst_allocator_new (NULL, MTL_STORAGE_MODE_HOST, error);
+ * GstAllocationParams params = { .align = 4095, .padding = 16 };
+ * GstMemory *memory;
+ * MtlBuffer *buffer;
+ * gsize byte_offset;
+ *
+ * if (allocator == NULL)
+ *   return FALSE;
+ *
+ * memory = gst_allocator_alloc (GST_ALLOCATOR (allocator), 640 * 480, &params);
+ * buffer = mtl_gst_memory_get_buffer (memory, &byte_offset);
+ * g_assert_cmpuint (mtl_buffer_get_size (buffer) - byte_offset, >=, 640 * 480 + 16);
+ * gst_memory_unref (memory);
+ * ```
+ *
+ * Since: 1.0
+ */
+struct _MtlGstAllocator
+{
+  GstAllocator parent_instance;
+
+  MtlDevice *device; /* NULL: the default one for the mode */
+  MtlStorageMode storage_mode;
+};
+
+typedef struct
+{
+  GstMemory parent_instance;
+
+  MtlBuffer *buffer;
+  guint8 *data; /* at offset 0 of the memory */
+} Memory;
+
+/* What mtl_buffer_new() promises, as a mask. */
+#define BUFFER_ALIGN 63
+
+G_DEFINE_FINAL_TYPE (MtlGstAllocator, mtl_gst_allocator, GST_TYPE_ALLOCATOR)
+
+static GstMemory *
+memory_new (MtlGstAllocator *allocator,
+            GstMemory       *parent,
+            MtlBuffer       *buffer,
+            guint8          *data,
+            gsize            max_size,
+            gsize            align,
+            gsize            offset,
+            gsize            size,
+            guint            flags)
+{
+  Memory *self = g_new (Memory, 1);
+
+  gst_memory_init (GST_MEMORY_CAST (self), flags, GST_ALLOCATOR_CAST (allocator), parent, max_size,
+                   align, offset, size);
+  self->buffer = g_object_ref (buffer);
+  self->data = data;
+  return GST_MEMORY_CAST (self);
+}
+
+static gsize
+get_byte_offset (Memory *self)
+{
+  return self->data + self->parent_instance.offset
+         - (guint8 *) mtl_buffer_get_contents (self->buffer);
+}
+
+/* Only then do the host and the device have a copy each. */
+static gboolean
+needs_synchronization (Memory *self)
+{
+  return mtl_buffer_get_storage_mode (self->buffer) == MTL_STORAGE_MODE_MANAGED;
+}
+
+static gpointer
+map_memory (GstMemory  *memory,
+            GstMapInfo *info,
+            gsize       max_size)
+{
+  Memory *self = (Memory *) memory;
+  g_autoptr (GError) error = NULL;
+
+  if (needs_synchronization (self) && !mtl_buffer_synchronize (self->buffer, NULL, &error))
+    {
+      GST_ERROR_OBJECT (memory->allocator, "%s", error->message);
+      return NULL;
+    }
+
+  return self->data;
+}
+
+static void
+unmap_memory (GstMemory  *memory,
+              GstMapInfo *info)
+{
+  Memory *self = (Memory *) memory;
+
+  if ((info->flags & GST_MAP_WRITE) != 0 && needs_synchronization (self))
+    mtl_buffer_did_modify (self->buffer, get_byte_offset (self), memory->size);
+}
+
+static GstMemory *
+share_memory (GstMemory *memory,
+              gssize     offset,
+              gssize     size)
+{
+  Memory *self = (Memory *) memory;
+  GstMemory *parent = memory->parent != NULL ? memory->parent : memory;
+
+  return memory_new (MTL_GST_ALLOCATOR (memory->allocator), parent, self->buffer, self->data,
+                     memory->maxsize, memory->align, memory->offset + offset,
+                     size < 0 ? memory->size - offset : (gsize) size,
+                     GST_MINI_OBJECT_FLAGS (parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY);
+}
+
+/* Both have the same parent. */
+static gboolean
+is_span (GstMemory *first,
+         GstMemory *second,
+         gsize     *offset)
+{
+  if (offset != NULL)
+    *offset = first->offset - first->parent->offset;
+
+  return first->offset + first->size == second->offset;
+}
+
+static GstMemory *
+mtl_gst_allocator_alloc (GstAllocator        *allocator,
+                         gsize                size,
+                         GstAllocationParams *params)
+{
+  MtlGstAllocator *self = MTL_GST_ALLOCATOR (allocator);
+  const GstMemoryFlags zeroed = GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED;
+  const gsize align = params->align | BUFFER_ALIGN;
+  const gsize slack = align - BUFFER_ALIGN;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize max_size, total;
+  guint8 *data;
+
+  if (!g_size_checked_add (&max_size, size, params->prefix)
+      || !g_size_checked_add (&max_size, max_size, params->padding)
+      || !g_size_checked_add (&total, max_size, slack))
+    {
+      GST_ERROR_OBJECT (self, "%" G_GSIZE_FORMAT " bytes with a prefix of %" G_GSIZE_FORMAT
+                        ", a padding of %" G_GSIZE_FORMAT " and an alignment of %" G_GSIZE_FORMAT
+                        " are too many", size, params->prefix, params->padding, align);
+      return NULL;
+    }
+
+  if ((params->flags & zeroed) != 0)
+    buffer = mtl_buffer_new (self->device, total, self->storage_mode, &error);
+  else
+    buffer = mtl_buffer_new_uninitialized (self->device, total, self->storage_mode, &error);
+  if (buffer == NULL)
+    {
+      GST_ERROR_OBJECT (self, "%s", error->message);
+      return NULL;
+    }
+
+  data = mtl_buffer_get_contents (buffer);
+  data += -(guintptr) data & align;
+  return memory_new (self, NULL, buffer, data, max_size, align, params->prefix, size,
+                     params->flags);
+}
+
+static void
+mtl_gst_allocator_free (GstAllocator *allocator,
+                        GstMemory    *memory)
+{
+  Memory *self = (Memory *) memory;
+
+  g_object_unref (self->buffer);
+  g_free (self);
+}
+
+static void
+mtl_gst_allocator_finalize (GObject *object)
+{
+  MtlGstAllocator *self = MTL_GST_ALLOCATOR (object);
+
+  g_clear_object (&self->device);
+
+  G_OBJECT_CLASS (mtl_gst_allocator_parent_class)->finalize (object);
+}
+
+static void
+mtl_gst_allocator_class_init (MtlGstAllocatorClass *klass)
+{
+  GST_ALLOCATOR_CLASS (klass)->alloc = mtl_gst_allocator_alloc;
+  GST_ALLOCATOR_CLASS (klass)->free = mtl_gst_allocator_free;
+  G_OBJECT_CLASS (klass)->finalize = mtl_gst_allocator_finalize;
+}
+
+static void
+mtl_gst_allocator_init (MtlGstAllocator *self)
+{
+  GstAllocator *allocator = GST_ALLOCATOR (self);
+
+  allocator->mem_type = "MtlMemory";
+  allocator->mem_map_full = map_memory;
+  allocator->mem_unmap_full = unmap_memory;
+  allocator->mem_share = share_memory;
+  allocator->mem_is_span = is_span;
+}
+
+static gpointer
+new_for_views (gpointer data)
+{
+  MtlGstAllocator *self = g_object_new (MTL_GST_TYPE_ALLOCATOR, NULL);
+
+  gst_object_ref_sink (self);
+  GST_OBJECT_FLAG_SET (self, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+  return self;
+}
+
+GstMemory *
+mtl_gst_memory_new (MtlBuffer *buffer,
+                    gpointer   data,
+                    gsize      size,
+                    gboolean   read_only)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  return memory_new (g_once (&once, new_for_views, NULL), NULL, buffer, data, size, 0, 0, size,
+                     read_only ? GST_MEMORY_FLAG_READONLY : 0);
+}
+
+/**
+ * mtl_gst_allocator_new:
+ * @device: (nullable): a device, or %NULL for the default device, or for the
+ *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
+ * @storage_mode: the storage mode of the memory, which the host has to be able
+ *   to access
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates an allocator of memory of a device.
+ *
+ * With %MTL_STORAGE_MODE_MANAGED, the device's writes become visible when an
+ * element maps the memory, and the element's when it unmaps it.
+ *
+ * If memory cannot be allocated, [method@Gst.Allocator.alloc] returns %NULL,
+ * and GStreamer's log has the reason.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot access memory with
+ *   @storage_mode
+ * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode
+ *
+ * Returns: (transfer full): the new allocator
+ *
+ * Since: 1.0
+ */
+MtlGstAllocator *
+mtl_gst_allocator_new (MtlDevice       *device,
+                       MtlStorageMode   storage_mode,
+                       GError         **error)
+{
+  g_autoptr (MtlBuffer) buffer = NULL;
+  MtlGstAllocator *self;
+
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
+
+  /* A buffer without bytes finds out what the device can do. */
+  buffer = mtl_buffer_new_uninitialized (device, 0, storage_mode, error);
+  if (buffer == NULL)
+    return NULL;
+
+  if (!mtl_buffer_is_host_accessible (buffer))
+    {
+      g_autoptr (GEnumClass) modes = g_type_class_ref (MTL_TYPE_STORAGE_MODE);
+
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+                   "Elements run on the host, which cannot access memory with storage mode “%s”;"
+                   " use “shared” or “managed”",
+                   g_enum_get_value (modes, storage_mode)->value_nick);
+      return NULL;
+    }
+
+  self = g_object_new (MTL_GST_TYPE_ALLOCATOR, NULL);
+  gst_object_ref_sink (self);
+  g_set_object (&self->device, device);
+  self->storage_mode = storage_mode;
+  return self;
+}
+
+/**
+ * mtl_gst_memory_get_buffer:
+ * @memory: memory of any allocator
+ * @byte_offset: (out) (optional): return location for the position of the
+ *   first byte of @memory in the buffer, 0 without a buffer
+ *
+ * Gets the buffer whose memory @memory is.
+ *
+ * With it, a device uses what an element wrote without a copy:
+ *
+ * ```c
+ * GstMemory *first = gst_buffer_peek_memory (buffer, 0);
+ * gsize byte_offset;
+ * MtlBuffer *memory = mtl_gst_memory_get_buffer (first, &byte_offset);
+ *
+ * if (memory == NULL)
+ *   return mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READ, error);
+ *
+ * return mtl_strided_view_new (memory, layout, MTL_DTYPE_UINT8, byte_offset, error);
+ * ```
+ *
+ * Such a view keeps the memory alive, but does not keep elements from writing
+ * to it, nor a pool from using it for the next frame: keep the
+ * [struct@Gst.Buffer] as long as you read.
+ *
+ * Returns: (transfer none) (nullable): the buffer, or %NULL if @memory does not
+ *   belong to a [class@MtlGst.Allocator]
+ *
+ * Since: 1.0
+ */
+MtlBuffer *
+mtl_gst_memory_get_buffer (GstMemory *memory,
+                           gsize     *byte_offset)
+{
+  const gboolean ours = memory != NULL && MTL_GST_IS_ALLOCATOR (memory->allocator);
+  Memory *self = (Memory *) memory;
+
+  g_return_val_if_fail (memory != NULL, NULL);
+
+  if (byte_offset != NULL)
+    *byte_offset = ours ? get_byte_offset (self) : 0;
+  return ours ? self->buffer : NULL;
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-buffer.h"
+
+#include "mtl-gst-allocator-private.h"
+#include "mtl-gst-audio-private.h"
+#include "mtl-gst-check-private.h"
+
+/* The bytes from the first one in memory to the last one. */
+typedef struct
+{
+  MtlBuffer *buffer;
+  guint8 *data;
+  gsize size;
+  gboolean read_only;
+} Range;
+
+/* A plane begins where its range does. */
+typedef struct
+{
+  Range range;
+  int stride;
+} Plane;
+
+static gsize
+get_element_size (MtlStridedView *view)
+{
+  return mtl_strided_view_get_item_bits (view) / 8;
+}
+
+/* For elements of whole bytes, and one at least. */
+static void
+range_init (Range          *range,
+            MtlStridedView *view)
+{
+  const gsize element_size = get_element_size (view);
+  gint64 min, max;
+
+  mtl_strided_view_get_offset_bounds (view, &min, &max);
+  range->buffer = mtl_strided_view_get_buffer (view);
+  range->data = (guint8 *) mtl_strided_view_get_data (view)
+                - (mtl_strided_view_get_offset (view) - min) * element_size;
+  range->size = (max - min + 1) * element_size;
+  range->read_only = mtl_strided_view_is_read_only (view);
+}
+
+static GstMemory *
+memory_new (const Range *range)
+{
+  return mtl_gst_memory_new (range->buffer, range->data, range->size, range->read_only);
+}
+
+static GstBuffer *
+buffer_new (const Range *range)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  gst_buffer_append_memory (buffer, memory_new (range));
+  return buffer;
+}
+
+static void
+set_needs_copy (GError         **error,
+                MtlStridedView  *view,
+                const char      *call,
+                const char      *obstacle)
+{
+  const gint64 *strides;
+  g_autofree char *string = NULL;
+  gsize n_dims;
+
+  strides = mtl_strided_view_get_strides (view, &n_dims);
+  string = mtl_gst_dims_to_string (strides, n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "a copy is needed, %s: %s (strides %s)", call, obstacle, string);
+}
+
+/* Elements of GStreamer read samples as numbers of their size. */
+static gboolean
+is_aligned (MtlStridedView *view)
+{
+  return mtl_strided_view_get_address (view) % get_element_size (view) == 0;
+}
+
+/* What stands between the rows and a plane of the same memory, or NULL. The strides are in
+ * elements; that of an axis of extent 1 is never used. */
+static char *
+find_obstacle (MtlStridedView    *view,
+               const MtlGstPlane *expected,
+               gint64             row_stride)
+{
+  const gint64 *shape = expected->shape;
+  const gint64 n_channels = expected->n_dims == 3 ? shape[2] : 1;
+  const gint64 row_size = shape[1] * n_channels;
+  const gint64 *strides;
+
+  strides = mtl_strided_view_get_strides (view, NULL);
+  if (n_channels > 1 && strides[2] != 1)
+    return g_strdup ("the channels of a pixel are not adjacent in their order");
+
+  if (shape[1] > 1 && strides[1] != n_channels)
+    return g_strdup_printf ("the pixels of a row are not adjacent from left to right: they have %"
+                            G_GINT64_FORMAT " elements, and begin every %" G_GINT64_FORMAT,
+                            n_channels, strides[1]);
+
+  /* GStreamer maps such a frame, but some of its elements crash then, others show wrong pixels. */
+  if (row_stride < 0)
+    return g_strdup ("the rows run from bottom to top");
+
+  if (row_stride < row_size)
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
+                            " elements, and begin every %" G_GINT64_FORMAT, row_size, row_stride);
+
+  if (row_stride > G_MAXINT / (int) expected->element_size)
+    return g_strdup_printf ("the rows begin every %" G_GINT64_FORMAT " elements of %u bytes, more"
+                            " than the %d bytes that GStreamer counts to", row_stride,
+                            expected->element_size, G_MAXINT);
+
+  if (!is_aligned (view))
+    return g_strdup_printf ("the address is not a multiple of the %u bytes of an element",
+                            expected->element_size);
+
+  return NULL;
+}
+
+static gint64
+get_row_stride (MtlStridedView    *view,
+                const MtlGstPlane *expected)
+{
+  return expected->shape[0] > 1 ? mtl_strided_view_get_strides (view, NULL)[0]
+                                : expected->byte_strides[0] / (gint64) expected->element_size;
+}
+
+static gboolean
+plane_init (Plane              *plane,
+            MtlStridedView     *view,
+            const MtlGstPlane  *expected,
+            GError            **error)
+{
+  g_autofree char *obstacle = NULL;
+  gint64 row_stride;
+
+  if (!mtl_gst_check_elements (view, expected->dtype, error)
+      || !mtl_gst_check_shape (view, expected->shape, expected->n_dims, error)
+      || !mtl_gst_check_not_empty (view, error)
+      || !mtl_gst_check_reachable (view, error))
+    return FALSE;
+
+  row_stride = get_row_stride (view, expected);
+  obstacle = find_obstacle (view, expected, row_stride);
+  if (obstacle != NULL)
+    {
+      set_needs_copy (error, view, "view.copy()", obstacle);
+      return FALSE;
+    }
+
+  range_init (&plane->range, view);
+  plane->stride = row_stride * expected->element_size;
+  return TRUE;
+}
+
+static gboolean
+plane_init_for_format (Plane               *plane,
+                       MtlStridedView      *view,
+                       const GstVideoInfo  *info,
+                       guint                index,
+                       GError             **error)
+{
+  MtlGstPlane expected;
+
+  if (!mtl_gst_format_describe_plane (info, index, &expected, error))
+    return FALSE;
+
+  if (plane_init (plane, view, &expected, error))
+    return TRUE;
+
+  g_prefix_error (error, "Plane %u of the video format %s: ", index, info->finfo->name);
+  return FALSE;
+}
+
+/* Finds what has all planes, if they are of one buffer. */
+static gboolean
+find_common_range (const Plane *planes,
+                   guint        n_planes,
+                   Range       *common)
+{
+  const guint8 *end = planes[0].range.data + planes[0].range.size;
+  gsize sum = planes[0].range.size;
+
+  *common = planes[0].range;
+  for (guint i = 1; i < n_planes; i++)
+    {
+      const Range *range = &planes[i].range;
+
+      if (!mtl_buffer_equal (range->buffer, common->buffer))
+        return FALSE;
+
+      common->data = MIN (common->data, range->data);
+      end = MAX (end, range->data + range->size);
+      common->read_only = common->read_only || range->read_only;
+      sum += range->size;
+    }
+
+  /* Planes far apart would have much of others between them, which a copy of the memory copies. */
+  common->size = end - common->data;
+  return common->size / 2 <= sum;
+}
+
+static void
+add_video_meta (GstBuffer          *buffer,
+                const GstVideoInfo *info,
+                const gsize        *offsets,
+                const int          *strides)
+{
+  const guint n_planes = GST_VIDEO_INFO_N_PLANES (info);
+
+  if (n_planes == 1 && offsets[0] == info->offset[0] && strides[0] == info->stride[0]
+      && gst_buffer_get_size (buffer) >= info->size)
+    return;
+
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
+                                  GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+                                  n_planes, (gsize *) offsets, (int *) strides);
+}
+
+static GstBuffer *
+buffer_new_for_planes (const Plane        *planes,
+                       const GstVideoInfo *info)
+{
+  const guint n_planes = GST_VIDEO_INFO_N_PLANES (info);
+  gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
+  int strides[GST_VIDEO_MAX_PLANES] = { 0 };
+  GstBuffer *buffer = gst_buffer_new ();
+  gsize size = 0;
+  Range common;
+
+  if (find_common_range (planes, n_planes, &common))
+    {
+      gst_buffer_append_memory (buffer, memory_new (&common));
+      for (guint i = 0; i < n_planes; i++)
+        offsets[i] = planes[i].range.data - common.data;
+    }
+  else
+    {
+      for (guint i = 0; i < n_planes; i++)
+        {
+          gst_buffer_append_memory (buffer, memory_new (&planes[i].range));
+          offsets[i] = size;
+          size += planes[i].range.size;
+        }
+    }
+
+  for (guint i = 0; i < n_planes; i++)
+    strides[i] = planes[i].stride;
+  add_video_meta (buffer, info, offsets, strides);
+  return buffer;
+}
+
+static GstBuffer *
+buffer_new_for_bytes (MtlStridedView  *view,
+                      GError         **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  Range range;
+
+  if (mtl_gst_check_not_empty (view, error) && mtl_gst_check_reachable (view, error))
+    bytes = mtl_strided_view_ref_bytes (view, error);
+  if (bytes == NULL)
+    {
+      g_prefix_error (error, "A buffer of bytes: ");
+      return NULL;
+    }
+
+  range.buffer = mtl_strided_view_get_buffer (view);
+  range.data = (guint8 *) g_bytes_get_data (bytes, &range.size);
+  range.read_only = mtl_strided_view_is_read_only (view);
+  return buffer_new (&range);
+}
+
+/**
+ * mtl_gst_buffer_from_view:
+ * @view: a view
+ * @info: (nullable): the video format, if @view is a picture, or %NULL for
+ *   bytes
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a buffer that shares the memory of a view, without a copy.
+ *
+ * The buffer keeps the memory alive, in whichever order and on whichever thread
+ * it and @view end. If @view is read-only, so is the buffer's memory. If it is
+ * writable, elements may write to it in place, and @view then has what they
+ * wrote.
+ *
+ * With @info, @view is the only plane of the format: its shape is
+ * [height, width], or [height, width, channels]. The rows may be any distance
+ * apart, so a part of a larger picture needs no copy: a
+ * [struct@GstVideo.VideoMeta] says where they are, unless it is where GStreamer
+ * expects them. Elements that use [func@GstVideo.VideoFrame.map] follow
+ * it. Elements that pass on the bytes, such as filesink, do not; for them, use a
+ * [method@Mtl.StridedView.copy] without @info.
+ *
+ * Without @info, @view can have any shape and type of elements, but has to be
+ * contiguous.
+ *
+ * ```c
+ * g_autoptr (GstCaps) caps = mtl_gst_caps_from_view (view, GST_VIDEO_FORMAT_RGB, 30, 1, error);
+ * GstVideoInfo info;
+ * GstBuffer *buffer;
+ *
+ * if (caps == NULL || !gst_video_info_from_caps (&info, caps))
+ *   return FALSE;
+ *
+ * buffer = mtl_gst_buffer_from_view (view, &info, error);
+ * if (buffer == NULL)
+ *   return FALSE;
+ *
+ * GST_BUFFER_PTS (buffer) = frame * GST_SECOND / 30;
+ * gst_app_src_push_buffer (source, buffer);
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the shape or the elements do not fit @info,
+ *   the format has several planes, or @view is empty
+ * - %MTL_ERROR_NOT_SUPPORTED: the pixels of the format are not elements of a
+ *   view
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NEEDS_COPY: the pixels of a row are not adjacent, rows overlap,
+ *   run from bottom to top or are further apart than GStreamer's limit, or
+ *   samples are not aligned; without @info, @view is not contiguous; use a
+ *   [method@Mtl.StridedView.copy] then
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+GstBuffer *
+mtl_gst_buffer_from_view (MtlStridedView      *view,
+                          const GstVideoInfo  *info,
+                          GError             **error)
+{
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+
+  if (info == NULL)
+    return buffer_new_for_bytes (view, error);
+
+  return mtl_gst_buffer_from_views (&view, 1, info, error);
+}
+
+/**
+ * mtl_gst_buffer_from_views:
+ * @views: (array length=n_views): a view for each plane of the format
+ * @n_views: the number of views
+ * @info: the video format
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a buffer that shares the memory of several views, without a copy.
+ *
+ * For I420 the views are Y, U and V, for NV12 they are Y and, of shape
+ * [height, width, 2], UV. Each follows the rules of
+ * [func@MtlGst.buffer_from_view], and a [struct@GstVideo.VideoMeta] says where
+ * the planes are.
+ *
+ * The planes may be anywhere. Those that are close to each other in one buffer
+ * become one memory, others one each; mapping all of such a buffer at once,
+ * rather than its planes, makes GStreamer join the memories in a copy.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the number of views is not that of the planes
+ * - the errors of [func@MtlGst.buffer_from_view]
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+GstBuffer *
+mtl_gst_buffer_from_views (MtlStridedView     **views,
+                           gsize                n_views,
+                           const GstVideoInfo  *info,
+                           GError             **error)
+{
+  Plane planes[GST_VIDEO_MAX_PLANES];
+
+  g_return_val_if_fail (views != NULL || n_views == 0, NULL);
+  g_return_val_if_fail (info != NULL && info->finfo != NULL, NULL);
+
+  /* A format without planes is refused with the first one. */
+  if (n_views != MAX (GST_VIDEO_INFO_N_PLANES (info), 1))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The video format %s has %u planes; views given: %" G_GSIZE_FORMAT,
+                   info->finfo->name, GST_VIDEO_INFO_N_PLANES (info), n_views);
+      return NULL;
+    }
+
+  for (guint i = 0; i < n_views; i++)
+    {
+      g_return_val_if_fail (MTL_IS_STRIDED_VIEW (views[i]), NULL);
+
+      if (!plane_init_for_format (&planes[i], views[i], info, i, error))
+        return NULL;
+    }
+
+  return buffer_new_for_planes (planes, info);
+}
+
+static gboolean
+is_interleaved (const gint64 *shape,
+                const gint64 *strides)
+{
+  return (shape[1] == 1 || strides[1] == 1) && (shape[0] == 1 || strides[0] == shape[1]);
+}
+
+static gboolean
+is_planar (const gint64 *shape,
+           const gint64 *strides)
+{
+  return (shape[0] == 1 || strides[0] == 1) && (shape[1] == 1 || ABS (strides[1]) >= shape[0]);
+}
+
+static gboolean
+check_audio_strides (MtlStridedView  *view,
+                     gboolean         planar,
+                     GError         **error)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
+
+  if (!planar && !is_interleaved (shape, strides))
+    set_needs_copy (error, view, "view.copy(), or the layout of mtl_gst_audio_caps_from_view()",
+                    "the frames are not adjacent, or the samples of a frame are not");
+  else if (planar && !is_planar (shape, strides))
+    set_needs_copy (error, view, "view.transpose().copy().transpose(), or the layout of"
+                    " mtl_gst_audio_caps_from_view()",
+                    "the samples of a channel are not adjacent, or the channels overlap");
+  else if (!is_aligned (view))
+    set_needs_copy (error, view, "view.copy()",
+                    "the address is not a multiple of the size of a sample");
+  else
+    return TRUE;
+
+  return FALSE;
+}
+
+static gboolean
+check_audio (MtlStridedView      *view,
+             const GstAudioInfo  *info,
+             MtlDType             dtype,
+             GError             **error)
+{
+  const gboolean planar = GST_AUDIO_INFO_LAYOUT (info) == GST_AUDIO_LAYOUT_NON_INTERLEAVED;
+  const gint64 n_channels = GST_AUDIO_INFO_CHANNELS (info);
+  const gint64 *actual;
+  gsize n_dims;
+
+  actual = mtl_strided_view_get_shape (view, &n_dims);
+  if (mtl_gst_check_elements (view, dtype, error)
+      && mtl_gst_check_shape (view, (gint64[]) { n_dims > 0 ? actual[0] : 1, n_channels }, 2, error)
+      && mtl_gst_check_not_empty (view, error)
+      && mtl_gst_check_reachable (view, error)
+      && check_audio_strides (view, planar, error))
+    return TRUE;
+
+  g_prefix_error (error, "Audio of the format %s, (frames, channels): ", info->finfo->name);
+  return FALSE;
+}
+
+/* More than 64 channels are rare, and have their offsets on the heap. */
+static void
+add_audio_meta (GstBuffer          *buffer,
+                const Range        *range,
+                MtlStridedView     *view,
+                const GstAudioInfo *info)
+{
+  const guint8 *first = mtl_strided_view_get_data (view);
+  const gsize n_channels = GST_AUDIO_INFO_CHANNELS (info);
+  gsize few[64];
+  g_autofree gsize *many = n_channels > G_N_ELEMENTS (few) ? g_new (gsize, n_channels) : NULL;
+  gsize *offsets = many != NULL ? many : few;
+  const gint64 *shape, *strides;
+
+  shape = mtl_strided_view_get_shape (view, NULL);
+  strides = mtl_strided_view_get_strides (view, NULL);
+  for (gsize i = 0; i < n_channels; i++)
+    offsets[i] = first - range->data
+                 + (gint64) i * strides[1] * (gint64) get_element_size (view);
+  gst_buffer_add_audio_meta (buffer, info, shape[0], offsets);
+}
+
+/**
+ * mtl_gst_buffer_from_audio_view:
+ * @view: a view of shape [frames, channels]
+ * @info: the audio format, with the layout
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a buffer of samples that shares the memory of a view, without a copy.
+ *
+ * The rules of [func@MtlGst.buffer_from_view] for memory and writing apply.
+ *
+ * If the layout of @info is interleaved, @view has to be contiguous. If it is
+ * non-interleaved, the samples of each channel have to be adjacent; a
+ * [struct@GstAudio.AudioMeta] says where the channels are.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: the shape or the elements do not fit @info, or
+ *   @view is empty
+ * - %MTL_ERROR_NOT_SUPPORTED: the samples of the format are not elements of a
+ *   view
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of the layout, or samples
+ *   are not aligned
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+GstBuffer *
+mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
+                                const GstAudioInfo  *info,
+                                GError             **error)
+{
+  MtlGstPlane frame;
+  GstBuffer *buffer;
+  Range range;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+  g_return_val_if_fail (info != NULL, NULL);
+
+  if (!mtl_gst_audio_describe_frame (info, &frame, error)
+      || !check_audio (view, info, frame.dtype, error))
+    return NULL;
+
+  range_init (&range, view);
+  buffer = buffer_new (&range);
+  if (GST_AUDIO_INFO_LAYOUT (info) == GST_AUDIO_LAYOUT_NON_INTERLEAVED)
+    add_audio_meta (buffer, &range, view, info);
+  return buffer;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-check-private.h"
+
+char *
+mtl_gst_dims_to_string (const gint64 *dims,
+                        gsize         n_dims)
+{
+  GString *string = g_string_new ("(");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", dims[i]);
+  return g_string_free (g_string_append_c (string, ')'), FALSE);
+}
+
+gboolean
+mtl_gst_check_elements (MtlStridedView  *view,
+                        MtlDType         dtype,
+                        GError         **error)
+{
+  const MtlDType actual = mtl_strided_view_get_dtype (view);
+  const guint lanes = mtl_strided_view_get_lanes (view);
+  g_autofree char *actual_name = NULL;
+  g_autofree char *name = NULL;
+
+  if (actual == dtype && lanes == 1)
+    return TRUE;
+
+  actual_name = mtl_dtype_to_string (actual);
+  name = mtl_dtype_to_string (dtype);
+  if (lanes != 1)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "the elements have to be %s; the view's have %u lanes", name, lanes);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "the elements have to be %s; the view's are %s: convert them first, or choose"
+                 " another format", name, actual_name);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_shape (MtlStridedView  *view,
+                     const gint64    *shape,
+                     gsize            n_dims,
+                     GError         **error)
+{
+  g_autofree char *actual_string = NULL;
+  g_autofree char *string = NULL;
+  const gint64 *actual;
+  gsize n_actual;
+
+  actual = mtl_strided_view_get_shape (view, &n_actual);
+  if (n_actual == n_dims && memcmp (actual, shape, n_dims * sizeof *shape) == 0)
+    return TRUE;
+
+  string = mtl_gst_dims_to_string (shape, n_dims);
+  actual_string = mtl_gst_dims_to_string (actual, n_actual);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "the shape has to be %s; the view has %s", string, actual_string);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_not_empty (MtlStridedView  *view,
+                         GError         **error)
+{
+  g_autofree char *string = NULL;
+  const gint64 *shape;
+  gsize n_dims;
+
+  if (!mtl_strided_view_is_empty (view))
+    return TRUE;
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  string = mtl_gst_dims_to_string (shape, n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "the view is empty, of shape %s; a buffer has one element at least", string);
+  return FALSE;
+}
+
+gboolean
+mtl_gst_check_reachable (MtlStridedView  *view,
+                         GError         **error)
+{
+  if (mtl_strided_view_is_host_accessible (view))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
+               "memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
+               mtl_strided_view_get_device_type_code (view),
+               mtl_strided_view_get_device_ordinal (view));
+  return FALSE;
+}

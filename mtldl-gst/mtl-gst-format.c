@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-format-private.h"
+
+/* Known to GStreamer 1.28 and later, which may run what was compiled for an earlier one. */
+#define FORMAT_FLAG_FLOAT (1 << 10)
+
+static gboolean
+has_flag (const GstVideoFormatInfo *format,
+          guint                     flag)
+{
+  return (format->flags & flag) != 0;
+}
+
+static guint
+get_element_size (const GstVideoFormatInfo *format,
+                  guint                     component)
+{
+  return (format->depth[component] + format->shift[component] + 7) / 8;
+}
+
+/* GStreamer's table counts some offsets in elements, and has none or wrong ones for some packed
+ * formats, since its own functions that unpack them do not use it. */
+static guint
+get_offset (const GstVideoFormatInfo *format,
+            guint                     component)
+{
+  static const guint8 vyuy[] = { 1, 2, 0, 0 };
+  static const guint8 y210[] = { 0, 2, 6, 0 };
+  static const guint8 y412[] = { 2, 0, 4, 6 };
+
+  switch (format->format)
+    {
+    case GST_VIDEO_FORMAT_P010_10BE:
+    case GST_VIDEO_FORMAT_P010_10LE:
+    case GST_VIDEO_FORMAT_P012_BE:
+    case GST_VIDEO_FORMAT_P012_LE:
+    case GST_VIDEO_FORMAT_P016_BE:
+    case GST_VIDEO_FORMAT_P016_LE:
+      return component == 2 ? 2 : 0;
+
+    case GST_VIDEO_FORMAT_VYUY:
+      return vyuy[component];
+
+    case GST_VIDEO_FORMAT_Y210:
+    case GST_VIDEO_FORMAT_Y212_BE:
+    case GST_VIDEO_FORMAT_Y212_LE:
+      return y210[component];
+
+    case GST_VIDEO_FORMAT_Y412_BE:
+    case GST_VIDEO_FORMAT_Y412_LE:
+      return y412[component];
+
+    default:
+      return format->poffset[component];
+    }
+}
+
+/* The table does not say so of two formats that GStreamer reads as little-endian everywhere. */
+static gboolean
+is_little_endian (const GstVideoFormatInfo *format)
+{
+  return has_flag (format, GST_VIDEO_FORMAT_FLAG_LE)
+         || format->format == GST_VIDEO_FORMAT_Y210 || format->format == GST_VIDEO_FORMAT_v216;
+}
+
+static MtlDType
+get_dtype (const GstVideoFormatInfo *format,
+           guint                     element_size)
+{
+  const gboolean is_float = has_flag (format, FORMAT_FLAG_FLOAT);
+
+  switch (element_size)
+    {
+    case 1:
+      return is_float ? MTL_DTYPE_OTHER : MTL_DTYPE_UINT8;
+    case 2:
+      return is_float ? MTL_DTYPE_FLOAT16 : MTL_DTYPE_UINT16;
+    case 4:
+      return is_float ? MTL_DTYPE_FLOAT32 : MTL_DTYPE_UINT32;
+    default:
+      return MTL_DTYPE_OTHER;
+    }
+}
+
+/* Whether two components of a plane have bytes in common, so that neither has elements of its
+ * own: RGB16, r210. */
+static gboolean
+shares_bytes (const GstVideoFormatInfo *format,
+              guint                     component)
+{
+  const guint begin = get_offset (format, component);
+  const guint end = begin + get_element_size (format, component);
+
+  for (guint other = 0; other < format->n_components; other++)
+    if (other != component && format->plane[other] == format->plane[component]
+        && begin < get_offset (format, other) + get_element_size (format, other)
+        && get_offset (format, other) < end)
+      return TRUE;
+
+  return FALSE;
+}
+
+/* What keeps a component from being elements at equal distances, or NULL. */
+static const char *
+find_obstacle (const GstVideoFormatInfo *format,
+               guint                     component)
+{
+  const guint size = get_element_size (format, component);
+
+  if (has_flag (format, GST_VIDEO_FORMAT_FLAG_TILED))
+    return "its pixels lie in tiles";
+
+  if (has_flag (format, GST_VIDEO_FORMAT_FLAG_PALETTE))
+    return "its pixels are indices into a palette";
+
+  if (has_flag (format, GST_VIDEO_FORMAT_FLAG_COMPLEX)
+      || get_dtype (format, size) == MTL_DTYPE_OTHER
+      || format->pixel_stride[component] < (int) size
+      || format->pixel_stride[component] % size != 0
+      || shares_bytes (format, component))
+    return "its samples are packed without a byte to begin at";
+
+  if (size > 1 && is_little_endian (format) != (G_BYTE_ORDER == G_LITTLE_ENDIAN))
+    return "its byte order is not this machine's";
+
+  return NULL;
+}
+
+static gboolean
+check_component (const GstVideoFormatInfo  *format,
+                 guint                      component,
+                 GError                   **error)
+{
+  const char *obstacle = find_obstacle (format, component);
+
+  if (obstacle == NULL)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The video format %s has no views, since %s: convert it first, for example by the"
+               " element videoconvert", format->name, obstacle);
+  return FALSE;
+}
+
+static gboolean
+check_has_components (const GstVideoFormatInfo  *format,
+                      GError                   **error)
+{
+  if (format->n_components > 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The video format %s has no views, since it says nothing about pixels", format->name);
+  return FALSE;
+}
+
+static gboolean
+check_index (const GstVideoFormatInfo  *format,
+             const char                *what,
+             guint                      index,
+             guint                      n,
+             GError                   **error)
+{
+  if (index < n)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "There is no %s %u: the video format %s has %u, counted from 0", what, index,
+               format->name, n);
+  return FALSE;
+}
+
+/* One field of an interlaced video, if each has a buffer of its own, else all rows. */
+static int
+get_height (const GstVideoInfo *info)
+{
+  return GST_VIDEO_INFO_FIELD_HEIGHT (info);
+}
+
+static void
+describe (const GstVideoInfo *info,
+          guint               component,
+          MtlGstPlane        *description)
+{
+  const GstVideoFormatInfo *format = info->finfo;
+  const guint plane = format->plane[component];
+
+  description->element_size = get_element_size (format, component);
+  description->dtype = get_dtype (format, description->element_size);
+  description->n_dims = 2;
+  description->shape[0] =
+    GST_VIDEO_SUB_SCALE (format->h_sub[component], (gint64) get_height (info));
+  description->shape[1] =
+    GST_VIDEO_SUB_SCALE (format->w_sub[component], (gint64) GST_VIDEO_INFO_WIDTH (info));
+  description->byte_strides[0] = info->stride[plane];
+  description->byte_strides[1] = format->pixel_stride[component];
+  description->byte_offset = info->offset[plane];
+}
+
+/* Describes a component of a video format by its number: R, G, B, A or Y, U, V, A. */
+gboolean
+mtl_gst_format_describe_component (const GstVideoInfo  *info,
+                                   guint                component,
+                                   MtlGstPlane         *description,
+                                   GError             **error)
+{
+  const GstVideoFormatInfo *format = info->finfo;
+  guint offset;
+
+  if (!check_has_components (format, error)
+      || !check_index (format, "component", component, format->n_components, error)
+      || !check_component (format, component, error))
+    return FALSE;
+
+  describe (info, component, description);
+  offset = get_offset (format, component);
+  if (description->byte_offset > G_MAXSIZE - offset)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "Byte %" G_GSIZE_FORMAT " of plane %u is beyond all memory",
+                   description->byte_offset, format->plane[component]);
+      return FALSE;
+    }
+
+  description->byte_offset += offset;
+  return TRUE;
+}
+
+static gboolean
+check_components_match (const GstVideoFormatInfo  *format,
+                        guint                      plane,
+                        guint                      first,
+                        guint                      other,
+                        GError                   **error)
+{
+  if (format->w_sub[first] == format->w_sub[other]
+      && format->h_sub[first] == format->h_sub[other]
+      && format->pixel_stride[first] == format->pixel_stride[other]
+      && get_element_size (format, first) == get_element_size (format, other))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Plane %u of the video format %s has components of different sizes: view each by"
+               " itself, mtl_gst_view_from_component()", plane, format->name);
+  return FALSE;
+}
+
+/* Describes a plane, with all its components and what lies between them as channels. */
+gboolean
+mtl_gst_format_describe_plane (const GstVideoInfo  *info,
+                               guint                plane,
+                               MtlGstPlane         *description,
+                               GError             **error)
+{
+  const GstVideoFormatInfo *format = info->finfo;
+  int first = -1;
+  guint n_channels;
+
+  if (!check_has_components (format, error)
+      || !check_index (format, "plane", plane, format->n_planes, error))
+    return FALSE;
+
+  for (guint component = 0; component < format->n_components; component++)
+    {
+      if (!check_component (format, component, error))
+        return FALSE;
+      if (format->plane[component] != plane)
+        continue;
+      if (first < 0)
+        first = component;
+      if (!check_components_match (format, plane, first, component, error))
+        return FALSE;
+    }
+
+  g_return_val_if_fail (first >= 0, FALSE); /* A plane without components is a palette. */
+
+  describe (info, first, description);
+  n_channels = format->pixel_stride[first] / description->element_size;
+  if (n_channels > 1)
+    {
+      description->n_dims = 3;
+      description->shape[2] = n_channels;
+      description->byte_strides[2] = description->element_size;
+    }
+
+  return TRUE;
+}

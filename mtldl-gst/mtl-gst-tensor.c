@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-tensor-private.h"
+
+#include "mtl-gst-buffer.h"
+#include "mtl-gst-map-private.h"
+
+#ifdef MTL_GST_HAS_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+/* The names are those of the caps tensor/strided. GStreamer does not say how it packs numbers of
+ * 4 bits. */
+typedef struct
+{
+  MtlDType dtype;
+  const char *name;
+#ifdef MTL_GST_HAS_ANALYTICS
+  GstTensorDataType type;
+#endif
+} TensorType;
+
+#ifdef MTL_GST_HAS_ANALYTICS
+#define TENSOR_TYPE(NAME, name) { MTL_DTYPE_##NAME, name, GST_TENSOR_DATA_TYPE_##NAME }
+#else
+#define TENSOR_TYPE(NAME, name) { MTL_DTYPE_##NAME, name }
+#endif
+
+static const TensorType tensor_types[] = {
+  TENSOR_TYPE (INT8, "int8"),
+  TENSOR_TYPE (INT16, "int16"),
+  TENSOR_TYPE (INT32, "int32"),
+  TENSOR_TYPE (INT64, "int64"),
+  TENSOR_TYPE (UINT8, "uint8"),
+  TENSOR_TYPE (UINT16, "uint16"),
+  TENSOR_TYPE (UINT32, "uint32"),
+  TENSOR_TYPE (UINT64, "uint64"),
+  TENSOR_TYPE (FLOAT16, "float16"),
+  TENSOR_TYPE (FLOAT32, "float32"),
+  TENSOR_TYPE (FLOAT64, "float64"),
+  TENSOR_TYPE (BFLOAT16, "bfloat16"),
+};
+
+static const TensorType *
+tensor_type_of_view (MtlStridedView  *view,
+                     GError         **error)
+{
+  const MtlDType dtype = mtl_strided_view_get_dtype (view);
+  g_autofree char *text = NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (tensor_types); i++)
+    if (tensor_types[i].dtype == dtype && mtl_strided_view_get_lanes (view) == 1)
+      return &tensor_types[i];
+
+  text = mtl_dtype_to_string (dtype);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The elements are %s with %u lane(s); GStreamer's tensors have integers of 8 to 64"
+               " bits, and floats of 16 to 64: convert them with to_dtype()",
+               text, mtl_strided_view_get_lanes (view));
+  return NULL;
+}
+
+/* Returns whether the first axis is the densest, as in GStreamer's column-major order. */
+static gboolean
+find_order (MtlStridedView  *view,
+            gboolean        *is_column_major,
+            GError         **error)
+{
+  *is_column_major = FALSE;
+  if (mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
+    return TRUE;
+
+  *is_column_major = TRUE;
+  if (mtl_strided_view_is_contiguous (view, MTL_ORDER_F))
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                       "GStreamer's tensors are contiguous in C or F order: use to_contiguous()");
+  return FALSE;
+}
+
+/**
+ * mtl_gst_tensor_caps_from_view:
+ * @view: a view that is contiguous in C or F order
+ * @id: (nullable): what the tensor is, for elements that look for it
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates `tensor/strided` caps with the shape, the order and the type of a
+ * view. [func@MtlGst.layout_from_caps] does the reverse.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: GStreamer has no name for the type of the elements
+ * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous
+ * - %MTL_ERROR_OVERFLOW: an extent does not fit in 31 bits
+ *
+ * Returns: (transfer full): the new caps
+ *
+ * Since: 1.0
+ */
+GstCaps *
+mtl_gst_tensor_caps_from_view (MtlStridedView  *view,
+                               const char      *id,
+                               GError         **error)
+{
+  g_autoptr (GstCaps) caps = NULL;
+  g_auto (GValue) dims = G_VALUE_INIT;
+  const TensorType *type;
+  const gint64 *shape;
+  gboolean is_column_major;
+  gsize n_dims;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+
+  type = tensor_type_of_view (view, error);
+  if (type == NULL || !find_order (view, &is_column_major, error))
+    return NULL;
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  gst_value_array_init (&dims, n_dims);
+  for (gsize i = 0; i < n_dims; i++)
+    {
+      g_auto (GValue) dim = G_VALUE_INIT;
+
+      if (shape[i] > G_MAXINT)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                       "Extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT " is above %d, which"
+                       " caps count to", shape[i], i, G_MAXINT);
+          return NULL;
+        }
+
+      g_value_init (&dim, G_TYPE_INT);
+      g_value_set_int (&dim, shape[i]);
+      gst_value_array_append_and_take_value (&dims, &dim);
+    }
+
+  caps = gst_caps_new_simple ("tensor/strided",
+                              "dims-order", G_TYPE_STRING,
+                              is_column_major ? "col-major" : "row-major",
+                              "type", G_TYPE_STRING, type->name,
+                              NULL);
+  gst_caps_set_value (caps, "dims", &dims);
+  if (id != NULL)
+    gst_caps_set_simple (caps, "tensor-id", G_TYPE_STRING, id, NULL);
+
+  return g_steal_pointer (&caps);
+}
+
+static const TensorType *
+tensor_type_by_name (const char  *name,
+                     GError     **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (tensor_types); i++)
+    if (g_strcmp0 (tensor_types[i].name, name) == 0)
+      return &tensor_types[i];
+
+  g_set_error (error, MTL_ERROR, name != NULL ? MTL_ERROR_NOT_SUPPORTED : MTL_ERROR_INVALID_ARGUMENT,
+               "The caps' type is %s; integers of 8 to 64 bits and floats of 16 to 64 are supported",
+               name != NULL ? name : "missing");
+  return NULL;
+}
+
+MtlStridedLayout *
+mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
+                                      MtlDType            *dtype,
+                                      GError             **error)
+{
+  const char *order = gst_structure_get_string (structure, "dims-order");
+  const GValue *dims = gst_structure_get_value (structure, "dims");
+  const TensorType *type = tensor_type_by_name (gst_structure_get_string (structure, "type"),
+                                                error);
+  g_autofree gint64 *shape = NULL;
+  guint n_dims;
+
+  if (type == NULL)
+    return NULL;
+
+  if (dims == NULL || !GST_VALUE_HOLDS_ARRAY (dims))
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The caps have no array “dims” of a tensor's extents");
+      return NULL;
+    }
+
+  n_dims = gst_value_array_get_size (dims);
+  shape = g_new (gint64, n_dims);
+  for (guint i = 0; i < n_dims; i++)
+    {
+      const GValue *dim = gst_value_array_get_value (dims, i);
+
+      /* Caps that are not fixed have ranges, or 0 for any extent. */
+      if (!G_VALUE_HOLDS_INT (dim) || g_value_get_int (dim) <= 0)
+        {
+          g_autofree char *text = gst_value_serialize (dim);
+
+          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "Extent %s of axis %u is not a number above 0: the caps are not fixed",
+                       text, i);
+          return NULL;
+        }
+
+      shape[i] = g_value_get_int (dim);
+    }
+
+  if (dtype != NULL)
+    *dtype = type->dtype;
+  return mtl_strided_layout_new_dense (shape, n_dims,
+                                       g_strcmp0 (order, "col-major") == 0 ? MTL_ORDER_F
+                                                                           : MTL_ORDER_C,
+                                       mtl_dtype_get_bits (type->dtype), error);
+}
+
+#ifdef MTL_GST_HAS_ANALYTICS
+
+static const GstTensor *
+find_tensor (GstBuffer *buffer,
+             guint      index,
+             guint     *n_tensors)
+{
+  GstTensorMeta *meta = gst_buffer_get_tensor_meta (buffer);
+
+  *n_tensors = meta != NULL ? meta->num_tensors : 0;
+  return index < *n_tensors ? meta->tensors[index] : NULL;
+}
+
+static gboolean
+check_is_tensor (const GstTensor  *tensor,
+                 guint             index,
+                 guint             n_tensors,
+                 GError          **error)
+{
+  if (tensor == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "There is no tensor %u; the buffer has %u", index, n_tensors);
+      return FALSE;
+    }
+
+  if (tensor->layout != GST_TENSOR_LAYOUT_CONTIGUOUS)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Tensor %u has the layout %d; %d, contiguous, is supported",
+                   index, tensor->layout, GST_TENSOR_LAYOUT_CONTIGUOUS);
+      return FALSE;
+    }
+
+  if (tensor->data == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %u has no data", index);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
+static const TensorType *
+tensor_type_of (const GstTensor  *tensor,
+                GError          **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (tensor_types); i++)
+    if (tensor_types[i].type == tensor->data_type)
+      return &tensor_types[i];
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The tensor has elements of GStreamer's type %d; integers of 8 to 64 bits and floats"
+               " of 16 to 64 are supported", tensor->data_type);
+  return NULL;
+}
+
+static MtlStridedLayout *
+layout_of_tensor (const GstTensor   *tensor,
+                  const TensorType  *type,
+                  GError           **error)
+{
+  g_autofree gint64 *shape = g_new (gint64, tensor->num_dims);
+
+  for (gsize i = 0; i < tensor->num_dims; i++)
+    {
+      if (tensor->dims[i] > G_MAXINT64)
+        {
+          g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                       "Extent %" G_GSIZE_FORMAT " of axis %" G_GSIZE_FORMAT " does not fit in 63"
+                       " bits", tensor->dims[i], i);
+          return NULL;
+        }
+
+      shape[i] = tensor->dims[i];
+    }
+
+  return mtl_strided_layout_new_dense (shape, tensor->num_dims,
+                                       tensor->dims_order == GST_TENSOR_DIM_ORDER_COL_MAJOR
+                                       ? MTL_ORDER_F : MTL_ORDER_C,
+                                       mtl_dtype_get_bits (type->dtype), error);
+}
+
+#else
+
+static gboolean
+refuse_tensors (GError **error)
+{
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                       "This build has no tensors of buffers; GStreamer has them from 1.26 on, in"
+                       " its library gstreamer-analytics-1.0");
+  return FALSE;
+}
+
+#endif
+
+/**
+ * mtl_gst_get_n_tensors:
+ * @buffer: a buffer
+ *
+ * Gets the number of tensors that elements added to a buffer, in its
+ * `GstTensorMeta`. Before GStreamer 1.26 there are none.
+ *
+ * Returns: the number of tensors
+ *
+ * Since: 1.0
+ */
+guint
+mtl_gst_get_n_tensors (GstBuffer *buffer)
+{
+  guint n_tensors = 0;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), 0);
+
+#ifdef MTL_GST_HAS_ANALYTICS
+  find_tensor (buffer, G_MAXUINT, &n_tensors);
+#endif
+  return n_tensors;
+}
+
+/**
+ * mtl_gst_get_tensor_id:
+ * @buffer: a buffer
+ * @index: which tensor, from 0
+ *
+ * Gets the text that says what a tensor of a buffer is.
+ *
+ * Returns: (nullable): the text, or %NULL if there is no such tensor or it has
+ *   none
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_gst_get_tensor_id (GstBuffer *buffer,
+                       guint      index)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+#ifdef MTL_GST_HAS_ANALYTICS
+  {
+    guint n_tensors;
+    const GstTensor *tensor = find_tensor (buffer, index, &n_tensors);
+
+    return tensor != NULL ? g_quark_to_string (tensor->id) : NULL;
+  }
+#else
+  return NULL;
+#endif
+}
+
+/**
+ * mtl_gst_view_from_tensor:
+ * @buffer: a buffer
+ * @index: which tensor, from 0
+ * @flags: as for [func@MtlGst.view_from_bytes]
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of a tensor that an element added to a buffer, without a copy.
+ *
+ * The tensor's axes are those of the view. In column-major order the first axis
+ * is the densest.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the library is built without GStreamer 1.26, or
+ *   the tensor has numbers of 4 bits
+ * - %MTL_ERROR_INVALID_DATA: the tensor has no data
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data are too short
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ * - the errors of [func@MtlGst.view_from_bytes]
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gst_view_from_tensor (GstBuffer    *buffer,
+                          guint         index,
+                          GstMapFlags   flags,
+                          GError      **error)
+{
+#ifdef MTL_GST_HAS_ANALYTICS
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) bytes = NULL;
+  const GstTensor *tensor;
+  const TensorType *type;
+  guint n_tensors;
+  gint64 size;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  tensor = find_tensor (buffer, index, &n_tensors);
+  if (!check_is_tensor (tensor, index, n_tensors, error))
+    return NULL;
+
+  type = tensor_type_of (tensor, error);
+  if (type == NULL)
+    return NULL;
+
+  layout = layout_of_tensor (tensor, type, error);
+  if (layout == NULL)
+    return NULL;
+
+  size = mtl_strided_layout_get_required_size (layout, error);
+  if (size < 0)
+    return NULL;
+
+  bytes = mtl_gst_map_range (tensor->data, 0, size, flags, error);
+  if (bytes == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (bytes, layout, type->dtype, 0, error);
+#else
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  refuse_tensors (error);
+  return NULL;
+#endif
+}
+
+/**
+ * mtl_gst_add_tensor:
+ * @buffer: a buffer with no other users
+ * @id: (nullable): what the tensor is, for elements that look for it
+ * @view: a view that is contiguous in C or F order
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Adds a tensor with the memory of a view to a buffer, without a copy.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the library is built without GStreamer 1.26, or
+ *   GStreamer's tensors have no such elements
+ * - %MTL_ERROR_READ_ONLY: the buffer has other users
+ * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ *
+ * Returns: whether the tensor was added
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gst_add_tensor (GstBuffer       *buffer,
+                    const char      *id,
+                    MtlStridedView  *view,
+                    GError         **error)
+{
+#ifdef MTL_GST_HAS_ANALYTICS
+  g_autoptr (MtlStridedView) in_c_order = NULL;
+  g_autoptr (GstBuffer) data = NULL;
+  const TensorType *type;
+  GstTensorMeta *meta;
+  GstTensor *tensor;
+  const gint64 *shape;
+  gboolean is_column_major;
+  gsize n_dims;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  if (!gst_buffer_is_writable (buffer))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
+                   "The buffer has %d users, and takes a tensor if it has one: copy it by"
+                   " gst_buffer_make_writable()", GST_MINI_OBJECT_REFCOUNT_VALUE (buffer));
+      return FALSE;
+    }
+
+  type = tensor_type_of_view (view, error);
+  if (type == NULL || !find_order (view, &is_column_major, error))
+    return FALSE;
+
+  in_c_order = is_column_major ? mtl_strided_view_transpose (view) : g_object_ref (view);
+  data = mtl_gst_buffer_from_view (in_c_order, NULL, error);
+  if (data == NULL)
+    return FALSE;
+
+  shape = mtl_strided_view_get_shape (view, &n_dims);
+  tensor = gst_tensor_alloc (n_dims);
+  tensor->id = g_quark_from_string (id);
+  tensor->layout = GST_TENSOR_LAYOUT_CONTIGUOUS;
+  tensor->data_type = type->type;
+  tensor->data = g_steal_pointer (&data);
+  tensor->dims_order = is_column_major ? GST_TENSOR_DIM_ORDER_COL_MAJOR
+                                       : GST_TENSOR_DIM_ORDER_ROW_MAJOR;
+  tensor->num_dims = n_dims;
+  for (gsize i = 0; i < n_dims; i++)
+    tensor->dims[i] = shape[i];
+
+  /* The one that the buffer has already, if there is one. */
+  meta = gst_buffer_add_tensor_meta (buffer);
+  meta->tensors = g_renew (GstTensor *, meta->tensors, meta->num_tensors + 1);
+  meta->tensors[meta->num_tensors++] = tensor;
+  return TRUE;
+#else
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  return refuse_tensors (error);
+#endif
+}

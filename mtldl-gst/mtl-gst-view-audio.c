@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gst-view.h"
+
+#include "mtl-gst-audio-private.h"
+#include "mtl-gst-map-private.h"
+
+/* How the samples in a buffer lie. The offsets are those of the meta, or NULL if channels follow
+ * each other without a gap. */
+typedef struct
+{
+  const GstAudioInfo *info;
+  MtlDType dtype;
+  guint sample_size;
+  gsize n_frames;
+  const gsize *offsets;
+} Samples;
+
+static MtlDType
+find_dtype (const GstAudioFormatInfo *format)
+{
+  switch (format->width)
+    {
+    case 8:
+      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT8 : MTL_DTYPE_UINT8;
+    case 16:
+      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT16 : MTL_DTYPE_UINT16;
+    case 32:
+      if (GST_AUDIO_FORMAT_INFO_IS_FLOAT (format))
+        return MTL_DTYPE_FLOAT32;
+      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT32 : MTL_DTYPE_UINT32;
+    case 64:
+      return MTL_DTYPE_FLOAT64;
+    default:
+      return MTL_DTYPE_OTHER;
+    }
+}
+
+/* Gets the element type, or says what is wrong with the format. */
+static gboolean
+get_dtype (const GstAudioInfo  *info,
+           MtlDType            *dtype,
+           GError             **error)
+{
+  const GstAudioFormatInfo *format = info->finfo;
+  const char *reason;
+
+  if (format == NULL || format->format == GST_AUDIO_FORMAT_UNKNOWN)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The audio format is unknown: the info is not set");
+      return FALSE;
+    }
+
+  *dtype = find_dtype (format);
+  if (format->width == 0)
+    reason = "it says nothing about samples";
+  else if (*dtype == MTL_DTYPE_OTHER)
+    reason = "no element type has its samples' size";
+  else if (format->width > 8 && format->endianness != G_BYTE_ORDER)
+    reason = "its byte order is not this machine's";
+  else
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The audio format %s has no views, since %s: convert it first, for example by the"
+               " element audioconvert", format->name, reason);
+  return FALSE;
+}
+
+static gboolean
+check_meta (GstAudioMeta        *meta,
+            const GstAudioInfo  *info,
+            GError             **error)
+{
+  if (info == NULL
+      || (GST_AUDIO_INFO_FORMAT (info) == GST_AUDIO_INFO_FORMAT (&meta->info)
+          && info->layout == meta->info.layout && info->channels == meta->info.channels))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The info is of the audio format %s with %d %sinterleaved channels, the buffer's"
+               " GstAudioMeta of %s with %d %sinterleaved",
+               info->finfo->name, info->channels,
+               info->layout == GST_AUDIO_LAYOUT_INTERLEAVED ? "" : "non-",
+               meta->info.finfo != NULL ? meta->info.finfo->name : "an unknown one",
+               meta->info.channels,
+               meta->info.layout == GST_AUDIO_LAYOUT_INTERLEAVED ? "" : "non-");
+  return FALSE;
+}
+
+static gboolean
+check_channels (const GstAudioInfo  *info,
+                GError             **error)
+{
+  if (info->channels > 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The audio has %d channels; a view has at least 1", info->channels);
+  return FALSE;
+}
+
+static gboolean
+get_samples (GstBuffer           *buffer,
+             const GstAudioInfo  *info,
+             Samples             *samples,
+             GError             **error)
+{
+  GstAudioMeta *meta = gst_buffer_get_audio_meta (buffer);
+
+  if (meta == NULL && info == NULL)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The buffer has no GstAudioMeta, so its GstAudioInfo is needed");
+      return FALSE;
+    }
+
+  /* As for gst_audio_buffer_map(), the meta comes first. */
+  samples->info = meta != NULL ? &meta->info : info;
+  samples->offsets = NULL;
+  if ((info != NULL && !get_dtype (info, &samples->dtype, error))
+      || (meta != NULL && !check_meta (meta, info, error))
+      || !get_dtype (samples->info, &samples->dtype, error)
+      || !check_channels (samples->info, error))
+    return FALSE;
+
+  samples->sample_size = samples->info->finfo->width / 8;
+  if (meta != NULL)
+    samples->n_frames = meta->samples;
+  else
+    samples->n_frames =
+      gst_buffer_get_size (buffer) / samples->sample_size / samples->info->channels;
+  if (samples->n_frames > G_MAXINT64)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "The buffer's GstAudioMeta counts %" G_GSIZE_FORMAT " samples; the buffer has"
+                   " %" G_GSIZE_FORMAT " bytes", samples->n_frames, gst_buffer_get_size (buffer));
+      return FALSE;
+    }
+
+  if (meta != NULL && samples->info->layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED)
+    samples->offsets = meta->offsets;
+
+  return TRUE;
+}
+
+static gsize
+get_offset (const Samples *samples,
+            guint          channel)
+{
+  if (samples->info->layout == GST_AUDIO_LAYOUT_INTERLEAVED)
+    return (gsize) channel * samples->sample_size;
+
+  if (samples->offsets != NULL)
+    return samples->offsets[channel];
+
+  /* Without a meta, all fits in the buffer. */
+  return channel * samples->n_frames * samples->sample_size;
+}
+
+static void
+describe_channel (const Samples *samples,
+                  guint          channel,
+                  MtlGstPlane   *description)
+{
+  const gboolean interleaved = samples->info->layout == GST_AUDIO_LAYOUT_INTERLEAVED;
+
+  description->dtype = samples->dtype;
+  description->element_size = samples->sample_size;
+  description->n_dims = 1;
+  description->shape[0] = samples->n_frames;
+  description->byte_strides[0] =
+    (gint64) samples->sample_size * (interleaved ? samples->info->channels : 1);
+  description->byte_offset = get_offset (samples, channel);
+}
+
+static gboolean
+check_even_spacing (const Samples  *samples,
+                    GError        **error)
+{
+  /* Differences of offsets wrap around alike, whatever the offsets are. */
+  const gsize step = samples->info->channels > 1
+                     ? get_offset (samples, 1) - get_offset (samples, 0) : 0;
+
+  for (int channel = 2; channel < samples->info->channels; channel++)
+    if (get_offset (samples, channel) - get_offset (samples, channel - 1) != step)
+      {
+        g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                     "Channel %d is not as far from channel %d as channel 1 from channel 0, so"
+                     " that no strides describe all: view each channel by itself,"
+                     " mtl_gst_view_from_audio_channel(), or make the audio interleaved by the"
+                     " element audioconvert", channel, channel - 1);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+describe_frames (const Samples  *samples,
+                 MtlGstPlane    *description,
+                 GError        **error)
+{
+  if (!check_even_spacing (samples, error))
+    return FALSE;
+
+  describe_channel (samples, 0, description);
+  description->n_dims = 2;
+  description->shape[1] = samples->info->channels;
+  description->byte_strides[1] =
+    samples->info->channels > 1
+    ? (gint64) (get_offset (samples, 1) - get_offset (samples, 0)) : samples->sample_size;
+  return TRUE;
+}
+
+/* Describes one frame, as it is not known how many there are. */
+gboolean
+mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
+                              MtlGstPlane         *description,
+                              GError             **error)
+{
+  Samples samples = { .info = info, .n_frames = 1 };
+
+  if (!get_dtype (info, &samples.dtype, error) || !check_channels (info, error))
+    return FALSE;
+
+  samples.sample_size = info->finfo->width / 8;
+  return describe_frames (&samples, description, error);
+}
+
+/**
+ * mtl_gst_view_from_audio:
+ * @buffer: a buffer with audio samples
+ * @info: (nullable): the format of the samples, or %NULL if @buffer has a
+ *   [struct@GstAudio.AudioMeta]
+ * @flags: %GST_MAP_READ for a read-only view; with %GST_MAP_WRITE the view is
+ *   writable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of all samples of a buffer, without a copy.
+ *
+ * The view has the shape [frames, channels]. Interleaved samples are in C order;
+ * otherwise each channel is contiguous. A [struct@GstAudio.AudioMeta] of @buffer
+ * says how many frames there are and where each channel begins. @info must have
+ * the same format, layout and number of channels then.
+ *
+ * Elements have the type of the samples. S24_32 and U24_32 are `int32` and
+ * `uint32` with the value in the lower 24 bits; the upper 8 can be anything.
+ * Samples of 3 bytes, or in the other byte order, are not supported.
+ *
+ * See [func@MtlGst.view_from_buffer] for who may use @buffer as long as there
+ * is a view.
+ *
+ * ```c
+ * g_autoptr (MtlStridedView) samples =
+ *   mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, error);
+ *
+ * if (samples == NULL)
+ *   return FALSE;
+ *
+ * g_print ("%" G_GINT64_FORMAT " frames\n", mtl_strided_view_get_shape (samples, NULL)[0]);
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: no element type is that of the format
+ * - %MTL_ERROR_INVALID_ARGUMENT: @info is %NULL or not set, and there is no
+ *   meta; @info and the meta disagree; or there are no samples
+ * - %MTL_ERROR_OUT_OF_BOUNDS: samples are not within the buffer
+ * - %MTL_ERROR_NEEDS_COPY: the channels are not evenly spaced, or are in several
+ *   memories, use [func@MtlGst.view_from_audio_channel] then; or they are to be
+ *   written to, and another buffer shares the memory or has it mapped
+ * - %MTL_ERROR_READ_ONLY: the samples are to be written to, and the buffer has
+ *   other users, or its memory is read-only
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gst_view_from_audio (GstBuffer           *buffer,
+                         const GstAudioInfo  *info,
+                         GstMapFlags          flags,
+                         GError             **error)
+{
+  MtlGstPlane description;
+  Samples samples;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  if (!get_samples (buffer, info, &samples, error)
+      || !describe_frames (&samples, &description, error))
+    return NULL;
+
+  return mtl_gst_view_new (buffer, &description, flags, error);
+}
+
+/**
+ * mtl_gst_view_from_audio_channel:
+ * @buffer: a buffer with audio samples
+ * @info: (nullable): the format of the samples, or %NULL if @buffer has a
+ *   [struct@GstAudio.AudioMeta]
+ * @channel: the number of a channel, counted from 0
+ * @flags: %GST_MAP_READ for a read-only view; with %GST_MAP_WRITE the view is
+ *   writable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of the samples of one channel, without a copy.
+ *
+ * The view has the shape [frames]. Channels may lie anywhere, in memories of
+ * their own as well. See [func@MtlGst.view_from_audio] for what else holds.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such channel, or samples are not
+ *   within the buffer
+ * - the other errors of [func@MtlGst.view_from_audio]
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gst_view_from_audio_channel (GstBuffer           *buffer,
+                                 const GstAudioInfo  *info,
+                                 guint                channel,
+                                 GstMapFlags          flags,
+                                 GError             **error)
+{
+  MtlGstPlane description;
+  Samples samples;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  if (!get_samples (buffer, info, &samples, error))
+    return NULL;
+
+  if (channel >= (guint) samples.info->channels)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "There is no channel %u: the audio has %d, counted from 0", channel,
+                   samples.info->channels);
+      return NULL;
+    }
+
+  describe_channel (&samples, channel, &description);
+  return mtl_gst_view_new (buffer, &description, flags, error);
+}

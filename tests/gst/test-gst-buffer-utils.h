@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <mtldl-gst/mtldl-gst.h>
+
+#include "test-utils.h"
+
+/* Elements of any values, the same ones in each run. */
+static inline MtlStridedView *
+view_new (MtlDType      dtype,
+          const gint64 *shape,
+          gsize         n_dims)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_empty (mtl_device_get_host (), dtype, shape, n_dims,
+                                                     &error);
+  guint8 *bytes;
+
+  g_assert_no_error (error);
+  bytes = mtl_strided_view_get_data (view);
+  for (gint64 i = 0; i < mtl_strided_view_get_required_size (view); i++)
+    bytes[i] = (i * 2654435761u) >> 13;
+  return view;
+}
+
+static inline GstVideoInfo
+video_info (GstVideoFormat format,
+            int            width,
+            int            height)
+{
+  GstVideoInfo info;
+
+  g_assert_true (gst_video_info_set_format (&info, format, width, height));
+  return info;
+}
+
+static inline GstBuffer *
+get_buffer (MtlStridedView     *view,
+            const GstVideoInfo *info)
+{
+  g_autoptr (GError) error = NULL;
+  GstBuffer *buffer = mtl_gst_buffer_from_view (view, info, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (GST_IS_BUFFER (buffer));
+  return buffer;
+}
+
+/* The same elements, where they lie. */
+static inline void
+assert_same_view (MtlStridedView *view,
+                  MtlStridedView *expected)
+{
+  const gint64 *dims, *expected_dims;
+  gsize n, n_expected;
+
+  g_assert_true (mtl_strided_view_get_data (view) == mtl_strided_view_get_data (expected));
+  g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, mtl_strided_view_get_dtype (expected));
+  dims = mtl_strided_view_get_shape (view, &n);
+  expected_dims = mtl_strided_view_get_shape (expected, &n_expected);
+  g_assert_cmpmem (dims, n * sizeof *dims, expected_dims, n_expected * sizeof *dims);
+  dims = mtl_strided_view_get_strides (view, &n);
+  expected_dims = mtl_strided_view_get_strides (expected, &n_expected);
+  g_assert_cmpmem (dims, n * sizeof *dims, expected_dims, n_expected * sizeof *dims);
+}
+
+static inline void
+assert_last_user (GstBuffer *buffer)
+{
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (buffer), ==, 1);
+  gst_buffer_unref (buffer);
+}
