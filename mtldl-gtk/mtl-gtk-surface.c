@@ -317,7 +317,8 @@ check_extents (MtlStridedView     *view,
 /**
  * mtl_gtk_surface_from_view:
  * @view: a view of shape [height, width, channels], or [height, width]
- * @format: what the elements are to Cairo; see [func@view_from_surface]
+ * @format: (type gint): what the elements are to Cairo, a `cairo_format_t`; see
+ *   [func@view_from_surface]
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates an image surface of Cairo that shares the memory of a view, without a

@@ -118,6 +118,18 @@ test_gray_without_axis (void)
   cairo_surface_destroy (surface);
 }
 
+/* Where there is one row, its stride is never used. */
+static void
+test_one_row (void)
+{
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (1, 5));
+  cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_A8);
+
+  fill (surface);
+  assert_elements (view, 128, 128, 128, 128, 128);
+  cairo_surface_destroy (surface);
+}
+
 /* What is written to the elements is drawn. */
 static void
 test_written (void)
@@ -228,6 +240,8 @@ test_views_refused (void)
   g_autoptr (MtlStridedView) rgb = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 3));
   g_autoptr (MtlStridedView) odd = new_view (MTL_DTYPE_UINT8, DIMS (6, 7));
   g_autoptr (MtlStridedView) ten = new_view (MTL_DTYPE_UINT8, DIMS (6, 10));
+  g_autoptr (MtlStridedView) thirteen = new_view (MTL_DTYPE_UINT8, DIMS (6, 13));
+  g_autoptr (MtlStridedView) padded = slice (thirteen, ":, :5");
   g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 7, 4));
   g_autoptr (MtlStridedView) tall = new_view (MTL_DTYPE_UINT8, DIMS (32768, 1, 4));
   g_autoptr (MtlStridedView) wide = new_view (MTL_DTYPE_UINT8, DIMS (1, 32768, 4));
@@ -257,6 +271,8 @@ test_views_refused (void)
   assert_refused (misaligned, CAIRO_FORMAT_RGB24, MTL_ERROR_NEEDS_COPY, "multiple of 4");
   assert_refused (odd, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "begin every 7 bytes");
   assert_refused (ten, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "begin every 10 bytes");
+  assert_refused (padded, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY,
+                  "13 bytes; Cairo needs a multiple");
   assert_refused (read_only, CAIRO_FORMAT_ARGB32, MTL_ERROR_READ_ONLY, "read-only");
   assert_refused (floats, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "float32");
   assert_refused (rgb, CAIRO_FORMAT_RGB24, MTL_ERROR_INVALID_ARGUMENT, "[height, width, 4]");
@@ -300,6 +316,7 @@ main (int   argc,
 
   g_test_add_func ("/Surface/draw", test_draw);
   g_test_add_func ("/Surface/gray-without-axis", test_gray_without_axis);
+  g_test_add_func ("/Surface/one-row", test_one_row);
   g_test_add_func ("/Surface/written", test_written);
   g_test_add_func ("/Surface/view", test_view_from_surface);
   g_test_add_func ("/Surface/surfaces-refused", test_surfaces_refused);
