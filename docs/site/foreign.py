@@ -10,8 +10,10 @@ import xml.etree.ElementTree as ElementTree
 import pages
 from gir import C, CORE
 
-LINK = re.compile(r'<a href="javascript:void\(0\)" data-link="\w+\.([\w.-]+?)\.html" '
-                  r'data-namespace="(Gst\w*|cairo)"')
+# Types of a signature have these attributes in another order than links in a text.
+LINK = re.compile(r'<a href="javascript:void\(0\)"'
+                  r'(?=[^>]* data-namespace="(?P<namespace>Gst\w*|cairo)")'
+                  r'(?=[^>]* data-link="\w+\.(?P<symbol>[\w.-]+?)\.html")[^>]*>')
 CAIRO = {'Context': 'cairo-cairo-t', 'Content': 'cairo-cairo-surface-t',
          'Format': 'cairo-Image-Surfaces', 'Surface': 'cairo-cairo-surface-t'}
 
@@ -59,10 +61,9 @@ def link(book):
     namespaces = {}
     for path in book.glob('*.html'):
         text = pages.read(path)
-        for symbol, name in set(LINK.findall(text)):
-            if name not in namespaces:
-                namespaces[name] = Namespace(name, addresses[name])
-        linked = LINK.sub(lambda match: f'<a href="{namespaces[match[2]].find_address(match[1])}"',
-                          text)
+        for name in {match['namespace'] for match in LINK.finditer(text)} - namespaces.keys():
+            namespaces[name] = Namespace(name, addresses[name])
+        linked = LINK.sub(lambda match: '<a href="{}" class="external">'.format(
+            namespaces[match['namespace']].find_address(match['symbol'])), text)
         if linked != text:
             path.write_text(linked, encoding='utf-8')
