@@ -466,6 +466,10 @@ test_lifetimes (void)
   set_number_at (view, 2, 4, 1, 200);
   g_weak_ref_init (&weak, view);
 
+  /* The texture uses the view, which cannot be closed. */
+  g_assert_false (mtl_strided_view_close (view));
+  assert_view_shape (view, 3, 5, 3);
+
   /* The texture is the only one who has the view. */
   g_clear_object (&view);
   pixels = get_gtk_pixels (texture);
