@@ -4,7 +4,7 @@
 
 #include "mtl-gst-format-private.h"
 
-/* Known to GStreamer 1.28 and later, which may run what was compiled for an earlier one. */
+/* Known to GStreamer 1.30 and later, which may run what was compiled for an earlier one. */
 #define FORMAT_FLAG_FLOAT (1 << 10)
 
 static gboolean
@@ -47,10 +47,18 @@ get_offset (const GstVideoFormatInfo *format,
     case GST_VIDEO_FORMAT_Y210:
     case GST_VIDEO_FORMAT_Y212_BE:
     case GST_VIDEO_FORMAT_Y212_LE:
+#if GST_CHECK_VERSION (1, 26, 0)
+    case GST_VIDEO_FORMAT_Y216_BE:
+    case GST_VIDEO_FORMAT_Y216_LE:
+#endif
       return y210[component];
 
     case GST_VIDEO_FORMAT_Y412_BE:
     case GST_VIDEO_FORMAT_Y412_LE:
+#if GST_CHECK_VERSION (1, 26, 0)
+    case GST_VIDEO_FORMAT_Y416_BE:
+    case GST_VIDEO_FORMAT_Y416_LE:
+#endif
       return y412[component];
 
     default:
@@ -158,7 +166,8 @@ check_has_components (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The video format %s has no views, since it says nothing about pixels", format->name);
+               "The video format %s has no views, since it says nothing about pixels",
+               format->name);
   return FALSE;
 }
 
