@@ -14,5 +14,6 @@
 #include "mtl-gtk-memory-format.h"
 #include "mtl-gtk-surface.h"
 #include "mtl-gtk-texture.h"
+#include "mtl-gtk-view-paintable.h"
 
 #undef MTLDL_GTK_INSIDE

@@ -49,6 +49,13 @@ def controller_of(widget, kind):
                 if isinstance(controller, kind))
 
 
+def get_texture(picture):
+    """What the picture shows now, or None."""
+    paintable = picture.get_paintable() if picture is not None else None
+    image = paintable.get_current_image() if paintable is not None else None
+    return image if isinstance(image, Gdk.Texture) else None
+
+
 def click(window, name, may_be_gone=False):
     button = next((button for button in find(Gtk.Button, window) if name in names_of(button)), None)
     if button is None and may_be_gone:
@@ -111,10 +118,9 @@ def begin_pauses(_):
 
 def save(window, path):
     """Nothing, while there is no picture."""
-    drawing = get_drawing(window)[1]
-    paintable = drawing.get_paintable() if drawing else None
-    if paintable:
-        paintable.save_to_png(path)
+    texture = get_texture(get_drawing(window)[1])
+    if texture is not None:
+        texture.save_to_png(path)
 
 
 ACTIONS = {
@@ -185,10 +191,10 @@ def describe(window):
               'clipboard': get_clipboard_text(window),
               'actions': [name for name in (window.list_actions() if application else [])
                           if window.lookup_action(name).get_enabled()]}
-    if picture is not None and picture.get_paintable() is not None:
+    texture = get_texture(picture)
+    if texture is not None:
         shadow = window.get_surface_transform()
         corner = picture.translate_coordinates(window, 0, 0)
-        texture = picture.get_paintable()
         answer['picture'] = {
             'size': [texture.get_intrinsic_height(), texture.get_intrinsic_width()],
             'place': list(fixed.get_child_position(picture))[::-1],

@@ -12,6 +12,7 @@ import numpy as np
 
 sys.path.insert(0, sys.argv[1])
 
+import expected  # noqa: E402
 import mtldl_viewer  # noqa: E402, F401
 from gi.repository import Gio, GLib, Mtl  # noqa: E402
 from mtldl_viewer import axes, code, colors, text  # noqa: E402
@@ -114,24 +115,39 @@ def run(begin):
 
 
 def check_steps():
-    """The colours of numbers at, beyond and beside the ends of the scale."""
+    """The places of numbers at, beyond and beside the ends of the scale."""
     values = np.array([0, 1, 0.5, -3, 9, np.nan, np.inf, -np.inf, 3.4e38, -3.4e38], 'f4')
     expected = [0, 253, 126.5, 0, 253, 254, 255, 255, 253, 0]
+    limits = bytes(min(step, 253) for step in range(256))
     types = {'f2': values[:8], 'f4': values, 'f8': np.append(values.astype('f8'), 1.7e308)}
     for dtype, numbers in types.items():
         view = Mtl.asview(numbers.astype(dtype))
         steps = run(lambda task, done: colors.read_bytes(
-            task, view, colors.Scale(0, 1).get_factors(), colors.LIMITS, done))
+            task, view, colors.Scale(0, 1).get_factors(254), limits, done))
         assert np.allclose(list(steps), [*expected, 253][:len(numbers)]
                            if dtype == 'f8' else expected[:len(numbers)], atol=0.5), list(steps)
     for low, high in ((1e308, -1e308), (2.0, 2.0), (float('nan'), float('nan'))):
-        assert colors.Scale(low, high).get_factors() == (0, 0)
+        assert colors.Scale(low, high).get_factors(254) == (0, 0)
     for low, high in ((-1.7e308, 1.7e308), (5e-324, 1e-320), (1e9, 1e9 + 1), (-3, 5)):
-        factor, offset = colors.Scale(low, high).get_factors()
+        factor, offset = colors.Scale(low, high).get_factors(254)
         assert np.isfinite([factor, offset]).all(), (low, high)
         if high > 1e-300:
             assert abs(low * factor + offset) < 0.01, (low, high)
             assert abs(high * factor + offset - 253) < 0.01, (low, high)
+
+
+def check_pixels():
+    """Heat maps as expected.py computes them, and squares."""
+    for values in (expected.NORMAL, expected.ODD, expected.EXTREME):
+        low, high = expected.get_scale(values)
+        pixels = run(lambda task, done: colors.read_heat_map(
+            task, Mtl.asview(values), colors.Scale(low, high), done))
+        for factor in (1, 3):
+            squares = colors.make_squares(pixels, factor)
+            assert squares.is_read_only()
+            seen = np.asarray(squares).astype(int)
+            difference = expected.differ(seen, expected.get_picture(values, factor))
+            assert not difference, difference
 
 
 def check_failures():
@@ -166,7 +182,7 @@ def check_texts():
 
 
 CHECKS = [check_guesses, check_choices, check_slices, check_code_of_odd_names, check_steps,
-          check_failures, check_texts]
+          check_pixels, check_failures, check_texts]
 
 
 def main():

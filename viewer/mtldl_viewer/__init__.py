@@ -6,3 +6,4 @@ import gi
 gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('Mtl', '1')
+gi.require_version('MtlGtk', '1')

@@ -1,39 +1,30 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From numbers to pixels.
 
-The library scales and converts the elements to bytes, the steps of a scale, and
-the standard library translates these to colours. Nothing here visits elements
-one by one.
+The library chooses the colours, and scales and converts the elements. Nothing
+here visits elements one by one.
 """
 
+import array
 import math
 from typing import NamedTuple
 
-from gi.repository import Gdk, Mtl
+from gi.repository import Gdk, Mtl, MtlGtk
 
-# Colours in red, green and blue: from the least number to the greatest, and of other values.
-RAMP = [(16, 22, 61), (35, 61, 132), (31, 122, 149), (67, 178, 132), (179, 217, 85),
-        (255, 242, 161)]
-NAN, INFINITE = (224, 27, 36), (192, 97, 203)
-
-N_STEPS = 254               # bytes from 0 on; the last two are for NaN and infinity
 NAN_STEP, INFINITE_STEP = 254, 255
 
 HOST = Mtl.Device.get_host()
 FLOATS = ('float', 'bfloat', 'complex')
 
 
-def mix(position):
-    """The colour at a place from 0 to 1."""
-    place = position * (len(RAMP) - 1)
-    below = min(int(place), len(RAMP) - 2)
-    return tuple(round(low + (high - low) * (place - below))
-                 for low, high in zip(RAMP[below], RAMP[below + 1]))
+def color(numbers, low=0, high=1):
+    """Returns red, green and blue for each of the numbers."""
+    row = Mtl.asview(array.array('d', numbers)).unsqueeze([0])
+    pixels = bytes(MtlGtk.colorize(row, MtlGtk.ColorMap.HEAT, low, high))
+    return list(zip(pixels[::3], pixels[1::3], pixels[2::3]))
 
 
-COLORS = [mix(step / (N_STEPS - 1)) for step in range(N_STEPS)] + [NAN, INFINITE]
-# For each of red, green and blue, what a step becomes.
-TABLES = [bytes(channel) for channel in zip(*COLORS)]
+NAN, INFINITE = color([math.nan, math.inf])
 
 
 def kind_of_float8(code):
@@ -44,8 +35,6 @@ def kind_of_float8(code):
 
 
 KINDS = bytes(map(kind_of_float8, range(256)))
-# Numbers beyond the scale, which may come from a sample, have the colours of its ends.
-LIMITS = bytes(min(step, N_STEPS - 1) for step in range(256))
 
 
 class Scale(NamedTuple):
@@ -53,7 +42,7 @@ class Scale(NamedTuple):
     low: float
     high: float
 
-    def get_factors(self, n_steps=N_STEPS):
+    def get_factors(self, n_steps):
         """What elements are multiplied by to become steps, and what is then added."""
         low, high = float(self.low), float(self.high)
         # Halves, as the difference of two large numbers may be infinite.
@@ -95,18 +84,10 @@ def merge(steps, kinds):
     return merged.to_bytes(len(steps), 'little')
 
 
-def color_steps(steps, rows, columns):
-    """Returns pixels as [rows, columns, red green blue]."""
-    pixels = Mtl.StridedView.new_empty(HOST, Mtl.DType.UINT8, [rows, columns, 3])
-    for channel, table in enumerate(TABLES):
-        pixels[:, :, channel] = Mtl.asview(steps.translate(table)).reshape(rows, columns)
-    return pixels
-
-
 def read_heat_map(task, matrix, scale, done):
     """Calls done() with the pixels of [rows, columns]."""
-    read_bytes(task, matrix, scale.get_factors(), LIMITS,
-               lambda steps: done(color_steps(steps, *matrix.shape)))
+    task.run(MtlGtk.colorize_async, MtlGtk.colorize_finish, done, matrix, MtlGtk.ColorMap.HEAT,
+             scale.low, scale.high)
 
 
 def read_image(task, image, scale, done):
@@ -129,13 +110,12 @@ def read_image(task, image, scale, done):
              image[:, :, :n_colors], *factors)
 
 
-def make_texture(pixels, factor=1):
-    """Draws each pixel as a square."""
+def make_squares(pixels, factor):
+    """Returns each pixel as a square, to be shown and not written."""
     rows, columns, n_channels = pixels.shape
-    formats = {3: Gdk.MemoryFormat.R8G8B8, 4: Gdk.MemoryFormat.R8G8B8A8}
     squares = pixels[:, None, :, None].broadcast_to(rows, factor, columns, factor, n_channels)
-    return Gdk.MemoryTexture.new(columns * factor, rows * factor, formats[n_channels],
-                                 squares.dup_bytes(), columns * factor * n_channels)
+    return squares.to_contiguous().reshape(rows * factor, columns * factor,
+                                           n_channels).as_read_only()
 
 
 def to_rgba(color):

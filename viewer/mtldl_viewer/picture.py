@@ -7,11 +7,11 @@ Zoomed out, a matrix is a view with steps. Zoomed in, its elements are squares.
 import math
 from gettext import gettext as _
 
-from gi.repository import Gdk, GLib, GObject, Gtk
+from gi.repository import Gdk, GLib, GObject, Gtk, MtlGtk
 
 from . import toolkit
 from .background import Task
-from .colors import make_texture, read_heat_map, read_image
+from .colors import make_squares, read_heat_map, read_image
 
 MAX_ZOOM = 6                # 2 ** 6 pixels for an element
 MAX_PIXELS = 2 ** 22        # of a picture's height and width
@@ -35,7 +35,8 @@ class PictureView(Gtk.Box):
         self.refreshing = 0
         self.pointer = None
 
-        self.picture = Gtk.Picture(can_shrink=False)
+        self.paintable = MtlGtk.ViewPaintable()
+        self.picture = Gtk.Picture(paintable=self.paintable, can_shrink=False)
         self.fixed = Gtk.Fixed(halign=Gtk.Align.CENTER, valign=Gtk.Align.CENTER)
         self.fixed.put(self.picture, 0, 0)
         # Since GTK 4.14 it has no role by itself that could have a name.
@@ -64,7 +65,7 @@ class PictureView(Gtk.Box):
     def clear(self):
         self.task.cancel()
         self.matrix = None
-        self.picture.set_paintable(None)
+        self.paint(None)
         self.ratio = ''
         self.point(None, None)
 
@@ -160,17 +161,20 @@ class PictureView(Gtk.Box):
         self.task.cancel()
         if part.is_empty():
             # The window is past the end of the matrix. Only the old picture keeps it there.
-            self.picture.set_paintable(None)
+            self.paint(None)
             self.fixed.move(self.picture, 0, 0)
         else:
             self.read(part, factor, (left * factor, top * factor))
         return GLib.SOURCE_REMOVE
 
+    def paint(self, pixels):
+        self.paintable.set_view(pixels, MtlGtk.Channels.AUTO, MtlGtk.TextureFlags.NONE)
+
     def read(self, part, factor, corner):
         self.task = Task(self.failed)
 
         def draw(pixels):
-            self.picture.set_paintable(make_texture(pixels, factor))
+            self.paint(make_squares(pixels, factor))
             self.fixed.move(self.picture, *corner)
 
         try:

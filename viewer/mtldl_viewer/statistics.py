@@ -12,10 +12,12 @@ from gettext import gettext as _
 from gi.repository import Graphene, Gsk, Gtk
 
 from . import text, toolkit
-from .colors import COLORS, INFINITE, N_STEPS, NAN, Scale, mix, read_bytes, to_rgba
+from .colors import INFINITE, NAN, Scale, color, read_bytes, to_rgba
 
 MAX_SAMPLES = 512           # along rows and columns
 N_BARS = 64
+BAR_COLORS = color(range(N_BARS), 0, N_BARS - 1)
+STOP_COLORS = color(range(17), 0, 16)
 LAST_BAR = bytes(min(place, N_BARS - 1) for place in range(256))
 
 
@@ -74,7 +76,7 @@ class Histogram(Gtk.Widget):
             if n_elements:
                 bar = max(1, n_elements / highest * height)
                 area = Graphene.Rect().init(place * width, height - bar, max(1, width - 1), bar)
-                snapshot.append_color(to_rgba(mix(place / (N_BARS - 1))), area)
+                snapshot.append_color(to_rgba(BAR_COLORS[place]), area)
 
 
 class Ramp(Gtk.Widget):
@@ -87,13 +89,12 @@ class Ramp(Gtk.Widget):
 
     def do_snapshot(self, snapshot):
         area = Graphene.Rect().init(0, 0, self.get_width(), self.get_height())
-        places = (0, 1) if self.is_grey else [place / 16 for place in range(17)]
         stops = []
-        for place in places:
+        colors = [(0, 0, 0), (255, 255, 255)] if self.is_grey else STOP_COLORS
+        for place, stop_color in enumerate(colors):
             stop = Gsk.ColorStop()
-            stop.offset = place
-            stop.color = to_rgba([round(255 * place)] * 3 if self.is_grey else
-                                 COLORS[round(place * (N_STEPS - 1))])
+            stop.offset = place / (len(colors) - 1)
+            stop.color = to_rgba(stop_color)
             stops.append(stop)
         snapshot.append_linear_gradient(area, Graphene.Point().init(0, 0),
                                         Graphene.Point().init(self.get_width(), 0), stops)

@@ -6,6 +6,10 @@ from .Mtl import raising
 
 MtlGtk = get_introspection_module("MtlGtk")
 
-__all__ = ["view_from_surface"]
+__all__ = ["colorize", "colorize_finish", "view_from_surface"]
 
+colorize = raising(MtlGtk.colorize)
+colorize_finish = raising(MtlGtk.colorize_finish)
 view_from_surface = raising(MtlGtk.view_from_surface)
+
+MtlGtk.ViewPaintable.set_view = raising(MtlGtk.ViewPaintable.set_view)

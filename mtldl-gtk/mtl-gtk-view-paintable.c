@@ -1,0 +1,942 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "mtl-gtk-view-paintable.h"
+
+#include "mtl-gtk-colorize.h"
+
+/* Beyond this many rectangles, copying all between them is cheaper. */
+#define MAX_RECTANGLES 32
+
+/* What is shown. */
+typedef struct
+{
+  MtlStridedView *view;
+  MtlGtkChannels channels;
+  MtlGtkTextureFlags flags;
+  gboolean has_color_map;
+  MtlGtkColorMap color_map;
+  double low;
+  double high;
+  gboolean is_shared;    /* the texture has the memory of the view */
+  gboolean is_converted; /* as GTK has no such format */
+  MtlDType frame_dtype;
+  gint64 frame_n_channels; /* 0: without an axis for these */
+} Source;
+
+/* A copy of what is shown. The paintable has a reference, and so have the
+ * textures over the pixels; without any of these the pixels may be written. */
+typedef struct
+{
+  gatomicrefcount ref_count;
+  MtlStridedView *pixels;
+  cairo_region_t *stale;
+} Frame;
+
+/**
+ * MtlGtkViewPaintable:
+ *
+ * Shows a view as a picture, in a [class@Gtk.Picture] for example, and is told
+ * what changed.
+ *
+ * A writable view is copied, and you can write to it at any time, also while
+ * the picture is drawn: the changes are shown once
+ * [method@MtlGtk.ViewPaintable.invalidate] is called. That copies only what
+ * changed. With GTK 4.16 and later, renderers also draw and upload only that.
+ *
+ * A read-only view is shown where it is, without a copy. Its memory must not
+ * change while it is shown or may still be drawn. This suits frames of a video,
+ * each of which is another view, and pictures that are never written again. If
+ * GTK cannot use the memory as it is, pass %MTL_GTK_TEXTURE_FLAGS_COPY.
+ *
+ * Each state of the picture is another [class@Gdk.Texture], which never
+ * changes. A copy is used for another state once its texture is gone, so there
+ * are only as many copies as there are textures in use, and one more.
+ *
+ * Use this object on the main thread only. The views can be written from other
+ * threads, but not during [method@MtlGtk.ViewPaintable.set_view] and
+ * [method@MtlGtk.ViewPaintable.invalidate].
+ *
+ * ```c
+ * // Draws into the pixels, [height, width, 4] of uint8, and shows that.
+ * static gboolean
+ * paint (MtlGtkViewPaintable  *paintable,
+ *        MtlStridedView       *pixels,
+ *        const GdkRectangle   *where,
+ *        GError              **error)
+ * {
+ *   g_autoptr (MtlStridedView) rows = NULL;
+ *   g_autoptr (MtlStridedView) part = NULL;
+ *
+ *   rows = mtl_strided_view_narrow (pixels, 0, where->y, where->y + where->height, 1, error);
+ *   if (rows == NULL)
+ *     return FALSE;
+ *
+ *   part = mtl_strided_view_narrow (rows, 1, where->x, where->x + where->width, 1, error);
+ *   return part != NULL
+ *          && mtl_strided_view_fill_double (part, 255, error)
+ *          && mtl_gtk_view_paintable_invalidate (paintable, where, error);
+ * }
+ *
+ * static GtkWidget *
+ * create_picture (MtlStridedView  *pixels,
+ *                 GError         **error)
+ * {
+ *   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+ *   const GdkRectangle square = { 10, 20, 30, 30 };
+ *
+ *   if (!mtl_gtk_view_paintable_set_view (paintable, pixels, MTL_GTK_CHANNELS_RGBA,
+ *                                         MTL_GTK_TEXTURE_FLAGS_NONE, error)
+ *       || !paint (paintable, pixels, &square, error))
+ *     return NULL;
+ *
+ *   return gtk_picture_new_for_paintable (GDK_PAINTABLE (paintable));
+ * }
+ * ```
+ *
+ * Since: 1.0
+ */
+struct _MtlGtkViewPaintable
+{
+  GObject parent_instance;
+
+  Source source;
+  GdkTexture *texture;
+  GPtrArray *frames;
+  cairo_region_t *changed; /* since the texture */
+};
+
+enum
+{
+  PROP_0,
+  PROP_VIEW,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void paintable_init (GdkPaintableInterface *interface);
+
+G_DEFINE_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJECT,
+                         G_IMPLEMENT_INTERFACE (GDK_TYPE_PAINTABLE, paintable_init))
+
+static const cairo_rectangle_int_t first_pixel = { 0, 0, 1, 1 };
+
+/* Only [height, width] leaves it open what the numbers are. */
+static gboolean
+source_is_mapped (const Source *self)
+{
+  return self->has_color_map && self->channels == MTL_GTK_CHANNELS_AUTO
+         && mtl_strided_view_get_n_dims (self->view) == 2;
+}
+
+static cairo_rectangle_int_t
+source_get_extents (const Source *self)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (self->view, NULL);
+
+  return (cairo_rectangle_int_t) { 0, 0, (int) shape[1], (int) shape[0] };
+}
+
+static MtlStridedView *
+narrow_to_rectangle (MtlStridedView               *view,
+                     const cairo_rectangle_int_t  *rectangle,
+                     GError                      **error)
+{
+  g_autoptr (MtlStridedView) rows = NULL;
+
+  rows = mtl_strided_view_narrow (view, 0, rectangle->y,
+                                  (gint64) rectangle->y + rectangle->height, 1, error);
+  if (rows == NULL)
+    return NULL;
+
+  return mtl_strided_view_narrow (rows, 1, rectangle->x,
+                                  (gint64) rectangle->x + rectangle->width, 1, error);
+}
+
+static MtlStridedView *
+convert_pixels (const Source    *source,
+                MtlStridedView  *part,
+                GError         **error)
+{
+  g_autoptr (GdkTexture) texture = NULL;
+
+  texture = mtl_gtk_texture_from_view (part, source->channels,
+                                       source->flags | MTL_GTK_TEXTURE_FLAGS_COPY, error);
+  return texture != NULL ? mtl_gtk_view_from_texture (texture, error) : NULL;
+}
+
+/* The elements of a frame there. */
+static MtlStridedView *
+source_get_part (const Source                 *self,
+                 const cairo_rectangle_int_t  *rectangle,
+                 GError                      **error)
+{
+  g_autoptr (MtlStridedView) part = narrow_to_rectangle (self->view, rectangle, error);
+
+  if (part == NULL)
+    return NULL;
+
+  if (source_is_mapped (self))
+    return mtl_gtk_colorize (part, self->color_map, self->low, self->high, NULL, error);
+
+  return self->is_converted ? convert_pixels (self, part, error) : g_steal_pointer (&part);
+}
+
+static Frame *
+frame_new (const Source  *source,
+           GError       **error)
+{
+  const cairo_rectangle_int_t extents = source_get_extents (source);
+  const gint64 shape[] = { extents.height, extents.width, source->frame_n_channels };
+  MtlStridedView *pixels;
+  Frame *self;
+
+  pixels = mtl_strided_view_new_empty (mtl_device_get_host (), source->frame_dtype, shape,
+                                       source->frame_n_channels == 0 ? 2 : 3, error);
+  if (pixels == NULL)
+    return NULL;
+
+  self = g_new0 (Frame, 1);
+  g_atomic_ref_count_init (&self->ref_count);
+  self->pixels = pixels;
+  self->stale = cairo_region_create_rectangle (&extents);
+  return self;
+}
+
+static Frame *
+frame_ref (Frame *self)
+{
+  g_atomic_ref_count_inc (&self->ref_count);
+  return self;
+}
+
+/* On any thread, as textures are. */
+static void
+frame_unref (gpointer data)
+{
+  Frame *self = data;
+
+  if (!g_atomic_ref_count_dec (&self->ref_count))
+    return;
+
+  g_object_unref (self->pixels);
+  cairo_region_destroy (self->stale);
+  g_free (self);
+}
+
+static gboolean
+frame_is_spare (Frame *self)
+{
+  return g_atomic_ref_count_compare (&self->ref_count, 1);
+}
+
+static gboolean
+frame_fits (Frame        *self,
+            const Source *source)
+{
+  const cairo_rectangle_int_t extents = source_get_extents (source);
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (self->pixels, &n_dims);
+
+  return shape[0] == extents.height && shape[1] == extents.width
+         && (n_dims == 3 ? shape[2] : 0) == source->frame_n_channels
+         && mtl_strided_view_get_dtype (self->pixels) == source->frame_dtype;
+}
+
+static void
+frame_add_stale (Frame                *self,
+                 const cairo_region_t *changed)
+{
+  cairo_region_union (self->stale, changed);
+  if (cairo_region_num_rectangles (self->stale) > MAX_RECTANGLES)
+    {
+      cairo_rectangle_int_t extents;
+
+      cairo_region_get_extents (self->stale, &extents);
+      cairo_region_union_rectangle (self->stale, &extents);
+    }
+}
+
+static gboolean
+frame_update (Frame         *self,
+              const Source  *source,
+              GError       **error)
+{
+  for (int i = 0; i < cairo_region_num_rectangles (self->stale); i++)
+    {
+      g_autoptr (MtlStridedView) part = NULL;
+      g_autoptr (MtlStridedView) target = NULL;
+      cairo_rectangle_int_t rectangle;
+
+      cairo_region_get_rectangle (self->stale, i, &rectangle);
+      part = source_get_part (source, &rectangle, error);
+      if (part == NULL)
+        return FALSE;
+
+      target = narrow_to_rectangle (self->pixels, &rectangle, error);
+      if (target == NULL || !mtl_strided_view_copy_from (target, part, error))
+        return FALSE;
+    }
+
+  cairo_region_subtract (self->stale, self->stale);
+  return TRUE;
+}
+
+/* Once the texture no longer uses the pixels, the frame is spare again. */
+static GdkTexture *
+frame_create_texture (Frame         *self,
+                      const Source  *source,
+                      GError       **error)
+{
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (self->pixels);
+  MtlGtkChannels channels = source->channels;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+
+  buffer = mtl_buffer_new_for_data (NULL, mtl_strided_view_get_data (self->pixels),
+                                    mtl_strided_view_get_required_size (self->pixels),
+                                    MTL_BUFFER_FLAGS_READ_ONLY, frame_ref (self), frame_unref,
+                                    error);
+  if (buffer == NULL)
+    return NULL;
+
+  view = mtl_strided_view_new (buffer, layout, mtl_strided_view_get_dtype (self->pixels), 0,
+                               error);
+  if (view == NULL)
+    return NULL;
+
+  /* Colors and what is converted are RGB, or RGBA. */
+  if (source_is_mapped (source) || source->is_converted)
+    channels = MTL_GTK_CHANNELS_AUTO;
+
+  return mtl_gtk_texture_from_view (view, channels, source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY,
+                                    error);
+}
+
+/* Tells renderers what differs from the texture before, so that they draw and
+ * upload no more than that. */
+static GdkTexture *
+describe_update (GdkTexture     *texture,
+                 GdkTexture     *before,
+                 cairo_region_t *changed)
+{
+#if GTK_CHECK_VERSION (4, 16, 0)
+  if (before != NULL && gdk_texture_get_width (before) == gdk_texture_get_width (texture)
+      && gdk_texture_get_height (before) == gdk_texture_get_height (texture))
+    {
+      g_autoptr (GdkTextureDownloader) downloader = gdk_texture_downloader_new (texture);
+      g_autoptr (GdkMemoryTextureBuilder) builder = gdk_memory_texture_builder_new ();
+      g_autoptr (GBytes) bytes = NULL;
+      gsize stride;
+
+      /* In its own format this is the memory of the texture itself. */
+      gdk_texture_downloader_set_format (downloader, gdk_texture_get_format (texture));
+      gdk_texture_downloader_set_color_state (downloader, gdk_texture_get_color_state (texture));
+      bytes = gdk_texture_downloader_download_bytes (downloader, &stride);
+
+      gdk_memory_texture_builder_set_bytes (builder, bytes);
+      gdk_memory_texture_builder_set_stride (builder, stride);
+      gdk_memory_texture_builder_set_format (builder, gdk_texture_get_format (texture));
+      gdk_memory_texture_builder_set_color_state (builder, gdk_texture_get_color_state (texture));
+      gdk_memory_texture_builder_set_width (builder, gdk_texture_get_width (texture));
+      gdk_memory_texture_builder_set_height (builder, gdk_texture_get_height (texture));
+      gdk_memory_texture_builder_set_update_texture (builder, before);
+      gdk_memory_texture_builder_set_update_region (builder, changed);
+      g_object_unref (texture);
+      return gdk_memory_texture_builder_build (builder);
+    }
+#else
+  (void) before;
+  (void) changed;
+#endif
+
+  return texture;
+}
+
+/* One that nothing uses, or else a new one. */
+static Frame *
+get_spare_frame (MtlGtkViewPaintable  *self,
+                 const Source         *source,
+                 GError              **error)
+{
+  Frame *frame;
+
+  for (guint i = 0; i < self->frames->len; i++)
+    {
+      frame = g_ptr_array_index (self->frames, i);
+      if (frame_is_spare (frame) && frame_fits (frame, source))
+        return frame;
+    }
+
+  frame = frame_new (source, error);
+  if (frame != NULL)
+    g_ptr_array_add (self->frames, frame);
+
+  return frame;
+}
+
+/* Keeps one spare frame, so that two can take turns. */
+static void
+drop_frames (MtlGtkViewPaintable *self)
+{
+  guint n_spare = 0;
+
+  for (guint i = self->frames->len; i-- > 0;)
+    {
+      Frame *frame = g_ptr_array_index (self->frames, i);
+
+      if (self->source.view == NULL || self->source.is_shared
+          || !frame_fits (frame, &self->source) || (frame_is_spare (frame) && n_spare++ > 0))
+        g_ptr_array_remove_index_fast (self->frames, i);
+    }
+}
+
+static GdkTexture *
+copy_to_texture (MtlGtkViewPaintable   *self,
+                 const Source          *source,
+                 const cairo_region_t  *changed,
+                 GError               **error)
+{
+  Frame *frame = get_spare_frame (self, source, error);
+  GdkTexture *texture = NULL;
+
+  if (frame == NULL)
+    return NULL;
+
+  frame_add_stale (frame, changed);
+  if (frame_update (frame, source, error))
+    texture = frame_create_texture (frame, source, error);
+
+  if (texture == NULL)
+    {
+      /* It may have parts of another view now. */
+      frame_add_stale (frame, changed);
+      return NULL;
+    }
+
+  for (guint i = 0; i < self->frames->len; i++)
+    if (g_ptr_array_index (self->frames, i) != frame)
+      frame_add_stale (g_ptr_array_index (self->frames, i), changed);
+
+  return texture;
+}
+
+static GdkTexture *
+share_texture (const Source  *source,
+               GError       **error)
+{
+  return mtl_gtk_texture_from_view (source->view, source->channels,
+                                    source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
+}
+
+static gboolean
+check_extents (MtlStridedView  *view,
+               GError         **error)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+
+  if (shape[0] > 0 && shape[1] > 0 && shape[0] <= G_MAXINT && shape[1] <= G_MAXINT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR,
+               shape[0] == 0 || shape[1] == 0 ? MTL_ERROR_INVALID_ARGUMENT : MTL_ERROR_OVERFLOW,
+               "The picture has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
+               " pixels; either can be 1 to %d", shape[0], shape[1], G_MAXINT);
+  return FALSE;
+}
+
+/* Whether GTK lacks the format, however the pixels lie in memory. */
+static gboolean
+find_conversion (Source  *source,
+                 GError **error)
+{
+  g_autoptr (MtlStridedView) pixel = narrow_to_rectangle (source->view, &first_pixel, error);
+  g_autoptr (MtlStridedView) copy = pixel != NULL ? mtl_strided_view_copy (pixel, error) : NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+
+  if (copy == NULL)
+    return FALSE;
+
+  texture = mtl_gtk_texture_from_view (copy, source->channels,
+                                       source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, NULL);
+  source->is_converted = texture == NULL;
+  return TRUE;
+}
+
+static gboolean
+find_frame_format (Source  *source,
+                   GError **error)
+{
+  g_autoptr (MtlStridedView) pixel = source_get_part (source, &first_pixel, error);
+
+  if (pixel == NULL)
+    return FALSE;
+
+  source->frame_dtype = mtl_strided_view_get_dtype (pixel);
+  source->frame_n_channels = 0;
+  if (mtl_strided_view_get_n_dims (pixel) == 3)
+    source->frame_n_channels = mtl_strided_view_get_shape (pixel, NULL)[2];
+
+  return TRUE;
+}
+
+/* Tries to share the memory also if it will be copied, as that finds at once
+ * what is wrong with a view. */
+static gboolean
+prepare_source (Source  *source,
+                GError **error)
+{
+  const gboolean is_read_only = mtl_strided_view_is_read_only (source->view);
+  const gboolean may_copy = !is_read_only || (source->flags & MTL_GTK_TEXTURE_FLAGS_COPY) != 0;
+  g_autoptr (GdkTexture) texture = NULL;
+  g_autoptr (GError) local_error = NULL;
+
+  source->is_shared = source->is_converted = FALSE;
+  if (source_is_mapped (source))
+    return check_extents (source->view, error) && find_frame_format (source, error);
+
+  texture = share_texture (source, &local_error);
+  source->is_shared = texture != NULL && is_read_only;
+  if (source->is_shared)
+    return TRUE;
+
+  if (texture == NULL)
+    {
+      if (!may_copy || !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
+        {
+          g_propagate_error (error, g_steal_pointer (&local_error));
+          return FALSE;
+        }
+
+      if (!find_conversion (source, error))
+        return FALSE;
+    }
+
+  return find_frame_format (source, error);
+}
+
+static GdkTexture *
+create_next_texture (MtlGtkViewPaintable   *self,
+                     const Source          *source,
+                     const cairo_region_t  *changed,
+                     GError               **error)
+{
+  return source->is_shared ? share_texture (source, error)
+                           : copy_to_texture (self, source, changed, error);
+}
+
+static void
+set_texture (MtlGtkViewPaintable *self,
+             GdkTexture          *texture)
+{
+  g_autoptr (GdkTexture) before = g_steal_pointer (&self->texture);
+  GdkPaintable *paintable = GDK_PAINTABLE (self);
+  gboolean is_resized;
+
+  self->texture = texture;
+  g_clear_pointer (&self->changed, cairo_region_destroy);
+  self->changed = cairo_region_create ();
+
+  is_resized = before == NULL || texture == NULL
+               || gdk_texture_get_width (before) != gdk_texture_get_width (texture)
+               || gdk_texture_get_height (before) != gdk_texture_get_height (texture);
+  g_clear_object (&before);
+  drop_frames (self);
+
+  if (is_resized)
+    gdk_paintable_invalidate_size (paintable);
+  gdk_paintable_invalidate_contents (paintable);
+}
+
+static gboolean
+show_changes (MtlGtkViewPaintable  *self,
+              GError              **error)
+{
+  GdkTexture *texture = create_next_texture (self, &self->source, self->changed, error);
+
+  if (texture == NULL)
+    return FALSE;
+
+  set_texture (self, describe_update (texture, self->texture, self->changed));
+  return TRUE;
+}
+
+/* Shows another source, all of it; the old one stays on failure. */
+static gboolean
+show_source (MtlGtkViewPaintable  *self,
+             Source               *source,
+             GError              **error)
+{
+  g_autoptr (MtlStridedView) before = NULL;
+  GdkTexture *texture = NULL;
+
+  if (source->view != NULL)
+    {
+      cairo_rectangle_int_t extents;
+      cairo_region_t *all;
+
+      if (!prepare_source (source, error))
+        return FALSE;
+
+      extents = source_get_extents (source);
+      all = cairo_region_create_rectangle (&extents);
+      texture = create_next_texture (self, source, all, error);
+      cairo_region_destroy (all);
+      if (texture == NULL)
+        {
+          drop_frames (self);
+          return FALSE;
+        }
+
+      g_object_ref (source->view);
+    }
+
+  before = self->source.view;
+  self->source = *source;
+  set_texture (self, texture);
+  if (before != source->view)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_VIEW]);
+
+  return TRUE;
+}
+
+static void
+mtl_gtk_view_paintable_snapshot (GdkPaintable *paintable,
+                                 GdkSnapshot  *snapshot,
+                                 double        width,
+                                 double        height)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (paintable);
+
+  if (self->texture != NULL)
+    gdk_paintable_snapshot (GDK_PAINTABLE (self->texture), snapshot, width, height);
+}
+
+static GdkPaintable *
+mtl_gtk_view_paintable_get_current_image (GdkPaintable *paintable)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (paintable);
+
+  return self->texture != NULL ? g_object_ref (GDK_PAINTABLE (self->texture))
+                               : gdk_paintable_new_empty (0, 0);
+}
+
+static int
+mtl_gtk_view_paintable_get_intrinsic_width (GdkPaintable *paintable)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (paintable);
+
+  return self->texture != NULL ? gdk_texture_get_width (self->texture) : 0;
+}
+
+static int
+mtl_gtk_view_paintable_get_intrinsic_height (GdkPaintable *paintable)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (paintable);
+
+  return self->texture != NULL ? gdk_texture_get_height (self->texture) : 0;
+}
+
+static void
+paintable_init (GdkPaintableInterface *interface)
+{
+  interface->snapshot = mtl_gtk_view_paintable_snapshot;
+  interface->get_current_image = mtl_gtk_view_paintable_get_current_image;
+  interface->get_intrinsic_width = mtl_gtk_view_paintable_get_intrinsic_width;
+  interface->get_intrinsic_height = mtl_gtk_view_paintable_get_intrinsic_height;
+}
+
+static void
+mtl_gtk_view_paintable_get_property (GObject    *object,
+                                     guint       id,
+                                     GValue     *value,
+                                     GParamSpec *pspec)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (object);
+
+  switch (id)
+    {
+    case PROP_VIEW:
+      g_value_set_object (value, self->source.view);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+mtl_gtk_view_paintable_finalize (GObject *object)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (object);
+
+  g_clear_object (&self->texture);
+  g_clear_object (&self->source.view);
+  g_ptr_array_unref (self->frames);
+  cairo_region_destroy (self->changed);
+
+  G_OBJECT_CLASS (mtl_gtk_view_paintable_parent_class)->finalize (object);
+}
+
+static void
+mtl_gtk_view_paintable_class_init (MtlGtkViewPaintableClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->get_property = mtl_gtk_view_paintable_get_property;
+  object_class->finalize = mtl_gtk_view_paintable_finalize;
+
+  /**
+   * MtlGtkViewPaintable:view: (getter get_view)
+   *
+   * The view that is shown.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_VIEW] = g_param_spec_object ("view", NULL, NULL, MTL_TYPE_STRIDED_VIEW,
+                                               G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+mtl_gtk_view_paintable_init (MtlGtkViewPaintable *self)
+{
+  self->frames = g_ptr_array_new_with_free_func (frame_unref);
+  self->changed = cairo_region_create ();
+}
+
+/**
+ * mtl_gtk_view_paintable_new:
+ *
+ * Creates a paintable that shows nothing yet.
+ *
+ * Returns: (transfer full): the paintable
+ *
+ * Since: 1.0
+ */
+MtlGtkViewPaintable *
+mtl_gtk_view_paintable_new (void)
+{
+  return g_object_new (MTL_GTK_TYPE_VIEW_PAINTABLE, NULL);
+}
+
+/**
+ * mtl_gtk_view_paintable_set_view:
+ * @self: a paintable
+ * @view: (nullable): the view, [height, width] or [height, width, channels], or
+ *   %NULL to show nothing
+ * @channels: what the channels are
+ * @flags: whether the colors are premultiplied, and whether a read-only view is
+ *   copied if GTK cannot use its memory as it is; others always are
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Shows a view, of the element types and channels that
+ * [func@MtlGtk.texture_from_view] takes, or of any real element type once there
+ * is a color map, see [method@MtlGtk.ViewPaintable.set_color_map].
+ *
+ * On failure the old view is still shown.
+ *
+ * Errors:
+ *
+ * - the errors of [func@MtlGtk.texture_from_view]; %MTL_ERROR_NEEDS_COPY only if
+ *   @view is read-only
+ * - the errors of [func@MtlGtk.colorize], if there is a color map
+ * - %MTL_ERROR_INVALID_ARGUMENT, %MTL_ERROR_OVERFLOW: there is a color map, and
+ *   @view is empty, or GTK cannot count so many rows or pixels
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_view_paintable_set_view (MtlGtkViewPaintable  *self,
+                                 MtlStridedView       *view,
+                                 MtlGtkChannels        channels,
+                                 MtlGtkTextureFlags    flags,
+                                 GError              **error)
+{
+  Source source;
+
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+  g_return_val_if_fail (view == NULL || MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  source = self->source;
+  source.view = view;
+  source.channels = channels;
+  source.flags = flags;
+  return show_source (self, &source, error);
+}
+
+/**
+ * mtl_gtk_view_paintable_get_view:
+ * @self: a paintable
+ *
+ * Gets the view that is shown.
+ *
+ * Returns: (transfer none) (nullable): the view, or %NULL for none
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gtk_view_paintable_get_view (MtlGtkViewPaintable *self)
+{
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), NULL);
+
+  return self->source.view;
+}
+
+/**
+ * mtl_gtk_view_paintable_set_color_map:
+ * @self: a paintable
+ * @color_map: the colors
+ * @low: the number of the first color
+ * @high: the number of the last color
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Shows views [height, width] in colors, as [func@MtlGtk.colorize] does: the
+ * one that is shown now, and those that are set later, if their channels are
+ * %MTL_GTK_CHANNELS_AUTO. Other views are shown as they are.
+ *
+ * On failure nothing is changed.
+ *
+ * Errors:
+ *
+ * - the errors of [method@MtlGtk.ViewPaintable.set_view]
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
+                                      MtlGtkColorMap        color_map,
+                                      double                low,
+                                      double                high,
+                                      GError              **error)
+{
+  Source source;
+
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+
+  source = self->source;
+  source.has_color_map = TRUE;
+  source.color_map = color_map;
+  source.low = low;
+  source.high = high;
+  return show_source (self, &source, error);
+}
+
+/**
+ * mtl_gtk_view_paintable_unset_color_map:
+ * @self: a paintable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Shows views [height, width] as gray levels again, as without
+ * [method@MtlGtk.ViewPaintable.set_color_map].
+ *
+ * On failure nothing is changed.
+ *
+ * Errors:
+ *
+ * - the errors of [method@MtlGtk.ViewPaintable.set_view]; not all element types
+ *   can be gray levels
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_view_paintable_unset_color_map (MtlGtkViewPaintable  *self,
+                                        GError              **error)
+{
+  Source source;
+
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+
+  source = self->source;
+  source.has_color_map = FALSE;
+  return show_source (self, &source, error);
+}
+
+/* The part of the rectangle that is in the picture; none if there is none. */
+static cairo_rectangle_int_t
+clip_to_picture (const GdkRectangle           *rectangle,
+                 const cairo_rectangle_int_t  *extents)
+{
+  gint64 left = MAX (rectangle->x, 0);
+  gint64 top = MAX (rectangle->y, 0);
+  gint64 right = MIN ((gint64) rectangle->x + rectangle->width, extents->width);
+  gint64 bottom = MIN ((gint64) rectangle->y + rectangle->height, extents->height);
+
+  if (left >= right || top >= bottom)
+    return (cairo_rectangle_int_t) { 0 };
+
+  return (cairo_rectangle_int_t) { (int) left, (int) top, (int) (right - left),
+                                   (int) (bottom - top) };
+}
+
+/**
+ * mtl_gtk_view_paintable_invalidate:
+ * @self: a paintable
+ * @rectangle: (nullable): where the view was changed, in pixels, or %NULL for
+ *   everywhere
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Shows what was written to the view since it was set, or since the last call.
+ *
+ * The part of @rectangle outside of the picture is ignored. Without anything
+ * changed, or without a view, nothing happens.
+ *
+ * On failure the picture stays as it was, and the next call also shows what is
+ * in @rectangle.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NO_MEMORY: all copies are in use, and another one cannot be
+ *   allocated
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_view_paintable_invalidate (MtlGtkViewPaintable  *self,
+                                   const GdkRectangle   *rectangle,
+                                   GError              **error)
+{
+  cairo_rectangle_int_t extents, changed;
+
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+
+  if (self->source.view == NULL)
+    return TRUE;
+
+  extents = source_get_extents (&self->source);
+  changed = rectangle == NULL ? extents : clip_to_picture (rectangle, &extents);
+  if (changed.width == 0)
+    return TRUE;
+
+  cairo_region_union_rectangle (self->changed, &changed);
+  return show_changes (self, error);
+}
+
+/**
+ * mtl_gtk_view_paintable_get_texture:
+ * @self: a paintable
+ *
+ * Gets the picture as it is now. The texture never changes, unless the memory
+ * of a read-only view does.
+ *
+ * Returns: (transfer none) (nullable): the texture, or %NULL without a view
+ *
+ * Since: 1.0
+ */
+GdkTexture *
+mtl_gtk_view_paintable_get_texture (MtlGtkViewPaintable *self)
+{
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), NULL);
+
+  return self->texture;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Drawing, on a screen of its own, which nobody sees. */
+
+#include <mtldl-gtk/mtldl-gtk.h>
+
+#include <glib-unix.h>
+#if !GTK_CHECK_VERSION (4, 18, 0)
+#include <gsk/gl/gskglrenderer.h>
+#endif
+#include <stdio.h>
+#include <unistd.h>
+
+#include "test-utils.h"
+
+#define WIDTH 40
+#define HEIGHT 30
+#define N_STEPS 12
+
+/* Ends with its last client. */
+static gboolean
+start_screen (void)
+{
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
+    G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_autoptr (GSubprocess) server = NULL;
+  g_autoptr (GError) error = NULL;
+  char display[16] = ":";
+  int ends[2];
+  FILE *file;
+
+  g_assert_true (g_unix_open_pipe (ends, FD_CLOEXEC, &error));
+  g_subprocess_launcher_take_fd (launcher, ends[1], 3);
+  server = g_subprocess_launcher_spawn (launcher, &error, "Xvfb", "-displayfd", "3", "-nolisten",
+                                        "tcp", "-terminate", "-screen", "0", "400x300x24", NULL);
+  if (server == NULL)
+    {
+      g_test_message ("%s", error->message);
+      close (ends[0]);
+      return FALSE;
+    }
+
+  g_subprocess_launcher_close (launcher);
+  file = fdopen (ends[0], "r");
+  g_assert_nonnull (fgets (display + 1, sizeof display - 1, file));
+  fclose (file);
+  g_setenv ("DISPLAY", g_strchomp (display), TRUE);
+  g_setenv ("GDK_BACKEND", "x11", TRUE);
+  g_setenv ("GTK_A11Y", "none", TRUE);
+  g_setenv ("GSETTINGS_BACKEND", "memory", TRUE);
+  g_setenv ("MESA_SHADER_CACHE_DISABLE", "true", TRUE);
+  return gtk_init_check ();
+}
+
+static MtlStridedView *
+zeros_new (void)
+{
+  static const gint64 shape[] = { HEIGHT, WIDTH, 3 };
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *view = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_UINT8,
+                                                     shape, 3, &error);
+
+  g_assert_no_error (error);
+  return view;
+}
+
+static void
+write_random (MtlStridedView *view,
+              GdkRectangle   *where)
+{
+  guint8 *data = mtl_strided_view_get_data (view);
+
+  where->x = g_test_rand_int_range (0, WIDTH);
+  where->y = g_test_rand_int_range (0, HEIGHT);
+  where->width = g_test_rand_int_range (1, WIDTH - where->x + 1);
+  where->height = g_test_rand_int_range (1, HEIGHT - where->y + 1);
+  for (int y = where->y; y < where->y + where->height; y++)
+    for (int x = 3 * where->x; x < 3 * (where->x + where->width); x++)
+      data[y * WIDTH * 3 + x] = g_test_rand_int_range (0, 256);
+}
+
+/* At its own size, where every pixel is drawn as it is. */
+static gboolean
+is_drawn (GskRenderer  *renderer,
+          GdkPaintable *paintable,
+          const guint8 *expected)
+{
+  GtkSnapshot *snapshot = gtk_snapshot_new ();
+  const graphene_rect_t viewport = GRAPHENE_RECT_INIT (0, 0, WIDTH, HEIGHT);
+  g_autoptr (GskRenderNode) node = NULL;
+  g_autoptr (GdkTexture) drawn = NULL;
+  guint32 pixels[WIDTH * HEIGHT];
+
+  gdk_paintable_snapshot (paintable, GDK_SNAPSHOT (snapshot), WIDTH, HEIGHT);
+  node = gtk_snapshot_free_to_node (snapshot);
+  drawn = gsk_renderer_render_texture (renderer, node, &viewport);
+  gdk_texture_download (drawn, (guint8 *) pixels, WIDTH * 4);
+
+  for (int i = 0; i < WIDTH * HEIGHT; i++)
+    if (pixels[i] != (0xff000000u | (guint) expected[3 * i] << 16
+                      | (guint) expected[3 * i + 1] << 8 | expected[3 * i + 2]))
+      return FALSE;
+
+  return TRUE;
+}
+
+static void
+draw_changes (GskRenderer *renderer)
+{
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (MtlStridedView) view = zeros_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 expected[WIDTH * HEIGHT * 3] = { 0 };
+
+  g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGB,
+                                                  MTL_GTK_TEXTURE_FLAGS_NONE, &error));
+  for (int i = 0; i < N_STEPS; i++)
+    {
+      GdkRectangle where;
+
+      g_assert_true (is_drawn (renderer, GDK_PAINTABLE (paintable), expected));
+      write_random (view, &where);
+      g_assert_true (is_drawn (renderer, GDK_PAINTABLE (paintable), expected));
+      g_assert_true (mtl_gtk_view_paintable_invalidate (paintable, &where, &error));
+      g_assert_no_error (error);
+      memcpy (expected, mtl_strided_view_get_data (view), sizeof expected);
+    }
+  g_assert_true (is_drawn (renderer, GDK_PAINTABLE (paintable), expected));
+}
+
+static void
+test_cairo (void)
+{
+  g_autoptr (GskRenderer) renderer = gsk_cairo_renderer_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (gsk_renderer_realize (renderer, NULL, &error));
+  draw_changes (renderer);
+  gsk_renderer_unrealize (renderer);
+}
+
+static void
+test_gl (void)
+{
+  g_autoptr (GskRenderer) renderer = gsk_gl_renderer_new ();
+  g_autoptr (GdkSurface) surface = gdk_surface_new_toplevel (gdk_display_get_default ());
+  g_autoptr (GError) error = NULL;
+
+  if (gsk_renderer_realize (renderer, surface, &error))
+    {
+      draw_changes (renderer);
+      gsk_renderer_unrealize (renderer);
+    }
+  else
+    g_test_skip (error->message);
+
+  gdk_surface_destroy (surface);
+}
+
+/* A picture in a window follows by itself. */
+static void
+test_window (void)
+{
+  GtkWidget *window = gtk_window_new ();
+  GtkWidget *picture = gtk_picture_new ();
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (MtlStridedView) view = zeros_new ();
+  g_autoptr (GdkPaintable) shown = NULL;
+  g_autoptr (GError) error = NULL;
+
+  gtk_picture_set_paintable (GTK_PICTURE (picture), GDK_PAINTABLE (paintable));
+  gtk_widget_set_halign (picture, GTK_ALIGN_START);
+  gtk_widget_set_valign (picture, GTK_ALIGN_START);
+  gtk_picture_set_can_shrink (GTK_PICTURE (picture), FALSE);
+  gtk_window_set_child (GTK_WINDOW (window), picture);
+  g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGB,
+                                                  MTL_GTK_TEXTURE_FLAGS_NONE, &error));
+  gtk_window_present (GTK_WINDOW (window));
+  shown = gtk_widget_paintable_new (picture);
+
+  for (int i = 0; i < N_STEPS; i++)
+    {
+      const gint64 deadline = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+      GdkRectangle where;
+
+      write_random (view, &where);
+      g_assert_true (mtl_gtk_view_paintable_invalidate (paintable, &where, &error));
+      g_assert_no_error (error);
+      while (gdk_paintable_get_intrinsic_width (shown) != WIDTH
+             || !is_drawn (gtk_native_get_renderer (GTK_NATIVE (window)), shown,
+                           mtl_strided_view_get_data (view)))
+        {
+          g_assert_cmpint (g_get_monotonic_time (), <, deadline);
+          while (g_main_context_iteration (NULL, FALSE))
+            ;
+          g_usleep (1000);
+        }
+    }
+
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+int
+main (int   argc,
+      char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  if (!start_screen ())
+    {
+      g_print ("1..0 # SKIP there is no Xvfb\n");
+      return 0;
+    }
+
+  g_test_add_func ("/gtk/view-paintable/cairo", test_cairo);
+  g_test_add_func ("/gtk/view-paintable/gl", test_gl);
+  g_test_add_func ("/gtk/view-paintable/window", test_window);
+  return g_test_run ();
+}
