@@ -136,52 +136,6 @@ test_pool (void)
   gst_object_unref (pool);
 }
 
-static GstPadProbeReturn
-view_frame (GstPad          *pad,
-            GstPadProbeInfo *info,
-            gpointer         n_frames)
-{
-  g_autoptr (MtlStridedView) view = view_gray (GST_PAD_PROBE_INFO_BUFFER (info), GST_MAP_READ);
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
-
-  g_assert_nonnull (copy);
-  g_atomic_int_inc ((int *) n_frames);
-  return GST_PAD_PROBE_OK;
-}
-
-/* Views in the threads of both queues of a pipeline. */
-static void
-test_tee (void)
-{
-  int n_frames[2] = { 0 };
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GstElement) pipeline =
-    gst_parse_launch ("fakesrc num-buffers=200 sizetype=fixed sizemax=64 filltype=pattern ! tee"
-                      " name=tee tee. ! queue ! fakesink name=sink0 tee. ! queue !"
-                      " fakesink name=sink1", &error);
-  g_autoptr (GstBus) bus = NULL;
-  g_autoptr (GstMessage) message = NULL;
-
-  g_assert_no_error (error);
-  for (guint i = 0; i < 2; i++)
-    {
-      g_autofree char *name = g_strdup_printf ("sink%u", i);
-      g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), name);
-      g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
-
-      gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, view_frame, &n_frames[i], NULL);
-    }
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  bus = gst_element_get_bus (pipeline);
-  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
-                                        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  for (guint i = 0; i < 2; i++)
-    g_assert_cmpint (g_atomic_int_get (&n_frames[i]), ==, 200);
-}
-
 int
 main (int    argc,
       char **argv)
@@ -190,7 +144,6 @@ main (int    argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/gst/threads/pool", test_pool);
-  g_test_add_func ("/gst/threads/tee", test_tee);
 
   return g_test_run ();
 }
