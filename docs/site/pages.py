@@ -25,7 +25,7 @@ CLASS_STRUCT = re.compile(
     r'<dt><code>parent_class: \w+Class</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
 STRUCT_LINK = re.compile(r'\s*<li[^>]*><a href="#class-struct">.*?</li>', re.DOTALL)
 # What another library does not describe.
-UNDESCRIBED = re.compile(r'(<h6[^>]*><a class="external"[^>]*>[^<]*</a></h6>)\s*'
+UNDESCRIBED = re.compile(r'(<h6[^>]*><a [^>]*class="external"[^>]*>[^<]*</a></h6>)\s*'
                          r'<div class="docblock">\s*No description available\.\s*</div>')
 # In the first version everything is new.
 SINCE_FIRST = re.compile(
