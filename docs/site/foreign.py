@@ -10,10 +10,11 @@ import xml.etree.ElementTree as ElementTree
 import pages
 from gir import C, CORE
 
-# Types of a signature have these attributes in another order than links in a text.
-LINK = re.compile(r'<a href="javascript:void\(0\)"'
-                  r'(?=[^>]* data-namespace="(?P<namespace>Gst\w*|cairo)")'
-                  r'(?=[^>]* data-link="\w+\.(?P<symbol>[\w.-]+?)\.html")[^>]*>')
+# The order of the attributes depends on where the link is.
+LINK = re.compile(r'<a (?=[^>]*data-namespace="(?P<namespace>Gst\w*|cairo)")'
+                  r'(?=[^>]*data-link="(?P<kind>\w+)\.(?P<symbol>[\w.-]+?)\.html)[^>]*>')
+# What the anchors of these have between the names of the class and their own.
+BETWEEN = {'property': ':', 'signal': '::'}
 CAIRO = {'Context': 'cairo-cairo-t', 'Content': 'cairo-cairo-surface-t',
          'Format': 'cairo-Image-Surfaces', 'Surface': 'cairo-cairo-surface-t'}
 
@@ -43,9 +44,13 @@ class Namespace:
             raise pages.Unexpected(f'There is no {self.name}.{symbol} to link to')
         return found[1:]
 
-    def find_address(self, symbol):
+    def find_address(self, kind, symbol):
+        name = ''
+        if kind in BETWEEN:
+            symbol, _, name = symbol.partition('.')
+            name = BETWEEN[kind] + name
         path = self.find(symbol)
-        c_name = c_name_of(path[-1])
+        c_name = c_name_of(path[-1]) + name
         if self.name == 'cairo':
             page = CAIRO.get(path[0].get('name'))
             return f'{self.address}{page}.html#{c_name.replace("_", "-")}' if page \
@@ -64,6 +69,6 @@ def link(book):
         for name in {match['namespace'] for match in LINK.finditer(text)} - namespaces.keys():
             namespaces[name] = Namespace(name, addresses[name])
         linked = LINK.sub(lambda match: '<a href="{}" class="external">'.format(
-            namespaces[match['namespace']].find_address(match['symbol'])), text)
+            namespaces[match['namespace']].find_address(match['kind'], match['symbol'])), text)
         if linked != text:
             path.write_text(linked, encoding='utf-8')
