@@ -33,12 +33,16 @@ __all__ = ["add_tensor", "audio_caps_from_view", "buffer_from_audio_view", "buff
            "view_from_buffer", "view_from_bytes", "view_from_caps", "view_from_component",
            "view_from_tensor"]
 
+# Looked up here once: in these modules, that takes long.
+AudioInfo = GstAudio.AudioInfo
+Caps = Gst.Caps
 READ = Gst.MapFlags.READ
+VideoInfo = GstVideo.VideoInfo
 
 
 def _info_of(cls, info):
     """The info of caps, or the one that was given."""
-    if not isinstance(info, Gst.Caps):
+    if not isinstance(info, Caps):
         return info
     try:
         return cls.new_from_caps(info)
@@ -55,11 +59,12 @@ def map(buffer, caps=None, flags=READ, plane=0):
 
     `caps` is a Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo. A buffer
     with a GstVideo.VideoMeta needs none. Write to the buffer with Gst.MapFlags.WRITE. At the end of
-    the block the view is closed, and so empty. If an array still shares the memory, the buffer
-    stays mapped until that array is gone. The other functions' views can be used so as well."""
-    if caps is None or isinstance(caps, GstVideo.VideoInfo):
+    the block the view is closed, and so empty. An array that still shares its memory keeps it
+    open: the buffer stays mapped until both are gone. The views of the other functions can be used
+    in this way, too."""
+    if caps is None or isinstance(caps, VideoInfo):
         return _view_from_buffer(buffer, caps, plane, flags)
-    if isinstance(caps, GstAudio.AudioInfo):
+    if isinstance(caps, AudioInfo):
         return _view_from_audio(buffer, caps, flags)
     return _view_from_caps(buffer, caps, plane, flags)
 
@@ -67,23 +72,23 @@ def map(buffer, caps=None, flags=READ, plane=0):
 def view_from_buffer(buffer, info=None, plane=0, flags=READ):
     """A view of a plane of a video frame, without a copy. The info can be that of the frame's caps,
     or the caps, and is not needed if the buffer has a GstVideo.VideoMeta."""
-    return _view_from_buffer(buffer, _info_of(GstVideo.VideoInfo, info), plane, flags)
+    return _view_from_buffer(buffer, _info_of(VideoInfo, info), plane, flags)
 
 
 def view_from_component(buffer, info, component, flags=READ):
     """A view of a component of a video frame, such as the red of RGB, without a copy."""
-    return _view_from_component(buffer, _info_of(GstVideo.VideoInfo, info), component, flags)
+    return _view_from_component(buffer, _info_of(VideoInfo, info), component, flags)
 
 
 def view_from_audio(buffer, info=None, flags=READ):
     """A view of all samples of a buffer, without a copy. The info can be that of the caps, or the
     caps, and is not needed if the buffer has a GstAudio.AudioMeta."""
-    return _view_from_audio(buffer, _info_of(GstAudio.AudioInfo, info), flags)
+    return _view_from_audio(buffer, _info_of(AudioInfo, info), flags)
 
 
 def view_from_audio_channel(buffer, info, channel, flags=READ):
     """A view of the samples of one channel, without a copy."""
-    return _view_from_audio_channel(buffer, _info_of(GstAudio.AudioInfo, info), channel, flags)
+    return _view_from_audio_channel(buffer, _info_of(AudioInfo, info), channel, flags)
 
 
 def view_from_bytes(buffer, dtype, shape, flags=READ):
@@ -108,19 +113,19 @@ def buffer_from_view(view, info=None):
     """A buffer that shares the memory of a view, or of anything else that Mtl.asview() takes,
     without a copy. The info is that of the only plane of a video frame, or its caps; without one,
     the buffer has the bytes of the view."""
-    return _buffer_from_view(asview(view), _info_of(GstVideo.VideoInfo, info))
+    return _buffer_from_view(asview(view), _info_of(VideoInfo, info))
 
 
 def buffer_from_views(views, info):
     """A buffer that shares the memory of several views, or of anything else that Mtl.asview()
     takes, without a copy: one for each plane of the video format."""
-    return _buffer_from_views([asview(view) for view in views], _info_of(GstVideo.VideoInfo, info))
+    return _buffer_from_views([asview(view) for view in views], _info_of(VideoInfo, info))
 
 
 def buffer_from_audio_view(view, info):
     """A buffer of audio that shares the memory of a view, or of anything else that Mtl.asview()
     takes, without a copy."""
-    return _buffer_from_audio_view(asview(view), _info_of(GstAudio.AudioInfo, info))
+    return _buffer_from_audio_view(asview(view), _info_of(AudioInfo, info))
 
 
 def add_tensor(buffer, id, view):
