@@ -122,7 +122,9 @@ unmap_memory (GstMemory  *memory,
   Memory *self = (Memory *) memory;
 
   if ((info->flags & GST_MAP_WRITE) != 0 && needs_synchronization (self))
-    mtl_buffer_did_modify (self->buffer, get_byte_offset (self), memory->size);
+    mtl_buffer_did_modify (self->buffer,
+                           info->data - (guint8 *) mtl_buffer_get_contents (self->buffer),
+                           info->size);
 }
 
 static GstMemory *

@@ -289,9 +289,12 @@ buffer_new_for_bytes (MtlStridedView  *view,
  * Creates a buffer that shares the memory of a view, without a copy.
  *
  * The buffer keeps the memory alive, in whichever order and on whichever thread
- * it and @view end. If @view is read-only, so is the buffer's memory. If it is
- * writable, elements may write to it in place, and @view then has what they
- * wrote.
+ * it and @view end. If @view is read-only, so is the buffer's memory, and
+ * elements that write copy it first. If @view is writable, elements may write in
+ * place, and @view then has what they wrote. GStreamer does not know of other
+ * users of the memory: to push the same pixels twice, pass a view made by
+ * [method@Mtl.StridedView.as_read_only], and write to them only when the buffer
+ * is gone.
  *
  * With @info, @view is the only plane of the format: its shape is
  * [height, width], or [height, width, channels]. The rows may be any distance

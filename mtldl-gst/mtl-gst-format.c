@@ -4,7 +4,7 @@
 
 #include "mtl-gst-format-private.h"
 
-/* Known to GStreamer 1.28 and later, which may run what was compiled for an earlier one. */
+/* Known to GStreamer 1.30 and later, which may run what was compiled for an earlier one. */
 #define FORMAT_FLAG_FLOAT (1 << 10)
 
 static gboolean
@@ -47,10 +47,18 @@ get_offset (const GstVideoFormatInfo *format,
     case GST_VIDEO_FORMAT_Y210:
     case GST_VIDEO_FORMAT_Y212_BE:
     case GST_VIDEO_FORMAT_Y212_LE:
+#if GST_CHECK_VERSION (1, 26, 0)
+    case GST_VIDEO_FORMAT_Y216_BE:
+    case GST_VIDEO_FORMAT_Y216_LE:
+#endif
       return y210[component];
 
     case GST_VIDEO_FORMAT_Y412_BE:
     case GST_VIDEO_FORMAT_Y412_LE:
+#if GST_CHECK_VERSION (1, 26, 0)
+    case GST_VIDEO_FORMAT_Y416_BE:
+    case GST_VIDEO_FORMAT_Y416_LE:
+#endif
       return y412[component];
 
     default:
@@ -85,20 +93,25 @@ get_dtype (const GstVideoFormatInfo *format,
     }
 }
 
-/* Whether two components of a plane have bytes in common, so that neither has elements of its
- * own: RGB16, r210. */
+/* Whether components of a plane have bytes in common, so that they have no elements of their own:
+ * RGB16, r210. */
 static gboolean
 shares_bytes (const GstVideoFormatInfo *format,
-              guint                     component)
+              guint                     plane)
 {
-  const guint begin = get_offset (format, component);
-  const guint end = begin + get_element_size (format, component);
+  guint64 used = 0;
 
-  for (guint other = 0; other < format->n_components; other++)
-    if (other != component && format->plane[other] == format->plane[component]
-        && begin < get_offset (format, other) + get_element_size (format, other)
-        && get_offset (format, other) < end)
-      return TRUE;
+  for (guint component = 0; component < format->n_components; component++)
+    {
+      const guint64 bytes = (G_GUINT64_CONSTANT (1) << get_element_size (format, component)) - 1;
+      const guint64 taken = bytes << get_offset (format, component);
+
+      if (format->plane[component] != plane)
+        continue;
+      if ((used & taken) != 0)
+        return TRUE;
+      used |= taken;
+    }
 
   return FALSE;
 }
@@ -119,8 +132,8 @@ find_obstacle (const GstVideoFormatInfo *format,
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_COMPLEX)
       || get_dtype (format, size) == MTL_DTYPE_OTHER
       || format->pixel_stride[component] < (int) size
-      || format->pixel_stride[component] % size != 0
-      || shares_bytes (format, component))
+      || (format->pixel_stride[component] & (size - 1)) != 0
+      || shares_bytes (format, format->plane[component]))
     return "its samples are packed without a byte to begin at";
 
   if (size > 1 && is_little_endian (format) != (G_BYTE_ORDER == G_LITTLE_ENDIAN))
@@ -153,7 +166,8 @@ check_has_components (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The video format %s has no views, since it says nothing about pixels", format->name);
+               "The video format %s has no views, since it says nothing about pixels",
+               format->name);
   return FALSE;
 }
 
@@ -256,26 +270,22 @@ mtl_gst_format_describe_plane (const GstVideoInfo  *info,
                                GError             **error)
 {
   const GstVideoFormatInfo *format = info->finfo;
-  int first = -1;
-  guint n_channels;
+  guint first = 0, n_channels;
 
   if (!check_has_components (format, error)
       || !check_index (format, "plane", plane, format->n_planes, error))
     return FALSE;
 
-  for (guint component = 0; component < format->n_components; component++)
-    {
-      if (!check_component (format, component, error))
-        return FALSE;
-      if (format->plane[component] != plane)
-        continue;
-      if (first < 0)
-        first = component;
-      if (!check_components_match (format, plane, first, component, error))
-        return FALSE;
-    }
+  while (first < format->n_components && format->plane[first] != plane)
+    first++;
+  g_return_val_if_fail (first < format->n_components, FALSE);
+  if (!check_component (format, first, error))
+    return FALSE;
 
-  g_return_val_if_fail (first >= 0, FALSE); /* A plane without components is a palette. */
+  for (guint other = first + 1; other < format->n_components; other++)
+    if (format->plane[other] == plane
+        && !check_components_match (format, plane, first, other, error))
+      return FALSE;
 
   describe (info, first, description);
   n_channels = format->pixel_stride[first] / description->element_size;

@@ -59,7 +59,8 @@ mapping_clear (Mapping *self)
   gst_buffer_unref (self->buffer);
 }
 
-/* Returns the one memory that has the range, and where in it the range begins. */
+/* Returns the one memory that has the range, which is in the buffer, and where in the memory it
+ * begins. */
 static GstMemory *
 find_memory (GstBuffer  *buffer,
              gsize       offset,
@@ -67,16 +68,7 @@ find_memory (GstBuffer  *buffer,
              gsize      *skip,
              GError    **error)
 {
-  const gsize buffer_size = gst_buffer_get_size (buffer);
   guint index, length;
-
-  if (offset > buffer_size || size > buffer_size - offset)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are needed; the"
-                   " buffer has %" G_GSIZE_FORMAT, size, offset, buffer_size);
-      return NULL;
-    }
 
   if (size == 0 || !gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
     {
@@ -217,9 +209,20 @@ mtl_gst_map_range (GstBuffer    *buffer,
                    GstMapFlags   flags,
                    GError      **error)
 {
-  Mapping *mapping = g_new (Mapping, 1);
-  guint8 *data = mapping_init (mapping, buffer, offset, size, flags, error);
+  const gsize buffer_size = gst_buffer_get_size (buffer);
+  Mapping *mapping;
+  guint8 *data;
 
+  if (offset > buffer_size || size > buffer_size - offset)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are needed; the"
+                   " buffer has %" G_GSIZE_FORMAT, size, offset, buffer_size);
+      return NULL;
+    }
+
+  mapping = g_new (Mapping, 1);
+  data = mapping_init (mapping, buffer, offset, size, flags, error);
   if (data == NULL)
     {
       g_free (mapping);
@@ -264,16 +267,24 @@ get_reach (const MtlGstPlane *plane,
   return TRUE;
 }
 
-static char *
-dims_to_string (const gint64 *dims,
-                guint         n_dims)
+/* As text, 3 numbers at most. */
+typedef struct
 {
-  GString *string = g_string_new (NULL);
+  char text[72];
+} Dims;
+
+static Dims
+dims_to_text (const gint64 *dims,
+              guint         n_dims)
+{
+  Dims result = { "" };
+  gsize length = 0;
 
   for (guint axis = 0; axis < n_dims; axis++)
-    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
+    length += g_snprintf (result.text + length, sizeof result.text - length,
+                          "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
 
-  return g_string_free (string, FALSE);
+  return result;
 }
 
 /* Gets the bytes from the first one that the elements need to the last, if the buffer has them. */
@@ -285,16 +296,14 @@ find_range (GstBuffer          *buffer,
             GError            **error)
 {
   const gsize buffer_size = gst_buffer_get_size (buffer);
-  g_autofree char *shape = NULL;
-  g_autofree char *strides = NULL;
   guint64 before, from;
 
   for (guint axis = 0; axis < plane->n_dims; axis++)
     if (plane->shape[axis] <= 0)
       {
-        shape = dims_to_string (plane->shape, plane->n_dims);
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "The shape is [%s]; a view of a buffer has one element at least", shape);
+                     "The shape is [%s]; a view of a buffer has one element at least",
+                     dims_to_text (plane->shape, plane->n_dims).text);
         return FALSE;
       }
 
@@ -306,12 +315,12 @@ find_range (GstBuffer          *buffer,
       return TRUE;
     }
 
-  shape = dims_to_string (plane->shape, plane->n_dims);
-  strides = dims_to_string (plane->byte_strides, plane->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT ", the others [%s]"
                " bytes apart, are not within the %" G_GSIZE_FORMAT " bytes of the buffer",
-               shape, plane->element_size, plane->byte_offset, strides, buffer_size);
+               dims_to_text (plane->shape, plane->n_dims).text, plane->element_size,
+               plane->byte_offset, dims_to_text (plane->byte_strides, plane->n_dims).text,
+               buffer_size);
   return FALSE;
 }
 
@@ -320,7 +329,7 @@ check_strides (const MtlGstPlane  *plane,
                GError            **error)
 {
   for (guint axis = 0; axis < plane->n_dims; axis++)
-    if (plane->shape[axis] > 1 && plane->byte_strides[axis] % (int) plane->element_size != 0)
+    if (plane->shape[axis] > 1 && (plane->byte_strides[axis] & (plane->element_size - 1)) != 0)
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                      "Elements of %u bytes cannot be %" G_GINT64_FORMAT " bytes apart",
@@ -345,10 +354,13 @@ mapped_tensor_describe (MappedTensor      *self,
                         const MtlGstPlane *plane,
                         guint8            *first)
 {
+  /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
+  const int shift = g_bit_nth_lsf (plane->element_size, -1);
+
   for (guint axis = 0; axis < plane->n_dims; axis++)
     {
       self->shape[axis] = plane->shape[axis];
-      self->strides[axis] = plane->byte_strides[axis] / (int) plane->element_size;
+      self->strides[axis] = plane->byte_strides[axis] >> shift;
     }
 
   self->managed = (DLManagedTensorVersioned) {

@@ -43,6 +43,21 @@ static const TensorType tensor_types[] = {
   TENSOR_TYPE (BFLOAT16, "bfloat16"),
 };
 
+/* That layouts can have. */
+#define MAX_DIMS 64
+
+static gboolean
+check_n_dims (gsize    n_dims,
+              GError **error)
+{
+  if (n_dims <= MAX_DIMS)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "The tensor has %" G_GSIZE_FORMAT " dimensions; %d are supported", n_dims, MAX_DIMS);
+  return FALSE;
+}
+
 static const TensorType *
 tensor_type_of_view (MtlStridedView  *view,
                      GError         **error)
@@ -172,7 +187,7 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
   const GValue *dims = gst_structure_get_value (structure, "dims");
   const TensorType *type = tensor_type_by_name (gst_structure_get_string (structure, "type"),
                                                 error);
-  g_autofree gint64 *shape = NULL;
+  gint64 shape[MAX_DIMS];
   guint n_dims;
 
   if (type == NULL)
@@ -186,7 +201,9 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
     }
 
   n_dims = gst_value_array_get_size (dims);
-  shape = g_new (gint64, n_dims);
+  if (!check_n_dims (n_dims, error))
+    return NULL;
+
   for (guint i = 0; i < n_dims; i++)
     {
       const GValue *dim = gst_value_array_get_value (dims, i);
@@ -275,7 +292,10 @@ layout_of_tensor (const GstTensor   *tensor,
                   const TensorType  *type,
                   GError           **error)
 {
-  g_autofree gint64 *shape = g_new (gint64, tensor->num_dims);
+  gint64 shape[MAX_DIMS];
+
+  if (!check_n_dims (tensor->num_dims, error))
+    return NULL;
 
   for (gsize i = 0; i < tensor->num_dims; i++)
     {
@@ -381,7 +401,8 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
  *   the tensor has numbers of 4 bits
  * - %MTL_ERROR_INVALID_DATA: the tensor has no data
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data are too short
- * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
+ * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, or the tensor has
+ *   more than 64 dimensions
  * - the errors of [func@MtlGst.view_from_bytes]
  *
  * Returns: (transfer full): the view

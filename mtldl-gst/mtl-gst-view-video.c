@@ -96,8 +96,9 @@ check_format (const GstVideoFormatInfo  *format,
   return TRUE;
 }
 
-/* How the frame in the buffer lies: as gst_video_frame_map() has it, its meta comes first. */
-static gboolean
+/* How the frame in the buffer lies: as gst_video_frame_map() has it, its meta comes first. That
+ * may need to be written to the frame. */
+static const GstVideoInfo *
 get_frame_info (GstBuffer           *buffer,
                 const GstVideoInfo  *info,
                 GstVideoInfo        *frame,
@@ -109,20 +110,21 @@ get_frame_info (GstBuffer           *buffer,
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                            "The buffer has no GstVideoMeta, so its GstVideoInfo is needed");
-      return FALSE;
+      return NULL;
     }
 
-  if (meta != NULL && !check_meta (meta, info, error))
-    return FALSE;
-
-  *frame = info != NULL ? *info : (GstVideoInfo) { .finfo = NULL };
-  if (meta != NULL && info == NULL)
-    frame->finfo = gst_video_format_get_info (meta->format);
-  if (!check_format (frame->finfo, meta, error))
-    return FALSE;
-
   if (meta == NULL)
-    return TRUE;
+    return check_format (info->finfo, NULL, error) ? info : NULL;
+
+  if (!check_meta (meta, info, error))
+    return NULL;
+
+  if (info != NULL)
+    *frame = *info;
+  else
+    *frame = (GstVideoInfo) { .finfo = gst_video_format_get_info (meta->format) };
+  if (!check_format (frame->finfo, meta, error))
+    return NULL;
 
   frame->width = meta->width;
   frame->height = meta->height;
@@ -132,7 +134,7 @@ get_frame_info (GstBuffer           *buffer,
       frame->stride[plane] = meta->stride[plane];
     }
 
-  return TRUE;
+  return frame;
 }
 
 static MtlStridedView *
@@ -146,8 +148,8 @@ view_frame (GstBuffer           *buffer,
   GstVideoInfo frame;
   MtlGstPlane description;
 
-  if (!get_frame_info (buffer, info, &frame, error)
-      || !describe (&frame, index, &description, error))
+  info = get_frame_info (buffer, info, &frame, error);
+  if (info == NULL || !describe (info, index, &description, error))
     return NULL;
 
   return mtl_gst_view_new (buffer, &description, flags, error);

@@ -295,6 +295,7 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
                            GError             **error)
 {
   g_autofree char *obstacle = NULL;
+  g_autoptr (GError) missing = NULL;
   GdkMemoryFormat format;
   gboolean has_format;
   MtlGtkPixel pixel;
@@ -317,15 +318,11 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
     return copy_memory (view, &pixel, error);
 
   if (!has_format)
-    {
-      g_autoptr (GError) reason = NULL;
-
-      mtl_gtk_memory_format_from_channels (pixel.dtype, pixel.channels, pixel.premultiplied,
-                                           &format, &reason);
-      obstacle = g_strdup (reason->message);
-    }
+    mtl_gtk_memory_format_from_channels (pixel.dtype, pixel.channels, pixel.premultiplied, &format,
+                                         &missing);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A copy is needed, MTL_GTK_TEXTURE_FLAGS_COPY: %s", obstacle);
+               "A copy is needed, MTL_GTK_TEXTURE_FLAGS_COPY: %s",
+               has_format ? obstacle : missing->message);
   return NULL;
 }
 

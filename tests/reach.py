@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: reach.py Mtl-1.gir: every public function is called from C and from
-Python by the tests or the examples. Each that can fail or allocates is also called
-where every allocation fails in turn.
+"""usage: reach.py GIR…: every public function is called from C and from Python
+by the tests or the examples. Each of Mtl that can fail or allocates is also
+called where every allocation fails in turn.
 
 The programs in JavaScript and Vala check the same of themselves as they run.
 """
@@ -17,10 +17,19 @@ C = "{http://www.gtk.org/introspection/c/1.0}"
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def read_sources(*folders):
+# Where the calls of a namespace are; those of the bridges are in their own folders.
+FOLDERS = {
+    "Mtl": {"c": ["tests/c", "tests/metal", "examples/c"], "faults": ["tests/faults"],
+            "python": ["tests/python", "examples/python"]},
+    "MtlGst": {"c": ["tests/gst"], "python": ["tests/gst"]},
+    "MtlGtk": {"c": ["tests/gtk"], "python": ["tests/gtk"]},
+    "MtlPixbuf": {"c": ["tests/pixbuf"], "python": ["tests/pixbuf"]},
+}
+
+
+def read_sources(folders, *suffixes):
     return "\n".join(path.read_text() for folder in folders
-                     for path in sorted((ROOT / folder).rglob("*"))
-                     if path.suffix in (".c", ".h", ".py"))
+                     for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes)
 
 
 def functions(gir):
@@ -36,24 +45,30 @@ def functions(gir):
         yield c_name, element.get("shadows") or element.get("name"), visible, may_fail
 
 
-def main(gir):
-    in_c = read_sources("tests/c", "tests/metal", "examples/c").replace("MTL_ERROR,", "mtl_error_quark")
-    in_faults = read_sources("tests/faults")
-    in_python = read_sources("tests/python", "examples/python")
+def check(gir):
+    """Returns how many calls are missing."""
+    folders = FOLDERS[Path(gir).name.partition("-")[0]]
+    in_c = read_sources(folders["c"], ".c", ".h").replace("MTL_ERROR,", "mtl_error_quark")
+    in_faults = read_sources(folders.get("faults", []), ".c", ".h", ".py")
+    in_python = read_sources(folders["python"], ".py")
     n_missing = 0
     all_functions = list(functions(gir))
     for c_name, name, visible, may_fail in all_functions:
         if not re.search(rf"\b{c_name}\b", in_c):
             print(f"C: nobody calls {c_name}")
             n_missing += 1
-        if may_fail and not re.search(rf"\b{c_name}\b", in_faults):
+        if may_fail and "faults" in folders and not re.search(rf"\b{c_name}\b", in_faults):
             print(f"Without memory: nobody calls {c_name}")
             n_missing += 1
         if visible and not re.search(rf"\.{name}\b", in_python):
             print(f"Python: nobody calls {c_name}")
             n_missing += 1
-    print(f"{len(all_functions)} functions, {n_missing} calls missing")
-    return n_missing > 0
+    print(f"{Path(gir).stem}: {len(all_functions)} functions, {n_missing} calls missing")
+    return n_missing
+
+
+def main(*girs):
+    return sum(map(check, girs)) > 0
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ check_compatibility () {
 # Checks that tests call every public function from C and Python. The tests in the other
 # languages check that themselves.
 check_reach () {
-  "$python" tests/reach.py "$build/introspection/Mtl-1.gir"
+  "$python" tests/reach.py "$build/introspection/Mtl-1.gir" "$build"/bridges/Mtl{Gst,Gtk,Pixbuf}-1.gir
 }
 
 # Builds and tests the release of what is committed, in a new system.
@@ -374,16 +374,20 @@ run_python_on_private () {
 # Tests of the machine's best kernels, which others run by their name.
 with_best_kernels='^(statistics|strided-view-copy-scaled)$'
 
+# What draws on a screen finds leaks of drivers.
+on_screen=-screen
+
 # Tests one device and storage mode that the host can access, and the one that takes the most
 # steps to access. The tier deep tests all.
 run_sanitized () {
   local except
 
   except=$(unless_deep \
-    "-(unified-(managed|private)|discrete-(shared|managed))\$|$with_best_kernels")
+    "-(unified-(managed|private)|discrete-(shared|managed))\$|$with_best_kernels|")
   configure_sanitized \
     && run_meson "$build-sanitized" sanitized \
-      $(tests_in_suites "$build-sanitized" "$except" c c-on-device metal-free metal-double \
+      $(tests_in_suites "$build-sanitized" "$except$on_screen" \
+        c c-on-device gst gtk metal-free metal-double \
         $([[ $tier == deep ]] && echo metal))
 }
 
@@ -414,7 +418,7 @@ run_races () {
   local folder=$build-races except
 
   except=$(unless_deep 'unified-|-(shared|managed)$|-free$')
-  configure_instrumented "$folder" thread '' -Dkernels=portable \
+  configure_instrumented "$folder" thread '' -Dkernels=portable -Dgst=enabled \
     && run_meson "$folder" races $(tests_named "$folder" 'threads|tensor-file' "$except")
 }
 
@@ -428,6 +432,7 @@ run_valgrind () {
     "valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
      --errors-for-leak-kinds=definite --error-exitcode=9
      --suppressions=/usr/share/glib-2.0/valgrind/glib.supp
+     --suppressions=/usr/share/gtk-4.0/valgrind/gtk.supp
      --suppressions=$root/tests/metal-double/valgrind.supp" "$@"
 }
 
@@ -436,8 +441,9 @@ run_c_valgrind () {
   local except
 
   except=$(unless_deep \
-    '^convert-|^(kernels|strided-copy)-[^p]|^statistics-|^strided-view-copy-scaled|-brute-force$|^((async|random|shared)-threads|memory-faults)$')
-  run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c)
+    '^convert-|^(kernels|strided-copy)-[^p]|^statistics-|^strided-view-copy-scaled|-brute-force$|^((async|random|shared)-threads|memory-faults|gst-(formats|pipelines)|gtk-download)$|')
+  except+="$on_screen|-(python|gjs|vala)\$"
+  run_valgrind "$build" valgrind $(tests_in_suites "$build" "$except" c gst gtk)
 }
 
 run_metal_valgrind () {

@@ -10,8 +10,11 @@ import xml.etree.ElementTree as ElementTree
 import pages
 from gir import C, CORE
 
-LINK = re.compile(r'<a href="javascript:void\(0\)" data-link="\w+\.([\w.-]+?)\.html" '
-                  r'data-namespace="(Gst\w*|cairo)"')
+# The order of the attributes depends on where the link is.
+LINK = re.compile(r'<a (?=[^>]*data-namespace="(?P<namespace>Gst\w*|cairo)")'
+                  r'(?=[^>]*data-link="(?P<kind>\w+)\.(?P<symbol>[\w.-]+?)\.html)[^>]*>')
+# What the anchors of these have between the names of the class and their own.
+BETWEEN = {'property': ':', 'signal': '::'}
 CAIRO = {'Context': 'cairo-cairo-t', 'Content': 'cairo-cairo-surface-t',
          'Format': 'cairo-Image-Surfaces', 'Surface': 'cairo-cairo-surface-t'}
 
@@ -41,9 +44,13 @@ class Namespace:
             raise pages.Unexpected(f'There is no {self.name}.{symbol} to link to')
         return found[1:]
 
-    def find_address(self, symbol):
+    def find_address(self, kind, symbol):
+        name = ''
+        if kind in BETWEEN:
+            symbol, _, name = symbol.partition('.')
+            name = BETWEEN[kind] + name
         path = self.find(symbol)
-        c_name = c_name_of(path[-1])
+        c_name = c_name_of(path[-1]) + name
         if self.name == 'cairo':
             page = CAIRO.get(path[0].get('name'))
             return f'{self.address}{page}.html#{c_name.replace("_", "-")}' if page \
@@ -59,10 +66,9 @@ def link(book):
     namespaces = {}
     for path in book.glob('*.html'):
         text = pages.read(path)
-        for symbol, name in set(LINK.findall(text)):
-            if name not in namespaces:
-                namespaces[name] = Namespace(name, addresses[name])
-        linked = LINK.sub(lambda match: f'<a href="{namespaces[match[2]].find_address(match[1])}"',
-                          text)
+        for name in {match['namespace'] for match in LINK.finditer(text)} - namespaces.keys():
+            namespaces[name] = Namespace(name, addresses[name])
+        linked = LINK.sub(lambda match: '<a href="{}" class="external">'.format(
+            namespaces[match['namespace']].find_address(match['kind'], match['symbol'])), text)
         if linked != text:
             path.write_text(linked, encoding='utf-8')

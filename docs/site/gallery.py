@@ -24,6 +24,7 @@ class Example:
     command: str = ''
     texts: dict = field(default_factory=dict)       # {what it is: path}
     pictures: dict = field(default_factory=dict)    # {file of docs/: what it shows}
+    route: str = ''           # what the card shows of an example without pictures and texts
     page: str = ''            # a guide instead of a page of its own
 
     def address(self):
@@ -43,7 +44,13 @@ EXAMPLES = [
     Example('demo', 'Hop by hop',
             'Runs the picture through the four programs, checks that the pixels stay where they '
             'are, and measures each hop against the same hop with a copy.',
-            {'python': 'examples/demo.py'}, './run demo'),
+            {'python': 'examples/demo.py'}, './run demo',
+            route='GdkPixbuf → view → NumPy\n  → view → GdkPixbuf'),
+    Example('demo-video', 'Frames of a video',
+            'Inverts some rows of each frame with NumPy, in the memory that GStreamer has for it, '
+            'and measures that against ways that copy the frames.',
+            {'python': 'examples/demo_video.py'}, './run exec python3 examples/demo_video.py',
+            route='GStreamer → view → NumPy'),
     Example('viewer', 'The viewer of tensors',
             'A whole program, with libadwaita or plain GTK: heat maps and pictures of the tensors '
             'in a file, axes to choose, statistics, a histogram.',
@@ -114,7 +121,7 @@ def write_card(example, root):
         lines = read(root, next(iter(example.texts.values()))).splitlines()[:LINES_OF_CARD]
         shown = f'<pre>{html.escape(chr(10).join(lines))}</pre>'
     else:
-        shown = '<pre>GdkPixbuf → view → NumPy\n  → view → GdkPixbuf</pre>'
+        shown = f'<pre>{example.route}</pre>'
     languages = ', '.join(LANGUAGES[language] for language in example.sources)
     return (f'<li><a href="{example.address()}"><span class="shown">{shown}</span>'
             f'<span class="card-title">{example.title}</span></a>'

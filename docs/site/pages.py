@@ -22,8 +22,11 @@ MEMBER = re.compile(r'(<h4 class="member" id="([^"]+)".*?)</h4>')
 # A class of ours has no structure that others could use.
 CLASS_STRUCT = re.compile(
     r'<div class="class toggle-wrapper[^"]*">\s*<h4 id="class-struct">(?:(?!<dt>).)*'
-    r'<dt><code>parent_class: GObjectClass</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
+    r'<dt><code>parent_class: \w+Class</code></dt>(?:(?!<dt>).)*?</div>\s*</div>', re.DOTALL)
 STRUCT_LINK = re.compile(r'\s*<li[^>]*><a href="#class-struct">.*?</li>', re.DOTALL)
+# What another library does not describe.
+UNDESCRIBED = re.compile(r'(<h6[^>]*><a [^>]*class="external"[^>]*>[^<]*</a></h6>)\s*'
+                         r'<div class="docblock">\s*No description available\.\s*</div>')
 # In the first version everything is new.
 SINCE_FIRST = re.compile(
     r'(?:<p>\s*)?<span class="emblem available">since: 1\.0</span>(?:\s*</p>)?')
@@ -189,6 +192,7 @@ def finish_page(text, name, sidebar, library):
     place = found.end() if after else found.start()
     text = text[:place] + '\n' + sidebar + text[place:]
     text = SINCE_FIRST.sub('', text)
+    text = UNDESCRIBED.sub(r'\1', text)
     text, n_structs = CLASS_STRUCT.subn('', text)
     text = STRUCT_LINK.sub('', text) if n_structs else text
     # What a parameter is, its type and its name may say.

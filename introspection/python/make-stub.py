@@ -200,11 +200,16 @@ class Overrides:
         members[name] = members.get(name, "") + "".join(lines[first - 1:node.end_lineno])
 
 
+def parent_of(element):
+    parent = element.get("parent")
+    return parent if "." in parent else f"GObject.{parent}"
+
+
 def write_class(element, overrides, base):
     name = element.get("name")
     own = overrides.members.get(name, {})
     # PyGObject's enumerations cannot be subclassed.
-    final = "" if base == "GObject.Object" else "@final\n"
+    final = "@final\n" if base in ("GObject.GEnum", "GObject.GFlags") else ""
     bases = ", ".join([base, *overrides.bases.get(name, [])])
     parts = [f"{final}class {name}({bases}):",
              docstring(element, "").removeprefix("\n") or "    ..."]
@@ -229,7 +234,7 @@ def main(gir, overrides_path, output):
         parts += [write_class(element, overrides, base)
                   for element in namespace.findall(CORE + kind)
                   if element.get("introspectable") != "0"]
-    parts += [write_class(element, overrides, "GObject.Object")
+    parts += [write_class(element, overrides, parent_of(element))
               for element in namespace.findall(CORE + "class")]
     parts += [function.write("") for function in functions_of(namespace)
               if function.name not in overrides.functions]

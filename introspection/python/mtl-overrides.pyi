@@ -401,6 +401,10 @@ class StridedView:
                         callback: Callable[..., object] | None = None,
                         *user_data: object) -> Awaitable[StridedView]:
         """Does the same as to_device(): awaited, or with a callback."""
+    def __enter__(self) -> StridedView:
+        """Return self: the view is closed at the end of the with statement."""
+    def __exit__(self, *exception: object) -> None:
+        """Closes the view."""
     def export_dlpack_full(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
                            event: Event | None = None, event_value: int = 0,
                            cancellable: Gio.Cancellable | None = None) -> DlpackTensor:

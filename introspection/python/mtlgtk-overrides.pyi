@@ -46,6 +46,9 @@ def memory_format_from_channels(dtype: _DType, channels: _Channels,
 def memory_format_to_channels(format: Gdk.MemoryFormat) -> tuple[Mtl.DType, Channels, bool]:
     """The element type, the channels, and whether the colors are multiplied by the opacity."""
 
+def check_surface(view: Any, format: cairo.Format) -> bool:
+    """Checks that surface_from_view() can share the memory of a view."""
+
 def surface_from_view(view: Any, format: cairo.Format) -> cairo.ImageSurface:
     """A surface that shares the memory of a view, without a copy."""
 

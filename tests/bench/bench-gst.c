@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a view of a video frame costs in C, beside what GStreamer's own way to its pixels costs. */
+/* What a view of a video frame costs in C, and a buffer over a view, beside what GStreamer's own
+ * ways cost. */
 
 #include "bench.h"
 
@@ -43,11 +44,33 @@ view_caps (gpointer data)
   g_object_unref (mtl_gst_view_from_caps (data, caps, 0, GST_MAP_READ, NULL));
 }
 
+static void
+wrap_bytes (gpointer data)
+{
+  gst_buffer_unref (gst_buffer_new_wrapped_full (0, data, 1, 0, 1, NULL, NULL));
+}
+
+static void
+buffer_of_bytes (gpointer data)
+{
+  gst_buffer_unref (mtl_gst_buffer_from_view (data, NULL, NULL));
+}
+
+static void
+buffer_of_frame (gpointer data)
+{
+  gst_buffer_unref (mtl_gst_buffer_from_view (data, &info, NULL));
+}
+
 int
 main (int    argc,
       char **argv)
 {
+  const gint64 shape[] = { 2160, 3840, 4 };
+  const gint64 crop_strides[] = { 4000 * 4, 4, 1 };
   GstBuffer *plain, *with_meta;
+  MtlStridedView *view, *crop;
+  GBytes *bytes;
 
   gst_init (&argc, &argv);
   gst_video_info_set_format (&info, GST_VIDEO_FORMAT_RGBA, 3840, 2160);
@@ -56,6 +79,9 @@ main (int    argc,
   with_meta = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
   gst_buffer_add_video_meta (with_meta, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGBA, 3840,
                              2160);
+  view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, NULL);
+  bytes = g_bytes_new_take (g_malloc0 (2160 * 4000 * 4), 2160 * 4000 * 4);
+  crop = mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, crop_strides, 3, NULL);
 
   {
     Case cases[] = {
@@ -66,6 +92,10 @@ main (int    argc,
       { "view to write + unref", view_frame_to_write, plain },
       { "component + unref", view_component, plain },
       { "view by caps + unref", view_caps, plain },
+      { "gst_buffer_new_wrapped_full", wrap_bytes, view },
+      { "buffer of bytes + unref", buffer_of_bytes, view },
+      { "buffer of a frame + unref", buffer_of_frame, view },
+      { "the same, with a meta", buffer_of_frame, crop },
     };
 
     measure (cases, G_N_ELEMENTS (cases));
@@ -73,6 +103,9 @@ main (int    argc,
              cases[3].cost / cases[1].cost);
   }
 
+  g_object_unref (crop);
+  g_bytes_unref (bytes);
+  g_object_unref (view);
   gst_buffer_unref (with_meta);
   gst_buffer_unref (plain);
   gst_caps_unref (caps);

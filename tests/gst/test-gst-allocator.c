@@ -4,6 +4,137 @@
 
 #include "test-gst-buffer-utils.h"
 
+/* A device with a copy of its own of the host's memory, or rather a count of when either would
+ * have to be made. */
+#define TEST_TYPE_MANAGED_DEVICE (test_managed_device_get_type ())
+G_DECLARE_FINAL_TYPE (TestManagedDevice, test_managed_device, TEST, MANAGED_DEVICE, MtlDevice)
+
+struct _TestManagedDevice
+{
+  MtlDevice parent_instance;
+
+  int n_synchronized;
+  gboolean is_broken;
+  gsize modified_offset;
+  gsize modified_size;
+};
+
+G_DEFINE_FINAL_TYPE (TestManagedDevice, test_managed_device, MTL_TYPE_DEVICE)
+
+static gboolean
+test_managed_device_supports_storage_mode (MtlDevice      *device,
+                                           MtlStorageMode  mode)
+{
+  return mode == MTL_STORAGE_MODE_MANAGED;
+}
+
+static gpointer
+test_managed_device_allocate (MtlDevice       *device,
+                              gsize            size,
+                              MtlStorageMode   mode,
+                              gboolean         zeroed,
+                              GError         **error)
+{
+  return g_aligned_alloc0 (1, size, 64);
+}
+
+static void
+test_managed_device_free (MtlDevice      *device,
+                          gpointer        handle,
+                          MtlStorageMode  mode)
+{
+  g_aligned_free (handle);
+}
+
+static gpointer
+test_managed_device_contents (MtlDevice      *device,
+                              gpointer        handle,
+                              MtlStorageMode  mode)
+{
+  return handle;
+}
+
+static gboolean
+test_managed_device_synchronize_memory (MtlDevice       *device,
+                                        gpointer         handle,
+                                        MtlStorageMode   mode,
+                                        GError         **error)
+{
+  TestManagedDevice *self = TEST_MANAGED_DEVICE (device);
+
+  self->n_synchronized++;
+  if (self->is_broken)
+    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_DEVICE, "The device is broken");
+  return !self->is_broken;
+}
+
+static void
+test_managed_device_did_modify (MtlDevice      *device,
+                                gpointer        handle,
+                                MtlStorageMode  mode,
+                                gsize           offset,
+                                gsize           size)
+{
+  TestManagedDevice *self = TEST_MANAGED_DEVICE (device);
+
+  self->modified_offset = offset;
+  self->modified_size = size;
+}
+
+static void
+test_managed_device_class_init (TestManagedDeviceClass *klass)
+{
+  MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
+
+  device_class->supports_storage_mode = test_managed_device_supports_storage_mode;
+  device_class->allocate = test_managed_device_allocate;
+  device_class->free = test_managed_device_free;
+  device_class->contents = test_managed_device_contents;
+  device_class->synchronize_memory = test_managed_device_synchronize_memory;
+  device_class->did_modify = test_managed_device_did_modify;
+}
+
+static void
+test_managed_device_init (TestManagedDevice *self)
+{
+}
+
+static void
+test_managed (void)
+{
+  g_autoptr (TestManagedDevice) device =
+    g_object_new (TEST_TYPE_MANAGED_DEVICE, "device-type", MTL_DEVICE_TYPE_EXT_DEV,
+                  "device-ordinal", 5, "name", "Managed", "max-buffer-size", (guint64) 4096,
+                  "page-size", (guint64) 256, NULL);
+  g_autoptr (GError) error = NULL;
+  MtlGstAllocator *allocator =
+    mtl_gst_allocator_new (MTL_DEVICE (device), MTL_STORAGE_MODE_MANAGED, &error);
+  GstMemory *memory, *part;
+  GstMapInfo map;
+
+  g_assert_no_error (error);
+  memory = gst_allocator_alloc (GST_ALLOCATOR (allocator), 100, NULL);
+  g_assert_null (gst_allocator_alloc (GST_ALLOCATOR (allocator), 5000, NULL));
+  gst_object_unref (allocator);
+
+  g_assert_true (gst_memory_map (memory, &map, GST_MAP_READ));
+  g_assert_cmpint (device->n_synchronized, ==, 1);
+  gst_memory_unmap (memory, &map);
+  g_assert_cmpuint (device->modified_size, ==, 0);
+
+  gst_memory_resize (memory, 10, 50);
+  g_assert_true (gst_memory_map (memory, &map, GST_MAP_WRITE));
+  gst_memory_unmap (memory, &map);
+  g_assert_cmpuint (device->modified_offset, ==, 10);
+  g_assert_cmpuint (device->modified_size, ==, 50);
+
+  part = gst_memory_share (memory, 0, 5);
+  device->is_broken = TRUE;
+  g_assert_false (gst_memory_map (part, &map, GST_MAP_READ));
+  gst_memory_unref (part);
+  gst_memory_unref (memory);
+}
+
 static GstAllocator *
 allocator_new (void)
 {
@@ -251,6 +382,7 @@ main (int    argc,
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/gst-allocator/params", test_params);
+  g_test_add_func ("/gst-allocator/managed", test_managed);
   g_test_add_func ("/gst-allocator/too-large", test_too_large);
   g_test_add_func ("/gst-allocator/share", test_share);
   g_test_add_func ("/gst-allocator/merge", test_merge);

@@ -402,6 +402,23 @@ test_smallest (void)
     }
 }
 
+/* Each field of an interlaced video in a buffer of its own, with half of the rows. */
+static void
+test_fields (void)
+{
+  g_autoptr (MtlStridedView) large = view_new (MTL_DTYPE_UINT8, DIMS (9, 20, 4));
+  g_autoptr (MtlStridedView) view = slice (large, "2:6, :16");
+  MtlStridedView *views[] = { view };
+  GstVideoInfo info;
+  GstBuffer *buffer;
+
+  g_assert_true (gst_video_info_set_interlaced_format (&info, GST_VIDEO_FORMAT_RGBA,
+                                                       GST_VIDEO_INTERLACE_MODE_ALTERNATE, 16, 8));
+  buffer = get_buffer (view, &info);
+  assert_same_planes (buffer, &info, views);
+  assert_last_user (buffer);
+}
+
 static void
 check_audio (MtlStridedView *view)
 {
@@ -476,6 +493,7 @@ main (int    argc,
   g_test_add_func ("/gst-buffer/all-formats", test_all_formats);
   g_test_add_func ("/gst-buffer/memories", test_memories);
   g_test_add_func ("/gst-buffer/smallest", test_smallest);
+  g_test_add_func ("/gst-buffer/fields", test_fields);
   g_test_add_func ("/gst-buffer/audio", test_audio);
   return g_test_run ();
 }

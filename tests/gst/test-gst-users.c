@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who may use a buffer that has views: writers and readers, pools, other threads. */
+/* Who may use a buffer that has views: writers, readers, pools and pipelines. */
 
 #include "test-gst-view-utils.h"
 
@@ -208,35 +208,11 @@ test_order_of_ends (void)
     }
 }
 
-static GstBufferPool *
-pool_new (guint n)
-{
-  GstBufferPool *pool = gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, NULL, GST_VIDEO_INFO_SIZE (&gray), n, n);
-  g_assert_true (gst_buffer_pool_set_config (pool, config));
-  g_assert_true (gst_buffer_pool_set_active (pool, TRUE));
-  return pool;
-}
-
-static GstFlowReturn
-acquire (GstBufferPool  *pool,
-         GstBuffer     **buffer,
-         gboolean        wait)
-{
-  GstBufferPoolAcquireParams params = {
-    .flags = wait ? 0 : GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT,
-  };
-
-  return gst_buffer_pool_acquire_buffer (pool, buffer, &params);
-}
-
 /* The pool has its one buffer, with the same memory, back when the view has ended. */
 static void
 test_pool (void)
 {
-  GstBufferPool *pool = pool_new (1);
+  GstBufferPool *pool = pool_new (GST_VIDEO_INFO_SIZE (&gray), 1);
   GstBuffer *buffer = NULL, *again = NULL;
   MtlStridedView *view;
   GstMemory *memory;
@@ -270,7 +246,7 @@ end_view (gpointer view)
 static void
 test_pool_waits (void)
 {
-  GstBufferPool *pool = pool_new (1);
+  GstBufferPool *pool = pool_new (GST_VIDEO_INFO_SIZE (&gray), 1);
   GstBuffer *buffer = NULL, *again = NULL;
   GThread *thread;
 
@@ -282,77 +258,6 @@ test_pool_waits (void)
 
   g_thread_join (thread);
   gst_buffer_unref (again);
-  gst_buffer_pool_set_active (pool, FALSE);
-  gst_object_unref (pool);
-}
-
-#define N_THREADS 4
-#define N_FRAMES 200
-
-typedef struct
-{
-  GAsyncQueue *frames;
-  guint64 sum;
-} Reader;
-
-/* What an element behind a queue does: view, read, end. */
-static gpointer
-read_frames (gpointer data)
-{
-  Reader *self = data;
-
-  for (guint i = 0; i < N_FRAMES; i++)
-    {
-      GstBuffer *buffer = g_async_queue_pop (self->frames);
-      MtlStridedView *view = view_gray (buffer, GST_MAP_READ);
-
-      gst_buffer_unref (buffer);
-      self->sum += *(const guint8 *) mtl_strided_view_get_data (view);
-      g_object_unref (view);
-    }
-
-  return NULL;
-}
-
-/* As through a tee and queues: one writes to buffers of a pool, and several threads read each,
- * the last of which gives it back. */
-static void
-test_threads (void)
-{
-  GstBufferPool *pool = pool_new (3);
-  GThread *threads[N_THREADS];
-  Reader readers[N_THREADS];
-  guint64 sum = 0;
-
-  for (guint i = 0; i < N_THREADS; i++)
-    {
-      readers[i] = (Reader) { .frames = g_async_queue_new () };
-      threads[i] = g_thread_new ("reader", read_frames, &readers[i]);
-    }
-
-  for (guint frame = 0; frame < N_FRAMES; frame++)
-    {
-      GstBuffer *buffer = NULL;
-      MtlStridedView *view;
-
-      g_assert_cmpint (acquire (pool, &buffer, TRUE), ==, GST_FLOW_OK);
-      view = view_gray (buffer, GST_MAP_WRITE);
-      g_assert_true (mtl_strided_view_fill_double (view, frame % 256, NULL));
-      g_object_unref (view);
-      sum += frame % 256;
-
-      for (guint i = 0; i < N_THREADS; i++)
-        g_async_queue_push (readers[i].frames, gst_buffer_ref (buffer));
-      gst_buffer_unref (buffer);
-    }
-
-  for (guint i = 0; i < N_THREADS; i++)
-    {
-      g_thread_join (threads[i]);
-      g_assert_cmpuint (readers[i].sum, ==, sum);
-      g_async_queue_unref (readers[i].frames);
-    }
-
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
 }
@@ -423,7 +328,6 @@ main (int    argc,
   g_test_add_func ("/gst/users/order-of-ends", test_order_of_ends);
   g_test_add_func ("/gst/users/pool", test_pool);
   g_test_add_func ("/gst/users/pool-waits", test_pool_waits);
-  g_test_add_func ("/gst/users/threads", test_threads);
   g_test_add_func ("/gst/users/tee", test_tee);
 
   return g_test_run ();

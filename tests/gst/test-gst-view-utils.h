@@ -79,3 +79,28 @@ get_element (MtlStridedView *view,
 
   return data;
 }
+
+static inline GstBufferPool *
+pool_new (guint size,
+          guint n)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, NULL, size, n, n);
+  g_assert_true (gst_buffer_pool_set_config (pool, config));
+  g_assert_true (gst_buffer_pool_set_active (pool, TRUE));
+  return pool;
+}
+
+static inline GstFlowReturn
+acquire (GstBufferPool  *pool,
+         GstBuffer     **buffer,
+         gboolean        wait)
+{
+  GstBufferPoolAcquireParams params = {
+    .flags = wait ? 0 : GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT,
+  };
+
+  return gst_buffer_pool_acquire_buffer (pool, buffer, &params);
+}

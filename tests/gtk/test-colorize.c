@@ -2,6 +2,8 @@
 
 #include "test-gtk-utils.h"
 
+#include "private-device.h"
+
 static const int heat[6][3] = {
   { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
   { 255, 242, 161 },
@@ -128,7 +130,7 @@ test_dtypes (void)
 {
   static const double scales[][2] = {
     { 0, 1 }, { -100, 100 }, { -1e9, 3e18 }, { -1e308, 1e308 }, { 0, 5e-324 }, { 2, 2 }, { 3, 1 },
-    { -INFINITY, 1 }, { NAN, 1 }, { 1.7e308, 1.79e308 },
+    { -INFINITY, 1 }, { NAN, 1 }, { 1.7e308, 1.79e308 }, { 0, 1e-320 },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
@@ -199,6 +201,25 @@ test_blocks (void)
         data[j] = j % 1001 == 0 ? INFINITY : j;
       assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 0, 420000);
     }
+}
+
+/* The library copies what the host cannot reach. */
+static void
+test_devices (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (5, 7));
+  g_autoptr (MtlStridedView) elsewhere = NULL, pixels = NULL, expected = NULL;
+
+  for (int i = 0; i < 35; i++)
+    set_number_at (view, i / 7, i % 7, 0, i);
+  elsewhere = mtl_strided_view_to_device (view, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+                                          &error);
+  g_assert_no_error (error);
+  pixels = colorize (elsewhere, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
+  expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &error));
 }
 
 static void
@@ -290,6 +311,7 @@ main (int   argc,
   g_test_add_func ("/Colorize/special-values", test_special_values);
   g_test_add_func ("/Colorize/layouts", test_layouts);
   g_test_add_func ("/Colorize/blocks", test_blocks);
+  g_test_add_func ("/Colorize/devices", test_devices);
   g_test_add_func ("/Colorize/empty", test_empty);
   g_test_add_func ("/Colorize/refused", test_refused);
   g_test_add_func ("/Colorize/async", test_async);

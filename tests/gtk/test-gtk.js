@@ -132,6 +132,7 @@ test('Cairo draws into a view', () => {
 
     throwsMtl('INVALID_ARGUMENT', /shape/,
         () => MtlGtk.surface_from_view(view, Cairo.Format.A8));
+    equal(MtlGtk.check_surface(view, Cairo.Format.ARGB32), true);
     throwsMtl('READ_ONLY', /read-only/,
         () => MtlGtk.surface_from_view(view.as_read_only(), Cairo.Format.ARGB32));
 });

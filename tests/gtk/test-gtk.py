@@ -207,6 +207,9 @@ class SurfaceTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'read-only') as context:
             MtlGtk.surface_from_view(view.as_read_only(), cairo.Format.ARGB32)
         self.assertEqual(raised_code(context), Mtl.Error.READ_ONLY)
+        self.assertTrue(MtlGtk.check_surface(view, cairo.Format.ARGB32))
+        with self.assertRaisesRegex(NotImplementedError, 'no whole'):
+            MtlGtk.check_surface(view, cairo.Format.A1)
         with self.assertRaises(NotImplementedError) as context:
             MtlGtk.view_from_surface(cairo.ImageSurface(cairo.Format.A1, 5, 3))
         self.assertEqual(raised_code(context), Mtl.Error.NOT_SUPPORTED)

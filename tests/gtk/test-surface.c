@@ -12,6 +12,7 @@ get_surface (MtlStridedView *view,
   cairo_surface_t *surface = mtl_gtk_surface_from_view (view, format, &error);
 
   g_assert_no_error (error);
+  g_assert_true (mtl_gtk_check_surface (view, format, NULL));
   g_assert_cmpint (cairo_surface_status (surface), ==, CAIRO_STATUS_SUCCESS);
   return surface;
 }
@@ -118,6 +119,18 @@ test_gray_without_axis (void)
   cairo_surface_destroy (surface);
 }
 
+/* Where there is one row, its stride is never used. */
+static void
+test_one_row (void)
+{
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (1, 5));
+  cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_A8);
+
+  fill (surface);
+  assert_elements (view, 128, 128, 128, 128, 128);
+  cairo_surface_destroy (surface);
+}
+
 /* What is written to the elements is drawn. */
 static void
 test_written (void)
@@ -211,6 +224,7 @@ assert_refused (MtlStridedView *view,
                 const char     *value)
 {
   assert_fails (mtl_gtk_surface_from_view (view, format, &error), code, value);
+  assert_refuses (mtl_gtk_check_surface (view, format, &error), code, value);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 
@@ -228,6 +242,8 @@ test_views_refused (void)
   g_autoptr (MtlStridedView) rgb = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 3));
   g_autoptr (MtlStridedView) odd = new_view (MTL_DTYPE_UINT8, DIMS (6, 7));
   g_autoptr (MtlStridedView) ten = new_view (MTL_DTYPE_UINT8, DIMS (6, 10));
+  g_autoptr (MtlStridedView) thirteen = new_view (MTL_DTYPE_UINT8, DIMS (6, 13));
+  g_autoptr (MtlStridedView) padded = slice (thirteen, ":, :5");
   g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 7, 4));
   g_autoptr (MtlStridedView) tall = new_view (MTL_DTYPE_UINT8, DIMS (32768, 1, 4));
   g_autoptr (MtlStridedView) wide = new_view (MTL_DTYPE_UINT8, DIMS (1, 32768, 4));
@@ -257,6 +273,8 @@ test_views_refused (void)
   assert_refused (misaligned, CAIRO_FORMAT_RGB24, MTL_ERROR_NEEDS_COPY, "multiple of 4");
   assert_refused (odd, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "begin every 7 bytes");
   assert_refused (ten, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY, "begin every 10 bytes");
+  assert_refused (padded, CAIRO_FORMAT_A8, MTL_ERROR_NEEDS_COPY,
+                  "13 bytes; Cairo needs a multiple");
   assert_refused (read_only, CAIRO_FORMAT_ARGB32, MTL_ERROR_READ_ONLY, "read-only");
   assert_refused (floats, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "float32");
   assert_refused (rgb, CAIRO_FORMAT_RGB24, MTL_ERROR_INVALID_ARGUMENT, "[height, width, 4]");
@@ -300,6 +318,7 @@ main (int   argc,
 
   g_test_add_func ("/Surface/draw", test_draw);
   g_test_add_func ("/Surface/gray-without-axis", test_gray_without_axis);
+  g_test_add_func ("/Surface/one-row", test_one_row);
   g_test_add_func ("/Surface/written", test_written);
   g_test_add_func ("/Surface/view", test_view_from_surface);
   g_test_add_func ("/Surface/surfaces-refused", test_surfaces_refused);

@@ -281,6 +281,29 @@ test_last_row (void)
     g_assert_cmpint (pixels[4 * 14 + 2], ==, 2 * 16 + 12);
 }
 
+/* Where there is one row, its stride is never used. */
+static void
+test_one_row (void)
+{
+  static const gint64 strides[] = { -7, 0, 1, 1000 };
+  g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (15), 15);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (strides); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlStridedView) view =
+        mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (1, 5, 3),
+                                         DIMS (strides[i], 3, 1), &error);
+      g_autoptr (GdkTexture) texture = NULL;
+      g_autofree guint8 *pixels = NULL;
+
+      g_assert_no_error (error);
+      texture = get_texture (view, MTL_GTK_CHANNELS_RGB, MTL_GTK_TEXTURE_FLAGS_NONE);
+      pixels = get_gtk_pixels (texture);
+      g_assert_cmpint (pixels[G_BYTE_ORDER == G_BIG_ENDIAN ? 16 : 19], ==, 255);
+    }
+}
+
 /* By brute force: which element each channel of the copy must have. */
 static void
 assert_copied (MtlStridedView *copy,
@@ -442,6 +465,10 @@ test_lifetimes (void)
 
   set_number_at (view, 2, 4, 1, 200);
   g_weak_ref_init (&weak, view);
+
+  /* The texture uses the view, which cannot be closed. */
+  g_assert_false (mtl_strided_view_close (view));
+  assert_view_shape (view, 3, 5, 3);
 
   /* The texture is the only one who has the view. */
   g_clear_object (&view);
@@ -619,6 +646,7 @@ main (int   argc,
   g_test_add_func ("/Format/refused", test_formats_refused);
   g_test_add_func ("/Texture/in-place", test_in_place);
   g_test_add_func ("/Texture/last-row", test_last_row);
+  g_test_add_func ("/Texture/one-row", test_one_row);
   g_test_add_func ("/Texture/copies", test_copies);
   g_test_add_func ("/Texture/gray", test_gray);
   g_test_add_func ("/Texture/channels-by-number", test_channels_by_number);

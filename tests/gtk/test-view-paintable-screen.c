@@ -93,6 +93,9 @@ is_drawn (GskRenderer  *renderer,
 
   gdk_paintable_snapshot (paintable, GDK_SNAPSHOT (snapshot), WIDTH, HEIGHT);
   node = gtk_snapshot_free_to_node (snapshot);
+  if (node == NULL)
+    return FALSE;
+
   drawn = gsk_renderer_render_texture (renderer, node, &viewport);
   gdk_texture_download (drawn, (guint8 *) pixels, WIDTH * 4);
 
@@ -143,18 +146,16 @@ static void
 test_gl (void)
 {
   g_autoptr (GskRenderer) renderer = gsk_gl_renderer_new ();
-  g_autoptr (GdkSurface) surface = gdk_surface_new_toplevel (gdk_display_get_default ());
   g_autoptr (GError) error = NULL;
 
-  if (gsk_renderer_realize (renderer, surface, &error))
+  if (!gsk_renderer_realize (renderer, NULL, &error))
     {
-      draw_changes (renderer);
-      gsk_renderer_unrealize (renderer);
+      g_test_skip (error->message);
+      return;
     }
-  else
-    g_test_skip (error->message);
 
-  gdk_surface_destroy (surface);
+  draw_changes (renderer);
+  gsk_renderer_unrealize (renderer);
 }
 
 /* A picture in a window follows by itself. */

@@ -124,15 +124,54 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "GLib.Bytes.get_size(view.ref_bytes())", "min, max = view.get_offset_bounds()"]
 
 
-def test_mistakes_are_found(tmp_path):
-    path = tmp_path / "program.py"
-    path.write_text("from gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])\n"
-                    + "\n".join([*WRONG, *RIGHT]) + "\n")
-    lines = [line for line in mypy(tmp_path, path).stdout.splitlines() if "error:" in line]
+def check_mistakes(folder, head, wrong, right):
+    path = folder / "program.py"
+    path.write_text("\n".join([head, *wrong, *right]) + "\n")
+    lines = [line for line in mypy(folder, path).stdout.splitlines() if "error:" in line]
 
-    assert len(lines) == len(WRONG), lines
-    for number, message, line in zip(range(3, 99), WRONG.values(), lines):
+    assert len(lines) == len(wrong), lines
+    for number, message, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
         assert f"program.py:{number}:" in line and message in line
+
+
+def test_mistakes_are_found(tmp_path):
+    head = "from gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])"
+    check_mistakes(tmp_path, head, WRONG, RIGHT)
+
+
+GST_HEAD = """
+import numpy
+from fractions import Fraction
+from gi.repository import Gst, GstAudio, GstVideo, Mtl, MtlGst
+caps = Gst.Caps.from_string('video/x-raw')
+buffer = Gst.Buffer.new_allocate(None, 4, None)
+video, audio = GstVideo.VideoInfo.new_from_caps(caps), GstAudio.AudioInfo.new_from_caps(caps)
+"""
+GST_WRONG = {
+    "MtlGst.view_from_buffer(buffer, audio)": 'incompatible type "AudioInfo"',
+    "MtlGst.map(buffer, 'RGB')": 'incompatible type "str"',
+    "MtlGst.view_from_bytes(buffer, 3.5, 4)": 'incompatible type "float"',
+    "MtlGst.caps_from_view([1], 3.5)": 'incompatible type "float"',
+    "MtlGst.Allocator.new(3)": 'matches argument type "int"',
+    "MtlGst.view_from_caps(buffer)": 'Missing positional argument "caps"',
+    "MtlGst.map(buffer).nothing": 'has no attribute "nothing"',
+}
+GST_RIGHT = [
+    "with MtlGst.map(buffer, video, Gst.MapFlags.READ | Gst.MapFlags.WRITE) as v: v[0] = 1",
+    "with MtlGst.map(buffer, audio), MtlGst.map(buffer), MtlGst.map(buffer, caps, plane=1): pass",
+    "MtlGst.view_from_bytes(buffer, 'u1', 4).T, MtlGst.view_from_bytes(buffer, numpy.uint8, [2])",
+    "MtlGst.buffer_from_view(numpy.zeros(3), caps).get_size() + 1",
+    "MtlGst.caps_from_view([1], 'RGB', Fraction(30000, 1001)).to_string().upper()",
+    "MtlGst.caps_from_view([1], framerate=12.5, format=GstVideo.VideoFormat.RGB)",
+    "layout, dtype = MtlGst.layout_from_caps(caps); layout.shape[0] + 1, dtype.name.upper()",
+    "MtlGst.Allocator.new('shared').alloc(3), MtlGst.Allocator.new(None, Mtl.StorageMode.HOST)",
+    "MtlGst.memory_get_buffer(buffer.peek_memory(0))[1] + 1"]
+
+
+@pytest.mark.skipif(not find_hints().with_name("MtlGst.pyi").exists(),
+                    reason="this build is without GStreamer")
+def test_mistakes_with_gstreamer_are_found(tmp_path):
+    check_mistakes(tmp_path, GST_HEAD, GST_WRONG, GST_RIGHT)
 
 
 def test_help():

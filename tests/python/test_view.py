@@ -59,6 +59,17 @@ def test_close():
     assert row.close()
 
 
+@pytest.mark.any_memory
+def test_with():
+    with iota(2, 3) as view:
+        row = view[1]
+    assert view.shape == (0,) and row.tolist() == [3, 4, 5]
+
+    with pytest.raises(ZeroDivisionError), row:
+        1 / 0
+    assert row.shape == (0,)
+
+
 @pytest.mark.parametrize("export", [memoryview, np.asarray, np.from_dlpack, bytes])
 def test_what_is_exported_keeps_the_memory_of_a_closed_view(export):
     view = zeros("uint8", (4096,))

@@ -14,6 +14,16 @@ function _withoutSuccess(owner, name) {
     Object.defineProperty(owner[name], 'length', {value: original.length});
 }
 
+// gjs ends the program if such a function fails, so find out first.
+function _checkSurface(MtlGtk) {
+    const original = MtlGtk.surface_from_view;
+
+    MtlGtk.surface_from_view = (view, format) => {
+        MtlGtk.check_surface(view, format);
+        return original(view, format);
+    };
+}
+
 function _init() {
     const MtlGtk = this;
     const {Mtl} = imports.gi; // with its override
@@ -27,8 +37,11 @@ function _init() {
             adapt(owner, name, signature, defaults, allocates);
     };
 
+    _checkSurface(MtlGtk);
+
     // The last argument of those that can wait is a Gio.Cancellable.
     adaptAll(MtlGtk, {
+        check_surface: ['view -'],
         memory_format_from_channels: ['dtype - -', false],
         surface_from_view: ['view -'],
     }, false);

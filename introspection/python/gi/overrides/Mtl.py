@@ -35,7 +35,8 @@ StridedLayout = Mtl.StridedLayout
 StridedView = Mtl.StridedView
 
 
-def _make_pythonic(cls):
+def make_pythonic(cls):
+    """Wraps the functions of a class as pythonic() does. Other namespaces use it, too."""
     for name, member in list(vars(cls).items()):
         # Later versions of PyGObject have methods of classes, and static ones, around some.
         info = getattr(member, "__func__", member)
@@ -50,7 +51,7 @@ def _make_pythonic(cls):
 
 for _cls in (Buffer, Device, Mtl.Event, StridedLayout, StridedView, Mtl.DlpackTensor, DType,
              Mtl.Statistics, Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
-    _make_pythonic(_cls)
+    make_pythonic(_cls)
 
 _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
@@ -184,6 +185,10 @@ def _view_jax_array(self):
     return numpy.asarray(_view_array(self))
 
 
+def _view_exit(self, *exception):
+    self.close()
+
+
 _export_dlpack_full = StridedView.export_dlpack_full
 
 
@@ -262,6 +267,8 @@ StridedView.__repr__ = _view_repr
 StridedView.__str__ = lambda self: self.to_string()
 StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
+StridedView.__enter__ = lambda self: self
+StridedView.__exit__ = _view_exit
 _mtl_numpy.install()
 _mtl_methods.install()
 

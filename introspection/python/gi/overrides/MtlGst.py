@@ -1,52 +1,187 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes MtlGst raise Python's exceptions, as Mtl does, and gives memory back with `with`."""
+"""Adapts MtlGst to Python: exceptions, arguments that can be left out or are caps or arrays, and
+`with`."""
+
+from fractions import Fraction
 
 from gi.repository import Gst, GstAudio, GstVideo
 
 from ..module import get_introspection_module
-from .Mtl import raising
+from .Mtl import asview, make_pythonic, raising
 
 MtlGst = get_introspection_module("MtlGst")
 
-_FUNCTIONS = """
-    view_from_audio view_from_audio_channel view_from_buffer view_from_bytes view_from_caps
-    view_from_component view_from_tensor
-    buffer_from_audio_view buffer_from_view buffer_from_views add_tensor
-    audio_caps_from_view caps_from_view layout_from_caps tensor_caps_from_view
-""".split()
+_view_from_audio = raising(MtlGst.view_from_audio)
+_view_from_audio_channel = raising(MtlGst.view_from_audio_channel)
+_view_from_buffer = raising(MtlGst.view_from_buffer)
+_view_from_bytes = raising(MtlGst.view_from_bytes)
+_view_from_caps = raising(MtlGst.view_from_caps)
+_view_from_component = raising(MtlGst.view_from_component)
+_view_from_tensor = raising(MtlGst.view_from_tensor)
+_buffer_from_audio_view = raising(MtlGst.buffer_from_audio_view)
+_buffer_from_view = raising(MtlGst.buffer_from_view)
+_buffer_from_views = raising(MtlGst.buffer_from_views)
+_add_tensor = raising(MtlGst.add_tensor)
+_audio_caps_from_view = raising(MtlGst.audio_caps_from_view)
+_caps_from_view = raising(MtlGst.caps_from_view)
+_layout_from_caps = raising(MtlGst.layout_from_caps)
+_tensor_caps_from_view = raising(MtlGst.tensor_caps_from_view)
 
-__all__ = ["map", *_FUNCTIONS]
+__all__ = ["add_tensor", "audio_caps_from_view", "buffer_from_audio_view", "buffer_from_view",
+           "buffer_from_views", "caps_from_view", "get_tensor_id", "layout_from_caps", "map",
+           "tensor_caps_from_view", "view_from_audio", "view_from_audio_channel",
+           "view_from_buffer", "view_from_bytes", "view_from_caps", "view_from_component",
+           "view_from_tensor"]
 
-for _name in _FUNCTIONS:
-    globals()[_name] = raising(getattr(MtlGst, _name))
-
-
-class _Mapping:
-    """What map() returns."""
-
-    __slots__ = ("_view",)
-
-    def __init__(self, view):
-        self._view = view
-
-    def __enter__(self):
-        return self._view
-
-    def __exit__(self, *exception):
-        self._view.close()
+# Looked up here once: in these modules, that takes long.
+AudioInfo = GstAudio.AudioInfo
+Caps = Gst.Caps
+READ = Gst.MapFlags.READ
+VideoInfo = GstVideo.VideoInfo
 
 
-def map(buffer, caps, flags=Gst.MapFlags.READ, plane=0):
-    """Maps a buffer until the end of the block: `with MtlGst.map(buffer, caps) as view:`.
+def _info_of(cls, info):
+    """The info of caps, or the one that was given."""
+    if not isinstance(info, Caps):
+        return info
+    try:
+        return cls.new_from_caps(info)
+    except TypeError:  # PyGObject's, for a constructor that returns NULL
+        raise ValueError(f"GStreamer makes no {cls.__name__} of the caps “{info.to_string()}”"
+                         ) from None
 
-    `caps` is Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo. Write to
-    the buffer with Gst.MapFlags.WRITE. At the end of the block the view becomes empty. If an array
-    still shares the memory, the buffer stays mapped until that array is gone.
-    """
-    if isinstance(caps, GstVideo.VideoInfo):
-        view = view_from_buffer(buffer, caps, plane, flags)
-    elif isinstance(caps, GstAudio.AudioInfo):
-        view = view_from_audio(buffer, caps, flags)
-    else:
-        view = view_from_caps(buffer, caps, plane, flags)
-    return _Mapping(view)
+
+# Views of buffers
+
+
+def map(buffer, caps=None, flags=READ, plane=0):
+    """A view of a buffer for a block: `with MtlGst.map(buffer, caps) as view:`.
+
+    `caps` is a Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo. A buffer
+    with a GstVideo.VideoMeta needs none. Write to the buffer with Gst.MapFlags.WRITE. At the end of
+    the block the view is closed, and so empty. An array that still shares its memory keeps it
+    open: the buffer stays mapped until both are gone. The views of the other functions can be used
+    in this way, too."""
+    if caps is None or isinstance(caps, VideoInfo):
+        return _view_from_buffer(buffer, caps, plane, flags)
+    if isinstance(caps, AudioInfo):
+        return _view_from_audio(buffer, caps, flags)
+    return _view_from_caps(buffer, caps, plane, flags)
+
+
+def view_from_buffer(buffer, info=None, plane=0, flags=READ):
+    """A view of a plane of a video frame, without a copy. The info can be that of the frame's caps,
+    or the caps, and is not needed if the buffer has a GstVideo.VideoMeta."""
+    return _view_from_buffer(buffer, _info_of(VideoInfo, info), plane, flags)
+
+
+def view_from_component(buffer, info, component, flags=READ):
+    """A view of a component of a video frame, such as the red of RGB, without a copy."""
+    return _view_from_component(buffer, _info_of(VideoInfo, info), component, flags)
+
+
+def view_from_audio(buffer, info=None, flags=READ):
+    """A view of all samples of a buffer, without a copy. The info can be that of the caps, or the
+    caps, and is not needed if the buffer has a GstAudio.AudioMeta."""
+    return _view_from_audio(buffer, _info_of(AudioInfo, info), flags)
+
+
+def view_from_audio_channel(buffer, info, channel, flags=READ):
+    """A view of the samples of one channel, without a copy."""
+    return _view_from_audio_channel(buffer, _info_of(AudioInfo, info), channel, flags)
+
+
+def view_from_bytes(buffer, dtype, shape, flags=READ):
+    """A view of the first bytes of a buffer, in C order, without a copy."""
+    return _view_from_bytes(buffer, dtype, shape, flags)
+
+
+def view_from_caps(buffer, caps, plane=0, flags=READ):
+    """A view of a buffer as its caps describe it, without a copy."""
+    return _view_from_caps(buffer, caps, plane, flags)
+
+
+def view_from_tensor(buffer, index, flags=READ):
+    """A view of a tensor that an element added to a buffer, without a copy."""
+    return _view_from_tensor(buffer, index, flags)
+
+
+# Buffers over views
+
+
+def buffer_from_view(view, info=None):
+    """A buffer that shares the memory of a view, or of anything else that Mtl.asview() takes,
+    without a copy. The info is that of the only plane of a video frame, or its caps; without one,
+    the buffer has the bytes of the view."""
+    return _buffer_from_view(asview(view), _info_of(VideoInfo, info))
+
+
+def buffer_from_views(views, info):
+    """A buffer that shares the memory of several views, or of anything else that Mtl.asview()
+    takes, without a copy: one for each plane of the video format."""
+    return _buffer_from_views([asview(view) for view in views], _info_of(VideoInfo, info))
+
+
+def buffer_from_audio_view(view, info):
+    """A buffer of audio that shares the memory of a view, or of anything else that Mtl.asview()
+    takes, without a copy."""
+    return _buffer_from_audio_view(asview(view), _info_of(AudioInfo, info))
+
+
+def add_tensor(buffer, id, view):
+    """Adds a tensor with the memory of a view, or of anything else that Mtl.asview() takes, to a
+    buffer, without a copy."""
+    return _add_tensor(buffer, id, asview(view))
+
+
+# Caps
+
+
+def _format_of(name):
+    if not isinstance(name, str):
+        return GstVideo.VideoFormat.UNKNOWN if name is None else name
+    format = GstVideo.VideoFormat.from_string(name)
+    if format == GstVideo.VideoFormat.UNKNOWN:
+        raise ValueError(f"GStreamer has no video format {name!r}")
+    return format
+
+
+def _numbers_of(framerate):
+    """The numerator and the denominator."""
+    if isinstance(framerate, Gst.Fraction):
+        return int(framerate.num), int(framerate.denom)  # some versions divide into floats
+    fraction = Fraction(framerate)
+    if isinstance(framerate, float):  # 29.97 is not exactly that
+        fraction = fraction.limit_denominator(1001)
+    return fraction.numerator, fraction.denominator
+
+
+def caps_from_view(view, format=None, framerate=0):
+    """The caps of a video whose frames are like a view, or like anything else that Mtl.asview()
+    takes.
+
+    The format is a name as in caps, such as "BGRx", or a GstVideo.VideoFormat; None finds one for
+    the elements and channels. The framerate is a number or a fraction, 0 if it varies."""
+    return _caps_from_view(asview(view), _format_of(format), *_numbers_of(framerate))
+
+
+def audio_caps_from_view(view, rate):
+    """The caps of audio whose samples lie like those of a view, or of anything else that
+    Mtl.asview() takes."""
+    return _audio_caps_from_view(asview(view), rate)
+
+
+def tensor_caps_from_view(view, id=None):
+    """The caps of tensors with the shape, order and type of a view, or of anything else that
+    Mtl.asview() takes."""
+    return _tensor_caps_from_view(asview(view), id)
+
+
+def layout_from_caps(caps, plane=0):
+    """The layout and the element type that views of buffers with these caps have."""
+    return _layout_from_caps(caps, plane)
+
+
+get_tensor_id = raising(MtlGst.get_tensor_id)
+
+make_pythonic(MtlGst.Allocator)

@@ -11,7 +11,7 @@ from .Mtl import asview, name_functions, raising
 
 MtlGtk = get_introspection_module("MtlGtk")
 
-__all__ = ["colorize", "colorize_async", "colorize_finish", "download_texture",
+__all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish", "download_texture",
            "download_texture_async", "download_texture_finish", "memory_format_from_channels",
            "memory_format_to_channels", "surface_from_view", "texture_from_view",
            "view_from_surface", "view_from_texture"]
@@ -38,6 +38,7 @@ _download_texture = raising(MtlGtk.download_texture)
 _download_texture_async = raising(MtlGtk.download_texture_async)
 _memory_format_from_channels = raising(MtlGtk.memory_format_from_channels)
 _memory_format_to_channels = raising(MtlGtk.memory_format_to_channels)
+_check_surface = raising(MtlGtk.check_surface)
 _surface_from_view = raising(MtlGtk.surface_from_view)
 _texture_from_view = raising(MtlGtk.texture_from_view)
 
@@ -86,6 +87,11 @@ def memory_format_to_channels(format):
 
 
 # Surfaces
+
+
+def check_surface(view, format):
+    """Raises the exception that surface_from_view() would raise, without creating a surface."""
+    return _check_surface(asview(view), format)
 
 
 def surface_from_view(view, format):

@@ -31,6 +31,7 @@ DEFAULTS = {
 
 # Functions whose parameters of these names have another default, or none.
 EXCEPTIONS = {
+    "Allocator.new": {"storage_mode": "StorageMode.HOST"},
     "Device.supports_storage_mode": {"mode": ...},
     "StridedLayout.flip": {"axis": ...},
     "StridedLayout.get_extent": {"axis": ...},

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// All functions from JavaScript; the tests in C have the cases. Nothing here is called on a thread
+// of a pipeline, where JavaScript cannot run.
+
+imports.gi.versions.Gst = '1.0';
+imports.gi.versions.GstApp = '1.0';
+imports.gi.versions.GstAudio = '1.0';
+imports.gi.versions.GstVideo = '1.0';
+imports.gi.versions.Mtl = '1';
+imports.gi.versions.MtlGst = '1';
+
+const {Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
+const System = imports.system;
+
+Gst.init(null);
+
+const {READ, WRITE} = Gst.MapFlags;
+const RGB = Gst.Caps.from_string('video/x-raw, format=RGB, width=5, height=3, framerate=30/1');
+const NV12 = Gst.Caps.from_string('video/x-raw, format=NV12, width=8, height=6, framerate=30/1');
+const STEREO = Gst.Caps.from_string('audio/x-raw, format=S16LE, rate=48000, channels=2,' +
+    ' layout=interleaved, channel-mask=(bitmask)3');
+const RGB_INFO = GstVideo.VideoInfo.new_from_caps(RGB);
+const NV12_INFO = GstVideo.VideoInfo.new_from_caps(NV12);
+const STEREO_INFO = GstAudio.AudioInfo.new_from_caps(STEREO);
+const {UINT8, INT16, FLOAT32} = Mtl.DType;
+
+const isOld = Gst.version()[1] < 26;
+const reached = new Set();
+
+for (const name of Object.keys(MtlGst)) {
+    const original = MtlGst[name];
+
+    if (typeof original === 'function' && original.$gtype === undefined) {
+        MtlGst[name] = function (...args) {
+            reached.add(name);
+            return original(...args);
+        };
+    }
+}
+
+function assertEqual(actual, expected) {
+    if (JSON.stringify(actual) !== JSON.stringify(expected))
+        throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+}
+
+function assertThrows(code, words, work) {
+    let error = null;
+
+    try {
+        work();
+    } catch (e) {
+        error = e;
+    }
+    assertEqual([error?.matches?.(Mtl.Error, Mtl.Error[code]), String(error?.message)],
+        [true, error?.message.includes(words) ? error.message : words]);
+}
+
+// Its memory is also reached by Mtl alone, to compare addresses.
+const allocator = MtlGst.Allocator.new(null, Mtl.StorageMode.HOST);
+
+function newBuffer(size) {
+    const buffer = Gst.Buffer.new_allocate(allocator, size, null);
+    buffer.fill(0, Uint8Array.from({length: size}, (_, i) => i));
+    return buffer;
+}
+
+function addressOf(buffer) {
+    const [memory, byteOffset] = MtlGst.memory_get_buffer(buffer.peek_memory(0));
+    const layout = Mtl.StridedLayout.new_dense([1], Mtl.Order.C, 8);
+    return Mtl.StridedView.new(memory, layout, UINT8, byteOffset).get_address();
+}
+
+function newView(dtype, shape) {
+    return Mtl.StridedView.new_zeros(null, dtype, shape);
+}
+
+const tests = {
+    video() {
+        const buffer = newBuffer(48);
+        for (const view of [MtlGst.view_from_buffer(buffer, RGB_INFO),
+            MtlGst.view_from_caps(buffer, RGB), MtlGst.view_from_caps(buffer, RGB, 0, READ)]) {
+            assertEqual([view.shape, view.strides], [[3, 5, 3], [16, 3, 1]]);
+            assertEqual(view.get_address(), addressOf(buffer));
+            assertEqual([view.is_read_only(), view.get(1, 2, 0)], [true, 22]);
+        }
+
+        const green = MtlGst.view_from_component(buffer, RGB_INFO, 1);
+        assertEqual([green.shape, green.strides], [[3, 5], [16, 3]]);
+        assertEqual(green.get_address(), addressOf(buffer) + 1);
+    },
+
+    mapPlanes() {
+        const buffer = newBuffer(72);
+        const address = addressOf(buffer);
+        const addresses = MtlGst.map(buffer, NV12, WRITE, y =>
+            MtlGst.map(buffer, NV12_INFO, WRITE, uv => {
+                y.fill(1);
+                uv.fill(2);
+                return [y.get_address(), uv.get_address()];
+            }, 1));
+        assertEqual(addresses, [address, address + 48]);
+        assertEqual([...buffer.extract_dup(0, 72)], [...Array(48).fill(1), ...Array(24).fill(2)]);
+    },
+
+    bytes() {
+        const buffer = newBuffer(48);
+        for (const dtype of ['uint16', Mtl.DType.UINT16]) {
+            const view = MtlGst.view_from_bytes(buffer, dtype, [2, 3]);
+            assertEqual(view.toArray(), [[256, 770, 1284], [1798, 2312, 2826]]);
+            assertEqual(view.get_address(), addressOf(buffer));
+        }
+    },
+
+    audio() {
+        const buffer = newBuffer(24);
+        const view = MtlGst.view_from_audio(buffer, STEREO_INFO);
+        assertEqual(view.shape, [6, 2]);
+        assertEqual(view.get_address(), addressOf(buffer));
+        assertEqual(MtlGst.view_from_audio_channel(buffer, STEREO_INFO, 1).get_address(),
+            addressOf(buffer) + 2);
+        assertEqual(MtlGst.map(buffer, STEREO_INFO, READ, mapped => mapped.get(0, 1)), 770);
+
+        const samples = newView(INT16, [6, 2]);
+        assertEqual(MtlGst.audio_caps_from_view(samples, 48000).is_equal(STEREO), true);
+        const played = MtlGst.buffer_from_audio_view(samples, STEREO_INFO);
+        assertEqual(MtlGst.view_from_audio(played, STEREO_INFO).get_address(),
+            samples.get_address());
+    },
+
+    buffers() {
+        const pixels = newView(UINT8, [4, 6, 3]);
+        const crop = pixels.slice('1:4, :5');
+        const buffer = MtlGst.buffer_from_view(crop, RGB_INFO);
+        assertEqual(addressOf(buffer), crop.get_address());
+        MtlGst.map(buffer, null, WRITE, view => {  // the meta has all that is needed
+            assertEqual(view.get_address(), crop.get_address());
+            view.fill(5);
+        });
+        assertEqual([pixels.get(3, 4, 2), pixels.get(3, 5, 0)], [5, 0]);
+        assertEqual(addressOf(MtlGst.buffer_from_view(pixels)), pixels.get_address());
+
+        const planes = [newView(UINT8, [6, 8]), newView(UINT8, [3, 4, 2])];
+        const frame = MtlGst.buffer_from_views(planes, NV12_INFO);
+        for (const [i, plane] of planes.entries()) {
+            assertEqual(MtlGst.view_from_caps(frame, NV12, i).get_address(),
+                plane.get_address());
+        }
+    },
+
+    caps() {
+        const view = newView(UINT8, [3, 5, 4]);
+        const {BGRX, UNKNOWN} = GstVideo.VideoFormat;
+        const found = MtlGst.caps_from_view(view, UNKNOWN, 0, 1).to_string();
+        assertEqual([found.includes('RGBA'), found.includes('width=(int)5')], [true, true]);
+        const asked = MtlGst.caps_from_view(view, BGRX, 30000, 1001).to_string();
+        assertEqual([asked.includes('BGRx'), asked.includes('30000/1001')], [true, true]);
+
+        const [layout, dtype] = MtlGst.layout_from_caps(NV12, 1);
+        assertEqual([layout.shape, dtype], [[3, 4, 2], UINT8]);
+        assertEqual(MtlGst.layout_from_caps(RGB)[0].shape, [3, 5, 3]);
+
+        const tensor = MtlGst.tensor_caps_from_view(view, 'scores');
+        assertEqual(tensor.get_structure(0).get_string('tensor-id'), 'scores');
+        assertEqual(MtlGst.tensor_caps_from_view(view).get_structure(0).get_string('tensor-id'),
+            null);
+        const buffer = newBuffer(60);
+        assertEqual(MtlGst.view_from_caps(buffer, tensor).shape, [3, 5, 4]);
+        assertEqual(MtlGst.view_from_caps(buffer, tensor).get_address(), addressOf(buffer));
+    },
+
+    tensors() {
+        const buffer = newBuffer(8);
+        const scores = newView(FLOAT32, [2, 3]);
+        assertEqual([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)], [0, null]);
+        if (isOld) {
+            assertThrows('NOT_SUPPORTED', '1.26', () =>
+                MtlGst.add_tensor(buffer, 'scores', scores));
+            assertThrows('NOT_SUPPORTED', '1.26', () => MtlGst.view_from_tensor(buffer, 0));
+            return;
+        }
+
+        MtlGst.add_tensor(buffer, 'scores', scores);
+        assertEqual([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)],
+            [1, 'scores']);
+        assertEqual(MtlGst.view_from_tensor(buffer, 0).get_address(), scores.get_address());
+    },
+
+    foreignMemory() {
+        const buffer = Gst.Buffer.new_allocate(null, 8, null);
+        assertEqual(MtlGst.memory_get_buffer(buffer.peek_memory(0)), [null, 0]);
+    },
+
+    errors() {
+        const buffer = newBuffer(40);
+        assertThrows('OUT_OF_BOUNDS', '40 bytes of the buffer', () =>
+            MtlGst.view_from_caps(buffer, RGB));
+        assertThrows('INVALID_ARGUMENT', 'GstVideoMeta', () => MtlGst.view_from_buffer(buffer));
+        assertThrows('NEEDS_COPY', 'view.copy()', () =>
+            MtlGst.buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
+        assertThrows('NOT_SUPPORTED', 'Host', () =>
+            MtlGst.Allocator.new(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE));
+    },
+
+    mapEndsWithItsErrors() {
+        const buffer = newBuffer(48);
+        let message = null;
+        try {
+            MtlGst.map(buffer, RGB, WRITE, () => {
+                throw new Error('inside');
+            });
+        } catch (e) {
+            ({message} = e);
+        }
+        assertEqual(message, 'inside');
+        MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
+    },
+
+    slicesAreCollected() {
+        const buffer = newBuffer(48);
+        assertEqual(MtlGst.map(buffer, RGB, READ, view => view.slice('1, 2').toArray()),
+            [22, 23, 24]);
+        MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
+
+        // Without map(), nobody knows when the view ends.
+        let view = MtlGst.view_from_caps(buffer, RGB);
+        assertThrows('READ_ONLY', '2 users', () =>
+            MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
+        assertEqual(view.close(), true);
+        view = MtlGst.view_from_caps(buffer, RGB, 0, WRITE);
+        assertEqual(view.is_read_only(), false);
+    },
+
+    keptViewKeepsTheMemory() {
+        let buffer = newBuffer(48);
+        const row = MtlGst.map(buffer, RGB, READ, view => view.slice('1'));
+        buffer = null;
+        System.gc();
+        assertEqual(row.get(2, 0), 22);
+    },
+
+    // The main loop asks for frames; a signal would come on another thread.
+    fromAppsink() {
+        const pipeline = Gst.parse_launch('videotestsrc num-buffers=5 pattern=white' +
+            ' ! video/x-raw, format=RGB, width=322, height=24 ! appsink name=sink sync=false');
+        const sink = pipeline.get_by_name('sink');
+        let nFrames = 0;
+
+        pipeline.set_state(Gst.State.PLAYING);
+        for (let sample; (sample = sink.try_pull_sample(10 * Gst.SECOND)) !== null; nFrames++) {
+            const [buffer, caps] = [sample.get_buffer(), sample.get_caps()];
+            const address = MtlGst.map(buffer, caps, READ, view => {
+                assertEqual([view.shape, view.get_statistics().minimum], [[24, 322, 3], 255]);
+                return view.get_address();
+            });
+            assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1]).get_address(), address);
+
+            // The sample is a user, too.
+            assertThrows('READ_ONLY', 'users', () => MtlGst.map(buffer, caps, WRITE, () => {}));
+        }
+        assertEqual(nFrames, 5);
+        pipeline.set_state(Gst.State.NULL);
+    },
+
+    toFakesink() {
+        const frames = newView(UINT8, [5, 24, 320, 3]);
+        const caps = MtlGst.caps_from_view(frames.select(0, 0), GstVideo.VideoFormat.RGB, 30, 1);
+        const info = GstVideo.VideoInfo.new_from_caps(caps);
+        const pipeline = Gst.parse_launch('appsrc name=source format=time ! fakesink name=sink');
+        const source = pipeline.get_by_name('source');
+
+        source.set_caps(caps);
+        pipeline.set_state(Gst.State.PLAYING);
+        for (const frame of frames) {
+            assertEqual(source.push_buffer(MtlGst.buffer_from_view(frame, info)),
+                Gst.FlowReturn.OK);
+        }
+        source.end_of_stream();
+        const message = pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND,
+            Gst.MessageType.EOS | Gst.MessageType.ERROR);
+        assertEqual(message.type, Gst.MessageType.EOS);
+        const last = pipeline.get_by_name('sink').last_sample.get_buffer();
+        assertEqual(addressOf(last), frames.select(0, 4).get_address());
+        pipeline.set_state(Gst.State.NULL);
+    },
+
+    everyFunctionWasCalled() {
+        const names = Object.keys(MtlGst).filter(name =>
+            typeof MtlGst[name] === 'function' && MtlGst[name].$gtype === undefined);
+        assertEqual(names.length > 17, true);
+        assertEqual(names.filter(name => !reached.has(name)), []);
+    },
+};
+
+let number = 0;
+let nFailed = 0;
+
+print(`1..${Object.keys(tests).length}`);
+for (const [name, test] of Object.entries(tests)) {
+    number++;
+    try {
+        test();
+        print(`ok ${number} ${name}`);
+    } catch (e) {
+        nFailed++;
+        print(`not ok ${number} ${name}\n# ${e.message}\n# ${e.stack}`);
+    }
+}
+
+System.exit(nFailed > 0 ? 1 : 0);

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""All functions from Python; the tests in C have the cases."""
+
+import sys
+import unittest
+from fractions import Fraction
+
+import gi
+
+gi.require_version('Gst', '1.0')
+gi.require_version('GstAudio', '1.0')
+gi.require_version('GstBase', '1.0')
+gi.require_version('GstVideo', '1.0')
+gi.require_version('Mtl', '1')
+gi.require_version('MtlGst', '1')
+import numpy  # noqa: E402
+from gi.repository import Gst, GstAudio, GstBase, GstVideo, Mtl, MtlGst  # noqa: E402
+
+Gst.init(None)
+
+WRITE = Gst.MapFlags.WRITE
+RGB = Gst.Caps.from_string('video/x-raw, format=RGB, width=5, height=3, framerate=30/1')
+NV12 = Gst.Caps.from_string('video/x-raw, format=NV12, width=8, height=6, framerate=30/1')
+STEREO = Gst.Caps.from_string('audio/x-raw, format=S16LE, rate=48000, channels=2,'
+                              ' layout=interleaved, channel-mask=(bitmask)3')
+
+
+def address_of(buffer):
+    with buffer.map(Gst.MapFlags.READ) as info:
+        return numpy.frombuffer(info.data, 'u1').ctypes.data
+
+
+def new_buffer(size):
+    buffer = Gst.Buffer.new_allocate(None, size, None)
+    buffer.fill(0, bytes(range(size)))
+    return buffer
+
+
+def code_of(error):
+    """The code that the exception stands for."""
+    cause = error.__cause__
+    return next(name for name in dir(Mtl.Error) if name.isupper()
+                and cause.matches(Mtl.error_quark(), getattr(Mtl.Error, name)))
+
+
+class Test(unittest.TestCase):
+    def assert_raises(self, exception, code, words, function, *args):
+        with self.assertRaisesRegex(exception, words) as context:
+            function(*args)
+        self.assertEqual(code_of(context.exception), code)
+
+
+class VideoTest(Test):
+    def test_view_from_buffer(self):
+        buffer = new_buffer(48)
+        info = GstVideo.VideoInfo.new_from_caps(RGB)
+        for args in (info,), (RGB,), (info, 0), (RGB, 0, Gst.MapFlags.READ):
+            view = MtlGst.view_from_buffer(buffer, *args)
+            self.assertEqual((view.shape, view.strides), ((3, 5, 3), (16, 3, 1)))
+            self.assertEqual(view.get_address(), address_of(buffer))
+            self.assertTrue(view.is_read_only())
+        self.assertEqual(view[1, 2].tolist(), [22, 23, 24])
+
+    def test_view_from_component(self):
+        buffer = new_buffer(48)
+        view = MtlGst.view_from_component(buffer, RGB, 1)
+        self.assertEqual((view.shape, view.strides), ((3, 5), (16, 3)))
+        self.assertEqual(view.get_address(), address_of(buffer) + 1)
+        self.assertEqual(view[2, 4], 32 + 13)
+
+    def test_planes_written_together(self):
+        buffer = new_buffer(72)
+        address = address_of(buffer)
+        with MtlGst.map(buffer, NV12, WRITE) as y, MtlGst.map(buffer, NV12, WRITE, 1) as uv:
+            self.assertEqual((y.shape, uv.shape), ((6, 8), (3, 4, 2)))
+            self.assertEqual((y.get_address(), uv.get_address()), (address, address + 48))
+            y.fill(1)
+            uv.fill(2)
+        self.assertEqual(buffer.extract_dup(0, 72), bytes([1] * 48 + [2] * 24))
+
+    def test_errors(self):
+        buffer = new_buffer(40)
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', '40 bytes of the buffer',
+                           MtlGst.view_from_buffer, buffer, RGB)
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no plane 1',
+                           MtlGst.view_from_caps, buffer, RGB, 1)
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'GstVideoMeta',
+                           MtlGst.view_from_buffer, buffer)
+        self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', 'image/png',
+                           MtlGst.map, buffer, Gst.Caps.from_string('image/png'))
+        with self.assertRaisesRegex(ValueError, 'audio/x-raw'):
+            MtlGst.view_from_buffer(buffer, STEREO)
+        with self.assertRaisesRegex(ValueError, '-1 is not in the range'):
+            MtlGst.view_from_buffer(buffer, RGB, -1)
+
+
+class BytesTest(Test):
+    def test_view_from_bytes(self):
+        buffer = new_buffer(48)
+        for dtype in Mtl.DType.UINT16, 'uint16', numpy.uint16, numpy.dtype('u2'):
+            view = MtlGst.view_from_bytes(buffer, dtype, (2, 3))
+            self.assertEqual(view.tolist(), [[256, 770, 1284], [1798, 2312, 2826]])
+        self.assertEqual(view.get_address(), address_of(buffer))
+        self.assertEqual(MtlGst.view_from_bytes(buffer, 'u1', 48).shape, (48,))
+
+    def test_with(self):
+        buffer = new_buffer(8)
+        address = address_of(buffer)
+        with MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE) as view:
+            self.assertEqual(view.get_address(), address)
+            view[3:] = 9
+        self.assertEqual(view.shape, (0,))
+        self.assertEqual(buffer.extract_dup(0, 8), bytes([0, 1, 2] + [9] * 5))
+
+    def test_with_passes_exceptions_on(self):
+        buffer = new_buffer(8)
+        with self.assertRaises(ZeroDivisionError), MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE):
+            1 / 0
+        with MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE) as view:  # not mapped any longer
+            self.assertEqual(view.size, 8)
+
+    def test_error(self):
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', '9 bytes', MtlGst.view_from_bytes,
+                           new_buffer(8), 'u1', 9)
+        with self.assertRaisesRegex(ValueError, 'float33'):
+            MtlGst.view_from_bytes(new_buffer(8), 'float33', 1)
+
+
+class AudioTest(Test):
+    def test_views(self):
+        buffer = new_buffer(24)
+        address = address_of(buffer)
+        info = GstAudio.AudioInfo.new_from_caps(STEREO)
+        for caps in info, STEREO:
+            view = MtlGst.view_from_audio(buffer, caps)
+            self.assertEqual((view.shape, view.dtype), ((6, 2), 'int16'))
+            self.assertEqual(view.get_address(), address)
+            right = MtlGst.view_from_audio_channel(buffer, caps, 1)
+            self.assertEqual((right.shape, right.strides), ((6,), (2,)))
+            self.assertEqual(right.get_address(), address + 2)
+            with MtlGst.map(buffer, caps) as mapped:
+                self.assertTrue(mapped.array_equal(view))
+            self.assertTrue(MtlGst.view_from_caps(buffer, caps).array_equal(view)
+                            if caps is STEREO else True)
+
+    def test_buffer_from_audio_view(self):
+        samples = numpy.arange(12, dtype='i2').reshape(6, 2)
+        caps = MtlGst.audio_caps_from_view(samples, 48000)
+        self.assertTrue(caps.is_equal(STEREO))
+        buffer = MtlGst.buffer_from_audio_view(samples, caps)
+        self.assertEqual(address_of(buffer), samples.ctypes.data)
+        self.assertEqual(MtlGst.view_from_audio(buffer, caps).tolist(), samples.tolist())
+
+    def test_errors(self):
+        buffer = new_buffer(24)
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no channel 2',
+                           MtlGst.view_from_audio_channel, buffer, STEREO, 2)
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'GstAudioMeta',
+                           MtlGst.view_from_audio, buffer)
+        self.assert_raises(ValueError, 'NEEDS_COPY', r'strides \(4, 2\)',
+                           MtlGst.audio_caps_from_view,
+                           numpy.zeros((6, 4), 'i2')[:, ::2], 48000)
+        with self.assertRaisesRegex(TypeError, 'float is not an integer'):
+            MtlGst.audio_caps_from_view(numpy.zeros((6, 2), 'i2'), 48000.5)
+
+
+class BufferTest(Test):
+    def test_buffer_from_view(self):
+        pixels = Mtl.zeros((4, 6, 3), 'u1')
+        crop = pixels[1:4, :5]
+        buffer = MtlGst.buffer_from_view(crop, RGB)
+        self.assertEqual(address_of(buffer), crop.get_address())
+        meta = GstVideo.buffer_get_video_meta(buffer)
+        self.assertEqual((meta.width, meta.height, meta.stride[0]), (5, 3, 18))
+        with MtlGst.map(buffer, flags=WRITE) as view:  # the meta has all that is needed
+            self.assertEqual(view.get_address(), crop.get_address())
+            view.fill(5)
+        self.assertEqual(pixels.sum(), 5 * 3 * 5 * 3)
+
+    def test_arrays(self):
+        frame = numpy.zeros((3, 5, 3), 'u1')
+        buffer = MtlGst.buffer_from_view(frame, RGB)
+        self.assertEqual(address_of(buffer), frame.ctypes.data)
+        numbers = numpy.arange(6, dtype='f4')
+        self.assertEqual(address_of(MtlGst.buffer_from_view(numbers)), numbers.ctypes.data)
+        self.assertEqual(MtlGst.buffer_from_view(b'abc').extract_dup(0, 3), b'abc')
+
+        frame.flags.writeable = False
+        self.assert_raises(ValueError, 'READ_ONLY', 'read-only', MtlGst.map,
+                           MtlGst.buffer_from_view(frame, RGB), RGB, WRITE)
+
+    def test_buffer_from_views(self):
+        y, uv = numpy.zeros((6, 8), 'u1'), numpy.ones((3, 4, 2), 'u1')
+        buffer = MtlGst.buffer_from_views([y, Mtl.asview(uv)], NV12)
+        for plane, array in enumerate((y, uv)):
+            with MtlGst.map(buffer, NV12, plane=plane) as view:
+                self.assertEqual(view.get_address(), array.ctypes.data)
+
+    def test_errors(self):
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', r'\(3, 5, 3\)',
+                           MtlGst.buffer_from_view, Mtl.zeros((3, 5, 4), 'u1'), RGB)
+        self.assert_raises(ValueError, 'NEEDS_COPY', r'view.copy\(\)',
+                           MtlGst.buffer_from_view, Mtl.zeros((3, 5, 6), 'u1')[..., ::2], RGB)
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '2 planes',
+                           MtlGst.buffer_from_views, [Mtl.zeros((6, 8), 'u1')], NV12)
+        with self.assertRaisesRegex(TypeError, 'object exports neither DLPack nor a buffer'):
+            MtlGst.buffer_from_view(object(), RGB)
+
+
+class CapsTest(Test):
+    def test_caps_from_view(self):
+        view = Mtl.zeros((3, 5, 4), 'u1')
+        for format, expected in {None: 'RGBA', 'BGRx': 'BGRx', GstVideo.VideoFormat.ARGB: 'ARGB',
+                                 }.items():
+            caps = MtlGst.caps_from_view(view, format)
+            self.assertEqual(caps.get_structure(0).get_string('format'), expected)
+        for framerate, expected in {0: '0/1', 30: '30/1', 12.5: '25/2', 30000 / 1001: '30000/1001',
+                                    Fraction(30000, 1001): '30000/1001', '24000/1001': '24000/1001',
+                                    }.items():
+            text = MtlGst.caps_from_view(view, None, framerate).to_string()
+            self.assertIn(f'framerate=(fraction){expected}', text)
+        again = MtlGst.caps_from_view(view, framerate=caps.get_structure(0)['framerate'])
+        self.assertIn('framerate=(fraction)0/1', again.to_string())
+        self.assertIn('width=(int)5, height=(int)3', again.to_string())
+
+    def test_layout_from_caps(self):
+        layout, dtype = MtlGst.layout_from_caps(RGB)
+        self.assertEqual((layout.shape, layout.strides, dtype), ((3, 5, 3), (16, 3, 1), 'uint8'))
+        self.assertEqual(MtlGst.layout_from_caps(NV12, 1)[0].shape, (3, 4, 2))
+
+    def test_tensor_caps(self):
+        caps = MtlGst.tensor_caps_from_view(numpy.zeros((2, 3), 'f4'), 'scores')
+        self.assertEqual(caps.get_structure(0).get_name(), 'tensor/strided')
+        self.assertEqual(caps.get_structure(0).get_string('tensor-id'), 'scores')
+        unnamed = MtlGst.tensor_caps_from_view([1.5]).get_structure(0)
+        self.assertFalse(unnamed.has_field('tensor-id'))
+        layout, dtype = MtlGst.layout_from_caps(caps)
+        self.assertEqual((layout.shape, dtype), ((2, 3), 'float32'))
+
+        buffer = new_buffer(24)
+        view = MtlGst.view_from_caps(buffer, caps)
+        self.assertEqual((view.shape, view.dtype), ((2, 3), 'float32'))
+        self.assertEqual(view.get_address(), address_of(buffer))
+
+    def test_errors(self):
+        view = Mtl.zeros((3, 5, 4), 'u1')
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'format RGB:', MtlGst.caps_from_view,
+                           view, 'RGB')
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '-1/1', MtlGst.caps_from_view, view,
+                           None, -1)
+        self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', 'complex',
+                           MtlGst.tensor_caps_from_view, Mtl.zeros(3, 'complex64'))
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'width', MtlGst.layout_from_caps,
+                           Gst.Caps.from_string('video/x-raw, format=RGB'))
+        with self.assertRaisesRegex(ValueError, "no video format 'RGBY'"):
+            MtlGst.caps_from_view(view, 'RGBY')
+
+
+class TensorTest(Test):
+    def test_tensors(self):
+        buffer = new_buffer(8)
+        scores = numpy.arange(6, dtype='f4').reshape(2, 3)
+        self.assertEqual(MtlGst.get_n_tensors(buffer), 0)
+        self.assertIsNone(MtlGst.get_tensor_id(buffer, 0))
+        if Gst.version() < (1, 26):
+            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26', MtlGst.add_tensor,
+                               buffer, 'scores', scores)
+            self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', '1.26',
+                               MtlGst.view_from_tensor, buffer, 0)
+            return
+
+        self.assertTrue(MtlGst.add_tensor(buffer, 'scores', scores))
+        self.assertEqual(MtlGst.get_n_tensors(buffer), 1)
+        self.assertEqual(MtlGst.get_tensor_id(buffer, 0), 'scores')
+        with MtlGst.view_from_tensor(buffer, 0) as view:
+            self.assertEqual(view.get_address(), scores.ctypes.data)
+            self.assertEqual(view.tolist(), scores.tolist())
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no tensor 1', MtlGst.view_from_tensor,
+                           buffer, 1)
+
+
+class AllocatorTest(Test):
+    def test_allocator(self):
+        host = Mtl.Device.get_host()
+        for allocator in (MtlGst.Allocator.new(), MtlGst.Allocator.new('host'),
+                          MtlGst.Allocator.new(host, Mtl.StorageMode.HOST)):
+            buffer = Gst.Buffer.new_allocate(allocator, 48, None)
+            memory, byte_offset = MtlGst.memory_get_buffer(buffer.peek_memory(0))
+            self.assertEqual(memory.get_device(), host)
+            view = Mtl.StridedView.new(memory, Mtl.StridedLayout([48], itemsize=1), 'u1',
+                                       byte_offset)
+            self.assertEqual(view.get_address(), address_of(buffer))
+        self.assertEqual(tuple(MtlGst.memory_get_buffer(new_buffer(8).peek_memory(0))), (None, 0))
+
+    def test_error(self):
+        self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', 'Host', MtlGst.Allocator.new,
+                           Mtl.Device.get_host(), 'private')
+
+
+class LifetimeTest(Test):
+    def test_array_keeps_the_memory(self):
+        storage = bytearray(range(15)) * 3
+        buffer = MtlGst.buffer_from_view(storage)
+        view = MtlGst.view_from_bytes(buffer, 'u1', (3, 15))
+        array = numpy.asarray(view)[1:]
+        del buffer, view
+        with self.assertRaises(BufferError):
+            storage.append(0)
+        self.assertEqual(array.tolist(), [list(range(15))] * 2)
+        del array
+        storage.append(0)
+
+    def test_array_after_the_block(self):
+        buffer = new_buffer(48)
+        with MtlGst.map(buffer, RGB) as view:
+            array = numpy.asarray(view)
+        self.assertEqual(array[0, 1].tolist(), [3, 4, 5])
+
+        # The array is a user of the buffer.
+        self.assert_raises(ValueError, 'READ_ONLY', '2 users', MtlGst.map, buffer, RGB, WRITE)
+        del array, view
+        with MtlGst.map(buffer, RGB, WRITE) as view:
+            self.assertFalse(view.is_read_only())
+
+    def test_slices_end_with_their_variables(self):
+        buffer = new_buffer(48)
+        with MtlGst.map(buffer, RGB, WRITE) as view:
+            view[0] = 1
+            row = view[1]
+        del row
+        with MtlGst.map(buffer, RGB, WRITE) as view:
+            self.assertEqual(view[0].tolist(), [[1] * 3] * 5)
+
+
+def template(name, direction):
+    return Gst.PadTemplate.new(name, direction, Gst.PadPresence.ALWAYS,
+                               Gst.Caps.from_string('video/x-raw, format=RGB'))
+
+
+class Invert(GstBase.BaseTransform):
+    __gstmetadata__ = ('Invert', 'Filter/Video', 'Inverts colors in place', 'mtldl')
+    __gsttemplates__ = (template('src', Gst.PadDirection.SRC),
+                        template('sink', Gst.PadDirection.SINK))
+
+    def do_set_caps(self, caps, _):
+        self.info = GstVideo.VideoInfo.new_from_caps(caps)
+        self.addresses = []
+        return True
+
+    def do_transform_ip(self, buffer):
+        with MtlGst.map(buffer, self.info, WRITE) as view:
+            pixels = numpy.asarray(view)
+            numpy.invert(pixels, out=pixels)
+            self.addresses.append(view.get_address())
+        return Gst.FlowReturn.OK
+
+
+class PipelineTest(Test):
+    def start(self, text, *elements):
+        pipeline = Gst.parse_launch(text)
+        for element in elements:
+            pipeline.add(element)
+        self.addCleanup(pipeline.set_state, Gst.State.NULL)
+        return pipeline
+
+    def wait_for_end(self, pipeline):
+        message = pipeline.get_bus().timed_pop_filtered(
+            10 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        self.assertEqual(message.type, Gst.MessageType.EOS)
+
+    def pull(self, sink):
+        """Yields the samples until the end."""
+        while True:
+            sample = sink.emit('pull-sample')
+            if sample is None:
+                return
+            yield sample
+
+    def test_from_appsink(self):
+        pipeline = self.start('videotestsrc num-buffers=5 pattern=white ! video/x-raw, format=RGB,'
+                              ' width=322, height=24 ! appsink name=sink sync=false')
+        pipeline.set_state(Gst.State.PLAYING)
+        n_frames = 0
+        for sample in self.pull(pipeline.get_by_name('sink')):
+            buffer = sample.get_buffer()
+            with MtlGst.map(buffer, sample.get_caps()) as view:
+                self.assertEqual(view.get_address(), address_of(buffer))
+                self.assertEqual((view.shape, view.min()), ((24, 322, 3), 255))
+            n_frames += 1
+        self.assertEqual(n_frames, 5)
+
+    def test_to_fakesink(self):
+        frames = numpy.zeros((5, 24, 320, 3), 'u1')
+        caps = MtlGst.caps_from_view(frames[0], 'RGB', 30)
+        pipeline = self.start('appsrc name=source format=time'
+                              ' ! fakesink name=sink signal-handoffs=true')
+        source, received = pipeline.get_by_name('source'), []
+        pipeline.get_by_name('sink').connect(
+            'handoff', lambda sink, buffer, pad: received.append(address_of(buffer)))
+        source.props.caps = caps
+        pipeline.set_state(Gst.State.PLAYING)
+        for frame in frames:
+            source.emit('push-buffer', MtlGst.buffer_from_view(frame, caps))
+        source.emit('end-of-stream')
+        self.wait_for_end(pipeline)
+        self.assertEqual(received, [frame.ctypes.data for frame in frames])
+
+    def test_transform(self):
+        pipeline = self.start('videotestsrc num-buffers=5 pattern=white name=source'
+                              ' appsink name=sink sync=false max-buffers=9', invert := Invert())
+        source, sink = pipeline.get_by_name('source'), pipeline.get_by_name('sink')
+        source.link_filtered(invert, Gst.Caps.from_string('video/x-raw, width=320, height=24'))
+        invert.link(sink)
+        pipeline.set_state(Gst.State.PLAYING)
+        buffers = [sample.get_buffer() for sample in self.pull(sink)]
+        self.assertEqual(len(buffers), 5)
+        self.assertEqual([address_of(buffer) for buffer in buffers], invert.addresses)
+        for buffer in buffers:
+            with MtlGst.map(buffer, invert.info) as view:
+                self.assertEqual(view.max(), 0)
+
+
+if __name__ == '__main__':
+    sys.exit(unittest.main())
