@@ -9,7 +9,7 @@ Mtl.StridedView make_numbers (int64[] shape) throws Mtl.Error {
 	for (int i = 0; i < view.get_volume (); i++) {
 		bytes += (uint8) i;
 	}
-	view.buffer.set_bytes (0, bytes);
+	view.buffer.set_bytes (0, new Bytes (bytes));
 	return view;
 }
 
