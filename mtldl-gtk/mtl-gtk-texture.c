@@ -126,7 +126,9 @@ pixel_init (MtlGtkPixel         *pixel,
     }
 
   *pixel = (MtlGtkPixel) {
-    mtl_strided_view_get_dtype (view), channels, flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+    mtl_strided_view_get_dtype (view), channels,
+    (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED)
+    && mtl_gtk_channels_can_be_premultiplied (channels)
   };
   return TRUE;
 }

@@ -148,12 +148,12 @@ get_gtk_pixels (GdkTexture *texture)
   return pixels;
 }
 
-/* Red, green, blue and opacity from 0 to 1, by the names of the channels. */
+/* Red, green, blue and opacity from 0 to 1, by the names of the channels. Opacity alone is
+ * that of white. */
 static inline void
 get_light (const double *channels,
            const char   *letters,
            MtlDType      dtype,
-           gboolean      premultiplied,
            double        light[4])
 {
   const char *alpha = strchr (letters, 'A');
@@ -164,10 +164,7 @@ get_light (const double *channels,
     {
       const char *place = gray != NULL ? gray : strchr (letters, "RGB"[i]);
 
-      if (place != NULL)
-        light[i] = channels[place - letters] / get_full (dtype);
-      else
-        light[i] = premultiplied ? light[3] : 1;
+      light[i] = place != NULL ? channels[place - letters] / get_full (dtype) : 1;
     }
 }
 

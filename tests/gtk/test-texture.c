@@ -332,7 +332,7 @@ assert_copied (MtlStridedView *copy,
 
         for (gint64 channel = 0; channel < n_channels; channel++)
           values[channel] = get_number_at (view, row, column, channel);
-        get_light (values, letters, dtype, premultiplied, light);
+        get_light (values, letters, dtype, light);
         for (gint64 channel = 0; channel < shape[2]; channel++)
           if (copy_letters[channel] != 'X')
             g_assert_cmpfloat_with_epsilon (get_number_at (copy, row, column, channel),
