@@ -78,7 +78,8 @@ def c_commands(body):
 def vala_commands(body):
     vapi_dirs = [f'--vapidir={path}'
                  for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
-    packages = [f'--pkg={name}' for name in ('gio-2.0', 'mtldl-1', 'mtldl-pixbuf-1', 'gtk4')]
+    packages = [f'--pkg={name}' for name in ('gio-2.0', 'mtldl-1', 'mtldl-gst-1', 'mtldl-pixbuf-1',
+                                             'gtk4')]
     return (VALA_PROGRAM.format(body=body), 'guide.vala',
             [['valac', '-q', *vapi_dirs, *packages, 'guide.vala', '-o', 'guide'], ['./guide']])
 
