@@ -255,8 +255,7 @@ void test_color_map () throws Mtl.Error, IOError {
 void test_dmabuf () throws Mtl.Error {
 	var layout = new Mtl.StridedLayout.for_bytes ({ 2, 3 }, { 3, 1 }, 8);
 
-	/* The standard input is another file. */
-	assert (failure_of (() => { MtlGtk.view_from_dmabuf (0, 0, layout, Mtl.DType.UINT8); })
+	assert (failure_of (() => { MtlGtk.view_from_dmabuf (-1, 0, layout, Mtl.DType.UINT8); })
 	        == Mtl.Error.INVALID_ARGUMENT);
 }
 #endif
