@@ -222,6 +222,8 @@ if (MtlGtk.view_from_dmabuf) { // on Linux
         const layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8);
         throwsMtl('INVALID_ARGUMENT', /file descriptor -1/,
             () => MtlGtk.view_from_dmabuf(-1, 0, layout, 'uint8'));
+        throws(Error, /display may not be null/,
+            () => MtlGtk.texture_from_dmabuf(null, -1, 0, layout, 0x34325258));
     });
 }
 

@@ -257,6 +257,19 @@ void test_dmabuf () throws Mtl.Error {
 
 	assert (failure_of (() => { MtlGtk.view_from_dmabuf (-1, 0, layout, Mtl.DType.UINT8); })
 	        == Mtl.Error.INVALID_ARGUMENT);
+
+	/* Where there is no screen, that it can be called says its type. */
+	var display = Gdk.Display.get_default ();
+	if (display == null) {
+		return;
+	}
+
+	try {
+		MtlGtk.texture_from_dmabuf (display, -1, 0, layout, 0x34325258);
+		assert_not_reached ();
+	} catch (Error error) {
+		assert (error is Mtl.Error.INVALID_ARGUMENT || error is Mtl.Error.NOT_SUPPORTED);
+	}
 }
 #endif
 
