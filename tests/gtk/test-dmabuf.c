@@ -375,6 +375,7 @@ test_texture_refused (void)
   g_autoptr (MtlStridedLayout) tall = new_layout (DIMS (many, 3, 4), DIMS (0, 4, 1));
   g_autoptr (GError) unsupported = NULL;
   int fd = new_dmabuf (64), file = new_file (0), large = new_file (2 * many + 64);
+  int next_fd, same_fd;
 
   if (!has_screen)
     {
@@ -401,9 +402,14 @@ test_texture_refused (void)
     }
 
   /* What GTK has against it. */
+  next_fd = dup (0);
+  close (next_fd);
   g_assert_null (get_dmabuf_texture (fd, 0, layout, FOURCC ('?', '?', '?', '?'), 0, &unsupported));
   g_assert_error (unsupported, GDK_DMABUF_ERROR, GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT);
   g_test_message ("%s", unsupported->message);
+  same_fd = dup (0);
+  g_assert_cmpint (same_fd, ==, next_fd);
+  close (same_fd);
 
   assert_ended (0);
   close (fd);
