@@ -47,9 +47,9 @@ mtl_gtk_check_is_reachable (MtlStridedView  *view,
   return FALSE;
 }
 
-static gboolean
-check_extents (const gint64  *shape,
-               GError       **error)
+gboolean
+mtl_gtk_check_extents (const gint64  *shape,
+                       GError       **error)
 {
   if (shape[0] == 0 || shape[1] == 0)
     {
@@ -108,7 +108,7 @@ pixel_init (MtlGtkPixel         *pixel,
       return FALSE;
     }
 
-  if (!check_extents (shape, error) || !mtl_gtk_check_channels (channels, error))
+  if (!mtl_gtk_check_extents (shape, error) || !mtl_gtk_check_channels (channels, error))
     return FALSE;
 
   if (channels == MTL_GTK_CHANNELS_AUTO

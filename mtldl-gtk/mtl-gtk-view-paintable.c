@@ -5,6 +5,7 @@
 #include "mtl-gtk-view-paintable.h"
 
 #include "mtl-gtk-colorize.h"
+#include "mtl-gtk-texture-private.h"
 
 /* Beyond this many rectangles, copying all between them is cheaper. */
 #define MAX_RECTANGLES 32
@@ -431,22 +432,6 @@ share_texture (const Source  *source,
                                     source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
 }
 
-static gboolean
-check_extents (MtlStridedView  *view,
-               GError         **error)
-{
-  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
-
-  if (shape[0] > 0 && shape[1] > 0 && shape[0] <= G_MAXINT && shape[1] <= G_MAXINT)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR,
-               shape[0] == 0 || shape[1] == 0 ? MTL_ERROR_INVALID_ARGUMENT : MTL_ERROR_OVERFLOW,
-               "The picture has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
-               " pixels; either can be 1 to %d", shape[0], shape[1], G_MAXINT);
-  return FALSE;
-}
-
 /* Whether GTK lacks the format, however the pixels lie in memory. */
 static gboolean
 find_conversion (Source  *source,
@@ -495,7 +480,8 @@ prepare_source (Source  *source,
 
   source->is_shared = source->is_converted = FALSE;
   if (source_is_mapped (source))
-    return check_extents (source->view, error) && find_frame_format (source, error);
+    return mtl_gtk_check_extents (mtl_strided_view_get_shape (source->view, NULL), error)
+           && find_frame_format (source, error);
 
   texture = share_texture (source, &local_error);
   source->is_shared = texture != NULL && is_read_only;
