@@ -25,7 +25,7 @@ class Allocator:
     def new(storage_mode: _StorageMode = ...) -> Allocator:
         """Creates an allocator of memory of a device."""
 
-def map(buffer: Gst.Buffer, caps: _VideoInfo | _AudioInfo | None = None,
+def map(buffer: Gst.Buffer, caps: Gst.Caps | GstVideo.VideoInfo | GstAudio.AudioInfo | None = None,
         flags: Gst.MapFlags = ..., plane: int = 0) -> Mtl.StridedView:
     """A view of a buffer for a block: `with MtlGst.map(buffer, caps) as view:`."""
 

@@ -324,7 +324,9 @@ test_many_frames (void)
 
   /* 1,000 frames are 8 MB. */
   g_test_message ("%" G_GSIZE_FORMAT " bytes, then %" G_GSIZE_FORMAT, early, late);
+#ifndef TEST_KEEPS_FREED_MEMORY /* as AddressSanitizer does */
   g_assert_cmpuint (late, <, early + 8 * 1000 * 1000 + (early == 0));
+#endif
 }
 
 int

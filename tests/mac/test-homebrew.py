@@ -19,6 +19,7 @@ DEPENDENCIES = {
     'gstreamer-1.0': 'gstreamer',
     'gstreamer-analytics-1.0': 'gstreamer',
     'gstreamer-audio-1.0': 'gstreamer',
+    'gstreamer-base-1.0': 'gstreamer',
     'gstreamer-video-1.0': 'gstreamer',
     'gtk4': 'gtk4',
     'intl': 'gettext',

@@ -19,22 +19,14 @@ from peers import find_python_with
 
 STAND_INS = pathlib.Path(__file__).resolve().parents[1] / 'examples' / 'stand-ins'
 
-# What a guide has to be compiled with, if it uses a bridge.
-BRIDGE_PACKAGES = {
-    'Gst': ['mtldl-gst-1', 'gstreamer-app-1.0'],
-    'Gtk': ['mtldl-gtk-1'],
-    'Pixbuf': ['mtldl-pixbuf-1'],
-}
-BRIDGE_HEADERS = {
-    'Gst': ['gst/app/app.h', 'mtldl-gst/mtldl-gst.h'],
-    'Gtk': ['mtldl-gtk/mtldl-gtk.h'],
-    'Pixbuf': ['mtldl-pixbuf/mtldl-pixbuf.h'],
-}
+PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', 'gstreamer-app-1.0']
 
 C_PROGRAM = '''
-#include <gdk/gdk.h>
+#include <gst/app/app.h>
 #include <mtldl/mtldl.h>
-{headers}
+#include <mtldl-gst/mtldl-gst.h>
+#include <mtldl-gtk/mtldl-gtk.h>
+#include <mtldl-pixbuf/mtldl-pixbuf.h>
 
 static gboolean
 guide (GError **error)
@@ -79,29 +71,18 @@ int main () {{
 '''
 
 
-def packages_of(body):
-    packages = ['mtldl-1', 'gtk4']
-    for bridge, names in BRIDGE_PACKAGES.items():
-        if f'mtl_{bridge.lower()}_' in body or f'Mtl{bridge}.' in body:
-            packages += names
-    return packages
-
-
 def c_commands(body):
-    packages = packages_of(body)
-    headers = [f'#include <{header}>' for bridge, names in BRIDGE_HEADERS.items()
-               for header in names if BRIDGE_PACKAGES[bridge][0] in packages]
-    flags = subprocess.run(['pkg-config', '--cflags', '--libs', *packages], check=True,
-                           capture_output=True, text=True).stdout.split()
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', *PACKAGES],
+                           check=True, capture_output=True, text=True).stdout.split()
     compiler = shlex.split(os.environ.get('CC', 'cc'))
-    return (C_PROGRAM.format(headers='\n'.join(headers), body=body), 'guide.c',
+    return (C_PROGRAM.format(body=body), 'guide.c',
             [[*compiler, '-Wall', '-Werror', 'guide.c', *flags, '-o', 'guide'], ['./guide']])
 
 
 def vala_commands(body):
     vapi_dirs = [f'--vapidir={path}'
                  for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
-    packages = [f'--pkg={name}' for name in ['gio-2.0', *packages_of(body)]]
+    packages = [f'--pkg={name}' for name in ['gio-2.0', *PACKAGES]]
     return (VALA_PROGRAM.format(body=body), 'guide.vala',
             [['valac', '-q', *vapi_dirs, *packages, 'guide.vala', '-o', 'guide'], ['./guide']])
 
