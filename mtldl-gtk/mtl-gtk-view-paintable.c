@@ -38,8 +38,8 @@ typedef struct
 /**
  * MtlGtkViewPaintable:
  *
- * Shows a view as a picture, in a [class@Gtk.Picture] for example, and is told
- * what changed.
+ * A paintable that shows a view, for example in a [class@Gtk.Picture], and that
+ * you tell what changed.
  *
  * A writable view is copied, and you can write to it at any time, also while
  * the picture is drawn: the changes are shown once
@@ -53,7 +53,7 @@ typedef struct
  *
  * Each state of the picture is another [class@Gdk.Texture], which never
  * changes. A copy is used for another state once its texture is gone, so there
- * are only as many copies as there are textures in use, and one more.
+ * is only one copy more than there are textures in use.
  *
  * Use this object on the main thread only. The views can be written from other
  * threads, but not during [method@MtlGtk.ViewPaintable.set_view] and
@@ -719,8 +719,9 @@ mtl_gtk_view_paintable_new (void)
  * @error: return location for a [error@Mtl.Error]
  *
  * Shows a view, of the element types and channels that
- * [func@MtlGtk.texture_from_view] takes, or of any real element type once there
- * is a color map, see [method@MtlGtk.ViewPaintable.set_color_map].
+ * [func@MtlGtk.texture_from_view] takes, or of those that [func@MtlGtk.colorize]
+ * takes once there is a color map: see
+ * [method@MtlGtk.ViewPaintable.set_color_map].
  *
  * On failure the old view is still shown.
  *
