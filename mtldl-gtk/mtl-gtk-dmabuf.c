@@ -50,6 +50,22 @@ dmabuf_free (gpointer data)
   g_free (self);
 }
 
+static Dmabuf *
+dmabuf_new (int      fd,
+            GError **error)
+{
+  Dmabuf *self = g_new (Dmabuf, 1);
+
+  *self = (Dmabuf) { fcntl (fd, F_DUPFD_CLOEXEC, 0), MAP_FAILED, 0, 0 };
+  if (self->fd >= 0)
+    return self;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The file descriptor %d cannot be duplicated: %s", fd, g_strerror (errno));
+  dmabuf_free (self);
+  return NULL;
+}
+
 static gboolean
 find_size (Dmabuf            *self,
            gsize              offset,
@@ -175,15 +191,9 @@ mtl_gtk_view_from_dmabuf (int                fd,
 
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
 
-  self = g_new (Dmabuf, 1);
-  *self = (Dmabuf) { fcntl (fd, F_DUPFD_CLOEXEC, 0), MAP_FAILED, 0, 0 };
-  if (self->fd < 0)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The file descriptor %d cannot be duplicated: %s", fd, g_strerror (errno));
-      dmabuf_free (self);
-      return NULL;
-    }
+  self = dmabuf_new (fd, error);
+  if (self == NULL)
+    return NULL;
 
   if (!find_size (self, offset, layout, error) || !map (self, writable, error))
     {
@@ -195,4 +205,180 @@ mtl_gtk_view_from_dmabuf (int                fd,
                                     writable ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_READ_ONLY,
                                     self, dmabuf_free, error);
   return buffer != NULL ? mtl_strided_view_new (buffer, layout, dtype, offset, error) : NULL;
+}
+
+#if GTK_CHECK_VERSION (4, 14, 0)
+
+/* Memory whose rows are one after the other, DRM_FORMAT_MOD_LINEAR. */
+#define LINEAR 0
+
+static gboolean
+check_extents (MtlStridedLayout  *layout,
+               gsize              offset,
+               GError           **error)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_layout_get_shape (layout, &n_dims);
+
+  if (n_dims != 2 && n_dims != 3)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The layout has %" G_GSIZE_FORMAT " dimension%s; a picture has 3: height, width,"
+                   " elements of a pixel; or the first 2 of them if that is 1", n_dims,
+                   n_dims == 1 ? "" : "s");
+      return FALSE;
+    }
+
+  if (shape[0] <= G_MAXINT && shape[1] <= G_MAXINT && offset <= G_MAXINT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels from byte %" G_GSIZE_FORMAT
+               " on; GTK counts to %d", shape[0], shape[1], offset, G_MAXINT);
+  return FALSE;
+}
+
+/* How many bytes apart rows of pixels begin, or 0. */
+static guint
+find_row_stride (MtlStridedLayout  *layout,
+                 GError           **error)
+{
+  gsize n_dims;
+  g_autofree gint64 *strides = mtl_strided_layout_dup_byte_strides (layout, &n_dims, error);
+  const gint64 *shape = mtl_strided_layout_get_shape (layout, &n_dims);
+  const gint64 item_size = mtl_strided_layout_get_item_bits (layout) / 8;
+  const gint64 pixel_size = n_dims == 3 ? shape[2] * item_size : item_size;
+  g_autofree char *text = NULL;
+  gint64 row_stride;
+
+  if (strides == NULL)
+    return 0;
+
+  /* The stride of an axis of extent 1 is never used. */
+  row_stride = shape[0] > 1 ? strides[0] : shape[1] * pixel_size;
+  if (mtl_strided_layout_get_offset (layout) == 0
+      && (n_dims == 2 || shape[2] == 1 || strides[2] == item_size)
+      && (shape[1] == 1 || strides[1] == pixel_size)
+      && row_stride >= shape[1] * pixel_size && row_stride <= G_MAXINT)
+    return row_stride;
+
+  text = mtl_strided_layout_to_string (layout);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "%s: the rows of a texture run from top to bottom, at most %d bytes apart, without"
+               " gaps between pixels and between elements of a pixel", text, G_MAXINT);
+  return 0;
+}
+
+#endif
+
+/**
+ * mtl_gtk_texture_from_dmabuf:
+ * @display: where the texture will be shown
+ * @fd: the file descriptor of a DMA-BUF, which the function duplicates
+ * @offset: where the pixels begin, in bytes
+ * @layout: how the pixels lie from there on: [height, width], or
+ *   [height, width, elements of a pixel]
+ * @fourcc: the format of the pixels, as in `drm_fourcc.h`
+ * @flags: %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED for colors that are multiplied
+ *   by the opacity, or none
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a texture of a DMA-BUF of Linux, without a copy. This needs GTK 4.14
+ * or newer.
+ *
+ * @fd, @offset and @layout are those of [func@view_from_dmabuf]. What was
+ * written to such a view is shown if the view ended before. Do not write to the
+ * memory as long as the texture can be drawn.
+ *
+ * The memory is linear, and the pixels are in one plane. For others use
+ * `GdkDmabufTextureBuilder`. Which formats there are depends on @display: see
+ * `gdk_display_get_dmabuf_formats()`.
+ *
+ * ```c
+ * const guint32 fourcc = 'X' | 'R' << 8 | '2' << 16 | (guint32) '4' << 24;
+ * g_autoptr (GdkTexture) texture =
+ *   mtl_gtk_texture_from_dmabuf (display, fd, 0, layout, fourcc, MTL_GTK_TEXTURE_FLAGS_NONE,
+ *                                &error);
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NOT_SUPPORTED: the library was built with a GTK before 4.14
+ * - %MTL_ERROR_INVALID_ARGUMENT: @fd is not that of a DMA-BUF, or @layout is
+ *   empty or not that of a picture, or @fourcc is 0
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
+ *   to bottom, at most 2 GiB apart
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the DMA-BUF is smaller than needed
+ * - %MTL_ERROR_OVERFLOW: GTK cannot count so many rows, pixels or bytes before
+ *   them
+ * - `GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT` and others of `GDK_DMABUF_ERROR`: GTK
+ *   or @display does not support the format
+ *
+ * Returns: (transfer full): the texture
+ *
+ * Since: 1.0
+ */
+GdkTexture *
+mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
+                             int                  fd,
+                             gsize                offset,
+                             MtlStridedLayout    *layout,
+                             guint32              fourcc,
+                             MtlGtkTextureFlags   flags,
+                             GError             **error)
+{
+#if GTK_CHECK_VERSION (4, 14, 0)
+  g_autoptr (GdkDmabufTextureBuilder) builder = NULL;
+  GdkTexture *texture = NULL;
+  guint row_stride = 0;
+  Dmabuf *self;
+
+  g_return_val_if_fail (GDK_IS_DISPLAY (display), NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
+
+  if (fourcc == 0)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The format is 0; it has four letters, as XR24");
+      return NULL;
+    }
+
+  self = dmabuf_new (fd, error);
+  if (self == NULL)
+    return NULL;
+
+  if (check_extents (layout, offset, error) && find_size (self, offset, layout, error))
+    row_stride = find_row_stride (layout, error);
+
+  if (row_stride == 0)
+    {
+      dmabuf_free (self);
+      return NULL;
+    }
+
+  builder = gdk_dmabuf_texture_builder_new ();
+  gdk_dmabuf_texture_builder_set_display (builder, display);
+  gdk_dmabuf_texture_builder_set_width (builder, mtl_strided_layout_get_extent (layout, 1, NULL));
+  gdk_dmabuf_texture_builder_set_height (builder, mtl_strided_layout_get_extent (layout, 0, NULL));
+  gdk_dmabuf_texture_builder_set_fourcc (builder, fourcc);
+  gdk_dmabuf_texture_builder_set_modifier (builder, LINEAR);
+  gdk_dmabuf_texture_builder_set_premultiplied (builder,
+                                                flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED);
+  gdk_dmabuf_texture_builder_set_fd (builder, 0, self->fd);
+  gdk_dmabuf_texture_builder_set_offset (builder, 0, offset);
+  gdk_dmabuf_texture_builder_set_stride (builder, 0, row_stride);
+  texture = gdk_dmabuf_texture_builder_build (builder, dmabuf_free, self, error);
+  if (texture == NULL)
+    dmabuf_free (self);
+
+  return texture;
+#else
+  g_return_val_if_fail (GDK_IS_DISPLAY (display), NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "GTK %d.%d has no textures of DMA-BUFs; GTK 4.14 has", GTK_MAJOR_VERSION,
+               GTK_MINOR_VERSION);
+  return NULL;
+#endif
 }

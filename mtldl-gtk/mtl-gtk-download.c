@@ -145,8 +145,9 @@ download (gpointer       data,
  * Copies the pixels of any texture into a new view of shape [height, width,
  * channels].
  *
- * Full light is 255 or 65535, or 1 for floats. Gray is the mean of red, green
- * and blue. Opacity is 1 where @texture has none. Without an opacity among
+ * Full light is 255 or 65535, or 1 for floats. The colors are those of sRGB; GTK
+ * converts others, of a color state of GTK 4.16 or newer. Gray is the mean of
+ * red, green and blue. Opacity is 1 where @texture has none. Without an opacity among
  * @channels, that of the texture is dropped: the colors remain as they would be
  * with it.
  *

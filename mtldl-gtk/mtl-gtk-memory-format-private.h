@@ -23,6 +23,8 @@ gboolean    mtl_gtk_check_channels                 (MtlGtkChannels      channels
 const char *mtl_gtk_channels_get_letters           (MtlGtkChannels      channels);
 const char *mtl_gtk_channels_get_name              (MtlGtkChannels      channels);
 gboolean    mtl_gtk_channels_have_alpha            (MtlGtkChannels      channels);
+/* Not colors without an opacity, nor an opacity without colors. */
+gboolean    mtl_gtk_channels_can_be_premultiplied  (MtlGtkChannels      channels);
 
 /* Of this GTK, without an error for those that it lacks. */
 gboolean    mtl_gtk_pixel_find_format              (const MtlGtkPixel  *pixel,

@@ -128,9 +128,8 @@ mtl_gtk_pixel_get_size (const MtlGtkPixel *pixel)
   return strlen (channel_orders[pixel->channels].letters) * mtl_dtype_get_bits (pixel->dtype) / 8;
 }
 
-/* Colors that have no opacity, and an opacity that has no colors. */
-static gboolean
-can_be_premultiplied (MtlGtkChannels channels)
+gboolean
+mtl_gtk_channels_can_be_premultiplied (MtlGtkChannels channels)
 {
   return channels != MTL_GTK_CHANNELS_ALPHA && mtl_gtk_channels_have_alpha (channels);
 }
@@ -139,7 +138,8 @@ gboolean
 mtl_gtk_pixel_find_format (const MtlGtkPixel *pixel,
                            GdkMemoryFormat   *format)
 {
-  const gboolean premultiplied = pixel->premultiplied && can_be_premultiplied (pixel->channels);
+  const gboolean premultiplied = pixel->premultiplied
+                                 && mtl_gtk_channels_can_be_premultiplied (pixel->channels);
 
   for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
     if (formats[i].pixel.dtype == pixel->dtype && formats[i].pixel.channels == pixel->channels
@@ -229,7 +229,8 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "GTK %d.%d has no format for %s of type %s%s", GTK_MAJOR_VERSION,
                GTK_MINOR_VERSION, mtl_gtk_channels_get_name (channels), name,
-               premultiplied && can_be_premultiplied (channels) ? ", premultiplied" : "");
+               premultiplied && mtl_gtk_channels_can_be_premultiplied (channels)
+               ? ", premultiplied" : "");
   return FALSE;
 }
 

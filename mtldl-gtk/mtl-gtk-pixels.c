@@ -208,7 +208,7 @@ is_gray (const MtlGtkPixel *pixel)
 /* Opacity alone has no colors to convert. */
 static gboolean
 converts_colors (const MtlGtkPixel *pixel,
-            const MtlGtkPixel *source_pixel)
+                 const MtlGtkPixel *source_pixel)
 {
   if (pixel->channels == MTL_GTK_CHANNELS_ALPHA || source_pixel->channels == MTL_GTK_CHANNELS_ALPHA)
     return FALSE;

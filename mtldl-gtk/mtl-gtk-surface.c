@@ -315,6 +315,47 @@ check_extents (MtlStridedView     *view,
 }
 
 /**
+ * mtl_gtk_check_surface:
+ * @view: a view of shape [height, width, channels], or [height, width]
+ * @format: what the elements are to Cairo
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Checks that [func@surface_from_view] can share the memory of a view.
+ *
+ * Errors:
+ *
+ * - the errors of [func@surface_from_view], other than %MTL_ERROR_NO_MEMORY
+ *
+ * Returns: %TRUE if it can
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_check_surface (MtlStridedView  *view,
+                       cairo_format_t   format,
+                       GError         **error)
+{
+  const PixelFormat *pixel_format;
+  g_autofree char *obstacle = NULL;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  pixel_format = find_pixel_format (format, error);
+  if (pixel_format == NULL || !check_is_writable (view, error)
+      || !check_dtype (view, pixel_format, error) || !check_shape (view, pixel_format, error)
+      || !check_extents (view, pixel_format, error))
+    return FALSE;
+
+  obstacle = find_obstacle (view, pixel_format);
+  if (obstacle == NULL)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "A copy is needed, to the view of a new surface: %s", obstacle);
+  return FALSE;
+}
+
+/**
  * mtl_gtk_surface_from_view:
  * @view: a view of shape [height, width, channels], or [height, width]
  * @format: (type gint): what the elements are to Cairo, a `cairo_format_t`; see
@@ -366,32 +407,20 @@ mtl_gtk_surface_from_view (MtlStridedView  *view,
                            GError         **error)
 {
   static const cairo_user_data_key_t view_key;
-  const PixelFormat *pixel_format;
-  g_autofree char *obstacle = NULL;
   cairo_surface_t *surface;
   cairo_status_t status;
   const gint64 *shape;
+  gint64 row_stride;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
 
-  pixel_format = find_pixel_format (format, error);
-  if (pixel_format == NULL || !check_is_writable (view, error)
-      || !check_dtype (view, pixel_format, error) || !check_shape (view, pixel_format, error)
-      || !check_extents (view, pixel_format, error))
+  if (!mtl_gtk_check_surface (view, format, error))
     return NULL;
 
-  obstacle = find_obstacle (view, pixel_format);
-  if (obstacle != NULL)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "A copy is needed, to the view of a new surface: %s", obstacle);
-      return NULL;
-    }
-
   shape = mtl_strided_view_get_shape (view, NULL);
+  row_stride = get_row_stride (view, find_pixel_format (format, NULL));
   surface = cairo_image_surface_create_for_data (mtl_strided_view_get_data (view), format,
-                                                 shape[1], shape[0],
-                                                 get_row_stride (view, pixel_format));
+                                                 shape[1], shape[0], row_stride);
   status = cairo_surface_set_user_data (surface, &view_key, g_object_ref (view), g_object_unref);
   if (status == CAIRO_STATUS_SUCCESS)
     return surface;

@@ -17,6 +17,10 @@ MtlStridedView  *mtl_gtk_view_from_surface (cairo_surface_t  *surface,
                                             GError          **error) G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
+gboolean         mtl_gtk_check_surface     (MtlStridedView   *view,
+                                            cairo_format_t    format,
+                                            GError          **error);
+MTL_AVAILABLE_IN_1_0
 cairo_surface_t *mtl_gtk_surface_from_view (MtlStridedView   *view,
                                             cairo_format_t    format,
                                             GError          **error) G_GNUC_WARN_UNUSED_RESULT;

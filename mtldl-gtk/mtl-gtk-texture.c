@@ -126,7 +126,9 @@ pixel_init (MtlGtkPixel         *pixel,
     }
 
   *pixel = (MtlGtkPixel) {
-    mtl_strided_view_get_dtype (view), channels, flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+    mtl_strided_view_get_dtype (view), channels,
+    (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED)
+    && mtl_gtk_channels_can_be_premultiplied (channels)
   };
   return TRUE;
 }
@@ -258,7 +260,7 @@ copy_memory (MtlStridedView     *view,
  * a microsecond or two.
  *
  * The elements are `uint8`, `uint16`, `float16` or `float32`. Full light is 255,
- * 65535 or 1.
+ * 65535 or 1. The colors are those of sRGB.
  *
  * With %MTL_GTK_TEXTURE_FLAGS_COPY, the library copies what GTK cannot use as
  * it is: it changes the order of channels, and makes RGB of gray where GTK has
@@ -402,7 +404,8 @@ view_memory (GdkTexture  *texture,
  *
  * A texture from [func@texture_from_view] gives the view that it was created
  * from, or its copy. Other textures give a view if they are a
- * [class@Gdk.MemoryTexture] and GTK is 4.10 or newer.
+ * [class@Gdk.MemoryTexture] and GTK is 4.10 or newer. The numbers are those in
+ * memory, whatever color state GTK 4.16 or newer has for the texture.
  *
  * Errors:
  *

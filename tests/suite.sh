@@ -236,7 +236,7 @@ check_compatibility () {
 # Checks that tests call every public function from C and Python. The tests in the other
 # languages check that themselves.
 check_reach () {
-  "$python" tests/reach.py "$build/introspection/Mtl-1.gir" "$build"/bridges/Mtl{Gst,Pixbuf}-1.gir
+  "$python" tests/reach.py "$build/introspection/Mtl-1.gir" "$build"/bridges/Mtl{Gst,Gtk,Pixbuf}-1.gir
 }
 
 # Builds and tests the release of what is committed, in a new system.

@@ -213,14 +213,14 @@ class CapsTest(Test):
         view = Mtl.zeros((3, 5, 4), 'u1')
         for format, expected in {None: 'RGBA', 'BGRx': 'BGRx', GstVideo.VideoFormat.ARGB: 'ARGB',
                                  }.items():
-            caps = MtlGst.caps_from_view(view, format)
-            self.assertEqual(caps.get_structure(0).get_string('format'), expected)
+            text = MtlGst.caps_from_view(view, format).to_string()
+            self.assertIn(f'format=(string){expected}', text)
         for framerate, expected in {0: '0/1', 30: '30/1', 12.5: '25/2', 30000 / 1001: '30000/1001',
                                     Fraction(30000, 1001): '30000/1001', '24000/1001': '24000/1001',
                                     }.items():
             text = MtlGst.caps_from_view(view, None, framerate).to_string()
             self.assertIn(f'framerate=(fraction){expected}', text)
-        again = MtlGst.caps_from_view(view, framerate=caps.get_structure(0)['framerate'])
+        again = MtlGst.caps_from_view(view, framerate=Gst.Fraction(0, 1))
         self.assertIn('framerate=(fraction)0/1', again.to_string())
         self.assertIn('width=(int)5, height=(int)3', again.to_string())
 
@@ -231,10 +231,9 @@ class CapsTest(Test):
 
     def test_tensor_caps(self):
         caps = MtlGst.tensor_caps_from_view(numpy.zeros((2, 3), 'f4'), 'scores')
-        self.assertEqual(caps.get_structure(0).get_name(), 'tensor/strided')
-        self.assertEqual(caps.get_structure(0).get_string('tensor-id'), 'scores')
-        unnamed = MtlGst.tensor_caps_from_view([1.5]).get_structure(0)
-        self.assertFalse(unnamed.has_field('tensor-id'))
+        self.assertTrue(caps.to_string().startswith('tensor/strided, '))
+        self.assertIn('tensor-id=(string)scores', caps.to_string())
+        self.assertNotIn('tensor-id', MtlGst.tensor_caps_from_view([1.5]).to_string())
         layout, dtype = MtlGst.layout_from_caps(caps)
         self.assertEqual((layout.shape, dtype), ((2, 3), 'float32'))
 

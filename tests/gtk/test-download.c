@@ -20,13 +20,15 @@ download (GdkTexture         *texture,
 
 static double
 get_tolerance (MtlDType dtype,
-               double   value)
+               double   value,
+               int      n_roundings)
 {
   if (dtype == MTL_DTYPE_FLOAT32)
     return 1e-6 * MAX (value, 1e-3);
 
   /* Halves are precise to 11 bits, and integers are rounded. */
-  return dtype == MTL_DTYPE_FLOAT16 ? MAX (value, 1e-4) / 2047 : 0.5 + 1e-6 * value;
+  return dtype == MTL_DTYPE_FLOAT16 ? n_roundings * MAX (value, 1e-4) / 2047
+                                    : n_roundings * 0.5 + 1e-6 * value;
 }
 
 typedef struct
@@ -41,9 +43,12 @@ static void
 assert_pixels (MtlStridedView *view,
                const Pixel    *pixel,
                MtlStridedView *source,
-               const Pixel    *source_pixel)
+               const Pixel    *source_pixel,
+               int             n_roundings)
 {
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gboolean has_products = source_pixel->premultiplied
+                                && strcmp (source_pixel->letters, "A") != 0;
 
   g_assert_cmpint (shape[2], ==, strlen (pixel->letters));
   for (gint64 row = 0; row < shape[0]; row++)
@@ -53,9 +58,8 @@ assert_pixels (MtlStridedView *view,
 
         for (int i = 0; source_pixel->letters[i] != '\0'; i++)
           channels[i] = get_number_at (source, row, column, i);
-        get_light (channels, source_pixel->letters, source_pixel->dtype,
-                   source_pixel->premultiplied, light);
-        change_opacity (light, source_pixel->premultiplied, pixel->premultiplied);
+        get_light (channels, source_pixel->letters, source_pixel->dtype, light);
+        change_opacity (light, has_products, pixel->premultiplied);
 
         for (int i = 0; pixel->letters[i] != '\0'; i++)
           if (pixel->letters[i] != 'X')
@@ -64,8 +68,32 @@ assert_pixels (MtlStridedView *view,
                                       * get_full (pixel->dtype);
 
               g_assert_cmpfloat_with_epsilon (get_number_at (view, row, column, i), expected,
-                                              get_tolerance (pixel->dtype, expected));
+                                              get_tolerance (pixel->dtype, expected,
+                                                             n_roundings));
             }
+      }
+}
+
+static void
+check_downloads_to (GdkTexture     *texture,
+                    gboolean        premultiplied,
+                    MtlStridedView *source,
+                    const Pixel    *source_pixel,
+                    int             n_roundings)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (pixel_dtypes); i++)
+    for (MtlGtkChannels channels = 0; channels < G_N_ELEMENTS (orders); channels++)
+      {
+        const Pixel pixel = {
+          pixel_dtypes[i], channels == MTL_GTK_CHANNELS_AUTO ? "RGBA" : orders[channels],
+          premultiplied
+        };
+        g_autoptr (MtlStridedView) view =
+          download (texture, pixel.dtype, channels,
+                    premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+                                  : MTL_GTK_TEXTURE_FLAGS_NONE);
+
+        assert_pixels (view, &pixel, source, source_pixel, n_roundings);
       }
 }
 
@@ -74,21 +102,8 @@ check_downloads (GdkTexture     *texture,
                  MtlStridedView *source,
                  const Pixel    *source_pixel)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (pixel_dtypes); i++)
-    for (MtlGtkChannels channels = 0; channels < G_N_ELEMENTS (orders); channels++)
-      for (int premultiplied = 0; premultiplied <= 1; premultiplied++)
-        {
-          const Pixel pixel = {
-            pixel_dtypes[i], channels == MTL_GTK_CHANNELS_AUTO ? "RGBA" : orders[channels],
-            premultiplied
-          };
-          g_autoptr (MtlStridedView) view =
-            download (texture, pixel.dtype, channels,
-                      premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
-                                    : MTL_GTK_TEXTURE_FLAGS_NONE);
-
-          assert_pixels (view, &pixel, source, source_pixel);
-        }
+  for (int premultiplied = 0; premultiplied <= 1; premultiplied++)
+    check_downloads_to (texture, premultiplied, source, source_pixel, 1);
 }
 
 /* What a texture was made from is converted without a loss. */
@@ -113,19 +128,39 @@ test_own_textures (void)
         }
 }
 
-/* Of textures from elsewhere, the 8 bits that GTK itself gives. */
+#if GTK_CHECK_VERSION (4, 10, 0)
+
+/* All formats that there are, against the floats that GTK itself gives. */
+static void
+check_downloads_by_gtk (GdkTexture *texture)
+{
+  for (int premultiplied = 0; premultiplied <= 1; premultiplied++)
+    {
+      const Pixel gtk_pixel = { MTL_DTYPE_FLOAT32, "RGBA", premultiplied };
+      g_autoptr (GdkTextureDownloader) downloader = gdk_texture_downloader_new (texture);
+      g_autoptr (MtlStridedView) gtk_view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+
+      gdk_texture_downloader_set_format (downloader,
+                                         premultiplied ? GDK_MEMORY_R32G32B32A32_FLOAT_PREMULTIPLIED
+                                                       : GDK_MEMORY_R32G32B32A32_FLOAT);
+      gdk_texture_downloader_download_into (downloader, mtl_strided_view_get_data (gtk_view),
+                                            5 * 4 * sizeof (float));
+      /* Gray is the mean of colors that GTK has rounded. */
+      check_downloads_to (texture, premultiplied, gtk_view, &gtk_pixel, 2);
+    }
+}
+
+#endif
+
+/* Of textures from elsewhere, what GTK itself gives; before 4.10 those are 8 bits. */
 static void
 test_other_textures (void)
 {
-  static const Pixel gtk_pixel = {
-    MTL_DTYPE_UINT8, G_BYTE_ORDER == G_LITTLE_ENDIAN ? "BGRA" : "ARGB", TRUE
-  };
-
   for (GdkMemoryFormat format = 0; format < GDK_MEMORY_N_FORMATS; format++)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) pixels = NULL, gtk_view = NULL;
-      g_autoptr (GBytes) bytes = NULL, gtk_bytes = NULL;
+      g_autoptr (MtlStridedView) pixels = NULL;
+      g_autoptr (GBytes) bytes = NULL;
       g_autoptr (GdkTexture) texture = NULL;
       MtlGtkChannels channels;
       gboolean premultiplied;
@@ -138,9 +173,6 @@ test_other_textures (void)
       set_random_pixels (pixels, orders[channels], premultiplied);
       bytes = mtl_strided_view_dup_bytes (pixels, &error);
       texture = gdk_memory_texture_new (5, 3, format, bytes, g_bytes_get_size (bytes) / 3);
-      gtk_bytes = g_bytes_new_take (get_gtk_pixels (texture), 60);
-      gtk_view = mtl_strided_view_new_from_bytes (gtk_bytes, MTL_DTYPE_UINT8, DIMS (3, 5, 4),
-                                                  NO_DIMS, &error);
       g_assert_no_error (error);
 #if GTK_CHECK_VERSION (4, 10, 0)
       {
@@ -149,13 +181,60 @@ test_other_textures (void)
           download (texture, dtype, channels,
                     premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : 0);
 
-        assert_pixels (same, &pixel, pixels, &pixel);
+        assert_pixels (same, &pixel, pixels, &pixel, 1);
+        check_downloads_by_gtk (texture);
       }
 #else
-      check_downloads (texture, gtk_view, &gtk_pixel);
+      {
+        static const Pixel gtk_pixel = {
+          MTL_DTYPE_UINT8, G_BYTE_ORDER == G_LITTLE_ENDIAN ? "BGRA" : "ARGB", TRUE
+        };
+        g_autoptr (GBytes) gtk_bytes = g_bytes_new_take (get_gtk_pixels (texture), 60);
+        g_autoptr (MtlStridedView) gtk_view =
+          mtl_strided_view_new_from_bytes (gtk_bytes, MTL_DTYPE_UINT8, DIMS (3, 5, 4), NO_DIMS,
+                                           &error);
+
+        g_assert_no_error (error);
+        check_downloads (texture, gtk_view, &gtk_pixel);
+      }
 #endif
     }
 }
+
+#if GTK_CHECK_VERSION (4, 16, 0)
+
+/* They become those of sRGB. */
+static void
+test_color_states (void)
+{
+  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+  g_autoptr (MtlStridedView) linear = NULL, view = NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  set_random_pixels (source, "RGBA", FALSE);
+  linear = mtl_strided_view_copy (source, &error);
+  g_assert_no_error (error);
+  for (int i = 0; i < 3 * 5 * 3; i++)
+    {
+      const double light = get_number_at (source, i / 15, i / 3 % 5, i % 3);
+
+      set_number_at (linear, i / 15, i / 3 % 5, i % 3,
+                     light <= 0.04045 ? light / 12.92 : pow ((light + 0.055) / 1.055, 2.4));
+    }
+  bytes = mtl_strided_view_dup_bytes (linear, &error);
+  g_assert_no_error (error);
+  texture = new_texture_of_color_state (bytes, gdk_color_state_get_srgb_linear ());
+
+  view = download (texture, MTL_DTYPE_UINT16, MTL_GTK_CHANNELS_RGBA, 0);
+  for (int i = 0; i < 3 * 5 * 4; i++)
+    g_assert_cmpfloat_with_epsilon (get_number_at (view, i / 20, i / 4 % 5, i % 4),
+                                    get_number_at (source, i / 20, i / 4 % 5, i % 4) * 65535, 8);
+  check_downloads_by_gtk (texture);
+}
+
+#endif
 
 /* In whole numbers: each color of each opacity. */
 static void
@@ -310,7 +389,7 @@ test_async (void)
   set_random_pixels (source, "RGBA", FALSE);
   view = download_async (texture, MTL_DTYPE_UINT16, cancellable, &failure);
   g_assert_no_error (failure);
-  assert_pixels (view, &pixel, source, &source_pixel);
+  assert_pixels (view, &pixel, source, &source_pixel, 1);
 
   assert_fails (download_async (texture, MTL_DTYPE_FLOAT64, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "float64");
@@ -383,6 +462,9 @@ main (int   argc,
 
   g_test_add_func ("/Download/own-textures", test_own_textures);
   g_test_add_func ("/Download/other-textures", test_other_textures);
+#if GTK_CHECK_VERSION (4, 16, 0)
+  g_test_add_func ("/Download/color-states", test_color_states);
+#endif
   g_test_add_func ("/Download/all-opacities", test_all_opacities);
   g_test_add_func ("/Download/blocks", test_blocks);
   g_test_add_func ("/Download/refused", test_refused);

@@ -148,12 +148,32 @@ get_gtk_pixels (GdkTexture *texture)
   return pixels;
 }
 
-/* Red, green, blue and opacity from 0 to 1, by the names of the channels. */
+#if GTK_CHECK_VERSION (4, 16, 0)
+
+/* 3 rows of 5 pixels: red, green, blue and opacity as floats. */
+static inline GdkTexture *
+new_texture_of_color_state (GBytes        *bytes,
+                            GdkColorState *state)
+{
+  g_autoptr (GdkMemoryTextureBuilder) builder = gdk_memory_texture_builder_new ();
+
+  gdk_memory_texture_builder_set_bytes (builder, bytes);
+  gdk_memory_texture_builder_set_stride (builder, 5 * 4 * sizeof (float));
+  gdk_memory_texture_builder_set_width (builder, 5);
+  gdk_memory_texture_builder_set_height (builder, 3);
+  gdk_memory_texture_builder_set_format (builder, GDK_MEMORY_R32G32B32A32_FLOAT);
+  gdk_memory_texture_builder_set_color_state (builder, state);
+  return gdk_memory_texture_builder_build (builder);
+}
+
+#endif
+
+/* Red, green, blue and opacity from 0 to 1, by the names of the channels. Opacity alone is
+ * that of white. */
 static inline void
 get_light (const double *channels,
            const char   *letters,
            MtlDType      dtype,
-           gboolean      premultiplied,
            double        light[4])
 {
   const char *alpha = strchr (letters, 'A');
@@ -164,10 +184,7 @@ get_light (const double *channels,
     {
       const char *place = gray != NULL ? gray : strchr (letters, "RGB"[i]);
 
-      if (place != NULL)
-        light[i] = channels[place - letters] / get_full (dtype);
-      else
-        light[i] = premultiplied ? light[3] : 1;
+      light[i] = place != NULL ? channels[place - letters] / get_full (dtype) : 1;
     }
 }
 

@@ -12,6 +12,7 @@ get_surface (MtlStridedView *view,
   cairo_surface_t *surface = mtl_gtk_surface_from_view (view, format, &error);
 
   g_assert_no_error (error);
+  g_assert_true (mtl_gtk_check_surface (view, format, NULL));
   g_assert_cmpint (cairo_surface_status (surface), ==, CAIRO_STATUS_SUCCESS);
   return surface;
 }
@@ -223,6 +224,7 @@ assert_refused (MtlStridedView *view,
                 const char     *value)
 {
   assert_fails (mtl_gtk_surface_from_view (view, format, &error), code, value);
+  assert_refuses (mtl_gtk_check_surface (view, format, &error), code, value);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 

@@ -332,7 +332,7 @@ assert_copied (MtlStridedView *copy,
 
         for (gint64 channel = 0; channel < n_channels; channel++)
           values[channel] = get_number_at (view, row, column, channel);
-        get_light (values, letters, dtype, premultiplied, light);
+        get_light (values, letters, dtype, light);
         for (gint64 channel = 0; channel < shape[2]; channel++)
           if (copy_letters[channel] != 'X')
             g_assert_cmpfloat_with_epsilon (get_number_at (copy, row, column, channel),
@@ -618,22 +618,93 @@ test_devices (void)
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "to_device()");
 }
 
+#if GTK_CHECK_VERSION (4, 10, 0)
+
+static void
+check_other_texture (GdkMemoryFormat format,
+                     gsize           padding)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (GError) error = NULL;
+  MtlGtkChannels channels;
+  gboolean premultiplied;
+  gsize item_size, size;
+  gpointer data;
+  GWeakRef weak;
+  MtlDType dtype;
+
+  if (!read_format_name (format, &dtype, &channels, &premultiplied))
+    return;
+
+  item_size = mtl_dtype_get_bits (dtype) / 8;
+  size = 3 * (5 * strlen (orders[channels]) + padding) * item_size;
+  data = g_malloc0 (size);
+  bytes = g_bytes_new_take (data, size);
+  texture = gdk_memory_texture_new (5, 3, format, bytes, size / 3);
+  g_weak_ref_init (&weak, texture);
+  view = get_texture_view (texture);
+  g_assert_true (mtl_strided_view_get_data (view) == data);
+  g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, dtype);
+  assert_view_shape (view, 3, 5, strlen (orders[channels]));
+  assert_view_strides (view, size / 3 / item_size, strlen (orders[channels]), 1);
+
+  /* The view keeps the memory, not the texture. */
+  g_clear_pointer (&bytes, g_bytes_unref);
+  g_clear_object (&texture);
+  g_assert_null (g_weak_ref_get (&weak));
+  g_weak_ref_clear (&weak);
+  memset (data, 0x3c, size);
+  g_assert_cmpfloat (get_number_at (view, 2, 4, 0), >, 0);
+}
+
+#endif
+
 static void
 test_other_textures (void)
 {
+#if GTK_CHECK_VERSION (4, 10, 0)
+  for (GdkMemoryFormat format = 0; format < GDK_MEMORY_N_FORMATS; format++)
+    for (gsize padding = 0; padding <= 3; padding += 3)
+      check_other_texture (format, padding);
+#else
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (60), 60);
   g_autoptr (GdkTexture) texture = gdk_memory_texture_new (5, 3, GDK_MEMORY_R8G8B8A8, bytes, 20);
 
-#if GTK_CHECK_VERSION (4, 10, 0)
-  g_autoptr (MtlStridedView) view = get_texture_view (texture);
-
-  g_assert_true (mtl_strided_view_get_data (view) == g_bytes_get_data (bytes, NULL));
-  assert_view_shape (view, 3, 5, 4);
-#else
   assert_fails (mtl_gtk_view_from_texture (texture, &error), MTL_ERROR_NEEDS_COPY,
                 "GdkMemoryTexture: use mtl_gtk_download_texture()");
 #endif
 }
+
+#if GTK_CHECK_VERSION (4, 16, 0)
+
+/* The numbers stay those in memory. */
+static void
+test_color_states (void)
+{
+  GdkColorState *const states[] = {
+    gdk_color_state_get_srgb (), gdk_color_state_get_srgb_linear (),
+    gdk_color_state_get_rec2100_pq (), gdk_color_state_get_rec2100_linear ()
+  };
+  g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5, 4));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  set_random_pixels (source, "RGBA", FALSE);
+  bytes = mtl_strided_view_dup_bytes (source, &error);
+  g_assert_no_error (error);
+  for (gsize i = 0; i < G_N_ELEMENTS (states); i++)
+    {
+      g_autoptr (GdkTexture) texture = new_texture_of_color_state (bytes, states[i]);
+      g_autoptr (MtlStridedView) view = get_texture_view (texture);
+
+      g_assert_true (mtl_strided_view_get_data (view) == g_bytes_get_data (bytes, NULL));
+      g_assert_true (mtl_strided_view_array_equal (view, source, &error));
+    }
+}
+
+#endif
 
 int
 main (int   argc,
@@ -656,6 +727,9 @@ main (int   argc,
   g_test_add_func ("/Texture/many-pixels", test_many_pixels);
   g_test_add_func ("/Texture/devices", test_devices);
   g_test_add_func ("/Texture/other-textures", test_other_textures);
+#if GTK_CHECK_VERSION (4, 16, 0)
+  g_test_add_func ("/Texture/color-states", test_color_states);
+#endif
 
   return g_test_run ();
 }

@@ -4,53 +4,16 @@
 
 #include <mtldl-gtk/mtldl-gtk.h>
 
-#include <glib-unix.h>
 #if !GTK_CHECK_VERSION (4, 18, 0)
 #include <gsk/gl/gskglrenderer.h>
 #endif
-#include <stdio.h>
-#include <unistd.h>
 
+#include "test-screen.h"
 #include "test-utils.h"
 
 #define WIDTH 40
 #define HEIGHT 30
 #define N_STEPS 12
-
-/* Ends with its last client. */
-static gboolean
-start_screen (void)
-{
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
-    G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
-  g_autoptr (GSubprocess) server = NULL;
-  g_autoptr (GError) error = NULL;
-  char display[16] = ":";
-  int ends[2];
-  FILE *file;
-
-  g_assert_true (g_unix_open_pipe (ends, FD_CLOEXEC, &error));
-  g_subprocess_launcher_take_fd (launcher, ends[1], 3);
-  server = g_subprocess_launcher_spawn (launcher, &error, "Xvfb", "-displayfd", "3", "-nolisten",
-                                        "tcp", "-terminate", "-screen", "0", "400x300x24", NULL);
-  if (server == NULL)
-    {
-      g_test_message ("%s", error->message);
-      close (ends[0]);
-      return FALSE;
-    }
-
-  g_subprocess_launcher_close (launcher);
-  file = fdopen (ends[0], "r");
-  g_assert_nonnull (fgets (display + 1, sizeof display - 1, file));
-  fclose (file);
-  g_setenv ("DISPLAY", g_strchomp (display), TRUE);
-  g_setenv ("GDK_BACKEND", "x11", TRUE);
-  g_setenv ("GTK_A11Y", "none", TRUE);
-  g_setenv ("GSETTINGS_BACKEND", "memory", TRUE);
-  g_setenv ("MESA_SHADER_CACHE_DISABLE", "true", TRUE);
-  return gtk_init_check ();
-}
 
 static MtlStridedView *
 zeros_new (void)
@@ -131,6 +94,28 @@ draw_changes (GskRenderer *renderer)
   g_assert_true (is_drawn (renderer, GDK_PAINTABLE (paintable), expected));
 }
 
+/* Memory of a GPU, or of what stands for it. */
+static void
+assert_needs_copy (GskRenderer *renderer)
+{
+  static const GdkRGBA red = { 1, 0, 0, 1 };
+  const graphene_rect_t square = GRAPHENE_RECT_INIT (0, 0, 8, 8);
+  g_autoptr (GskRenderNode) node = gsk_color_node_new (&red, &square);
+  g_autoptr (GdkTexture) texture = gsk_renderer_render_texture (renderer, node, &square);
+  g_autoptr (GError) failure = NULL;
+  g_autoptr (MtlStridedView) pixels = NULL;
+
+  g_assert_false (GDK_IS_MEMORY_TEXTURE (texture));
+  assert_fails (mtl_gtk_view_from_texture (texture, &error), MTL_ERROR_NEEDS_COPY,
+                G_OBJECT_TYPE_NAME (texture));
+
+  pixels = mtl_gtk_download_texture (texture, MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_RGB, 0, NULL,
+                                     &failure);
+  g_assert_no_error (failure);
+  for (int i = 0; i < 8 * 8; i++)
+    g_assert_cmpmem ((guint8 *) mtl_strided_view_get_data (pixels) + 3 * i, 3, "\377\0\0", 3);
+}
+
 static void
 test_cairo (void)
 {
@@ -155,6 +140,7 @@ test_gl (void)
     }
 
   draw_changes (renderer);
+  assert_needs_copy (renderer);
   gsk_renderer_unrealize (renderer);
 }
 

@@ -4,6 +4,10 @@
 
 #include <mtldl/mtl-bindings.h>
 
+#if GTK_CHECK_VERSION (4, 16, 0) && defined (__ELF__)
+#include <dlfcn.h>
+#endif
+
 #include "test-utils.h"
 
 /* The formats, and those of GTK that have the same values once gray levels are
@@ -414,6 +418,71 @@ test_only_rectangle (void)
   assert_shows (paintable, view, &formats[4]);
 }
 
+#if GTK_CHECK_VERSION (4, 16, 0) && defined (__ELF__)
+
+static struct
+{
+  guint n;
+  GdkTexture *before; /* no reference, which would keep its pixels in use */
+  cairo_region_t *region;
+} update;
+
+/* In place of GTK's, which it then calls. */
+GdkTexture *
+gdk_memory_texture_builder_build (GdkMemoryTextureBuilder *builder)
+{
+  GdkTexture *(*build) (GdkMemoryTextureBuilder *) = dlsym (RTLD_NEXT, G_STRFUNC);
+
+  update.n++;
+  update.before = gdk_memory_texture_builder_get_update_texture (builder);
+  g_clear_pointer (&update.region, cairo_region_destroy);
+  update.region = cairo_region_copy (gdk_memory_texture_builder_get_update_region (builder));
+  return build (builder);
+}
+
+/* GTK is told which texture was shown before, and where it differs. */
+static void
+test_update (void)
+{
+  static const GdkRectangle rectangles[] = { { 1, 2, 3, 4 }, { 0, 0, 1, 1 }, { 5, 4, 9, 9 } };
+  static const GdkRectangle clipped[] = { { 1, 2, 3, 4 }, { 0, 0, 1, 1 }, { 5, 4, 4, 3 } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
+    {
+      g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+      g_autoptr (MtlStridedView) view = zeros_new (&formats[i], 7, 9);
+
+      update.n = 0;
+      set_view (paintable, view, &formats[i]);
+      g_assert_cmpuint (update.n, ==, 0);
+      for (gsize j = 0; j < G_N_ELEMENTS (rectangles); j++)
+        {
+          g_autoptr (GdkTexture) before =
+            g_object_ref (mtl_gtk_view_paintable_get_texture (paintable));
+          cairo_rectangle_int_t extents;
+
+          write_random (view, &formats[i], &clipped[j]);
+          invalidate (paintable, &rectangles[j]);
+          g_assert_cmpuint (update.n, ==, j + 1);
+          g_assert_true (update.before == before);
+          g_assert_cmpint (cairo_region_num_rectangles (update.region), ==, 1);
+          cairo_region_get_extents (update.region, &extents);
+          g_assert_cmpmem (&extents, sizeof extents, &clipped[j], sizeof clipped[j]);
+          assert_shows (paintable, view, &formats[i]);
+        }
+
+      /* All of it is another picture then. */
+      g_clear_object (&view);
+      view = zeros_new (&formats[i], 5, 5);
+      set_view (paintable, view, &formats[i]);
+      g_assert_cmpuint (update.n, ==, G_N_ELEMENTS (rectangles));
+    }
+
+  g_clear_pointer (&update.region, cairo_region_destroy);
+}
+
+#endif
+
 static void
 test_clip (void)
 {
@@ -754,6 +823,9 @@ main (int   argc,
   g_test_add_func ("/gtk/view-paintable/threads", test_threads);
   g_test_add_func ("/gtk/view-paintable/n-frames", test_n_frames);
   g_test_add_func ("/gtk/view-paintable/only-rectangle", test_only_rectangle);
+#if GTK_CHECK_VERSION (4, 16, 0) && defined (__ELF__)
+  g_test_add_func ("/gtk/view-paintable/update", test_update);
+#endif
   g_test_add_func ("/gtk/view-paintable/clip", test_clip);
   g_test_add_func ("/gtk/view-paintable/sharing", test_sharing);
   g_test_add_func ("/gtk/view-paintable/texture-stays", test_texture_stays);

@@ -342,6 +342,7 @@ const CONVERTERS = {
     file: _toFile,
     slice: _toSlice,
     view: _toView,
+    'nullable-view': values => values === null ? null : _toView(values),
     ...INTEGER_CONVERTERS,
     ..._makeDoubleConverters(),
     ...Object.fromEntries(ENUMERATIONS.map(name => [name, value => _toEnumeration(value, name)])),

@@ -358,7 +358,7 @@ _mtl_array_interface.install()
 _mtl_pickle.install()
 
 
-def _name_functions(cls):
+def name_functions(cls):
     """Gives functions the names that they have here, for exceptions and help()."""
     for name, function in vars(cls).items():
         if isinstance(function, FunctionType):
@@ -368,4 +368,4 @@ def _name_functions(cls):
 
 for _cls in (Buffer, Device, DType, StridedLayout, StridedView, Mtl.TensorFile,
              Mtl.TensorFileEntry):
-    _name_functions(_cls)
+    name_functions(_cls)

@@ -1,15 +1,169 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes MtlGtk raise Python's exceptions, as Mtl does."""
+"""Adapts MtlGtk to Python: exceptions, arguments that can be left out, names and arrays as
+arguments, and results that can be awaited."""
+
+from gi.repository import Gdk, Mtl, cairo
 
 from ..module import get_introspection_module
-from .Mtl import raising
+from ._mtl_async import begin, document
+from ._mtl_defaults import member
+from .Mtl import asview, name_functions, raising
 
 MtlGtk = get_introspection_module("MtlGtk")
 
-__all__ = ["colorize", "colorize_finish", "view_from_surface"]
+__all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish", "download_texture",
+           "download_texture_async", "download_texture_finish", "memory_format_from_channels",
+           "memory_format_to_channels", "surface_from_view", "texture_from_view",
+           "view_from_surface", "view_from_texture"]
 
-colorize = raising(MtlGtk.colorize)
+Channels = MtlGtk.Channels
+ColorMap = MtlGtk.ColorMap
+TextureFlags = MtlGtk.TextureFlags
+ViewPaintable = MtlGtk.ViewPaintable
+
+AUTO = Channels.AUTO
+NONE = TextureFlags.NONE
+UINT8 = Mtl.DType.UINT8
+
+# The first time, PyGObject fails if the typelib has formats that Cairo does not register. From
+# then on it has the others.
+try:
+    cairo.Format
+except ValueError:
+    pass
+
+_colorize = raising(MtlGtk.colorize)
+_colorize_async = raising(MtlGtk.colorize_async)
+_download_texture = raising(MtlGtk.download_texture)
+_download_texture_async = raising(MtlGtk.download_texture_async)
+_memory_format_from_channels = raising(MtlGtk.memory_format_from_channels)
+_memory_format_to_channels = raising(MtlGtk.memory_format_to_channels)
+_check_surface = raising(MtlGtk.check_surface)
+_surface_from_view = raising(MtlGtk.surface_from_view)
+_texture_from_view = raising(MtlGtk.texture_from_view)
+
 colorize_finish = raising(MtlGtk.colorize_finish)
+download_texture_finish = raising(MtlGtk.download_texture_finish)
 view_from_surface = raising(MtlGtk.view_from_surface)
+view_from_texture = raising(MtlGtk.view_from_texture)
 
-MtlGtk.ViewPaintable.set_view = raising(MtlGtk.ViewPaintable.set_view)
+
+# Textures
+
+
+def texture_from_view(view, channels=AUTO, flags=NONE):
+    """A texture that shares the memory of a view, or of anything else that Mtl.asview() takes,
+    without a copy. Do not write to the memory as long as the texture can be drawn."""
+    return _texture_from_view(asview(view), member(Channels, channels), flags)
+
+
+def download_texture(texture, dtype=UINT8, channels=AUTO, flags=NONE, cancellable=None):
+    """A view of a copy of the pixels of any texture. By default these are RGBA."""
+    return _download_texture(texture, dtype, member(Channels, channels), flags, cancellable)
+
+
+def _without_progress(function, *args):
+    """What begin() takes."""
+    return lambda cancellable, progress, progress_data, *rest: function(*args, cancellable, *rest)
+
+
+def download_texture_async(texture, dtype=UINT8, channels=AUTO, flags=NONE, cancellable=None,
+                           callback=None, *user_data):
+    start = _without_progress(_download_texture_async, texture, dtype, member(Channels, channels),
+                              flags)
+    return begin(start, download_texture_finish, cancellable, None, callback, user_data)
+
+
+def memory_format_from_channels(dtype, channels, premultiplied=False):
+    """The Gdk.MemoryFormat for pixels of a view of shape (height, width, channels)."""
+    channels = member(Channels, channels)
+    return _memory_format_from_channels(dtype, channels, premultiplied)[1]
+
+
+def memory_format_to_channels(format):
+    """The element type and the channels that a Gdk.MemoryFormat stands for, and whether the colors
+    are multiplied by the opacity."""
+    return tuple(_memory_format_to_channels(format))[1:]
+
+
+# Surfaces
+
+
+def check_surface(view, format):
+    """Raises the exception that surface_from_view() would raise, without creating a surface."""
+    return _check_surface(asview(view), format)
+
+
+def surface_from_view(view, format):
+    """A cairo.ImageSurface that shares the memory of a view, or of anything else that Mtl.asview()
+    takes, without a copy. The format is a cairo.Format."""
+    return _surface_from_view(asview(view), format)
+
+
+# Colors
+
+
+def colorize(view, color_map, low, high, cancellable=None):
+    """A picture of numbers: a new view of shape (height, width, 3) of red, green and blue."""
+    return _colorize(asview(view), member(ColorMap, color_map), low, high, cancellable)
+
+
+def colorize_async(view, color_map, low, high, cancellable=None, callback=None, *user_data):
+    start = _without_progress(_colorize_async, asview(view), member(ColorMap, color_map), low, high)
+    return begin(start, colorize_finish, cancellable, None, callback, user_data)
+
+
+document((colorize_async, download_texture_async))
+
+
+if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
+    _view_from_dmabuf = raising(MtlGtk.view_from_dmabuf)
+
+    def view_from_dmabuf(fd, offset, layout, dtype, writable=False):
+        """A view of a DMA-BUF, given by its file descriptor or an object with one, without a copy.
+        Close the view before a device uses the DMA-BUF again."""
+        return _view_from_dmabuf(fd.fileno() if hasattr(fd, "fileno") else fd, offset, layout,
+                                 dtype, writable)
+
+    __all__.append("view_from_dmabuf")
+
+
+# Paintables
+
+_set_view = raising(ViewPaintable.set_view)
+_set_color_map = raising(ViewPaintable.set_color_map)
+_invalidate = raising(ViewPaintable.invalidate)
+
+
+def _paintable_set_view(self, view, channels=AUTO, flags=NONE):
+    """Shows a view, or anything else that Mtl.asview() takes, or nothing if it is None."""
+    if view is not None:
+        view = asview(view)
+    return _set_view(self, view, member(Channels, channels), flags)
+
+
+def _paintable_set_color_map(self, color_map, low, high):
+    """Shows views of shape (height, width) in colors, as colorize() does."""
+    return _set_color_map(self, member(ColorMap, color_map), low, high)
+
+
+def _rectangle_of(rectangle):
+    """A Gdk.Rectangle of (x, y, width, height), or what was given."""
+    if not isinstance(rectangle, (tuple, list)):
+        return rectangle
+    result = Gdk.Rectangle()
+    result.x, result.y, result.width, result.height = rectangle
+    return result
+
+
+def _paintable_invalidate(self, rectangle=None):
+    """Shows what was written to the view: everywhere, or in a Gdk.Rectangle, which can be given as
+    (x, y, width, height)."""
+    return _invalidate(self, _rectangle_of(rectangle))
+
+
+ViewPaintable.set_view = _paintable_set_view
+ViewPaintable.set_color_map = _paintable_set_color_map
+ViewPaintable.unset_color_map = raising(ViewPaintable.unset_color_map)
+ViewPaintable.invalidate = _paintable_invalidate
+name_functions(ViewPaintable)

@@ -86,7 +86,7 @@ def _value_of(namespace, default):
     return default
 
 
-def _member(cls, value):
+def member(cls, value):
     """A member of an enumeration for its name, such as "read" or Mtl.FileMode.READ."""
     if not isinstance(value, str):
         return value
@@ -113,7 +113,7 @@ def completion(namespace, name, parameters, files, enums):
     takes_device = parameters[:1] == ["device"] and len(parameters) > 1
     converters = dict.fromkeys(files, as_file)
     for parameter, enum in enums.items():
-        converters[parameter] = functools.partial(_member, enum)
+        converters[parameter] = functools.partial(member, enum)
     places = [(parameters.index(parameter), parameter, convert)
               for parameter, convert in converters.items()]
 

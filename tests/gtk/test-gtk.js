@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+// Every function and method from JavaScript; the tests in C have the cases.
+
+import Cairo from 'cairo';
+import Gdk from 'gi://Gdk?version=4.0';
+import Gio from 'gi://Gio';
+import Gtk from 'gi://Gtk?version=4.0';
+import Mtl from 'gi://Mtl?version=1';
+import MtlGtk from 'gi://MtlGtk?version=1';
+import System from 'system';
+
+import {
+    checkProperties, equal, ok, rejectsMtl, run, test, throws, throwsGio, throwsMtl,
+} from '../gjs/tap.js';
+
+const {AUTO, BGR, BGRA, GRAY, RGB} = MtlGtk.Channels;
+const {COPY, NONE, PREMULTIPLIED} = MtlGtk.TextureFlags;
+const {HEAT} = MtlGtk.ColorMap;
+const STDIN = 0;
+
+function numbers(...shape) {
+    const size = shape.reduce((product, extent) => product * extent);
+    return Mtl.StridedView.from(Uint8Array.from({length: size}, (_, i) => i)).reshape(shape);
+}
+
+function cancelled() {
+    const cancellable = new Gio.Cancellable();
+    cancellable.cancel();
+    return cancellable;
+}
+
+// What a callback is called with.
+function resultOf(start) {
+    return new Promise(resolve => start((source, result) => resolve(result)));
+}
+
+test('a texture shares the memory of a view', () => {
+    let view = numbers(3, 4, 3);
+    let texture = MtlGtk.texture_from_view(view);
+    equal([texture.width, texture.height], [4, 3]);
+
+    const back = MtlGtk.view_from_texture(texture);
+    equal(back.get_address(), view.get_address());
+    equal(back.is_read_only(), true);
+    view.set_int64([2, 3, 0], 255);
+    equal(back.get_int64([2, 3, 0]), 255);
+    equal(MtlGtk.download_texture(texture).slice('2, 3').toArray(), [255, 34, 35, 255]);
+
+    // The view alone keeps the pixels.
+    view = texture = null;
+    System.gc();
+    equal(back.slice('0, 1').toArray(), [3, 4, 5]);
+});
+
+test('a texture of an array, of channels, and of a copy', () => {
+    const pixels = [[[1, 2, 3, 4]], [[5, 6, 7, 8]]];
+    const array = Mtl.array(pixels, 'uint8');
+    const texture = MtlGtk.texture_from_view(array, BGRA, PREMULTIPLIED);
+    equal(MtlGtk.download_texture(texture, 'uint8', BGRA, PREMULTIPLIED).toArray(), pixels);
+
+    throwsMtl('NEEDS_COPY', /from bottom to top/, () => MtlGtk.texture_from_view(array.flip(0)));
+    const copied = MtlGtk.texture_from_view(array.flip(0), AUTO, COPY);
+    equal(MtlGtk.view_from_texture(copied).toArray(), [pixels[1], pixels[0]]);
+    throwsMtl('INVALID_ARGUMENT', /takes 3; the view has 4/,
+        () => MtlGtk.texture_from_view(array, RGB));
+    throws(TypeError, /A view, an array or a number/, () => MtlGtk.texture_from_view('view'));
+});
+
+test('the formats of textures', () => {
+    const format = MtlGtk.memory_format_from_channels('uint8', BGRA, true);
+    equal(format, Gdk.MemoryFormat.B8G8R8A8_PREMULTIPLIED);
+    equal(MtlGtk.memory_format_to_channels(format), [Mtl.DType.UINT8, BGRA, true]);
+    equal(MtlGtk.memory_format_from_channels(Mtl.DType.FLOAT32, RGB),
+        Gdk.MemoryFormat.R32G32B32_FLOAT);
+    throwsMtl('INVALID_ARGUMENT', /int8/, () => MtlGtk.memory_format_from_channels('int8', RGB));
+});
+
+test('downloading in the background', async () => {
+    const texture = MtlGtk.texture_from_view(numbers(2, 2, 3));
+
+    const pixels = await MtlGtk.download_texture_async(texture, 'uint8', BGR);
+    equal(pixels.slice('0, 1').toArray(), [5, 4, 3]);
+    await rejectsMtl('INVALID_ARGUMENT', /float64/,
+        MtlGtk.download_texture_async(texture, 'float64'));
+    await throwsGio('CANCELLED',
+        () => MtlGtk.download_texture_async(texture, 'uint8', BGR, NONE, cancelled()));
+
+    const result = await resultOf(callback => MtlGtk.download_texture_async(
+        texture, 'uint8', RGB, NONE, null, callback));
+    equal(MtlGtk.download_texture_finish(result).slice('0, 1').toArray(), [3, 4, 5]);
+});
+
+test('a view of what Cairo draws', () => {
+    let surface = new Cairo.ImageSurface(Cairo.Format.ARGB32, 5, 3);
+    let view = MtlGtk.view_from_surface(surface);
+    equal([view.shape, view.strides, view.is_read_only()], [[3, 5, 4], [20, 4, 1], false]);
+    equal(MtlGtk.view_from_surface(surface).get_address(), view.get_address());
+
+    const context = new Cairo.Context(surface);
+    context.setSourceRGB(1, 1, 1);
+    context.rectangle(1, 1, 2, 1);
+    context.fill();
+    // This function flushes what was drawn, for which not every gjs has a method.
+    MtlGtk.view_from_surface(surface);
+    equal(view.slice('1').toArray(), [0, 255, 255, 0, 0].map(value => Array(4).fill(value)));
+
+    // The view alone keeps the pixels.
+    context.$dispose();
+    surface = null;
+    System.gc();
+    equal(view.get_int64([1, 1, 0]), 255);
+    throwsMtl('NOT_SUPPORTED', /whole elements/,
+        () => MtlGtk.view_from_surface(new Cairo.ImageSurface(Cairo.Format.A1, 5, 3)));
+});
+
+test('Cairo draws into a view', () => {
+    const view = Mtl.zeros([3, 5, 4], 'uint8');
+    const surface = MtlGtk.surface_from_view(view, Cairo.Format.ARGB32);
+    ok(surface instanceof Cairo.ImageSurface);
+    equal([surface.getWidth(), surface.getHeight()], [5, 3]);
+    equal(MtlGtk.view_from_surface(surface).get_address(), view.get_address());
+
+    view.fill(10);
+    const context = new Cairo.Context(surface);
+    context.setSourceRGB(1, 1, 1);
+    context.rectangle(4, 2, 1, 1);
+    context.fill();
+    context.$dispose();
+    MtlGtk.view_from_surface(surface);
+    equal(view.slice('2, 3:').toArray(), [[10, 10, 10, 10], [255, 255, 255, 255]]);
+
+    throwsMtl('INVALID_ARGUMENT', /shape/,
+        () => MtlGtk.surface_from_view(view, Cairo.Format.A8));
+    equal(MtlGtk.check_surface(view, Cairo.Format.ARGB32), true);
+    throwsMtl('READ_ONLY', /read-only/,
+        () => MtlGtk.surface_from_view(view.as_read_only(), Cairo.Format.ARGB32));
+});
+
+test('colors of numbers', async () => {
+    const matrix = [[0, 0.5], [1, NaN]];
+    const colors = MtlGtk.colorize(matrix, MtlGtk.ColorMap.GRAY, 0, 1);
+    equal(colors.slice('1').toArray(), [[255, 255, 255], [224, 27, 36]]);
+    throwsMtl('INVALID_ARGUMENT', /2 dimensions/, () => MtlGtk.colorize([1, 2], HEAT, 0, 1));
+
+    const expected = MtlGtk.colorize(matrix, HEAT, 0, 1).toArray();
+    equal((await MtlGtk.colorize_async(matrix, HEAT, 0, 1)).toArray(), expected);
+    await rejectsMtl('INVALID_ARGUMENT', /2 dimensions/,
+        MtlGtk.colorize_async([1, 2], HEAT, 0, 1));
+    await throwsGio('CANCELLED', () => MtlGtk.colorize_async(matrix, HEAT, 0, 1, cancelled()));
+    const result = await resultOf(
+        callback => MtlGtk.colorize_async(matrix, HEAT, 0, 1, null, callback));
+    equal(MtlGtk.colorize_finish(result).toArray(), expected);
+});
+
+Gtk.init_check(); // without a screen, too
+
+// The pixels that GTK draws.
+function shownPixels(paintable) {
+    const snapshot = new Gtk.Snapshot();
+    paintable.snapshot(snapshot, paintable.get_intrinsic_width(),
+        paintable.get_intrinsic_height());
+    return MtlGtk.view_from_texture(snapshot.to_node().get_texture());
+}
+
+test('a paintable shows what is written to a view', () => {
+    const view = numbers(3, 4, 3);
+    const paintable = MtlGtk.ViewPaintable.new();
+    let nInvalidated = 0;
+    ok(paintable instanceof Gdk.Paintable);
+    equal(paintable.get_texture(), null);
+
+    equal(paintable.set_view(view), true);
+    ok(paintable.get_view() === view);
+    checkProperties(paintable);
+    paintable.connect('invalidate-contents', () => nInvalidated++);
+    const before = paintable.get_texture();
+    ok(paintable.get_current_image() === before);
+
+    view.set_int64([1, 1, 0], 99);
+    ok(shownPixels(paintable).get_address() !== view.get_address());
+    equal(shownPixels(paintable).toArray(), numbers(3, 4, 3).toArray());
+    paintable.invalidate(new Gdk.Rectangle({x: 1, y: 1, width: 1, height: 1}));
+    equal(nInvalidated, 1);
+    equal(shownPixels(paintable).toArray(), view.toArray());
+    view.fill(7);
+    paintable.invalidate();
+    equal(shownPixels(paintable).toArray(), view.toArray());
+    equal(MtlGtk.view_from_texture(before).toArray(), numbers(3, 4, 3).toArray());
+
+    paintable.set_view(null);
+    equal([paintable.get_view(), paintable.get_texture()], [null, null]);
+});
+
+test('a paintable shows a read-only view in its memory', () => {
+    const view = numbers(3, 4, 4);
+    const paintable = new MtlGtk.ViewPaintable();
+    paintable.set_view(view.as_read_only(), BGRA, PREMULTIPLIED);
+
+    const pixels = shownPixels(paintable);
+    equal(pixels.get_address(), view.get_address());
+    view.set_int64([2, 2, 2], 8);
+    equal(pixels.get_int64([2, 2, 2]), 8);
+});
+
+test('a paintable shows numbers in colors', () => {
+    const view = Mtl.array([[1, 2], [3, 4]], 'float64');
+    const paintable = new MtlGtk.ViewPaintable();
+    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.set_view(view));
+
+    paintable.set_color_map(HEAT, 1, 4);
+    paintable.set_view(view);
+    equal(shownPixels(paintable).toArray(), MtlGtk.colorize(view, HEAT, 1, 4).toArray());
+    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.unset_color_map());
+    paintable.set_view(numbers(2, 2));
+    paintable.unset_color_map();
+    equal(MtlGtk.download_texture(paintable.get_texture(), 'uint8', GRAY).toArray(),
+        [[[0], [1]], [[2], [3]]]);
+});
+
+if (MtlGtk.view_from_dmabuf) { // on Linux
+    test('another file is not a DMA-BUF', () => {
+        const layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8);
+        throwsMtl('INVALID_ARGUMENT', /DMA-BUF/,
+            () => MtlGtk.view_from_dmabuf(STDIN, 0, layout, 'uint8'));
+    });
+}
+
+await run();

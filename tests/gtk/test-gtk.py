@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every function and method from Python; the tests in C have the cases."""
+
+import asyncio
+import os
+import sys
+import unittest
+
+import cairo
+import gi
+
+gi.require_version('Gdk', '4.0')
+gi.require_version('Gtk', '4.0')
+gi.require_version('Mtl', '1')
+gi.require_version('MtlGtk', '1')
+from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, MtlGtk  # noqa: E402
+
+COPY = MtlGtk.TextureFlags.COPY
+PREMULTIPLIED = MtlGtk.TextureFlags.PREMULTIPLIED
+
+
+def numbers(*shape, dtype='uint8'):
+    view = Mtl.zeros(shape, dtype)
+    view[...] = Mtl.arange(view.size).reshape(shape)
+    return view
+
+
+def raised_code(context):
+    """The code of the error of the library that is the cause of an exception."""
+    cause = context.exception.__cause__
+    assert cause.domain == GLib.quark_to_string(Mtl.error_quark())
+    return cause.code
+
+
+def cancelled():
+    cancellable = Gio.Cancellable()
+    cancellable.cancel()
+    return cancellable
+
+
+def run_until_called(start):
+    """Returns what a callback is called with."""
+    loop, called = GLib.MainLoop(), []
+
+    def callback(source, *rest):
+        called.extend(rest)
+        loop.quit()
+
+    start(callback)
+    loop.run()
+    return called
+
+
+class TextureTest(unittest.TestCase):
+    def test_shared(self):
+        view = numbers(3, 4, 3)
+        texture = MtlGtk.texture_from_view(view)
+        self.assertIsInstance(texture, Gdk.Texture)
+        self.assertEqual((texture.get_width(), texture.get_height()), (4, 3))
+
+        back = MtlGtk.view_from_texture(texture)
+        self.assertEqual(back.get_address(), view.get_address())
+        self.assertTrue(back.is_read_only())
+        view[2, 3] = 255, 1, 2
+        self.assertEqual(back[2, 3].tolist(), [255, 1, 2])
+        self.assertEqual(MtlGtk.download_texture(texture)[2, 3].tolist(), [255, 1, 2, 255])
+
+        # Either alone keeps the pixels.
+        del view, texture
+        self.assertEqual(back[0].tolist(), [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
+
+    def test_lifetime(self):
+        view = numbers(3, 4, 4)
+        buffer = view.get_buffer().weak_ref()
+        texture = MtlGtk.texture_from_view(view)
+        del view
+        self.assertIsNotNone(MtlGtk.view_from_texture(texture))
+        self.assertEqual(MtlGtk.download_texture(texture, channels='rgb')[0, 1].tolist(), [4, 5, 6])
+        del texture
+        self.assertIsNone(buffer())
+
+    def test_arrays(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('NumPy is not installed')
+
+        array = numpy.arange(24, dtype='float32').reshape(2, 4, 3) / 24
+        texture = MtlGtk.texture_from_view(array, 'rgb')
+        self.assertEqual(MtlGtk.view_from_texture(texture).get_address(), array.ctypes.data)
+        pixels = MtlGtk.download_texture(texture, numpy.float32, MtlGtk.Channels.BGR)
+        self.assertTrue(numpy.array_equal(pixels, array[..., ::-1]))
+
+        paintable = MtlGtk.ViewPaintable()
+        paintable.set_view(array)
+        self.assertEqual(paintable.get_view().get_address(), array.ctypes.data)
+        matrix = numpy.arange(6.0).reshape(2, 3)
+        self.assertEqual(MtlGtk.colorize(matrix, 'gray', 0, 5)[1, 2].tolist(), [255, 255, 255])
+
+    def test_channels_and_flags(self):
+        view = numbers(2, 2, 4)
+        texture = MtlGtk.texture_from_view(view, 'bgra', PREMULTIPLIED)
+        dtype, channels, premultiplied = MtlGtk.memory_format_to_channels(
+            MtlGtk.memory_format_from_channels('uint8', 'bgra', True))
+        self.assertEqual((dtype, channels, premultiplied),
+                         (Mtl.DType.UINT8, MtlGtk.Channels.BGRA, True))
+        self.assertEqual(MtlGtk.memory_format_from_channels(Mtl.DType.FLOAT32, 'rgba'),
+                         Gdk.MemoryFormat.R32G32B32A32_FLOAT)
+        self.assertEqual(MtlGtk.download_texture(texture, 'uint8', 'bgra', PREMULTIPLIED).tolist(),
+                         view.tolist())
+
+        reversed_rows = view.flip(0)
+        with self.assertRaisesRegex(ValueError, 'from bottom to top') as context:
+            MtlGtk.texture_from_view(reversed_rows)
+        self.assertEqual(raised_code(context), Mtl.Error.NEEDS_COPY)
+        copied = MtlGtk.view_from_texture(MtlGtk.texture_from_view(reversed_rows, flags=COPY))
+        self.assertNotEqual(copied.get_address(), reversed_rows.get_address())
+        self.assertEqual(copied.tolist(), reversed_rows.tolist())
+
+    def test_errors(self):
+        with self.assertRaisesRegex(ValueError, 'takes 3; the view has 4') as context:
+            MtlGtk.texture_from_view(numbers(2, 2, 4), 'rgb')
+        self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+        with self.assertRaisesRegex(ValueError, "'pink' is not a Channels: use one of .*'rgba'"):
+            MtlGtk.texture_from_view(numbers(2, 2, 4), 'pink')
+        with self.assertRaises(ValueError) as context:
+            MtlGtk.memory_format_from_channels('int8', 'rgb')
+        self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+        with self.assertRaises(TypeError):
+            MtlGtk.texture_from_view(object())
+
+        texture = MtlGtk.texture_from_view(numbers(2, 2, 3))
+        with self.assertRaises(ValueError):
+            MtlGtk.download_texture(texture, 'float64')
+        with self.assertRaises(GLib.Error) as context:
+            MtlGtk.download_texture(texture, cancellable=cancelled())
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    def test_in_background(self):
+        texture = MtlGtk.texture_from_view(numbers(2, 2, 3))
+
+        async def download():
+            pixels = await MtlGtk.download_texture_async(texture, channels='bgr')
+            self.assertEqual(pixels[0, 1].tolist(), [5, 4, 3])
+            with self.assertRaises(ValueError):
+                await MtlGtk.download_texture_async(texture, 'float64')
+
+        asyncio.run(download())
+        result, data = run_until_called(lambda callback: MtlGtk.download_texture_async(
+            texture, 'uint8', 'rgb', 0, None, callback, 'data'))
+        self.assertEqual(MtlGtk.download_texture_finish(result)[0, 1].tolist(), [3, 4, 5])
+        self.assertEqual(data, 'data')
+
+
+class SurfaceTest(unittest.TestCase):
+    def test_view(self):
+        surface = cairo.ImageSurface(cairo.Format.ARGB32, 5, 3)
+        view = MtlGtk.view_from_surface(surface)
+        self.assertEqual((view.shape, view.strides), ((3, 5, 4), (20, 4, 1)))
+        self.assertFalse(view.is_read_only())
+        data = Mtl.asview(surface.get_data())
+        self.assertEqual(view.get_address(), data.get_address())
+
+        view[1, 2] = 1, 2, 3, 4
+        self.assertEqual(data[28:32].tolist(), [1, 2, 3, 4])
+        data[0] = 99
+        self.assertEqual(view[0, 0, 0], 99)
+
+        # The view alone keeps the pixels.
+        del surface, data
+        self.assertEqual(view[1, 2].tolist(), [1, 2, 3, 4])
+
+    def test_drawn(self):
+        view = Mtl.zeros((3, 5, 4), 'uint8')
+        surface = MtlGtk.surface_from_view(view, cairo.Format.ARGB32)
+        self.assertIsInstance(surface, cairo.ImageSurface)
+        self.assertEqual(surface.get_format(), cairo.Format.ARGB32)
+        self.assertEqual(MtlGtk.view_from_surface(surface).get_address(), view.get_address())
+
+        context = cairo.Context(surface)
+        context.set_source_rgb(1, 1, 1)
+        context.rectangle(1, 1, 2, 1)
+        context.fill()
+        surface.flush()
+        self.assertEqual(view.sum(), 8 * 255)
+        self.assertEqual(view[1, 1:3].tolist(), [[255] * 4] * 2)
+
+        # The surface alone keeps the memory.
+        del view
+        self.assertEqual(surface.get_data()[24], 255)
+
+    def test_lifetime(self):
+        view = Mtl.zeros((3, 5, 4), 'uint8')
+        buffer = view.get_buffer().weak_ref()
+        surface = MtlGtk.surface_from_view(view, cairo.FORMAT_RGB24)
+        del view
+        self.assertIsNotNone(buffer())
+        del surface
+        self.assertIsNone(buffer())
+
+    def test_errors(self):
+        view = Mtl.zeros((3, 5, 4), 'uint8')
+        with self.assertRaises(ValueError) as context:
+            MtlGtk.surface_from_view(view, cairo.Format.A8)
+        self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+        with self.assertRaisesRegex(ValueError, 'read-only') as context:
+            MtlGtk.surface_from_view(view.as_read_only(), cairo.Format.ARGB32)
+        self.assertEqual(raised_code(context), Mtl.Error.READ_ONLY)
+        self.assertTrue(MtlGtk.check_surface(view, cairo.Format.ARGB32))
+        with self.assertRaisesRegex(NotImplementedError, 'no whole'):
+            MtlGtk.check_surface(view, cairo.Format.A1)
+        with self.assertRaises(NotImplementedError) as context:
+            MtlGtk.view_from_surface(cairo.ImageSurface(cairo.Format.A1, 5, 3))
+        self.assertEqual(raised_code(context), Mtl.Error.NOT_SUPPORTED)
+        with self.assertRaises(TypeError):
+            MtlGtk.view_from_surface(view)
+
+
+class ColorTest(unittest.TestCase):
+    def test_colorize(self):
+        matrix = [[0.0, 0.5], [1.0, float('nan')]]
+        expected = [[[0, 0, 0], [128, 128, 128]], [[255, 255, 255], [224, 27, 36]]]
+        colors = MtlGtk.colorize(matrix, 'gray', 0, 1)
+        for row, expected_row in zip(colors.tolist(), expected):
+            for color, expected_color in zip(row, expected_row):
+                for value, expected_value in zip(color, expected_color):
+                    self.assertAlmostEqual(value, expected_value, delta=1)
+        self.assertNotEqual(colors.tolist(),
+                            MtlGtk.colorize(matrix, MtlGtk.ColorMap.HEAT, 0, 1).tolist())
+
+        with self.assertRaises(ValueError) as context:
+            MtlGtk.colorize(Mtl.zeros(3), 'gray', 0, 1)
+        self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+        with self.assertRaisesRegex(ValueError, "'gray', 'heat'"):
+            MtlGtk.colorize(matrix, 'pink', 0, 1)
+
+    def test_in_background(self):
+        view = numbers(40, 30, dtype='int16')
+        expected = MtlGtk.colorize(view, 'heat', 0, 1200).tolist()
+
+        async def colorize():
+            colors = await MtlGtk.colorize_async(view, 'heat', 0, 1200)
+            self.assertEqual(colors.tolist(), expected)
+            with self.assertRaises(ValueError):
+                await MtlGtk.colorize_async(view[0], 'heat', 0, 1200)
+
+        asyncio.run(colorize())
+        result, = run_until_called(
+            lambda callback: MtlGtk.colorize_async(view, 'heat', 0, 1200, None, callback))
+        self.assertEqual(MtlGtk.colorize_finish(result).tolist(), expected)
+        result, = run_until_called(
+            lambda callback: MtlGtk.colorize_async(view, 'heat', 0, 1, cancelled(), callback))
+        with self.assertRaises(GLib.Error) as context:
+            MtlGtk.colorize_finish(result)
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+
+def shown_pixels(paintable):
+    """The pixels that a widget, which a test without a screen cannot have, would draw."""
+    return MtlGtk.view_from_texture(paintable.get_current_image()).tolist()
+
+
+class PaintableTest(unittest.TestCase):
+    def test_writable(self):
+        view = numbers(3, 4, 3)
+        paintable = MtlGtk.ViewPaintable.new()
+        self.assertIsInstance(paintable, Gdk.Paintable)
+        self.assertIsNone(paintable.get_texture())
+        self.assertTrue(paintable.set_view(view))
+        self.assertIs(paintable.get_view(), view)
+        self.assertIs(paintable.props.view, view)
+
+        invalidated = []
+        paintable.connect('invalidate-contents', invalidated.append)
+        self.assertEqual((paintable.get_intrinsic_width(), paintable.get_intrinsic_height()),
+                         (4, 3))
+        before = paintable.get_texture()
+        self.assertEqual(paintable.get_current_image(), before)
+        snapshot = Gtk.Snapshot()
+        paintable.snapshot(snapshot, 8, 6)
+        self.assertEqual(snapshot.to_paintable().get_intrinsic_width(), 8)
+
+        # It shows what is written once it is told.
+        view[1:, 1:3] = 7
+        self.assertNotEqual(MtlGtk.view_from_texture(before).get_address(), view.get_address())
+        self.assertEqual(shown_pixels(paintable), numbers(3, 4, 3).tolist())
+        paintable.invalidate((1, 1, 2, 5))
+        self.assertEqual(invalidated, [paintable])
+        self.assertEqual(shown_pixels(paintable), view.tolist())
+
+        view[0, 0] = 8
+        rectangle = Gdk.Rectangle()
+        rectangle.width = rectangle.height = 1
+        paintable.invalidate(rectangle)
+        self.assertEqual(shown_pixels(paintable), view.tolist())
+        view.fill(9)
+        paintable.invalidate()
+        self.assertEqual(shown_pixels(paintable), view.tolist())
+        self.assertEqual(MtlGtk.view_from_texture(before).tolist(), numbers(3, 4, 3).tolist())
+
+        paintable.set_view(None)
+        self.assertIsNone(paintable.get_view())
+        self.assertIsNone(paintable.get_texture())
+
+    def test_read_only(self):
+        view = numbers(3, 4, 4)
+        shown = view.as_read_only()
+        paintable = MtlGtk.ViewPaintable()
+        paintable.set_view(shown, 'bgra', PREMULTIPLIED)
+        pixels = MtlGtk.view_from_texture(paintable.get_texture())
+        self.assertEqual(pixels.get_address(), view.get_address())
+        view[0, 0] = 8
+        self.assertEqual(pixels[0, 0].tolist(), [8] * 4)
+
+        # The paintable alone keeps the memory.
+        buffer = shown.get_buffer().weak_ref()
+        del view, shown, pixels
+        self.assertIsNotNone(buffer())
+        del paintable
+        self.assertIsNone(buffer())
+
+    def test_color_map(self):
+        view = numbers(2, 3, dtype='float64')
+        paintable = MtlGtk.ViewPaintable()
+        with self.assertRaisesRegex(ValueError, 'float64') as context:
+            paintable.set_view(view)
+        self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+
+        paintable.set_color_map('heat', 0, 5)
+        paintable.set_view(view)
+        self.assertEqual(MtlGtk.view_from_texture(paintable.get_texture()).tolist(),
+                         MtlGtk.colorize(view, 'heat', 0, 5).tolist())
+        with self.assertRaises(ValueError):
+            paintable.unset_color_map()
+        paintable.set_view(numbers(2, 3))
+        paintable.unset_color_map()
+        gray = MtlGtk.download_texture(paintable.get_texture(), channels='gray')
+        self.assertEqual(gray.tolist(), [[[0], [1], [2]], [[3], [4], [5]]])
+        with self.assertRaisesRegex(ValueError, "'pink'"):
+            paintable.set_color_map('pink', 0, 5)
+
+
+@unittest.skipUnless(sys.platform == 'linux', 'only Linux has DMA-BUFs')
+class DmabufTest(unittest.TestCase):
+    def test_other_file(self):
+        layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8)
+        with open(os.memfd_create('pixels'), 'r+b') as file:
+            file.write(bytes(6))
+            file.flush()
+            for fd in (file, file.fileno()):
+                with self.assertRaises(ValueError) as context:
+                    MtlGtk.view_from_dmabuf(fd, 0, layout, 'uint8')
+                self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+
+
+if __name__ == '__main__':
+    sys.exit(unittest.main())
