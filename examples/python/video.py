@@ -51,7 +51,8 @@ class Invert(GstBase.BaseTransform):
 class Video:
     def __init__(self, arguments):
         source = ('autovideosrc' if arguments.camera else
-                  f'videotestsrc is-live=true num-buffers={arguments.frames}')
+                  f'videotestsrc is-live=true num-buffers={arguments.frames}'
+                  ' ! video/x-raw, width=640, height=480')
         text = (f'{source} ! videoconvert name=source  tee name=filtered'
                 ' ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
         if arguments.record:
@@ -65,7 +66,7 @@ class Video:
         if arguments.record:
             self.pipeline.get_by_name('file').props.location = arguments.record
         self.frames = self.pipeline.get_by_name('frames')
-        self.paintable = MtlGtk.ViewPaintable.new()
+        self.paintable = MtlGtk.ViewPaintable()
         self.n_shown = 0
         self.error = None
 
@@ -75,7 +76,7 @@ class Video:
             # This view is read-only, so it is shown without a copy. It keeps the
             # frame until GTK has the next one.
             frame = MtlGst.view_from_caps(sample.get_buffer(), sample.get_caps())
-            self.paintable.set_view(frame, MtlGtk.Channels.RGB, MtlGtk.TextureFlags.NONE)
+            self.paintable.set_view(frame)
             self.n_shown += 1
         return GLib.SOURCE_CONTINUE
 
@@ -90,6 +91,7 @@ class Video:
 
     def activate(self, application):
         window = Gtk.ApplicationWindow(application=application, title='Video',
+                                       default_width=640, default_height=480,
                                        child=Gtk.Picture(paintable=self.paintable))
         window.connect('close-request', self.end)
         window.present()
