@@ -15,11 +15,10 @@ import gi
 import numpy as np
 
 gi.require_version('Gst', '1.0')
-gi.require_version('GstApp', '1.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('MtlGst', '1')
 gi.require_version('MtlGtk', '1')
-from gi.repository import Gio, GLib, Gst, GstApp, Gtk, MtlGst, MtlGtk  # noqa: E402, F401
+from gi.repository import Gio, GLib, Gst, Gtk, MtlGst, MtlGtk  # noqa: E402
 
 POLL_MS = 10
 RATE = 48000
@@ -47,9 +46,10 @@ class Spectrum:
             f'{source} ! audioconvert ! audioresample'
             f' ! audio/x-raw, format={"F32LE" if sys.byteorder == "little" else "F32BE"},'
             f' rate={RATE} ! appsink name=blocks')
+        assert isinstance(self.pipeline, Gst.Pipeline)
         self.blocks = self.pipeline.get_by_name('blocks')
-        self.rising = not (arguments.microphone or arguments.tone) and (
-            self.pipeline.get_by_name('tone'))
+        is_rising = not arguments.microphone and not arguments.tone
+        self.rising = self.pipeline.get_by_name('tone') if is_rising else None
 
         # The picture, as an array [rows, columns] of decibels.
         self.decibels = np.full((BINS, COLUMNS), QUIET, 'float32')
@@ -61,7 +61,7 @@ class Spectrum:
         self.paintable.set_view(self.decibels)
 
     def show_next(self):
-        sample = self.blocks.try_pull_sample(0)
+        sample = self.blocks.emit('try-pull-sample', 0)
         if sample is not None:
             # [samples, channels] of float32, in the buffer's own memory
             with MtlGst.view_from_audio(sample.get_buffer(), sample.get_caps()) as view:
@@ -74,7 +74,7 @@ class Spectrum:
         self.paintable.invalidate((column, 0, 1, BINS))
         self.n_blocks += 1
         if self.rising:
-            self.rising.props.freq = 100 * 2 ** (self.n_blocks / OCTAVE % 7)
+            self.rising.set_property('freq', 100 * 2 ** (self.n_blocks / OCTAVE % 7))
 
     def get_loudest(self):
         """The frequency in hertz of the last block."""

@@ -64,7 +64,8 @@ def main():
     pipeline = Gst.parse_launch(f'{source} ! videoconvert name=source'
                                 ' videoconvert name=edges ! theoraenc ! oggmux'
                                 ' ! filesink name=file')
-    pipeline.get_by_name('file').props.location = arguments.file
+    assert isinstance(pipeline, Gst.Pipeline)
+    pipeline.get_by_name('file').set_property('location', arguments.file)
     edges = Edges()
     pipeline.add(edges)
     pipeline.get_by_name('source').link(edges)

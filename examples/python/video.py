@@ -14,12 +14,11 @@ import gi
 import numpy as np
 
 gi.require_version('Gst', '1.0')
-gi.require_version('GstApp', '1.0')
 gi.require_version('GstBase', '1.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('MtlGst', '1')
 gi.require_version('MtlGtk', '1')
-from gi.repository import Gio, GLib, Gst, GstApp, GstBase, Gtk, MtlGst, MtlGtk  # noqa: E402, F401
+from gi.repository import Gio, GLib, Gst, GstBase, Gtk, MtlGst, MtlGtk  # noqa: E402
 
 POLL_MS = 10
 
@@ -53,25 +52,26 @@ class Video:
         source = ('autovideosrc' if arguments.camera else
                   f'videotestsrc is-live=true num-buffers={arguments.frames}'
                   ' ! video/x-raw, width=640, height=480')
-        text = (f'{source} ! videoconvert name=source  tee name=filtered'
-                ' ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
+        text = (f'{source} ! videoconvert name=source'
+                ' tee name=filtered ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
         if arguments.record:
             text += (' filtered. ! queue ! videoconvert ! theoraenc ! oggmux'
                      ' ! filesink name=file')
         self.pipeline = Gst.parse_launch(text)
+        assert isinstance(self.pipeline, Gst.Pipeline)
         invert = Invert()
         self.pipeline.add(invert)
         self.pipeline.get_by_name('source').link(invert)
         invert.link(self.pipeline.get_by_name('filtered'))
         if arguments.record:
-            self.pipeline.get_by_name('file').props.location = arguments.record
+            self.pipeline.get_by_name('file').set_property('location', arguments.record)
         self.frames = self.pipeline.get_by_name('frames')
         self.paintable = MtlGtk.ViewPaintable()
         self.n_shown = 0
         self.error = None
 
     def show_next(self):
-        sample = self.frames.try_pull_sample(0)
+        sample = self.frames.emit('try-pull-sample', 0)
         if sample is not None:
             # This view is read-only, so it is shown without a copy. It keeps the
             # frame until GTK has the next one.
