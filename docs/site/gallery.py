@@ -51,6 +51,27 @@ EXAMPLES = [
             'and measures that against ways that copy the frames.',
             {'python': 'examples/demo_video.py'}, './run exec python3 examples/demo_video.py',
             route='GStreamer → view → NumPy'),
+    Example('video', 'A live filter',
+            'Inverts half of each frame of a video or a camera, shows it with GTK, and records it. '
+            'In C, Python and Vala all of that happens in the memory that the source wrote.',
+            {'c': 'examples/c/video.c', 'python': 'examples/python/video.py',
+             'js': 'examples/gjs/video.js', 'vala': 'examples/vala/video.vala'},
+            './run exec python3 examples/python/video.py --record video.ogg',
+            pictures={'example-video.png': 'Colored bars of a test video. On the left half of the '
+                      'window their colors are inverted.'}),
+    Example('spectrum', 'The spectrum of a sound',
+            'Reads samples of a sound or a microphone where they are, and draws their frequencies '
+            'in colors. Only the column that is new is copied for GTK.',
+            {'python': 'examples/python/spectrum.py'},
+            './run exec python3 examples/python/spectrum.py',
+            pictures={'example-spectrum.png': 'A bright curve that rises from the left to the '
+                      'right, on dark blue'}),
+    Example('torch-video', 'PyTorch on video',
+            'Finds the edges in each frame by a convolution, and writes them back into it. The '
+            'tensors of PyTorch share the memory of GStreamer.',
+            {'python': 'examples/python/torch_video.py'},
+            './run exec python3 examples/python/torch_video.py edges.ogg',
+            route='GStreamer → view → PyTorch'),
     Example('viewer', 'The viewer of tensors',
             'A whole program, with libadwaita or plain GTK: heat maps and pictures of the tensors '
             'in a file, axes to choose, statistics, a histogram.',

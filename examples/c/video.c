@@ -151,7 +151,10 @@ create_pipeline (Video   *self,
   if (self->camera)
     g_string_append (text, "autovideosrc");
   else
-    g_string_append_printf (text, "videotestsrc is-live=true num-buffers=%d", self->frames);
+    g_string_append_printf (text,
+                            "videotestsrc is-live=true num-buffers=%d"
+                            " ! video/x-raw, width=640, height=480",
+                            self->frames);
   g_string_append (text,
                    " ! videoconvert ! video/x-raw, format=RGB ! tee name=filtered"
                    " ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false");
@@ -197,6 +200,7 @@ activate (GtkApplication *application,
 
   self->paintable = mtl_gtk_view_paintable_new ();
   gtk_window_set_title (GTK_WINDOW (window), "Video");
+  gtk_window_set_default_size (GTK_WINDOW (window), 640, 480);
   gtk_window_set_child (GTK_WINDOW (window),
                         gtk_picture_new_for_paintable (GDK_PAINTABLE (self->paintable)));
   g_signal_connect (window, "close-request", G_CALLBACK (handle_close), self);

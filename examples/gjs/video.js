@@ -32,7 +32,8 @@ class Video {
     constructor({camera, record, frames}) {
         const source = camera
             ? 'autovideosrc'
-            : `videotestsrc is-live=true num-buffers=${frames}`;
+            : `videotestsrc is-live=true num-buffers=${frames}` +
+              ' ! video/x-raw, width=640, height=480';
         let text = `${source} ! videoconvert ! video/x-raw, format=RGB` +
             ' ! appsink name=frames max-buffers=2 enable-last-sample=false';
 
@@ -45,7 +46,7 @@ class Video {
         this._pictures = this.pipeline.get_by_name('pictures');
         if (record)
             this.pipeline.get_by_name('file').location = record;
-        this.paintable = MtlGtk.ViewPaintable.new();
+        this.paintable = new MtlGtk.ViewPaintable();
         this.nShown = 0;
     }
 
@@ -69,8 +70,7 @@ class Video {
 
         // A read-only view is shown without a copy. From here on nothing writes
         // to the picture.
-        this.paintable.set_view(picture.as_read_only(), MtlGtk.Channels.RGB,
-            MtlGtk.TextureFlags.NONE);
+        this.paintable.set_view(picture.as_read_only());
         this.nShown++;
 
         if (this._pictures)
@@ -112,6 +112,8 @@ application.connect('activate', () => {
     const window = new Gtk.ApplicationWindow({
         application,
         title: 'Video',
+        default_width: 640,
+        default_height: 480,
         child: new Gtk.Picture({paintable: video.paintable}),
     });
     const bus = video.pipeline.get_bus();

@@ -14,12 +14,11 @@ import gi
 import numpy as np
 
 gi.require_version('Gst', '1.0')
-gi.require_version('GstApp', '1.0')
 gi.require_version('GstBase', '1.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('MtlGst', '1')
 gi.require_version('MtlGtk', '1')
-from gi.repository import Gio, GLib, Gst, GstApp, GstBase, Gtk, MtlGst, MtlGtk  # noqa: E402, F401
+from gi.repository import Gio, GLib, Gst, GstBase, Gtk, MtlGst, MtlGtk  # noqa: E402
 
 POLL_MS = 10
 
@@ -51,31 +50,33 @@ class Invert(GstBase.BaseTransform):
 class Video:
     def __init__(self, arguments):
         source = ('autovideosrc' if arguments.camera else
-                  f'videotestsrc is-live=true num-buffers={arguments.frames}')
-        text = (f'{source} ! videoconvert name=source  tee name=filtered'
-                ' ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
+                  f'videotestsrc is-live=true num-buffers={arguments.frames}'
+                  ' ! video/x-raw, width=640, height=480')
+        text = (f'{source} ! videoconvert name=source'
+                ' tee name=filtered ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
         if arguments.record:
             text += (' filtered. ! queue ! videoconvert ! theoraenc ! oggmux'
                      ' ! filesink name=file')
         self.pipeline = Gst.parse_launch(text)
+        assert isinstance(self.pipeline, Gst.Pipeline)
         invert = Invert()
         self.pipeline.add(invert)
         self.pipeline.get_by_name('source').link(invert)
         invert.link(self.pipeline.get_by_name('filtered'))
         if arguments.record:
-            self.pipeline.get_by_name('file').props.location = arguments.record
+            self.pipeline.get_by_name('file').set_property('location', arguments.record)
         self.frames = self.pipeline.get_by_name('frames')
-        self.paintable = MtlGtk.ViewPaintable.new()
+        self.paintable = MtlGtk.ViewPaintable()
         self.n_shown = 0
         self.error = None
 
     def show_next(self):
-        sample = self.frames.try_pull_sample(0)
+        sample = self.frames.emit('try-pull-sample', 0)
         if sample is not None:
             # This view is read-only, so it is shown without a copy. It keeps the
             # frame until GTK has the next one.
             frame = MtlGst.view_from_caps(sample.get_buffer(), sample.get_caps())
-            self.paintable.set_view(frame, MtlGtk.Channels.RGB, MtlGtk.TextureFlags.NONE)
+            self.paintable.set_view(frame)
             self.n_shown += 1
         return GLib.SOURCE_CONTINUE
 
@@ -90,6 +91,7 @@ class Video:
 
     def activate(self, application):
         window = Gtk.ApplicationWindow(application=application, title='Video',
+                                       default_width=640, default_height=480,
                                        child=Gtk.Picture(paintable=self.paintable))
         window.connect('close-request', self.end)
         window.present()

@@ -68,7 +68,9 @@ class Video : Gtk.Application {
 	}
 
 	private void create_pipeline () throws Error {
-		var source = camera ? "autovideosrc" : @"videotestsrc is-live=true num-buffers=$frames";
+		var source = camera ? "autovideosrc"
+			: @"videotestsrc is-live=true num-buffers=$frames"
+				+ " ! video/x-raw, width=640, height=480";
 		var text = @"$source ! videoconvert ! invert ! tee name=filtered"
 			+ " ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false";
 
@@ -94,7 +96,7 @@ class Video : Gtk.Application {
 			/* This view is read-only, so it is shown without a copy. It keeps
 			 * the frame until GTK has the next one. */
 			var frame = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
-			paintable.set_view (frame, MtlGtk.Channels.RGB, MtlGtk.TextureFlags.NONE);
+			paintable.set_view (frame);
 			n_shown++;
 		} catch (Error error) {
 			pipeline.post_message (new Gst.Message.error (pipeline, error, ""));
@@ -128,6 +130,8 @@ class Video : Gtk.Application {
 
 		var window = new Gtk.ApplicationWindow (this) {
 			title = "Video",
+			default_width = 640,
+			default_height = 480,
 			child = new Gtk.Picture.for_paintable (paintable)
 		};
 

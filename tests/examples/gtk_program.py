@@ -95,19 +95,30 @@ class Screen:
         self.server.wait()
 
 
+def get_environment(screen, folder, **variables):
+    environment = {**os.environ, 'DISPLAY': screen.display, 'GDK_BACKEND': 'x11',
+                   'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
+                   'HOME': str(folder), 'LC_ALL': 'C.UTF-8', **variables}
+    for kind in ('CONFIG', 'STATE', 'DATA', 'CACHE'):
+        environment[f'XDG_{kind}_HOME'] = str(folder / kind.lower())
+    return environment
+
+
+def get_complaints(errors):
+    """The one thing that is missing here is not the program's."""
+    return [line for line in errors.splitlines()
+            if line and 'Unable to acquire session bus' not in line]
+
+
 class Program:
     """A program that runs on a screen, and is told what to do."""
 
     def __init__(self, screen, folder, language, path, *arguments, **variables):
-        environment = {**os.environ, 'DISPLAY': screen.display, 'GDK_BACKEND': 'x11',
-                       'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
-                       'HOME': str(folder), 'LC_ALL': 'C.UTF-8', **variables}
-        for kind in ('CONFIG', 'STATE', 'DATA', 'CACHE'):
-            environment[f'XDG_{kind}_HOME'] = str(folder / kind.lower())
         self.screen, self.folder = screen, folder
         self.errors = open(folder / 'errors', 'w+')
         self.process = subprocess.Popen(
-            [*self.get_command(folder, language, path), *map(str, arguments)], env=environment,
+            [*self.get_command(folder, language, path), *map(str, arguments)],
+            env=get_environment(screen, folder, **variables),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, encoding='utf-8')
 
     @staticmethod
@@ -171,6 +182,36 @@ class Program:
         return status, complaints
 
 
+class LiveProgram:
+    """A program without controls, whose window shows what changes by itself."""
+
+    def __init__(self, screen, folder, *command):
+        self.screen, self.command = screen, [*map(str, command)]
+        self.environment = get_environment(screen, folder)
+
+    def run(self, *arguments):
+        """Until it ends: what it prints."""
+        result = subprocess.run([*self.command, *map(str, arguments)], env=self.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+                                encoding='utf-8')
+        assert result.returncode == 0 and get_complaints(result.stderr) == [], result
+        return result.stdout
+
+    def wait_for(self, is_shown, *arguments):
+        """Until the pixels of the screen are right."""
+        process = subprocess.Popen([*self.command, *map(str, arguments)], env=self.environment,
+                                   stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + LIMIT
+            while not is_shown(self.screen.get_pixels()):
+                assert process.poll() is None, 'the program has ended'
+                assert time.monotonic() < deadline, f'not shown within {LIMIT} s'
+                time.sleep(0.02)
+        finally:
+            process.terminate()
+            process.wait()
+
+
 class Session:
     """A program that is used, and then closed: it must not complain."""
 
@@ -183,9 +224,7 @@ class Session:
     def __exit__(self, kind, *_):
         status, complaints = self.program.close()
         if kind is None:
-            # The one thing that is missing here is not the program's.
-            lines = [line for line in complaints.splitlines()
-                     if line and 'Unable to acquire session bus' not in line]
+            lines = get_complaints(complaints)
             assert status == 0 and lines == [], (status, lines)
 
     def wait_for_text(self, text):

@@ -4,7 +4,7 @@
 
 What a user sees of mtldl-viewer: tensor-viewer.png, and -dark.png of a picture; and of the
 examples: example-tensor-viewer.png, and what those with pictures read and save,
-example-picture-before.png and example-picture.png.
+example-picture-before.png and example-picture.png; example-video.png and example-spectrum.png.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / 'tests' / 'examples'))
 
 import numpy as np
-from gtk_program import Program, Screen, load_picture, write_safetensors
+from gtk_program import LiveProgram, Program, Screen, load_picture, write_safetensors
 
 SIZE = 128
 SELECTED = 'encoder.position.weight'
@@ -110,6 +110,30 @@ def take_example(program, out, row):
     program.close()
 
 
+def take_live(screen, folder, name, is_shown, path):
+    """As soon as the window has what it should."""
+    taken = []
+
+    def take_if_shown(pixels):
+        if is_shown(pixels):
+            taken.append(pixels)
+        return taken
+
+    LiveProgram(screen, folder, sys.executable, ROOT / 'examples' / 'python' / name
+                ).wait_for(take_if_shown)
+    save(taken[0], path)
+
+
+def has_bars(pixels):
+    """Whether the colors of the test video are there, at the top and further down."""
+    return (np.ptp(pixels[[0, 300], :640], axis=-1).max(axis=-1) > 200).all()
+
+
+def has_curve(pixels):
+    """Whether the curve of the spectrum is bright at the right."""
+    return (pixels[:256, 325:328].max(axis=-1) > 200).any()
+
+
 def change_picture(out):
     """What the examples with pictures do."""
     before, after = out / 'example-picture-before.png', out / 'example-picture.png'
@@ -124,6 +148,8 @@ def main(viewer, out):
     change_picture(out)
     with tempfile.TemporaryDirectory() as name, Screen(pathlib.Path(name)) as screen:
         folder = pathlib.Path(name)
+        take_live(screen, folder, 'video.py', has_bars, out / 'example-video.png')
+        take_live(screen, folder, 'spectrum.py', has_curve, out / 'example-spectrum.png')
         path = folder / 'model.safetensors'
         model = make_model()
         write_safetensors(path, model)
