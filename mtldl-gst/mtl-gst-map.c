@@ -102,7 +102,7 @@ check_is_writable (GstBuffer  *buffer,
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
                    "The buffer has %d users, and can be written to if it has one, that of a"
                    " sample or list that has it included: end the others, or copy it by"
-                   " gst_buffer_make_writable()", n_users);
+                   " gst_buffer_copy_deep()", n_users);
       return FALSE;
     }
 
