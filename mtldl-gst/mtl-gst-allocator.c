@@ -7,13 +7,12 @@
 /**
  * MtlGstAllocator:
  *
- * An allocator of [struct@Gst.Memory] that is the memory of a
- * [class@Mtl.Buffer].
+ * Allocates [struct@Gst.Memory] that is the memory of a [class@Mtl.Buffer].
  *
  * Elements that allocate use it if it is in the configuration of their
  * [class@Gst.BufferPool], or in the answer to their allocation query. What they
  * write is then in memory that the device can use, and
- * [func@MtlGst.memory_get_buffer] gives the buffer, without a copy.
+ * [func@MtlGst.memory_get_buffer] returns the buffer, without a copy.
  *
  * The memory of the buffers that [func@MtlGst.buffer_from_view] returns belongs
  * to an allocator of this class, too.

@@ -397,10 +397,10 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the library is built without GStreamer 1.26, or
- *   the tensor has numbers of 4 bits
+ * - %MTL_ERROR_NOT_SUPPORTED: the library was built without GStreamer 1.26, or
+ *   the tensor has numbers of 4 bits or is not contiguous
  * - %MTL_ERROR_INVALID_DATA: the tensor has no data
- * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data are too short
+ * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data is too short
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, or the tensor has
  *   more than 64 dimensions
  * - the errors of [func@MtlGst.view_from_bytes]
@@ -465,8 +465,9 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the library is built without GStreamer 1.26, or
+ * - %MTL_ERROR_NOT_SUPPORTED: the library was built without GStreamer 1.26, or
  *   GStreamer's tensors have no such elements
+ * - %MTL_ERROR_INVALID_ARGUMENT: the view is empty
  * - %MTL_ERROR_READ_ONLY: the buffer has other users
  * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory

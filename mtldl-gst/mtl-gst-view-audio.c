@@ -275,7 +275,8 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  *   written to, and another buffer shares the memory or has it mapped
  * - %MTL_ERROR_READ_ONLY: the samples are to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
+ *   else has it mapped to write to it
  *
  * Returns: (transfer full): the view
  *

@@ -163,9 +163,10 @@ view_tensor (GstBuffer           *buffer,
  * Creates a view of a buffer as its caps describe it, without a copy.
  *
  * For `video/x-raw` the view is that of [func@MtlGst.view_from_buffer], for
- * `audio/x-raw` that of [func@MtlGst.view_from_audio], and `tensor/strided` says
- * how a buffer is a tensor. If you view many buffers of the same caps, those
- * functions are faster, as they need not read the caps each time.
+ * `audio/x-raw` that of [func@MtlGst.view_from_audio], and for `tensor/strided`
+ * the bytes of the buffer are the tensor's elements. If you view many buffers
+ * of the same caps, those functions are faster, as they need not read the caps
+ * each time.
  *
  * ```c
  * GstBuffer *buffer = gst_sample_get_buffer (sample);
@@ -180,9 +181,12 @@ view_tensor (GstBuffer           *buffer,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else
+ * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else, or of a tensor whose
+ *   elements have no type here
  * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
  *   fixed
+ * - %MTL_ERROR_OVERFLOW: a tensor has more than 64 dimensions, or its size does
+ *   not fit in 63 bits
  * - the errors of [func@MtlGst.view_from_buffer] and
  *   [func@MtlGst.view_from_audio]
  *
@@ -224,8 +228,8 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
  * @dtype: (out) (optional): return location for the element type
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the layout and the type of the elements that a view of buffers with
- * these caps has, without a buffer.
+ * Gets the layout and the element type that views of buffers with these caps
+ * have, without a buffer.
  *
  * A buffer with a [struct@GstVideo.VideoMeta] can have other strides. Caps of
  * audio do not say how many frames a buffer has; the layout is of one frame, of
@@ -238,6 +242,8 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
  * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
  *   fixed
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such plane
+ * - %MTL_ERROR_OVERFLOW: a tensor has more than 64 dimensions, or its size does
+ *   not fit in 63 bits
  *
  * Returns: (transfer full): the layout
  *

@@ -210,10 +210,11 @@ view_frame (GstBuffer           *buffer,
  *   buffer that has two users, or to memory that is mapped for reading. Elements
  *   that want to write copy it first.
  * - A writable view needs a buffer of which you are the only user, with memory
- *   that no other buffer shares. An `appsink` keeps the last sample by itself,
- *   unless its property `enable-last-sample` is %FALSE. There can be several
- *   writable views of one buffer, as of its planes. End them all before you push
- *   the buffer, as others would see the writes.
+ *   that no other buffer shares. An `appsink` keeps its newest sample until the
+ *   next one is pulled, or longer, unless its property `enable-last-sample` is
+ *   %FALSE. There can be several writable views of one buffer, such as of its
+ *   planes. End them all before you push the buffer, as others would see the
+ *   writes.
  * - A buffer of a pool does not return to the pool. If the pool has a maximum,
  *   its user waits for your view, so end views early, and copy what you keep.
  *
@@ -232,7 +233,8 @@ view_frame (GstBuffer           *buffer,
  *   be written to, and another buffer shares the memory or has it mapped
  * - %MTL_ERROR_READ_ONLY: the plane is to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
+ *   else has it mapped to write to it
  *
  * Returns: (transfer full): the view
  *

@@ -29,10 +29,11 @@
  * - %MTL_ERROR_OUT_OF_BOUNDS: the buffer is too small
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits
  * - %MTL_ERROR_NEEDS_COPY: the bytes are spread over several memories, or are
- *   to be written to, and another buffer shares them
+ *   to be written to, and another buffer shares them or has them mapped
  * - %MTL_ERROR_READ_ONLY: the bytes are to be written to, and the buffer has
  *   other users, or its memory is read-only
- * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
+ *   else has it mapped to write to it
  *
  * Returns: (transfer full): the view
  *

@@ -316,7 +316,7 @@ check_arguments (MtlStridedView  *view,
  * @color_map: the colors
  * @low: the number of the first color
  * @high: the number of the last one
- * @cancellable: (nullable): to stop it
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error]
  *
  * Makes a picture of numbers: a new view of shape [height, width, 3] of red,
@@ -373,7 +373,7 @@ mtl_gtk_colorize (MtlStridedView  *view,
  * @color_map: the colors
  * @low: the number of the first color
  * @high: the number of the last one
- * @cancellable: (nullable): to stop it
+ * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called when it is done
  * @user_data: data for @callback
  *

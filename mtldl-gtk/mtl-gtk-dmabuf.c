@@ -6,6 +6,8 @@
 
 #include "mtl-gtk-dmabuf.h"
 
+#include "mtl-gtk-texture-private.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -213,9 +215,8 @@ mtl_gtk_view_from_dmabuf (int                fd,
 #define LINEAR 0
 
 static gboolean
-check_extents (MtlStridedLayout  *layout,
-               gsize              offset,
-               GError           **error)
+check_shape (MtlStridedLayout  *layout,
+             GError           **error)
 {
   gsize n_dims;
   const gint64 *shape = mtl_strided_layout_get_shape (layout, &n_dims);
@@ -229,13 +230,7 @@ check_extents (MtlStridedLayout  *layout,
       return FALSE;
     }
 
-  if (shape[0] <= G_MAXINT && shape[1] <= G_MAXINT && offset <= G_MAXINT)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels from byte %" G_GSIZE_FORMAT
-               " on; GTK counts to %d", shape[0], shape[1], offset, G_MAXINT);
-  return FALSE;
+  return mtl_gtk_check_extents (shape, error);
 }
 
 /* How many bytes apart rows of pixels begin, or 0. */
@@ -246,20 +241,23 @@ find_row_stride (MtlStridedLayout  *layout,
   gsize n_dims;
   g_autofree gint64 *strides = mtl_strided_layout_dup_byte_strides (layout, &n_dims, error);
   const gint64 *shape = mtl_strided_layout_get_shape (layout, &n_dims);
-  const gint64 item_size = mtl_strided_layout_get_item_bits (layout) / 8;
-  const gint64 pixel_size = n_dims == 3 ? shape[2] * item_size : item_size;
+  gint64 row_size = mtl_strided_layout_get_item_bits (layout) / 8, row_stride;
+  gboolean has_gaps = FALSE;
   g_autofree char *text = NULL;
-  gint64 row_stride;
 
   if (strides == NULL)
     return 0;
 
   /* The stride of an axis of extent 1 is never used. */
-  row_stride = shape[0] > 1 ? strides[0] : shape[1] * pixel_size;
-  if (mtl_strided_layout_get_offset (layout) == 0
-      && (n_dims == 2 || shape[2] == 1 || strides[2] == item_size)
-      && (shape[1] == 1 || strides[1] == pixel_size)
-      && row_stride >= shape[1] * pixel_size && row_stride <= G_MAXINT)
+  for (gsize axis = n_dims - 1; axis > 0 && !has_gaps; axis--)
+    {
+      has_gaps = shape[axis] > 1 && strides[axis] != row_size;
+      if (!has_gaps)
+        row_size *= shape[axis];
+    }
+
+  row_stride = shape[0] > 1 ? strides[0] : row_size;
+  if (!has_gaps && row_stride > 0 && row_stride >= row_size && row_stride <= G_MAXINT)
     return row_stride;
 
   text = mtl_strided_layout_to_string (layout);
@@ -267,6 +265,26 @@ find_row_stride (MtlStridedLayout  *layout,
                "%s: the rows of a texture run from top to bottom, at most %d bytes apart, without"
                " gaps between pixels and between elements of a pixel", text, G_MAXINT);
   return 0;
+}
+
+/* From the beginning of the DMA-BUF. FALSE if it does not fit. */
+static gboolean
+find_start (gsize              offset,
+            MtlStridedLayout  *layout,
+            guint             *start,
+            GError           **error)
+{
+  const guint64 position = offset + (guint64) mtl_strided_layout_get_offset (layout)
+                                    * mtl_strided_layout_get_item_bits (layout) / 8;
+
+  *start = position;
+  if (position <= G_MAXUINT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+               "The pixels begin at byte %" G_GUINT64_FORMAT "; GTK counts to %u", position,
+               G_MAXUINT);
+  return FALSE;
 }
 
 #endif
@@ -330,7 +348,7 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
 #if GTK_CHECK_VERSION (4, 14, 0)
   g_autoptr (GdkDmabufTextureBuilder) builder = NULL;
   GdkTexture *texture = NULL;
-  guint row_stride = 0;
+  guint row_stride = 0, start;
   Dmabuf *self;
 
   g_return_val_if_fail (GDK_IS_DISPLAY (display), NULL);
@@ -347,7 +365,8 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
   if (self == NULL)
     return NULL;
 
-  if (check_extents (layout, offset, error) && find_size (self, offset, layout, error))
+  if (check_shape (layout, error) && find_size (self, offset, layout, error)
+      && find_start (offset, layout, &start, error))
     row_stride = find_row_stride (layout, error);
 
   if (row_stride == 0)
@@ -363,9 +382,9 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
   gdk_dmabuf_texture_builder_set_fourcc (builder, fourcc);
   gdk_dmabuf_texture_builder_set_modifier (builder, LINEAR);
   gdk_dmabuf_texture_builder_set_premultiplied (builder,
-                                                flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED);
+                                                (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED) != 0);
   gdk_dmabuf_texture_builder_set_fd (builder, 0, self->fd);
-  gdk_dmabuf_texture_builder_set_offset (builder, 0, offset);
+  gdk_dmabuf_texture_builder_set_offset (builder, 0, start);
   gdk_dmabuf_texture_builder_set_stride (builder, 0, row_stride);
   texture = gdk_dmabuf_texture_builder_build (builder, dmabuf_free, self, error);
   if (texture == NULL)

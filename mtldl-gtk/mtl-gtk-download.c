@@ -138,18 +138,18 @@ download (gpointer       data,
  *   `float32`
  * @channels: the channels of the view; %MTL_GTK_CHANNELS_AUTO means RGBA
  * @flags: %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED for colors that are multiplied
- *   by the opacity; what there is is always a copy
- * @cancellable: (nullable): to stop it
+ *   by the opacity; the pixels are always copied
+ * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error]
  *
  * Copies the pixels of any texture into a new view of shape [height, width,
  * channels].
  *
- * Full light is 255 or 65535, or 1 for floats. The colors are those of sRGB; GTK
- * converts others, of a color state of GTK 4.16 or newer. Gray is the mean of
- * red, green and blue. Opacity is 1 where @texture has none. Without an opacity among
- * @channels, that of the texture is dropped: the colors remain as they would be
- * with it.
+ * Full intensity is 255 or 65535, or 1 for floats. The colors are those of
+ * sRGB; GTK converts others, of a color state of GTK 4.16 or newer. Gray is the
+ * mean of red, green and blue. Opacity is 1 where @texture has none. Without an
+ * opacity among @channels, that of the texture is dropped: the colors remain as
+ * they would be with it.
  *
  * A texture from [func@texture_from_view] is converted from its own elements.
  * Of others, GTK before 4.10 gives only 8 bits for each channel, of
@@ -197,7 +197,7 @@ mtl_gtk_download_texture (GdkTexture          *texture,
  * @dtype: the element type of the view
  * @channels: the channels of the view
  * @flags: %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED, or none
- * @cancellable: (nullable): to stop it
+ * @cancellable: (nullable): a cancellable
  * @callback: (scope async): called when it is done
  * @user_data: data for @callback
  *

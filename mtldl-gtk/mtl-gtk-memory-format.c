@@ -247,9 +247,8 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @format are not one beside the
- *   other, as in those for video, or the library was built with a GTK that
- *   lacks it
+ * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @format do not lie side by side, as
+ *   in formats for video, or the library was built with a GTK that lacks it
  *
  * Returns: %TRUE on success
  *

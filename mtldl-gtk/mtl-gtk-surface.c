@@ -4,6 +4,8 @@
 
 #include "mtl-gtk-surface.h"
 
+#include "mtl-gtk-texture-private.h"
+
 /* Cairo's image formats whose pixels have whole elements. */
 typedef struct
 {
@@ -177,14 +179,8 @@ static gboolean
 check_is_writable (MtlStridedView  *view,
                    GError         **error)
 {
-  if (!mtl_strided_view_is_host_accessible (view))
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-                   "Memory of device (%d, %d) cannot be reached by the host: copy it with"
-                   " to_device()", mtl_strided_view_get_device_type_code (view),
-                   mtl_strided_view_get_device_ordinal (view));
-      return FALSE;
-    }
+  if (!mtl_gtk_check_is_reachable (view, error))
+    return FALSE;
 
   if (!mtl_strided_view_is_read_only (view))
     return TRUE;
@@ -201,14 +197,6 @@ check_dtype (MtlStridedView     *view,
              GError            **error)
 {
   g_autofree char *dtype = NULL, *expected = NULL;
-
-  if (mtl_strided_view_get_lanes (view) != 1)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The elements have %u lanes; those of pixels have 1",
-                   mtl_strided_view_get_lanes (view));
-      return FALSE;
-    }
 
   if (mtl_strided_view_get_dtype (view) == format->dtype)
     return TRUE;
@@ -240,13 +228,7 @@ check_shape (MtlStridedView     *view,
       return FALSE;
     }
 
-  if (shape[0] > 0 && shape[1] > 0)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels",
-               shape[0], shape[1]);
-  return FALSE;
+  return mtl_gtk_check_extents (shape, error);
 }
 
 /* The stride of an axis of extent 1 is never used. */

@@ -11,8 +11,12 @@ G_BEGIN_DECLS
 MtlStridedView *mtl_gtk_texture_dup_pixels (GdkTexture       *texture,
                                             MtlGtkPixel      *pixel);
 
-/* Neither of the views is host memory that cannot be reached, or a vector. */
+/* Whether the host reaches the elements, and these are no vectors. */
 gboolean        mtl_gtk_check_is_reachable (MtlStridedView   *view,
+                                            GError          **error);
+
+/* Whether GTK can count the rows and pixels, of which there are some. */
+gboolean        mtl_gtk_check_extents      (const gint64     *shape,
                                             GError          **error);
 
 G_END_DECLS

@@ -47,9 +47,9 @@ mtl_gtk_check_is_reachable (MtlStridedView  *view,
   return FALSE;
 }
 
-static gboolean
-check_extents (const gint64  *shape,
-               GError       **error)
+gboolean
+mtl_gtk_check_extents (const gint64  *shape,
+                       GError       **error)
 {
   if (shape[0] == 0 || shape[1] == 0)
     {
@@ -108,7 +108,7 @@ pixel_init (MtlGtkPixel         *pixel,
       return FALSE;
     }
 
-  if (!check_extents (shape, error) || !mtl_gtk_check_channels (channels, error))
+  if (!mtl_gtk_check_extents (shape, error) || !mtl_gtk_check_channels (channels, error))
     return FALSE;
 
   if (channels == MTL_GTK_CHANNELS_AUTO
@@ -254,13 +254,13 @@ copy_memory (MtlStridedView     *view,
  *
  * Creates a texture that shares the memory of a view, without a copy.
  *
- * The texture keeps the memory alive. GTK takes textures for constant, and may
- * keep a copy of one that was drawn: do not write to the memory as long as the
- * texture can be drawn, and create a texture for each new picture, which takes
- * a microsecond or two.
+ * The texture keeps the memory alive. GTK assumes that textures never change,
+ * and may keep a copy of one that was drawn: do not write to the memory as long
+ * as the texture can be drawn, and create a texture for each new picture, which
+ * takes a microsecond or two.
  *
- * The elements are `uint8`, `uint16`, `float16` or `float32`. Full light is 255,
- * 65535 or 1. The colors are those of sRGB.
+ * The elements are `uint8`, `uint16`, `float16` or `float32`. Full intensity is
+ * 255, 65535 or 1. The colors are those of sRGB.
  *
  * With %MTL_GTK_TEXTURE_FLAGS_COPY, the library copies what GTK cannot use as
  * it is: it changes the order of channels, and makes RGB of gray where GTK has
@@ -411,8 +411,8 @@ view_memory (GdkTexture  *texture,
  *
  * - %MTL_ERROR_NEEDS_COPY: GTK does not give access to the memory of @texture;
  *   use [func@download_texture]
- * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @texture are not one beside the
- *   other
+ * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @texture do not lie side by side,
+ *   as in formats for video
  *
  * Returns: (transfer full): the view
  *

@@ -5,6 +5,7 @@
 #include "mtl-gtk-view-paintable.h"
 
 #include "mtl-gtk-colorize.h"
+#include "mtl-gtk-texture-private.h"
 
 /* Beyond this many rectangles, copying all between them is cheaper. */
 #define MAX_RECTANGLES 32
@@ -37,8 +38,8 @@ typedef struct
 /**
  * MtlGtkViewPaintable:
  *
- * Shows a view as a picture, in a [class@Gtk.Picture] for example, and is told
- * what changed.
+ * A paintable that shows a view, for example in a [class@Gtk.Picture], and that
+ * you tell what changed.
  *
  * A writable view is copied, and you can write to it at any time, also while
  * the picture is drawn: the changes are shown once
@@ -52,7 +53,7 @@ typedef struct
  *
  * Each state of the picture is another [class@Gdk.Texture], which never
  * changes. A copy is used for another state once its texture is gone, so there
- * are only as many copies as there are textures in use, and one more.
+ * is only one copy more than there are textures in use.
  *
  * Use this object on the main thread only. The views can be written from other
  * threads, but not during [method@MtlGtk.ViewPaintable.set_view] and
@@ -431,22 +432,6 @@ share_texture (const Source  *source,
                                     source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
 }
 
-static gboolean
-check_extents (MtlStridedView  *view,
-               GError         **error)
-{
-  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
-
-  if (shape[0] > 0 && shape[1] > 0 && shape[0] <= G_MAXINT && shape[1] <= G_MAXINT)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR,
-               shape[0] == 0 || shape[1] == 0 ? MTL_ERROR_INVALID_ARGUMENT : MTL_ERROR_OVERFLOW,
-               "The picture has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
-               " pixels; either can be 1 to %d", shape[0], shape[1], G_MAXINT);
-  return FALSE;
-}
-
 /* Whether GTK lacks the format, however the pixels lie in memory. */
 static gboolean
 find_conversion (Source  *source,
@@ -495,7 +480,8 @@ prepare_source (Source  *source,
 
   source->is_shared = source->is_converted = FALSE;
   if (source_is_mapped (source))
-    return check_extents (source->view, error) && find_frame_format (source, error);
+    return mtl_gtk_check_extents (mtl_strided_view_get_shape (source->view, NULL), error)
+           && find_frame_format (source, error);
 
   texture = share_texture (source, &local_error);
   source->is_shared = texture != NULL && is_read_only;
@@ -733,8 +719,9 @@ mtl_gtk_view_paintable_new (void)
  * @error: return location for a [error@Mtl.Error]
  *
  * Shows a view, of the element types and channels that
- * [func@MtlGtk.texture_from_view] takes, or of any real element type once there
- * is a color map, see [method@MtlGtk.ViewPaintable.set_color_map].
+ * [func@MtlGtk.texture_from_view] takes, or of those that [func@MtlGtk.colorize]
+ * takes once there is a color map: see
+ * [method@MtlGtk.ViewPaintable.set_color_map].
  *
  * On failure the old view is still shown.
  *

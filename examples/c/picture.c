@@ -6,7 +6,7 @@
  * where GdkPixbuf put them when it loaded the file: the views, the second
  * GdkPixbuf and the GdkTexture all use that memory. */
 
-#include <gtk/gtk.h>
+#include <mtldl-gtk/mtldl-gtk.h>
 #include <mtldl-pixbuf/mtldl-pixbuf.h>
 
 static void print_hops (GdkPixbuf *pixbuf, MtlStridedView *view);
@@ -44,30 +44,6 @@ change (MtlStridedView  *view,
   return line != NULL && mtl_strided_view_fill_double (line, 255, error);
 }
 
-static GdkTexture *
-texture_new_for_bytes (MtlStridedView *view,
-                       GBytes         *bytes)
-{
-  gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
-  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
-  GdkMemoryFormat format = shape[2] == 4 ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8;
-
-  return gdk_memory_texture_new (shape[1], shape[0], format, bytes, strides[0]);
-}
-
-/* Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
- * change: do not write to them while the texture may be drawn. */
-static GdkTexture *
-texture_new_for_view (MtlStridedView  *view,
-                      GError         **error)
-{
-  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
-  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 0, mtl_buffer_get_size (buffer), error);
-
-  return bytes != NULL ? texture_new_for_bytes (view, bytes) : NULL;
-}
-
 static gboolean
 run (const char  *in,
      const char  *out,
@@ -94,7 +70,10 @@ run (const char  *in,
   if (result == NULL)
     return FALSE;
 
-  texture = texture_new_for_view (view, error);
+  /* GTK assumes that the pixels do not change: do not write to them while the
+   * texture may be drawn. */
+  texture = mtl_gtk_texture_from_view (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_NONE,
+                                       error);
   if (texture == NULL)
     return FALSE;
 
@@ -163,16 +142,15 @@ pixbuf_of_view_copied (gpointer view)
 static gpointer
 texture_of_view (gpointer view)
 {
-  return texture_new_for_view (view, NULL);
+  return mtl_gtk_texture_from_view (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_NONE, NULL);
 }
 
 static gpointer
 texture_of_view_copied (gpointer view)
 {
-  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
-  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
 
-  return texture_new_for_bytes (view, bytes);
+  return texture_of_view (copy);
 }
 
 /* Returns the best of several runs, in microseconds per call. If they take long
@@ -213,29 +191,6 @@ print_hop (const char *name,
            measure (make, source, 100), measure (make_copied, source, 10));
 }
 
-/* GTK has no function for the address of a texture's pixels. If the texture
- * shows changes of the first pixel, it uses the pixels of the view. */
-static gboolean
-texture_follows (GdkTexture     *texture,
-                 MtlStridedView *view)
-{
-  gsize stride = gdk_texture_get_width (texture) * 4;
-  g_autofree guint8 *pixels = g_malloc (stride * gdk_texture_get_height (texture));
-  g_autoptr (MtlStridedView) pixel = mtl_strided_view_slice_string (view, "0, 0", NULL);
-  g_autoptr (MtlStridedView) saved = mtl_strided_view_copy (pixel, NULL);
-  gboolean follows = TRUE;
-
-  for (int value = 0; value <= 255; value += 255)
-    {
-      mtl_strided_view_fill_double (pixel, value, NULL);
-      gdk_texture_download (texture, pixels, stride);
-      follows = follows && pixels[0] == value;
-    }
-
-  mtl_strided_view_copy_from (pixel, saved, NULL);
-  return follows;
-}
-
 static void
 print_hops (GdkPixbuf      *pixbuf,
             MtlStridedView *view)
@@ -243,6 +198,7 @@ print_hops (GdkPixbuf      *pixbuf,
   g_autoptr (MtlStridedView) hop_view = view_of_pixbuf (pixbuf);
   g_autoptr (GdkPixbuf) hop_pixbuf = pixbuf_of_view (view);
   g_autoptr (GdkTexture) hop_texture = texture_of_view (view);
+  g_autoptr (MtlStridedView) shown = mtl_gtk_view_from_texture (hop_texture, NULL);
   guint64 address = mtl_strided_view_get_address (view);
 
   print_hop ("GdkPixbuf -> view", (guintptr) gdk_pixbuf_read_pixels (pixbuf),
@@ -251,6 +207,6 @@ print_hops (GdkPixbuf      *pixbuf,
   print_hop ("view -> GdkPixbuf", address, (guintptr) gdk_pixbuf_read_pixels (hop_pixbuf),
              pixbuf_of_view, pixbuf_of_view_copied, view);
   print_hop ("view -> Gdk.MemoryTexture", address,
-             texture_follows (hop_texture, view) ? address : 0,
+             mtl_strided_view_get_address (shown),
              texture_of_view, texture_of_view_copied, view);
 }

@@ -7,11 +7,11 @@
 // where GdkPixbuf put them when it loaded the file: the views, the second
 // GdkPixbuf and the Gdk.Texture all use that memory.
 
-imports.gi.versions.Gdk = '4.0';
 imports.gi.versions.Mtl = '1';
+imports.gi.versions.MtlGtk = '1';
 imports.gi.versions.MtlPixbuf = '1';
 
-const {Gdk, GdkPixbuf, GLib, Mtl, MtlPixbuf} = imports.gi;
+const {GdkPixbuf, GLib, Mtl, MtlGtk, MtlPixbuf} = imports.gi;
 const System = imports.system;
 
 // Exchanges red and blue in the lower half, below a white line.
@@ -30,23 +30,6 @@ function change(view) {
     lower.slice(':4').fill_double(255);
 }
 
-function makeTexture(view, bytes) {
-    const [height, width, channels] = view.get_shape();
-    const format = channels === 4
-        ? Gdk.MemoryFormat.R8G8B8A8
-        : Gdk.MemoryFormat.R8G8B8;
-
-    return Gdk.MemoryTexture.new(width, height, format, bytes, view.get_stride(0));
-}
-
-// Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
-// change: do not write to them while the texture may be drawn.
-function getTexture(view) {
-    const buffer = view.get_buffer();
-
-    return makeTexture(view, buffer.ref_bytes(0, buffer.get_size()));
-}
-
 function run(inPath, outPath, showHops) {
     const pixbuf = GdkPixbuf.Pixbuf.new_from_file(inPath);
 
@@ -54,9 +37,10 @@ function run(inPath, outPath, showHops) {
     const view = MtlPixbuf.to_view(pixbuf);
     change(view);
 
-    // And back. Each object keeps the memory alive.
+    // And back. Each object keeps the memory alive. GTK assumes that the pixels
+    // do not change: do not write to them while the texture may be drawn.
     const result = MtlPixbuf.new_from_view(view);
-    const texture = getTexture(view);
+    const texture = MtlGtk.texture_from_view(view);
 
     if (showHops)
         printHops(pixbuf, view, texture);
@@ -95,26 +79,10 @@ function printHop(name, before, after, make, makeCopied) {
     print([name, ...addresses, ...times].join('\t'));
 }
 
-// GTK has no function for the address of a texture's pixels. If the texture
-// shows changes of the first pixel, it uses the pixels of the view.
-function isTextureOf(texture, view) {
-    const pixel = view.slice('0, 0');
-    const saved = pixel.copy();
-    const follows = [0, 255].every(value => {
-        pixel.fill_double(value);
-        const shown = MtlPixbuf.to_view(Gdk.pixbuf_get_from_texture(texture));
-        return shown.get_int64([0, 0, 0]) === value;
-    });
-
-    pixel.copy_from(saved);
-    return follows;
-}
-
 // JavaScript cannot get the address of a picture's pixels. But if views were
 // copies, two that exist at the same time could not have the same address.
 function printHops(pixbuf, view, texture) {
     const address = view.get_address();
-    const buffer = view.get_buffer();
     const pixbufOfView = MtlPixbuf.new_from_view(view);
 
     printHop('GdkPixbuf -> view',
@@ -127,9 +95,9 @@ function printHops(pixbuf, view, texture) {
         () => MtlPixbuf.new_from_view(view),
         () => MtlPixbuf.new_from_view(view.copy()));
     printHop('view -> Gdk.MemoryTexture',
-        address, isTextureOf(texture, view) ? address : 0,
-        () => getTexture(view),
-        () => makeTexture(view, buffer.dup_bytes(0, buffer.get_size())));
+        address, MtlGtk.view_from_texture(texture).get_address(),
+        () => MtlGtk.texture_from_view(view),
+        () => MtlGtk.texture_from_view(view.copy()));
 }
 
 if (ARGV.length !== 2 && !(ARGV.length === 3 && ARGV[2] === '--hops')) {

@@ -14,11 +14,11 @@ import timeit
 import gi
 import numpy as np
 
-gi.require_version('Gdk', '4.0')
 gi.require_version('GdkPixbuf', '2.0')
 gi.require_version('Mtl', '1')
+gi.require_version('MtlGtk', '1')
 gi.require_version('MtlPixbuf', '1')
-from gi.repository import Gdk, GdkPixbuf, GLib, Mtl, MtlPixbuf  # noqa: E402
+from gi.repository import GdkPixbuf, GLib, Mtl, MtlGtk, MtlPixbuf  # noqa: E402
 
 
 def change(pixels):
@@ -26,23 +26,6 @@ def change(pixels):
     lower = pixels[len(pixels) // 2:]
     lower[..., :3] = lower[..., 2::-1]
     lower[:4] = 255
-
-
-def make_texture(view, pixels):
-    height, width, channels = view.shape
-    formats = {3: Gdk.MemoryFormat.R8G8B8, 4: Gdk.MemoryFormat.R8G8B8A8}
-    return Gdk.MemoryTexture.new(width, height, formats[channels], pixels,
-                                 view.get_stride(0))
-
-
-def get_texture(view):
-    """Returns a texture for GTK, without a copy.
-
-    GTK assumes that the pixels do not change: do not write to them while the
-    texture may be drawn.
-    """
-    buffer = view.get_buffer()
-    return make_texture(view, buffer.ref_bytes(0, buffer.get_size()))
 
 
 def run(in_path, out_path, show_hops):
@@ -56,10 +39,11 @@ def run(in_path, out_path, show_hops):
     array = np.asarray(view)
     change(array)
 
-    # And back: each object keeps the memory alive.
+    # And back: each object keeps the memory alive. GTK assumes that the pixels
+    # do not change: do not write to them while the texture may be drawn.
     changed = Mtl.from_dlpack(array)
     result = MtlPixbuf.new_from_view(changed)
-    texture = get_texture(changed)
+    texture = MtlGtk.texture_from_view(changed)
 
     if show_hops:
         print_hops(pixbuf, view, array, changed, texture)
@@ -85,22 +69,6 @@ def print_hop(name, before, after, make, make_copied):
           f'{measure(make_copied, 1):.3f}', sep='\t', flush=True)
 
 
-def is_texture_of(texture, view):
-    """Returns whether the texture shows changes of the first pixel.
-
-    GTK has no function for the address of a texture's pixels.
-    """
-    pixel = view[0, 0]
-    saved = pixel.copy()
-    follows = True
-    for value in (0, 255):
-        pixel.fill_double(value)
-        shown = MtlPixbuf.to_view(Gdk.pixbuf_get_from_texture(texture))
-        follows = follows and shown[0, 0, 0] == value
-    pixel.copy_from(saved)
-    return follows
-
-
 def print_torch_hop(view):
     try:
         import torch
@@ -115,7 +83,6 @@ def print_torch_hop(view):
 
 def print_hops(pixbuf, view, array, changed, texture):
     address = changed.get_address()
-    buffer = changed.get_buffer()
     pixbuf_of_view = MtlPixbuf.new_from_view(changed)
 
     print_hop('GdkPixbuf -> view', pixbuf.props.pixels, view.get_address(),
@@ -137,10 +104,9 @@ def print_hops(pixbuf, view, array, changed, texture):
               lambda: MtlPixbuf.new_from_view(changed),
               lambda: MtlPixbuf.new_from_view(changed.copy()))
     print_hop('view -> Gdk.MemoryTexture', address,
-              address if is_texture_of(texture, changed) else 0,
-              lambda: get_texture(changed),
-              lambda: make_texture(changed,
-                                   buffer.dup_bytes(0, buffer.get_size())))
+              MtlGtk.view_from_texture(texture).get_address(),
+              lambda: MtlGtk.texture_from_view(changed),
+              lambda: MtlGtk.texture_from_view(changed.copy()))
 
 
 def main():

@@ -21,22 +21,6 @@ void change (Mtl.StridedView view) throws Mtl.Error {
 	lower.slice (":4").fill_double (255);
 }
 
-Gdk.Texture make_texture (Mtl.StridedView view, Bytes bytes) {
-	unowned var shape = view.get_shape ();
-	var format = shape[2] == 4 ? Gdk.MemoryFormat.R8G8B8A8 : Gdk.MemoryFormat.R8G8B8;
-
-	return new Gdk.MemoryTexture ((int) shape[1], (int) shape[0], format, bytes,
-	                              (size_t) view.get_strides ()[0]);
-}
-
-/* Returns a texture for GTK, without a copy. GTK assumes that the pixels do not
- * change: do not write to them while the texture may be drawn. */
-Gdk.Texture get_texture (Mtl.StridedView view) throws Mtl.Error {
-	var buffer = view.buffer;
-
-	return make_texture (view, buffer.ref_bytes (0, buffer.get_size ()));
-}
-
 int main (string[] args) {
 	bool show_hops = args.length == 4 && args[3] == "--hops";
 
@@ -52,9 +36,11 @@ int main (string[] args) {
 		var view = MtlPixbuf.to_view (pixbuf);
 		change (view);
 
-		/* And back. There is nothing to keep or free by hand. */
+		/* And back. There is nothing to keep or free by hand. GTK assumes that
+		 * the pixels do not change: do not write to them while the texture may
+		 * be drawn. */
 		var result = MtlPixbuf.new_from_view (view);
-		var texture = get_texture (view);
+		var texture = MtlGtk.texture_from_view (view);
 
 		if (show_hops) {
 			print_hops (pixbuf, view, texture);
@@ -105,27 +91,7 @@ uint64 get_address (Gdk.Pixbuf pixbuf) {
 	return (uint64) (uintptr) pixbuf.read_pixels ();
 }
 
-/* GTK has no function for the address of a texture's pixels. If the texture
- * shows changes of the first pixel, it uses the pixels of the view. */
-bool is_texture_of (Gdk.Texture texture, Mtl.StridedView view) throws Error {
-	size_t stride = texture.width * 4;
-	var pixels = new uint8[stride * texture.height];
-	var pixel = view.slice ("0, 0");
-	var saved = pixel.copy ();
-	bool follows = true;
-
-	foreach (uint8 value in new uint8[] { 0, 255 }) {
-		pixel.fill_double (value);
-		texture.download (pixels, stride);
-		follows = follows && pixels[0] == value;
-	}
-
-	pixel.copy_from (saved);
-	return follows;
-}
-
 void print_hops (Gdk.Pixbuf pixbuf, Mtl.StridedView view, Gdk.Texture texture) throws Error {
-	var buffer = view.buffer;
 	unowned var shape = view.get_shape ();
 	unowned var strides = view.get_strides ();
 	uint64 address = view.get_address ();
@@ -140,7 +106,7 @@ void print_hops (Gdk.Pixbuf pixbuf, Mtl.StridedView view, Gdk.Texture texture) t
 	           () => MtlPixbuf.new_from_view (view),
 	           () => MtlPixbuf.new_from_view (view.copy ()));
 	print_hop ("view -> Gdk.MemoryTexture",
-	           address, is_texture_of (texture, view) ? address : 0,
-	           () => get_texture (view),
-	           () => make_texture (view, buffer.dup_bytes (0, buffer.get_size ())));
+	           address, MtlGtk.view_from_texture (texture).get_address (),
+	           () => MtlGtk.texture_from_view (view),
+	           () => MtlGtk.texture_from_view (view.copy ()));
 }

@@ -304,11 +304,12 @@ assert_no_texture (int                fd,
   close (same_fd);
 }
 
-/* Rows of 20 bytes, of which 3 pixels have 12, from byte 4 on. */
+/* Rows of 20 bytes, of which the last 3 pixels have 12, from byte 4 on. */
 static void
 test_texture (void)
 {
-  g_autoptr (MtlStridedLayout) layout = new_layout (DIMS (2, 3, 4), DIMS (20, 4, 1));
+  g_autoptr (MtlStridedLayout) rows = new_layout (DIMS (2, 4, 4), DIMS (20, 4, 1));
+  g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_narrow (rows, 1, 1, 4, 1, NULL);
   const gsize size = 4 + 20 + 12 + 8;
 
   if (!has_screen)
@@ -330,7 +331,7 @@ test_texture (void)
       for (gsize i = 0; i < size; i++)
         bytes[i] = i % 4 == 3 ? 255 : 5 * i;
       g_assert_cmpint (pwrite (fd, bytes, size, 0), ==, size);
-      texture = get_dmabuf_texture (fd, 4, layout, ARGB8888,
+      texture = get_dmabuf_texture (fd, 0, layout, ARGB8888,
                                     premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : 0,
                                     &failure);
       g_assert_no_error (failure);
@@ -373,7 +374,8 @@ test_texture_refused (void)
   g_autoptr (MtlStridedLayout) empty = new_layout (DIMS (2, 0, 4), DIMS (20, 4, 1));
   g_autoptr (MtlStridedLayout) tall = new_layout (DIMS (many, 3, 4), DIMS (0, 4, 1));
   g_autoptr (GError) unsupported = NULL;
-  int fd = new_dmabuf (64), file = new_file (0);
+  int fd = new_dmabuf (64), file = new_file (0), large = new_file (2 * many + 64);
+  int next_fd, same_fd;
 
   if (!has_screen)
     {
@@ -386,7 +388,9 @@ test_texture_refused (void)
   assert_no_texture (fd, 0, line, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "1 dimension;");
   assert_no_texture (fd, 0, empty, XRGB8888, MTL_ERROR_INVALID_ARGUMENT, "empty");
   assert_no_texture (fd, 0, tall, XRGB8888, MTL_ERROR_OVERFLOW, "2147483648 rows");
-  assert_no_texture (fd, many, layout, XRGB8888, MTL_ERROR_OVERFLOW, "byte 2147483648");
+  if (sizeof (gsize) > 4)
+    assert_no_texture (large, 2 * many, layout, XRGB8888, MTL_ERROR_OVERFLOW,
+                       "byte 4294967296");
   assert_no_texture (fd, 40, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS,
                      "needs 32 bytes from 40 on");
   assert_no_texture (file, 0, layout, XRGB8888, MTL_ERROR_OUT_OF_BOUNDS, "has 0");
@@ -398,13 +402,19 @@ test_texture_refused (void)
     }
 
   /* What GTK has against it. */
+  next_fd = dup (0);
+  close (next_fd);
   g_assert_null (get_dmabuf_texture (fd, 0, layout, FOURCC ('?', '?', '?', '?'), 0, &unsupported));
   g_assert_error (unsupported, GDK_DMABUF_ERROR, GDK_DMABUF_ERROR_UNSUPPORTED_FORMAT);
   g_test_message ("%s", unsupported->message);
+  same_fd = dup (0);
+  g_assert_cmpint (same_fd, ==, next_fd);
+  close (same_fd);
 
   assert_ended (0);
   close (fd);
   close (file);
+  close (large);
 }
 
 #else

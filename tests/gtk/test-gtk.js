@@ -17,7 +17,6 @@ import {
 const {AUTO, BGR, BGRA, GRAY, RGB} = MtlGtk.Channels;
 const {COPY, NONE, PREMULTIPLIED} = MtlGtk.TextureFlags;
 const {HEAT} = MtlGtk.ColorMap;
-const STDIN = 0;
 
 function numbers(...shape) {
     const size = shape.reduce((product, extent) => product * extent);
@@ -219,10 +218,12 @@ test('a paintable shows numbers in colors', () => {
 });
 
 if (MtlGtk.view_from_dmabuf) { // on Linux
-    test('another file is not a DMA-BUF', () => {
+    test('what is not a DMA-BUF', () => {
         const layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8);
-        throwsMtl('INVALID_ARGUMENT', /DMA-BUF/,
-            () => MtlGtk.view_from_dmabuf(STDIN, 0, layout, 'uint8'));
+        throwsMtl('INVALID_ARGUMENT', /file descriptor -1/,
+            () => MtlGtk.view_from_dmabuf(-1, 0, layout, 'uint8'));
+        throws(Error, /display may not be null/,
+            () => MtlGtk.texture_from_dmabuf(null, -1, 0, layout, 0x34325258));
     });
 }
 

@@ -4,6 +4,8 @@
 
 import asyncio
 import os
+import shutil
+import subprocess
 import sys
 import unittest
 
@@ -352,6 +354,42 @@ class DmabufTest(unittest.TestCase):
                 with self.assertRaises(ValueError) as context:
                     MtlGtk.view_from_dmabuf(fd, 0, layout, 'uint8')
                 self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
+
+
+@unittest.skipUnless(shutil.which('Xvfb'), 'Xvfb is not installed')
+class ScreenTest(unittest.TestCase):
+    """On a screen of its own, which ends with its last client."""
+
+    @classmethod
+    def setUpClass(cls):
+        number, end = os.pipe()
+        command = f'Xvfb -displayfd {end} -nolisten tcp -terminate -screen 0 400x300x24'.split()
+        cls.server = subprocess.Popen(command, pass_fds=[end], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+        os.close(end)
+        with open(number, encoding='ascii') as lines:
+            name = ':' + lines.readline().strip()
+        os.environ.update(DISPLAY=name, GDK_BACKEND='x11', GTK_A11Y='none',
+                          GSETTINGS_BACKEND='memory')
+        cls.display = Gdk.Display.open(name)
+        Gtk.init_check()
+
+    def test_picture(self):
+        paintable = MtlGtk.ViewPaintable()
+        paintable.set_view(numbers(30, 50, 3))
+        picture = Gtk.Picture.new_for_paintable(paintable)
+        self.assertIs(picture.get_paintable(), paintable)
+        self.assertEqual(picture.measure(Gtk.Orientation.HORIZONTAL, -1).natural, 50)
+        paintable.set_view(numbers(30, 60, 3))
+        self.assertEqual(picture.measure(Gtk.Orientation.HORIZONTAL, -1).natural, 60)
+
+    @unittest.skipUnless(sys.platform == 'linux', 'only Linux has DMA-BUFs')
+    def test_dmabuf(self):
+        layout = Mtl.StridedLayout.new_for_bytes([2, 3, 4], [12, 4, 1], 8)
+        has_textures = (Gtk.get_major_version(), Gtk.get_minor_version()) >= (4, 14)
+        for fourcc in ('XR24', 0x34325258):
+            with self.assertRaises(ValueError if has_textures else NotImplementedError):
+                MtlGtk.texture_from_dmabuf(self.display, -1, 0, layout, fourcc)
 
 
 if __name__ == '__main__':

@@ -9,7 +9,7 @@ Mtl.StridedView make_numbers (int64[] shape) throws Mtl.Error {
 	for (int i = 0; i < view.get_volume (); i++) {
 		bytes += (uint8) i;
 	}
-	view.buffer.set_bytes (0, bytes);
+	view.buffer.set_bytes (0, new Bytes (bytes));
 	return view;
 }
 
@@ -255,9 +255,21 @@ void test_color_map () throws Mtl.Error, IOError {
 void test_dmabuf () throws Mtl.Error {
 	var layout = new Mtl.StridedLayout.for_bytes ({ 2, 3 }, { 3, 1 }, 8);
 
-	/* The standard input is another file. */
-	assert (failure_of (() => { MtlGtk.view_from_dmabuf (0, 0, layout, Mtl.DType.UINT8); })
+	assert (failure_of (() => { MtlGtk.view_from_dmabuf (-1, 0, layout, Mtl.DType.UINT8); })
 	        == Mtl.Error.INVALID_ARGUMENT);
+
+	/* Where there is no screen, that it can be called says its type. */
+	var display = Gdk.Display.get_default ();
+	if (display == null) {
+		return;
+	}
+
+	try {
+		MtlGtk.texture_from_dmabuf (display, -1, 0, layout, 0x34325258);
+		assert_not_reached ();
+	} catch (Error error) {
+		assert (error is Mtl.Error.INVALID_ARGUMENT || error is Mtl.Error.NOT_SUPPORTED);
+	}
 }
 #endif
 

@@ -17,6 +17,7 @@ DEPENDENCIES = {
     'gobject-2.0': 'glib',
     'gobject-introspection-1.0': 'gobject-introspection',
     'gstreamer-1.0': 'gstreamer',
+    'gstreamer-app-1.0': 'gstreamer',
     'gstreamer-analytics-1.0': 'gstreamer',
     'gstreamer-audio-1.0': 'gstreamer',
     'gstreamer-base-1.0': 'gstreamer',

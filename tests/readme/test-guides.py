@@ -19,9 +19,13 @@ from peers import find_python_with
 
 STAND_INS = pathlib.Path(__file__).resolve().parents[1] / 'examples' / 'stand-ins'
 
+PACKAGES = ['mtldl-1', 'mtldl-gst-1', 'mtldl-gtk-1', 'mtldl-pixbuf-1', 'gtk4', 'gstreamer-app-1.0']
+
 C_PROGRAM = '''
-#include <gdk/gdk.h>
+#include <gst/app/app.h>
 #include <mtldl/mtldl.h>
+#include <mtldl-gst/mtldl-gst.h>
+#include <mtldl-gtk/mtldl-gtk.h>
 #include <mtldl-pixbuf/mtldl-pixbuf.h>
 
 static gboolean
@@ -68,7 +72,7 @@ int main () {{
 
 
 def c_commands(body):
-    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'mtldl-1', 'mtldl-pixbuf-1', 'gtk4'],
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', *PACKAGES],
                            check=True, capture_output=True, text=True).stdout.split()
     compiler = shlex.split(os.environ.get('CC', 'cc'))
     return (C_PROGRAM.format(body=body), 'guide.c',
@@ -78,8 +82,7 @@ def c_commands(body):
 def vala_commands(body):
     vapi_dirs = [f'--vapidir={path}'
                  for path in os.environ.get('MTL_VAPI_DIR', '').split(':') if path]
-    packages = [f'--pkg={name}' for name in ('gio-2.0', 'mtldl-1', 'mtldl-gst-1', 'mtldl-pixbuf-1',
-                                             'gtk4')]
+    packages = [f'--pkg={name}' for name in ['gio-2.0', *PACKAGES]]
     return (VALA_PROGRAM.format(body=body), 'guide.vala',
             [['valac', '-q', *vapi_dirs, *packages, 'guide.vala', '-o', 'guide'], ['./guide']])
 

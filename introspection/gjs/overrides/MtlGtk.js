@@ -57,8 +57,12 @@ function _init() {
         set_color_map: ['- double double'],
         set_view: ['nullable-view - -', AUTO, NONE],
     }, true);
-    if (MtlGtk.view_from_dmabuf) // on Linux
-        adapt(MtlGtk, 'view_from_dmabuf', '- - - dtype -', [false], false);
+    if (MtlGtk.view_from_dmabuf) { // on Linux
+        adaptAll(MtlGtk, {
+            texture_from_dmabuf: ['- int32 uint64 - uint32 -', NONE],
+            view_from_dmabuf: ['int32 uint64 - dtype -', false],
+        }, false);
+    }
 
     _withoutSuccess(MtlGtk, 'memory_format_from_channels');
     _withoutSuccess(MtlGtk, 'memory_format_to_channels');

@@ -117,15 +117,25 @@ document((colorize_async, download_texture_async))
 
 
 if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
+    _texture_from_dmabuf = raising(MtlGtk.texture_from_dmabuf)
     _view_from_dmabuf = raising(MtlGtk.view_from_dmabuf)
+
+    def _fd_of(file):
+        return file.fileno() if hasattr(file, "fileno") else file
+
+    def texture_from_dmabuf(display, fd, offset, layout, fourcc, flags=NONE):
+        """A texture of a DMA-BUF, given by its file descriptor or an object with one, without a
+        copy. The format of the pixels is a number, or its four letters, such as "XR24"."""
+        if isinstance(fourcc, str):
+            fourcc = int.from_bytes(fourcc.encode("ascii"), "little")
+        return _texture_from_dmabuf(display, _fd_of(fd), offset, layout, fourcc, flags)
 
     def view_from_dmabuf(fd, offset, layout, dtype, writable=False):
         """A view of a DMA-BUF, given by its file descriptor or an object with one, without a copy.
         Close the view before a device uses the DMA-BUF again."""
-        return _view_from_dmabuf(fd.fileno() if hasattr(fd, "fileno") else fd, offset, layout,
-                                 dtype, writable)
+        return _view_from_dmabuf(_fd_of(fd), offset, layout, dtype, writable)
 
-    __all__.append("view_from_dmabuf")
+    __all__ += ["texture_from_dmabuf", "view_from_dmabuf"]
 
 
 # Paintables
