@@ -138,9 +138,10 @@ application.connect('activate', () => {
 });
 
 Gst.init(null);
-status ||= application.run([System.programInvocationName, ...ARGV]);
+const ran = application.run([System.programInvocationName, ...ARGV]);
+
 if (video) {
     video.pipeline.set_state(Gst.State.NULL);
     print(`${video.nShown} frames shown`);
 }
-System.exit(status);
+System.exit(ran || status);
