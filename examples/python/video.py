@@ -52,17 +52,20 @@ class Video:
         source = ('autovideosrc' if arguments.camera else
                   f'videotestsrc is-live=true num-buffers={arguments.frames}'
                   ' ! video/x-raw, width=640, height=480')
-        text = (f'{source} ! videoconvert name=source'
-                ' tee name=filtered ! queue ! appsink name=frames max-buffers=2 enable-last-sample=false')
+        text = (f'{source} ! videoconvert name=source tee name=filtered'
+                ' filtered. ! queue'
+                ' ! appsink name=frames max-buffers=2 enable-last-sample=false')
         if arguments.record:
             text += (' filtered. ! queue ! videoconvert ! theoraenc ! oggmux'
                      ' ! filesink name=file')
         self.pipeline = Gst.parse_launch(text)
         assert isinstance(self.pipeline, Gst.Pipeline)
+
         invert = Invert()
         self.pipeline.add(invert)
         self.pipeline.get_by_name('source').link(invert)
         invert.link(self.pipeline.get_by_name('filtered'))
+
         if arguments.record:
             self.pipeline.get_by_name('file').set_property('location', arguments.record)
         self.frames = self.pipeline.get_by_name('frames')
