@@ -5,8 +5,7 @@
 //
 // Shows a test video, or a camera, whose left half is inverted, and also records
 // it as Ogg. JavaScript runs on the main thread only, so it does not change the
-// frames where they are: each becomes a tensor of its own, whose memory GTK draws
-// and the encoder reads.
+// frames where they are, but copies each into one and the same tensor.
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -47,6 +46,7 @@ class Video {
         if (record)
             this.pipeline.get_by_name('file').location = record;
         this.paintable = new MtlGtk.ViewPaintable();
+        this._picture = null;
         this.nShown = 0;
     }
 
@@ -62,24 +62,31 @@ class Video {
 
     _show(buffer, caps) {
         const info = GstVideo.VideoInfo.new_from_caps(caps);
+
         // The view of the frame is closed at once, so the source can use the
         // memory again.
-        const picture = MtlGst.map(buffer, info, Gst.MapFlags.READ, frame => frame.copy());
+        MtlGst.map(buffer, info, Gst.MapFlags.READ, frame => {
+            if (this._picture)
+                this._picture.copy_from(frame);
+            else
+                this._picture = frame.copy();
+        });
+        invertLeftHalf(this._picture);
 
-        invertLeftHalf(picture);
-
-        // A read-only view is shown without a copy. From here on nothing writes
-        // to the picture.
-        this.paintable.set_view(picture.as_read_only());
+        // The paintable copies the picture, so it can be written again.
+        if (this.paintable.view)
+            this.paintable.invalidate();
+        else
+            this.paintable.set_view(this._picture);
         this.nShown++;
 
         if (this._pictures)
-            this._record(picture, info, caps, buffer.pts);
+            this._record(info, caps, buffer.pts);
     }
 
-    // The encoder reads the same memory.
-    _record(picture, info, caps, time) {
-        const buffer = MtlGst.buffer_from_view(picture, info);
+    // The encoder reads a copy, which nobody writes.
+    _record(info, caps, time) {
+        const buffer = MtlGst.buffer_from_view(this._picture.copy(), info);
 
         buffer.pts = time;
         this._pictures.caps = caps;

@@ -1310,6 +1310,19 @@ function _watchBorrowed(owner, name, position, getSize) {
     };
 }
 
+// For functions of other namespaces that make views of memory of other objects,
+// which the garbage collector has to find, too.
+function _watchLent(owner, name) {
+    const original = owner[name];
+    const {callWithRoom, noteBorrowed} = _collector;
+
+    owner[name] = function (...args) {
+        const view = callWithRoom(original, this, args);
+        noteBorrowed(null, view, lent => lent.get_required_size());
+        return view;
+    };
+}
+
 // Versions of gjs that do not release the objects of an array that a function
 // returns (GNOME/gjs#542).
 function _keepsReturnedObjects() {

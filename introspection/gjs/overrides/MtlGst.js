@@ -7,7 +7,7 @@
 const System = imports.system;
 
 // The last arguments can be left out, and the element type be a name such as 'float32'.
-function _makeLenient(MtlGst, {MapFlags}, {DType}) {
+function _makeLenient(MtlGst, {MapFlags}, {DType}, watchLent) {
     const defaults = {
         buffer_from_view: [null],
         layout_from_caps: [0],
@@ -32,6 +32,8 @@ function _makeLenient(MtlGst, {MapFlags}, {DType}) {
                 args[1] = DType.from_string(args[1]);
             return original(...args);
         };
+        if (name.startsWith('view_'))
+            watchLent(MtlGst, name);
     }
 }
 
@@ -39,7 +41,7 @@ function _init() {
     const MtlGst = this;
     const {Gst, GstAudio, GstVideo, Mtl} = imports.gi;
 
-    _makeLenient(MtlGst, Gst, Mtl);
+    _makeLenient(MtlGst, Gst, Mtl, imports.overrides.Mtl._watchLent);
 
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
     // Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo; null for a buffer
