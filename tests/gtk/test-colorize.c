@@ -164,7 +164,7 @@ test_special_values (void)
   data[0] = G_MININT64;
   data[1] = G_MAXINT64;
   data[2] = 1;
-  assert_colored (integers, MTL_GTK_COLOR_MAP_HEAT, G_MININT64, G_MAXINT64);
+  assert_colored (integers, MTL_GTK_COLOR_MAP_HEAT, G_MININT64, (double) G_MAXINT64);
 }
 
 static void

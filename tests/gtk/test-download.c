@@ -240,7 +240,6 @@ test_color_states (void)
 static void
 test_all_opacities (void)
 {
-  g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (256, 256, 4));
   g_autoptr (MtlStridedView) straight = NULL, premultiplied = NULL;
   g_autoptr (GdkTexture) texture = NULL, straight_texture = NULL;

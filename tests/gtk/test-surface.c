@@ -188,7 +188,6 @@ test_view_from_surface (void)
     {
       cairo_surface_t *surface = cairo_image_surface_create (formats[i].format, 5, 3);
       g_autoptr (MtlStridedView) view = get_view (surface);
-      g_autoptr (GdkTexture) texture = NULL;
       gsize n_dims;
       const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
 

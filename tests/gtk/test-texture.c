@@ -145,7 +145,6 @@ static GdkTexture *
 new_dense_texture (MtlStridedView  *view,
                    GdkMemoryFormat  format)
 {
-  g_autoptr (GError) error = NULL;
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const gsize item_size = mtl_strided_view_get_item_bits (view) / 8;
   g_autoptr (GByteArray) array = g_byte_array_new ();

@@ -113,9 +113,9 @@ create_expected (MtlStridedView *view,
       if (format->dtype == MTL_DTYPE_UINT8)
         data[i] = value;
       else if (format->dtype == MTL_DTYPE_UINT16)
-        ((guint16 *) data)[i] = value;
+        ((guint16 *) (gpointer) data)[i] = value;
       else
-        ((float *) data)[i] = value;
+        ((float *) (gpointer) data)[i] = value;
     }
 
   bytes = g_bytes_new_take (data, size);
