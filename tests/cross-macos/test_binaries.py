@@ -123,7 +123,10 @@ def test_metal_itself(cpu):
 
 
 # These use what only Linux has.
-LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c")
+LINUX_ALONE = ("tests/faults/", "mtldl/devices/mtl-metal-device-none.c",
+               "mtldl-gtk/mtl-gtk-dmabuf.c", "tests/gtk/test-dmabuf")
+
+
 def left_over():
     """The sources that Meson cannot build for macOS here, for want of Python, GTK and GStreamer."""
     return sorted(name for name in read_commands(HERE)
