@@ -72,7 +72,7 @@ def test_with():
 
 @pytest.mark.parametrize("export", [memoryview, np.asarray, np.from_dlpack, bytes])
 def test_what_is_exported_keeps_the_memory_of_a_closed_view(export):
-    view = zeros("uint8", (4096,))
+    view = View.new_zeros(HOST, DType.UINT8, [4096])
     view[:] = 7
     exported = export(view)
 
