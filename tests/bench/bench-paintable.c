@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Frames per second of a picture in a window that changes all the time, and the
- * time that the program spends on the processor for it. Needs a display. */
+ * time that the program spends on the processor for it. Needs a display.
+ *
+ * RGBA, or with --native what GTK draws without a conversion. */
 
 #include <mtldl-gtk/mtldl-gtk.h>
 
@@ -25,6 +27,9 @@ typedef struct
 struct _Bench
 {
   const Way *way;
+  GdkMemoryFormat format;
+  MtlGtkChannels channels;
+  MtlGtkTextureFlags flags;
   GMainLoop *loop;
   GtkPicture *picture;
   MtlGtkViewPaintable *paintable;
@@ -47,8 +52,8 @@ draw_bytes (Bench              *self,
             const GdkRectangle *where)
 {
   g_autoptr (GBytes) bytes = g_bytes_new (mtl_strided_view_get_data (self->view), SIZE);
-  g_autoptr (GdkTexture) texture = gdk_memory_texture_new (WIDTH, HEIGHT, GDK_MEMORY_R8G8B8A8,
-                                                           bytes, STRIDE);
+  g_autoptr (GdkTexture) texture = gdk_memory_texture_new (WIDTH, HEIGHT, self->format, bytes,
+                                                           STRIDE);
 
   gtk_picture_set_paintable (self->picture, GDK_PAINTABLE (texture));
 }
@@ -69,8 +74,8 @@ draw_read_only (Bench              *self,
   g_autoptr (GError) error = NULL;
   MtlStridedView *frame = self->frames[self->n_frames % G_N_ELEMENTS (self->frames)];
 
-  check (mtl_gtk_view_paintable_set_view (self->paintable, frame, MTL_GTK_CHANNELS_RGBA,
-                                          MTL_GTK_TEXTURE_FLAGS_NONE, &error),
+  check (mtl_gtk_view_paintable_set_view (self->paintable, frame, self->channels, self->flags,
+                                          &error),
          error);
 }
 
@@ -135,8 +140,8 @@ run (Bench     *self,
 
   self->way = way;
   self->n_frames = 0;
-  check (mtl_gtk_view_paintable_set_view (self->paintable, self->view, MTL_GTK_CHANNELS_RGBA,
-                                          MTL_GTK_TEXTURE_FLAGS_NONE, &error),
+  check (mtl_gtk_view_paintable_set_view (self->paintable, self->view, self->channels,
+                                          self->flags, &error),
          error);
   gtk_picture_set_paintable (self->picture, GDK_PAINTABLE (self->paintable));
   self->begin = g_get_monotonic_time ();
@@ -152,8 +157,10 @@ run (Bench     *self,
 }
 
 int
-main (void)
+main (int   argc,
+      char *argv[])
 {
+  const gboolean is_native = argc > 1 && g_str_equal (argv[1], "--native");
   static const gint64 shape[] = { HEIGHT, WIDTH, 4 };
   g_autoptr (GError) error = NULL;
   GtkWidget *window;
@@ -161,6 +168,9 @@ main (void)
   double times[G_N_ELEMENTS (ways)];
 
   gtk_init ();
+  bench.format = is_native ? GDK_MEMORY_B8G8R8A8_PREMULTIPLIED : GDK_MEMORY_R8G8B8A8;
+  bench.channels = is_native ? MTL_GTK_CHANNELS_BGRA : MTL_GTK_CHANNELS_RGBA;
+  bench.flags = is_native ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : MTL_GTK_TEXTURE_FLAGS_NONE;
   bench.loop = g_main_loop_new (NULL, FALSE);
   bench.paintable = mtl_gtk_view_paintable_new ();
   bench.picture = GTK_PICTURE (gtk_picture_new ());
