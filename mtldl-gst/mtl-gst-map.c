@@ -200,29 +200,28 @@ mapping_free (Mapping *self)
   g_free (self);
 }
 
-/* Maps bytes of a buffer where they are. The buffer that is returned keeps them mapped, and its
- * first byte is the one at the offset. */
-MtlBuffer *
-mtl_gst_map_range (GstBuffer    *buffer,
-                   gsize         offset,
-                   gsize         size,
-                   GstMapFlags   flags,
-                   GError      **error)
+/* Maps the first bytes of a buffer where they are. The buffer that is returned keeps them
+ * mapped. */
+static MtlBuffer *
+map_first (GstBuffer    *buffer,
+           gsize         size,
+           GstMapFlags   flags,
+           GError      **error)
 {
   const gsize buffer_size = gst_buffer_get_size (buffer);
   Mapping *mapping;
   guint8 *data;
 
-  if (offset > buffer_size || size > buffer_size - offset)
+  if (size > buffer_size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are needed; the"
-                   " buffer has %" G_GSIZE_FORMAT, size, offset, buffer_size);
+                   "%" G_GSIZE_FORMAT " bytes are needed; the buffer has %" G_GSIZE_FORMAT,
+                   size, buffer_size);
       return NULL;
     }
 
   mapping = g_new (Mapping, 1);
-  data = mapping_init (mapping, buffer, offset, size, flags, error);
+  data = mapping_init (mapping, buffer, 0, size, flags, error);
   if (data == NULL)
     {
       g_free (mapping);
@@ -233,6 +232,24 @@ mtl_gst_map_range (GstBuffer    *buffer,
                                   mapping->n_writers != NULL ? MTL_BUFFER_FLAGS_NONE
                                                              : MTL_BUFFER_FLAGS_READ_ONLY,
                                   mapping, (GDestroyNotify) mapping_free, error);
+}
+
+/* Creates a view of the first bytes of the buffer. */
+MtlStridedView *
+mtl_gst_view_new_for_layout (GstBuffer         *buffer,
+                             MtlStridedLayout  *layout,
+                             MtlDType           dtype,
+                             GstMapFlags        flags,
+                             GError           **error)
+{
+  const gint64 size = mtl_strided_layout_get_required_size (layout, error);
+  g_autoptr (MtlBuffer) bytes = NULL;
+
+  if (size < 0)
+    return NULL;
+
+  bytes = map_first (buffer, size, flags, error);
+  return bytes != NULL ? mtl_strided_view_new (bytes, layout, dtype, 0, error) : NULL;
 }
 
 MtlStridedLayout *

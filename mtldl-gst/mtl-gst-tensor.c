@@ -417,11 +417,9 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
 {
 #ifdef MTL_GST_HAS_ANALYTICS
   g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) bytes = NULL;
   const GstTensor *tensor;
   const TensorType *type;
   guint n_tensors;
-  gint64 size;
 
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
@@ -437,15 +435,7 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
   if (layout == NULL)
     return NULL;
 
-  size = mtl_strided_layout_get_required_size (layout, error);
-  if (size < 0)
-    return NULL;
-
-  bytes = mtl_gst_map_range (tensor->data, 0, size, flags, error);
-  if (bytes == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (bytes, layout, type->dtype, 0, error);
+  return mtl_gst_view_new_for_layout (tensor->data, layout, type->dtype, flags, error);
 #else
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 

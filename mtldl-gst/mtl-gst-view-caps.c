@@ -132,23 +132,13 @@ view_tensor (GstBuffer           *buffer,
              GError             **error)
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) bytes = NULL;
   MtlDType dtype;
-  gint64 size;
 
   layout = mtl_gst_layout_from_tensor_structure (structure, &dtype, error);
   if (layout == NULL)
     return NULL;
 
-  size = mtl_strided_layout_get_required_size (layout, error);
-  if (size < 0)
-    return NULL;
-
-  bytes = mtl_gst_map_range (buffer, 0, size, flags, error);
-  if (bytes == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (bytes, layout, dtype, 0, error);
+  return mtl_gst_view_new_for_layout (buffer, layout, dtype, flags, error);
 }
 
 /**

@@ -48,8 +48,6 @@ mtl_gst_view_from_bytes (GstBuffer     *buffer,
                          GError       **error)
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) bytes = NULL;
-  gint64 size;
 
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
@@ -58,13 +56,5 @@ mtl_gst_view_from_bytes (GstBuffer     *buffer,
   if (layout == NULL)
     return NULL;
 
-  size = mtl_strided_layout_get_required_size (layout, error);
-  if (size < 0)
-    return NULL;
-
-  bytes = mtl_gst_map_range (buffer, 0, size, flags, error);
-  if (bytes == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (bytes, layout, dtype, 0, error);
+  return mtl_gst_view_new_for_layout (buffer, layout, dtype, flags, error);
 }
