@@ -1298,7 +1298,7 @@ function _defineMembers(elementAccess) {
     });
 }
 
-// For functions that make an object of bytes.
+// For functions that make an object of bytes, or of another object's memory.
 function _watchBorrowed(owner, name, position, getSize) {
     const original = owner[name];
     const {noteBorrowed} = _collector;
@@ -1307,19 +1307,6 @@ function _watchBorrowed(owner, name, position, getSize) {
         const object = original.apply(this, args);
         noteBorrowed(args[position], object, getSize);
         return object;
-    };
-}
-
-// For functions of other namespaces that make views of memory of other objects,
-// which the garbage collector has to find, too.
-function _watchLent(owner, name) {
-    const original = owner[name];
-    const {callWithRoom, noteBorrowed} = _collector;
-
-    owner[name] = function (...args) {
-        const view = callWithRoom(original, this, args);
-        noteBorrowed(null, view, lent => lent.get_required_size());
-        return view;
     };
 }
 

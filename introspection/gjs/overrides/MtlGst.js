@@ -6,42 +6,40 @@
 
 const System = imports.system;
 
-// The last arguments can be left out, and the element type be a name such as 'float32'.
-function _makeLenient(MtlGst, {MapFlags}, {DType}, watchLent) {
-    const defaults = {
-        buffer_from_view: [null],
-        layout_from_caps: [0],
-        tensor_caps_from_view: [null],
-        view_from_audio: [null, MapFlags.READ],
-        view_from_audio_channel: [MapFlags.READ],
-        view_from_buffer: [null, 0, MapFlags.READ],
-        view_from_bytes: [MapFlags.READ],
-        view_from_caps: [0, MapFlags.READ],
-        view_from_component: [MapFlags.READ],
-        view_from_tensor: [MapFlags.READ],
+// The last arguments can be left out, and the element type be a name such as 'float32'. What a view
+// keeps mapped is memory that the garbage collector has to know of.
+function _adaptFunctions(MtlGst, {READ}) {
+    const {_makeAdapter, _watchBorrowed} = imports.overrides.Mtl;
+    const adapt = _makeAdapter();
+    const views = {
+        view_from_audio: ['- - -', null, READ],
+        view_from_audio_channel: ['- - - -', READ],
+        view_from_buffer: ['- - - -', null, 0, READ],
+        view_from_bytes: ['- dtype int64[] -', READ],
+        view_from_caps: ['- - - -', 0, READ],
+        view_from_component: ['- - - -', READ],
+        view_from_tensor: ['- - -', READ],
+    };
+    const others = {
+        buffer_from_view: ['- -', null],
+        layout_from_caps: ['- -', 0],
+        tensor_caps_from_view: ['- -', null],
     };
 
-    for (const name of Object.keys(defaults)) {
-        const original = MtlGst[name];
-        const nRequired = original.length - defaults[name].length;
-
-        MtlGst[name] = function (...args) {
-            for (let i = 0; args.length >= nRequired && i < defaults[name].length; i++)
-                args[nRequired + i] ??= defaults[name][i];
-            if (name === 'view_from_bytes' && typeof args[1] === 'string')
-                args[1] = DType.from_string(args[1]);
-            return original(...args);
-        };
-        if (name.startsWith('view_'))
-            watchLent(MtlGst, name);
+    for (const [name, [signature, ...defaults]] of Object.entries(views)) {
+        adapt(MtlGst, name, signature, defaults, true);
+        _watchBorrowed(MtlGst, name, 0, view => view.get_required_size());
     }
+    for (const [name, [signature, ...defaults]] of Object.entries(others))
+        adapt(MtlGst, name, signature, defaults, false);
 }
 
 function _init() {
     const MtlGst = this;
-    const {Gst, GstAudio, GstVideo, Mtl} = imports.gi;
+    const {Gst, GstAudio, GstVideo} = imports.gi;
 
-    _makeLenient(MtlGst, Gst, Mtl, imports.overrides.Mtl._watchLent);
+    imports.gi.Mtl; // runs its override first
+    _adaptFunctions(MtlGst, Gst.MapFlags);
 
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
     // Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo; null for a buffer
