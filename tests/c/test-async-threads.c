@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "test-utils.h"
+#include "watched.h"
 
 /* Large enough for several threads, and for work that is cancelled in its midst. */
 #define N_ROWS 1500
@@ -576,24 +577,6 @@ test_without_callbacks (void)
     g_main_context_iteration (NULL, TRUE);
   for (int i = 0; i < 6; i++)
     g_assert_cmpfloat (data[i], ==, 1);
-}
-
-typedef struct
-{
-  GThread *thread;
-  guint n_finalized; /* atomic */
-  gboolean elsewhere; /* atomic */
-} Watched;
-
-static void
-on_finalized (gpointer  data,
-              GObject  *object)
-{
-  Watched *self = data;
-
-  if (g_thread_self () != self->thread)
-    g_atomic_int_set (&self->elsewhere, TRUE);
-  g_atomic_int_inc (&self->n_finalized);
 }
 
 static void

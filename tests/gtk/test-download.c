@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "test-gtk-utils.h"
+#include "watched.h"
 
 static MtlStridedView *
 download (GdkTexture         *texture,
@@ -396,24 +397,6 @@ test_async (void)
   g_cancellable_cancel (cancellable);
   g_assert_null (download_async (texture, MTL_DTYPE_UINT16, cancellable, &failure));
   g_assert_error (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-}
-
-typedef struct
-{
-  GThread *thread;
-  guint n_finalized; /* atomic */
-  gboolean elsewhere; /* atomic */
-} Watched;
-
-static void
-on_finalized (gpointer  data,
-              GObject  *object)
-{
-  Watched *self = data;
-
-  if (g_thread_self () != self->thread)
-    g_atomic_int_set (&self->elsewhere, TRUE);
-  g_atomic_int_inc (&self->n_finalized);
 }
 
 static void
