@@ -15,15 +15,6 @@ typedef struct
   int *n_writers; /* of the buffer, or NULL for a reader */
 } Mapping;
 
-/* A tensor in the form that becomes a view with the fewest allocations. */
-typedef struct
-{
-  DLManagedTensorVersioned managed;
-  gint64 shape[3];
-  gint64 strides[3];
-  Mapping mapping;
-} MappedTensor;
-
 /* Counts the writable views of a buffer. As they are its users as well, they would keep each other
  * from being created, such as those of the planes of one frame. */
 static int *
@@ -48,7 +39,7 @@ get_n_writers (GstBuffer *buffer)
 }
 
 static void
-mapping_clear (Mapping *self)
+mapping_free (Mapping *self)
 {
   GstMemory *memory = self->map.memory;
 
@@ -57,6 +48,7 @@ mapping_clear (Mapping *self)
   if (self->n_writers != NULL)
     g_atomic_int_add (self->n_writers, -1);
   gst_buffer_unref (self->buffer);
+  g_free (self);
 }
 
 /* Returns the one memory that has the range, which is in the buffer, and where in the memory it
@@ -191,13 +183,6 @@ mapping_init (Mapping      *self,
     g_atomic_int_inc (self->n_writers);
 
   return self->map.data + skip;
-}
-
-static void
-mapping_free (Mapping *self)
-{
-  mapping_clear (self);
-  g_free (self);
 }
 
 /* Maps the first bytes of a buffer where they are. The buffer that is returned keeps them
@@ -357,45 +342,6 @@ check_strides (const MtlGstPlane  *plane,
   return TRUE;
 }
 
-static void
-mapped_tensor_free (DLManagedTensorVersioned *managed)
-{
-  MappedTensor *self = managed->manager_ctx;
-
-  mapping_clear (&self->mapping);
-  g_free (self);
-}
-
-static void
-mapped_tensor_describe (MappedTensor      *self,
-                        const MtlGstPlane *plane,
-                        guint8            *first)
-{
-  /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
-  const int shift = g_bit_nth_lsf (plane->element_size, -1);
-
-  for (guint axis = 0; axis < plane->n_dims; axis++)
-    {
-      self->shape[axis] = plane->shape[axis];
-      self->strides[axis] = plane->byte_strides[axis] >> shift;
-    }
-
-  self->managed = (DLManagedTensorVersioned) {
-    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
-    .manager_ctx = self,
-    .deleter = mapped_tensor_free,
-    .flags = self->mapping.n_writers != NULL ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
-    .dl_tensor = {
-      .data = first,
-      .device = { MTL_DEVICE_TYPE_CPU, 0 },
-      .ndim = plane->n_dims,
-      .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
-      .shape = self->shape,
-      .strides = self->strides,
-    },
-  };
-}
-
 /* Creates a view of elements of the buffer, which maps the memory that they are in. */
 MtlStridedView *
 mtl_gst_view_new (GstBuffer          *buffer,
@@ -403,21 +349,38 @@ mtl_gst_view_new (GstBuffer          *buffer,
                   GstMapFlags         flags,
                   GError            **error)
 {
-  MappedTensor *tensor;
+  /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
+  const int shift = g_bit_nth_lsf (plane->element_size, -1);
+  gint64 strides[G_N_ELEMENTS (plane->byte_strides)];
+  Mapping *mapping;
+  DLTensor tensor;
   gsize begin, size;
   guint8 *data;
 
   if (!find_range (buffer, plane, &begin, &size, error) || !check_strides (plane, error))
     return NULL;
 
-  tensor = g_new (MappedTensor, 1);
-  data = mapping_init (&tensor->mapping, buffer, begin, size, flags, error);
+  mapping = g_new (Mapping, 1);
+  data = mapping_init (mapping, buffer, begin, size, flags, error);
   if (data == NULL)
     {
-      g_free (tensor);
+      g_free (mapping);
       return NULL;
     }
 
-  mapped_tensor_describe (tensor, plane, data + (plane->byte_offset - begin));
-  return mtl_strided_view_new_take_dlpack (&tensor->managed, error);
+  for (guint axis = 0; axis < plane->n_dims; axis++)
+    strides[axis] = plane->byte_strides[axis] >> shift;
+
+  tensor = (DLTensor) {
+    .data = data + (plane->byte_offset - begin),
+    .device = { MTL_DEVICE_TYPE_CPU, 0 },
+    .ndim = plane->n_dims,
+    .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
+    .shape = (gint64 *) plane->shape,
+    .strides = strides,
+  };
+  return mtl_strided_view_new_for_dlpack (&tensor,
+                                          mapping->n_writers != NULL
+                                            ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
+                                          mapping, (GDestroyNotify) mapping_free, error);
 }

@@ -336,7 +336,6 @@ typedef struct Released Released;
 struct Released
 {
   Py_buffer buffer;
-  DLManagedTensorVersioned managed; /* what the view holds */
   Released *next;
 };
 
@@ -561,12 +560,6 @@ check_dims (const Py_buffer  *buffer,
   return FALSE;
 }
 
-static void
-delete_imported (DLManagedTensorVersioned *managed)
-{
-  release_anywhere (managed->manager_ctx);
-}
-
 /* The shape and the strides in items of a buffer. */
 static MtlStridedLayout *
 layout_for_buffer (const Py_buffer  *buffer,
@@ -594,6 +587,7 @@ view_for_buffer (Released  *owner,
   g_autoptr (MtlStridedLayout) layout = NULL;
   Py_buffer *buffer = &owner->buffer;
   MtlDType dtype = dtype_for_format (buffer, error);
+  DLTensor tensor;
 
   if (dtype != MTL_DTYPE_OTHER && check_dims (buffer, error))
     layout = layout_for_buffer (buffer, error);
@@ -603,21 +597,17 @@ view_for_buffer (Released  *owner,
       return NULL;
     }
 
-  owner->managed = (DLManagedTensorVersioned) {
-    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
-    .manager_ctx = owner,
-    .deleter = delete_imported,
-    .flags = buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
-    .dl_tensor = {
-      .data = buffer->buf,
-      .device = { MTL_DEVICE_TYPE_CPU, 0 },
-      .ndim = buffer->ndim,
-      .dtype = { dtype >> 8, dtype & 0xff, 1 },
-      .shape = (gint64 *) mtl_strided_layout_get_shape (layout, NULL),
-      .strides = (gint64 *) mtl_strided_layout_get_strides (layout, NULL),
-    },
+  tensor = (DLTensor) {
+    .data = buffer->buf,
+    .device = { MTL_DEVICE_TYPE_CPU, 0 },
+    .ndim = buffer->ndim,
+    .dtype = { dtype >> 8, dtype & 0xff, 1 },
+    .shape = (gint64 *) mtl_strided_layout_get_shape (layout, NULL),
+    .strides = (gint64 *) mtl_strided_layout_get_strides (layout, NULL),
   };
-  return mtl_strided_view_new_take_dlpack (&owner->managed, error);
+  return mtl_strided_view_new_for_dlpack (&tensor,
+                                          buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
+                                          owner, release_anywhere, error);
 }
 
 PyObject *
@@ -718,25 +708,20 @@ view_of_memory (Released     *owner,
 {
   g_autoptr (MtlStridedView) view = NULL;
   const Py_buffer *buffer = &owner->buffer;
-  Py_ssize_t start = CLAMP (description->start, 0, buffer->len);
-
-  owner->managed = (DLManagedTensorVersioned) {
-    .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
-    .manager_ctx = owner,
-    .deleter = delete_imported,
-    .flags = (buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
-             | (description->is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0),
-    .dl_tensor = {
-      .data = (char *) buffer->buf + start,
-      .device = { MTL_DEVICE_TYPE_CPU, 0 },
-      .ndim = description->n_dims,
-      .dtype = description->dtype,
-      .shape = description->shape,
-      .strides = description->strides,
-    },
+  const guint64 flags = (buffer->readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
+                        | (description->is_padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
+                                                  : 0);
+  const DLTensor tensor = {
+    .data = (char *) buffer->buf + CLAMP (description->start, 0, buffer->len),
+    .device = { MTL_DEVICE_TYPE_CPU, 0 },
+    .ndim = description->n_dims,
+    .dtype = description->dtype,
+    .shape = description->shape,
+    .strides = description->strides,
   };
+
   /* Nothing is read yet. */
-  view = mtl_strided_view_new_take_dlpack (&owner->managed, error);
+  view = mtl_strided_view_new_for_dlpack (&tensor, flags, owner, release_anywhere, error);
   if (view == NULL || !check_bounds (view, buffer, description->start, error))
     return NULL;
 

@@ -89,40 +89,22 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
-/* A legacy tensor with the flag that it lacks. */
-typedef struct
-{
-  DLManagedTensorVersioned managed;
-  DLManagedTensor *legacy;
-} Constant;
-
 static void
-delete_constant (DLManagedTensorVersioned *managed)
+free_legacy (gpointer data)
 {
-  Constant *self = managed->manager_ctx;
+  DLManagedTensor *self = data;
 
-  if (self->legacy->deleter != NULL)
-    self->legacy->deleter (self->legacy);
-  g_free (self);
+  if (self->deleter != NULL)
+    self->deleter (self);
 }
 
+/* A legacy tensor lacks the flag. */
 static MtlStridedView *
 view_for_constant (DLManagedTensor  *legacy,
                    GError          **error)
 {
-  Constant *self = g_new (Constant, 1);
-
-  *self = (Constant) {
-    .managed = {
-      .version = { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION },
-      .manager_ctx = self,
-      .deleter = delete_constant,
-      .flags = DLPACK_FLAG_BITMASK_READ_ONLY,
-      .dl_tensor = legacy->dl_tensor,
-    },
-    .legacy = legacy,
-  };
-  return mtl_strided_view_new_take_dlpack (&self->managed, error);
+  return mtl_strided_view_new_for_dlpack (&legacy->dl_tensor, DLPACK_FLAG_BITMASK_READ_ONLY,
+                                          legacy, free_legacy, error);
 }
 
 /* A bare capsule cannot be asked whether its memory is constant. */

@@ -207,6 +207,45 @@ mtl_strided_view_new_take_dlpack_legacy (struct DLManagedTensor  *managed,
 }
 
 /**
+ * mtl_strided_view_new_for_dlpack: (skip)
+ * @dl_tensor: (type gpointer): a DLPack `DLTensor`, read before this returns
+ * @flags: the flags of a managed tensor, `DLPACK_FLAG_BITMASK_…`
+ * @owner: (transfer full) (nullable): what keeps the memory alive, taken even
+ *   on failure
+ * @destroy: (nullable): frees @owner once the memory is no longer used, on any
+ *   thread
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view of a tensor that something else than a managed tensor owns,
+ * without a copy.
+ *
+ * Errors:
+ *
+ * - the errors of [ctor@Mtl.StridedView.new_from_dlpack]
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_for_dlpack (gconstpointer    dl_tensor,
+                                 guint64          flags,
+                                 gpointer         owner,
+                                 GDestroyNotify   destroy,
+                                 GError         **error)
+{
+  MtlStridedView *self;
+
+  g_return_val_if_fail (dl_tensor != NULL, NULL);
+
+  self = import_tensor (dl_tensor, flags, owner, destroy, error);
+  if (self == NULL && destroy != NULL)
+    destroy (owner);
+
+  return self;
+}
+
+/**
  * mtl_dlpack_validate: (skip)
  * @dl_tensor: (type gpointer): a DLPack `DLTensor`
  * @error: return location for a [error@Mtl.Error]

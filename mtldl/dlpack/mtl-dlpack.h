@@ -102,6 +102,13 @@ MtlStridedView  *mtl_strided_view_new_take_dlpack_legacy(struct DLManagedTensor 
                                                          GError                 **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+MtlStridedView  *mtl_strided_view_new_for_dlpack        (gconstpointer    dl_tensor,
+                                                         guint64          flags,
+                                                         gpointer         owner,
+                                                         GDestroyNotify   destroy,
+                                                         GError         **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 gboolean         mtl_dlpack_validate                    (gconstpointer   dl_tensor,
                                                          GError        **error);
 

@@ -13,12 +13,21 @@
 #include "mtl-fork-private.h"
 #include "mtl-metal-device-private.h"
 
+/* calloc() would bypass the blocks that glibc keeps for each thread. */
 static MtlMemory *
-memory_alloc (MtlDevice *device)
+memory_alloc (void)
 {
-  MtlMemory *self = g_new0 (MtlMemory, 1);
+  MtlMemory *self = g_new (MtlMemory, 1);
 
-  self->ref_count = 1;
+  *self = (MtlMemory) { .ref_count = 1 };
+  return self;
+}
+
+static MtlMemory *
+memory_alloc_for_device (MtlDevice *device)
+{
+  MtlMemory *self = memory_alloc ();
+
   self->size_known = TRUE;
   self->device = g_object_ref (device);
   self->device_type = mtl_device_get_device_type (device);
@@ -36,7 +45,7 @@ mtl_memory_get_empty (void)
 
   if (mtl_fork_once_enter (&once))
     {
-      empty = memory_alloc (mtl_device_get_host ());
+      empty = memory_alloc_for_device (mtl_device_get_host ());
       empty->is_static = TRUE;
       mtl_fork_once_leave (&once);
     }
@@ -84,7 +93,7 @@ mtl_memory_new (MtlDevice       *device,
   if (handle == NULL)
     return NULL;
 
-  self = memory_alloc (device);
+  self = memory_alloc_for_device (device);
   self->storage_mode = mode;
   self->allocated = TRUE;
   self->counted = TRUE;
@@ -112,7 +121,7 @@ memory_new_for_owner (MtlDevice      *device,
                       gpointer        owner,
                       GDestroyNotify  destroy)
 {
-  MtlMemory *self = memory_alloc (device);
+  MtlMemory *self = memory_alloc_for_device (device);
 
   self->storage_mode = mode;
   self->size = size;
@@ -332,9 +341,8 @@ mtl_memory_new_imported (gint32           device_type,
                          GDestroyNotify   destroy)
 {
   gboolean is_host = device_type == MTL_DEVICE_TYPE_CPU;
-  MtlMemory *self = g_new0 (MtlMemory, 1);
+  MtlMemory *self = memory_alloc ();
 
-  self->ref_count = 1;
   self->device_type = device_type;
   self->device_ordinal = is_host ? 0 : device_ordinal;
   self->storage_mode = is_host ? MTL_STORAGE_MODE_HOST : MTL_STORAGE_MODE_FOREIGN;
@@ -381,8 +389,7 @@ mtl_memory_new_imported_metal (gpointer         handle,
       return NULL;
     }
 
-  self = g_new0 (MtlMemory, 1);
-  self->ref_count = 1;
+  self = memory_alloc ();
   self->size_known = TRUE;
   self->device = buffer.device;
   self->has_immortal_device = TRUE;

@@ -141,6 +141,7 @@ mtl_dl_tensor_describe (const DLTensor        *self,
 {
   MtlElementType *type = &description->type;
   MtlLayout *layout = &description->layout;
+  gint64 min, max;
 
   if (!check_dims (self, error))
     return FALSE;
@@ -161,11 +162,13 @@ mtl_dl_tensor_describe (const DLTensor        *self,
               && (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0,
   };
 
-  if (!mtl_layout_new (self->shape, self->strides, self->ndim, 0,
-                       mtl_element_type_get_item_bits (*type), layout, error))
+  if (!mtl_layout_new_with_bounds (self->shape, self->strides, self->ndim, 0,
+                                   mtl_element_type_get_item_bits (*type), layout, &min, &max,
+                                   error))
     return FALSE;
 
-  if (!mtl_layout_get_byte_bounds (layout, &description->first, &description->end, error)
+  if (!mtl_layout_bounds_to_bytes (min, max, layout->item_bits, &description->first,
+                                   &description->end, error)
       || !check_memory (self, description, error))
     {
       mtl_layout_clear (layout);

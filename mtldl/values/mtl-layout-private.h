@@ -56,15 +56,20 @@ mtl_layout_strides (const MtlLayout *self)
 }
 
 static inline gboolean
-mtl_layout_is_empty (const MtlLayout *self)
+mtl_shape_is_empty (const gint64 *shape,
+                    gsize         n_dims)
 {
-  const gint64 *shape = mtl_layout_shape (self);
-
-  for (guint32 i = 0; i < self->n_dims; i++)
+  for (gsize i = 0; i < n_dims; i++)
     if (shape[i] == 0)
       return TRUE;
 
   return FALSE;
+}
+
+static inline gboolean
+mtl_layout_is_empty (const MtlLayout *self)
+{
+  return mtl_shape_is_empty (mtl_layout_shape (self), self->n_dims);
 }
 
 /* Whether the stride of the axis matters: it has several indices, and the layout is
@@ -159,6 +164,15 @@ gboolean  mtl_layout_new              (const gint64     *shape,
                                        guint32           item_bits,
                                        MtlLayout        *result,
                                        GError          **error);
+gboolean  mtl_layout_new_with_bounds  (const gint64     *shape,
+                                       const gint64     *strides,
+                                       gsize             n_dims,
+                                       gint64            offset,
+                                       guint32           item_bits,
+                                       MtlLayout        *result,
+                                       gint64           *min,
+                                       gint64           *max,
+                                       GError          **error);
 gboolean  mtl_layout_new_for_bytes    (const gint64     *shape,
                                        const gint64     *byte_strides,
                                        gsize             n_dims,
@@ -198,6 +212,12 @@ void      mtl_layout_get_stride_order (const MtlLayout  *self,
 void      mtl_layout_get_offset_bounds (const MtlLayout *self,
                                        gint64           *min,
                                        gint64           *max);
+gboolean  mtl_layout_bounds_to_bytes  (gint64            min,
+                                       gint64            max,
+                                       guint32           item_bits,
+                                       gint64           *first,
+                                       gint64           *end,
+                                       GError          **error);
 gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        gint64           *first,
                                        gint64           *end,

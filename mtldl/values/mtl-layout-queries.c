@@ -74,19 +74,20 @@ mtl_layout_get_offset_bounds (const MtlLayout *self,
   *max = high;
 }
 
-/* The bytes that the elements touch, from the first to one past the last, relative to
- * element offset 0; (0, 0) if there are no elements. */
+/* The bytes from the first element to one past the last, relative to element offset 0;
+ * (0, 0) if there are no elements. */
 gboolean
-mtl_layout_get_byte_bounds (const MtlLayout  *self,
-                            gint64           *first,
-                            gint64           *end,
-                            GError          **error)
+mtl_layout_bounds_to_bytes (gint64    min,
+                            gint64    max,
+                            guint32   item_bits,
+                            gint64   *first,
+                            gint64   *end,
+                            GError  **error)
 {
-  gboolean whole_bytes = self->item_bits % 8 == 0;
-  gint64 units_per_item = whole_bytes ? self->item_bits / 8 : self->item_bits;
-  gint64 min, max, low, high, span;
+  gboolean whole_bytes = item_bits % 8 == 0;
+  gint64 units_per_item = whole_bytes ? item_bits / 8 : item_bits;
+  gint64 low, high, span;
 
-  mtl_layout_get_offset_bounds (self, &min, &max);
   if (min > max)
     {
       *first = *end = 0;
@@ -101,13 +102,25 @@ mtl_layout_get_byte_bounds (const MtlLayout  *self,
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
                    "Elements %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %u bits"
                    " reach beyond the limit of 2^63 − 1",
-                   min, max, self->item_bits);
+                   min, max, item_bits);
       return FALSE;
     }
 
   *first = whole_bytes ? low : low >> 3; /* towards -∞ */
   *end = whole_bytes ? high : high >> 3;
   return TRUE;
+}
+
+gboolean
+mtl_layout_get_byte_bounds (const MtlLayout  *self,
+                            gint64           *first,
+                            gint64           *end,
+                            GError          **error)
+{
+  gint64 min, max;
+
+  mtl_layout_get_offset_bounds (self, &min, &max);
+  return mtl_layout_bounds_to_bytes (min, max, self->item_bits, first, end, error);
 }
 
 /* The size of the elements, if they are contiguous in C order and fill whole bytes. */

@@ -65,24 +65,25 @@ check_shape (const gint64  *shape,
 
 /* The offset of an element is offset + Σ index · stride, so each axis adds its whole
  * reach to one of the bounds. */
-gboolean
-mtl_layout_add_up_bounds (const MtlLayout *self,
-                          gint64          *min,
-                          gint64          *max)
+static gboolean
+add_up_bounds (const gint64 *shape,
+               const gint64 *strides,
+               gsize         n_dims,
+               gint64        offset,
+               gint64       *min,
+               gint64       *max)
 {
-  const gint64 *shape = mtl_layout_shape (self);
-  const gint64 *strides = mtl_layout_strides (self);
   gint64 span;
 
-  if (mtl_layout_is_empty (self))
+  if (mtl_shape_is_empty (shape, n_dims))
     {
       *min = 0;
       *max = -1;
       return TRUE;
     }
 
-  *min = *max = self->offset;
-  for (guint32 i = 0; i < self->n_dims; i++)
+  *min = *max = offset;
+  for (gsize i = 0; i < n_dims; i++)
     {
       gint64 *bound = strides[i] < 0 ? min : max;
       gint64 reach;
@@ -98,6 +99,53 @@ mtl_layout_add_up_bounds (const MtlLayout *self,
 }
 
 gboolean
+mtl_layout_add_up_bounds (const MtlLayout *self,
+                          gint64          *min,
+                          gint64          *max)
+{
+  return add_up_bounds (mtl_layout_shape (self), mtl_layout_strides (self), self->n_dims,
+                        self->offset, min, max);
+}
+
+/* Also gets the bounds, as mtl_layout_get_offset_bounds(). */
+gboolean
+mtl_layout_new_with_bounds (const gint64  *shape,
+                            const gint64  *strides,
+                            gsize          n_dims,
+                            gint64         offset,
+                            guint32        item_bits,
+                            MtlLayout     *result,
+                            gint64        *min,
+                            gint64        *max,
+                            GError       **error)
+{
+  g_auto (MtlLayout) dense = MTL_LAYOUT_INIT;
+  gint64 *dims;
+
+  if (strides == NULL)
+    {
+      if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, item_bits, &dense, error))
+        return FALSE;
+      strides = mtl_layout_strides (&dense);
+    }
+  else if (!check_shape (shape, n_dims, item_bits, error))
+    return FALSE;
+
+  if (!add_up_bounds (shape, strides, n_dims, offset, min, max))
+    return set_overflow (error, "reach of the strides", strides, n_dims);
+
+  mtl_layout_init (result, n_dims, item_bits, offset);
+  dims = mtl_layout_dims (result);
+  for (gsize i = 0; i < n_dims; i++)
+    {
+      dims[i] = shape[i];
+      dims[n_dims + i] = strides[i];
+    }
+
+  return TRUE;
+}
+
+gboolean
 mtl_layout_new (const gint64  *shape,
                 const gint64  *strides,
                 gsize          n_dims,
@@ -106,33 +154,10 @@ mtl_layout_new (const gint64  *shape,
                 MtlLayout     *result,
                 GError       **error)
 {
-  g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   gint64 min, max;
 
-  if (strides == NULL)
-    {
-      if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, item_bits, &layout, error))
-        return FALSE;
-      layout.offset = offset;
-    }
-  else
-    {
-      if (!check_shape (shape, n_dims, item_bits, error))
-        return FALSE;
-      mtl_layout_init (&layout, n_dims, item_bits, offset);
-      if (n_dims > 0)
-        {
-          memcpy (mtl_layout_shape (&layout), shape, n_dims * sizeof (gint64));
-          memcpy (mtl_layout_strides (&layout), strides, n_dims * sizeof (gint64));
-        }
-    }
-
-  if (!mtl_layout_add_up_bounds (&layout, &min, &max))
-    return set_overflow (error, "reach of the strides", mtl_layout_strides (&layout), n_dims);
-
-  *result = layout;
-  layout.n_dims = 0;
-  return TRUE;
+  return mtl_layout_new_with_bounds (shape, strides, n_dims, offset, item_bits, result, &min, &max,
+                                     error);
 }
 
 /* For an extent of 1, any stride is valid. Some importers only accept the stride of a

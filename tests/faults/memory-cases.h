@@ -210,6 +210,8 @@ OBJECT (new_from_dlpack, import (f, error))
 OBJECT (new_take_dlpack, mtl_strided_view_new_take_dlpack (&f->producer.versioned, error))
 OBJECT (new_take_dlpack_legacy,
         mtl_strided_view_new_take_dlpack_legacy (&f->producer.legacy, error))
+OBJECT (new_for_dlpack,
+        mtl_strided_view_new_for_dlpack (&f->producer.legacy.dl_tensor, 0, NULL, NULL, error))
 DONE (dlpack_validate, mtl_dlpack_validate (&f->producer.versioned.dl_tensor, error))
 MANAGED (to_dlpack, mtl_strided_view_to_dlpack (f->view, error))
 MANAGED (to_dlpack_full,
