@@ -15,18 +15,14 @@ typedef struct
   int *n_writers; /* of the buffer, or NULL for a reader */
 } Mapping;
 
-/* Counts the writable views of a buffer. As they are its users as well, they would keep each other
- * from being created, such as those of the planes of one frame. */
 static int *
-get_n_writers (GstBuffer *buffer)
+create_n_writers (GstBuffer *buffer,
+                  GQuark     quark)
 {
   static GMutex mutex;
-  static GQuark quark;
   int *n_writers;
 
   g_mutex_lock (&mutex);
-  if (quark == 0)
-    quark = g_quark_from_static_string ("mtl-gst-n-writers");
   n_writers = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), quark);
   if (n_writers == NULL)
     {
@@ -36,6 +32,21 @@ get_n_writers (GstBuffer *buffer)
   g_mutex_unlock (&mutex);
 
   return n_writers;
+}
+
+/* Counts the writable views of a buffer. As they are its users as well, they would keep each other
+ * from being created, such as those of the planes of one frame. */
+static int *
+get_n_writers (GstBuffer *buffer)
+{
+  static gsize quark;
+  int *n_writers;
+
+  if (g_once_init_enter (&quark))
+    g_once_init_leave (&quark, g_quark_from_static_string ("mtl-gst-n-writers"));
+
+  n_writers = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), quark);
+  return n_writers != NULL ? n_writers : create_n_writers (buffer, quark);
 }
 
 static void
