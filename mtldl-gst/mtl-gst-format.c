@@ -187,11 +187,14 @@ check_index (const GstVideoFormatInfo  *format,
   return FALSE;
 }
 
-/* One field of an interlaced video, if each has a buffer of its own, else all rows. */
-static int
+/* One field of an interlaced video, if each has a buffer of its own, else all rows. GStreamer's
+ * macro for that would overflow for the highest number of rows. */
+static gint64
 get_height (const GstVideoInfo *info)
 {
-  return GST_VIDEO_INFO_FIELD_HEIGHT (info);
+  const gint64 height = GST_VIDEO_INFO_HEIGHT (info);
+
+  return info->interlace_mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE ? (height + 1) / 2 : height;
 }
 
 static void
@@ -205,8 +208,7 @@ describe (const GstVideoInfo *info,
   description->element_size = get_element_size (format, component);
   description->dtype = get_dtype (format, description->element_size);
   description->n_dims = 2;
-  description->shape[0] =
-    GST_VIDEO_SUB_SCALE (format->h_sub[component], (gint64) get_height (info));
+  description->shape[0] = GST_VIDEO_SUB_SCALE (format->h_sub[component], get_height (info));
   description->shape[1] =
     GST_VIDEO_SUB_SCALE (format->w_sub[component], (gint64) GST_VIDEO_INFO_WIDTH (info));
   description->byte_strides[0] = info->stride[plane];

@@ -47,6 +47,23 @@ check_fields (const GstStructure  *structure,
   return TRUE;
 }
 
+/* GStreamer logs a critical warning for other caps, and a choice of orders is no order. */
+static gboolean
+check_is_fixed (GstCaps  *caps,
+                GError  **error)
+{
+  g_autofree char *string = NULL;
+
+  if (gst_caps_is_fixed (caps))
+    return TRUE;
+
+  string = gst_caps_to_string (caps);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The caps “%s” have several values of a field: fixate them, gst_caps_fixate()",
+               string);
+  return FALSE;
+}
+
 static gboolean
 find_kind (const GstStructure  *structure,
            Kind                *kind,
@@ -89,14 +106,16 @@ read_caps (GstCaps  *caps,
   if (!find_kind (structure, &media->kind, error))
     return FALSE;
 
+  if ((media->kind == KIND_VIDEO && !check_fields (structure, video_fields, error))
+      || (media->kind == KIND_AUDIO && !check_fields (structure, audio_fields, error))
+      || !check_is_fixed (caps, error))
+    return FALSE;
+
   if (media->kind == KIND_TENSOR)
     {
       media->tensor = structure;
       return TRUE;
     }
-
-  if (!check_fields (structure, media->kind == KIND_VIDEO ? video_fields : audio_fields, error))
-    return FALSE;
 
   if (media->kind == KIND_VIDEO ? gst_video_info_from_caps (&media->video, caps)
                                 : gst_audio_info_from_caps (&media->audio, caps))

@@ -73,27 +73,45 @@ check_meta (GstVideoMeta        *meta,
   return TRUE;
 }
 
-static gboolean
-check_format (const GstVideoFormatInfo  *format,
-              GstVideoMeta              *meta,
-              GError                   **error)
+/* GStreamer logs a critical warning if it is asked for a format that it does not have. */
+static const GstVideoFormatInfo *
+find_format (GstVideoMeta  *meta,
+             GError       **error)
 {
-  if (format == NULL || format->format == GST_VIDEO_FORMAT_UNKNOWN)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The video format is unknown%s", meta != NULL ? "" : ": the info is not set");
-      return FALSE;
-    }
+  const GstVideoFormat format = meta->format;
 
-  if (meta != NULL && (meta->n_planes < format->n_planes || meta->n_planes > GST_VIDEO_MAX_PLANES))
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The buffer's GstVideoMeta has %u planes; the video format %s has %u",
-                   meta->n_planes, format->name, format->n_planes);
-      return FALSE;
-    }
+  if (format != GST_VIDEO_FORMAT_UNKNOWN && gst_video_format_to_string (format) != NULL)
+    return gst_video_format_get_info (format);
 
-  return TRUE;
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The video format of the buffer's GstVideoMeta, number %d, is unknown", format);
+  return NULL;
+}
+
+static gboolean
+check_is_set (const GstVideoInfo  *info,
+              GError             **error)
+{
+  if (info->finfo != NULL && info->finfo->format != GST_VIDEO_FORMAT_UNKNOWN)
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                       "The video format is unknown: the info is not set");
+  return FALSE;
+}
+
+static gboolean
+check_n_planes (const GstVideoFormatInfo  *format,
+                GstVideoMeta              *meta,
+                GError                   **error)
+{
+  if (meta->n_planes >= format->n_planes && meta->n_planes <= GST_VIDEO_MAX_PLANES)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The buffer's GstVideoMeta has %u planes; the video format %s has %u",
+               meta->n_planes, format->name, format->n_planes);
+  return FALSE;
 }
 
 /* How the frame in the buffer lies: as gst_video_frame_map() has it, its meta comes first. That
@@ -113,8 +131,11 @@ get_frame_info (GstBuffer           *buffer,
       return NULL;
     }
 
+  if (info != NULL && !check_is_set (info, error))
+    return NULL;
+
   if (meta == NULL)
-    return check_format (info->finfo, NULL, error) ? info : NULL;
+    return info;
 
   if (!check_meta (meta, info, error))
     return NULL;
@@ -122,8 +143,8 @@ get_frame_info (GstBuffer           *buffer,
   if (info != NULL)
     *frame = *info;
   else
-    *frame = (GstVideoInfo) { .finfo = gst_video_format_get_info (meta->format) };
-  if (!check_format (frame->finfo, meta, error))
+    *frame = (GstVideoInfo) { .finfo = find_format (meta, error) };
+  if (frame->finfo == NULL || !check_n_planes (frame->finfo, meta, error))
     return NULL;
 
   frame->width = meta->width;

@@ -253,7 +253,30 @@ test_wrong_format (void)
   meta->format = 12345;
   assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "12345");
+  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "12345");
+
+  meta->format = GST_VIDEO_FORMAT_I420;
+  info.finfo = NULL;
+  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "the info is not set");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
+}
+
+/* A field has half of the rows that a meta counts, the odd one included. */
+static void
+test_many_rows (void)
+{
+  g_autoptr (GstBuffer) buffer = random_buffer_new (64);
+  GstVideoMeta *meta = gst_buffer_add_video_meta (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+                                                  GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  GstVideoInfo info;
+
+  g_assert_true (gst_video_info_set_interlaced_format (&info, GST_VIDEO_FORMAT_GRAY8,
+                                                       GST_VIDEO_INTERLACE_MODE_ALTERNATE, 8, 8));
+  meta->height = G_MAXINT;
+  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "[1073741824, 8]");
 }
 
 static void
@@ -284,6 +307,7 @@ main (int    argc,
   g_test_add_func ("/gst/bounds/random-metas", test_random_metas);
   g_test_add_func ("/gst/bounds/random-metas-read", test_random_metas_read);
   g_test_add_func ("/gst/bounds/wrong-format", test_wrong_format);
+  g_test_add_func ("/gst/bounds/many-rows", test_many_rows);
   g_test_add_func ("/gst/bounds/no-pixels", test_no_pixels);
 
   return g_test_run ();
