@@ -76,7 +76,8 @@ check_meta (GstAudioMeta        *meta,
             GError             **error)
 {
   if (info == NULL
-      || (GST_AUDIO_INFO_FORMAT (info) == GST_AUDIO_INFO_FORMAT (&meta->info)
+      || (meta->info.finfo != NULL
+          && GST_AUDIO_INFO_FORMAT (info) == GST_AUDIO_INFO_FORMAT (&meta->info)
           && info->layout == meta->info.layout && info->channels == meta->info.channels))
     return TRUE;
 

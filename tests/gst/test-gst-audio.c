@@ -225,15 +225,22 @@ test_meta_and_info (void)
   g_autoptr (GstBuffer) buffer = random_buffer_new (100);
   g_autoptr (GstBuffer) plain = random_buffer_new (100);
   GstAudioInfo info, other;
+  GstAudioMeta *meta;
 
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
-  gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
+  meta = gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
   set_audio_info (&other, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_NON_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio (buffer, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 non-interleaved channels");
   set_audio_info (&other, GST_AUDIO_FORMAT_U8, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio (buffer, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "U8");
+
+  meta->info.finfo = NULL;
+  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "an unknown one");
+  assert_fails (mtl_gst_view_from_audio (buffer, NULL, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "unknown");
 
   assert_fails (mtl_gst_view_from_audio (plain, NULL, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "GstAudioInfo is needed");
