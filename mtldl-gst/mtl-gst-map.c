@@ -13,6 +13,7 @@ typedef struct
   GstBuffer *buffer;
   GstMapInfo map;
   int *n_writers; /* of the buffer, or NULL for a reader */
+  gboolean locks_writing;
 } Mapping;
 
 static int *
@@ -55,6 +56,8 @@ mapping_free (Mapping *self)
   GstMemory *memory = self->map.memory;
 
   gst_memory_unmap (memory, &self->map);
+  if (self->locks_writing)
+    gst_memory_unlock (memory, GST_LOCK_FLAG_READWRITE);
   gst_memory_unref (memory);
   if (self->n_writers != NULL)
     g_atomic_int_add (self->n_writers, -1);
@@ -188,6 +191,9 @@ mapping_init (Mapping      *self,
       return NULL;
     }
 
+  /* Memory that is mapped to be written to as well: GStreamer would have it stay so for ever if
+   * its last user was a reader. For other memory the lock fails. */
+  self->locks_writing = !writes && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
   self->buffer = gst_buffer_ref (buffer);
   gst_memory_ref (memory);
   if (writes)

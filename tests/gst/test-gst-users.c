@@ -208,6 +208,19 @@ test_order_of_ends (void)
     }
 }
 
+/* GStreamer takes the memory for one that is written to if the last one who unmaps it reads. */
+static void
+test_reader_ends_last (void)
+{
+  g_autoptr (GstBuffer) buffer = gray_new ();
+  MtlStridedView *writer = view_gray (buffer, GST_MAP_WRITE);
+  MtlStridedView *reader = view_gray (buffer, GST_MAP_READ);
+
+  g_object_unref (writer);
+  g_object_unref (reader);
+  assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
+}
+
 /* The pool has its one buffer, with the same memory, back when the view has ended. */
 static void
 test_pool (void)
@@ -326,6 +339,7 @@ main (int    argc,
   g_test_add_func ("/gst/users/other-flags", test_other_flags);
   g_test_add_func ("/gst/users/copy-on-write", test_copy_on_write);
   g_test_add_func ("/gst/users/order-of-ends", test_order_of_ends);
+  g_test_add_func ("/gst/users/reader-ends-last", test_reader_ends_last);
   g_test_add_func ("/gst/users/pool", test_pool);
   g_test_add_func ("/gst/users/pool-waits", test_pool_waits);
   g_test_add_func ("/gst/users/tee", test_tee);
