@@ -64,6 +64,22 @@ check_is_fixed (GstCaps  *caps,
   return FALSE;
 }
 
+/* GStreamer would copy a negative number of channel positions. */
+static gboolean
+check_channels (const GstStructure  *structure,
+                GError             **error)
+{
+  int n_channels = 0;
+
+  gst_structure_get_int (structure, "channels", &n_channels);
+  if (n_channels > 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The caps are of audio with %d channels; a view has at least 1", n_channels);
+  return FALSE;
+}
+
 static gboolean
 find_kind (const GstStructure  *structure,
            Kind                *kind,
@@ -107,7 +123,8 @@ read_caps (GstCaps  *caps,
     return FALSE;
 
   if ((media->kind == KIND_VIDEO && !check_fields (structure, video_fields, error))
-      || (media->kind == KIND_AUDIO && !check_fields (structure, audio_fields, error))
+      || (media->kind == KIND_AUDIO && (!check_fields (structure, audio_fields, error)
+                                        || !check_channels (structure, error)))
       || !check_is_fixed (caps, error))
     return FALSE;
 
