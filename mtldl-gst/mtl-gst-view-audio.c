@@ -178,16 +178,17 @@ describe_channel (const Samples *samples,
   description->byte_offset = get_offset (samples, channel);
 }
 
+/* Only a meta has channels anywhere. */
 static gboolean
 check_even_spacing (const Samples  *samples,
                     GError        **error)
 {
-  /* Differences of offsets wrap around alike, whatever the offsets are. */
-  const gsize step = samples->info->channels > 1
-                     ? get_offset (samples, 1) - get_offset (samples, 0) : 0;
+  const int n_offsets = samples->offsets != NULL ? samples->info->channels : 0;
 
-  for (int channel = 2; channel < samples->info->channels; channel++)
-    if (get_offset (samples, channel) - get_offset (samples, channel - 1) != step)
+  /* Differences wrap around alike, whatever the offsets are. */
+  for (int channel = 2; channel < n_offsets; channel++)
+    if (samples->offsets[channel] - samples->offsets[channel - 1]
+        != samples->offsets[1] - samples->offsets[0])
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                      "Channel %d is not as far from channel %d as channel 1 from channel 0, so"

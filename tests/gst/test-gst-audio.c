@@ -260,6 +260,21 @@ test_no_samples (void)
                 MTL_ERROR_INVALID_ARGUMENT, "[0, 2]");
 }
 
+/* Channels that no meta has offsets of need not be looked at one by one. */
+static void
+test_many_channels (void)
+{
+  g_autoptr (GstBuffer) buffer = random_buffer_new (100);
+  const gint64 start = g_get_monotonic_time ();
+  GstAudioInfo info;
+
+  set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
+  info.channels = G_MAXINT;
+  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "[0, 2147483647]");
+  g_assert_cmpint (g_get_monotonic_time () - start, <, G_USEC_PER_SEC / 4);
+}
+
 /* Whatever a meta claims, a channel is viewed if its samples are in the buffer. */
 static void
 test_random_metas (void)
@@ -321,6 +336,7 @@ main (int    argc,
   g_test_add_func ("/gst/audio/meta-memories", test_meta_memories);
   g_test_add_func ("/gst/audio/meta-and-info", test_meta_and_info);
   g_test_add_func ("/gst/audio/no-samples", test_no_samples);
+  g_test_add_func ("/gst/audio/many-channels", test_many_channels);
   g_test_add_func ("/gst/audio/random-metas", test_random_metas);
 
   return g_test_run ();
