@@ -197,6 +197,15 @@ get_height (const GstVideoInfo *info)
   return info->interlace_mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE ? (height + 1) / 2 : height;
 }
 
+/* The extent of a component of which one sample is for several pixels. GStreamer's macro for that
+ * would overflow for the lowest number. */
+static gint64
+scale (gint64 n_pixels,
+       guint  shift)
+{
+  return (n_pixels + (1 << shift) - 1) >> shift;
+}
+
 static void
 describe (const GstVideoInfo *info,
           guint               component,
@@ -208,9 +217,8 @@ describe (const GstVideoInfo *info,
   description->element_size = get_element_size (format, component);
   description->dtype = get_dtype (format, description->element_size);
   description->n_dims = 2;
-  description->shape[0] = GST_VIDEO_SUB_SCALE (format->h_sub[component], get_height (info));
-  description->shape[1] =
-    GST_VIDEO_SUB_SCALE (format->w_sub[component], (gint64) GST_VIDEO_INFO_WIDTH (info));
+  description->shape[0] = scale (get_height (info), format->h_sub[component]);
+  description->shape[1] = scale (GST_VIDEO_INFO_WIDTH (info), format->w_sub[component]);
   description->byte_strides[0] = info->stride[plane];
   description->byte_strides[1] = format->pixel_stride[component];
   description->byte_offset = info->offset[plane];

@@ -283,6 +283,8 @@ static void
 test_no_pixels (void)
 {
   static const int sizes[][2] = { { 0, 0 }, { 0, 8 }, { 16, 0 } };
+  g_autoptr (GstBuffer) plain = random_buffer_new (64);
+  GstVideoInfo info;
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
@@ -295,6 +297,11 @@ test_no_pixels (void)
       assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                     MTL_ERROR_INVALID_ARGUMENT, "one element at least");
     }
+
+  set_info (&info, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  info.width = G_MININT;
+  assert_fails (mtl_gst_view_from_buffer (plain, &info, 0, GST_MAP_READ, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "[8, -2147483648]");
 }
 
 int
