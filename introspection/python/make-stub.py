@@ -175,7 +175,8 @@ def write_props(element):
 
 
 class Overrides:
-    """The hand-written hints, by class and name, and the interfaces of classes."""
+    """The hand-written hints, by class and name, and the interfaces of classes. Classes that only
+    the hints have are named _Like_This, and are part of the head."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
@@ -183,13 +184,17 @@ class Overrides:
         lines = self.text.splitlines(keepends=True)
         self.head, self.members, self.functions, self.bases = [], {}, {}, {}
         for node in ast.parse(self.text).body:
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 members = self.members.setdefault(node.name, {})
                 self.bases[node.name] = [ast.unparse(base) for base in node.bases]
                 for member in node.body:
                     self.add(members, member, lines)
             elif isinstance(node, ast.FunctionDef):
                 self.add(self.functions, node, lines)
+            elif isinstance(node, ast.If):  # functions that only a platform has
+                names = [function.name for function in node.body]
+                self.functions.update(dict.fromkeys(names, ""))
+                self.functions[names[0]] = "".join(lines[node.lineno - 1:node.end_lineno])
             else:
                 self.head += lines[node.lineno - 1:node.end_lineno]
 

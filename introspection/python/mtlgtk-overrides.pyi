@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What the override changes. A view is made of whatever Mtl.asview() takes.
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias, final
 
@@ -62,11 +63,12 @@ def colorize_async(view: Any, color_map: _ColorMap, low: float, high: float,
                    *user_data: object) -> Awaitable[Mtl.StridedView]:
     """Does the same as colorize() in the background."""
 
-def texture_from_dmabuf(display: Gdk.Display, fd: int | _HasFileDescriptor, offset: int,
-                        layout: Mtl.StridedLayout, fourcc: int | str,
-                        flags: TextureFlags = ...) -> Gdk.Texture:
-    """A texture of a DMA-BUF, without a copy."""
+if sys.platform == "linux":
+    def texture_from_dmabuf(display: Gdk.Display, fd: int | _HasFileDescriptor, offset: int,
+                            layout: Mtl.StridedLayout, fourcc: int | str,
+                            flags: TextureFlags = ...) -> Gdk.Texture:
+        """A texture of a DMA-BUF, without a copy."""
 
-def view_from_dmabuf(fd: int | _HasFileDescriptor, offset: int, layout: Mtl.StridedLayout,
-                     dtype: _DType, writable: bool = False) -> Mtl.StridedView:
-    """A view of a DMA-BUF, without a copy."""
+    def view_from_dmabuf(fd: int | _HasFileDescriptor, offset: int, layout: Mtl.StridedLayout,
+                         dtype: _DType, writable: bool = False) -> Mtl.StridedView:
+        """A view of a DMA-BUF, without a copy."""

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""mypy's stubtest of the hints, against the classes that are there at run time.
+"""run_stubtest.py NAMESPACE…
+
+mypy's stubtest of the hints, against the classes that are there at run time.
 
 PyGObject's functions have no signature that Python could read, so that in their
 place stubtest gets functions with the arguments that PyGObject itself tells.
 """
 
+import importlib
 import inspect
 import re
 import sys
@@ -12,23 +15,20 @@ import tempfile
 
 import gi
 
-gi.require_version("Mtl", "1")
-
-from gi._gi import FunctionInfo, VFuncInfo  # noqa: E402
-from gi.overrides._mtl_methods import LEFT_OUT  # noqa: E402
-from gi.repository import Mtl  # noqa: E402
-from mypy import stubtest  # noqa: E402
+from gi._gi import FunctionInfo, VFuncInfo
+from gi.overrides._mtl_methods import LEFT_OUT
+from mypy import stubtest
 
 # Attributes that are there to say what to use instead; what all of PyGObject's
 # classes and modules have, and is nobody's to use; the buffer protocol, which has
 # no name at run time before Python 3.12; the class of props, which only the hints
 # have.
 ALLOWED = r"""
-gi\.repository\.Mtl\.__\w+__
-gi\.repository\.Mtl\.\w+\.__(gsignals|info|enum_values|flags_values|buffer)__
-gi\.repository\.Mtl\.\w+Class
+gi\.repository\.\w+\.__\w+__
+gi\.repository\.\w+\.\w+\.__(gsignals|info|enum_values|flags_values|buffer)__
+gi\.repository\.\w+\.\w+Class
 gi\.repository\.Mtl\.Device\.parent_instance
-gi\.repository\.Mtl\.\w+\.(Props|props)
+gi\.repository\.\w+\.\w+\.(Props|props)
 """
 
 
@@ -62,35 +62,51 @@ def completes_arguments(function):
     return variables.get("complete") is not None
 
 
+def info_of(value):
+    info = getattr(value, "__func__", value)
+    if completes_arguments(info):
+        return None  # has other arguments than PyGObject's function
+    info = getattr(info, "__wrapped__", info)
+    return info if isinstance(info, (FunctionInfo, VFuncInfo)) else None
+
+
 def replace_functions(holder):
     n_replaced = 0
     for name, value in list(vars(holder).items()):
-        info = getattr(value, "__func__", value)
-        if completes_arguments(info):
-            continue  # has other arguments than PyGObject's function
-        info = getattr(info, "__wrapped__", info)
-        if isinstance(info, (FunctionInfo, VFuncInfo)):
+        info = info_of(value)
+        if info is not None:
             setattr(holder, name, function_for(info))
             n_replaced += 1
     return n_replaced
 
 
-def main():
-    names = [name for name in dir(Mtl) if not name.startswith("_")]
-    n_replaced = sum(replace_functions(getattr(Mtl, name)) for name in names
-                     if isinstance(getattr(Mtl, name), type))
-    for name in names:
-        if isinstance(getattr(Mtl, name), FunctionInfo):
-            setattr(Mtl, name, function_for(getattr(Mtl, name)).__func__)
+def replace_all(module):
+    n_replaced = 0
+    for name in dir(module):
+        value = getattr(module, name)
+        if name.startswith("_"):
+            continue
+        if isinstance(value, type):
+            n_replaced += replace_functions(value)
+        elif (info := info_of(value)) is not None:
+            setattr(module, name, function_for(info).__func__)
             n_replaced += 1
-    print(f"{n_replaced} introspected functions")
+    return n_replaced
+
+
+def main(namespaces):
+    modules = [f"gi.repository.{namespace}" for namespace in namespaces]
+    for namespace, module in zip(namespaces, modules):
+        gi.require_version(namespace, "1")
+        n_replaced = replace_all(importlib.import_module(module))
+        print(f"{namespace}: {n_replaced} introspected functions")
 
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as allowed:
         allowed.write(ALLOWED)
         allowed.writelines(rf"gi\.repository\.Mtl\.StridedView\.{name}" "\n" for name in LEFT_OUT)
         allowed.flush()
-        sys.argv[1:] = ["gi.repository.Mtl", "--concise", "--allowlist", allowed.name]
+        sys.argv[1:] = [*modules, "--concise", "--allowlist", allowed.name]
         return stubtest.main()
 
 
-sys.exit(main())
+sys.exit(main(sys.argv[1:]))

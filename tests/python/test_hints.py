@@ -20,10 +20,13 @@ sys.path.insert(0, str(ROOT / "tests" / "readme"))
 from blocks import read_blocks  # noqa: E402
 
 
-def mypy(folder, *files):
-    return subprocess.run([sys.executable, "-m", "mypy", "--config-file", HERE / "mypy.ini",
-                           "--cache-dir", folder / "cache", *files],
-                          capture_output=True, text=True, timeout=300)
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """A function that runs mypy on files, which reads the hints of others once."""
+    cache = tmp_path_factory.mktemp("mypy")
+    return lambda *files: subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", HERE / "mypy.ini", "--cache-dir", cache,
+         *files], capture_output=True, text=True, timeout=300)
 
 
 def find_hints():
@@ -32,38 +35,61 @@ def find_hints():
     return path / "gi-stubs" / "repository" / "Mtl.pyi"
 
 
+def find_namespaces():
+    """That of the library, and those of the bridges that this build has."""
+    return sorted(path.stem for path in find_hints().parent.glob("Mtl*.pyi"))
+
+
+def run_stubtest(*namespaces, **kwargs):
+    return subprocess.run([sys.executable, HERE / "run_stubtest.py", *namespaces],
+                          capture_output=True, text=True, timeout=300, **kwargs)
+
+
 def test_hints_match_what_is_there():
-    result = subprocess.run([sys.executable, HERE / "run_stubtest.py"], capture_output=True,
-                            text=True, timeout=300)
+    namespaces = find_namespaces()
+    assert "Mtl" in namespaces
+    result = run_stubtest(*namespaces)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-MISMATCHES = [
-    ("def flip(self, axis: int)", "def flip(self, axe: int)", 'runtime parameter "axis"'),
-    ("def is_dense(", "def is_thick(", "is_dense is not present in stub"),
-    ("def synchronize(self, cancellable: Gio.Cancellable | None = None)",
-     "def synchronize(self, cancellable: Gio.Cancellable | None)", '"cancellable" has a default value'),
-    ("def asview(x: Any,", "def asview(y: Any,", "asview is inconsistent"),
-]
+MISMATCHES = {
+    "Mtl": [
+        ("def flip(self, axis: int)", "def flip(self, axe: int)", 'runtime parameter "axis"'),
+        ("def is_dense(", "def is_thick(", "is_dense is not present in stub"),
+        ("def synchronize(self, cancellable: Gio.Cancellable | None = None)",
+         "def synchronize(self, cancellable: Gio.Cancellable | None)",
+         '"cancellable" has a default value'),
+        ("def asview(x: Any,", "def asview(y: Any,", "asview is inconsistent"),
+    ],
+    "MtlGtk": [
+        ("def view_from_texture(texture:", "def view_from_texture(picture:",
+         'runtime parameter "texture"'),
+        ("def get_texture(", "def get_picture(", "get_texture is not present in stub"),
+        ("def set_color_map(self, color_map:", "def set_color_map(self, colors:",
+         "set_color_map is inconsistent"),
+    ],
+}
 
 
 def test_hints_that_do_not_match_are_found(tmp_path):
-    text = find_hints().read_text()
-    for right, wrong, _ in MISMATCHES:
-        assert right in text
-        text = text.replace(right, wrong)
-    path = tmp_path / "gi" / "repository" / "Mtl.pyi"
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
-    result = subprocess.run([sys.executable, HERE / "run_stubtest.py"], capture_output=True,
-                            text=True, timeout=300, cwd=tmp_path,
-                            env={**os.environ, "MYPYPATH": str(tmp_path)})
+    namespaces = [namespace for namespace in find_namespaces() if namespace in MISMATCHES]
+    folder = tmp_path / "gi" / "repository"
+    folder.mkdir(parents=True)
+    for namespace in namespaces:
+        text = find_hints().with_name(f"{namespace}.pyi").read_text()
+        for right, wrong, _ in MISMATCHES[namespace]:
+            assert right in text
+            text = text.replace(right, wrong)
+        (folder / f"{namespace}.pyi").write_text(text)
+    result = run_stubtest(*namespaces, cwd=tmp_path,
+                          env={**os.environ, "MYPYPATH": str(tmp_path)})
     assert result.returncode == 1
-    for _, _, message in MISMATCHES:
-        assert message in result.stdout, result.stdout + result.stderr
+    for namespace in namespaces:
+        for _, _, message in MISMATCHES[namespace]:
+            assert message in result.stdout, result.stdout + result.stderr
 
 
-def test_examples_and_guides(tmp_path):
+def test_examples_and_guides(mypy, tmp_path):
     files = [*sorted((ROOT / "examples" / "python").glob("*.py")), ROOT / "examples" / "demo.py"]
     for guide in ("README.md", "docs/getting-started.md", "docs/dlpack.md", "docs/files.md",
                   "docs/python.md"):
@@ -71,7 +97,7 @@ def test_examples_and_guides(tmp_path):
         path.write_text("\n".join(text for _, language, text in read_blocks(ROOT / guide)
                                   if language.partition("-")[0] == "python"))
         files.append(path)
-    result = mypy(tmp_path, *files)
+    result = mypy(*files)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -124,19 +150,19 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "GLib.Bytes.get_size(view.ref_bytes())", "min, max = view.get_offset_bounds()"]
 
 
-def check_mistakes(folder, head, wrong, right):
+def check_mistakes(mypy, folder, head, wrong, right):
     path = folder / "program.py"
     path.write_text("\n".join([head, *wrong, *right]) + "\n")
-    lines = [line for line in mypy(folder, path).stdout.splitlines() if "error:" in line]
+    lines = [line for line in mypy(path).stdout.splitlines() if "error:" in line]
 
     assert len(lines) == len(wrong), lines
     for number, message, line in zip(range(head.count("\n") + 2, 99), wrong.values(), lines):
         assert f"program.py:{number}:" in line and message in line
 
 
-def test_mistakes_are_found(tmp_path):
+def test_mistakes_are_found(mypy, tmp_path):
     head = "from gi.repository import Gio, GLib, Mtl\nview = Mtl.asview([1])"
-    check_mistakes(tmp_path, head, WRONG, RIGHT)
+    check_mistakes(mypy, tmp_path, head, WRONG, RIGHT)
 
 
 GST_HEAD = """
@@ -170,8 +196,67 @@ GST_RIGHT = [
 
 @pytest.mark.skipif(not find_hints().with_name("MtlGst.pyi").exists(),
                     reason="this build is without GStreamer")
-def test_mistakes_with_gstreamer_are_found(tmp_path):
-    check_mistakes(tmp_path, GST_HEAD, GST_WRONG, GST_RIGHT)
+def test_mistakes_with_gstreamer_are_found(mypy, tmp_path):
+    check_mistakes(mypy, tmp_path, GST_HEAD, GST_WRONG, GST_RIGHT)
+
+
+GTK_HEAD = """
+import cairo
+import numpy
+from gi.repository import Gdk, Gio, Gtk, Mtl, MtlGtk
+view = Mtl.zeros((2, 3, 4), 'u1')
+texture, surface = Gdk.Texture.new_from_filename('a'), cairo.ImageSurface(cairo.Format.A8, 3, 2)
+layout, paintable = Mtl.StridedLayout([2, 3], itemsize=4), MtlGtk.ViewPaintable()
+"""
+GTK_WRONG = {
+    "MtlGtk.texture_from_view(view, 3.5)": 'incompatible type "float"',
+    "MtlGtk.texture_from_view(view).T": 'has no attribute "T"',
+    "MtlGtk.view_from_texture(view)": 'incompatible type "StridedView"',
+    "MtlGtk.download_texture(texture, 3.5)": 'incompatible type "float"',
+    "MtlGtk.download_texture_async(texture, callback=3)": 'incompatible type "int"',
+    "MtlGtk.download_texture_async(texture).T": 'has no attribute "T"',
+    "MtlGtk.colorize(view, 'heat', '0', 1)": 'incompatible type "str"',
+    "MtlGtk.colorize_async(view, 'heat')": "Missing positional arguments",
+    "MtlGtk.ColorMap.GREEN": 'has no attribute "GREEN"',
+    "MtlGtk.memory_format_from_channels('u1')": 'Missing positional argument "channels"',
+    "MtlGtk.memory_format_to_channels('R8G8B8')": 'incompatible type "str"',
+    "MtlGtk.surface_from_view(view, 'RGB24')": 'incompatible type "str"',
+    "MtlGtk.view_from_surface(texture)": 'incompatible type "Texture"',
+    "MtlGtk.view_from_dmabuf('a', 0, layout, 'u1')": 'incompatible type "str"',
+    "MtlGtk.texture_from_dmabuf(None, 3, 0, layout, 2.5)": 'incompatible type "float"',
+    "paintable.set_view(view, flags=Mtl.Order.C)": 'incompatible type "Order"',
+    "paintable.set_color_map('gray', 0)": 'Missing positional argument "high"',
+    "paintable.invalidate((0, 0, 1))": 'incompatible type "tuple[int, int, int]"',
+    "paintable.props.view = view": "is read-only",
+}
+GTK_RIGHT = [
+    "MtlGtk.texture_from_view(numpy.zeros((2, 3)), 'gray', MtlGtk.TextureFlags.COPY).get_width()",
+    "MtlGtk.view_from_texture(MtlGtk.texture_from_view(view, MtlGtk.Channels.RGBA)).T",
+    "MtlGtk.download_texture(texture, numpy.float32, 'rgba', cancellable=Gio.Cancellable()).T",
+    "MtlGtk.download_texture_async(texture, 'f4', callback=lambda source, result: None)",
+    "async def download() -> Mtl.StridedView: return await MtlGtk.download_texture_async(texture)",
+    "async def color() -> int: return (await MtlGtk.colorize_async(view, 'gray', 0, 1)).ndim",
+    "MtlGtk.colorize([[1, 2]], MtlGtk.ColorMap.HEAT, 0, 2.5).shape[0] + 1",
+    "MtlGtk.colorize_async(view, 'gray', 0, 1, None, print, 'data')",
+    "MtlGtk.memory_format_from_channels(float, 'rgb', premultiplied=True).value_nick.upper()",
+    "dtype, channels, premultiplied = MtlGtk.memory_format_to_channels(texture.get_format())",
+    "dtype.name.upper(), MtlGtk.memory_format_from_channels(dtype, channels, premultiplied)",
+    "MtlGtk.surface_from_view(view, cairo.Format.ARGB32).get_stride() + 1",
+    "MtlGtk.check_surface([[1]], cairo.FORMAT_A8), MtlGtk.view_from_surface(surface).T",
+    "MtlGtk.view_from_dmabuf(open('a'), 0, layout, 'u1', writable=True).T",
+    "MtlGtk.texture_from_dmabuf(Gdk.Display.get_default(), 3, 0, layout, 'XR24').get_width() + 1",
+    "paintable.set_view(numpy.zeros((2, 3)), 'gray', MtlGtk.TextureFlags.COPY)",
+    "paintable.set_view(None), paintable.set_color_map('heat', 0, 1), paintable.unset_color_map()",
+    "paintable.invalidate(), paintable.invalidate((0, 0, 1, 1))",
+    "paintable.invalidate(Gdk.Rectangle())",
+    "paintable.get_view().T, paintable.props.view.T, paintable.get_texture().get_width() + 1",
+    "Gtk.Picture.new_for_paintable(paintable), paintable.get_intrinsic_width() + 1"]
+
+
+@pytest.mark.skipif(not find_hints().with_name("MtlGtk.pyi").exists(),
+                    reason="this build is without GTK")
+def test_mistakes_with_gtk_are_found(mypy, tmp_path):
+    check_mistakes(mypy, tmp_path, GTK_HEAD, GTK_WRONG, GTK_RIGHT)
 
 
 def test_help():
