@@ -473,11 +473,11 @@ run_drawn_mutants () {
 # For a release, all targets together run about 1,000,000,000 inputs.
 run_fuzz_step () {
   if [[ $tier != deep ]]; then
-    run_fuzz 10 seconds
+    run_fuzz 8 seconds
     return
   fi
 
-  run_fuzz 9500 seconds && count_fuzz_inputs
+  run_fuzz 7600 seconds && count_fuzz_inputs
 }
 
 . tests/emulated.sh
