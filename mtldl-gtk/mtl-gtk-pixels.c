@@ -20,6 +20,10 @@ typedef struct
   double max; /* of a channel: full light */
 } Pixels;
 
+/* Pixels of four bytes, and two of their channels with room for a product. */
+typedef guint32 FourPixels __attribute__ ((vector_size (16)));
+typedef guint16 EightNumbers __attribute__ ((vector_size (16)));
+
 static double
 get_max (MtlDType dtype)
 {
@@ -158,6 +162,60 @@ copy_pixels (Pixels    *pixels,
   return TRUE;
 }
 
+/* Divided by 255 and rounded, which is exact for all products of two bytes. */
+static FourPixels
+multiply_channels (FourPixels channels,
+                   FourPixels opacity)
+{
+  EightNumbers products = (EightNumbers) channels * (EightNumbers) opacity + 127;
+
+  return (FourPixels) ((products + (products >> 8) + 1) >> 8);
+}
+
+static FourPixels
+multiply_four (FourPixels pixels,
+               int        alpha_shift)
+{
+  FourPixels opacity = pixels >> alpha_shift & 0xff;
+
+  opacity |= opacity << 16;
+  pixels |= 0xffu << alpha_shift; /* so that the opacity stays */
+  return multiply_channels (pixels & 0x00ff00ff, opacity)
+         | multiply_channels (pixels >> 8 & 0x00ff00ff, opacity) << 8;
+}
+
+static void
+multiply_row (guint8 *pixels,
+              gint64  n,
+              int     alpha_place)
+{
+  const int alpha_shift = 8 * (G_BYTE_ORDER == G_LITTLE_ENDIAN ? alpha_place : 3 - alpha_place);
+  FourPixels four = { 0 };
+
+  for (; n >= 4; n -= 4, pixels += sizeof four)
+    {
+      memcpy (&four, pixels, sizeof four);
+      four = multiply_four (four, alpha_shift);
+      memcpy (pixels, &four, sizeof four);
+    }
+
+  memcpy (&four, pixels, 4 * n);
+  four = multiply_four (four, alpha_shift);
+  memcpy (pixels, &four, 4 * n);
+}
+
+static void
+multiply_bytes (Pixels *pixels)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (pixels->view, NULL);
+  const gint64 row_stride = mtl_strided_view_get_strides (pixels->view, NULL)[0];
+  const int alpha_place = strchr (pixels->letters, 'A') - pixels->letters;
+  guint8 *data = mtl_strided_view_get_data (pixels->view);
+
+  for (gint64 row = 0; row < shape[0]; row++)
+    multiply_row (data + row * row_stride, shape[1], alpha_place);
+}
+
 static void
 scale_colors (float *pixel,
               int    alpha_place,
@@ -220,6 +278,16 @@ converts_colors (const MtlGtkPixel *pixel,
           && !pixel->premultiplied != !source_pixel->premultiplied);
 }
 
+/* This needs no other memory: the colors are copied, and multiplied there. */
+static gboolean
+multiplies_bytes (const MtlGtkPixel *pixel,
+                  const MtlGtkPixel *source_pixel)
+{
+  return converts_colors (pixel, source_pixel) && pixel->premultiplied && !is_gray (pixel)
+         && mtl_gtk_channels_have_alpha (pixel->channels)
+         && pixel->dtype == MTL_DTYPE_UINT8 && source_pixel->dtype == MTL_DTYPE_UINT8;
+}
+
 /* The numbers keep the scale of the source. */
 static gboolean
 convert_colors (Pixels             *pixels,
@@ -268,10 +336,16 @@ convert_rows (MtlStridedView     *rows,
     get_max (source_pixel->dtype)
   };
 
-  if (memory == NULL)
-    return copy_pixels (&pixels, &source, pixel->premultiplied, error);
+  if (memory != NULL)
+    return convert_colors (&pixels, pixel, &source, source_pixel, memory, error);
 
-  return convert_colors (&pixels, pixel, &source, source_pixel, memory, error);
+  if (!copy_pixels (&pixels, &source, pixel->premultiplied, error))
+    return FALSE;
+
+  if (multiplies_bytes (pixel, source_pixel))
+    multiply_bytes (&pixels);
+
+  return TRUE;
 }
 
 static MtlStridedView *
@@ -284,7 +358,8 @@ new_work_memory (gint64    n_rows,
   return mtl_gtk_pixels_new (&pixel, n_rows, width, error);
 }
 
-/* Both views have the shape [height, width, channels]. */
+/* Both views have the shape [height, width, channels]; pixels and their channels are adjacent
+ * in the rows of the first one. */
 gboolean
 mtl_gtk_pixels_convert (MtlStridedView     *pixels,
                         const MtlGtkPixel  *pixel,
@@ -297,7 +372,7 @@ mtl_gtk_pixels_convert (MtlStridedView     *pixels,
   const gint64 *shape = mtl_strided_view_get_shape (pixels, NULL);
   const gint64 n_rows = MIN (mtl_gtk_rows_per_block (shape[1]), shape[0]);
 
-  if (converts_colors (pixel, source_pixel))
+  if (converts_colors (pixel, source_pixel) && !multiplies_bytes (pixel, source_pixel))
     {
       memory = new_work_memory (n_rows, shape[1], error);
       if (memory == NULL)

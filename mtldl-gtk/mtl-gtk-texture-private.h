@@ -8,15 +8,24 @@
 G_BEGIN_DECLS
 
 /* The pixels as [height, width, channels] of a texture made from a view, or NULL. */
-MtlStridedView *mtl_gtk_texture_dup_pixels (GdkTexture       *texture,
-                                            MtlGtkPixel      *pixel);
+MtlStridedView *mtl_gtk_texture_dup_pixels  (GdkTexture          *texture,
+                                             MtlGtkPixel         *pixel);
 
 /* Whether the host reaches the elements, and these are no vectors. */
-gboolean        mtl_gtk_check_is_reachable (MtlStridedView   *view,
-                                            GError          **error);
+gboolean        mtl_gtk_check_is_reachable  (MtlStridedView      *view,
+                                             GError             **error);
 
 /* Whether GTK can count the rows and pixels, of which there are some. */
-gboolean        mtl_gtk_check_extents      (const gint64     *shape,
-                                            GError          **error);
+gboolean        mtl_gtk_check_extents       (const gint64        *shape,
+                                             GError             **error);
+
+gboolean        mtl_gtk_pixel_init_for_view (MtlGtkPixel         *pixel,
+                                             MtlStridedView      *view,
+                                             MtlGtkChannels       channels,
+                                             MtlGtkTextureFlags   flags,
+                                             GError             **error);
+
+/* [height, width, channels] of a view that is this, or [height, width]. */
+MtlStridedView *mtl_gtk_with_channel_axis   (MtlStridedView      *view);
 
 G_END_DECLS

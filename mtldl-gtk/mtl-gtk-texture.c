@@ -89,12 +89,12 @@ find_usual_channels (MtlGtkChannels  *channels,
   return FALSE;
 }
 
-static gboolean
-pixel_init (MtlGtkPixel         *pixel,
-            MtlStridedView      *view,
-            MtlGtkChannels       channels,
-            MtlGtkTextureFlags   flags,
-            GError             **error)
+gboolean
+mtl_gtk_pixel_init_for_view (MtlGtkPixel         *pixel,
+                             MtlStridedView      *view,
+                             MtlGtkChannels       channels,
+                             MtlGtkTextureFlags   flags,
+                             GError             **error)
 {
   gsize n_dims, n_channels;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
@@ -209,8 +209,8 @@ share_memory (MtlStridedView    *view,
   return texture;
 }
 
-static MtlStridedView *
-with_channel_axis (MtlStridedView *view)
+MtlStridedView *
+mtl_gtk_with_channel_axis (MtlStridedView *view)
 {
   const int axis = 2;
 
@@ -226,7 +226,7 @@ copy_memory (MtlStridedView     *view,
              GError            **error)
 {
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
-  g_autoptr (MtlStridedView) source = with_channel_axis (view);
+  g_autoptr (MtlStridedView) source = mtl_gtk_with_channel_axis (view);
   g_autoptr (MtlStridedView) copy = NULL;
   MtlGtkPixel copy_pixel = *pixel;
   GdkMemoryFormat format;
@@ -306,7 +306,7 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
 
   if (!mtl_gtk_check_is_reachable (view, error)
       || !mtl_gtk_check_dtype (mtl_strided_view_get_dtype (view), error)
-      || !pixel_init (&pixel, view, channels, flags, error))
+      || !mtl_gtk_pixel_init_for_view (&pixel, view, channels, flags, error))
     return NULL;
 
   has_format = mtl_gtk_pixel_find_format (&pixel, &format);
@@ -338,7 +338,7 @@ mtl_gtk_texture_dup_pixels (GdkTexture  *texture,
     return NULL;
 
   *pixel = origin->pixel;
-  return with_channel_axis (origin->view);
+  return mtl_gtk_with_channel_axis (origin->view);
 }
 
 #if GTK_CHECK_VERSION (4, 10, 0)

@@ -5,7 +5,10 @@
 #include "mtl-gtk-view-paintable.h"
 
 #include "mtl-gtk-colorize.h"
+#include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-texture-private.h"
+
+#include <string.h>
 
 /* Beyond this many rectangles, copying all between them is cheaper. */
 #define MAX_RECTANGLES 32
@@ -20,10 +23,9 @@ typedef struct
   MtlGtkColorMap color_map;
   double low;
   double high;
-  gboolean is_shared;    /* the texture has the memory of the view */
-  gboolean is_converted; /* as GTK has no such format */
-  MtlDType frame_dtype;
-  gint64 frame_n_channels; /* 0: without an axis for these */
+  gboolean is_shared;      /* the texture has the memory of the view */
+  MtlGtkPixel pixel;       /* of the view, or of its colors in the map */
+  MtlGtkPixel frame_pixel; /* of a copy */
 } Source;
 
 /* A copy of what is shown. The paintable has a reference, and so have the
@@ -122,8 +124,6 @@ static void paintable_init (GdkPaintableInterface *interface);
 G_DEFINE_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJECT,
                          G_IMPLEMENT_INTERFACE (GDK_TYPE_PAINTABLE, paintable_init))
 
-static const cairo_rectangle_int_t first_pixel = { 0, 0, 1, 1 };
-
 /* Only [height, width] leaves it open what the numbers are. */
 static gboolean
 source_is_mapped (const Source *self)
@@ -156,19 +156,7 @@ narrow_to_rectangle (MtlStridedView               *view,
                                   (gint64) rectangle->x + rectangle->width, 1, error);
 }
 
-static MtlStridedView *
-convert_pixels (const Source    *source,
-                MtlStridedView  *part,
-                GError         **error)
-{
-  g_autoptr (GdkTexture) texture = NULL;
-
-  texture = mtl_gtk_texture_from_view (part, source->channels,
-                                       source->flags | MTL_GTK_TEXTURE_FLAGS_COPY, error);
-  return texture != NULL ? mtl_gtk_view_from_texture (texture, error) : NULL;
-}
-
-/* The elements of a frame there. */
+/* What is shown there, [height, width, channels]. */
 static MtlStridedView *
 source_get_part (const Source                 *self,
                  const cairo_rectangle_int_t  *rectangle,
@@ -182,7 +170,7 @@ source_get_part (const Source                 *self,
   if (source_is_mapped (self))
     return mtl_gtk_colorize (part, self->color_map, self->low, self->high, NULL, error);
 
-  return self->is_converted ? convert_pixels (self, part, error) : g_steal_pointer (&part);
+  return mtl_gtk_with_channel_axis (part);
 }
 
 static Frame *
@@ -190,12 +178,10 @@ frame_new (const Source  *source,
            GError       **error)
 {
   const cairo_rectangle_int_t extents = source_get_extents (source);
-  const gint64 shape[] = { extents.height, extents.width, source->frame_n_channels };
   MtlStridedView *pixels;
   Frame *self;
 
-  pixels = mtl_strided_view_new_empty (mtl_device_get_host (), source->frame_dtype, shape,
-                                       source->frame_n_channels == 0 ? 2 : 3, error);
+  pixels = mtl_gtk_pixels_new (&source->frame_pixel, extents.height, extents.width, error);
   if (pixels == NULL)
     return NULL;
 
@@ -238,12 +224,12 @@ frame_fits (Frame        *self,
             const Source *source)
 {
   const cairo_rectangle_int_t extents = source_get_extents (source);
-  gsize n_dims;
-  const gint64 *shape = mtl_strided_view_get_shape (self->pixels, &n_dims);
+  const char *letters = mtl_gtk_channels_get_letters (source->frame_pixel.channels);
+  const gint64 *shape = mtl_strided_view_get_shape (self->pixels, NULL);
 
   return shape[0] == extents.height && shape[1] == extents.width
-         && (n_dims == 3 ? shape[2] : 0) == source->frame_n_channels
-         && mtl_strided_view_get_dtype (self->pixels) == source->frame_dtype;
+         && shape[2] == (gint64) strlen (letters)
+         && mtl_strided_view_get_dtype (self->pixels) == source->frame_pixel.dtype;
 }
 
 static void
@@ -277,7 +263,9 @@ frame_update (Frame         *self,
         return FALSE;
 
       target = narrow_to_rectangle (self->pixels, &rectangle, error);
-      if (target == NULL || !mtl_strided_view_copy_from (target, part, error))
+      if (target == NULL
+          || !mtl_gtk_pixels_convert (target, &source->frame_pixel, part, &source->pixel, NULL,
+                                      error))
         return FALSE;
     }
 
@@ -292,7 +280,6 @@ frame_create_texture (Frame         *self,
                       GError       **error)
 {
   g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (self->pixels);
-  MtlGtkChannels channels = source->channels;
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlStridedView) view = NULL;
 
@@ -308,11 +295,10 @@ frame_create_texture (Frame         *self,
   if (view == NULL)
     return NULL;
 
-  /* Colors and what is converted are RGB, or RGBA. */
-  if (source_is_mapped (source) || source->is_converted)
-    channels = MTL_GTK_CHANNELS_AUTO;
-
-  return mtl_gtk_texture_from_view (view, channels, source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY,
+  return mtl_gtk_texture_from_view (view, source->frame_pixel.channels,
+                                    source->frame_pixel.premultiplied
+                                    ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+                                    : MTL_GTK_TEXTURE_FLAGS_NONE,
                                     error);
 }
 
@@ -432,39 +418,21 @@ share_texture (const Source  *source,
                                     source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
 }
 
-/* Whether GTK lacks the format, however the pixels lie in memory. */
-static gboolean
-find_conversion (Source  *source,
-                 GError **error)
+/* One that GTK has, and in which it does not need long to draw. */
+static MtlGtkPixel
+choose_frame_pixel (const MtlGtkPixel *pixel)
 {
-  g_autoptr (MtlStridedView) pixel = narrow_to_rectangle (source->view, &first_pixel, error);
-  g_autoptr (MtlStridedView) copy = pixel != NULL ? mtl_strided_view_copy (pixel, error) : NULL;
-  g_autoptr (GdkTexture) texture = NULL;
+  MtlGtkPixel chosen = *pixel;
+  GdkMemoryFormat format;
 
-  if (copy == NULL)
-    return FALSE;
+#if !GTK_CHECK_VERSION (4, 14, 0)
+  /* Older renderers multiply bytes by the opacity on the processor, and take long for it. */
+  if (chosen.dtype == MTL_DTYPE_UINT8)
+    chosen.premultiplied = mtl_gtk_channels_can_be_premultiplied (chosen.channels);
+#endif
 
-  texture = mtl_gtk_texture_from_view (copy, source->channels,
-                                       source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, NULL);
-  source->is_converted = texture == NULL;
-  return TRUE;
-}
-
-static gboolean
-find_frame_format (Source  *source,
-                   GError **error)
-{
-  g_autoptr (MtlStridedView) pixel = source_get_part (source, &first_pixel, error);
-
-  if (pixel == NULL)
-    return FALSE;
-
-  source->frame_dtype = mtl_strided_view_get_dtype (pixel);
-  source->frame_n_channels = 0;
-  if (mtl_strided_view_get_n_dims (pixel) == 3)
-    source->frame_n_channels = mtl_strided_view_get_shape (pixel, NULL)[2];
-
-  return TRUE;
+  return mtl_gtk_pixel_find_format (&chosen, &format) ? chosen
+                                                      : mtl_gtk_pixel_with_usual_channels (&chosen);
 }
 
 /* Tries to share the memory also if it will be copied, as that finds at once
@@ -478,29 +446,33 @@ prepare_source (Source  *source,
   g_autoptr (GdkTexture) texture = NULL;
   g_autoptr (GError) local_error = NULL;
 
-  source->is_shared = source->is_converted = FALSE;
+  source->is_shared = FALSE;
   if (source_is_mapped (source))
-    return mtl_gtk_check_extents (mtl_strided_view_get_shape (source->view, NULL), error)
-           && find_frame_format (source, error);
+    {
+      source->pixel = source->frame_pixel = (MtlGtkPixel) {
+        MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_RGB, FALSE
+      };
+      return mtl_gtk_check_extents (mtl_strided_view_get_shape (source->view, NULL), error);
+    }
 
   texture = share_texture (source, &local_error);
   source->is_shared = texture != NULL && is_read_only;
   if (source->is_shared)
     return TRUE;
 
-  if (texture == NULL)
+  if (texture == NULL
+      && (!may_copy || !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NEEDS_COPY)))
     {
-      if (!may_copy || !g_error_matches (local_error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
-        {
-          g_propagate_error (error, g_steal_pointer (&local_error));
-          return FALSE;
-        }
-
-      if (!find_conversion (source, error))
-        return FALSE;
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
     }
 
-  return find_frame_format (source, error);
+  if (!mtl_gtk_pixel_init_for_view (&source->pixel, source->view, source->channels, source->flags,
+                                    error))
+    return FALSE;
+
+  source->frame_pixel = choose_frame_pixel (&source->pixel);
+  return TRUE;
 }
 
 static GdkTexture *
