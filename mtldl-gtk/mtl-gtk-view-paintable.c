@@ -418,7 +418,20 @@ share_texture (const Source  *source,
                                     source->flags & ~MTL_GTK_TEXTURE_FLAGS_COPY, error);
 }
 
-/* One that GTK has, and in which it does not need long to draw. */
+#if !GTK_CHECK_VERSION (4, 14, 0)
+
+/* Else GTK draws with Cairo. */
+static gboolean
+can_draw_with_gl (void)
+{
+  GdkDisplay *display = gtk_is_initialized () ? gdk_display_get_default () : NULL;
+
+  return display != NULL && gdk_display_prepare_gl (display, NULL);
+}
+
+#endif
+
+/* One that GTK has, and draws without a slow conversion. */
 static MtlGtkPixel
 choose_frame_pixel (const MtlGtkPixel *pixel)
 {
@@ -426,8 +439,9 @@ choose_frame_pixel (const MtlGtkPixel *pixel)
   GdkMemoryFormat format;
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
-  /* Older renderers multiply bytes by the opacity on the processor, and take long for it. */
-  if (chosen.dtype == MTL_DTYPE_UINT8)
+  /* For OpenGL, this GTK multiplies the colors by the opacity on the processor, several times
+   * slower than we do. For Cairo it does so fast, and takes longer for what is multiplied. */
+  if (chosen.dtype == MTL_DTYPE_UINT8 && can_draw_with_gl ())
     chosen.premultiplied = mtl_gtk_channels_can_be_premultiplied (chosen.channels);
 #endif
 

@@ -278,6 +278,57 @@ test_all_opacities (void)
     g_assert_cmpmem (products, 4 * 256 * 256, gtk_pixels, 4 * 256 * 256);
 }
 
+static void
+set_all_products (MtlStridedView *view,
+                  const char     *letters)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  guint8 *data = mtl_strided_view_get_data (view);
+
+  for (gint64 i = 0; i < shape[0] * shape[1]; i++)
+    {
+      const guint8 color = i % shape[1];
+      const guint8 channels[] = { color, 255 - color, 7 * color, i / shape[1] };
+
+      for (int channel = 0; channel < 4; channel++)
+        data[4 * i + channel] = channels[strchr ("RGBA", letters[channel]) - "RGBA"];
+    }
+}
+
+/* All colors with all opacities, in rows of an odd length: GTK makes the same bytes. */
+static void
+test_all_products (void)
+{
+  static const MtlGtkChannels with_alpha[] = {
+    MTL_GTK_CHANNELS_RGBA, MTL_GTK_CHANNELS_BGRA, MTL_GTK_CHANNELS_ARGB, MTL_GTK_CHANNELS_ABGR
+  };
+  const char *gtk_letters = G_BYTE_ORDER == G_LITTLE_ENDIAN ? "BGRA" : "ARGB";
+
+  for (gsize i = 0; i < G_N_ELEMENTS (with_alpha) * G_N_ELEMENTS (with_alpha); i++)
+    {
+      const MtlGtkChannels source_channels = with_alpha[i % G_N_ELEMENTS (with_alpha)];
+      const MtlGtkChannels channels = with_alpha[i / G_N_ELEMENTS (with_alpha)];
+      g_autoptr (MtlStridedView) source = new_view (MTL_DTYPE_UINT8, DIMS (256, 257, 4));
+      g_autoptr (MtlStridedView) pixels = NULL;
+      g_autoptr (GdkTexture) texture = NULL;
+      g_autofree guint8 *gtk_pixels = NULL;
+      const guint8 *data;
+
+      set_all_products (source, orders[source_channels]);
+      texture = get_texture (source, source_channels, MTL_GTK_TEXTURE_FLAGS_NONE);
+      pixels = download (texture, MTL_DTYPE_UINT8, channels, MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED);
+      data = mtl_strided_view_get_data (pixels);
+      gtk_pixels = get_gtk_pixels (texture);
+      for (int j = 0; j < 256 * 257; j++)
+        for (int channel = 0; channel < 4; channel++)
+          {
+            const char *place = strchr (gtk_letters, orders[channels][channel]);
+
+            g_assert_cmpint (data[4 * j + channel], ==, gtk_pixels[4 * j + place - gtk_letters]);
+          }
+    }
+}
+
 /* More than one block of rows, of any length. */
 static void
 test_blocks (void)
@@ -448,6 +499,7 @@ main (int   argc,
   g_test_add_func ("/Download/color-states", test_color_states);
 #endif
   g_test_add_func ("/Download/all-opacities", test_all_opacities);
+  g_test_add_func ("/Download/all-products", test_all_products);
   g_test_add_func ("/Download/blocks", test_blocks);
   g_test_add_func ("/Download/refused", test_refused);
   g_test_add_func ("/Download/async", test_async);

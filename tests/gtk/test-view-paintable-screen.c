@@ -94,6 +94,94 @@ draw_changes (GskRenderer *renderer)
   g_assert_true (is_drawn (renderer, GDK_PAINTABLE (paintable), expected));
 }
 
+#define N_COLORS 257
+
+static GBytes *
+draw (GskRenderer  *renderer,
+      GdkPaintable *paintable)
+{
+  const graphene_rect_t viewport = GRAPHENE_RECT_INIT (0, 0, N_COLORS, 256);
+  GtkSnapshot *snapshot = gtk_snapshot_new ();
+  g_autoptr (GskRenderNode) node = NULL;
+  g_autoptr (GdkTexture) drawn = NULL;
+  guint8 *pixels = g_malloc (N_COLORS * 256 * 4);
+
+  gdk_paintable_snapshot (paintable, GDK_SNAPSHOT (snapshot), N_COLORS, 256);
+  node = gtk_snapshot_free_to_node (snapshot);
+  drawn = gsk_renderer_render_texture (renderer, node, &viewport);
+  gdk_texture_download (drawn, pixels, N_COLORS * 4);
+  return g_bytes_new_take (pixels, N_COLORS * 256 * 4);
+}
+
+static void
+set_all_products (guint8             *data,
+                  const GdkRectangle *where)
+{
+  for (int y = where->y; y < where->y + where->height; y++)
+    for (int x = where->x; x < where->x + where->width; x++)
+      {
+        const guint8 pixel[] = { x, 255 - x, 7 * x, y };
+
+        memcpy (data + 4 * (y * N_COLORS + x), pixel, sizeof pixel);
+      }
+}
+
+/* All colors with all opacities look as in a texture of GTK's own. */
+static void
+draw_all_products (GskRenderer *renderer)
+{
+  static const gint64 shape[] = { 256, N_COLORS, 4 };
+  static const GdkRectangle rectangles[] = {
+    { 3, 5, 1, 200 }, { 17, 1, 150, 91 }, { 0, 0, N_COLORS, 256 }
+  };
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_full (mtl_device_get_host (),
+                                                               MTL_DTYPE_UINT8, shape, 3, 99,
+                                                               &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,
+                                                  MTL_GTK_TEXTURE_FLAGS_NONE, &error));
+  for (gsize i = 0; i < G_N_ELEMENTS (rectangles); i++)
+    {
+      g_autoptr (GBytes) bytes = NULL, drawn = NULL, expected = NULL;
+      g_autoptr (GdkTexture) texture = NULL;
+
+      set_all_products (mtl_strided_view_get_data (view), &rectangles[i]);
+      g_assert_true (mtl_gtk_view_paintable_invalidate (paintable, &rectangles[i], &error));
+      bytes = g_bytes_new (mtl_strided_view_get_data (view), N_COLORS * 256 * 4);
+      texture = gdk_memory_texture_new (N_COLORS, 256, GDK_MEMORY_R8G8B8A8, bytes, N_COLORS * 4);
+      drawn = draw (renderer, GDK_PAINTABLE (paintable));
+      expected = draw (renderer, GDK_PAINTABLE (texture));
+      g_assert_true (g_bytes_equal (drawn, expected));
+    }
+}
+
+#if !GTK_CHECK_VERSION (4, 14, 0)
+
+/* White that is not seen becomes black, as this GTK would draw it. */
+static void
+assert_is_premultiplied (void)
+{
+  static const gint64 shape[] = { 1, 1, 4 }, first[] = { 0, 0, 0 };
+  static const double white[] = { 255, 255, 255, 0 };
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (MtlStridedView) pixels = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_doubles (MTL_DTYPE_UINT8, shape, 3,
+                                                                       white, 4, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,
+                                                  MTL_GTK_TEXTURE_FLAGS_NONE, &error));
+  pixels = mtl_gtk_view_from_texture (mtl_gtk_view_paintable_get_texture (paintable), &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_strided_view_get_int64 (pixels, first, 3, &error), ==, 0);
+}
+
+#endif
+
 /* Memory of a GPU, or of what stands for it. */
 static void
 assert_needs_copy (GskRenderer *renderer)
@@ -124,6 +212,7 @@ test_cairo (void)
 
   g_assert_true (gsk_renderer_realize (renderer, NULL, &error));
   draw_changes (renderer);
+  draw_all_products (renderer);
   gsk_renderer_unrealize (renderer);
 }
 
@@ -140,6 +229,10 @@ test_gl (void)
     }
 
   draw_changes (renderer);
+  draw_all_products (renderer);
+#if !GTK_CHECK_VERSION (4, 14, 0)
+  assert_is_premultiplied ();
+#endif
   assert_needs_copy (renderer);
   gsk_renderer_unrealize (renderer);
 }
