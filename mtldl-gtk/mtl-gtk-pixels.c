@@ -163,7 +163,7 @@ copy_pixels (Pixels    *pixels,
 }
 
 /* Divided by 255 and rounded, which is exact for all products of two bytes. */
-static FourPixels
+static inline FourPixels
 multiply_channels (FourPixels channels,
                    FourPixels opacity)
 {
@@ -172,7 +172,7 @@ multiply_channels (FourPixels channels,
   return (FourPixels) ((products + (products >> 8) + 1) >> 8);
 }
 
-static FourPixels
+static inline FourPixels
 multiply_four (FourPixels pixels,
                int        alpha_shift)
 {

@@ -902,6 +902,10 @@ mtl_gtk_view_paintable_invalidate (MtlGtkViewPaintable  *self,
  * Gets the picture as it is now. The texture never changes, unless the memory
  * of a read-only view does.
  *
+ * A copy may have another format than the view: one that GTK has, and where
+ * GTK before 4.14 draws with OpenGL, one with premultiplied colors. It shows
+ * the same.
+ *
  * Returns: (transfer none) (nullable): the texture, or %NULL without a view
  *
  * Since: 1.0
