@@ -167,9 +167,9 @@ static inline FourPixels
 multiply_channels (FourPixels channels,
                    FourPixels opacity)
 {
-  EightNumbers products = (EightNumbers) channels * (EightNumbers) opacity + 127;
+  EightNumbers products = (EightNumbers) channels * (EightNumbers) opacity + 128;
 
-  return (FourPixels) ((products + (products >> 8) + 1) >> 8);
+  return (FourPixels) ((products + (products >> 8)) >> 8);
 }
 
 static inline FourPixels
