@@ -73,14 +73,30 @@ check_meta (GstVideoMeta        *meta,
   return TRUE;
 }
 
+static int
+get_last_format (void)
+{
+  static gsize last;
+
+  if (g_once_init_enter (&last))
+    {
+      GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
+
+      g_once_init_leave (&last, formats->maximum);
+      g_type_class_unref (formats);
+    }
+
+  return last;
+}
+
 /* GStreamer logs a critical warning if it is asked for a format that it does not have. */
 static const GstVideoFormatInfo *
 find_format (GstVideoMeta  *meta,
              GError       **error)
 {
-  const GstVideoFormat format = meta->format;
+  const int format = meta->format;
 
-  if (format != GST_VIDEO_FORMAT_UNKNOWN && gst_video_format_to_string (format) != NULL)
+  if (format > GST_VIDEO_FORMAT_UNKNOWN && format <= get_last_format ())
     return gst_video_format_get_info (format);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,

@@ -16,7 +16,8 @@ from gtk_program import LiveProgram, Screen
 
 gi.require_version('Gst', '1.0')
 gi.require_version('GstApp', '1.0')
-from gi.repository import Gst, GstApp  # noqa: E402, F401
+gi.require_version('GstVideo', '1.0')
+from gi.repository import Gst, GstApp, GstVideo  # noqa: E402, F401
 
 FRAMES = 5
 SOURCE = 'videotestsrc num-buffers=1 ! video/x-raw, width=640, height=480'
@@ -31,11 +32,10 @@ def decode(source):
     pipeline.set_state(Gst.State.PLAYING)
     frames = []
     while (sample := pipeline.get_by_name('frames').pull_sample()) is not None:
-        height, width = (sample.get_caps().get_structure(0).get_value(name)
-                         for name in ('height', 'width'))
+        info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
         buffer = sample.get_buffer()
         data = np.frombuffer(buffer.extract_dup(0, buffer.get_size()), np.uint8)
-        frames.append(data.reshape(height, width, 3)[:STEADY_ROWS].astype(int))
+        frames.append(data.reshape(info.height, info.width, 3)[:STEADY_ROWS].astype(int))
     pipeline.set_state(Gst.State.NULL)
     return np.array(frames)
 
