@@ -191,8 +191,8 @@ mapping_init (Mapping      *self,
       return NULL;
     }
 
-  /* Memory that is mapped to be written to as well: GStreamer would have it stay so for ever if
-   * its last user was a reader. For other memory the lock fails. */
+  /* GStreamer leaves memory locked for writing for ever if a writer has it mapped as well, and the
+   * reader is the last to unmap it. If there is no writer, this lock fails. */
   self->locks_writing = !writes && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
   self->buffer = gst_buffer_ref (buffer);
   gst_memory_ref (memory);
