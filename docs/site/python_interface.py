@@ -53,6 +53,8 @@ def members_of(body):
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 members.setdefault(target.id, []).append(node)
+        elif isinstance(node, ast.If):  # functions that only a platform has
+            members |= members_of(node.body)
     return {name: nodes for name, nodes in members.items() if not is_private(name)}
 
 

@@ -115,7 +115,7 @@ class Site:
             namespace = pathlib.Path(stub).stem
             for node in ast.parse(read(stub)).body:
                 expected |= {f'{namespace}.{name}' for name in self.names_of(node)}
-                if isinstance(node, ast.ClassDef):
+                if isinstance(node, ast.ClassDef) and self.names_of(node):
                     expected |= {f'{namespace}.{node.name}.{name}'
                                  for child in node.body for name in self.names_of(child)}
         assert len(expected) > 300, len(expected)
@@ -130,6 +130,8 @@ class Site:
             names = {node.target.id}
         elif isinstance(node, ast.Assign):
             names = {target.id for target in node.targets}
+        elif isinstance(node, ast.If):  # what only a platform has
+            names = set().union(*map(Site.names_of, node.body))
         else:
             names = set()
         return {name for name in names if not name.startswith('_') or name.endswith('__')}
