@@ -37,10 +37,8 @@ check_fields (const GstStructure  *structure,
         continue;
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The caps of %s have no field “%s”%s", gst_structure_get_name (structure),
-                   fields[i],
-                   gst_structure_has_field (structure, fields[i])
-                   ? " with one value: fixate them, gst_caps_fixate()" : "");
+                   "The caps of %s have no field “%s” of type %s",
+                   gst_structure_get_name (structure), fields[i], g_type_name (type));
       return FALSE;
     }
 
@@ -119,13 +117,7 @@ read_caps (GstCaps  *caps,
     }
 
   structure = gst_caps_get_structure (caps, 0);
-  if (!find_kind (structure, &media->kind, error))
-    return FALSE;
-
-  if ((media->kind == KIND_VIDEO && !check_fields (structure, video_fields, error))
-      || (media->kind == KIND_AUDIO && (!check_fields (structure, audio_fields, error)
-                                        || !check_channels (structure, error)))
-      || !check_is_fixed (caps, error))
+  if (!find_kind (structure, &media->kind, error) || !check_is_fixed (caps, error))
     return FALSE;
 
   if (media->kind == KIND_TENSOR)
@@ -133,6 +125,10 @@ read_caps (GstCaps  *caps,
       media->tensor = structure;
       return TRUE;
     }
+
+  if (!check_fields (structure, media->kind == KIND_VIDEO ? video_fields : audio_fields, error)
+      || (media->kind == KIND_AUDIO && !check_channels (structure, error)))
+    return FALSE;
 
   if (media->kind == KIND_VIDEO ? gst_video_info_from_caps (&media->video, caps)
                                 : gst_audio_info_from_caps (&media->audio, caps))

@@ -29,8 +29,9 @@ gboolean    mtl_gtk_channels_can_be_premultiplied  (MtlGtkChannels      channels
 /* Of this GTK, without an error for those that it lacks. */
 gboolean    mtl_gtk_pixel_find_format              (const MtlGtkPixel  *pixel,
                                                     GdkMemoryFormat    *format);
-/* What GTK has a format of and can have the same values: RGB, or RGBA. */
-MtlGtkPixel mtl_gtk_pixel_with_usual_channels      (const MtlGtkPixel  *pixel);
+/* The same, or what GTK has a format of and can have the same values: RGB, or RGBA. */
+MtlGtkPixel mtl_gtk_pixel_find_nearest             (const MtlGtkPixel  *pixel,
+                                                    GdkMemoryFormat    *format);
 gboolean    mtl_gtk_pixel_init_for_format          (MtlGtkPixel        *pixel,
                                                     GdkMemoryFormat     format);
 gsize       mtl_gtk_pixel_get_size                 (const MtlGtkPixel  *pixel);

@@ -153,12 +153,22 @@ mtl_gtk_pixel_find_format (const MtlGtkPixel *pixel,
 }
 
 MtlGtkPixel
-mtl_gtk_pixel_with_usual_channels (const MtlGtkPixel *pixel)
+mtl_gtk_pixel_find_nearest (const MtlGtkPixel *pixel,
+                            GdkMemoryFormat   *format)
 {
-  if (!mtl_gtk_channels_have_alpha (pixel->channels))
-    return (MtlGtkPixel) { pixel->dtype, MTL_GTK_CHANNELS_RGB, FALSE };
+  MtlGtkPixel nearest = *pixel;
 
-  return (MtlGtkPixel) { pixel->dtype, MTL_GTK_CHANNELS_RGBA, pixel->premultiplied };
+  if (mtl_gtk_pixel_find_format (&nearest, format))
+    return nearest;
+
+  if (mtl_gtk_channels_have_alpha (pixel->channels))
+    nearest.channels = MTL_GTK_CHANNELS_RGBA;
+  else
+    nearest = (MtlGtkPixel) { pixel->dtype, MTL_GTK_CHANNELS_RGB, FALSE };
+  if (!mtl_gtk_pixel_find_format (&nearest, format))
+    g_assert_not_reached ();
+
+  return nearest;
 }
 
 gboolean

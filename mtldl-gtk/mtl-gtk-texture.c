@@ -228,15 +228,8 @@ copy_memory (MtlStridedView     *view,
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   g_autoptr (MtlStridedView) source = mtl_gtk_with_channel_axis (view);
   g_autoptr (MtlStridedView) copy = NULL;
-  MtlGtkPixel copy_pixel = *pixel;
   GdkMemoryFormat format;
-
-  if (!mtl_gtk_pixel_find_format (&copy_pixel, &format))
-    {
-      copy_pixel = mtl_gtk_pixel_with_usual_channels (pixel);
-      if (!mtl_gtk_pixel_find_format (&copy_pixel, &format))
-        g_assert_not_reached ();
-    }
+  const MtlGtkPixel copy_pixel = mtl_gtk_pixel_find_nearest (pixel, &format);
 
   copy = mtl_gtk_pixels_new (&copy_pixel, shape[0], shape[1], error);
   if (copy == NULL || !mtl_gtk_pixels_convert (copy, &copy_pixel, source, pixel, NULL, error))

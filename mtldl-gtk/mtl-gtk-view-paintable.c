@@ -445,8 +445,7 @@ choose_frame_pixel (const MtlGtkPixel *pixel)
     chosen.premultiplied = mtl_gtk_channels_can_be_premultiplied (chosen.channels);
 #endif
 
-  return mtl_gtk_pixel_find_format (&chosen, &format) ? chosen
-                                                      : mtl_gtk_pixel_with_usual_channels (&chosen);
+  return mtl_gtk_pixel_find_nearest (&chosen, &format);
 }
 
 /* Tries to share the memory also if it will be copied, as that finds at once

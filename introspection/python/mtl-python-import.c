@@ -89,24 +89,6 @@ take_from_capsule (PyObject   *capsule,
   return managed;
 }
 
-static void
-free_legacy (gpointer data)
-{
-  DLManagedTensor *self = data;
-
-  if (self->deleter != NULL)
-    self->deleter (self);
-}
-
-/* A legacy tensor lacks the flag. */
-static MtlStridedView *
-view_for_constant (DLManagedTensor  *legacy,
-                   GError          **error)
-{
-  return mtl_strided_view_new_for_dlpack (&legacy->dl_tensor, DLPACK_FLAG_BITMASK_READ_ONLY,
-                                          legacy, free_legacy, error);
-}
-
 /* A bare capsule cannot be asked whether its memory is constant. */
 static PyObject *
 view_from_legacy_capsule (PyObject *object,
@@ -126,8 +108,9 @@ view_from_legacy_capsule (PyObject *object,
     return NULL;
 
   answer->device_type = managed->dl_tensor.device.device_type;
-  view = constant ? view_for_constant (managed, &error)
-                  : mtl_strided_view_new_take_dlpack_legacy (managed, &error);
+  view = mtl_strided_view_new_for_dlpack (&managed->dl_tensor,
+                                          constant ? DLPACK_FLAG_BITMASK_READ_ONLY : 0,
+                                          managed, (GDestroyNotify) managed->deleter, &error);
   return wrap_view (view, &error, PEER);
 }
 
