@@ -392,6 +392,9 @@ main (int    argc,
 
   before = mtl_get_allocated_size ();
   status = g_test_run ();
+  /* The thread in which a pipeline changes its state may hold the last reference to it. */
+  for (int i = 0; i < 10000 && mtl_get_allocated_size () != before; i++)
+    g_usleep (1000);
   g_assert_cmpuint (mtl_get_allocated_size (), ==, before);
   return status;
 }
