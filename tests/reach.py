@@ -17,19 +17,20 @@ C = "{http://www.gtk.org/introspection/c/1.0}"
 ROOT = Path(__file__).resolve().parent.parent
 
 
-# Where the calls of a namespace are; those of the bridges are in their own folders.
-FOLDERS = {
+# Where the calls of a namespace are.
+SOURCES = {
     "Mtl": {"c": ["tests/c", "tests/metal", "examples/c"], "faults": ["tests/faults"],
             "python": ["tests/python", "examples/python"]},
-    "MtlGst": {"c": ["tests/gst"], "python": ["tests/gst"]},
-    "MtlGtk": {"c": ["tests/gtk"], "python": ["tests/gtk"]},
-    "MtlPixbuf": {"c": ["tests/pixbuf"], "python": ["tests/pixbuf"]},
+    "MtlGst": {"c": ["tests/gst"], "python": ["tests/bridges/test-gst.py"]},
+    "MtlGtk": {"c": ["tests/gtk"], "python": ["tests/bridges/test-gtk.py"]},
+    "MtlPixbuf": {"c": ["tests/pixbuf"], "python": ["tests/bridges/test-pixbuf.py"]},
 }
 
 
-def read_sources(folders, *suffixes):
-    return "\n".join(path.read_text() for folder in folders
-                     for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes)
+def read_sources(names, *suffixes):
+    paths = [path for name in names
+             for path in ([ROOT / name] if "." in name else sorted((ROOT / name).rglob("*")))]
+    return "\n".join(path.read_text() for path in paths if path.suffix in suffixes)
 
 
 def functions(gir):
@@ -47,17 +48,17 @@ def functions(gir):
 
 def check(gir):
     """Returns how many calls are missing."""
-    folders = FOLDERS[Path(gir).name.partition("-")[0]]
-    in_c = read_sources(folders["c"], ".c", ".h").replace("MTL_ERROR,", "mtl_error_quark")
-    in_faults = read_sources(folders.get("faults", []), ".c", ".h", ".py")
-    in_python = read_sources(folders["python"], ".py")
+    sources = SOURCES[Path(gir).name.partition("-")[0]]
+    in_c = read_sources(sources["c"], ".c", ".h").replace("MTL_ERROR,", "mtl_error_quark")
+    in_faults = read_sources(sources.get("faults", []), ".c", ".h", ".py")
+    in_python = read_sources(sources["python"], ".py")
     n_missing = 0
     all_functions = list(functions(gir))
     for c_name, name, visible, may_fail in all_functions:
         if not re.search(rf"\b{c_name}\b", in_c):
             print(f"C: nobody calls {c_name}")
             n_missing += 1
-        if may_fail and "faults" in folders and not re.search(rf"\b{c_name}\b", in_faults):
+        if may_fail and "faults" in sources and not re.search(rf"\b{c_name}\b", in_faults):
             print(f"Without memory: nobody calls {c_name}")
             n_missing += 1
         if visible and not re.search(rf"\.{name}\b", in_python):

@@ -591,7 +591,8 @@ area_of_folder () {
   esac
 }
 
-# Prints meson's name for the test in a file: tests/gjs/test-view.js is gjs-view.
+# Prints meson's name for the test in a file: tests/gjs/test-view.js is gjs-view,
+# tests/bridges/test-gst.py is gst-python.
 meson_name_of () {
   local folder name
 
@@ -600,7 +601,10 @@ meson_name_of () {
   name=${name#test-}
   name=${name%.*}
   case $1 in
-    tests/gjs/* | tests/vala/*) echo "$folder-$name" ;;
+    tests/gjs/* | tests/vala/* | tests/gtk/*) echo "$folder-$name" ;;
+    tests/bridges/*.py) echo "$name-python" ;;
+    tests/bridges/*.js) echo "$name-gjs" ;;
+    tests/bridges/*.vala) echo "$name-vala" ;;
     tests/metal-double/*) echo "metal-$name" ;;
     *) echo "$name" ;;
   esac
@@ -664,6 +668,10 @@ request () {
         plan_request "$word" run_pytest_named "$word"
         return
       fi
+      ;;
+    tests/bridges)
+      areas+=(pixbuf gst gtk)
+      return
       ;;
     tests/*)
       name=$(area_of_folder "${word#tests/}")
