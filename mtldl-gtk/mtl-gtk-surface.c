@@ -38,10 +38,12 @@ find_pixel_format (cairo_format_t   format,
   return NULL;
 }
 
-/* Drawing may follow once the view's memory is no longer used. */
+/* Drawing may follow once the view's memory is no longer used. Without a flush, Cairo ends the
+ * program if another surface has become a user of this one meanwhile. */
 static void
 release_surface (gpointer surface)
 {
+  cairo_surface_flush (surface);
   cairo_surface_mark_dirty (surface);
   cairo_surface_destroy (surface);
 }
@@ -85,6 +87,14 @@ check_is_image (cairo_surface_t  *surface,
       return FALSE;
     }
 
+  /* It has the type of the whole surface. */
+  if (cairo_image_surface_get_format (surface) == CAIRO_FORMAT_INVALID)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                           "The surface is a part of another one: slice a view of that");
+      return FALSE;
+    }
+
   if (cairo_image_surface_get_width (surface) > 0 && cairo_image_surface_get_height (surface) > 0)
     return TRUE;
 
@@ -92,6 +102,30 @@ check_is_image (cairo_surface_t  *surface,
                "The surface is empty: %d rows of %d pixels",
                cairo_image_surface_get_height (surface), cairo_image_surface_get_width (surface));
   return FALSE;
+}
+
+/* The bytes from the first row in memory to the last one. */
+static MtlBuffer *
+buffer_new_for_rows (cairo_surface_t  *surface,
+                     gint64            row_size,
+                     gsize            *byte_offset,
+                     GError          **error)
+{
+  const int stride = cairo_image_surface_get_stride (surface);
+  const gint64 below = (gint64) (cairo_image_surface_get_height (surface) - 1) * stride;
+  guint8 *data;
+
+  /* Cairo itself copies the end of such a row. */
+  if (stride == cairo_format_stride_for_width (cairo_image_surface_get_format (surface),
+                                               cairo_image_surface_get_width (surface)))
+    row_size = stride;
+
+  cairo_surface_flush (surface);
+  data = cairo_image_surface_get_data (surface);
+  *byte_offset = MAX (-below, 0);
+  return mtl_buffer_new_for_data (NULL, data - *byte_offset, ABS (below) + row_size,
+                                  MTL_BUFFER_FLAGS_NONE, cairo_surface_reference (surface),
+                                  release_surface, error);
 }
 
 /**
@@ -102,9 +136,12 @@ check_is_image (cairo_surface_t  *surface,
  * Creates a writable view of the pixels of a surface of Cairo, without a copy.
  *
  * What was drawn is flushed to the pixels first. Before you draw again, end the
- * view, which marks the surface as changed, or call
- * `cairo_surface_mark_dirty()`; before you use the view after drawing, call
- * `cairo_surface_flush()`.
+ * view, which marks the surface as changed. To draw while you keep the view,
+ * call `cairo_surface_flush()` before you read or write the elements, and
+ * `cairo_surface_mark_dirty()` after you wrote to them.
+ *
+ * The view keeps the surface, but `cairo_surface_finish()` frees the pixels
+ * nevertheless: end all views first. In Python, `with` finishes a surface.
  *
  * | format | type, shape | channels |
  * | --- | --- | --- |
@@ -134,8 +171,9 @@ mtl_gtk_view_from_surface (cairo_surface_t  *surface,
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
+  gint64 shape[3], byte_strides[3], item_size;
   const PixelFormat *format;
-  gint64 shape[3], byte_strides[3], item_size, size;
+  gsize byte_offset;
   guint n_dims;
 
   g_return_val_if_fail (surface != NULL, NULL);
@@ -161,18 +199,11 @@ mtl_gtk_view_from_surface (cairo_surface_t  *surface,
   if (layout == NULL)
     return NULL;
 
-  size = mtl_strided_layout_get_required_size (layout, error);
-  if (size < 0)
-    return NULL;
-
-  cairo_surface_flush (surface);
-  buffer = mtl_buffer_new_for_data (NULL, cairo_image_surface_get_data (surface), size,
-                                    MTL_BUFFER_FLAGS_NONE, cairo_surface_reference (surface),
-                                    release_surface, error);
+  buffer = buffer_new_for_rows (surface, shape[1] * byte_strides[1], &byte_offset, error);
   if (buffer == NULL)
     return NULL;
 
-  return mtl_strided_view_new (buffer, layout, format->dtype, 0, error);
+  return mtl_strided_view_new (buffer, layout, format->dtype, byte_offset, error);
 }
 
 static gboolean
@@ -209,6 +240,18 @@ check_dtype (MtlStridedView     *view,
   return FALSE;
 }
 
+static char *
+shape_to_string (const gint64 *shape,
+                 gsize         n_dims)
+{
+  GString *string = g_string_new ("(");
+
+  for (gsize i = 0; i < n_dims; i++)
+    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", shape[i]);
+  g_string_append (string, n_dims == 1 ? ",)" : ")");
+  return g_string_free (string, FALSE);
+}
+
 static gboolean
 check_shape (MtlStridedView     *view,
              const PixelFormat  *format,
@@ -217,18 +260,17 @@ check_shape (MtlStridedView     *view,
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
   const gint64 n_channels = MAX (format->n_channels, 1);
+  g_autofree char *string = NULL, *channels = NULL;
 
-  if (!(n_dims == 3 && shape[2] == n_channels) && !(n_dims == 2 && n_channels == 1))
-    {
-      g_autofree char *layout = mtl_strided_view_to_string (view);
+  if ((n_dims == 3 && shape[2] == n_channels) || (n_dims == 2 && n_channels == 1))
+    return mtl_gtk_check_extents (shape, error);
 
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%s: pixels of Cairo's format %d have the shape [height, width, %"
-                   G_GINT64_FORMAT "]", layout, format->format, n_channels);
-      return FALSE;
-    }
-
-  return mtl_gtk_check_extents (shape, error);
+  string = shape_to_string (shape, n_dims);
+  channels = n_channels > 1 ? g_strdup_printf (", %" G_GINT64_FORMAT, n_channels) : g_strdup ("");
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The view has the shape %s; pixels of Cairo's format %d have [height, width%s]",
+               string, format->format, channels);
+  return FALSE;
 }
 
 /* The stride of an axis of extent 1 is never used. */
@@ -244,6 +286,17 @@ get_row_stride (MtlStridedView    *view,
   return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (format->dtype) / 8;
 }
 
+/* How many bytes the memory has from the first element on. */
+static guint64
+get_rest_of_memory (MtlStridedView *view)
+{
+  MtlBuffer *buffer = mtl_strided_view_get_buffer (view);
+  const guint8 *begin = mtl_buffer_get_contents (buffer);
+  const guint8 *first = mtl_strided_view_get_data (view);
+
+  return mtl_buffer_get_size (buffer) - (first - begin);
+}
+
 /* What stands between the elements and a surface of the same memory, or NULL. */
 static char *
 find_obstacle (MtlStridedView    *view,
@@ -255,6 +308,7 @@ find_obstacle (MtlStridedView    *view,
   const gint64 row_stride = get_row_stride (view, format);
   const int row_size = cairo_format_stride_for_width (format->format, shape[1]);
   const guint64 address = mtl_strided_view_get_address (view);
+  const guint64 needed = shape[0] * row_stride;
 
   if (n_channels > 1 && strides[2] != 1)
     return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
@@ -274,6 +328,12 @@ find_obstacle (MtlStridedView    *view,
 
   if (n_channels > 1 && address % 4 != 0)
     return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is no multiple of 4", address);
+
+  /* Cairo copies whole rows of the stride, and Python sees them as the surface's data. */
+  if (needed > get_rest_of_memory (view))
+    return g_strdup_printf ("%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " bytes are %"
+                            G_GUINT64_FORMAT " bytes, of which the memory has %" G_GUINT64_FORMAT,
+                            shape[0], row_stride, needed, get_rest_of_memory (view));
 
   return NULL;
 }
@@ -348,8 +408,12 @@ mtl_gtk_check_surface (MtlStridedView  *view,
  * copy.
  *
  * The surface keeps the memory alive. Drawing on it writes to the elements:
- * call `cairo_surface_flush()` before you read them. After you wrote to them,
- * call `cairo_surface_mark_dirty()` before you draw.
+ * call `cairo_surface_flush()` before you read or write them, and
+ * `cairo_surface_mark_dirty()` after you wrote to them.
+ *
+ * Cairo takes each row to have as many bytes as there are from one row to the
+ * next, the last row included. A part of a picture that ends where its memory
+ * does may lack some: slice a view of more memory then.
  *
  * ```c
  * cairo_surface_t *surface = mtl_gtk_surface_from_view (pixels, CAIRO_FORMAT_ARGB32, &error);
@@ -373,8 +437,8 @@ mtl_gtk_check_surface (MtlStridedView  *view,
  *   @format, or there are no pixels
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot reach the memory
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
- *   to bottom, or not a multiple of 4 bytes, or the memory is not aligned to 4
- *   bytes
+ *   to bottom, or not a multiple of 4 bytes, the memory is not aligned to 4
+ *   bytes, or it ends before the last row does
  * - %MTL_ERROR_OVERFLOW: there are more than 32,767 rows or pixels in one, or a
  *   row takes 2 GiB or more
  * - %MTL_ERROR_NO_MEMORY: Cairo could not allocate the surface

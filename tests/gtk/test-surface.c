@@ -131,7 +131,8 @@ test_gray_without_axis (void)
 static void
 test_one_row (void)
 {
-  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (1, 5));
+  g_autoptr (MtlStridedView) memory = new_view (MTL_DTYPE_UINT8, DIMS (1, 8));
+  g_autoptr (MtlStridedView) view = slice (memory, ":, :5");
   cairo_surface_t *surface = get_surface (view, CAIRO_FORMAT_A8);
 
   fill (surface);
@@ -213,6 +214,150 @@ test_view_from_surface (void)
     }
 }
 
+/* A drawing that uses the surface, which copies its pixels before they change. */
+static cairo_surface_t *
+record (cairo_surface_t *surface)
+{
+  cairo_surface_t *recording = cairo_recording_surface_create (CAIRO_CONTENT_COLOR_ALPHA, NULL);
+  cairo_t *cr = cairo_create (recording);
+
+  cairo_set_source_surface (cr, surface, 0, 0);
+  cairo_paint (cr);
+  cairo_destroy (cr);
+  return recording;
+}
+
+/* Cairo ends the program if a surface that others have as a source changes without a flush. */
+static void
+test_used_as_source (void)
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 5, 3);
+  cairo_surface_t *screen = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 5, 3);
+  g_autoptr (MtlStridedView) drawn = get_view (screen);
+  MtlStridedView *view;
+  cairo_surface_t *recording;
+  cairo_t *cr;
+
+  fill (surface);
+  view = get_view (surface);
+  recording = record (surface);
+  g_object_unref (view);
+
+  view = get_view (surface);
+  set_number_at (view, 1, 2, 3, 255);
+  g_object_unref (view);
+
+  cr = cairo_create (screen);
+  cairo_set_source_surface (cr, recording, 0, 0);
+  cairo_paint (cr);
+  cairo_destroy (cr);
+  cairo_surface_flush (screen);
+  g_assert_cmpfloat (get_number_at (drawn, 1, 2, 3), ==, 128);
+
+  cairo_surface_destroy (recording);
+  cairo_surface_destroy (surface);
+  cairo_surface_destroy (screen);
+}
+
+/* What is written makes the picture's own encoding wrong. */
+static void
+test_encoded_data (void)
+{
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 5, 3);
+  MtlStridedView *view = get_view (surface);
+  const unsigned char *data = NULL;
+  unsigned long size = 0;
+
+  g_assert_cmpint (cairo_surface_set_mime_data (surface, CAIRO_MIME_TYPE_JPEG,
+                                                (const unsigned char *) "abc", 3, NULL, NULL),
+                   ==, CAIRO_STATUS_SUCCESS);
+  g_object_unref (view);
+  cairo_surface_get_mime_data (surface, CAIRO_MIME_TYPE_JPEG, &data, &size);
+  g_assert_null (data);
+  cairo_surface_destroy (surface);
+}
+
+/* The last row in memory is the first one of the picture. */
+static void
+test_bottom_up (void)
+{
+  guint8 bytes[4 * 28] = { 0 };
+  cairo_surface_t *surface =
+    cairo_image_surface_create_for_data (bytes + 3 * 28, CAIRO_FORMAT_ARGB32, 7, 4, -28);
+  g_autoptr (MtlStridedView) view = get_view (surface);
+
+  g_assert_true (mtl_strided_view_get_data (view) == bytes + 3 * 28);
+  g_assert_cmpint (mtl_strided_view_get_strides (view, NULL)[0], ==, -28);
+  set_number_at (view, 3, 0, 0, 5);
+  set_number_at (view, 0, 6, 3, 6);
+  g_assert_cmpint (bytes[0], ==, 5);
+  g_assert_cmpint (bytes[4 * 28 - 1], ==, 6);
+  cairo_surface_destroy (surface);
+}
+
+/* Cairo and its bindings read and write `stride` bytes of each row, the last one included. */
+static void
+test_end_of_memory (void)
+{
+  static const struct { gint64 rows, columns, end; } sizes[] = {
+    { 1, 5, 8 }, { 1, 8, 8 }, { 3, 5, 24 }, { 3, 8, 24 }, { 7, 1, 28 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    for (gint64 size = (sizes[i].rows - 1) * (sizes[i].end / sizes[i].rows) + sizes[i].columns;
+         size <= sizes[i].end + 1; size++)
+      {
+        const gint64 strides[] = { sizes[i].end / sizes[i].rows, 1 };
+        g_autoptr (MtlBuffer) buffer =
+          mtl_buffer_new (NULL, size, MTL_STORAGE_MODE_HOST, NULL);
+        g_autoptr (MtlStridedLayout) layout =
+          mtl_strided_layout_new (DIMS (sizes[i].rows, sizes[i].columns), strides, 2, 8, NULL);
+        g_autoptr (MtlStridedView) view =
+          mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, NULL);
+        cairo_surface_t *surface, *again;
+        g_autoptr (MtlStridedView) same = NULL;
+
+        if (size < sizes[i].end)
+          {
+            g_autofree char *needed = g_strdup_printf ("%d bytes", (int) sizes[i].end);
+
+            assert_fails (mtl_gtk_surface_from_view (view, CAIRO_FORMAT_A8, &error),
+                          MTL_ERROR_NEEDS_COPY, needed);
+            continue;
+          }
+
+        surface = get_surface (view, CAIRO_FORMAT_A8);
+        memset (cairo_image_surface_get_data (surface), 1,
+                cairo_image_surface_get_stride (surface)
+                * cairo_image_surface_get_height (surface));
+        cairo_surface_mark_dirty (surface);
+        cairo_surface_destroy (record (surface));
+
+        same = get_view (surface);
+        again = get_surface (same, CAIRO_FORMAT_A8);
+        cairo_surface_destroy (again);
+        cairo_surface_destroy (surface);
+      }
+}
+
+/* A part of a picture that touches the end of its memory lacks the rest of the last row. */
+static void
+test_corner (void)
+{
+  g_autoptr (MtlStridedView) picture = new_view (MTL_DTYPE_UINT8, DIMS (20, 20, 4));
+  g_autoptr (MtlStridedView) corner = slice (picture, "10:, 10:");
+  g_autoptr (MtlStridedView) edge = slice (picture, "10:, :10");
+  g_autoptr (MtlStridedView) inside = slice (picture, "9:19, 10:");
+  cairo_surface_t *surface;
+
+  assert_fails (mtl_gtk_surface_from_view (corner, CAIRO_FORMAT_ARGB32, &error),
+                MTL_ERROR_NEEDS_COPY, "800 bytes");
+  surface = get_surface (edge, CAIRO_FORMAT_ARGB32);
+  cairo_surface_destroy (surface);
+  surface = get_surface (inside, CAIRO_FORMAT_ARGB32);
+  cairo_surface_destroy (surface);
+}
+
 static void
 test_surfaces_refused (void)
 {
@@ -222,6 +367,8 @@ test_surfaces_refused (void)
   cairo_surface_t *empty = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 0, 3);
   cairo_surface_t *finished = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 5, 3);
   cairo_surface_t *failed = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, -1, 3);
+  cairo_surface_t *whole = cairo_image_surface_create (CAIRO_FORMAT_ARGB32, 5, 3);
+  cairo_surface_t *part = cairo_surface_create_for_rectangle (whole, 1, 1, 2, 2);
 
   cairo_surface_finish (finished);
   assert_fails (mtl_gtk_view_from_surface (bits, &error), MTL_ERROR_NOT_SUPPORTED, "format 3");
@@ -230,12 +377,15 @@ test_surfaces_refused (void)
   assert_fails (mtl_gtk_view_from_surface (finished, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "finished");
   assert_fails (mtl_gtk_view_from_surface (failed, &error), MTL_ERROR_INVALID_ARGUMENT, "size");
+  assert_fails (mtl_gtk_view_from_surface (part, &error), MTL_ERROR_NOT_SUPPORTED, "part");
 
   cairo_surface_destroy (bits);
   cairo_surface_destroy (drawing);
   cairo_surface_destroy (empty);
   cairo_surface_destroy (finished);
   cairo_surface_destroy (failed);
+  cairo_surface_destroy (part);
+  cairo_surface_destroy (whole);
 }
 
 static void
@@ -299,7 +449,9 @@ test_views_refused (void)
   assert_refused (read_only, CAIRO_FORMAT_ARGB32, MTL_ERROR_READ_ONLY, "read-only");
   assert_refused (floats, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "float32");
   assert_refused (rgb, CAIRO_FORMAT_RGB24, MTL_ERROR_INVALID_ARGUMENT, "[height, width, 4]");
-  assert_refused (odd, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "[height, width, 4]");
+  assert_refused (odd, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT,
+                  "The view has the shape (6, 7); pixels of Cairo's format 0 have [height, width, 4]");
+  assert_refused (rgb, CAIRO_FORMAT_A8, MTL_ERROR_INVALID_ARGUMENT, "[height, width]");
   assert_refused (empty, CAIRO_FORMAT_ARGB32, MTL_ERROR_INVALID_ARGUMENT, "0 rows of 7");
   assert_refused (view, CAIRO_FORMAT_RGB16_565, MTL_ERROR_NOT_SUPPORTED, "format 4");
   assert_refused (view, 99, MTL_ERROR_NOT_SUPPORTED, "format 99");
@@ -342,6 +494,11 @@ main (int   argc,
   g_test_add_func ("/Surface/one-row", test_one_row);
   g_test_add_func ("/Surface/written", test_written);
   g_test_add_func ("/Surface/view", test_view_from_surface);
+  g_test_add_func ("/Surface/used-as-source", test_used_as_source);
+  g_test_add_func ("/Surface/encoded-data", test_encoded_data);
+  g_test_add_func ("/Surface/bottom-up", test_bottom_up);
+  g_test_add_func ("/Surface/end-of-memory", test_end_of_memory);
+  g_test_add_func ("/Surface/corner", test_corner);
   g_test_add_func ("/Surface/surfaces-refused", test_surfaces_refused);
   g_test_add_func ("/Surface/views-refused", test_views_refused);
   g_test_add_func ("/Surface/lifetimes", test_lifetimes);
