@@ -129,8 +129,12 @@ static gint64
 get_row_stride (MtlStridedView    *view,
                 const MtlGstPlane *expected)
 {
-  return expected->shape[0] > 1 ? mtl_strided_view_get_strides (view, NULL)[0]
-                                : expected->byte_strides[0] / (gint64) expected->element_size;
+  const gint64 row_size = expected->shape[1] * (expected->n_dims == 3 ? expected->shape[2] : 1);
+
+  if (expected->shape[0] > 1)
+    return mtl_strided_view_get_strides (view, NULL)[0];
+
+  return MAX (expected->byte_strides[0] / (gint64) expected->element_size, row_size);
 }
 
 static gboolean
@@ -411,20 +415,6 @@ mtl_gst_buffer_from_views (MtlStridedView     **views,
 }
 
 static gboolean
-is_interleaved (const gint64 *shape,
-                const gint64 *strides)
-{
-  return (shape[1] == 1 || strides[1] == 1) && (shape[0] == 1 || strides[0] == shape[1]);
-}
-
-static gboolean
-is_planar (const gint64 *shape,
-           const gint64 *strides)
-{
-  return (shape[0] == 1 || strides[0] == 1) && (shape[1] == 1 || ABS (strides[1]) >= shape[0]);
-}
-
-static gboolean
 check_audio_strides (MtlStridedView  *view,
                      gboolean         planar,
                      GError         **error)
@@ -432,10 +422,10 @@ check_audio_strides (MtlStridedView  *view,
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
 
-  if (!planar && !is_interleaved (shape, strides))
+  if (!planar && !mtl_gst_audio_is_interleaved (shape, strides))
     set_needs_copy (error, view, "view.copy(), or the layout of mtl_gst_audio_caps_from_view()",
                     "the frames are not adjacent, or the samples of a frame are not");
-  else if (planar && !is_planar (shape, strides))
+  else if (planar && !mtl_gst_audio_is_planar (shape, strides))
     set_needs_copy (error, view, "view.transpose().copy().transpose(), or the layout of"
                     " mtl_gst_audio_caps_from_view()",
                     "the samples of a channel are not adjacent, or the channels overlap");
@@ -474,23 +464,90 @@ check_audio (MtlStridedView      *view,
 /* More than 64 channels are rare, and have their offsets on the heap. */
 static void
 add_audio_meta (GstBuffer          *buffer,
-                const Range        *range,
-                MtlStridedView     *view,
-                const GstAudioInfo *info)
+                const GstAudioInfo *info,
+                gsize               n_frames,
+                gint64              first_offset,
+                gint64              distance)
 {
-  const guint8 *first = mtl_strided_view_get_data (view);
   const gsize n_channels = GST_AUDIO_INFO_CHANNELS (info);
   gsize few[64];
   g_autofree gsize *many = n_channels > G_N_ELEMENTS (few) ? g_new (gsize, n_channels) : NULL;
   gsize *offsets = many != NULL ? many : few;
-  const gint64 *shape, *strides;
 
-  shape = mtl_strided_view_get_shape (view, NULL);
-  strides = mtl_strided_view_get_strides (view, NULL);
   for (gsize i = 0; i < n_channels; i++)
-    offsets[i] = first - range->data
-                 + (gint64) i * strides[1] * (gint64) get_element_size (view);
-  gst_buffer_add_audio_meta (buffer, info, shape[0], offsets);
+    offsets[i] = first_offset + (gint64) i * distance;
+  gst_buffer_add_audio_meta (buffer, info, n_frames, offsets);
+}
+
+/* Extends a range to a multiple of a size, if its memory goes on. */
+static gboolean
+range_extend (Range *range,
+              gsize  size)
+{
+  const gsize missing = (size - range->size % size) % size;
+  const guint8 *begin = mtl_buffer_get_contents (range->buffer);
+  const guint8 *end = begin + mtl_buffer_get_size (range->buffer);
+  const gsize after = MIN (missing, (gsize) (end - (range->data + range->size)));
+
+  if (missing - after > (gsize) (range->data - begin))
+    return FALSE;
+
+  range->data -= missing - after;
+  range->size += missing;
+  return TRUE;
+}
+
+static GstBuffer *
+buffer_new_of_channels (const Range  *first,
+                        gint64        distance,
+                        gint64        n_channels)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  for (gint64 i = 0; i < n_channels; i++)
+    {
+      Range channel = *first;
+
+      channel.data += i * distance;
+      gst_buffer_append_memory (buffer, memory_new (&channel));
+    }
+
+  return buffer;
+}
+
+/* Elements expect a buffer of whole frames, whatever lies between the channels. */
+static GstBuffer *
+buffer_new_for_channels (MtlStridedView      *view,
+                         const GstAudioInfo  *info,
+                         GError             **error)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gsize sample_size = get_element_size (view);
+  const gint64 distance = mtl_strided_view_get_strides (view, NULL)[1] * (gint64) sample_size;
+  guint8 *first = mtl_strided_view_get_data (view);
+  GstBuffer *buffer;
+  Range range;
+
+  range_init (&range, view);
+  if (range_extend (&range, sample_size * shape[1]))
+    {
+      buffer = buffer_new (&range);
+      add_audio_meta (buffer, info, shape[0], first - range.data, distance);
+      return buffer;
+    }
+
+  if (shape[1] > gst_buffer_get_max_memory ())
+    {
+      set_needs_copy (error, view, "view.transpose().copy().transpose()",
+                      "its memory ends before a whole frame does");
+      return NULL;
+    }
+
+  range.data = first;
+  range.size = shape[0] * sample_size;
+  buffer = buffer_new_of_channels (&range, distance, shape[1]);
+  add_audio_meta (buffer, info, shape[0], 0, range.size);
+  return buffer;
 }
 
 /**
@@ -505,7 +562,11 @@ add_audio_meta (GstBuffer          *buffer,
  *
  * If the layout of @info is interleaved, @view has to be contiguous. If it is
  * non-interleaved, the samples of each channel have to be adjacent; a
- * [struct@GstAudio.AudioMeta] says where the channels are.
+ * [struct@GstAudio.AudioMeta] says where the channels are. What lies between
+ * them is in the buffer, too, and a few bytes beside them, since elements expect
+ * whole frames. If there are no such bytes, each channel becomes a memory, up to
+ * [func@Gst.Buffer.get_max_memory] of them; mapping all of such a buffer at once
+ * makes GStreamer join the memories in a copy.
  *
  * Errors:
  *
@@ -514,8 +575,8 @@ add_audio_meta (GstBuffer          *buffer,
  * - %MTL_ERROR_NOT_SUPPORTED: the samples of the format are not elements of a
  *   view
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
- * - %MTL_ERROR_NEEDS_COPY: the strides are not those of the layout, or samples
- *   are not aligned
+ * - %MTL_ERROR_NEEDS_COPY: the strides are not those of the layout, samples
+ *   are not aligned, or there are too many channels for a memory each
  *
  * Returns: (transfer full): the new buffer
  *
@@ -527,7 +588,6 @@ mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
                                 GError             **error)
 {
   MtlGstPlane frame;
-  GstBuffer *buffer;
   Range range;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
@@ -537,9 +597,9 @@ mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
       || !check_audio (view, info, frame.dtype, error))
     return NULL;
 
-  range_init (&range, view);
-  buffer = buffer_new (&range);
   if (GST_AUDIO_INFO_LAYOUT (info) == GST_AUDIO_LAYOUT_NON_INTERLEAVED)
-    add_audio_meta (buffer, &range, view, info);
-  return buffer;
+    return buffer_new_for_channels (view, info, error);
+
+  range_init (&range, view);
+  return buffer_new (&range);
 }

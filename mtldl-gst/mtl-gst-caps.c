@@ -4,10 +4,8 @@
 
 #include "mtl-gst-caps.h"
 
-#include <gst/audio/audio.h>
-
+#include "mtl-gst-audio-private.h"
 #include "mtl-gst-check-private.h"
-#include "mtl-gst-format-private.h"
 
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
 #define NATIVE_GRAY16 GST_VIDEO_FORMAT_GRAY16_LE
@@ -177,7 +175,7 @@ mtl_gst_caps_from_view (MtlStridedView  *view,
       return NULL;
     }
 
-  if (!check_fits (view, &info, error))
+  if (!mtl_gst_format_check_size (&info, error) || !check_fits (view, &info, error))
     return NULL;
 
   info.fps_n = framerate_numerator;
@@ -271,13 +269,13 @@ find_audio_layout (MtlStridedView   *view,
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
   strides = mtl_strided_view_get_strides (view, &n_dims);
-  if ((shape[1] == 1 || strides[1] == 1) && (shape[0] <= 1 || strides[0] == shape[1]))
+  if (mtl_gst_audio_is_interleaved (shape, strides))
     {
       *layout = GST_AUDIO_LAYOUT_INTERLEAVED;
       return TRUE;
     }
 
-  if (shape[0] <= 1 || strides[0] == 1)
+  if (mtl_gst_audio_is_planar (shape, strides))
     {
       *layout = GST_AUDIO_LAYOUT_NON_INTERLEAVED;
       return TRUE;
@@ -286,7 +284,7 @@ find_audio_layout (MtlStridedView   *view,
   string = mtl_gst_dims_to_string (strides, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "A copy is needed, view.copy(): with strides %s, neither the frames nor the samples"
-               " of a channel are adjacent", string);
+               " of a channel are adjacent, or the channels overlap", string);
   return FALSE;
 }
 
@@ -326,7 +324,7 @@ set_audio_format (GstAudioInfo   *info,
  * - %MTL_ERROR_INVALID_ARGUMENT: there are not 2 dimensions, there are no
  *   channels, @rate is below 1, or no audio format has such elements
  * - %MTL_ERROR_NEEDS_COPY: neither the samples of a frame nor those of a
- *   channel are adjacent
+ *   channel are adjacent, or the channels overlap
  * - %MTL_ERROR_OVERFLOW: there are more channels than GStreamer's limit
  *
  * Returns: (transfer full): the caps

@@ -308,3 +308,25 @@ mtl_gst_format_describe_plane (const GstVideoInfo  *info,
 
   return TRUE;
 }
+
+/* GStreamer counts the bytes of a row as an int, and does not say if there are more. */
+gboolean
+mtl_gst_format_check_size (const GstVideoInfo  *info,
+                           GError             **error)
+{
+  const GstVideoFormatInfo *format = info->finfo;
+  const gint64 width = GST_VIDEO_INFO_WIDTH (info);
+
+  for (guint i = 0; i < format->n_components; i++)
+    if (find_obstacle (format, i) == NULL
+        && info->stride[format->plane[i]] < scale (width, format->w_sub[i])
+                                            * format->pixel_stride[i])
+      {
+        g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                     "A row of %" G_GINT64_FORMAT " pixels of the video format %s has more bytes"
+                     " than the %d that GStreamer counts to", width, format->name, G_MAXINT);
+        return FALSE;
+      }
+
+  return TRUE;
+}

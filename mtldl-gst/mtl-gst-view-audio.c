@@ -70,6 +70,22 @@ get_dtype (const GstAudioInfo  *info,
   return FALSE;
 }
 
+/* The frames follow each other, and so do their samples. */
+gboolean
+mtl_gst_audio_is_interleaved (const gint64 *shape,
+                              const gint64 *strides)
+{
+  return (shape[1] <= 1 || strides[1] == 1) && (shape[0] <= 1 || strides[0] == shape[1]);
+}
+
+/* The samples of a channel follow each other, and no channels have one in common. */
+gboolean
+mtl_gst_audio_is_planar (const gint64 *shape,
+                         const gint64 *strides)
+{
+  return (shape[0] <= 1 || strides[0] == 1) && (shape[1] <= 1 || ABS (strides[1]) >= shape[0]);
+}
+
 static gboolean
 check_meta (GstAudioMeta        *meta,
             const GstAudioInfo  *info,

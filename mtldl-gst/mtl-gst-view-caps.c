@@ -62,19 +62,31 @@ check_is_fixed (GstCaps  *caps,
   return FALSE;
 }
 
-/* GStreamer would copy a negative number of channel positions. */
+/* GStreamer would copy a negative number of channel positions, or read those that the mask does
+ * not have. */
 static gboolean
 check_channels (const GstStructure  *structure,
                 GError             **error)
 {
-  int n_channels = 0;
+  int n_channels = 0, n_positions;
+  guint64 mask = 0;
 
   gst_structure_get_int (structure, "channels", &n_channels);
-  if (n_channels > 0)
+  if (n_channels < 1)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "The caps are of audio with %d channels; a view has at least 1", n_channels);
+      return FALSE;
+    }
+
+  gst_structure_get (structure, "channel-mask", GST_TYPE_BITMASK, &mask, NULL);
+  n_positions = __builtin_popcountll (mask);
+  if (mask == 0 || n_positions >= n_channels)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The caps are of audio with %d channels; a view has at least 1", n_channels);
+               "The caps have a channel-mask of %d bits for %d channels; 0 is for channels without"
+               " positions", n_positions, n_channels);
   return FALSE;
 }
 
@@ -130,8 +142,9 @@ read_caps (GstCaps  *caps,
       || (media->kind == KIND_AUDIO && !check_channels (structure, error)))
     return FALSE;
 
-  if (media->kind == KIND_VIDEO ? gst_video_info_from_caps (&media->video, caps)
-                                : gst_audio_info_from_caps (&media->audio, caps))
+  if (media->kind == KIND_VIDEO && gst_video_info_from_caps (&media->video, caps))
+    return mtl_gst_format_check_size (&media->video, error);
+  if (media->kind == KIND_AUDIO && gst_audio_info_from_caps (&media->audio, caps))
     return TRUE;
 
   string = gst_caps_to_string (caps);
@@ -205,10 +218,10 @@ view_tensor (GstBuffer           *buffer,
  *
  * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else, or of a tensor whose
  *   elements have no type here
- * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
- *   fixed
- * - %MTL_ERROR_OVERFLOW: a tensor has more than 64 dimensions, or its size does
- *   not fit in 63 bits
+ * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, are not
+ *   fixed, or have a channel mask for fewer channels
+ * - %MTL_ERROR_OVERFLOW: a row of pixels is larger than GStreamer's largest, a
+ *   tensor has more than 64 dimensions, or its size does not fit in 63 bits
  * - the errors of [func@MtlGst.view_from_buffer] and
  *   [func@MtlGst.view_from_audio]
  *
@@ -261,11 +274,11 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
  *
  * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else than raw video, raw
  *   audio or tensors, or elements of their format do not lie at equal distances
- * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, or are not
- *   fixed
+ * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, are not
+ *   fixed, or have a channel mask for fewer channels
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such plane
- * - %MTL_ERROR_OVERFLOW: a tensor has more than 64 dimensions, or its size does
- *   not fit in 63 bits
+ * - %MTL_ERROR_OVERFLOW: a row of pixels is larger than GStreamer's largest, a
+ *   tensor has more than 64 dimensions, or its size does not fit in 63 bits
  *
  * Returns: (transfer full): the layout
  *

@@ -219,7 +219,8 @@ view_frame (GstBuffer           *buffer,
  * up to 1023, P010_10LE has the same in the upper 10 bits. Formats in the other
  * byte order, in tiles, with a palette, or with samples that share bytes (v210,
  * RGB16) are not supported. An interlaced frame is viewed with both fields, and
- * a multiview frame with all its views, as they lie.
+ * a multiview frame with all its views, as they lie; of views that have a
+ * [struct@GstVideo.VideoMeta] each, the first one is viewed.
  *
  * If @buffer has a [struct@GstVideo.VideoMeta], its size, strides and offsets
  * are those of the view. As for [func@GstVideo.VideoFrame.map], @info must have

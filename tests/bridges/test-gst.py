@@ -15,7 +15,7 @@ gi.require_version('GstVideo', '1.0')
 gi.require_version('Mtl', '1')
 gi.require_version('MtlGst', '1')
 import numpy  # noqa: E402
-from gi.repository import Gst, GstAudio, GstBase, GstVideo, Mtl, MtlGst  # noqa: E402
+from gi.repository import GLib, Gst, GstAudio, GstBase, GstVideo, Mtl, MtlGst  # noqa: E402
 
 Gst.init(None)
 
@@ -91,8 +91,54 @@ class VideoTest(Test):
                            MtlGst.map, buffer, Gst.Caps.from_string('image/png'))
         with self.assertRaisesRegex(ValueError, 'audio/x-raw'):
             MtlGst.view_from_buffer(buffer, STEREO)
+        with self.assertRaisesRegex(ValueError, 'video/x-raw'):
+            MtlGst.view_from_audio(buffer, RGB)
         with self.assertRaisesRegex(ValueError, '-1 is not in the range'):
             MtlGst.view_from_buffer(buffer, RGB, -1)
+
+
+class CapsArgumentTest(Test):
+    """GStreamer would log of these, or write beyond its memory."""
+
+    def setUp(self):
+        self.fatal = GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_CRITICAL
+                                               | GLib.LogLevelFlags.LEVEL_WARNING)
+
+    def tearDown(self):
+        GLib.log_set_always_fatal(self.fatal)
+
+    def assert_refused(self, message, caps, functions):
+        caps = Gst.Caps.from_string(caps)
+        for function in functions:
+            with self.subTest(caps=caps.to_string(), function=function):
+                self.assert_raises(ValueError, 'INVALID_ARGUMENT', message, function, caps)
+
+    def test_video(self):
+        buffer = new_buffer(48)
+        picture = numpy.zeros((4, 4), 'u1')
+        functions = [lambda caps: MtlGst.view_from_buffer(buffer, caps),
+                     lambda caps: MtlGst.view_from_component(buffer, caps, 0),
+                     lambda caps: MtlGst.buffer_from_view(picture, caps),
+                     lambda caps: MtlGst.buffer_from_views([picture], caps)]
+        for fields in 'width=[1,4]', 'width={1,4}', 'width=4,framerate=[0/1,9/1]':
+            self.assert_refused('fixate', f'video/x-raw,format=GRAY8,height=4,{fields}', functions)
+        self.assert_refused('0 structures', 'EMPTY', functions)
+        self.assert_refused('0 structures', 'ANY', functions)
+        self.assert_refused('2 structures', 'video/x-raw;video/x-raw', functions)
+        self.assert_refused('no field “height”', 'video/x-raw,format=GRAY8,width=4', functions)
+
+    def test_audio(self):
+        buffer = new_buffer(48)
+        samples = numpy.zeros((6, 2), 'i2')
+        functions = [lambda caps: MtlGst.view_from_audio(buffer, caps),
+                     lambda caps: MtlGst.view_from_audio_channel(buffer, caps, 0),
+                     lambda caps: MtlGst.buffer_from_audio_view(samples, caps)]
+        caps = 'audio/x-raw,format=S16LE,rate=1,layout=interleaved,channel-mask=(bitmask)'
+        for channels in -1, -2**31, 0:
+            self.assert_refused(f'{channels} channels', f'{caps}0,channels={channels}', functions)
+        self.assert_refused('1 bits for 2', f'{caps}1,channels=2', functions)
+        self.assert_refused('fixate', f'{caps}0,channels=[1,2]', functions)
+        self.assert_refused('0 structures', 'EMPTY', functions)
 
 
 class BytesTest(Test):

@@ -217,6 +217,10 @@ test_audio (void)
   g_autoptr (MtlStridedView) mono = slice (view, ":, :1");
   g_autoptr (MtlStridedView) column = view_new (MTL_DTYPE_INT16, DIMS (10, 1));
   g_autoptr (MtlStridedView) repeated = mtl_strided_view_broadcast_to (column, DIMS (10, 2), NULL);
+  g_autoptr (MtlStridedView) planes = view_new (MTL_DTYPE_INT16, DIMS (17, 10));
+  g_autoptr (MtlStridedView) some = slice (planes, ":, :9");
+  g_autoptr (MtlStridedView) whole = mtl_strided_view_transpose (some);
+  g_autoptr (MtlStridedView) separate = trim (whole);
   GstAudioInfo unset;
 
   assert_audio_refused (view, s16, 3, interleaved, MTL_ERROR_INVALID_ARGUMENT,
@@ -233,6 +237,9 @@ test_audio (void)
   assert_audio_refused (mono, s16, 1, interleaved, MTL_ERROR_NEEDS_COPY, "(2, 1)");
   assert_audio_refused (mono, s16, 1, planar, MTL_ERROR_NEEDS_COPY, "(2, 1)");
   assert_audio_refused (repeated, s16, 2, planar, MTL_ERROR_NEEDS_COPY, "(1, 0)");
+
+  /* Each channel would be a memory, of which GStreamer has 16. */
+  assert_audio_refused (separate, s16, 17, planar, MTL_ERROR_NEEDS_COPY, "ends before");
 
   gst_audio_info_init (&unset);
   assert_fails (mtl_gst_buffer_from_audio_view (view, &unset, &error),

@@ -24,6 +24,23 @@ view_new (MtlDType      dtype,
   return view;
 }
 
+/* The part of its memory that it reaches, as others hand over theirs. */
+static inline MtlStridedView *
+trim (MtlStridedView *view)
+{
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
+  const gsize size = ((shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1] + 1)
+                     * mtl_strided_view_get_item_bits (view) / 8;
+  g_autoptr (MtlBuffer) buffer =
+    mtl_buffer_new_for_data (NULL, mtl_strided_view_get_data (view), size, MTL_BUFFER_FLAGS_NONE,
+                             g_object_ref (view), g_object_unref, NULL);
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new (shape, 2, strides, 2, mtl_strided_view_get_item_bits (view), NULL);
+
+  return mtl_strided_view_new (buffer, layout, mtl_strided_view_get_dtype (view), 0, NULL);
+}
+
 static inline GstVideoInfo
 video_info (GstVideoFormat format,
             int            width,

@@ -402,6 +402,31 @@ test_smallest (void)
     }
 }
 
+/* An info says for one row what is never used. */
+static void
+test_one_row (void)
+{
+  static const int strides[] = { 18, 20, 17, 0, -20, G_MININT };
+
+  for (guint i = 0; i < G_N_ELEMENTS (strides); i++)
+    {
+      GstVideoInfo info = video_info (GST_VIDEO_FORMAT_RGB, 6, 1);
+      g_autoptr (MtlStridedView) view = view_new (MTL_DTYPE_UINT8, DIMS (1, 6, 3));
+      g_autoptr (MtlStridedView) back = NULL;
+      g_autoptr (GError) error = NULL;
+      GstBuffer *buffer;
+
+      info.stride[0] = strides[i];
+      buffer = get_buffer (view, &info);
+      back = mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error);
+      g_assert_no_error (error);
+      g_assert_true (mtl_strided_view_get_data (back) == mtl_strided_view_get_data (view));
+      g_assert_true (mtl_strided_view_array_equal (back, view, &error));
+      g_clear_object (&back);
+      assert_last_user (buffer);
+    }
+}
+
 /* Each field of an interlaced video in a buffer of its own, with half of the rows. */
 static void
 test_fields (void)
@@ -474,6 +499,20 @@ test_audio (void)
   check_audio (backwards);
   check_audio (many_planes);
   check_audio (mono);
+
+  /* Also if what they span is not a whole number of frames, up to the end of the memory. */
+  for (int end = 101; end <= 120; end++)
+    {
+      g_autofree char *where = g_strdup_printf (":, %d:%d", end - 100, end);
+      g_autoptr (MtlStridedView) part = slice (planes, where);
+      g_autoptr (MtlStridedView) any = mtl_strided_view_transpose (part);
+      g_autofree char *fewer = g_strdup_printf (":, :%d", end - 100);
+      g_autoptr (MtlStridedView) short_part = slice (planes, fewer);
+      g_autoptr (MtlStridedView) few = mtl_strided_view_transpose (short_part);
+
+      check_audio (any);
+      check_audio (few);
+    }
 }
 
 int
@@ -493,6 +532,7 @@ main (int    argc,
   g_test_add_func ("/gst-buffer/all-formats", test_all_formats);
   g_test_add_func ("/gst-buffer/memories", test_memories);
   g_test_add_func ("/gst-buffer/smallest", test_smallest);
+  g_test_add_func ("/gst-buffer/one-row", test_one_row);
   g_test_add_func ("/gst-buffer/fields", test_fields);
   g_test_add_func ("/gst-buffer/audio", test_audio);
   return g_test_run ();

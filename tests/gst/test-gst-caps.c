@@ -112,6 +112,70 @@ test_video_errors (void)
                 "1073741824");
 }
 
+/* GStreamer makes infos of them whose strides are negative, or too small. */
+static void
+test_overflow (void)
+{
+  static const struct { GstVideoFormat format; gint64 width, n_channels; gboolean fits; } rows[] = {
+    { GST_VIDEO_FORMAT_GRAY8, G_MAXINT - 3, 1, TRUE }, { GST_VIDEO_FORMAT_GRAY8, G_MAXINT - 2, 1 },
+    { GST_VIDEO_FORMAT_GRAY8, G_MAXINT, 1 },
+    { GST_VIDEO_FORMAT_RGB, 715827880, 3, TRUE }, { GST_VIDEO_FORMAT_RGB, 715827883, 3 },
+    { GST_VIDEO_FORMAT_RGBA, (1 << 29) - 1, 4, TRUE }, { GST_VIDEO_FORMAT_RGBA, 1 << 29, 4 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      const guint n_dims = rows[i].n_channels > 1 ? 3 : 2;
+      g_autoptr (MtlStridedView) pixel =
+        view_new (MTL_DTYPE_UINT8, (gint64[]) { 1, 1, rows[i].n_channels }, n_dims);
+      g_autoptr (MtlStridedView) row =
+        mtl_strided_view_broadcast_to (pixel, (gint64[]) { 1, rows[i].width, rows[i].n_channels },
+                                       n_dims, NULL);
+      g_autofree char *width = g_strdup_printf ("%" G_GINT64_FORMAT, rows[i].width);
+      g_autofree char *string =
+        g_strdup_printf ("video/x-raw, format=%s, width=%s, height=1, framerate=0/1",
+                         gst_video_format_to_string (rows[i].format), width);
+      g_autoptr (GstCaps) expected = gst_caps_from_string (string);
+
+      if (rows[i].fits)
+        {
+          g_autoptr (GstCaps) caps = mtl_gst_caps_from_view (row, rows[i].format, 0, 1, NULL);
+          g_autoptr (MtlStridedLayout) layout = mtl_gst_layout_from_caps (caps, 0, NULL, NULL);
+
+          g_assert_nonnull (layout);
+          continue;
+        }
+
+      assert_fails (mtl_gst_caps_from_view (row, rows[i].format, 0, 1, &error),
+                    MTL_ERROR_OVERFLOW, width);
+      assert_fails (mtl_gst_layout_from_caps (expected, 0, NULL, &error), MTL_ERROR_OVERFLOW,
+                    width);
+    }
+}
+
+/* No other row is too large, whichever way GStreamer computes its stride. */
+static void
+test_widths (void)
+{
+  GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
+
+  for (guint i = 0; i < formats->n_values; i++)
+    for (int width = 1; width < 70 && formats->values[i].value > GST_VIDEO_FORMAT_ENCODED; width++)
+      {
+        const char *name = gst_video_format_to_string (formats->values[i].value);
+        g_autofree char *string =
+          g_strdup_printf ("video/x-raw, format=%s, width=%d, height=3, framerate=0/1", name, width);
+        g_autoptr (GstCaps) caps = gst_caps_from_string (string);
+        g_autoptr (GError) error = NULL;
+        g_autoptr (MtlStridedLayout) layout = mtl_gst_layout_from_caps (caps, 0, NULL, &error);
+
+        g_assert_true (layout != NULL
+                       || g_error_matches (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED));
+      }
+
+  g_type_class_unref (formats);
+}
+
 static void
 assert_audio_caps (MtlStridedView *view,
                    const char     *expected)
@@ -158,6 +222,7 @@ test_audio_layouts (void)
   g_autoptr (MtlStridedView) row = view_new (MTL_DTYPE_FLOAT32, DIMS (6));
   g_autoptr (MtlStridedView) halves = view_new (MTL_DTYPE_FLOAT16, DIMS (6, 2));
   g_autoptr (MtlStridedView) no_channels = slice (planes, ":, :0");
+  g_autoptr (MtlStridedView) repeated = mtl_strided_view_broadcast_to (mono, DIMS (6, 2), NULL);
 
   assert_audio_caps (planar, "audio/x-raw, layout=non-interleaved, channels=6,"
                      " channel-mask=(bitmask)0x3f");
@@ -165,6 +230,8 @@ test_audio_layouts (void)
   assert_audio_caps (many, "audio/x-raw, layout=interleaved, channels=100,"
                      " channel-mask=(bitmask)0");
   assert_fails (mtl_gst_audio_caps_from_view (some, 1, &error), MTL_ERROR_NEEDS_COPY, "(20, 2)");
+  assert_fails (mtl_gst_audio_caps_from_view (repeated, 1, &error), MTL_ERROR_NEEDS_COPY,
+                "(1, 0)");
   assert_fails (mtl_gst_audio_caps_from_view (row, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "unsqueeze(1)");
   assert_fails (mtl_gst_audio_caps_from_view (halves, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
@@ -184,6 +251,8 @@ main (int    argc,
   g_test_add_func ("/gst-caps/video", test_video);
   g_test_add_func ("/gst-caps/back", test_back);
   g_test_add_func ("/gst-caps/video-errors", test_video_errors);
+  g_test_add_func ("/gst-caps/overflow", test_overflow);
+  g_test_add_func ("/gst-caps/widths", test_widths);
   g_test_add_func ("/gst-caps/audio", test_audio);
   g_test_add_func ("/gst-caps/audio-layouts", test_audio_layouts);
   return g_test_run ();

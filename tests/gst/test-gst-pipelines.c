@@ -197,16 +197,19 @@ test_in_place (void)
 }
 
 static void
-test_audio_elements (void)
+check_audio_elements (gint64      n_channels,
+                      const char *part,
+                      gboolean    is_trimmed)
 {
   static const char *const elements[] = {
     "audioconvert ! audio/x-raw,format=S32LE,layout=interleaved",
     "audioconvert ! audio/x-raw,format=F64LE,layout=interleaved,channels=1",
     "audioresample ! audioconvert ! audio/x-raw,layout=interleaved",
   };
-  g_autoptr (MtlStridedView) planes = view_new (MTL_DTYPE_INT16, DIMS (2, 200));
-  g_autoptr (MtlStridedView) some = slice (planes, ":, 50:150");
-  g_autoptr (MtlStridedView) planar = mtl_strided_view_transpose (some);
+  g_autoptr (MtlStridedView) planes = view_new (MTL_DTYPE_INT16, DIMS (n_channels, 200));
+  g_autoptr (MtlStridedView) some = slice (planes, part);
+  g_autoptr (MtlStridedView) untrimmed = mtl_strided_view_transpose (some);
+  g_autoptr (MtlStridedView) planar = is_trimmed ? trim (untrimmed) : g_object_ref (untrimmed);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) interleaved = mtl_strided_view_copy (planar, &error);
   MtlStridedView *const views[] = { planar, interleaved };
@@ -233,6 +236,22 @@ test_audio_elements (void)
       g_bytes_unref (results[0]);
       g_bytes_unref (results[1]);
     }
+}
+
+/* Elements refuse a buffer without a whole number of frames. */
+static void
+test_audio_elements (void)
+{
+  static const char *const parts[] = {
+    ":, 50:150", ":, :101", ":, 100:", ":, 99:", ":, 50:153", ":, ::",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    for (gint64 n_channels = 2; n_channels <= 8; n_channels += 3)
+      {
+        check_audio_elements (n_channels, parts[i], FALSE);
+        check_audio_elements (n_channels, parts[i], TRUE);
+      }
 }
 
 #define N_FRAMES 10000

@@ -44,9 +44,14 @@ def _info_of(cls, info):
     """The info of caps, or the one that was given."""
     if not isinstance(info, Caps):
         return info
+
+    # GStreamer expects that they are fixed, and believes what they say about channels.
+    if cls is AudioInfo or not info.is_fixed():
+        _layout_from_caps(info, 0)
     try:
         return cls.new_from_caps(info)
     except TypeError:  # PyGObject's, for a constructor that returns NULL
+        _layout_from_caps(info, 0)  # says what they lack
         raise ValueError(f"GStreamer makes no {cls.__name__} of the caps “{info.to_string()}”"
                          ) from None
 
