@@ -68,6 +68,18 @@ dmabuf_new (int      fd,
   return NULL;
 }
 
+/* The caller's file descriptor shares the position, of which a DMA-BUF has none. */
+static off_t
+get_file_size (int fd)
+{
+  const off_t position = lseek (fd, 0, SEEK_CUR);
+  const off_t size = lseek (fd, 0, SEEK_END);
+
+  if (position >= 0)
+    lseek (fd, position, SEEK_SET);
+  return size;
+}
+
 static gboolean
 find_size (Dmabuf            *self,
            gsize              offset,
@@ -75,7 +87,7 @@ find_size (Dmabuf            *self,
            GError           **error)
 {
   const gint64 needed = mtl_strided_layout_get_required_size (layout, error);
-  const off_t size = lseek (self->fd, 0, SEEK_END);
+  const off_t size = get_file_size (self->fd);
 
   if (needed < 0)
     return FALSE;

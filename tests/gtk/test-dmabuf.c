@@ -139,6 +139,38 @@ test_refused (void)
   close (fd);
 }
 
+static void
+assert_position (int   fd,
+                 off_t position)
+{
+  g_assert_cmpint (lseek (fd, 0, SEEK_CUR), ==, position);
+}
+
+/* The duplicate shares the position with the caller's file descriptor. */
+static void
+test_position (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout = new_layout (DIMS (4, 4), DIMS (4, 1));
+  g_autoptr (MtlStridedView) view = NULL;
+  int file = new_file (4096), fd = new_dmabuf (4096);
+
+  g_assert_cmpint (lseek (file, 10, SEEK_SET), ==, 10);
+  assert_refused (file, 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT,
+                  "not that of a DMA-BUF");
+  assert_position (file, 10);
+
+  g_assert_cmpint (lseek (fd, 5000, SEEK_SET), ==, 5000);
+  assert_refused (fd, 4090, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_OUT_OF_BOUNDS, "has 4096");
+  assert_position (fd, 5000);
+  view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, FALSE, &error);
+  g_assert_no_error (error);
+  assert_position (fd, 5000);
+
+  close (file);
+  close (fd);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -149,6 +181,7 @@ main (int   argc,
   g_test_add_func ("/Dmabuf/write", test_write);
   g_test_add_func ("/Dmabuf/again", test_again);
   g_test_add_func ("/Dmabuf/refused", test_refused);
+  g_test_add_func ("/Dmabuf/position", test_position);
 
   return g_test_run ();
 }
