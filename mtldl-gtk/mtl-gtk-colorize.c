@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "mtl-gtk-colorize.h"
+#include "mtl-gtk-colorize-private.h"
 
 #include <math.h>
 #include <string.h>
@@ -285,6 +285,18 @@ colorize (gpointer       data,
   return g_steal_pointer (&pixels);
 }
 
+gboolean
+mtl_gtk_check_color_map (MtlGtkColorMap   color_map,
+                         GError         **error)
+{
+  if (color_map == MTL_GTK_COLOR_MAP_GRAY || color_map == MTL_GTK_COLOR_MAP_HEAT)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "%d is not a value of MtlGtkColorMap", color_map);
+  return FALSE;
+}
+
 static gboolean
 check_arguments (MtlStridedView  *view,
                  MtlGtkColorMap   color_map,
@@ -292,12 +304,8 @@ check_arguments (MtlStridedView  *view,
 {
   const guint n_dims = mtl_strided_view_get_n_dims (view);
 
-  if (color_map != MTL_GTK_COLOR_MAP_GRAY && color_map != MTL_GTK_COLOR_MAP_HEAT)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "%d is not a value of MtlGtkColorMap", color_map);
-      return FALSE;
-    }
+  if (!mtl_gtk_check_color_map (color_map, error))
+    return FALSE;
 
   if (n_dims == 2 && mtl_strided_view_get_lanes (view) == 1)
     return TRUE;

@@ -4,7 +4,7 @@
 
 #include "mtl-gtk-view-paintable.h"
 
-#include "mtl-gtk-colorize.h"
+#include "mtl-gtk-colorize-private.h"
 #include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-texture-private.h"
 
@@ -715,6 +715,8 @@ mtl_gtk_view_paintable_new (void)
  * - the errors of [func@MtlGtk.texture_from_view]; %MTL_ERROR_NEEDS_COPY only if
  *   @view is read-only
  * - the errors of [func@MtlGtk.colorize], if there is a color map
+ * - %MTL_ERROR_INVALID_ARGUMENT: @channels is none of the values, also without
+ *   a view
  * - %MTL_ERROR_INVALID_ARGUMENT, %MTL_ERROR_OVERFLOW: there is a color map, and
  *   @view is empty, or GTK cannot count so many rows or pixels
  *
@@ -733,6 +735,9 @@ mtl_gtk_view_paintable_set_view (MtlGtkViewPaintable  *self,
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
   g_return_val_if_fail (view == NULL || MTL_IS_STRIDED_VIEW (view), FALSE);
+
+  if (!mtl_gtk_check_channels (channels, error))
+    return FALSE;
 
   source = self->source;
   source.view = view;
@@ -775,6 +780,8 @@ mtl_gtk_view_paintable_get_view (MtlGtkViewPaintable *self)
  *
  * Errors:
  *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @color_map is none of the values, also without
+ *   a view
  * - the errors of [method@MtlGtk.ViewPaintable.set_view]
  *
  * Returns: %TRUE on success
@@ -791,6 +798,9 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
   Source source;
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+
+  if (!mtl_gtk_check_color_map (color_map, error))
+    return FALSE;
 
   source = self->source;
   source.has_color_map = TRUE;

@@ -812,6 +812,44 @@ test_unset_color_map (void)
   assert_shows_colors (paintable, numbers, MTL_GTK_COLOR_MAP_HEAT, 0, 2);
 }
 
+static void
+assert_wrong_values_refused (MtlGtkViewPaintable *paintable,
+                             MtlStridedView      *view)
+{
+  assert_refuses (mtl_gtk_view_paintable_set_color_map (paintable, 99, 0, 1, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "99 is not a value of MtlGtkColorMap");
+  assert_refuses (mtl_gtk_view_paintable_set_view (paintable, view, 98, MTL_GTK_TEXTURE_FLAGS_NONE,
+                                                   &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "98 is not a value of MtlGtkChannels");
+}
+
+/* At once, also where they are not needed yet. */
+static void
+test_wrong_values (void)
+{
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 3, 4);
+  g_autoptr (MtlStridedView) image = zeros_new (RGBA, 3, 4);
+  g_autoptr (GError) none = NULL;
+
+  assert_wrong_values_refused (paintable, NULL);
+  write_random (view, &formats[4], &(GdkRectangle) { 0, 0, 4, 3 });
+  set_view (paintable, view, &formats[4]);
+  assert_shows (paintable, view, &formats[4]);
+
+  g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 200,
+                                                       &none));
+  assert_wrong_values_refused (paintable, NULL);
+  assert_wrong_values_refused (paintable, image);
+  g_assert_true (mtl_gtk_view_paintable_get_view (paintable) == view);
+  invalidate (paintable, NULL);
+  assert_shows_colors (paintable, view, MTL_GTK_COLOR_MAP_HEAT, 0, 200);
+
+  set_view (paintable, image, RGBA);
+  assert_wrong_values_refused (paintable, view);
+  assert_shows (paintable, image, RGBA);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -834,5 +872,6 @@ main (int   argc,
   g_test_add_func ("/gtk/view-paintable/foreign", test_foreign);
   g_test_add_func ("/gtk/view-paintable/color-map", test_color_map);
   g_test_add_func ("/gtk/view-paintable/unset-color-map", test_unset_color_map);
+  g_test_add_func ("/gtk/view-paintable/wrong-values", test_wrong_values);
   return g_test_run ();
 }
