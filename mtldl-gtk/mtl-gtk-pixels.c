@@ -4,6 +4,7 @@
 
 #include "mtl-gtk-pixels-private.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BLOCK_PIXELS (1 << 18)
@@ -239,14 +240,41 @@ multiply (float *pixels,
 }
 
 static void
+divide_colors (float *pixel,
+               int    alpha_place,
+               float  max)
+{
+  const float alpha = pixel[alpha_place];
+
+  for (int channel = 0; channel < 4; channel++)
+    pixel[channel] = pixel[channel] / alpha * max;
+  pixel[alpha_place] = alpha;
+}
+
+static void
 divide (float *pixels,
         gint64 n,
         int    alpha_place,
         float  max)
 {
   for (gint64 i = 0; i < n; i++)
-    if (pixels[4 * i + alpha_place] != 0)
-      scale_colors (pixels + 4 * i, alpha_place, max / pixels[4 * i + alpha_place]);
+    {
+      const float factor = max / pixels[4 * i + alpha_place];
+
+      if (isfinite (factor))
+        scale_colors (pixels + 4 * i, alpha_place, factor);
+      else if (pixels[4 * i + alpha_place] != 0)
+        divide_colors (pixels + 4 * i, alpha_place, max);
+    }
+}
+
+/* The sum of large floats is infinite, that of doubles is slower. */
+static float
+find_mean (const float *pixel)
+{
+  const float sum = pixel[0] + pixel[1] + pixel[2];
+
+  return isfinite (sum) ? sum / 3 : ((double) pixel[0] + pixel[1] + pixel[2]) / 3;
 }
 
 static void
@@ -254,7 +282,7 @@ make_gray (float  *pixels,
            gint64  n)
 {
   for (gint64 i = 0; i < n; i++)
-    pixels[4 * i] = (pixels[4 * i] + pixels[4 * i + 1] + pixels[4 * i + 2]) / 3;
+    pixels[4 * i] = find_mean (pixels + 4 * i);
 }
 
 static gboolean

@@ -360,6 +360,59 @@ test_blocks (void)
     }
 }
 
+/* From RGBA in one row of floats. */
+static MtlStridedView *
+download_floats (const double       *numbers,
+                 gsize               n_numbers,
+                 MtlGtkTextureFlags  flags,
+                 MtlGtkChannels      channels)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) source = NULL;
+  g_autoptr (GdkTexture) texture = NULL;
+
+  source = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, n_numbers / 4, 4),
+                                              numbers, n_numbers, &error);
+  g_assert_no_error (error);
+  texture = get_texture (source, MTL_GTK_CHANNELS_RGBA, flags);
+  return download (texture, MTL_DTYPE_FLOAT32, channels, MTL_GTK_TEXTURE_FLAGS_NONE);
+}
+
+/* The reciprocal of such an opacity is infinite. */
+static void
+test_tiny_opacities (void)
+{
+  g_autoptr (MtlStridedView) straight =
+    download_floats (DOUBLES (0, 0, 0, 1e-40, 1e-40, 0, 5e-41, 1e-40, 1e-45, 0, 0, 1e-45, 1, 1, 0,
+                              1e-38),
+                     MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED, MTL_GTK_CHANNELS_RGBA);
+  const float *pixels = mtl_strided_view_get_data (straight);
+  static const float colors[][3] = { { 0, 0, 0 }, { 1, 0, 0.5 }, { 1, 0, 0 }, { 1e38, 1e38, 0 } };
+  static const float opacities[] = { 1e-40, 1e-40, 1e-45, 1e-38 };
+
+  for (int i = 0; i < 4; i++)
+    {
+      for (int channel = 0; channel < 3; channel++)
+        g_assert_cmpfloat_with_epsilon (pixels[4 * i + channel], colors[i][channel],
+                                        1e-4 * colors[i][channel] + 1e-9);
+      g_assert_cmpfloat (pixels[4 * i + 3], ==, opacities[i]);
+    }
+}
+
+/* The sum of such channels is infinite. */
+static void
+test_gray_of_large_floats (void)
+{
+  g_autoptr (MtlStridedView) gray =
+    download_floats (DOUBLES (3e38, 3e38, 3e38, 1, -3e38, -3e38, -3e38, 1, 3e38, 3e38, -3e38, 1),
+                     MTL_GTK_TEXTURE_FLAGS_NONE, MTL_GTK_CHANNELS_GRAY);
+  const float *pixels = mtl_strided_view_get_data (gray);
+
+  g_assert_cmpfloat (pixels[0], ==, 3e38f);
+  g_assert_cmpfloat (pixels[1], ==, -3e38f);
+  g_assert_cmpfloat_with_epsilon (pixels[2], 1e38f, 1e33);
+}
+
 static void
 test_refused (void)
 {
@@ -501,6 +554,8 @@ main (int   argc,
   g_test_add_func ("/Download/all-opacities", test_all_opacities);
   g_test_add_func ("/Download/all-products", test_all_products);
   g_test_add_func ("/Download/blocks", test_blocks);
+  g_test_add_func ("/Download/tiny-opacities", test_tiny_opacities);
+  g_test_add_func ("/Download/gray-of-large-floats", test_gray_of_large_floats);
   g_test_add_func ("/Download/refused", test_refused);
   g_test_add_func ("/Download/async", test_async);
   g_test_add_func ("/Download/finalized-here", test_finalized_here);
