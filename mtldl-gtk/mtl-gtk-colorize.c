@@ -15,6 +15,12 @@
 #define NAN_STEP 254
 #define INFINITE_STEP 255
 
+/* So many halves of the range away from 0, a product and a sum still have digits enough. */
+#define MAX_DISTANCE 0x1p30
+/* What numbers are multiplied by if their range is so narrow that its factor might be infinite. */
+#define NARROW_SCALE 0x1p900
+#define NARROW_RANGE 1e-290
+
 static const guint8 heat[][3] = {
   { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
   { 255, 242, 161 },
@@ -35,10 +41,12 @@ typedef struct
 typedef struct
 {
   MtlStridedView *steps;
-  MtlStridedView *floats; /* NULL: all elements are finite */
+  MtlStridedView *floats;      /* NULL: all elements are finite */
+  MtlStridedView *differences; /* NULL: the steps are found at once */
   guint8 colors[256][4];
-  double factor;
-  double offset;
+  double scale;  /* of the differences */
+  double offset; /* of the differences, or else of the steps */
+  double factor; /* of the steps */
 } Work;
 
 static void
@@ -55,6 +63,7 @@ work_clear (Work *self)
 {
   g_clear_object (&self->steps);
   g_clear_object (&self->floats);
+  g_clear_object (&self->differences);
 }
 
 static void
@@ -89,23 +98,32 @@ find_colors (guint8         (*colors)[4],
   memcpy (colors[INFINITE_STEP], infinite_color, sizeof infinite_color);
 }
 
-/* What elements are multiplied by to become steps, and what is then added. */
-static void
+/* What elements are multiplied by to become steps, and what is then added. TRUE: that would not
+ * be exact, so they become differences from the first number, and these become steps. */
+static gboolean
 find_factors (Work   *self,
               double  low,
               double  high)
 {
+  double extent;
+
+  self->scale = 1;
+  self->offset = self->factor = 0;
+  if (!(high > low) || isinf (low) || isinf (high))
+    return FALSE;
+
+  if (high - low < NARROW_RANGE)
+    self->scale = NARROW_SCALE;
+
   /* Halves, as the difference of two large numbers may be infinite. */
-  const double extent = high / 2 - low / 2;
+  extent = high * self->scale / 2 - low * self->scale / 2;
+  self->factor = (N_STEPS - 1) / 2.0 / extent;
+  self->offset = -low * self->scale;
+  if (self->scale != 1 || fabs (low) > MAX_DISTANCE * extent)
+    return TRUE;
 
-  self->factor = self->offset = 0;
-  if (!(extent > 0))
-    return;
-
-  self->factor = MIN ((N_STEPS - 1) / 2.0 / extent, 1.7e308);
-  self->offset = -low * self->factor;
-  if (!isfinite (self->offset))
-    self->factor = self->offset = 0;
+  self->offset *= self->factor;
+  return FALSE;
 }
 
 static gboolean
@@ -128,6 +146,16 @@ find_float_type (MtlStridedView *view)
 }
 
 static gboolean
+new_block (MtlStridedView **block,
+           MtlDType         dtype,
+           const gint64    *shape,
+           GError         **error)
+{
+  *block = mtl_strided_view_new_empty (mtl_device_get_host (), dtype, shape, 2, error);
+  return *block != NULL;
+}
+
+static gboolean
 work_init (Work            *self,
            const Colorize  *call,
            gint64           n_rows,
@@ -137,19 +165,13 @@ work_init (Work            *self,
 
   *self = (Work) { NULL };
   find_colors (self->colors, call->color_map);
-  find_factors (self, call->low, call->high);
-
-  self->steps = mtl_strided_view_new_empty (mtl_device_get_host (), MTL_DTYPE_UINT8, shape, 2,
-                                            error);
-  if (self->steps == NULL)
+  if (find_factors (self, call->low, call->high)
+      && !new_block (&self->differences, MTL_DTYPE_FLOAT64, shape, error))
     return FALSE;
 
-  if (has_only_finite (call->view))
-    return TRUE;
-
-  self->floats = mtl_strided_view_new_empty (mtl_device_get_host (), find_float_type (call->view),
-                                             shape, 2, error);
-  return self->floats != NULL;
+  return new_block (&self->steps, MTL_DTYPE_UINT8, shape, error)
+         && (has_only_finite (call->view)
+             || new_block (&self->floats, find_float_type (call->view), shape, error));
 }
 
 /* NaN has become step 0, infinity the first or the last one. */
@@ -203,6 +225,28 @@ write_colors (guint8       *pixels,
 }
 
 static gboolean
+find_steps (Work            *self,
+            MtlStridedView  *source,
+            gint64           n_rows,
+            GError         **error)
+{
+  g_autoptr (MtlStridedView) steps = mtl_gtk_select_rows (self->steps, 0, n_rows, error);
+  g_autoptr (MtlStridedView) differences = NULL;
+
+  if (steps == NULL)
+    return FALSE;
+
+  if (self->differences == NULL)
+    return mtl_strided_view_copy_scaled_from (steps, source, self->factor, self->offset, error);
+
+  differences = mtl_gtk_select_rows (self->differences, 0, n_rows, error);
+  return differences != NULL
+         && mtl_strided_view_copy_scaled_from (differences, source, self->scale, self->offset,
+                                               error)
+         && mtl_strided_view_copy_scaled_from (steps, differences, self->factor, 0, error);
+}
+
+static gboolean
 colorize_rows (Work            *self,
                MtlStridedView  *source,
                guint8          *pixels,
@@ -211,10 +255,8 @@ colorize_rows (Work            *self,
   const gint64 n_rows = mtl_strided_view_get_shape (source, NULL)[0];
   const gint64 n = mtl_strided_view_get_volume (source);
   guint8 *data = mtl_strided_view_get_data (self->steps);
-  g_autoptr (MtlStridedView) steps = mtl_gtk_select_rows (self->steps, 0, n_rows, error);
 
-  if (steps == NULL
-      || !mtl_strided_view_copy_scaled_from (steps, source, self->factor, self->offset, error))
+  if (!find_steps (self, source, n_rows, error))
     return FALSE;
 
   limit_steps (data, n);

@@ -41,6 +41,39 @@ get_color (MtlGtkColorMap color_map,
   return (2 * (low * 253 + (high - low) * rest) + 253) / 506;
 }
 
+/* Scaled so that no difference is infinite or lacks digits, where long double has the range
+ * of double, too. */
+static long double
+get_exact_step (double value,
+                double low,
+                double high)
+{
+  long double start, extent, step;
+  int exponent;
+
+  if (!(high > low) || isinf (high) || isinf (low))
+    return 0;
+
+  frexp (MAX (fabs (low), fabs (high)), &exponent);
+  start = ldexpl (low, -exponent);
+  extent = ldexpl (high, -exponent) - start;
+  step = (ldexpl (value, -exponent) - start) / extent * 253;
+  return CLAMP (step, 0, 253);
+}
+
+static gboolean
+has_color (const guint8   *pixel,
+           MtlGtkColorMap  color_map,
+           int             step)
+{
+  for (int channel = 0; channel < 3; channel++)
+    if (pixel[channel] != get_color (color_map, step, channel))
+      return FALSE;
+
+  return TRUE;
+}
+
+/* Halfway between two steps, either is right. */
 static void
 assert_pixel (const guint8   *pixel,
               double          value,
@@ -48,34 +81,17 @@ assert_pixel (const guint8   *pixel,
               double          low,
               double          high)
 {
-  static const int nan_color[] = { 224, 27, 36 }, infinite_color[] = { 192, 97, 203 };
+  static const guint8 nan_color[] = { 224, 27, 36 }, infinite_color[] = { 192, 97, 203 };
+  const long double step = get_exact_step (value, low, high), tolerance = 1e-4;
 
-  for (int channel = 0; channel < 3; channel++)
-    {
-      int expected;
-
-      if (isnan (value))
-        expected = nan_color[channel];
-      else if (isinf (value))
-        expected = infinite_color[channel];
-      else
-        {
-          const double extent = high / 2 - low / 2;
-          double factor = 0, offset = 0, step;
-
-          if (extent > 0)
-            {
-              factor = MIN (126.5 / extent, 1.7e308);
-              offset = -low * factor;
-              if (!isfinite (offset))
-                factor = offset = 0;
-            }
-          step = value * factor;
-          step = rint (CLAMP (step + offset, 0, 253));
-          expected = get_color (color_map, step, channel);
-        }
-      g_assert_cmpint (pixel[channel], ==, expected);
-    }
+  if (isnan (value))
+    g_assert_cmpmem (pixel, 3, nan_color, 3);
+  else if (isinf (value))
+    g_assert_cmpmem (pixel, 3, infinite_color, 3);
+  else if (!has_color (pixel, color_map, rintl (step - tolerance))
+           && !has_color (pixel, color_map, rintl (step + tolerance)))
+    g_error ("%.17g from %.17g to %.17g is step %Lg, not (%d, %d, %d)", value, low, high, step,
+             pixel[0], pixel[1], pixel[2]);
 }
 
 static void
@@ -168,6 +184,102 @@ test_special_values (void)
 }
 
 static void
+assert_gray_levels (MtlStridedView *view,
+                    double          low,
+                    double          high,
+                    guint8          first,
+                    guint8          second,
+                    guint8          third)
+{
+  g_autoptr (MtlStridedView) pixels = colorize (view, MTL_GTK_COLOR_MAP_GRAY, low, high);
+
+  assert_elements (pixels, first, first, first, second, second, second, third, third, third);
+}
+
+/* Ranges that are narrow beside their numbers, and such of tiny numbers. */
+static void
+test_narrow_ranges (void)
+{
+  const double low = 6394464320723157;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) large =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
+                                       DOUBLES (low, low + 1, low + 2), &error);
+  g_autoptr (MtlStridedView) integers = mtl_strided_view_to_dtype (large, MTL_DTYPE_INT64, &error);
+  g_autoptr (MtlStridedView) complexes =
+    mtl_strided_view_to_dtype (large, MTL_DTYPE_COMPLEX128, &error);
+  g_autoptr (MtlStridedView) tiny =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
+                                       DOUBLES (0, 2.5e-311, 1e-310), &error);
+  g_autoptr (MtlStridedView) ones =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, 3), DOUBLES (-1, 0, 1), &error);
+  g_autoptr (MtlStridedView) others =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
+                                       DOUBLES (NAN, -INFINITY, low + 2), &error);
+
+  g_assert_no_error (error);
+  assert_gray_levels (large, low, low + 2, 0, 127, 255);
+  assert_gray_levels (integers, low, low + 2, 0, 127, 255);
+  assert_gray_levels (complexes, low, low + 2, 0, 127, 255);
+  assert_gray_levels (tiny, 0, 1e-310, 0, 63, 255);
+  assert_gray_levels (ones, 0, 5e-324, 0, 0, 255);
+  assert_colored (others, MTL_GTK_COLOR_MAP_HEAT, low, low + 2);
+}
+
+static double
+get_random_number (void)
+{
+  return ldexp (g_test_rand_double_range (-1, 1), g_test_rand_int_range (-1074, 1025));
+}
+
+static double
+get_random_element (double low,
+                    double high)
+{
+  const double place = g_test_rand_double ();
+
+  switch (g_test_rand_int_range (0, 8))
+    {
+    case 0:
+      return low;
+    case 1:
+      return high;
+    case 2:
+      return nextafter (low, g_test_rand_bit () ? INFINITY : -INFINITY);
+    case 3:
+      return nextafter (high, g_test_rand_bit () ? INFINITY : -INFINITY);
+    case 4:
+      return get_random_number ();
+    default:
+      return low * (1 - place) + high * place;
+    }
+}
+
+/* Of all magnitudes, and at least as wide as one of the least digits. */
+static void
+test_random_ranges (void)
+{
+  for (int i = 0; i < 3000; i++)
+    {
+      const MtlDType dtype = g_test_rand_bit () ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_FLOAT32;
+      const double low = i % 16 == 0 ? 0 : get_random_number ();
+      const double extent = i % 2 == 0 ? fabs (get_random_number ())
+                                       : fabs (low) * ldexp (1, -g_test_rand_int_range (0, 53));
+      const double high = MAX (MIN (low + extent, G_MAXDOUBLE), nextafter (low, INFINITY));
+      g_autoptr (MtlStridedView) view = NULL;
+      g_autoptr (GError) error = NULL;
+      double elements[12];
+
+      for (gsize j = 0; j < G_N_ELEMENTS (elements); j++)
+        elements[j] = get_random_element (low, high);
+      view = mtl_strided_view_new_from_doubles (dtype, DIMS (3, 4), elements,
+                                                G_N_ELEMENTS (elements), &error);
+      g_assert_no_error (error);
+      assert_colored (view, MTL_GTK_COLOR_MAP_GRAY, low, high);
+    }
+}
+
+static void
 test_layouts (void)
 {
   static const char *const parts[] = { "...", "::-1", ":, ::-1", "::3, 1::2", "1:2", ":, 4:5" };
@@ -200,6 +312,7 @@ test_blocks (void)
       for (gint64 j = 0; j < sizes[i][0] * sizes[i][1]; j++)
         data[j] = j % 1001 == 0 ? INFINITY : j;
       assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 0, 420000);
+      assert_colored (view, MTL_GTK_COLOR_MAP_HEAT, 300000, nextafter (300000, INFINITY));
     }
 }
 
@@ -309,6 +422,8 @@ main (int   argc,
   g_test_add_func ("/Colorize/known-colors", test_known_colors);
   g_test_add_func ("/Colorize/dtypes", test_dtypes);
   g_test_add_func ("/Colorize/special-values", test_special_values);
+  g_test_add_func ("/Colorize/narrow-ranges", test_narrow_ranges);
+  g_test_add_func ("/Colorize/random-ranges", test_random_ranges);
   g_test_add_func ("/Colorize/layouts", test_layouts);
   g_test_add_func ("/Colorize/blocks", test_blocks);
   g_test_add_func ("/Colorize/devices", test_devices);
