@@ -248,7 +248,7 @@ shape_to_string (const gint64 *shape,
 
   for (gsize i = 0; i < n_dims; i++)
     g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", shape[i]);
-  g_string_append (string, n_dims == 1 ? ",)" : ")");
+  g_string_append_c (string, ')');
   return g_string_free (string, FALSE);
 }
 
@@ -257,19 +257,21 @@ check_shape (MtlStridedView     *view,
              const PixelFormat  *format,
              GError            **error)
 {
+  static const char *const shapes[] = {
+    "[height, width]", NULL, NULL, "[height, width, 3]", "[height, width, 4]"
+  };
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
   const gint64 n_channels = MAX (format->n_channels, 1);
-  g_autofree char *string = NULL, *channels = NULL;
+  g_autofree char *string = NULL;
 
   if ((n_dims == 3 && shape[2] == n_channels) || (n_dims == 2 && n_channels == 1))
     return mtl_gtk_check_extents (shape, error);
 
   string = shape_to_string (shape, n_dims);
-  channels = n_channels > 1 ? g_strdup_printf (", %" G_GINT64_FORMAT, n_channels) : g_strdup ("");
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The view has the shape %s; pixels of Cairo's format %d have [height, width%s]",
-               string, format->format, channels);
+               "The view has the shape %s; pixels of Cairo's format %d have %s", string,
+               format->format, shapes[format->n_channels]);
   return FALSE;
 }
 
