@@ -127,8 +127,8 @@ check_fits (MtlStridedView      *view,
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: the shape or the elements do not fit @format,
- *   no format fits them, there are no pixels, or the framerate is negative or
- *   has a denominator below 1
+ *   no format fits them, @format is none of GStreamer's, there are no pixels, or
+ *   the framerate is negative or has a denominator below 1
  * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @format are not elements of a view
  * - %MTL_ERROR_OVERFLOW: the picture is larger than GStreamer's largest
  *
@@ -164,6 +164,13 @@ mtl_gst_caps_from_view (MtlStridedView  *view,
     format = find_format (view, error);
   if (format == GST_VIDEO_FORMAT_UNKNOWN)
     return NULL;
+
+  if (!mtl_gst_format_is_known (format))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "%d is not a video format of this GStreamer", format);
+      return NULL;
+    }
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
   if (!gst_video_info_set_format (&info, format, shape[1], shape[0]))

@@ -27,6 +27,7 @@ gboolean mtl_gst_format_describe_component (const GstVideoInfo  *info,
                                             guint                component,
                                             MtlGstPlane         *description,
                                             GError             **error);
+gboolean mtl_gst_format_is_known           (int                  format);
 gboolean mtl_gst_format_check_size         (const GstVideoInfo  *info,
                                             GError             **error);
 

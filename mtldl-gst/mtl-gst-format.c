@@ -330,3 +330,26 @@ mtl_gst_format_check_size (const GstVideoInfo  *info,
 
   return TRUE;
 }
+
+static int
+get_last_format (void)
+{
+  static gsize last;
+
+  if (g_once_init_enter (&last))
+    {
+      GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
+
+      g_once_init_leave (&last, formats->maximum);
+      g_type_class_unref (formats);
+    }
+
+  return last;
+}
+
+/* GStreamer logs a critical warning if it is asked for a format that it does not have. */
+gboolean
+mtl_gst_format_is_known (int format)
+{
+  return format > GST_VIDEO_FORMAT_UNKNOWN && format <= get_last_format ();
+}

@@ -122,6 +122,26 @@ check_is_writable (GstBuffer  *buffer,
   return TRUE;
 }
 
+/* GStreamer counts locks in 8 bits of this number, and does not notice if there are more. Some are
+ * left for threads that pass here at the same time. */
+#define MAX_LOCKS 200
+
+static gboolean
+check_locks (GstMemory  *memory,
+             GError    **error)
+{
+  const guint state = g_atomic_int_get (&GST_MINI_OBJECT_CAST (memory)->lockstate);
+  const guint n_locks = (state >> 8) & 0xff;
+
+  if (n_locks < MAX_LOCKS)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
+               "The memory is mapped %u times, and GStreamer counts to 255: end views of it, or"
+               " slice one instead", n_locks);
+  return FALSE;
+}
+
 /* The allocator refuses for reasons of its own, or the memory is in use in another way. */
 static void
 set_map_error (GstMemory    *memory,
@@ -171,6 +191,9 @@ mapping_init (Mapping      *self,
 
   self->n_writers = writes ? get_n_writers (buffer) : NULL;
   if (writes && !check_is_writable (buffer, memory, g_atomic_int_get (self->n_writers), error))
+    return NULL;
+
+  if (!check_locks (memory, error))
     return NULL;
 
   /* What can be written to can be read, too. Other flags ask some allocators for something else

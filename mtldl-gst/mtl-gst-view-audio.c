@@ -295,6 +295,8 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  *   other users, or its memory is read-only
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
  *   else has it mapped to write to it
+ * - %MTL_ERROR_NO_MEMORY: there are 200 views of the memory, of the 255 that
+ *   GStreamer counts to
  *
  * Returns: (transfer full): the view
  *

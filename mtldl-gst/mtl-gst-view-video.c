@@ -73,30 +73,13 @@ check_meta (GstVideoMeta        *meta,
   return TRUE;
 }
 
-static int
-get_last_format (void)
-{
-  static gsize last;
-
-  if (g_once_init_enter (&last))
-    {
-      GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
-
-      g_once_init_leave (&last, formats->maximum);
-      g_type_class_unref (formats);
-    }
-
-  return last;
-}
-
-/* GStreamer logs a critical warning if it is asked for a format that it does not have. */
 static const GstVideoFormatInfo *
 find_format (GstVideoMeta  *meta,
              GError       **error)
 {
   const int format = meta->format;
 
-  if (format > GST_VIDEO_FORMAT_UNKNOWN && format <= get_last_format ())
+  if (mtl_gst_format_is_known (format))
     return gst_video_format_get_info (format);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
@@ -273,6 +256,8 @@ view_frame (GstBuffer           *buffer,
  *   other users, or its memory is read-only
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory, or somebody
  *   else has it mapped to write to it
+ * - %MTL_ERROR_NO_MEMORY: there are 200 views of the memory, of the 255 that
+ *   GStreamer counts to
  *
  * Returns: (transfer full): the view
  *

@@ -87,8 +87,8 @@ mtl_gtk_check_dtype (MtlDType   dtype,
 
   name = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The elements are %s; a texture's are uint8, uint16, float16 or float32: convert"
-               " them first, with to_dtype() or copy_scaled_from()", name);
+               "Pixels have elements of uint8, uint16, float16 or float32, not %s: convert them, with"
+               " to_dtype() or copy_scaled_from()", name);
   return FALSE;
 }
 

@@ -33,8 +33,8 @@ find_pixel_format (cairo_format_t   format,
       return &pixel_formats[i];
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Cairo's format %d has no whole elements: use ARGB32, RGB24, A8, or the formats of"
-               " floats", format);
+               "Cairo's format %d is none of ARGB32, RGB24 and A8, nor, from Cairo 1.17.2 on, of those"
+               " of floats", format);
   return NULL;
 }
 

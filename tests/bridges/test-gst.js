@@ -10,7 +10,7 @@ imports.gi.versions.GstVideo = '1.0';
 imports.gi.versions.Mtl = '1';
 imports.gi.versions.MtlGst = '1';
 
-const {Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
+const {GLib, Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
 const System = imports.system;
 
 Gst.init(null);
@@ -54,6 +54,17 @@ function assertThrows(code, words, work) {
     }
     assertEqual([error?.matches?.(Mtl.Error, Mtl.Error[code]), String(error?.message)],
         [true, error?.message.includes(words) ? error.message : words]);
+}
+
+function assertRefused(call) {
+    try {
+        call();
+    } catch (error) {
+        if (error instanceof TypeError || error instanceof RangeError)
+            return;
+        throw error;
+    }
+    throw new Error(`nothing was thrown by ${call}`);
 }
 
 // Its memory is also reached by Mtl alone, to compare addresses.
@@ -229,6 +240,60 @@ const tests = {
         assertEqual(view.close(), true);
         view = MtlGst.view_from_caps(buffer, RGB, 0, WRITE);
         assertEqual(view.is_read_only(), false);
+    },
+
+    mapEndsWithAPromise() {
+        const buffer = newBuffer(48);
+        const results = [];
+        const wait = view => new Promise(resolve => resolve(view));
+
+        MtlGst.map(buffer, RGB, READ, async view => {
+            await wait(view);
+            return view.get(1, 2, 0);
+        }).then(value => results.push(value));
+        MtlGst.map(buffer, RGB, READ, async view => {
+            await wait(view);
+            throw new Error('away');
+        }).catch(error => results.push(error.message));
+        assertThrows('READ_ONLY', 'users', () => MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
+        while (results.length < 2)
+            GLib.MainContext.default().iteration(true);
+        assertEqual(results, [22, 'away']);
+        assertEqual(MtlGst.view_from_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
+    },
+
+    // They are freed only when the collector runs, and GStreamer counts to 255.
+    manyViewsOfABuffer() {
+        const buffer = newBuffer(48);
+
+        for (let i = 0; i < 600; i++)
+            assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1], READ).get(0), 0);
+        System.gc();
+        assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1], WRITE).is_read_only(), false);
+    },
+
+    numbersAndNames() {
+        const buffer = newBuffer(48);
+        const view = MtlGst.view_from_bytes(buffer, 'uint8', [3, 4, 4]);
+        const {VideoFormat} = GstVideo;
+
+        for (const call of [
+            () => MtlGst.view_from_bytes(buffer, 'uint8', [4], 'write'),
+            () => MtlGst.view_from_buffer(buffer, RGB_INFO, 0.9),
+            () => MtlGst.view_from_buffer(buffer, RGB_INFO, NaN),
+            () => MtlGst.view_from_caps(buffer, RGB, ''),
+            () => MtlGst.caps_from_view(view, 'BGRA', 30, 1),
+            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 2 ** 32 + 30, 1),
+            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 29.97, 1),
+            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 30, 1, 1),
+            () => MtlGst.audio_caps_from_view(view.select(0, 0), 48000.7),
+            () => MtlGst.audio_caps_from_view(view.select(0, 0), 2 ** 32 + 1),
+            () => MtlGst.Allocator.new(null, 'private'),
+            () => MtlGst.map(buffer, STEREO_INFO, READ, () => {}, 1),
+        ])
+            assertRefused(call);
+        assertEqual(MtlGst.caps_from_view(view).to_string().includes('RGBA'), true);
+        assertEqual(MtlGst.Allocator.new() instanceof MtlGst.Allocator, true);
     },
 
     keptViewKeepsTheMemory() {

@@ -227,4 +227,23 @@ if (MtlGtk.view_from_dmabuf) { // on Linux
     });
 }
 
+test('a name or another number is no value of an enumeration', () => {
+    const pixels = numbers(2, 3, 4);
+    const texture = MtlGtk.texture_from_view(pixels);
+    const paintable = MtlGtk.ViewPaintable.new();
+
+    for (const call of [
+        () => MtlGtk.texture_from_view(pixels, 'bgra'),
+        () => MtlGtk.texture_from_view(pixels, BGRA, 'copy'),
+        () => MtlGtk.colorize([[0, 1]], 'heat', 0, 1),
+        () => MtlGtk.download_texture(texture, 'float32', 'rgb'),
+        () => MtlGtk.memory_format_from_channels('uint8', undefined),
+        () => MtlGtk.surface_from_view(pixels, 'A8'),
+        () => MtlGtk.surface_from_view(pixels, undefined),
+        () => paintable.set_view(pixels, 0.5),
+        () => paintable.set_color_map('heat', 0, 1),
+    ])
+        throws(TypeError, /needed|argument/, call);
+});
+
 await run();

@@ -85,6 +85,8 @@ test_video_errors (void)
   g_autoptr (MtlStridedView) large =
     mtl_strided_view_broadcast_to (wide, DIMS (2, 1 << 30, 3), &no_error);
 
+  GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
+
   g_assert_no_error (no_error);
   assert_fails (mtl_gst_caps_from_view (two, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(4, 6, 2)");
@@ -102,6 +104,10 @@ test_video_errors (void)
                 MTL_ERROR_INVALID_ARGUMENT, "have to be uint16; the view's are uint8");
   assert_fails (mtl_gst_caps_from_view (rgb, GST_VIDEO_FORMAT_v210, 30, 1, &error),
                 MTL_ERROR_NOT_SUPPORTED, "v210");
+  for (int format = formats->maximum + 1; format < 1000; format++)
+    assert_fails (mtl_gst_caps_from_view (rgb, format, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+                  "video format");
+  assert_fails (mtl_gst_caps_from_view (rgb, -1, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT, "-1");
   assert_fails (mtl_gst_caps_from_view (rgb, any, -1, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "-1/1");
   assert_fails (mtl_gst_caps_from_view (rgb, any, 1, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
@@ -110,6 +116,7 @@ test_video_errors (void)
                 "2147483648");
   assert_fails (mtl_gst_caps_from_view (large, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
                 "1073741824");
+  g_type_class_unref (formats);
 }
 
 /* GStreamer makes infos of them whose strides are negative, or too small. */

@@ -51,6 +51,31 @@ test_write (void)
   g_assert_cmpint (value, ==, 77);
 }
 
+/* GStreamer's count of locks would overflow, and leave the memory locked for ever. */
+static void
+test_many_views (void)
+{
+  static const GstMapFlags flags[] = { GST_MAP_READ, GST_MAP_WRITE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (flags); i++)
+    {
+      g_autoptr (GstBuffer) buffer = gray_new ();
+      g_autoptr (GPtrArray) views = g_ptr_array_new_with_free_func (g_object_unref);
+
+      while (views->len < 200)
+        g_ptr_array_add (views, view_gray (buffer, flags[i]));
+
+      assert_fails (mtl_gst_view_from_buffer (buffer, &gray, 0, flags[i], &error),
+                    MTL_ERROR_NO_MEMORY, "200 times");
+      g_ptr_array_remove_index (views, 0);
+      g_ptr_array_add (views, view_gray (buffer, flags[i]));
+
+      g_ptr_array_set_size (views, 0);
+      assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
+      g_ptr_array_add (views, view_gray (buffer, GST_MAP_WRITE));
+    }
+}
+
 static void
 test_write_two_users (void)
 {
@@ -330,6 +355,7 @@ main (int    argc,
   set_info (&gray, GST_VIDEO_FORMAT_GRAY8, 8, 8);
 
   g_test_add_func ("/gst/users/write", test_write);
+  g_test_add_func ("/gst/users/many-views", test_many_views);
   g_test_add_func ("/gst/users/write-two-users", test_write_two_users);
   g_test_add_func ("/gst/users/write-planes", test_write_planes);
   g_test_add_func ("/gst/users/write-sample", test_write_sample);

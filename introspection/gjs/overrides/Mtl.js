@@ -270,14 +270,24 @@ function _makeDoubleConverters() {
     return {double: toDouble, 'double[]': toDoubles};
 }
 
-function _toEnumeration(value, name) {
+function _toEnumeration(value, namespace, name, prefix) {
     if (!Number.isInteger(value)) {
-        const names = Object.keys(Mtl[name]).filter(key => typeof Mtl[name][key] === 'number');
+        const names = Object.entries(namespace[name]).filter(([, number]) =>
+            typeof number === 'number').map(([key]) => key);
+        const some = names.length > 12 ? [...names.slice(0, 12), '…'] : names;
         throw new TypeError(
-            `A Mtl.${name} is needed (${names.join(', ')}), not ${_show(value)}`);
+            `A ${prefix}.${name} is needed (${some.join(', ')}), not ${_show(value)}`);
     }
 
     return value;
+}
+
+// Converters with these names, also for the overrides of other namespaces.
+function _makeEnumerationConverters(names, getNamespace, prefix) {
+    const toEnumeration = _toEnumeration;
+
+    return Object.fromEntries(names.map(name =>
+        [name, value => toEnumeration(value, getNamespace(), name, prefix)]));
 }
 
 // Of bytes, gjs takes these two.
@@ -345,7 +355,7 @@ const CONVERTERS = {
     'nullable-view': values => values === null ? null : _toView(values),
     ...INTEGER_CONVERTERS,
     ..._makeDoubleConverters(),
-    ...Object.fromEntries(ENUMERATIONS.map(name => [name, value => _toEnumeration(value, name)])),
+    ..._makeEnumerationConverters(ENUMERATIONS, () => Mtl, 'Mtl'),
 };
 
 function _countArguments(n) {
@@ -385,8 +395,9 @@ function _rejectErrors(original, nArgsWithCallback) {
 // Makes functions take what people pass: names of element types, paths, plain
 // arguments for arrays. The last parameters have defaults. Asynchronous functions
 // return a promise if they get no callback.
-function _makeAdapter() {
-    const [allConverters, isArray, throwOfCount] = [CONVERTERS, _isArray, _throwOfCount];
+function _makeAdapter(moreConverters = {}) {
+    const [isArray, throwOfCount] = [_isArray, _throwOfCount];
+    const allConverters = {...CONVERTERS, ...moreConverters};
     const rejectErrors = _rejectErrors;
     const {callWithRoom} = _collector;
     const [gio, {DType}, {defineProperty}] = [Gio, Mtl, Object];

@@ -7,25 +7,37 @@
 const System = imports.system;
 
 // The last arguments can be left out, and the element type be a name such as 'float32'. What a view
-// keeps mapped is memory that the garbage collector has to know of.
-function _adaptFunctions(MtlGst, {READ}) {
-    const {_makeAdapter, _watchBorrowed} = imports.overrides.Mtl;
-    const adapt = _makeAdapter();
+// keeps mapped is memory that the garbage collector has to know of; it also frees what GStreamer
+// has no more room to count.
+function _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl}) {
+    const {_makeAdapter, _makeEnumerationConverters, _watchBorrowed} = imports.overrides.Mtl;
+    const adapt = _makeAdapter({
+        ..._makeEnumerationConverters(['MapFlags'], () => Gst, 'Gst'),
+        ..._makeEnumerationConverters(['VideoFormat'], () => GstVideo, 'GstVideo'),
+    });
+    const {READ} = Gst.MapFlags;
     const views = {
-        view_from_audio: ['- - -', null, READ],
-        view_from_audio_channel: ['- - - -', READ],
-        view_from_buffer: ['- - - -', null, 0, READ],
-        view_from_bytes: ['- dtype int64[] -', READ],
-        view_from_caps: ['- - - -', 0, READ],
-        view_from_component: ['- - - -', READ],
-        view_from_tensor: ['- - -', READ],
+        view_from_audio: ['- - MapFlags', null, READ],
+        view_from_audio_channel: ['- - uint32 MapFlags', READ],
+        view_from_buffer: ['- - uint32 MapFlags', null, 0, READ],
+        view_from_bytes: ['- dtype int64[] MapFlags', READ],
+        view_from_caps: ['- - uint32 MapFlags', 0, READ],
+        view_from_component: ['- - uint32 MapFlags', READ],
+        view_from_tensor: ['- uint32 MapFlags', READ],
     };
     const others = {
+        add_tensor: ['- - -'],
+        audio_caps_from_view: ['- int32'],
+        buffer_from_audio_view: ['- -'],
         buffer_from_view: ['- -', null],
-        layout_from_caps: ['- -', 0],
+        buffer_from_views: ['- -'],
+        caps_from_view: ['- VideoFormat int32 int32', GstVideo.VideoFormat.UNKNOWN, 0, 1],
+        get_tensor_id: ['- uint32'],
+        layout_from_caps: ['- uint32', 0],
         tensor_caps_from_view: ['- -', null],
     };
 
+    adapt(MtlGst.Allocator, 'new', 'device StorageMode', [null, Mtl.StorageMode.HOST], false);
     for (const [name, [signature, ...defaults]] of Object.entries(views)) {
         adapt(MtlGst, name, signature, defaults, true);
         _watchBorrowed(MtlGst, name, 0, view => view.get_required_size());
@@ -36,31 +48,41 @@ function _adaptFunctions(MtlGst, {READ}) {
 
 function _init() {
     const MtlGst = this;
-    const {Gst, GstAudio, GstVideo} = imports.gi;
+    const {Gst, GstAudio, GstVideo, Mtl} = imports.gi; // Mtl with its override
 
-    imports.gi.Mtl; // runs its override first
-    _adaptFunctions(MtlGst, Gst.MapFlags);
+    _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl});
 
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
     // Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo; null for a buffer
     // with a GstVideo.VideoMeta. The buffer is mapped no longer than that, unless `work` keeps
-    // another view of it.
+    // another view of it. If `work` returns a promise, the view ends with that.
     MtlGst.map = function (buffer, caps, flags, work, plane = 0) {
-        let view;
+        let view, result;
 
         if (caps === null || caps instanceof GstVideo.VideoInfo)
             view = MtlGst.view_from_buffer(buffer, caps, plane, flags);
-        else if (caps instanceof GstAudio.AudioInfo)
+        else if (caps instanceof GstAudio.AudioInfo && plane === 0)
             view = MtlGst.view_from_audio(buffer, caps, flags);
+        else if (caps instanceof GstAudio.AudioInfo)
+            throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
         else
             view = MtlGst.view_from_caps(buffer, caps, plane, flags);
 
-        try {
-            return work(view);
-        } finally {
+        const end = () => {
             // Slices that nobody uses any longer.
             if (!view.close())
                 System.gc();
+        };
+
+        try {
+            result = work(view);
+        } catch (error) {
+            end();
+            throw error;
         }
+        if (result instanceof Promise)
+            return result.finally(end);
+        end();
+        return result;
     };
 }

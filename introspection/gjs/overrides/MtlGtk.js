@@ -27,7 +27,9 @@ function _checkSurface(MtlGtk) {
 function _init() {
     const MtlGtk = this;
     const {Mtl} = imports.gi; // with its override
-    const adapt = imports.overrides.Mtl._makeAdapter();
+    const {_makeAdapter, _makeEnumerationConverters} = imports.overrides.Mtl;
+    const adapt = _makeAdapter(_makeEnumerationConverters(['Channels', 'ColorMap', 'TextureFlags'],
+        () => MtlGtk, 'MtlGtk'));
     const {AUTO} = MtlGtk.Channels;
     const {NONE} = MtlGtk.TextureFlags;
     const {UINT8} = Mtl.DType;
@@ -41,25 +43,26 @@ function _init() {
 
     // The last argument of those that can wait is a Gio.Cancellable.
     adaptAll(MtlGtk, {
-        check_surface: ['view -'],
-        memory_format_from_channels: ['dtype - -', false],
-        surface_from_view: ['view -'],
+        check_surface: ['view int32'],
+        memory_format_from_channels: ['dtype Channels -', false],
+        memory_format_to_channels: ['int32'],
+        surface_from_view: ['view int32'],
     }, false);
     adaptAll(MtlGtk, {
-        colorize: ['view - double double -', null],
-        colorize_async: ['view - double double -', null],
-        download_texture: ['- dtype - - -', UINT8, AUTO, NONE, null],
-        download_texture_async: ['- dtype - - -', UINT8, AUTO, NONE, null],
-        texture_from_view: ['view - -', AUTO, NONE],
+        colorize: ['view ColorMap double double -', null],
+        colorize_async: ['view ColorMap double double -', null],
+        download_texture: ['- dtype Channels TextureFlags -', UINT8, AUTO, NONE, null],
+        download_texture_async: ['- dtype Channels TextureFlags -', UINT8, AUTO, NONE, null],
+        texture_from_view: ['view Channels TextureFlags', AUTO, NONE],
     }, true);
     adaptAll(MtlGtk.ViewPaintable.prototype, {
         invalidate: ['-', null],
-        set_color_map: ['- double double'],
-        set_view: ['nullable-view - -', AUTO, NONE],
+        set_color_map: ['ColorMap double double'],
+        set_view: ['nullable-view Channels TextureFlags', AUTO, NONE],
     }, true);
     if (MtlGtk.view_from_dmabuf) { // on Linux
         adaptAll(MtlGtk, {
-            texture_from_dmabuf: ['- int32 uint64 - uint32 -', NONE],
+            texture_from_dmabuf: ['- int32 uint64 - uint32 TextureFlags', NONE],
             view_from_dmabuf: ['int32 uint64 - dtype -', false],
         }, false);
     }

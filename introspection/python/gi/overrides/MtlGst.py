@@ -70,6 +70,8 @@ def map(buffer, caps=None, flags=READ, plane=0):
     if caps is None or isinstance(caps, VideoInfo):
         return _view_from_buffer(buffer, caps, plane, flags)
     if isinstance(caps, AudioInfo):
+        if plane != 0:
+            raise IndexError(f"There is no plane {plane}: audio has one, 0")
         return _view_from_audio(buffer, caps, flags)
     return _view_from_caps(buffer, caps, plane, flags)
 
