@@ -96,17 +96,26 @@ static int
 parse_integer (PyObject *object,
                gint64   *value)
 {
+  PyObject *type, *error, *traceback;
+
   if (int64_from_object (object, value, PyExc_IndexError) == 0)
     return BASIC;
 
+  if (!PyErr_ExceptionMatches (PyExc_TypeError))
+    return -1;
+
   /* A truth value without dimensions. */
-  if (PyErr_ExceptionMatches (PyExc_TypeError) && is_array_like (object))
+  PyErr_Fetch (&type, &error, &traceback);
+  if (!is_array_like (object))
     {
-      PyErr_Clear ();
-      return OF_ARRAYS;
+      PyErr_Restore (type, error, traceback);
+      return -1;
     }
 
-  return -1;
+  Py_DECREF (type);
+  Py_XDECREF (error);
+  Py_XDECREF (traceback);
+  return OF_ARRAYS;
 }
 
 static int

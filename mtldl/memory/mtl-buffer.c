@@ -1268,7 +1268,7 @@ mtl_buffer_synchronize (MtlBuffer     *self,
  *
  * This is only needed for memory with %MTL_STORAGE_MODE_MANAGED that the
  * program wrote to through its address. The library reports its own writes. For
- * other memory this does nothing.
+ * other memory this does nothing. The bytes have to be within the buffer.
  *
  * Since: 1.0
  */

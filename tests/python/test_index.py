@@ -100,6 +100,19 @@ def test_writes_elements(pair):
     assert elements(view)[0, 0, 1] == 6
 
 
+@pytest.mark.parametrize("result", ["x", None, 1.5])
+def test_an_index_that_fails(result):
+    class Index:
+        def __index__(self):
+            return result
+
+    view = Mtl.arange(12, dtype="int32").reshape(3, 4)
+    for use in (lambda: view[Index()], lambda: view[0, Index()], lambda: view[Index():],
+                lambda: view.__setitem__(Index(), 1), lambda: Mtl.StridedLayout((3, 4))[Index()]):
+        with pytest.raises(TypeError, match="__index__ returned non-int"):
+            use()
+
+
 @pytest.mark.any_memory
 def test_does_not_fit(pair):
     _, view = pair
