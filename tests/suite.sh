@@ -539,12 +539,12 @@ plan_steps () {
     plan deep languages 'Lua, Ruby, Perl and D' run_other_languages
     plan all mutants 'Mutants' run_mutants_step
     plan deep mutants 'Mutants that are drawn at random' run_drawn_mutants
-    plan all coverage 'Coverage' run_coverage_step
+    plan deep coverage 'Coverage' run_coverage_step
   fi
   if can_emulate; then
     plan all processors 'C on arm64, from clang' run_arm64_clang
-    plan all processors 'Copies and conversions on arm64, from GCC' run_arm64_gcc
-    plan all processors 'Copies and conversions on older processors' run_older_processors
+    plan deep processors 'Copies and conversions on arm64, from GCC' run_arm64_gcc
+    plan deep processors 'Copies and conversions on older processors' run_older_processors
     plan deep processors 'C on s390x, big-endian' run_s390x
   fi
   plan all docs 'The reference' run_reference
