@@ -96,6 +96,25 @@ has_large_integer (PyObject *items)
   return FALSE;
 }
 
+/* Unlike store_items(), refuses what only behaves like a number. */
+static int
+rank_items (PyObject   *items,
+            NumberRank *widest)
+{
+  *widest = NUMBER_RANK_BOOL;
+
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE (items); i++)
+    {
+      NumberRank rank;
+
+      if (number_rank (PyList_GET_ITEM (items, i), &rank) < 0)
+        return -1;
+      *widest = MAX (*widest, rank);
+    }
+
+  return 0;
+}
+
 /* The narrowest usual type for all of the numbers. */
 static int
 find_dtype (PyObject *items,
@@ -107,19 +126,14 @@ find_dtype (PyObject *items,
     [NUMBER_RANK_REAL] = MTL_DTYPE_FLOAT64,
     [NUMBER_RANK_COMPLEX] = MTL_DTYPE_COMPLEX128,
   };
-  Py_ssize_t n = PyList_GET_SIZE (items);
-  NumberRank widest = n > 0 ? NUMBER_RANK_BOOL : NUMBER_RANK_REAL;
+  NumberRank widest;
   int is_large = FALSE;
 
-  for (Py_ssize_t i = 0; i < n; i++)
-    {
-      NumberRank rank;
+  if (rank_items (items, &widest) < 0)
+    return -1;
 
-      if (number_rank (PyList_GET_ITEM (items, i), &rank) < 0)
-        return -1;
-      widest = MAX (widest, rank);
-    }
-
+  if (PyList_GET_SIZE (items) == 0)
+    widest = NUMBER_RANK_REAL;
   if (widest == NUMBER_RANK_INTEGER)
     is_large = has_large_integer (items);
   if (is_large < 0)
@@ -203,17 +217,32 @@ view_for_nested (PyObject *object,
 }
 
 PyObject *
-module_from_numbers (PyObject *module,
-                     PyObject *object)
+module_from_numbers (PyObject        *module,
+                     PyObject *const *args,
+                     Py_ssize_t       n_args)
 {
   MtlStridedView *view = NULL;
   Literal literal;
+  NumberRank rank;
   MtlDType dtype;
+  int status;
 
-  if (flatten_nested (object, &literal) < 0)
+  if (n_args != 1 && n_args != 2)
+    {
+      PyErr_SetString (PyExc_TypeError, "from_numbers() takes the numbers and an element type");
+      return NULL;
+    }
+
+  if (flatten_nested (args[0], &literal) < 0)
     return NULL;
 
-  if (find_dtype (literal.items, &dtype) == 0)
+  if (n_args == 1)
+    status = find_dtype (literal.items, &dtype);
+  else if (dtype_from_object (args[1], &dtype) < 0)
+    status = -1;
+  else
+    status = rank_items (literal.items, &rank);
+  if (status == 0)
     view = view_of_literal (&literal, dtype);
   Py_DECREF (literal.items);
   return view != NULL ? wrap_view (view, NULL, CALLER) : NULL;

@@ -72,8 +72,8 @@ static PyMethodDef module_methods[] = {
   { "from_memory", module_from_memory, METH_VARARGS,
     "from_memory($module, x, element, shape, strides, start, /)\n--\n\n"
     "A view of parts of the bytes that x exports as a buffer." },
-  { "from_numbers", module_from_numbers, METH_O,
-    "from_numbers($module, x, /)\n--\n\n"
+  { "from_numbers", (PyCFunction) (void *) module_from_numbers, METH_FASTCALL,
+    "from_numbers($module, x, dtype=..., /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },
   { "dtype_from", module_dtype_from, METH_O, NULL },
   { "install_dtype", module_install_dtype, METH_O, NULL },

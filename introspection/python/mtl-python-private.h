@@ -248,8 +248,9 @@ int       refuse_item     (PyObject       *object);
 gboolean        is_nested       (PyObject *object);
 MtlStridedView *view_for_nested (PyObject *object,
                                  MtlDType  dtype);
-PyObject       *module_from_numbers (PyObject *module,
-                                     PyObject *object);
+PyObject       *module_from_numbers (PyObject        *module,
+                                     PyObject *const *args,
+                                     Py_ssize_t       n_args);
 
 /* Exports: mtl-python-dlpack.c, mtl-python-exchange.c, mtl-python-buffer.c */
 int       prepare_export   (void);

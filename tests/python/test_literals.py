@@ -283,6 +283,32 @@ def test_constructors_check_too():
             make()
 
 
+def beside_an_array(values, dtype):
+    return Mtl.array([np.zeros(np.shape(values)), values], dtype)[1]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_large_integers_have_to_fit_the_wanted_type_alone(name):
+    for number in (2**63, -2**63 - 1, 2**64, -2**100, 2**100, 10**400):
+        for values in ([number], [-1, number], ([1.5, number],), [[number], [0]]):
+            refused = next((item for item in np.array(values, object).flat if not fits(item, name)),
+                           None)
+            text = f"The value {refused} does not fit {name}"
+            for make in (Mtl.array, Mtl.asview, beside_an_array,
+                         lambda values, dtype: Mtl.array(iter(values), dtype)):
+                if refused is not None:
+                    with pytest.raises(ValueError, match=text):
+                        make(values, name)
+                    continue
+                view = make(values, name)
+                assigned = zeros(name, view.shape)
+                assigned[...] = values
+                assert view.dtype == name and bytes(view) == bytes(assigned)
+                if name in ("uint64", "float32", "float64", "complex64", "complex128"):
+                    expected = np.array(values, object).astype(name)
+                    assert elements(view).tolist() == expected.tolist()
+
+
 def draw_number(rng):
     edge = rng.choice((0, 1, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**53, 2**63, 2**64, 10**30))
     integer = rng.choice((-1, 1)) * edge + rng.randint(-2, 2)

@@ -52,21 +52,14 @@ def asview(x, dtype=None):
 
 def _view_of_literal(x, dtype):
     """Refuses numbers that the type cannot hold."""
-    number = _mtl.dtype_from(dtype)
-    view = _view_of_nested(x, number)
-    if view.dtype == number:
-        return view
-    result = StridedView.new_empty(Mtl.Device.get_host(), number, view.shape)
-    result[...] = x
-    return result
+    return _view_of_nested(x, _mtl.dtype_from(dtype))
 
 
-def _view_of_nested(x, dtype=None):
-    """Only arrays are converted to a dtype at once."""
+def _view_of_nested(x, *dtype):
     try:
-        return _mtl.from_numbers(x)
+        return _mtl.from_numbers(x, *dtype)
     except (TypeError, ValueError) as error:
-        view = view_of_nested_parts(x, dtype)
+        view = view_of_nested_parts(x, *dtype)
         if view is None:
             raise error
         return view
@@ -76,7 +69,14 @@ def view_of_nested_parts(x, dtype=None):
     """Returns None if x only holds numbers, or what is none."""
     if not isinstance(x, (list, tuple)) or not has_parts(x):
         return None
-    return view_of_parts(x, dtype if dtype is None else DType(dtype), view_of_values)
+    return view_of_parts(x, dtype if dtype is None else DType(dtype), _view_of_part)
+
+
+def _view_of_part(x, dtype):
+    """Numbers have to fit a dtype. Arrays are only converted where they are copied."""
+    if dtype is not None and is_literal(x):
+        return _view_of_literal(x, dtype)
+    return view_of_values(x)
 
 
 def view_of_assigned(x, dtype):

@@ -68,9 +68,10 @@ def _common_type(views):
 
 def view_of_parts(items, dtype, view_of):
     """A new view in host memory with the parts one after another along a first axis. `view_of`
-    makes a view of each. Without a dtype it is what NumPy makes of the parts' types."""
+    makes a view of each, for a dtype. Without a dtype it is what NumPy makes of the parts'
+    types."""
     items = [listed(item) for item in items]
-    views = [view_of(item) for item in items]
+    views = [view_of(item, dtype) for item in items]
     views = [view if view.get_lanes() == 1 else view.to_dtype(view.dtype) for view in views]
     for i, view in enumerate(views):
         if view.shape != views[0].shape:
