@@ -86,8 +86,8 @@ has_large_integer (PyObject *items)
       PyObject *item = PyList_GET_ITEM (items, i);
       int overflow = 0;
 
-      if (!is_truth_value (item) && PyLong_AsLongLongAndOverflow (item, &overflow) == -1
-          && PyErr_Occurred () != NULL)
+      if (!is_truth_value (item) && PyIndex_Check (item)
+          && PyLong_AsLongLongAndOverflow (item, &overflow) == -1 && PyErr_Occurred () != NULL)
         return -1;
       if (overflow > 0)
         return TRUE;

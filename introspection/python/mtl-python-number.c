@@ -136,6 +136,29 @@ is_truth_value (PyObject *object)
          || g_str_equal (name, "numpy.bool");
 }
 
+/* Whether the object is a number of ml_dtypes, whose classes are none of numbers'. Returns -1
+ * on error. */
+static int
+is_of_ml_dtypes (PyObject *object)
+{
+  PyObject *module = PyObject_GetAttrString ((PyObject *) Py_TYPE (object), "__module__");
+  int status;
+
+  if (module == NULL && PyErr_ExceptionMatches (PyExc_AttributeError))
+    {
+      PyErr_Clear ();
+      return FALSE;
+    }
+  if (module == NULL)
+    return -1;
+
+  status = PyUnicode_Check (module)
+           && PyUnicode_CompareWithASCIIString (module, "ml_dtypes") == 0
+           && is_number (object);
+  Py_DECREF (module);
+  return status;
+}
+
 /* Whether the object is a complex number that is not a real one. NumPy's would
  * become real numbers with no more than a warning. Returns -1 on error. */
 static int
@@ -149,8 +172,10 @@ is_complex (PyObject *object)
     return FALSE;
 
   is_complex = PyObject_IsInstance (object, names.complex);
-  if (is_complex <= 0)
-    return is_complex;
+  if (is_complex < 0)
+    return -1;
+  if (!is_complex)
+    return is_of_ml_dtypes (object);
 
   is_real = PyObject_IsInstance (object, names.real);
   return is_real < 0 ? -1 : !is_real;
@@ -162,6 +187,18 @@ refuse_item (PyObject *object)
   PyErr_Format (PyExc_TypeError, "nested sequences must hold numbers, not %.100s",
                 Py_TYPE (object)->tp_name);
   return -1;
+}
+
+/* The integers of ml_dtypes have no __index__(). */
+static gboolean
+is_integer (PyObject *object)
+{
+  const char *name = Py_TYPE (object)->tp_name;
+  const char *dot = strrchr (name, '.');
+
+  name = dot != NULL ? dot + 1 : name;
+  return PyIndex_Check (object) || g_str_has_prefix (name, "int")
+         || g_str_has_prefix (name, "uint");
 }
 
 /* Unlike for is_number(), an object has to be known as a number. */
@@ -180,6 +217,8 @@ number_rank (PyObject   *object,
   else
     {
       status = PyObject_IsInstance (object, names.number);
+      if (status == 0)
+        status = is_of_ml_dtypes (object);
       if (status <= 0)
         return status < 0 ? -1 : refuse_item (object);
 
@@ -187,9 +226,9 @@ number_rank (PyObject   *object,
       if (status < 0)
         return -1;
 
-      *rank = status > 0              ? NUMBER_RANK_COMPLEX
-              : PyIndex_Check (object) ? NUMBER_RANK_INTEGER
-                                       : NUMBER_RANK_REAL;
+      *rank = status > 0           ? NUMBER_RANK_COMPLEX
+              : is_integer (object) ? NUMBER_RANK_INTEGER
+                                    : NUMBER_RANK_REAL;
     }
 
   return 0;

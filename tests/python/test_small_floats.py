@@ -336,6 +336,31 @@ def test_arrays_of_ml_dtypes_are_viewed_in_place(name):
 
 
 @pytest.mark.parametrize("name", dict.fromkeys([*SMALL, *SUBBYTE, "bfloat16", "complex32"]))
+def test_scalars_of_ml_dtypes_are_numbers(name):
+    scalar = numpy_type(name).type(1)
+    for view in (Mtl.asview(scalar), Mtl.array(scalar)):
+        assert view.dtype == name and view.shape == () and view.item() == 1
+    usual = {"i": "int64", "u": "int64", "f": "float64", "c": "complex128"}[dtype_of(name).kind]
+    for values, expected in (([scalar], [1]), ([[scalar, 1], (True, scalar)], [[1, 1], [1, 1]])):
+        for make in (Mtl.array, Mtl.asview, lambda x, dtype=None: Mtl.array(iter(x), dtype)):
+            assert make(values).dtype == usual and make(values).tolist() == expected
+            for dtype in (name, "float32", "int8", "complex64"):
+                if name == "complex32" and dtype in ("float32", "int8"):
+                    with pytest.raises(TypeError, match="real"):
+                        make(values, dtype)
+                else:
+                    assert make(values, dtype).tolist() == expected
+    assert Mtl.array([scalar, 1.5], "complex64").tolist() == [1, 1.5]
+    assert Mtl.array([[scalar], np.ones(1)]).tolist() == [[1], [1]]
+    assert scalar in Mtl.ones(2) and scalar not in Mtl.zeros(2)
+
+
+def test_scalars_of_types_that_are_missing():
+    with pytest.raises(ValueError, match="int1"):
+        Mtl.asview(ml_dtypes.int1(0))
+
+
+@pytest.mark.parametrize("name", dict.fromkeys([*SMALL, *SUBBYTE, "bfloat16", "complex32"]))
 def test_views_become_arrays_in_place(name):
     memory = np.zeros((3, 4), numpy_type(name))
     view = Mtl.asview(memory)[::-1, 1::2]

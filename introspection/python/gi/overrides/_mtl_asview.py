@@ -116,6 +116,8 @@ def _view_of_other(x):
     """A view of what exports neither DLPack nor a buffer."""
     if isinstance(x, numbers.Number):
         return _mtl.from_numbers(x)
+    if _is_of_extension_type(x):  # a number, as arrays have DLPack
+        return _view_of_extension_type(x)
     if isinstance(x, GLib.Bytes):
         return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()], None)
     if not isinstance(x, type):
