@@ -54,6 +54,23 @@ def _hint(name, hint):
 # Other shapes
 
 
+def _axes_in_memory(view):
+    """The axes as NumPy walks through them, the outermost first. One of stride 0 moves only when
+    another passes it."""
+    steps = [abs(stride) if extent > 1 else 0 for extent, stride in zip(view.shape, view.strides)]
+    axes = []
+    for axis in reversed(range(view.ndim)):
+        place = len(axes)
+        for i in reversed(range(len(axes))):
+            other = steps[axes[i]]
+            if steps[axis] and other:
+                if other <= steps[axis]:
+                    break
+                place = i
+        axes.insert(place, axis)
+    return axes[::-1]
+
+
 def _in_order(view, order):
     """The view with its axes permuted, so that C order is the given one."""
     if order in ("C", Order.C):
@@ -61,7 +78,7 @@ def _in_order(view, order):
     if order in ("F", Order.F):
         return view.T
     if order in ("K", Order.K):
-        return view.permute(view.dup_stride_order())
+        return view.permute(_axes_in_memory(view))
     if order in ("A", Order.ANY):
         is_fortran = view.is_contiguous(Order.F) and not view.is_contiguous(Order.C)
         return view.T if is_fortran else view
