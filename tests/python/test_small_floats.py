@@ -361,6 +361,21 @@ def test_scalars_of_types_that_are_missing():
 
 
 @pytest.mark.parametrize("name", dict.fromkeys([*SMALL, *SUBBYTE, "bfloat16", "complex32"]))
+def test_membership_is_that_of_ml_dtypes(name):
+    for element in (0.1, 1, 0.5, 3):
+        array = np.array([element]).astype(np.complex64 if name == "complex32" else "f4")
+        array = array.astype(numpy_type(name))
+        exact = array.astype(np.complex128)[0].real.item()
+        for value in (element, exact, exact + 1e-12, 1e300, 0.1 + 0j, exact + 0j, 257, 7, 2, True):
+            try:
+                with np.errstate(over="ignore"):
+                    expected = bool((array == value).any())
+            except OverflowError:  # beyond int8, to NumPy
+                expected = False
+            assert (value in Mtl.asview(array)) == expected, value
+
+
+@pytest.mark.parametrize("name", dict.fromkeys([*SMALL, *SUBBYTE, "bfloat16", "complex32"]))
 def test_views_become_arrays_in_place(name):
     memory = np.zeros((3, 4), numpy_type(name))
     view = Mtl.asview(memory)[::-1, 1::2]

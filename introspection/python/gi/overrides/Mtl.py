@@ -81,12 +81,50 @@ def _view_repr(self):
 _N_LISTED = 4096
 
 
+def _rounded(dtype, value):
+    element = StridedView.new_zeros(Device.get_host(), dtype, ())
+    element[()] = value
+    return element.item()
+
+
+@functools.cache
+def _rounding(dtype, kind):
+    """How NumPy rounds a number of Python's before it compares elements with it, or None."""
+    is_integer = issubclass(kind, int)
+    if is_integer and dtype.kind not in "fc":
+        return None
+    if DType.get_bits(dtype) > {"c": 64, "f": 32}.get(dtype.kind, 7):
+        return float if is_integer else None
+    if is_integer:
+        to = dtype
+    elif dtype.kind == "c" or kind is complex:
+        to = DType.COMPLEX64
+    elif dtype.kind == "f" and dtype != DType.FLOAT16:
+        to = DType.FLOAT32
+    else:
+        to = DType.FLOAT16
+    return functools.partial(_rounded, to)
+
+
+def _as_compared(dtype, value):
+    """The number as NumPy compares it with elements of the type."""
+    if type(value) not in (bool, int, float, complex):
+        return value  # what it is equal to is its own affair
+    rounding = _rounding(dtype, type(value))
+    try:
+        return rounding(value) if rounding else value
+    except (ValueError, OverflowError):
+        return value  # beyond all floats
+
+
 def _has_element(view, value):
     if view.ndim > 1:
         return any(_has_element(part, value) for part in view)
     if view.size > _N_LISTED:
         return any(_has_element(view[start:start + _N_LISTED], value)
                    for start in range(0, len(view), _N_LISTED))
+    if type(value) in (float, complex) and view.dtype in (DType.INT64, DType.UINT64):
+        view = view.to_dtype(DType.FLOAT64)  # rounded, as by NumPy
     elements = view.tolist()
     return value in (elements if view.ndim else [elements])
 
@@ -113,7 +151,10 @@ def _view_contains(self, value):
         if value.ndim > 0:
             return _has_part(self, value)
         value = value.tolist()
-    return _has_element(self, value)
+        if isinstance(value, int) and self.dtype.kind in "fc":
+            value = float(value)
+        return _has_element(self, value)
+    return _has_element(self, _as_compared(self.dtype, value))
 
 
 def _view_bool(self):
