@@ -159,6 +159,25 @@ def test_arange_of_several_pieces():
                           np.arange(0, 60_000, 0.1))
 
 
+def test_random_ranges_of_several_pieces(rng):
+    for _ in range(100):
+        n = rng.randrange(2**14 - 2, 2**16)
+        step = rng.choice([1, -1, 7, -3, 1000, 2**33, -2**40])
+        start = rng.choice([0, -5, 2**31, 2**52 - 5, 2**52 - 2**15, 2**53 - 7, -2**52, 2**62])
+        dtype = rng.choice(["f2", "f4", "f8", "i1", "i4", "i8", "u1", "u8", "c8", "?"])
+        if -2**63 <= start + n * step < 2**63:
+            with np.errstate(all="ignore"):
+                expected = np.array(range(start, start + n * step, step), "i8").astype(dtype)
+            view = Mtl.arange(start, start + n * step, step, dtype)
+            assert bytes(view) == expected.tobytes(), (start, n, step, dtype)
+        start = rng.choice([0, -0.0, rng.random(), 1e10, -3, 2**53 + 1, 2**60 + 3])
+        step = rng.choice([0.1, -0.25, rng.random(), 1e200])
+        distance = (start + step) - start
+        expected = [start + i * distance for i in range(n)]
+        view = Mtl.arange(start, start + (n - 0.5) * step, step, "f8")
+        assert bytes(view[:n]) == np.array(expected[:len(view)], "f8").tobytes(), (start, n, step)
+
+
 def test_arange_that_cannot_be():
     for arguments, kind in (((0, 1, 0), ValueError), (("3",), (TypeError, ValueError)),
                             ((0, 1, 0.0), ValueError), ((float("nan"),), ValueError),

@@ -91,22 +91,46 @@ def array(values, dtype=None, device=None):
 
 
 # Elements that are made at a time.
-_PIECE = 2**18
+_PIECE = 2**14
+
+# Doubles hold all sums of two integers within this.
+_EXACT = 2**52
 
 
 def _counted(start, stop, step):
-    """How many numbers there are from start to before stop, a function that gives some of them,
-    and their letter for the array module."""
+    """How many numbers there are from start to before stop, the distance between two of them, a
+    function that gives some of them, and their letter for the array module."""
     if all(isinstance(number, int) for number in (start, stop, step)):
         every = range(start, stop, step)
         bounds = (every[0], every[-1]) if every else (0,)
         code = "q" if max(bounds) < 2**63 else "Q"
         _array.array(code, bounds)  # raises an OverflowError
-        return len(every), lambda first, end: every[first:end], code
+        return len(every), step, lambda first, end: every[first:end], code
 
     distance = (start + step) - start  # rounded as in NumPy
     n = max(0, math.ceil((stop - start) / step))
-    return n, lambda first, end: (start + i * distance for i in range(first, min(end, n))), "d"
+    return (n, distance,
+            lambda first, end: (start + i * distance for i in range(first, min(end, n))), "d")
+
+
+def _is_exact(n, start, distance):
+    """Whether it takes doubles only to compute the numbers."""
+    return all(isinstance(number, float) or abs(number) <= _EXACT
+               for number in (start, distance, start + (n - 1) * distance))
+
+
+def _fill_steps(view, start, distance, code):
+    """Sets the elements to start + i * distance. Each piece of the indices is made from the first
+    one."""
+    first_indices = view_of_values(_array.array("d", range(_PIECE)))
+    indices = empty(_PIECE, "float64", "cpu")
+    values = empty(_PIECE, "float64", "cpu")
+    wraps = code == "q" and view.dtype.kind not in "fc"  # only integers do
+    for first in range(0, len(view), _PIECE):
+        n = min(_PIECE, len(view) - first)
+        indices.copy_scaled_from(first_indices, 1, first)
+        values.copy_scaled_from(indices, distance, start)
+        view[first:first + n] = (values.astype("int64") if wraps else values)[:n]
 
 
 def arange(start, stop=None, step=None, dtype="float32", device=None):
@@ -117,10 +141,13 @@ def arange(start, stop=None, step=None, dtype="float32", device=None):
     start, stop, step = map(_number, (start, stop, 1 if step is None else step))
     if step == 0:
         raise ValueError("the step of arange() is 0")
-    n, numbers_from, code = _counted(start, stop, step)
+    n, distance, numbers_from, code = _counted(start, stop, step)
     if n >= 2**63:
         raise OverflowError(f"arange() has {n:.3g} elements, beyond the limit of 2^63 − 1")
     result = empty(n, dtype, device)
+    if n > _PIECE and _is_exact(n, start, distance):
+        _fill_steps(result, start, distance, code)
+        return result
     for first in range(0, n, _PIECE):
         piece = _array.array(code, numbers_from(first, first + _PIECE))
         result[first:first + len(piece)] = view_of_values(piece)
