@@ -523,7 +523,8 @@ buffer_new_for_channels (MtlStridedView      *view,
 {
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const gsize sample_size = get_element_size (view);
-  const gint64 distance = mtl_strided_view_get_strides (view, NULL)[1] * (gint64) sample_size;
+  const gint64 stride = shape[1] > 1 ? mtl_strided_view_get_strides (view, NULL)[1] : 0;
+  const gint64 distance = stride * (gint64) sample_size;
   guint8 *first = mtl_strided_view_get_data (view);
   GstBuffer *buffer;
   Range range;
