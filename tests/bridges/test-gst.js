@@ -3,6 +3,8 @@
 // All functions from JavaScript; the tests in C have the cases. Nothing here is called on a thread
 // of a pipeline, where JavaScript cannot run.
 
+import {equal, run, test, throwsMtl} from '../gjs/tap.js';
+
 imports.gi.versions.Gst = '1.0';
 imports.gi.versions.GstApp = '1.0';
 imports.gi.versions.GstAudio = '1.0';
@@ -10,7 +12,7 @@ imports.gi.versions.GstVideo = '1.0';
 imports.gi.versions.Mtl = '1';
 imports.gi.versions.MtlGst = '1';
 
-const {GLib, Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
+const {Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
 const System = imports.system;
 
 Gst.init(null);
@@ -37,23 +39,6 @@ for (const name of Object.keys(MtlGst)) {
             return original(...args);
         };
     }
-}
-
-function assertEqual(actual, expected) {
-    if (JSON.stringify(actual) !== JSON.stringify(expected))
-        throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
-}
-
-function assertThrows(code, words, work) {
-    let error = null;
-
-    try {
-        work();
-    } catch (e) {
-        error = e;
-    }
-    assertEqual([error?.matches?.(Mtl.Error, Mtl.Error[code]), String(error?.message)],
-        [true, error?.message.includes(words) ? error.message : words]);
 }
 
 function assertRefused(call) {
@@ -91,14 +76,14 @@ const tests = {
         const buffer = newBuffer(48);
         for (const view of [MtlGst.view_from_buffer(buffer, RGB_INFO),
             MtlGst.view_from_caps(buffer, RGB), MtlGst.view_from_caps(buffer, RGB, 0, READ)]) {
-            assertEqual([view.shape, view.strides], [[3, 5, 3], [16, 3, 1]]);
-            assertEqual(view.get_address(), addressOf(buffer));
-            assertEqual([view.is_read_only(), view.get(1, 2, 0)], [true, 22]);
+            equal([view.shape, view.strides], [[3, 5, 3], [16, 3, 1]]);
+            equal(view.get_address(), addressOf(buffer));
+            equal([view.is_read_only(), view.get(1, 2, 0)], [true, 22]);
         }
 
         const green = MtlGst.view_from_component(buffer, RGB_INFO, 1);
-        assertEqual([green.shape, green.strides], [[3, 5], [16, 3]]);
-        assertEqual(green.get_address(), addressOf(buffer) + 1);
+        equal([green.shape, green.strides], [[3, 5], [16, 3]]);
+        equal(green.get_address(), addressOf(buffer) + 1);
     },
 
     mapPlanes() {
@@ -110,32 +95,32 @@ const tests = {
                 uv.fill(2);
                 return [y.get_address(), uv.get_address()];
             }, 1));
-        assertEqual(addresses, [address, address + 48]);
-        assertEqual([...buffer.extract_dup(0, 72)], [...Array(48).fill(1), ...Array(24).fill(2)]);
+        equal(addresses, [address, address + 48]);
+        equal([...buffer.extract_dup(0, 72)], [...Array(48).fill(1), ...Array(24).fill(2)]);
     },
 
     bytes() {
         const buffer = newBuffer(48);
         for (const dtype of ['uint16', Mtl.DType.UINT16]) {
             const view = MtlGst.view_from_bytes(buffer, dtype, [2, 3]);
-            assertEqual(view.toArray(), [[256, 770, 1284], [1798, 2312, 2826]]);
-            assertEqual(view.get_address(), addressOf(buffer));
+            equal(view.toArray(), [[256, 770, 1284], [1798, 2312, 2826]]);
+            equal(view.get_address(), addressOf(buffer));
         }
     },
 
     audio() {
         const buffer = newBuffer(24);
         const view = MtlGst.view_from_audio(buffer, STEREO_INFO);
-        assertEqual(view.shape, [6, 2]);
-        assertEqual(view.get_address(), addressOf(buffer));
-        assertEqual(MtlGst.view_from_audio_channel(buffer, STEREO_INFO, 1).get_address(),
+        equal(view.shape, [6, 2]);
+        equal(view.get_address(), addressOf(buffer));
+        equal(MtlGst.view_from_audio_channel(buffer, STEREO_INFO, 1).get_address(),
             addressOf(buffer) + 2);
-        assertEqual(MtlGst.map(buffer, STEREO_INFO, READ, mapped => mapped.get(0, 1)), 770);
+        equal(MtlGst.map(buffer, STEREO_INFO, READ, mapped => mapped.get(0, 1)), 770);
 
         const samples = newView(INT16, [6, 2]);
-        assertEqual(MtlGst.audio_caps_from_view(samples, 48000).is_equal(STEREO), true);
+        equal(MtlGst.audio_caps_from_view(samples, 48000).is_equal(STEREO), true);
         const played = MtlGst.buffer_from_audio_view(samples, STEREO_INFO);
-        assertEqual(MtlGst.view_from_audio(played, STEREO_INFO).get_address(),
+        equal(MtlGst.view_from_audio(played, STEREO_INFO).get_address(),
             samples.get_address());
     },
 
@@ -143,18 +128,18 @@ const tests = {
         const pixels = newView(UINT8, [4, 6, 3]);
         const crop = pixels.slice('1:4, :5');
         const buffer = MtlGst.buffer_from_view(crop, RGB_INFO);
-        assertEqual(addressOf(buffer), crop.get_address());
+        equal(addressOf(buffer), crop.get_address());
         MtlGst.map(buffer, null, WRITE, view => {  // the meta has all that is needed
-            assertEqual(view.get_address(), crop.get_address());
+            equal(view.get_address(), crop.get_address());
             view.fill(5);
         });
-        assertEqual([pixels.get(3, 4, 2), pixels.get(3, 5, 0)], [5, 0]);
-        assertEqual(addressOf(MtlGst.buffer_from_view(pixels)), pixels.get_address());
+        equal([pixels.get(3, 4, 2), pixels.get(3, 5, 0)], [5, 0]);
+        equal(addressOf(MtlGst.buffer_from_view(pixels)), pixels.get_address());
 
         const planes = [newView(UINT8, [6, 8]), newView(UINT8, [3, 4, 2])];
         const frame = MtlGst.buffer_from_views(planes, NV12_INFO);
         for (const [i, plane] of planes.entries()) {
-            assertEqual(MtlGst.view_from_caps(frame, NV12, i).get_address(),
+            equal(MtlGst.view_from_caps(frame, NV12, i).get_address(),
                 plane.get_address());
         }
     },
@@ -163,53 +148,53 @@ const tests = {
         const view = newView(UINT8, [3, 5, 4]);
         const {BGRX, UNKNOWN} = GstVideo.VideoFormat;
         const found = MtlGst.caps_from_view(view, UNKNOWN, 0, 1).to_string();
-        assertEqual([found.includes('RGBA'), found.includes('width=(int)5')], [true, true]);
+        equal([found.includes('RGBA'), found.includes('width=(int)5')], [true, true]);
         const asked = MtlGst.caps_from_view(view, BGRX, 30000, 1001).to_string();
-        assertEqual([asked.includes('BGRx'), asked.includes('30000/1001')], [true, true]);
+        equal([asked.includes('BGRx'), asked.includes('30000/1001')], [true, true]);
 
         const [layout, dtype] = MtlGst.layout_from_caps(NV12, 1);
-        assertEqual([layout.shape, dtype], [[3, 4, 2], UINT8]);
-        assertEqual(MtlGst.layout_from_caps(RGB)[0].shape, [3, 5, 3]);
+        equal([layout.shape, dtype], [[3, 4, 2], UINT8]);
+        equal(MtlGst.layout_from_caps(RGB)[0].shape, [3, 5, 3]);
 
         const tensor = MtlGst.tensor_caps_from_view(view, 'scores');
-        assertEqual(tensor.get_structure(0).get_string('tensor-id'), 'scores');
-        assertEqual(MtlGst.tensor_caps_from_view(view).get_structure(0).get_string('tensor-id'),
+        equal(tensor.get_structure(0).get_string('tensor-id'), 'scores');
+        equal(MtlGst.tensor_caps_from_view(view).get_structure(0).get_string('tensor-id'),
             null);
         const buffer = newBuffer(60);
-        assertEqual(MtlGst.view_from_caps(buffer, tensor).shape, [3, 5, 4]);
-        assertEqual(MtlGst.view_from_caps(buffer, tensor).get_address(), addressOf(buffer));
+        equal(MtlGst.view_from_caps(buffer, tensor).shape, [3, 5, 4]);
+        equal(MtlGst.view_from_caps(buffer, tensor).get_address(), addressOf(buffer));
     },
 
     tensors() {
         const buffer = newBuffer(8);
         const scores = newView(FLOAT32, [2, 3]);
-        assertEqual([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)], [0, null]);
+        equal([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)], [0, null]);
         if (isOld) {
-            assertThrows('NOT_SUPPORTED', '1.26', () =>
+            throwsMtl('NOT_SUPPORTED', /1\.26/, () =>
                 MtlGst.add_tensor(buffer, 'scores', scores));
-            assertThrows('NOT_SUPPORTED', '1.26', () => MtlGst.view_from_tensor(buffer, 0));
+            throwsMtl('NOT_SUPPORTED', /1\.26/, () => MtlGst.view_from_tensor(buffer, 0));
             return;
         }
 
         MtlGst.add_tensor(buffer, 'scores', scores);
-        assertEqual([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)],
+        equal([MtlGst.get_n_tensors(buffer), MtlGst.get_tensor_id(buffer, 0)],
             [1, 'scores']);
-        assertEqual(MtlGst.view_from_tensor(buffer, 0).get_address(), scores.get_address());
+        equal(MtlGst.view_from_tensor(buffer, 0).get_address(), scores.get_address());
     },
 
     foreignMemory() {
         const buffer = Gst.Buffer.new_allocate(null, 8, null);
-        assertEqual(MtlGst.memory_get_buffer(buffer.peek_memory(0)), [null, 0]);
+        equal(MtlGst.memory_get_buffer(buffer.peek_memory(0)), [null, 0]);
     },
 
     errors() {
         const buffer = newBuffer(40);
-        assertThrows('OUT_OF_BOUNDS', '40 bytes of the buffer', () =>
+        throwsMtl('OUT_OF_BOUNDS', /40 bytes of the buffer/, () =>
             MtlGst.view_from_caps(buffer, RGB));
-        assertThrows('INVALID_ARGUMENT', 'GstVideoMeta', () => MtlGst.view_from_buffer(buffer));
-        assertThrows('NEEDS_COPY', 'view.copy()', () =>
+        throwsMtl('INVALID_ARGUMENT', /GstVideoMeta/, () => MtlGst.view_from_buffer(buffer));
+        throwsMtl('NEEDS_COPY', /view\.copy\(\)/, () =>
             MtlGst.buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
-        assertThrows('NOT_SUPPORTED', 'Host', () =>
+        throwsMtl('NOT_SUPPORTED', /Host/, () =>
             MtlGst.Allocator.new(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE));
     },
 
@@ -223,43 +208,39 @@ const tests = {
         } catch (e) {
             ({message} = e);
         }
-        assertEqual(message, 'inside');
+        equal(message, 'inside');
         MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
     },
 
     slicesAreCollected() {
         const buffer = newBuffer(48);
-        assertEqual(MtlGst.map(buffer, RGB, READ, view => view.slice('1, 2').toArray()),
+        equal(MtlGst.map(buffer, RGB, READ, view => view.slice('1, 2').toArray()),
             [22, 23, 24]);
         MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
 
         // Without map(), nobody knows when the view ends.
         let view = MtlGst.view_from_caps(buffer, RGB);
-        assertThrows('READ_ONLY', '2 users', () =>
+        throwsMtl('READ_ONLY', /2 users/, () =>
             MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
-        assertEqual(view.close(), true);
+        equal(view.close(), true);
         view = MtlGst.view_from_caps(buffer, RGB, 0, WRITE);
-        assertEqual(view.is_read_only(), false);
+        equal(view.is_read_only(), false);
     },
 
-    mapEndsWithAPromise() {
+    async mapEndsWithAPromise() {
         const buffer = newBuffer(48);
-        const results = [];
-        const wait = view => new Promise(resolve => resolve(view));
-
-        MtlGst.map(buffer, RGB, READ, async view => {
-            await wait(view);
+        const read = MtlGst.map(buffer, RGB, READ, async view => {
+            await null;
             return view.get(1, 2, 0);
-        }).then(value => results.push(value));
-        MtlGst.map(buffer, RGB, READ, async view => {
-            await wait(view);
+        });
+        const failed = MtlGst.map(buffer, RGB, READ, async () => {
+            await null;
             throw new Error('away');
-        }).catch(error => results.push(error.message));
-        assertThrows('READ_ONLY', 'users', () => MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
-        while (results.length < 2)
-            GLib.MainContext.default().iteration(true);
-        assertEqual(results, [22, 'away']);
-        assertEqual(MtlGst.view_from_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
+        }).catch(error => error.message);
+
+        throwsMtl('READ_ONLY', /users/, () => MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
+        equal(await Promise.all([read, failed]), [22, 'away']);
+        equal(MtlGst.view_from_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
     },
 
     // They are freed only when the collector runs, and GStreamer counts to 255.
@@ -267,9 +248,9 @@ const tests = {
         const buffer = newBuffer(48);
 
         for (let i = 0; i < 600; i++)
-            assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1], READ).get(0), 0);
+            equal(MtlGst.view_from_bytes(buffer, 'uint8', [1], READ).get(0), 0);
         System.gc();
-        assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1], WRITE).is_read_only(), false);
+        equal(MtlGst.view_from_bytes(buffer, 'uint8', [1], WRITE).is_read_only(), false);
     },
 
     numbersAndNames() {
@@ -292,8 +273,8 @@ const tests = {
             () => MtlGst.map(buffer, STEREO_INFO, READ, () => {}, 1),
         ])
             assertRefused(call);
-        assertEqual(MtlGst.caps_from_view(view).to_string().includes('RGBA'), true);
-        assertEqual(MtlGst.Allocator.new() instanceof MtlGst.Allocator, true);
+        equal(MtlGst.caps_from_view(view).to_string().includes('RGBA'), true);
+        equal(MtlGst.Allocator.new() instanceof MtlGst.Allocator, true);
     },
 
     keptViewKeepsTheMemory() {
@@ -301,7 +282,7 @@ const tests = {
         const row = MtlGst.map(buffer, RGB, READ, view => view.slice('1'));
         buffer = null;
         System.gc();
-        assertEqual(row.get(2, 0), 22);
+        equal(row.get(2, 0), 22);
     },
 
     // The main loop asks for frames; a signal would come on another thread.
@@ -315,15 +296,15 @@ const tests = {
         for (let sample; (sample = sink.try_pull_sample(10 * Gst.SECOND)) !== null; nFrames++) {
             const [buffer, caps] = [sample.get_buffer(), sample.get_caps()];
             const address = MtlGst.map(buffer, caps, READ, view => {
-                assertEqual([view.shape, view.get_statistics().minimum], [[24, 322, 3], 255]);
+                equal([view.shape, view.get_statistics().minimum], [[24, 322, 3], 255]);
                 return view.get_address();
             });
-            assertEqual(MtlGst.view_from_bytes(buffer, 'uint8', [1]).get_address(), address);
+            equal(MtlGst.view_from_bytes(buffer, 'uint8', [1]).get_address(), address);
 
             // The sample is a user, too.
-            assertThrows('READ_ONLY', 'users', () => MtlGst.map(buffer, caps, WRITE, () => {}));
+            throwsMtl('READ_ONLY', /users/, () => MtlGst.map(buffer, caps, WRITE, () => {}));
         }
-        assertEqual(nFrames, 5);
+        equal(nFrames, 5);
         pipeline.set_state(Gst.State.NULL);
     },
 
@@ -337,39 +318,27 @@ const tests = {
         source.set_caps(caps);
         pipeline.set_state(Gst.State.PLAYING);
         for (const frame of frames) {
-            assertEqual(source.push_buffer(MtlGst.buffer_from_view(frame, info)),
+            equal(source.push_buffer(MtlGst.buffer_from_view(frame, info)),
                 Gst.FlowReturn.OK);
         }
         source.end_of_stream();
         const message = pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND,
             Gst.MessageType.EOS | Gst.MessageType.ERROR);
-        assertEqual(message.type, Gst.MessageType.EOS);
+        equal(message.type, Gst.MessageType.EOS);
         const last = pipeline.get_by_name('sink').last_sample.get_buffer();
-        assertEqual(addressOf(last), frames.select(0, 4).get_address());
+        equal(addressOf(last), frames.select(0, 4).get_address());
         pipeline.set_state(Gst.State.NULL);
     },
 
     everyFunctionWasCalled() {
         const names = Object.keys(MtlGst).filter(name =>
             typeof MtlGst[name] === 'function' && MtlGst[name].$gtype === undefined);
-        assertEqual(names.length > 17, true);
-        assertEqual(names.filter(name => !reached.has(name)), []);
+        equal(names.length > 17, true);
+        equal(names.filter(name => !reached.has(name)), []);
     },
 };
 
-let number = 0;
-let nFailed = 0;
+for (const [name, callback] of Object.entries(tests))
+    test(name, callback);
 
-print(`1..${Object.keys(tests).length}`);
-for (const [name, test] of Object.entries(tests)) {
-    number++;
-    try {
-        test();
-        print(`ok ${number} ${name}`);
-    } catch (e) {
-        nFailed++;
-        print(`not ok ${number} ${name}\n# ${e.message}\n# ${e.stack}`);
-    }
-}
-
-System.exit(nFailed > 0 ? 1 : 0);
+await run();

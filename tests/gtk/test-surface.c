@@ -41,6 +41,18 @@ fill (cairo_surface_t *surface)
   cairo_surface_flush (surface);
 }
 
+static void
+paint (cairo_surface_t *target,
+       cairo_surface_t *source)
+{
+  cairo_t *cr = cairo_create (target);
+
+  cairo_set_source_surface (cr, source, 0, 0);
+  cairo_paint (cr);
+  cairo_destroy (cr);
+  cairo_surface_flush (target);
+}
+
 static const struct
 {
   cairo_format_t format;
@@ -150,7 +162,6 @@ check_written (gsize i)
   cairo_surface_t *surface = get_surface (view, formats[i].format);
   cairo_surface_t *screen = cairo_image_surface_create (formats[i].format, 8, 3);
   g_autoptr (MtlStridedView) pixels = get_view (screen);
-  cairo_t *cr;
 
   cairo_surface_flush (surface);
   for (int j = 0; j < 3 * 8 * n_channels; j++)
@@ -158,11 +169,7 @@ check_written (gsize i)
                    j % n_channels == 3 ? full : full * j / 255);
   cairo_surface_mark_dirty (surface);
 
-  cr = cairo_create (screen);
-  cairo_set_source_surface (cr, surface, 0, 0);
-  cairo_paint (cr);
-  cairo_destroy (cr);
-  cairo_surface_flush (screen);
+  paint (screen, surface);
   for (int j = 0; j < 3 * 8 * n_channels; j++)
     if (j % n_channels != 3)
       g_assert_cmpfloat (get_number_at (pixels, j / n_channels / 8, j / n_channels % 8,
@@ -219,11 +226,8 @@ static cairo_surface_t *
 record (cairo_surface_t *surface)
 {
   cairo_surface_t *recording = cairo_recording_surface_create (CAIRO_CONTENT_COLOR_ALPHA, NULL);
-  cairo_t *cr = cairo_create (recording);
 
-  cairo_set_source_surface (cr, surface, 0, 0);
-  cairo_paint (cr);
-  cairo_destroy (cr);
+  paint (recording, surface);
   return recording;
 }
 
@@ -236,7 +240,6 @@ test_used_as_source (void)
   g_autoptr (MtlStridedView) drawn = get_view (screen);
   MtlStridedView *view;
   cairo_surface_t *recording;
-  cairo_t *cr;
 
   fill (surface);
   view = get_view (surface);
@@ -247,11 +250,7 @@ test_used_as_source (void)
   set_number_at (view, 1, 2, 3, 255);
   g_object_unref (view);
 
-  cr = cairo_create (screen);
-  cairo_set_source_surface (cr, recording, 0, 0);
-  cairo_paint (cr);
-  cairo_destroy (cr);
-  cairo_surface_flush (screen);
+  paint (screen, recording);
   g_assert_cmpfloat (get_number_at (drawn, 1, 2, 3), ==, 128);
 
   cairo_surface_destroy (recording);

@@ -59,12 +59,13 @@ function _init() {
     MtlGst.map = function (buffer, caps, flags, work, plane = 0) {
         let view, result;
 
+        if (caps instanceof GstAudio.AudioInfo && plane !== 0)
+            throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
+
         if (caps === null || caps instanceof GstVideo.VideoInfo)
             view = MtlGst.view_from_buffer(buffer, caps, plane, flags);
-        else if (caps instanceof GstAudio.AudioInfo && plane === 0)
-            view = MtlGst.view_from_audio(buffer, caps, flags);
         else if (caps instanceof GstAudio.AudioInfo)
-            throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
+            view = MtlGst.view_from_audio(buffer, caps, flags);
         else
             view = MtlGst.view_from_caps(buffer, caps, plane, flags);
 
