@@ -222,6 +222,7 @@ describe (const GstVideoInfo *info,
   description->byte_strides[0] = info->stride[plane];
   description->byte_strides[1] = format->pixel_stride[component];
   description->byte_offset = info->offset[plane];
+  description->plane = plane;
 }
 
 /* Describes a component of a video format by its number: R, G, B, A or Y, U, V, A. */

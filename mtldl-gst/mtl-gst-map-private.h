@@ -15,6 +15,10 @@ MtlStridedView   *mtl_gst_view_new            (GstBuffer          *buffer,
                                                const MtlGstPlane  *plane,
                                                GstMapFlags         flags,
                                                GError            **error);
+MtlStridedView   *mtl_gst_view_new_mapped     (GstBuffer          *buffer,
+                                               const GstMapInfo   *map,
+                                               const MtlGstPlane  *plane,
+                                               GError            **error);
 MtlStridedView   *mtl_gst_view_new_for_layout (GstBuffer          *buffer,
                                                MtlStridedLayout   *layout,
                                                MtlDType            dtype,

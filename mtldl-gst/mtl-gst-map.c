@@ -6,6 +6,8 @@
 
 #include <mtldl/mtl-bindings.h>
 
+#include "mtl-gst-check-private.h"
+
 /* What a view holds. The memory is mapped by itself: gst_buffer_map() would replace memory that
  * it cannot lock by a copy, and join several memories in a copy, without a word. */
 typedef struct
@@ -13,7 +15,7 @@ typedef struct
   GstBuffer *buffer;
   GstMapInfo map;
   int *n_writers; /* of the buffer, or NULL for a reader */
-  gboolean locks_writing;
+  gboolean locks_all;
 } Mapping;
 
 static int *
@@ -56,7 +58,7 @@ mapping_free (Mapping *self)
   GstMemory *memory = self->map.memory;
 
   gst_memory_unmap (memory, &self->map);
-  if (self->locks_writing)
+  if (self->locks_all)
     gst_memory_unlock (memory, GST_LOCK_FLAG_READWRITE);
   gst_memory_unref (memory);
   if (self->n_writers != NULL)
@@ -76,10 +78,11 @@ find_memory (GstBuffer  *buffer,
 {
   guint index, length;
 
-  if (size == 0 || !gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
+  if (!gst_buffer_find_memory (buffer, offset, size, &index, &length, skip))
     {
-      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "No bytes are needed; a view of a buffer has one element at least");
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                   "The buffer has no %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT, size,
+                   offset);
       return NULL;
     }
 
@@ -172,6 +175,23 @@ set_map_error (GstMemory    *memory,
                          " it: end that first");
 }
 
+/* Takes what keeps the mapping, once the memory is mapped. */
+static void
+mapping_keep (Mapping   *self,
+              GstBuffer *buffer)
+{
+  GstMemory *memory = self->map.memory;
+
+  /* GStreamer leaves memory locked for ever if somebody has it mapped for more than this mapping,
+   * and this is the last to end. If nobody does, this lock fails. */
+  self->locks_all = (self->map.flags & GST_MAP_READWRITE) != GST_MAP_READWRITE
+                    && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
+  self->buffer = gst_buffer_ref (buffer);
+  gst_memory_ref (memory);
+  if (self->n_writers != NULL)
+    g_atomic_int_inc (self->n_writers);
+}
+
 /* Maps bytes of a buffer where they are. Returns the first one. */
 static guint8 *
 mapping_init (Mapping      *self,
@@ -214,15 +234,42 @@ mapping_init (Mapping      *self,
       return NULL;
     }
 
-  /* GStreamer leaves memory locked for writing for ever if a writer has it mapped as well, and the
-   * reader is the last to unmap it. If there is no writer, this lock fails. */
-  self->locks_writing = !writes && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
-  self->buffer = gst_buffer_ref (buffer);
-  gst_memory_ref (memory);
-  if (writes)
-    g_atomic_int_inc (self->n_writers);
-
+  mapping_keep (self, buffer);
   return self->map.data + skip;
+}
+
+/* Maps memory of a buffer that somebody else has mapped: in the same way, as GStreamer only counts
+ * these, and so that it stays when they unmap it. Returns the first byte. */
+static guint8 *
+mapping_init_again (Mapping           *self,
+                    GstBuffer         *buffer,
+                    const GstMapInfo  *map,
+                    GError           **error)
+{
+  const GstMapFlags flags = map->flags & GST_MAP_READWRITE;
+
+  if (!check_locks (map->memory, error))
+    return NULL;
+
+  if (!gst_memory_map (map->memory, &self->map, flags))
+    {
+      set_map_error (map->memory, flags, error);
+      return NULL;
+    }
+
+  if (self->map.data != map->data || self->map.size < map->size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "The allocator “%s” maps its memory elsewhere the second time: copy the frame"
+                   " by gst_video_frame_copy()",
+                   map->memory->allocator != NULL ? map->memory->allocator->mem_type : "unknown");
+      gst_memory_unmap (map->memory, &self->map);
+      return NULL;
+    }
+
+  self->n_writers = (flags & GST_MAP_WRITE) != 0 ? get_n_writers (buffer) : NULL;
+  mapping_keep (self, buffer);
+  return self->map.data;
 }
 
 /* Maps the first bytes of a buffer where they are. The buffer that is returned keeps them
@@ -259,6 +306,24 @@ map_first (GstBuffer    *buffer,
                                   mapping, (GDestroyNotify) mapping_free, error);
 }
 
+static gboolean
+check_has_elements (MtlStridedLayout  *layout,
+                    GError           **error)
+{
+  g_autofree char *string = NULL;
+  const gint64 *shape;
+  gsize n_dims;
+
+  if (!mtl_strided_layout_is_empty (layout))
+    return TRUE;
+
+  shape = mtl_strided_layout_get_shape (layout, &n_dims);
+  string = mtl_gst_dims_to_string (shape, n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "The shape %s has no elements; a view of a buffer needs at least 1", string);
+  return FALSE;
+}
+
 /* Creates a view of the first bytes of the buffer. */
 MtlStridedView *
 mtl_gst_view_new_for_layout (GstBuffer         *buffer,
@@ -270,7 +335,7 @@ mtl_gst_view_new_for_layout (GstBuffer         *buffer,
   const gint64 size = mtl_strided_layout_get_required_size (layout, error);
   g_autoptr (MtlBuffer) bytes = NULL;
 
-  if (size < 0)
+  if (size < 0 || !check_has_elements (layout, error))
     return NULL;
 
   bytes = map_first (buffer, size, flags, error);
@@ -329,15 +394,14 @@ dims_to_text (const gint64 *dims,
   return result;
 }
 
-/* Gets the bytes from the first one that the elements need to the last, if the buffer has them. */
+/* Gets the bytes from the first one that the elements need to the last, if there are so many. */
 static gboolean
-find_range (GstBuffer          *buffer,
+find_range (gsize               n_bytes,
             const MtlGstPlane  *plane,
             gsize              *begin,
             gsize              *size,
             GError            **error)
 {
-  const gsize buffer_size = gst_buffer_get_size (buffer);
   guint64 before, from;
 
   for (guint axis = 0; axis < plane->n_dims; axis++)
@@ -349,8 +413,8 @@ find_range (GstBuffer          *buffer,
         return FALSE;
       }
 
-  if (get_reach (plane, &before, &from) && plane->byte_offset <= buffer_size
-      && before <= plane->byte_offset && from <= buffer_size - plane->byte_offset)
+  if (get_reach (plane, &before, &from) && plane->byte_offset <= n_bytes
+      && before <= plane->byte_offset && from <= n_bytes - plane->byte_offset)
     {
       *begin = plane->byte_offset - before;
       *size = before + from;
@@ -358,11 +422,11 @@ find_range (GstBuffer          *buffer,
     }
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT ", the others [%s]"
-               " bytes apart, are not within the %" G_GSIZE_FORMAT " bytes of the buffer",
+               "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT " and the others"
+               " [%s] bytes apart, do not fit in the %" G_GSIZE_FORMAT " bytes of the buffer",
                dims_to_text (plane->shape, plane->n_dims).text, plane->element_size,
                plane->byte_offset, dims_to_text (plane->byte_strides, plane->n_dims).text,
-               buffer_size);
+               n_bytes);
   return FALSE;
 }
 
@@ -382,37 +446,23 @@ check_strides (const MtlGstPlane  *plane,
   return TRUE;
 }
 
-/* Creates a view of elements of the buffer, which maps the memory that they are in. */
-MtlStridedView *
-mtl_gst_view_new (GstBuffer          *buffer,
-                  const MtlGstPlane  *plane,
-                  GstMapFlags         flags,
-                  GError            **error)
+/* Creates a view of elements at the address. Takes the mapping. */
+static MtlStridedView *
+view_mapping (Mapping            *mapping,
+              const MtlGstPlane  *plane,
+              guint8             *data,
+              GError            **error)
 {
   /* Sizes are powers of 2, and divisions would be a good part of what all this costs. */
   const int shift = g_bit_nth_lsf (plane->element_size, -1);
   gint64 strides[G_N_ELEMENTS (plane->byte_strides)];
-  Mapping *mapping;
   DLTensor tensor;
-  gsize begin, size;
-  guint8 *data;
-
-  if (!find_range (buffer, plane, &begin, &size, error) || !check_strides (plane, error))
-    return NULL;
-
-  mapping = g_new (Mapping, 1);
-  data = mapping_init (mapping, buffer, begin, size, flags, error);
-  if (data == NULL)
-    {
-      g_free (mapping);
-      return NULL;
-    }
 
   for (guint axis = 0; axis < plane->n_dims; axis++)
     strides[axis] = plane->byte_strides[axis] >> shift;
 
   tensor = (DLTensor) {
-    .data = data + (plane->byte_offset - begin),
+    .data = data,
     .device = { MTL_DEVICE_TYPE_CPU, 0 },
     .ndim = plane->n_dims,
     .dtype = { plane->dtype >> 8, plane->dtype & 0xff, 1 },
@@ -423,4 +473,56 @@ mtl_gst_view_new (GstBuffer          *buffer,
                                           mapping->n_writers != NULL
                                             ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY,
                                           mapping, (GDestroyNotify) mapping_free, error);
+}
+
+/* Creates a view of elements of the buffer, which maps the memory that they are in. */
+MtlStridedView *
+mtl_gst_view_new (GstBuffer          *buffer,
+                  const MtlGstPlane  *plane,
+                  GstMapFlags         flags,
+                  GError            **error)
+{
+  Mapping *mapping;
+  gsize begin, size;
+  guint8 *data;
+
+  if (!find_range (gst_buffer_get_size (buffer), plane, &begin, &size, error)
+      || !check_strides (plane, error))
+    return NULL;
+
+  mapping = g_new (Mapping, 1);
+  data = mapping_init (mapping, buffer, begin, size, flags, error);
+  if (data == NULL)
+    {
+      g_free (mapping);
+      return NULL;
+    }
+
+  return view_mapping (mapping, plane, data + (plane->byte_offset - begin), error);
+}
+
+/* Creates a view of elements of memory that somebody else has mapped for the buffer. It maps the
+ * memory as well. The offset is that in the memory. */
+MtlStridedView *
+mtl_gst_view_new_mapped (GstBuffer          *buffer,
+                         const GstMapInfo   *map,
+                         const MtlGstPlane  *plane,
+                         GError            **error)
+{
+  Mapping *mapping;
+  gsize begin, size;
+  guint8 *data;
+
+  if (!find_range (map->size, plane, &begin, &size, error) || !check_strides (plane, error))
+    return NULL;
+
+  mapping = g_new (Mapping, 1);
+  data = mapping_init_again (mapping, buffer, map, error);
+  if (data == NULL)
+    {
+      g_free (mapping);
+      return NULL;
+    }
+
+  return view_mapping (mapping, plane, data + plane->byte_offset, error);
 }

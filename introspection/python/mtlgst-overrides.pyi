@@ -37,6 +37,12 @@ def view_from_component(buffer: Gst.Buffer, info: _VideoInfo | None, component: 
                         flags: Gst.MapFlags = ...) -> Mtl.StridedView:
     """A view of a component of a video frame, such as the red of RGB, without a copy."""
 
+def view_from_frame(frame: GstVideo.VideoFrame, plane: int = 0) -> Mtl.StridedView:
+    """A view of a plane of a video frame that is mapped, without a copy."""
+
+def view_from_frame_component(frame: GstVideo.VideoFrame, component: int) -> Mtl.StridedView:
+    """A view of a component of a video frame that is mapped, without a copy."""
+
 def view_from_audio(buffer: Gst.Buffer, info: _AudioInfo | None = None,
                     flags: Gst.MapFlags = ...) -> Mtl.StridedView:
     """A view of all samples of a buffer, without a copy."""

@@ -86,6 +86,32 @@ const tests = {
         equal(green.get_address(), addressOf(buffer) + 1);
     },
 
+    frames() {
+        const buffer = newBuffer(72);
+        const address = addressOf(buffer);
+        const [, frame] = GstVideo.VideoFrame.map(NV12_INFO, buffer, WRITE);
+        const y = MtlGst.view_from_frame(frame);
+        const uv = MtlGst.view_from_frame(frame, 1);
+        const v = MtlGst.view_from_frame_component(frame, 2);
+        equal([y.shape, uv.shape, v.shape], [[6, 8], [3, 4, 2], [3, 4]]);
+        equal([y, uv, v].map(view => view.get_address() - address), [0, 48, 49]);
+        y.fill(1);
+        uv.fill(2);
+        frame.unmap();
+        v.fill(3);
+        equal([y, uv, v].map(view => view.close()), [true, true, true]);
+        equal([...buffer.extract_dup(0, 72)],
+            [...Array(48).fill(1), ...Array.from({length: 24}, (_, i) => 2 + i % 2)]);
+
+        const [, readable] = GstVideo.VideoFrame.map(NV12_INFO, buffer, READ);
+        equal(MtlGst.view_from_frame(readable).is_read_only(), true);
+        throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_frame(readable, 2));
+        assertRefused(() => MtlGst.view_from_frame(readable, -1));
+        readable.unmap();
+        throwsMtl('INVALID_ARGUMENT', /not mapped/,
+            () => MtlGst.view_from_frame(new GstVideo.VideoFrame()));
+    },
+
     mapPlanes() {
         const buffer = newBuffer(72);
         const address = addressOf(buffer);

@@ -69,6 +69,35 @@ class VideoTest(Test):
         self.assertEqual(view.get_address(), address_of(buffer) + 1)
         self.assertEqual(view[2, 4], 32 + 13)
 
+    def test_view_from_frame(self):
+        buffer = new_buffer(72)
+        address = address_of(buffer)
+        info = GstVideo.VideoInfo.new_from_caps(NV12)
+        mapped, frame = GstVideo.VideoFrame.map(info, buffer, WRITE)
+        self.assertTrue(mapped)
+        with (MtlGst.view_from_frame(frame) as y, MtlGst.view_from_frame(frame, 1) as uv,
+              MtlGst.view_from_frame_component(frame, 2) as v):
+            self.assertEqual((y.shape, uv.shape, v.shape), ((6, 8), (3, 4, 2), (3, 4)))
+            self.assertEqual([view.get_address() - address for view in (y, uv, v)], [0, 48, 49])
+            y.fill(1)
+            uv.fill(2)
+            v.fill(3)
+            kept = numpy.asarray(y)
+            frame.unmap()
+        self.assertEqual(buffer.extract_dup(0, 72), bytes([1] * 48 + [2, 3] * 12))
+        del buffer
+        self.assertEqual(kept.tolist(), [[1] * 8] * 6)
+
+        never = GstVideo.VideoFrame()
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'not mapped', MtlGst.view_from_frame,
+                           never)
+        mapped, frame = GstVideo.VideoFrame.map(info, new_buffer(72), Gst.MapFlags.READ)
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no plane 2', MtlGst.view_from_frame,
+                           frame, 2)
+        with MtlGst.view_from_frame(frame) as y:
+            self.assertTrue(y.is_read_only())
+        frame.unmap()
+
     def test_planes_written_together(self):
         buffer = new_buffer(72)
         address = address_of(buffer)
@@ -401,6 +430,26 @@ class Invert(GstBase.BaseTransform):
         return Gst.FlowReturn.OK
 
 
+class Mirror(GstVideo.VideoFilter):
+    __gstmetadata__ = ('Mirror', 'Filter/Video', 'Mirrors frames', 'mtldl')
+    __gsttemplates__ = Invert.__gsttemplates__
+
+    def do_transform_frame(self, source, target):
+        with MtlGst.view_from_frame(source) as old, MtlGst.view_from_frame(target) as new:
+            new[:] = old[:, ::-1]
+        return Gst.FlowReturn.OK
+
+
+class Darken(GstVideo.VideoFilter):
+    __gstmetadata__ = ('Darken', 'Filter/Video', 'Darkens the left half in place', 'mtldl')
+    __gsttemplates__ = Invert.__gsttemplates__
+
+    def do_transform_frame_ip(self, frame):
+        with MtlGst.view_from_frame(frame) as pixels:
+            numpy.asarray(pixels)[:, :160] //= 2
+        return Gst.FlowReturn.OK
+
+
 class PipelineTest(Test):
     def start(self, text, *elements):
         pipeline = Gst.parse_launch(text)
@@ -464,6 +513,21 @@ class PipelineTest(Test):
         for buffer in buffers:
             with MtlGst.map(buffer, invert.info) as view:
                 self.assertEqual(view.max(), 0)
+
+    def test_video_filters(self):
+        darken, mirror = Darken(), Mirror()
+        pipeline = self.start('videotestsrc num-buffers=5 pattern=white name=source'
+                              ' appsink name=sink sync=false max-buffers=9', darken, mirror)
+        source, sink = pipeline.get_by_name('source'), pipeline.get_by_name('sink')
+        source.link_filtered(darken, Gst.Caps.from_string('video/x-raw, width=320, height=24'))
+        darken.link(mirror)
+        mirror.link(sink)
+        pipeline.set_state(Gst.State.PLAYING)
+        samples = list(self.pull(sink))
+        self.assertEqual(len(samples), 5)
+        for sample in samples:
+            with MtlGst.map(sample.get_buffer(), sample.get_caps()) as view:
+                self.assertTrue((view[:, :160] == 255).all() and (view[:, 160:] == 127).all())
 
 
 if __name__ == '__main__':

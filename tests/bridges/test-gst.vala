@@ -65,6 +65,37 @@ void test_video () throws Mtl.Error {
 	assert (MtlGst.view_from_caps (buffer, rgb ()).array_equal (view));
 }
 
+void test_frames () throws Mtl.Error {
+	var buffer = new_buffer (72);
+	var address = address_of (buffer);
+	var info = video_info (nv12 ());
+	Gst.Video.Frame frame = {};
+	try {
+		MtlGst.view_from_frame (frame);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT error) {
+	}
+
+	assert (frame.map (info, buffer, WRITE));
+	var y = MtlGst.view_from_frame (frame);
+	var uv = MtlGst.view_from_frame (frame, 1);
+	var v = MtlGst.view_from_frame_component (frame, 2);
+	frame.unmap ();
+	assert_shape (y, { 6, 8 });
+	assert_shape (v, { 3, 4 });
+	assert (y.get_address () == address && v.get_address () == uv.get_address () + 1);
+	y.fill_double (1);
+	uv.fill_double (2);
+	v.fill_double (3);
+	assert (y.close () && uv.close () && v.close ());
+
+	uint8[] written;
+	buffer.extract_dup (0, 72, out written);
+	for (var i = 0; i < 72; i++) {
+		assert (written[i] == (i < 48 ? 1 : 2 + i % 2));
+	}
+}
+
 void test_planes_written_together () throws Mtl.Error {
 	var buffer = new_buffer (72);
 	var address = address_of (buffer);
@@ -257,6 +288,29 @@ class Invert : Gst.Base.Transform {
 	}
 }
 
+/* The same, of frames that GStreamer has mapped. */
+class InvertFrames : Gst.Video.Filter {
+	static construct {
+		set_static_metadata ("Invert", "Filter/Video", "Inverts colors in place", "mtldl");
+		var caps = Gst.Caps.from_string ("video/x-raw, format=RGB");
+		add_pad_template (new Gst.PadTemplate ("src", Gst.PadDirection.SRC,
+			Gst.PadPresence.ALWAYS, caps));
+		add_pad_template (new Gst.PadTemplate ("sink", Gst.PadDirection.SINK,
+			Gst.PadPresence.ALWAYS, caps));
+	}
+
+	public override Gst.FlowReturn transform_frame_ip (Gst.Video.Frame frame) {
+		try {
+			var view = MtlGst.view_from_frame (frame);
+			view.copy_scaled_from (view, -1, 255);
+			return Gst.FlowReturn.OK;
+		} catch (Mtl.Error error) {
+			warning ("%s", error.message);
+			return Gst.FlowReturn.ERROR;
+		}
+	}
+}
+
 Gst.Sample? pull (Gst.Element sink) {
 	Gst.Sample? sample = null;
 	Signal.emit_by_name (sink, "pull-sample", out sample);
@@ -289,6 +343,28 @@ void test_pipeline_with_transform () throws GLib.Error {
 		assert (view.get_address () == invert.addresses[i]);
 		assert (view.get_statistics ().get_maximum () == 0);
 	}
+	pipeline.set_state (Gst.State.NULL);
+}
+
+void test_pipeline_with_video_filter () throws GLib.Error {
+	var pipeline = (Gst.Pipeline) Gst.parse_launch (
+		"videotestsrc num-buffers=5 pattern=white name=source"
+		+ " appsink name=sink sync=false max-buffers=9");
+	var invert = new InvertFrames ();
+	var sink = pipeline.get_by_name ("sink");
+	pipeline.add (invert);
+	assert (pipeline.get_by_name ("source").link_filtered (invert,
+		Gst.Caps.from_string ("video/x-raw, width=320, height=24")));
+	assert (invert.link (sink));
+
+	pipeline.set_state (Gst.State.PLAYING);
+	var n_samples = 0;
+	for (var sample = pull (sink); sample != null; sample = pull (sink)) {
+		var view = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
+		assert (view.get_statistics ().get_maximum () == 0);
+		n_samples++;
+	}
+	assert (n_samples == 5);
 	pipeline.set_state (Gst.State.NULL);
 }
 
@@ -345,6 +421,7 @@ int main (string[] args) {
 	Test.init (ref args);
 	Gst.init (ref args);
 	add ("video", test_video);
+	add ("frames", test_frames);
 	add ("planes-written-together", test_planes_written_together);
 	add ("bytes", test_bytes);
 	add ("audio", test_audio);
@@ -355,6 +432,7 @@ int main (string[] args) {
 	add ("errors", test_errors);
 	add ("lifetimes", test_lifetimes);
 	add ("pipeline/transform", test_pipeline_with_transform);
+	add ("pipeline/video-filter", test_pipeline_with_video_filter);
 	add ("pipeline/views", test_pipeline_of_views);
 	return Test.run ();
 }

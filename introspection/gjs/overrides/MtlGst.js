@@ -23,6 +23,8 @@ function _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl}) {
         view_from_bytes: ['- dtype int64[] MapFlags', READ],
         view_from_caps: ['- - uint32 MapFlags', 0, READ],
         view_from_component: ['- - uint32 MapFlags', READ],
+        view_from_frame: ['- uint32', 0],
+        view_from_frame_component: ['- uint32'],
         view_from_tensor: ['- uint32 MapFlags', READ],
     };
     const others = {

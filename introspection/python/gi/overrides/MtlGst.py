@@ -17,6 +17,7 @@ _view_from_buffer = raising(MtlGst.view_from_buffer)
 _view_from_bytes = raising(MtlGst.view_from_bytes)
 _view_from_caps = raising(MtlGst.view_from_caps)
 _view_from_component = raising(MtlGst.view_from_component)
+_view_from_frame = raising(MtlGst.view_from_frame)
 _view_from_tensor = raising(MtlGst.view_from_tensor)
 _buffer_from_audio_view = raising(MtlGst.buffer_from_audio_view)
 _buffer_from_view = raising(MtlGst.buffer_from_view)
@@ -31,7 +32,7 @@ __all__ = ["add_tensor", "audio_caps_from_view", "buffer_from_audio_view", "buff
            "buffer_from_views", "caps_from_view", "get_tensor_id", "layout_from_caps", "map",
            "tensor_caps_from_view", "view_from_audio", "view_from_audio_channel",
            "view_from_buffer", "view_from_bytes", "view_from_caps", "view_from_component",
-           "view_from_tensor"]
+           "view_from_frame", "view_from_frame_component", "view_from_tensor"]
 
 # Looked up here once: in these modules, that takes long.
 AudioInfo = GstAudio.AudioInfo
@@ -85,6 +86,16 @@ def view_from_buffer(buffer, info=None, plane=0, flags=READ):
 def view_from_component(buffer, info, component, flags=READ):
     """A view of a component of a video frame, such as the red of RGB, without a copy."""
     return _view_from_component(buffer, _info_of(VideoInfo, info), component, flags)
+
+
+def view_from_frame(frame, plane=0):
+    """A view of a plane of a GstVideo.VideoFrame that is mapped, as transform_frame() of a video
+    filter gets it, without a copy. Close it before that returns: `with
+    MtlGst.view_from_frame(frame) as view:`."""
+    return _view_from_frame(frame, plane)
+
+
+view_from_frame_component = raising(MtlGst.view_from_frame_component)
 
 
 def view_from_audio(buffer, info=None, flags=READ):
