@@ -3,10 +3,15 @@
 #pragma once
 
 #include "mtl-gtk-colorize.h"
+#include "mtl-gtk-palette-private.h"
 
 G_BEGIN_DECLS
 
-gboolean mtl_gtk_check_color_map (MtlGtkColorMap   color_map,
-                                  GError         **error);
+MtlStridedView *mtl_gtk_palette_colorize (const MtlGtkPalette  *palette,
+                                          MtlStridedView       *view,
+                                          double                low,
+                                          double                high,
+                                          GCancellable         *cancellable,
+                                          GError              **error);
 
 G_END_DECLS

@@ -10,29 +10,19 @@
 #include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-task-private.h"
 
-/* Bytes from 0 on. The last two are for NaN and infinity. */
-#define N_STEPS 254
-#define NAN_STEP 254
-#define INFINITE_STEP 255
-
 /* So many halves of the range away from 0, a product and a sum still have digits enough. */
 #define MAX_DISTANCE 0x1p30
 /* What numbers are multiplied by if their range is so narrow that its factor might be infinite. */
 #define NARROW_SCALE 0x1p900
 #define NARROW_RANGE 1e-290
 
-static const guint8 heat[][3] = {
-  { 16, 22, 61 }, { 35, 61, 132 }, { 31, 122, 149 }, { 67, 178, 132 }, { 179, 217, 85 },
-  { 255, 242, 161 },
-};
-static const guint8 gray[][3] = { { 0, 0, 0 }, { 255, 255, 255 } };
-static const guint8 nan_color[3] = { 224, 27, 36 };
-static const guint8 infinite_color[3] = { 192, 97, 203 };
+static const guint8 nan_color[4] = { 224, 27, 36, 255 };
+static const guint8 infinite_color[4] = { 192, 97, 203, 255 };
 
 typedef struct
 {
   MtlStridedView *view;
-  MtlGtkColorMap color_map;
+  MtlGtkPalette palette;
   double low;
   double high;
 } Colorize;
@@ -43,7 +33,6 @@ typedef struct
   MtlStridedView *steps;
   MtlStridedView *floats;      /* NULL: all elements are finite */
   MtlStridedView *differences; /* NULL: the steps are found at once */
-  guint8 colors[256][4];
   double scale;  /* of the differences */
   double offset; /* of the differences, or else of the steps */
   double factor; /* of the steps */
@@ -66,42 +55,11 @@ work_clear (Work *self)
   g_clear_object (&self->differences);
 }
 
-static void
-mix_colors (guint8       (*colors)[4],
-            const guint8 (*ramp)[3],
-            int          n_colors)
-{
-  for (int step = 0; step < N_STEPS; step++)
-    {
-      const double place = (double) step / (N_STEPS - 1) * (n_colors - 1);
-      const int below = MIN ((int) place, n_colors - 2);
-
-      for (int channel = 0; channel < 3; channel++)
-        {
-          const int low = ramp[below][channel], high = ramp[below + 1][channel];
-
-          colors[step][channel] = low + (high - low) * (place - below) + 0.5;
-        }
-    }
-}
-
-static void
-find_colors (guint8         (*colors)[4],
-             MtlGtkColorMap  color_map)
-{
-  if (color_map == MTL_GTK_COLOR_MAP_HEAT)
-    mix_colors (colors, heat, G_N_ELEMENTS (heat));
-  else
-    mix_colors (colors, gray, G_N_ELEMENTS (gray));
-
-  memcpy (colors[NAN_STEP], nan_color, sizeof nan_color);
-  memcpy (colors[INFINITE_STEP], infinite_color, sizeof infinite_color);
-}
-
 /* What elements are multiplied by to become steps, and what is then added. TRUE: that would not
  * be exact, so they become differences from the first number, and these become steps. */
 static gboolean
 find_factors (Work   *self,
+              int     n_steps,
               double  low,
               double  high)
 {
@@ -117,7 +75,7 @@ find_factors (Work   *self,
 
   /* Halves, as the difference of two large numbers may be infinite. */
   extent = high * self->scale / 2 - low * self->scale / 2;
-  self->factor = (N_STEPS - 1) / 2.0 / extent;
+  self->factor = (n_steps - 1) / 2.0 / extent;
   self->offset = -low * self->scale;
   if (self->scale != 1 || fabs (low) > MAX_DISTANCE * extent)
     return TRUE;
@@ -164,8 +122,7 @@ work_init (Work            *self,
   const gint64 shape[] = { n_rows, mtl_strided_view_get_shape (call->view, NULL)[1] };
 
   *self = (Work) { NULL };
-  find_colors (self->colors, call->color_map);
-  if (find_factors (self, call->low, call->high)
+  if (find_factors (self, call->palette.n_colors, call->low, call->high)
       && !new_block (&self->differences, MTL_DTYPE_FLOAT64, shape, error))
     return FALSE;
 
@@ -174,18 +131,20 @@ work_init (Work            *self,
              || new_block (&self->floats, find_float_type (call->view), shape, error));
 }
 
-/* NaN has become step 0, infinity the first or the last one. */
-#define MARK_OTHERS(steps, numbers, n) \
+/* NaN has the first color now, infinity the first or the last one. */
+#define MARK_OTHERS(pixels, n_channels, numbers, n) \
   G_STMT_START \
     { \
       for (gint64 i_ = 0; i_ < (n); i_++) \
         if (!isfinite ((numbers)[i_])) \
-          (steps)[i_] = isnan ((numbers)[i_]) ? NAN_STEP : INFINITE_STEP; \
+          memcpy ((pixels) + i_ * (n_channels), \
+                  isnan ((numbers)[i_]) ? nan_color : infinite_color, (n_channels)); \
     } \
   G_STMT_END
 
 static void
-mark_others (guint8         *steps,
+mark_others (guint8         *pixels,
+             int             n_channels,
              MtlStridedView *floats,
              gint64          n)
 {
@@ -193,35 +152,38 @@ mark_others (guint8         *steps,
     {
       const double *numbers = mtl_strided_view_get_data (floats);
 
-      MARK_OTHERS (steps, numbers, n);
+      MARK_OTHERS (pixels, n_channels, numbers, n);
     }
   else
     {
       const float *numbers = mtl_strided_view_get_data (floats);
 
-      MARK_OTHERS (steps, numbers, n);
+      MARK_OTHERS (pixels, n_channels, numbers, n);
     }
 }
 
 static void
 limit_steps (guint8 *steps,
-             gint64  n)
+             gint64  n,
+             guint8  last)
 {
   for (gint64 i = 0; i < n; i++)
-    steps[i] = MIN (steps[i], N_STEPS - 1);
+    steps[i] = MIN (steps[i], last);
 }
 
-/* Four bytes at once, of which the last is the next pixel's. */
+/* Four bytes at once. Of 3 channels, the last one is the next pixel's. */
 static void
-write_colors (guint8       *pixels,
-              const guint8  (*colors)[4],
-              const guint8 *steps,
-              gint64        n)
+write_colors (guint8              *pixels,
+              const MtlGtkPalette *palette,
+              const guint8        *steps,
+              gint64               n)
 {
-  for (gint64 i = 0; i < n - 1; i++)
-    memcpy (pixels + 3 * i, colors[steps[i]], 4);
+  const int n_channels = palette->n_channels;
 
-  memcpy (pixels + 3 * (n - 1), colors[steps[n - 1]], 3);
+  for (gint64 i = 0; i < n - 1; i++)
+    memcpy (pixels + n_channels * i, palette->colors[steps[i]], 4);
+
+  memcpy (pixels + n_channels * (n - 1), palette->colors[steps[n - 1]], n_channels);
 }
 
 static gboolean
@@ -247,10 +209,11 @@ find_steps (Work            *self,
 }
 
 static gboolean
-colorize_rows (Work            *self,
-               MtlStridedView  *source,
-               guint8          *pixels,
-               GError         **error)
+colorize_rows (Work                 *self,
+               const MtlGtkPalette  *palette,
+               MtlStridedView       *source,
+               guint8               *pixels,
+               GError              **error)
 {
   const gint64 n_rows = mtl_strided_view_get_shape (source, NULL)[0];
   const gint64 n = mtl_strided_view_get_volume (source);
@@ -259,7 +222,8 @@ colorize_rows (Work            *self,
   if (!find_steps (self, source, n_rows, error))
     return FALSE;
 
-  limit_steps (data, n);
+  limit_steps (data, n, palette->n_colors - 1);
+  write_colors (pixels, palette, data, n);
   if (self->floats != NULL)
     {
       g_autoptr (MtlStridedView) floats = mtl_gtk_select_rows (self->floats, 0, n_rows, error);
@@ -267,10 +231,9 @@ colorize_rows (Work            *self,
       if (floats == NULL || !mtl_strided_view_copy_scaled_from (floats, source, 1, 0, error))
         return FALSE;
 
-      mark_others (data, floats, n);
+      mark_others (pixels, palette->n_channels, floats, n);
     }
 
-  write_colors (pixels, self->colors, data, n);
   return TRUE;
 }
 
@@ -282,6 +245,7 @@ colorize_all (const Colorize  *self,
 {
   const gint64 *shape = mtl_strided_view_get_shape (self->view, NULL);
   const gint64 n_rows = MIN (mtl_gtk_rows_per_block (shape[1]), shape[0]);
+  const gint64 row_size = shape[1] * self->palette.n_channels;
   guint8 *data = mtl_strided_view_get_data (pixels);
   gboolean done;
   Work work;
@@ -296,7 +260,8 @@ colorize_all (const Colorize  *self,
         break;
 
       rows = mtl_gtk_select_rows (self->view, row, MIN (row + n_rows, shape[0]), error);
-      done = rows != NULL && colorize_rows (&work, rows, data + row * shape[1] * 3, error);
+      done = rows != NULL
+             && colorize_rows (&work, &self->palette, rows, data + row * row_size, error);
     }
 
   work_clear (&work);
@@ -310,7 +275,11 @@ colorize (gpointer       data,
 {
   const Colorize *self = data;
   const gint64 *shape = mtl_strided_view_get_shape (self->view, NULL);
-  const MtlGtkPixel pixel = { MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_RGB, FALSE };
+  const MtlGtkPixel pixel = {
+    MTL_DTYPE_UINT8,
+    self->palette.n_channels == 4 ? MTL_GTK_CHANNELS_RGBA : MTL_GTK_CHANNELS_RGB,
+    FALSE,
+  };
   g_autoptr (MtlStridedView) pixels = NULL;
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -327,37 +296,62 @@ colorize (gpointer       data,
   return g_steal_pointer (&pixels);
 }
 
-gboolean
-mtl_gtk_check_color_map (MtlGtkColorMap   color_map,
-                         GError         **error)
-{
-  if (color_map == MTL_GTK_COLOR_MAP_GRAY || color_map == MTL_GTK_COLOR_MAP_HEAT)
-    return TRUE;
-
-  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "%d is not a value of MtlGtkColorMap", color_map);
-  return FALSE;
-}
-
 static gboolean
-check_arguments (MtlStridedView  *view,
-                 MtlGtkColorMap   color_map,
-                 GError         **error)
+check_numbers (MtlStridedView  *view,
+               GError         **error)
 {
   const guint n_dims = mtl_strided_view_get_n_dims (view);
+  const guint n_lanes = mtl_strided_view_get_lanes (view);
 
-  if (!mtl_gtk_check_color_map (color_map, error))
-    return FALSE;
-
-  if (n_dims == 2 && mtl_strided_view_get_lanes (view) == 1)
+  if (n_dims == 2 && n_lanes == 1)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The view has %u dimension%s of elements of %u lane%s; rows of numbers have 2"
-               " dimensions and 1 lane", n_dims, n_dims == 1 ? "" : "s",
-               mtl_strided_view_get_lanes (view),
-               mtl_strided_view_get_lanes (view) == 1 ? "" : "s");
+               " dimensions and 1 lane", n_dims, n_dims == 1 ? "" : "s", n_lanes,
+               n_lanes == 1 ? "" : "s");
   return FALSE;
+}
+
+MtlStridedView *
+mtl_gtk_palette_colorize (const MtlGtkPalette  *palette,
+                          MtlStridedView       *view,
+                          double                low,
+                          double                high,
+                          GCancellable         *cancellable,
+                          GError              **error)
+{
+  const Colorize call = { view, *palette, low, high };
+
+  return check_numbers (view, error) ? colorize ((gpointer) &call, cancellable, error) : NULL;
+}
+
+/* Starts a call, or fails with the error of the palette. */
+static void
+begin (MtlStridedView      *view,
+       const MtlGtkPalette *palette,
+       GError              *error,
+       double               low,
+       double               high,
+       gpointer             tag,
+       GCancellable        *cancellable,
+       GAsyncReadyCallback  callback,
+       gpointer             user_data)
+{
+  g_autoptr (GTask) task = g_task_new (view, cancellable, callback, user_data);
+  Colorize *call;
+
+  g_task_set_source_tag (task, tag);
+  if (error != NULL || !check_numbers (view, &error))
+    {
+      g_task_return_error (task, error);
+      return;
+    }
+
+  call = g_new (Colorize, 1);
+  *call = (Colorize) { g_object_ref (view), *palette, low, high };
+  g_task_set_task_data (task, call, colorize_free);
+  mtl_gtk_task_run (task, colorize);
 }
 
 /**
@@ -407,14 +401,14 @@ mtl_gtk_colorize (MtlStridedView  *view,
                   GCancellable    *cancellable,
                   GError         **error)
 {
-  Colorize call = { view, color_map, low, high };
+  MtlGtkPalette palette;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
 
-  if (!check_arguments (view, color_map, error))
+  if (!mtl_gtk_palette_init_for_color_map (&palette, color_map, error))
     return NULL;
 
-  return colorize (&call, cancellable, error);
+  return mtl_gtk_palette_colorize (&palette, view, low, high, cancellable, error);
 }
 
 /**
@@ -440,24 +434,14 @@ mtl_gtk_colorize_async (MtlStridedView      *view,
                         GAsyncReadyCallback  callback,
                         gpointer             user_data)
 {
-  g_autoptr (GTask) task = NULL;
+  MtlGtkPalette palette;
   GError *error = NULL;
-  Colorize *call;
 
   g_return_if_fail (MTL_IS_STRIDED_VIEW (view));
 
-  task = g_task_new (view, cancellable, callback, user_data);
-  g_task_set_source_tag (task, mtl_gtk_colorize_async);
-  if (!check_arguments (view, color_map, &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
-
-  call = g_new (Colorize, 1);
-  *call = (Colorize) { g_object_ref (view), color_map, low, high };
-  g_task_set_task_data (task, call, colorize_free);
-  mtl_gtk_task_run (task, colorize);
+  mtl_gtk_palette_init_for_color_map (&palette, color_map, &error);
+  begin (view, &palette, error, low, high, mtl_gtk_colorize_async, cancellable, callback,
+         user_data);
 }
 
 /**
@@ -480,4 +464,124 @@ mtl_gtk_colorize_finish (GAsyncResult  *result,
                          GError       **error)
 {
   return mtl_gtk_task_finish (result, mtl_gtk_colorize_async, error);
+}
+
+/**
+ * mtl_gtk_colorize_with_colors:
+ * @view: a view of shape [height, width]
+ * @colors: the colors, of shape [n, 3] or [n, 4]
+ * @low: the number of the first color
+ * @high: the number of the last one
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Makes a picture of numbers in colors of your own: a new view of shape
+ * [height, width, 3] or [height, width, 4] of `uint8`.
+ *
+ * There can be 1 to 256 colors of red, green, blue and possibly opacity, not
+ * premultiplied: integers from 0 to 255, or floats from 0 to 1, which are
+ * rounded. They are for numbers from @low to @high in equal steps, and a number has the
+ * color of the nearest step. Numbers beyond these, NaN, infinity and complex
+ * numbers are as in [func@MtlGtk.colorize]; NaN and infinity are opaque.
+ *
+ * ```c
+ * static MtlStridedView *
+ * show_signs (MtlStridedView  *matrix,
+ *             GError         **error)
+ * {
+ *   static const guint8 colors[] = { 33, 102, 172, 247, 247, 247, 178, 24, 43 };
+ *   g_autoptr (GBytes) bytes = g_bytes_new_static (colors, sizeof colors);
+ *   g_autoptr (MtlStridedView) blue_white_red =
+ *     mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, (gint64[]) { 3, 3 }, 2, error);
+ *
+ *   return blue_white_red != NULL
+ *          ? mtl_gtk_colorize_with_colors (matrix, blue_white_red, -1, 1, NULL, error) : NULL;
+ * }
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @view does not have 2 dimensions; or @colors
+ *   has another shape, another kind of elements, or one that is out of range
+ * - the other errors of [func@MtlGtk.colorize]
+ *
+ * Returns: (transfer full): the pixels
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gtk_colorize_with_colors (MtlStridedView  *view,
+                              MtlStridedView  *colors,
+                              double           low,
+                              double           high,
+                              GCancellable    *cancellable,
+                              GError         **error)
+{
+  MtlGtkPalette palette;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (colors), NULL);
+
+  if (!mtl_gtk_palette_init_for_view (&palette, colors, error))
+    return NULL;
+
+  return mtl_gtk_palette_colorize (&palette, view, low, high, cancellable, error);
+}
+
+/**
+ * mtl_gtk_colorize_with_colors_async:
+ * @view: a view of shape [height, width]
+ * @colors: the colors, of shape [n, 3] or [n, 4]
+ * @low: the number of the first color
+ * @high: the number of the last one
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when it is done
+ * @user_data: data for @callback
+ *
+ * Makes a picture of numbers in colors of your own in another thread; see
+ * [func@colorize_with_colors]. The colors can be written to again after the
+ * call.
+ *
+ * Since: 1.0
+ */
+void
+mtl_gtk_colorize_with_colors_async (MtlStridedView      *view,
+                                    MtlStridedView      *colors,
+                                    double               low,
+                                    double               high,
+                                    GCancellable        *cancellable,
+                                    GAsyncReadyCallback  callback,
+                                    gpointer             user_data)
+{
+  MtlGtkPalette palette;
+  GError *error = NULL;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (view));
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (colors));
+
+  mtl_gtk_palette_init_for_view (&palette, colors, &error);
+  begin (view, &palette, error, low, high, mtl_gtk_colorize_with_colors_async, cancellable,
+         callback, user_data);
+}
+
+/**
+ * mtl_gtk_colorize_with_colors_finish:
+ * @result: what the callback was given
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Ends what [func@colorize_with_colors_async] began.
+ *
+ * Errors:
+ *
+ * - those of [func@colorize_with_colors]
+ *
+ * Returns: (transfer full): the pixels
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gtk_colorize_with_colors_finish (GAsyncResult  *result,
+                                     GError       **error)
+{
+  return mtl_gtk_task_finish (result, mtl_gtk_colorize_with_colors_async, error);
 }

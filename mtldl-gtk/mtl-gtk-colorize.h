@@ -11,24 +11,44 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_gtk_colorize        (MtlStridedView       *view,
-                                         MtlGtkColorMap        color_map,
-                                         double                low,
-                                         double                high,
-                                         GCancellable         *cancellable,
-                                         GError              **error)
+MtlStridedView *mtl_gtk_colorize                    (MtlStridedView       *view,
+                                                     MtlGtkColorMap        color_map,
+                                                     double                low,
+                                                     double                high,
+                                                     GCancellable         *cancellable,
+                                                     GError              **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-void            mtl_gtk_colorize_async  (MtlStridedView       *view,
-                                         MtlGtkColorMap        color_map,
-                                         double                low,
-                                         double                high,
-                                         GCancellable         *cancellable,
-                                         GAsyncReadyCallback   callback,
-                                         gpointer              user_data);
+void            mtl_gtk_colorize_async              (MtlStridedView       *view,
+                                                     MtlGtkColorMap        color_map,
+                                                     double                low,
+                                                     double                high,
+                                                     GCancellable         *cancellable,
+                                                     GAsyncReadyCallback   callback,
+                                                     gpointer              user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_gtk_colorize_finish (GAsyncResult         *result,
-                                         GError              **error)
+MtlStridedView *mtl_gtk_colorize_finish             (GAsyncResult         *result,
+                                                     GError              **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_gtk_colorize_with_colors        (MtlStridedView       *view,
+                                                     MtlStridedView       *colors,
+                                                     double                low,
+                                                     double                high,
+                                                     GCancellable         *cancellable,
+                                                     GError              **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void            mtl_gtk_colorize_with_colors_async  (MtlStridedView       *view,
+                                                     MtlStridedView       *colors,
+                                                     double                low,
+                                                     double                high,
+                                                     GCancellable         *cancellable,
+                                                     GAsyncReadyCallback   callback,
+                                                     gpointer              user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_gtk_colorize_with_colors_finish (GAsyncResult         *result,
+                                                     GError              **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -240,18 +240,6 @@ check_dtype (MtlStridedView     *view,
   return FALSE;
 }
 
-static char *
-shape_to_string (const gint64 *shape,
-                 gsize         n_dims)
-{
-  GString *string = g_string_new ("(");
-
-  for (gsize i = 0; i < n_dims; i++)
-    g_string_append_printf (string, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", shape[i]);
-  g_string_append_c (string, ')');
-  return g_string_free (string, FALSE);
-}
-
 static gboolean
 check_shape (MtlStridedView     *view,
              const PixelFormat  *format,
@@ -268,7 +256,7 @@ check_shape (MtlStridedView     *view,
   if ((n_dims == 3 && shape[2] == n_channels) || (n_dims == 2 && n_channels == 1))
     return mtl_gtk_check_extents (shape, error);
 
-  string = shape_to_string (shape, n_dims);
+  string = mtl_gtk_shape_to_string (view);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The view has the shape %s; pixels of Cairo's format %d have %s", string,
                format->format, shapes[format->n_channels]);

@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 MtlStridedView *mtl_gtk_texture_dup_pixels  (GdkTexture          *texture,
                                              MtlGtkPixel         *pixel);
 
+char           *mtl_gtk_shape_to_string     (MtlStridedView      *view);
+
 /* Whether the host reaches the elements, and these are no vectors. */
 gboolean        mtl_gtk_check_is_reachable  (MtlStridedView      *view,
                                              GError             **error);

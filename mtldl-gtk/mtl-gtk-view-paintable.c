@@ -19,8 +19,8 @@ typedef struct
   MtlStridedView *view;
   MtlGtkChannels channels;
   MtlGtkTextureFlags flags;
-  gboolean has_color_map;
-  MtlGtkColorMap color_map;
+  gboolean has_palette;
+  MtlGtkPalette palette;
   double low;
   double high;
   gboolean is_shared;      /* the texture has the memory of the view */
@@ -128,7 +128,7 @@ G_DEFINE_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJ
 static gboolean
 source_is_mapped (const Source *self)
 {
-  return self->has_color_map && self->channels == MTL_GTK_CHANNELS_AUTO
+  return self->has_palette && self->channels == MTL_GTK_CHANNELS_AUTO
          && mtl_strided_view_get_n_dims (self->view) == 2;
 }
 
@@ -168,7 +168,7 @@ source_get_part (const Source                 *self,
     return NULL;
 
   if (source_is_mapped (self))
-    return mtl_gtk_colorize (part, self->color_map, self->low, self->high, NULL, error);
+    return mtl_gtk_palette_colorize (&self->palette, part, self->low, self->high, NULL, error);
 
   return mtl_gtk_with_channel_axis (part);
 }
@@ -462,9 +462,12 @@ prepare_source (Source  *source,
   source->is_shared = FALSE;
   if (source_is_mapped (source))
     {
-      source->pixel = source->frame_pixel = (MtlGtkPixel) {
-        MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_RGB, FALSE
+      source->pixel = (MtlGtkPixel) {
+        MTL_DTYPE_UINT8,
+        source->palette.n_channels == 4 ? MTL_GTK_CHANNELS_RGBA : MTL_GTK_CHANNELS_RGB,
+        FALSE,
       };
+      source->frame_pixel = choose_frame_pixel (&source->pixel);
       return mtl_gtk_check_extents (mtl_strided_view_get_shape (source->view, NULL), error);
     }
 
@@ -764,6 +767,22 @@ mtl_gtk_view_paintable_get_view (MtlGtkViewPaintable *self)
   return self->source.view;
 }
 
+static gboolean
+set_palette (MtlGtkViewPaintable  *self,
+             const MtlGtkPalette  *palette,
+             double                low,
+             double                high,
+             GError              **error)
+{
+  Source source = self->source;
+
+  source.has_palette = TRUE;
+  source.palette = *palette;
+  source.low = low;
+  source.high = high;
+  return show_source (self, &source, error);
+}
+
 /**
  * mtl_gtk_view_paintable_set_color_map:
  * @self: a paintable
@@ -795,19 +814,53 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
                                       double                high,
                                       GError              **error)
 {
-  Source source;
+  MtlGtkPalette palette;
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
 
-  if (!mtl_gtk_check_color_map (color_map, error))
-    return FALSE;
+  return mtl_gtk_palette_init_for_color_map (&palette, color_map, error)
+         && set_palette (self, &palette, low, high, error);
+}
 
-  source = self->source;
-  source.has_color_map = TRUE;
-  source.color_map = color_map;
-  source.low = low;
-  source.high = high;
-  return show_source (self, &source, error);
+/**
+ * mtl_gtk_view_paintable_set_colors:
+ * @self: a paintable
+ * @colors: the colors, of shape [n, 3] or [n, 4]
+ * @low: the number of the first color
+ * @high: the number of the last color
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Shows views [height, width] in colors of your own, as
+ * [func@MtlGtk.colorize_with_colors] does: like
+ * [method@MtlGtk.ViewPaintable.set_color_map], whose colors these replace.
+ * What is written to @colors later has no effect.
+ *
+ * On failure nothing is changed.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @colors has another shape, another kind of
+ *   elements, or one that is out of range, also without a view
+ * - the errors of [method@MtlGtk.ViewPaintable.set_view]
+ *
+ * Returns: %TRUE on success
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_gtk_view_paintable_set_colors (MtlGtkViewPaintable  *self,
+                                   MtlStridedView       *colors,
+                                   double                low,
+                                   double                high,
+                                   GError              **error)
+{
+  MtlGtkPalette palette;
+
+  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (colors), FALSE);
+
+  return mtl_gtk_palette_init_for_view (&palette, colors, error)
+         && set_palette (self, &palette, low, high, error);
 }
 
 /**
@@ -816,7 +869,8 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Shows views [height, width] as gray levels again, as without
- * [method@MtlGtk.ViewPaintable.set_color_map].
+ * [method@MtlGtk.ViewPaintable.set_color_map] and
+ * [method@MtlGtk.ViewPaintable.set_colors].
  *
  * On failure nothing is changed.
  *
@@ -838,7 +892,7 @@ mtl_gtk_view_paintable_unset_color_map (MtlGtkViewPaintable  *self,
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
 
   source = self->source;
-  source.has_color_map = FALSE;
+  source.has_palette = FALSE;
   return show_source (self, &source, error);
 }
 

@@ -33,6 +33,12 @@ gboolean             mtl_gtk_view_paintable_set_color_map   (MtlGtkViewPaintable
                                                              double                high,
                                                              GError              **error);
 MTL_AVAILABLE_IN_1_0
+gboolean             mtl_gtk_view_paintable_set_colors      (MtlGtkViewPaintable  *self,
+                                                             MtlStridedView       *colors,
+                                                             double                low,
+                                                             double                high,
+                                                             GError              **error);
+MTL_AVAILABLE_IN_1_0
 gboolean             mtl_gtk_view_paintable_unset_color_map (MtlGtkViewPaintable  *self,
                                                              GError              **error);
 MTL_AVAILABLE_IN_1_0

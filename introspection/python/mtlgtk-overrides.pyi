@@ -21,6 +21,8 @@ class ViewPaintable(Gdk.Paintable):
         """Shows a view, or nothing if it is None."""
     def set_color_map(self, color_map: _ColorMap, low: float, high: float) -> bool:
         """Shows views of shape (height, width) in colors."""
+    def set_colors(self, colors: Any, low: float, high: float) -> bool:
+        """Shows views of shape (height, width) in colors of your own."""
     def invalidate(self, rectangle: Gdk.Rectangle | tuple[int, int, int, int] | None = None
                    ) -> bool:
         """Shows what was written to the view, everywhere or in a rectangle."""
@@ -62,6 +64,16 @@ def colorize_async(view: Any, color_map: _ColorMap, low: float, high: float,
                    callback: Callable[..., object] | None = None,
                    *user_data: object) -> Awaitable[Mtl.StridedView]:
     """Does the same as colorize() in the background."""
+
+def colorize_with_colors(view: Any, colors: Any, low: float, high: float,
+                         cancellable: Gio.Cancellable | None = None) -> Mtl.StridedView:
+    """A picture of numbers in colors of your own, of shape (n, 3) or (n, 4)."""
+
+def colorize_with_colors_async(view: Any, colors: Any, low: float, high: float,
+                               cancellable: Gio.Cancellable | None = None,
+                               callback: Callable[..., object] | None = None,
+                               *user_data: object) -> Awaitable[Mtl.StridedView]:
+    """Does the same as colorize_with_colors() in the background."""
 
 if sys.platform == "linux":
     def texture_from_dmabuf(display: Gdk.Display, fd: int | _HasFileDescriptor, offset: int,

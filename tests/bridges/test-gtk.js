@@ -152,6 +152,29 @@ test('colors of numbers', async () => {
     equal(MtlGtk.colorize_finish(result).toArray(), expected);
 });
 
+test('colors of one\'s own', async () => {
+    const matrix = [[0, 1], [2, NaN]];
+    const colors = [[0, 0, 0, 0], [1, 0.5, 0, 1]];
+    const expected = [[255, 128, 0, 255], [224, 27, 36, 255]];
+    const bytes = Mtl.array([[0, 0, 0, 0], [255, 128, 0, 255]], 'uint8');
+    equal(MtlGtk.colorize_with_colors(matrix, colors, 0, 2.01).slice('1').toArray(), expected);
+    equal(MtlGtk.colorize_with_colors(matrix, bytes, 0, 1.5).slice('1').toArray(), expected);
+    throwsMtl('INVALID_ARGUMENT', /2\.5/,
+        () => MtlGtk.colorize_with_colors(matrix, [[0, 2.5, 1]], 0, 1));
+
+    const pixels = MtlGtk.colorize_with_colors(matrix, bytes, 0, 1).toArray();
+    equal((await MtlGtk.colorize_with_colors_async(matrix, bytes, 0, 1)).toArray(), pixels);
+    const result = await resultOf(
+        callback => MtlGtk.colorize_with_colors_async(matrix, bytes, 0, 1, null, callback));
+    equal(MtlGtk.colorize_with_colors_finish(result).toArray(), pixels);
+
+    const paintable = new MtlGtk.ViewPaintable();
+    paintable.set_colors([[0, 0, 0], [0, 0.2, 1]], 0, 1);
+    paintable.set_view(Mtl.array(matrix, 'float32'));
+    equal(shownPixels(paintable).slice('0').toArray(), [[0, 0, 0], [0, 51, 255]]);
+    throwsMtl('INVALID_ARGUMENT', /\(2, 2\)/, () => paintable.set_colors(matrix, 0, 1));
+});
+
 Gtk.init_check(); // without a screen, too
 
 // The pixels that GTK draws.

@@ -237,6 +237,60 @@ class ColorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "'gray', 'heat'"):
             MtlGtk.colorize(matrix, 'pink', 0, 1)
 
+    def test_own_colors(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('NumPy is not installed')
+
+        random = numpy.random.default_rng(37)
+        for dtype in 'bool i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16'.split():
+            for colors in (random.integers(0, 256, (256, 3), 'u1'), random.random((256, 4), 'f4'),
+                           random.random((7, 3)), random.integers(0, 256, (5, 4))):
+                matrix = (random.normal(size=(13, 17)) * 100).astype(dtype)
+                if matrix.dtype.kind in 'fc':
+                    matrix[1, :3] = numpy.nan, numpy.inf, -numpy.inf
+                last = len(colors) - 1
+                # Steps on whole numbers and halves, which no rounding moves.
+                low, high = -last, last
+                real = matrix.real.astype('f8')
+                seen = numpy.asarray(MtlGtk.colorize_with_colors(matrix, colors, low, high))
+
+                integers = colors if colors.dtype.kind in 'iu' else colors * 255
+                table = numpy.floor(integers + 0.5).astype('u1')
+                steps = numpy.where(numpy.isfinite(real), (real - low) / 2, 0).clip(0, last)
+                below = table[numpy.rint(steps - 1e-4).astype(int)]
+                above = table[numpy.rint(steps + 1e-4).astype(int)]
+                for number, color in ((numpy.isnan(real), (224, 27, 36, 255)),
+                                      (numpy.isinf(real), (192, 97, 203, 255))):
+                    below[number] = above[number] = color[:colors.shape[1]]
+                self.assertEqual(seen.shape, below.shape)
+                self.assertTrue(((seen == below).all(2) | (seen == above).all(2)).all(), dtype)
+
+        # Arrays that cannot be viewed, and lists.
+        swapped = numpy.arange(6, dtype='>f8').reshape(2, 3)
+        colors = numpy.array([(0, 0, 0), (1, 0.5, 0)], '>f4')
+        self.assertEqual(MtlGtk.colorize_with_colors(swapped, colors, 0, 5)[1].tolist(),
+                         [[255, 128, 0]] * 3)
+        self.assertEqual(MtlGtk.colorize_with_colors([[0, 1]], [(1, 2, 3), (4, 5, 6)], 0, 1)
+                         .tolist(), [[[1, 2, 3], [4, 5, 6]]])
+        for wrong in [[0.5, 2, 0]], [[256, 0, 0]], [[0, 0]], numpy.zeros((300, 3)):
+            with self.assertRaises(ValueError):
+                MtlGtk.colorize_with_colors([[0, 1]], wrong, 0, 1)
+
+    def test_own_colors_in_background(self):
+        view, colors = numbers(4, 3), [(0, 0, 0), (255, 0, 0)]
+        expected = MtlGtk.colorize_with_colors(view, colors, 0, 11).tolist()
+
+        async def colorize():
+            pixels = await MtlGtk.colorize_with_colors_async(view, colors, 0, 11)
+            self.assertEqual(pixels.tolist(), expected)
+
+        asyncio.run(colorize())
+        result, = run_until_called(lambda callback: MtlGtk.colorize_with_colors_async(
+            view, colors, 0, 11, None, callback))
+        self.assertEqual(MtlGtk.colorize_with_colors_finish(result).tolist(), expected)
+
     def test_in_background(self):
         view = numbers(40, 30, dtype='int16')
         expected = MtlGtk.colorize(view, 'heat', 0, 1200).tolist()
@@ -335,6 +389,12 @@ class PaintableTest(unittest.TestCase):
                          MtlGtk.colorize(view, 'heat', 0, 5).tolist())
         with self.assertRaises(ValueError):
             paintable.unset_color_map()
+        colors = numbers(8, 3)
+        paintable.set_colors(colors, 0, 5)
+        self.assertEqual(MtlGtk.view_from_texture(paintable.get_texture()).tolist(),
+                         MtlGtk.colorize_with_colors(view, colors, 0, 5).tolist())
+        with self.assertRaises(ValueError):
+            paintable.set_colors(colors[0], 0, 5)
         paintable.set_view(numbers(2, 3))
         paintable.unset_color_map()
         gray = MtlGtk.download_texture(paintable.get_texture(), channels='gray')

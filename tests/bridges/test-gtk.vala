@@ -155,6 +155,11 @@ async void colorize_in_background (MainLoop loop) {
 		var pixels = yield MtlGtk.download_texture_async (texture, Mtl.DType.UINT8,
 		                                                  MtlGtk.Channels.RGB);
 		assert (pixels.array_equal (colors));
+
+		var palette = make_numbers ({ 85, 3 });
+		expected = MtlGtk.colorize_with_colors (view, palette, 0, 41);
+		colors = yield MtlGtk.colorize_with_colors_async (view, palette, 0, 41);
+		assert (colors.array_equal (expected));
 	} catch (Error error) {
 		assert_not_reached ();
 	}
@@ -249,6 +254,15 @@ void test_color_map () throws Mtl.Error, IOError {
 	var expected = MtlGtk.colorize (view, MtlGtk.ColorMap.HEAT, 0, 5);
 	assert (get_shown (paintable).array_equal (expected));
 	assert (failure_of (() => { paintable.unset_color_map (); }) == Mtl.Error.INVALID_ARGUMENT);
+
+	var colors = make_numbers ({ 6, 3 });
+	paintable.set_colors (colors, 0, 5);
+	expected = MtlGtk.colorize_with_colors (view, colors, 0, 5);
+	assert (expected.get_int64 ({ 1, 2, 2 }) == colors.get_int64 ({ 5, 2 }));
+	assert (get_shown (paintable).array_equal (expected));
+	var wrong = make_numbers ({ 6 });
+	assert (failure_of (() => { paintable.set_colors (wrong, 0, 5); })
+	        == Mtl.Error.INVALID_ARGUMENT);
 }
 
 #if LINUX

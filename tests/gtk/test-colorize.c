@@ -46,7 +46,8 @@ get_color (MtlGtkColorMap color_map,
 static long double
 get_exact_step (double value,
                 double low,
-                double high)
+                double high,
+                int    last)
 {
   long double start, extent, step;
   int exponent;
@@ -57,8 +58,8 @@ get_exact_step (double value,
   frexp (MAX (fabs (low), fabs (high)), &exponent);
   start = ldexpl (low, -exponent);
   extent = ldexpl (high, -exponent) - start;
-  step = (ldexpl (value, -exponent) - start) / extent * 253;
-  return CLAMP (step, 0, 253);
+  step = (ldexpl (value, -exponent) - start) / extent * last;
+  return CLAMP (step, 0, last);
 }
 
 static gboolean
@@ -82,7 +83,7 @@ assert_pixel (const guint8   *pixel,
               double          high)
 {
   static const guint8 nan_color[] = { 224, 27, 36 }, infinite_color[] = { 192, 97, 203 };
-  const long double step = get_exact_step (value, low, high), tolerance = 1e-4;
+  const long double step = get_exact_step (value, low, high, 253), tolerance = 1e-4;
 
   if (isnan (value))
     g_assert_cmpmem (pixel, 3, nan_color, 3);
@@ -161,6 +162,157 @@ test_dtypes (void)
         for (MtlGtkColorMap map = MTL_GTK_COLOR_MAP_GRAY; map <= MTL_GTK_COLOR_MAP_HEAT; map++)
           assert_colored (view, map, scales[j][0], scales[j][1]);
     }
+}
+
+/* Random colors of the shape [n_colors, n_channels], as bytes and in one of the types. */
+static MtlStridedView *
+new_colors (MtlDType dtype,
+            int      n_colors,
+            int      n_channels,
+            guint8 (*expected)[4])
+{
+  MtlStridedView *colors = new_view (dtype, DIMS (n_colors, n_channels));
+  const double full = dtype == MTL_DTYPE_UINT8 || dtype == MTL_DTYPE_INT16 ? 255 : 1;
+
+  for (int i = 0; i < n_colors; i++)
+    for (int channel = 0; channel < n_channels; channel++)
+      {
+        const gint64 indices[] = { i, channel };
+        g_autoptr (GError) error = NULL;
+
+        expected[i][channel] = g_test_rand_int_range (0, 256);
+        g_assert_true (mtl_strided_view_set_double (colors, indices, 2,
+                                                    expected[i][channel] / 255.0 * full, &error));
+      }
+
+  return colors;
+}
+
+static void
+assert_pixel_has_color (const guint8  *pixel,
+                        double         value,
+                        const guint8 (*colors)[4],
+                        int            n_colors,
+                        int            n_channels,
+                        double         low,
+                        double         high)
+{
+  static const guint8 nan_color[] = { 224, 27, 36, 255 };
+  static const guint8 infinite_color[] = { 192, 97, 203, 255 };
+  const long double step = get_exact_step (value, low, high, n_colors - 1), tolerance = 1e-4;
+
+  if (isnan (value))
+    g_assert_cmpmem (pixel, n_channels, nan_color, n_channels);
+  else if (isinf (value))
+    g_assert_cmpmem (pixel, n_channels, infinite_color, n_channels);
+  else if (memcmp (pixel, colors[(int) rintl (step - tolerance)], n_channels) != 0)
+    g_assert_cmpmem (pixel, n_channels, colors[(int) rintl (step + tolerance)], n_channels);
+}
+
+static void
+assert_in_colors (MtlStridedView  *view,
+                  MtlStridedView  *colors,
+                  const guint8   (*expected)[4],
+                  double           low,
+                  double           high)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) pixels =
+    mtl_gtk_colorize_with_colors (view, colors, low, high, NULL, &error);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL);
+  const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
+  const int n_colors = mtl_strided_view_get_shape (colors, NULL)[0];
+  const int n_channels = mtl_strided_view_get_shape (colors, NULL)[1];
+  const double *values = mtl_strided_view_get_data (doubles);
+  const guint8 *data;
+
+  g_assert_no_error (error);
+  assert_view_shape (pixels, shape[0], shape[1], n_channels);
+  data = mtl_strided_view_get_data (pixels);
+  for (gint64 i = 0; i < mtl_strided_view_get_volume (view); i++)
+    assert_pixel_has_color (data + n_channels * i, values[i], expected, n_colors, n_channels, low,
+                            high);
+}
+
+/* Any number of colors, of all that they can be, for any bits. */
+static void
+test_own_colors (void)
+{
+  static const MtlDType color_types[] = { MTL_DTYPE_UINT8, MTL_DTYPE_INT16, MTL_DTYPE_FLOAT32,
+                                          MTL_DTYPE_FLOAT64 };
+  static const double scales[][2] = {
+    { 0, 1 }, { -100, 100 }, { 0, 255 }, { -1e308, 1e308 }, { 2, 2 }, { NAN, 1 }, { 0, 1e-320 },
+  };
+
+  for (int i = 0; i < 400; i++)
+    {
+      const MtlDType dtype = dtypes[i % G_N_ELEMENTS (dtypes)];
+      const double *scale = scales[g_test_rand_int_range (0, G_N_ELEMENTS (scales))];
+      const int n_colors = i % 3 == 0 ? 256 : g_test_rand_int_range (1, 257);
+      g_autoptr (MtlStridedView) view = new_view (dtype, DIMS (16, 24));
+      g_autoptr (MtlStridedView) colors = NULL;
+      guint8 expected[256][4];
+      guint8 *data = mtl_strided_view_get_data (view);
+
+      for (gsize j = 0; j < 16 * 24 * mtl_dtype_get_bits (dtype) / 8; j++)
+        data[j] = dtype == MTL_DTYPE_BOOL ? g_test_rand_bit () : g_test_rand_int_range (0, 256);
+      colors = new_colors (color_types[i % G_N_ELEMENTS (color_types)], n_colors,
+                           g_test_rand_bit () ? 3 : 4, expected);
+      assert_in_colors (view, colors, (const guint8 (*)[4]) expected, scale[0], scale[1]);
+    }
+}
+
+static MtlStridedView *
+colors_from_doubles (MtlDType      dtype,
+                     const gint64 *shape,
+                     gsize         n_dims,
+                     const double *numbers,
+                     gsize         n)
+{
+  g_autoptr (GError) error = NULL;
+  MtlStridedView *colors =
+    mtl_strided_view_new_from_doubles (dtype, shape, n_dims, numbers, n, &error);
+
+  g_assert_no_error (error);
+  return colors;
+}
+
+static void
+assert_colors_refused (MtlStridedView *colors,
+                       const char     *message)
+{
+  g_autoptr (MtlStridedView) owned = colors;
+  g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_FLOAT32, DIMS (3, 5));
+
+  assert_fails (mtl_gtk_colorize_with_colors (view, colors, 0, 1, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, message);
+}
+
+static void
+test_refused_colors (void)
+{
+  g_autoptr (MtlStridedView) line = new_view (MTL_DTYPE_FLOAT32, DIMS (3));
+  g_autoptr (MtlStridedView) colors = new_view (MTL_DTYPE_UINT8, DIMS (2, 3));
+
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (3)), "(3)");
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (0, 3)), "(0, 3)");
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (257, 3)), "(257, 3)");
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (4, 2)), "(4, 2)");
+  assert_colors_refused (new_view (MTL_DTYPE_UINT8, DIMS (4, 5)), "(4, 5)");
+  assert_colors_refused (new_view (MTL_DTYPE_BOOL, DIMS (4, 3)), "bool");
+  assert_colors_refused (new_view (MTL_DTYPE_COMPLEX64, DIMS (4, 3)), "complex64");
+  assert_colors_refused (new_view (MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4, 3)), "opaque_handle32");
+  assert_colors_refused (colors_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 3),
+                                              DOUBLES (0, 0, 0, 0, 255, 0)),
+                         "Channel 1 of color 1 is 255");
+  assert_colors_refused (colors_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
+                                              DOUBLES (0, NAN, 0)), "is nan");
+  assert_colors_refused (colors_from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
+                                              DOUBLES (-1, 0, 256)), "is -1");
+  assert_colors_refused (colors_from_doubles (MTL_DTYPE_INT32, DIMS (1, 3),
+                                              DOUBLES (1, 0, 256)), "is 256");
+  assert_fails (mtl_gtk_colorize_with_colors (line, colors, 0, 1, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "1 dimension of");
 }
 
 static void
@@ -391,9 +543,27 @@ colorize_async (MtlStridedView  *view,
   return mtl_gtk_colorize_finish (result, error);
 }
 
+/* The colors can change at once. */
+static MtlStridedView *
+colorize_with_colors_async (MtlStridedView  *view,
+                            MtlStridedView  *colors,
+                            GError         **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (colors, NULL);
+
+  mtl_gtk_colorize_with_colors_async (view, copy, 0, 15, NULL, on_ready, &result);
+  mtl_strided_view_fill_double (copy, 0, NULL);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return mtl_gtk_colorize_with_colors_finish (result, error);
+}
+
 static void
 test_async (void)
 {
+  guint8 bytes[256][4];
+  g_autoptr (MtlStridedView) colors = new_colors (MTL_DTYPE_UINT8, 256, 4, bytes);
   g_autoptr (GError) failure = NULL;
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT16, DIMS (3, 5));
@@ -408,6 +578,15 @@ test_async (void)
 
   assert_fails (colorize_async (view, 9, NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "9");
 
+  g_clear_object (&pixels);
+  pixels = colorize_with_colors_async (view, colors, &failure);
+  g_assert_no_error (failure);
+  g_clear_object (&expected);
+  expected = mtl_gtk_colorize_with_colors (view, colors, 0, 15, NULL, &failure);
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &failure));
+  assert_fails (colorize_with_colors_async (view, view, &error), MTL_ERROR_INVALID_ARGUMENT,
+                "(3, 5)");
+
   g_cancellable_cancel (cancellable);
   g_assert_null (colorize_async (view, MTL_GTK_COLOR_MAP_HEAT, cancellable, &failure));
   g_assert_error (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -421,6 +600,8 @@ main (int   argc,
 
   g_test_add_func ("/Colorize/known-colors", test_known_colors);
   g_test_add_func ("/Colorize/dtypes", test_dtypes);
+  g_test_add_func ("/Colorize/own-colors", test_own_colors);
+  g_test_add_func ("/Colorize/refused-colors", test_refused_colors);
   g_test_add_func ("/Colorize/special-values", test_special_values);
   g_test_add_func ("/Colorize/narrow-ranges", test_narrow_ranges);
   g_test_add_func ("/Colorize/random-ranges", test_random_ranges);

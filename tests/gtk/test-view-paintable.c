@@ -786,6 +786,48 @@ test_color_map (void)
   assert_shows (paintable, image, RGBA);
 }
 
+/* Those of one's own, with and without opacity, replace a map, and the other way round. */
+static void
+test_colors (void)
+{
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  const Format format = { MTL_DTYPE_FLOAT64, 0, MTL_GTK_CHANNELS_AUTO, 0, 0, 0 };
+  g_autoptr (MtlStridedView) view = zeros_new (&format, 7, 9);
+  g_autoptr (GError) none = NULL;
+
+  for (int i = 0; i < 63; i++)
+    mtl_strided_view_set_double (view, (gint64[]) { i / 9, i % 9 }, 2, (i - 31) / 25.0, &none);
+  g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 1,
+                                                       &none));
+  set_view (paintable, view, &format);
+  for (int i = 0; i < 2; i++)
+    {
+      const Format *shown = i == 0 ? RGBA : &formats[2];
+      g_autoptr (MtlStridedView) colors = random_view_new (shown, 1, 256);
+      g_autoptr (MtlStridedView) palette = mtl_strided_view_select (colors, 0, 0, &none);
+      g_autoptr (MtlStridedView) expected = NULL;
+
+      g_assert_no_error (none);
+      write_random (colors, shown, &(GdkRectangle) { 0, 0, 256, 1 });
+      expected = mtl_gtk_colorize_with_colors (view, palette, -1, 1, NULL, &none);
+      g_assert_no_error (none);
+      g_assert_true (mtl_gtk_view_paintable_set_colors (paintable, palette, -1, 1, &none));
+      assert_shows (paintable, expected, shown);
+
+      /* A copy is used. */
+      g_assert_true (mtl_strided_view_fill_double (palette, 0, &none));
+      invalidate (paintable, NULL);
+      assert_shows (paintable, expected, shown);
+      assert_refuses (mtl_gtk_view_paintable_set_colors (paintable, view, 0, 1, &error),
+                      MTL_ERROR_INVALID_ARGUMENT, "(7, 9)");
+      assert_shows (paintable, expected, shown);
+    }
+
+  g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 1,
+                                                       &none));
+  assert_shows_colors (paintable, view, MTL_GTK_COLOR_MAP_HEAT, 0, 1);
+}
+
 static void
 test_unset_color_map (void)
 {
@@ -871,6 +913,7 @@ main (int   argc,
   g_test_add_func ("/gtk/view-paintable/failures", test_failures);
   g_test_add_func ("/gtk/view-paintable/foreign", test_foreign);
   g_test_add_func ("/gtk/view-paintable/color-map", test_color_map);
+  g_test_add_func ("/gtk/view-paintable/colors", test_colors);
   g_test_add_func ("/gtk/view-paintable/unset-color-map", test_unset_color_map);
   g_test_add_func ("/gtk/view-paintable/wrong-values", test_wrong_values);
   return g_test_run ();

@@ -51,6 +51,8 @@ function _init() {
     adaptAll(MtlGtk, {
         colorize: ['view ColorMap double double -', null],
         colorize_async: ['view ColorMap double double -', null],
+        colorize_with_colors: ['view view double double -', null],
+        colorize_with_colors_async: ['view view double double -', null],
         download_texture: ['- dtype Channels TextureFlags -', UINT8, AUTO, NONE, null],
         download_texture_async: ['- dtype Channels TextureFlags -', UINT8, AUTO, NONE, null],
         texture_from_view: ['view Channels TextureFlags', AUTO, NONE],
@@ -58,6 +60,7 @@ function _init() {
     adaptAll(MtlGtk.ViewPaintable.prototype, {
         invalidate: ['-', null],
         set_color_map: ['ColorMap double double'],
+        set_colors: ['view double double'],
         set_view: ['nullable-view Channels TextureFlags', AUTO, NONE],
     }, true);
     if (MtlGtk.view_from_dmabuf) { // on Linux

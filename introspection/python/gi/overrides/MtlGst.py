@@ -7,7 +7,8 @@ from fractions import Fraction
 from gi.repository import Gst, GstAudio, GstVideo
 
 from ..module import get_introspection_module
-from .Mtl import asview, make_pythonic, raising
+from ._mtl_asview import view_of_values
+from .Mtl import make_pythonic, raising
 
 MtlGst = get_introspection_module("MtlGst")
 
@@ -130,26 +131,28 @@ def view_from_tensor(buffer, index, flags=READ):
 def buffer_from_view(view, info=None):
     """A buffer that shares the memory of a view, or of anything else that Mtl.asview() takes,
     without a copy. The info is that of the only plane of a video frame, or its caps; without one,
-    the buffer has the bytes of the view."""
-    return _buffer_from_view(asview(view), _info_of(VideoInfo, info))
+    the buffer has the bytes of the view. Arrays that cannot be viewed, such as big-endian ones, are
+    copied."""
+    return _buffer_from_view(view_of_values(view), _info_of(VideoInfo, info))
 
 
 def buffer_from_views(views, info):
     """A buffer that shares the memory of several views, or of anything else that Mtl.asview()
-    takes, without a copy: one for each plane of the video format."""
-    return _buffer_from_views([asview(view) for view in views], _info_of(VideoInfo, info))
+    takes, without a copy: one for each plane of the video format. Arrays that cannot be viewed are
+    copied."""
+    return _buffer_from_views([view_of_values(view) for view in views], _info_of(VideoInfo, info))
 
 
 def buffer_from_audio_view(view, info):
     """A buffer of audio that shares the memory of a view, or of anything else that Mtl.asview()
-    takes, without a copy."""
-    return _buffer_from_audio_view(asview(view), _info_of(AudioInfo, info))
+    takes, without a copy. Arrays that cannot be viewed are copied."""
+    return _buffer_from_audio_view(view_of_values(view), _info_of(AudioInfo, info))
 
 
 def add_tensor(buffer, id, view):
     """Adds a tensor with the memory of a view, or of anything else that Mtl.asview() takes, to a
-    buffer, without a copy."""
-    return _add_tensor(buffer, id, asview(view))
+    buffer, without a copy. Arrays that cannot be viewed are copied."""
+    return _add_tensor(buffer, id, view_of_values(view))
 
 
 # Caps
@@ -180,19 +183,19 @@ def caps_from_view(view, format=None, framerate=0):
 
     The format is a name as in caps, such as "BGRx", or a GstVideo.VideoFormat; None finds one for
     the elements and channels. The framerate is a number or a fraction, 0 if it varies."""
-    return _caps_from_view(asview(view), _format_of(format), *_numbers_of(framerate))
+    return _caps_from_view(view_of_values(view), _format_of(format), *_numbers_of(framerate))
 
 
 def audio_caps_from_view(view, rate):
     """The caps of audio whose samples lie like those of a view, or of anything else that
     Mtl.asview() takes."""
-    return _audio_caps_from_view(asview(view), rate)
+    return _audio_caps_from_view(view_of_values(view), rate)
 
 
 def tensor_caps_from_view(view, id=None):
     """The caps of tensors with the shape, order and type of a view, or of anything else that
     Mtl.asview() takes."""
-    return _tensor_caps_from_view(asview(view), id)
+    return _tensor_caps_from_view(view_of_values(view), id)
 
 
 def layout_from_caps(caps, plane=0):

@@ -6,13 +6,15 @@ from gi.repository import Gdk, Mtl, cairo
 
 from ..module import get_introspection_module
 from ._mtl_async import begin, document
+from ._mtl_asview import view_of_values
 from ._mtl_defaults import member
 from .Mtl import asview, name_functions, raising
 
 MtlGtk = get_introspection_module("MtlGtk")
 
-__all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish", "download_texture",
-           "download_texture_async", "download_texture_finish", "memory_format_from_channels",
+__all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish",
+           "colorize_with_colors", "colorize_with_colors_async", "colorize_with_colors_finish",
+           "download_texture", "download_texture_async", "download_texture_finish", "memory_format_from_channels",
            "memory_format_to_channels", "surface_from_view", "texture_from_view",
            "view_from_surface", "view_from_texture"]
 
@@ -34,6 +36,8 @@ except ValueError:
 
 _colorize = raising(MtlGtk.colorize)
 _colorize_async = raising(MtlGtk.colorize_async)
+_colorize_with_colors = raising(MtlGtk.colorize_with_colors)
+_colorize_with_colors_async = raising(MtlGtk.colorize_with_colors_async)
 _download_texture = raising(MtlGtk.download_texture)
 _download_texture_async = raising(MtlGtk.download_texture_async)
 _memory_format_from_channels = raising(MtlGtk.memory_format_from_channels)
@@ -43,6 +47,7 @@ _surface_from_view = raising(MtlGtk.surface_from_view)
 _texture_from_view = raising(MtlGtk.texture_from_view)
 
 colorize_finish = raising(MtlGtk.colorize_finish)
+colorize_with_colors_finish = raising(MtlGtk.colorize_with_colors_finish)
 download_texture_finish = raising(MtlGtk.download_texture_finish)
 view_from_surface = raising(MtlGtk.view_from_surface)
 view_from_texture = raising(MtlGtk.view_from_texture)
@@ -53,8 +58,9 @@ view_from_texture = raising(MtlGtk.view_from_texture)
 
 def texture_from_view(view, channels=AUTO, flags=NONE):
     """A texture that shares the memory of a view, or of anything else that Mtl.asview() takes,
-    without a copy. Do not write to the memory as long as the texture can be drawn."""
-    return _texture_from_view(asview(view), member(Channels, channels), flags)
+    without a copy. Do not write to the memory as long as the texture can be drawn. Arrays that
+    cannot be viewed, such as big-endian ones, are copied."""
+    return _texture_from_view(view_of_values(view), member(Channels, channels), flags)
 
 
 def download_texture(texture, dtype=UINT8, channels=AUTO, flags=NONE, cancellable=None):
@@ -105,15 +111,31 @@ def surface_from_view(view, format):
 
 def colorize(view, color_map, low, high, cancellable=None):
     """A picture of numbers: a new view of shape (height, width, 3) of red, green and blue."""
-    return _colorize(asview(view), member(ColorMap, color_map), low, high, cancellable)
+    return _colorize(view_of_values(view), member(ColorMap, color_map), low, high, cancellable)
 
 
 def colorize_async(view, color_map, low, high, cancellable=None, callback=None, *user_data):
-    start = _without_progress(_colorize_async, asview(view), member(ColorMap, color_map), low, high)
+    start = _without_progress(_colorize_async, view_of_values(view), member(ColorMap, color_map),
+                              low, high)
     return begin(start, colorize_finish, cancellable, None, callback, user_data)
 
 
-document((colorize_async, download_texture_async))
+def colorize_with_colors(view, colors, low, high, cancellable=None):
+    """A picture of numbers in colors of your own, of shape (n, 3) or (n, 4): a new view of shape
+    (height, width, 3) or (height, width, 4). The colors are integers from 0 to 255 or floats from
+    0 to 1, such as matplotlib.colormaps['viridis'].colors."""
+    return _colorize_with_colors(view_of_values(view), view_of_values(colors), low, high,
+                                 cancellable)
+
+
+def colorize_with_colors_async(view, colors, low, high, cancellable=None, callback=None,
+                               *user_data):
+    start = _without_progress(_colorize_with_colors_async, view_of_values(view),
+                              view_of_values(colors), low, high)
+    return begin(start, colorize_with_colors_finish, cancellable, None, callback, user_data)
+
+
+document((colorize_async, colorize_with_colors_async, download_texture_async))
 
 
 if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
@@ -142,6 +164,7 @@ if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
 
 _set_view = raising(ViewPaintable.set_view)
 _set_color_map = raising(ViewPaintable.set_color_map)
+_set_colors = raising(ViewPaintable.set_colors)
 _invalidate = raising(ViewPaintable.invalidate)
 
 
@@ -155,6 +178,12 @@ def _paintable_set_view(self, view, channels=AUTO, flags=NONE):
 def _paintable_set_color_map(self, color_map, low, high):
     """Shows views of shape (height, width) in colors, as colorize() does."""
     return _set_color_map(self, member(ColorMap, color_map), low, high)
+
+
+def _paintable_set_colors(self, colors, low, high):
+    """Shows views of shape (height, width) in colors of your own, as colorize_with_colors()
+    does."""
+    return _set_colors(self, view_of_values(colors), low, high)
 
 
 def _rectangle_of(rectangle):
@@ -174,6 +203,7 @@ def _paintable_invalidate(self, rectangle=None):
 
 ViewPaintable.set_view = _paintable_set_view
 ViewPaintable.set_color_map = _paintable_set_color_map
+ViewPaintable.set_colors = _paintable_set_colors
 ViewPaintable.unset_color_map = raising(ViewPaintable.unset_color_map)
 ViewPaintable.invalidate = _paintable_invalidate
 name_functions(ViewPaintable)

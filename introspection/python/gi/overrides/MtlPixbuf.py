@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes MtlPixbuf raise Python's exceptions, as Mtl does."""
+"""Adapts MtlPixbuf to Python: exceptions, and arrays as arguments."""
 
 from ..module import get_introspection_module
+from ._mtl_asview import view_of_values
 from .Mtl import raising
 
 MtlPixbuf = get_introspection_module("MtlPixbuf")
 
 __all__ = ["to_view", "new_from_view"]
 
+_new_from_view = raising(MtlPixbuf.new_from_view)
+
 to_view = raising(MtlPixbuf.to_view)
-new_from_view = raising(MtlPixbuf.new_from_view)
+
+
+def new_from_view(view):
+    """A pixbuf that shares the memory of a view, or of anything else that Mtl.asview() takes,
+    without a copy. Arrays that cannot be viewed, such as big-endian ones, are copied."""
+    return _new_from_view(view_of_values(view))
