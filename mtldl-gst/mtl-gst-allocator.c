@@ -300,8 +300,8 @@ mtl_gst_allocator_new (MtlDevice       *device,
       g_autoptr (GEnumClass) modes = g_type_class_ref (MTL_TYPE_STORAGE_MODE);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-                   "Elements run on the host, which cannot access memory with storage mode “%s”;"
-                   " use “shared” or “managed”",
+                   "Elements run on the host, which cannot access memory with the storage mode"
+                   " “%s”; use “shared” or “managed”",
                    g_enum_get_value (modes, storage_mode)->value_nick);
       return NULL;
     }

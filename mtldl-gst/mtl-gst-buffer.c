@@ -64,7 +64,7 @@ buffer_new (const Range *range)
 static void
 set_needs_copy (GError         **error,
                 MtlStridedView  *view,
-                const char      *call,
+                const char      *remedy,
                 const char      *obstacle)
 {
   const gint64 *strides;
@@ -74,7 +74,7 @@ set_needs_copy (GError         **error,
   strides = mtl_strided_view_get_strides (view, &n_dims);
   string = mtl_gst_dims_to_string (strides, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "a copy is needed, %s: %s (strides %s)", call, obstacle, string);
+               "%s (strides %s): %s first", obstacle, string, remedy);
 }
 
 /* Elements of GStreamer read samples as numbers of their size. */
@@ -98,28 +98,28 @@ find_obstacle (MtlStridedView    *view,
 
   strides = mtl_strided_view_get_strides (view, NULL);
   if (n_channels > 1 && strides[2] != 1)
-    return g_strdup ("the channels of a pixel are not adjacent in their order");
+    return g_strdup ("the channels of a pixel are not contiguous");
 
   if (shape[1] > 1 && strides[1] != n_channels)
-    return g_strdup_printf ("the pixels of a row are not adjacent from left to right: they have %"
-                            G_GINT64_FORMAT " elements, and begin every %" G_GINT64_FORMAT,
+    return g_strdup_printf ("the pixels of a row have to be %" G_GINT64_FORMAT " elements apart,"
+                            " not %" G_GINT64_FORMAT,
                             n_channels, strides[1]);
 
   /* GStreamer maps such a frame, but some of its elements crash then, others show wrong pixels. */
   if (row_stride < 0)
-    return g_strdup ("the rows run from bottom to top");
+    return g_strdup ("the rows are in reverse order");
 
   if (row_stride < row_size)
-    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
-                            " elements, and begin every %" G_GINT64_FORMAT, row_size, row_stride);
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT " elements and are %"
+                            G_GINT64_FORMAT " apart", row_size, row_stride);
 
   if (row_stride > G_MAXINT / (int) expected->element_size)
-    return g_strdup_printf ("the rows begin every %" G_GINT64_FORMAT " elements of %u bytes, more"
-                            " than the %d bytes that GStreamer counts to", row_stride,
-                            expected->element_size, G_MAXINT);
+    return g_strdup_printf ("the rows are %" G_GINT64_FORMAT " elements of %u bytes apart; the"
+                            " limit is %d bytes", row_stride, expected->element_size, G_MAXINT);
 
   if (!is_aligned (view))
-    return g_strdup_printf ("the address is not a multiple of the %u bytes of an element",
+    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is not a multiple of the %u"
+                            " bytes of an element", mtl_strided_view_get_address (view),
                             expected->element_size);
 
   return NULL;
@@ -156,7 +156,7 @@ plane_init (Plane              *plane,
   obstacle = find_obstacle (view, expected, row_stride);
   if (obstacle != NULL)
     {
-      set_needs_copy (error, view, "view.copy()", obstacle);
+      set_needs_copy (error, view, "copy the view", obstacle);
       return FALSE;
     }
 
@@ -273,7 +273,7 @@ buffer_new_for_bytes (MtlStridedView  *view,
     bytes = mtl_strided_view_ref_bytes (view, error);
   if (bytes == NULL)
     {
-      g_prefix_error (error, "A buffer of bytes: ");
+      g_prefix_error (error, "Buffer of bytes: ");
       return NULL;
     }
 
@@ -398,7 +398,7 @@ mtl_gst_buffer_from_views (MtlStridedView     **views,
   if (n_views != MAX (GST_VIDEO_INFO_N_PLANES (info), 1))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The video format %s has %u planes; views given: %" G_GSIZE_FORMAT,
+                   "The video format %s needs %u views, one for each plane, not %" G_GSIZE_FORMAT,
                    info->finfo->name, GST_VIDEO_INFO_N_PLANES (info), n_views);
       return NULL;
     }
@@ -423,14 +423,16 @@ check_audio_strides (MtlStridedView  *view,
   const gint64 *strides = mtl_strided_view_get_strides (view, NULL);
 
   if (!planar && !mtl_gst_audio_is_interleaved (shape, strides))
-    set_needs_copy (error, view, "view.copy(), or the layout of mtl_gst_audio_caps_from_view()",
-                    "the frames are not adjacent, or the samples of a frame are not");
+    set_needs_copy (error, view, "copy the view, or take the layout of"
+                    " mtl_gst_audio_caps_from_view(),",
+                    "interleaved samples have to be contiguous in C order");
   else if (planar && !mtl_gst_audio_is_planar (shape, strides))
-    set_needs_copy (error, view, "view.transpose().copy().transpose(), or the layout of"
-                    " mtl_gst_audio_caps_from_view()",
-                    "the samples of a channel are not adjacent, or the channels overlap");
+    set_needs_copy (error, view, "copy the view in F order, or take the layout of"
+                    " mtl_gst_audio_caps_from_view(),",
+                    "the samples of a channel have to be contiguous, and channels must not"
+                    " overlap");
   else if (!is_aligned (view))
-    set_needs_copy (error, view, "view.copy()",
+    set_needs_copy (error, view, "copy the view",
                     "the address is not a multiple of the size of a sample");
   else
     return TRUE;
@@ -457,7 +459,7 @@ check_audio (MtlStridedView      *view,
       && check_audio_strides (view, planar, error))
     return TRUE;
 
-  g_prefix_error (error, "Audio of the format %s, (frames, channels): ", info->finfo->name);
+  g_prefix_error (error, "Audio format %s: ", info->finfo->name);
   return FALSE;
 }
 
@@ -539,8 +541,8 @@ buffer_new_for_channels (MtlStridedView      *view,
 
   if (shape[1] > gst_buffer_get_max_memory ())
     {
-      set_needs_copy (error, view, "view.transpose().copy().transpose()",
-                      "its memory ends before a whole frame does");
+      set_needs_copy (error, view, "copy the view in F order",
+                      "the memory ends before a whole frame does");
       return NULL;
     }
 

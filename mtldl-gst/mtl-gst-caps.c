@@ -28,15 +28,15 @@ check_is_picture (MtlStridedView  *view,
   if ((n_dims != 2 && n_dims != 3) || shape[0] == 0 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The view has the shape %s; a picture has (height, width) or"
-                   " (height, width, channels), and one pixel at least", string);
+                   "A picture needs the shape (height, width) or (height, width, channels) and at"
+                   " least 1 pixel, not %s", string);
       return FALSE;
     }
 
   if (shape[0] > G_MAXINT || shape[1] > G_MAXINT)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The view has the shape %s; GStreamer counts rows and columns to %d", string,
+                   "The view has the shape %s; the limit of rows and columns is %d", string,
                    G_MAXINT);
       return FALSE;
     }
@@ -152,7 +152,7 @@ mtl_gst_caps_from_view (MtlStridedView  *view,
   if (framerate_numerator < 0 || framerate_denominator < 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The framerate is %d/%d; it is 0/1 or positive", framerate_numerator,
+                   "The framerate has to be 0/1 or positive, not %d/%d", framerate_numerator,
                    framerate_denominator);
       return NULL;
     }
@@ -176,9 +176,9 @@ mtl_gst_caps_from_view (MtlStridedView  *view,
   if (!gst_video_info_set_format (&info, format, shape[1], shape[0]))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels of the video format"
-                   " %s are more than GStreamer's limit", shape[0], shape[1],
-                   gst_video_format_to_string (format));
+                   "A frame of %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels of the"
+                   " video format %s exceeds GStreamer's limit of %u bytes", shape[0], shape[1],
+                   gst_video_format_to_string (format), G_MAXUINT);
       return NULL;
     }
 
@@ -230,8 +230,8 @@ find_audio_format (MtlStridedView  *view,
 
   name = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The elements are %s with %u lanes; samples are integers of 8, 16 or 32 bits,"
-               " float32 or float64, with 1 lane", name, lanes);
+               "Samples have to be integers of 8, 16 or 32 bits, float32 or float64, with 1 lane;"
+               " the elements are %s with %u", name, lanes);
   return GST_AUDIO_FORMAT_UNKNOWN;
 }
 
@@ -248,8 +248,8 @@ check_is_audio (MtlStridedView  *view,
   if (n_dims != 2 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The view has the shape %s; audio has (frames, channels), and one channel at"
-                   " least%s", string, n_dims == 1 ? ": unsqueeze(1) makes one" : "");
+                   "Audio needs the shape (frames, channels) with at least 1 channel, not %s%s",
+                   string, n_dims == 1 ? ": unsqueeze(1) makes one" : "");
       return FALSE;
     }
 
@@ -257,7 +257,7 @@ check_is_audio (MtlStridedView  *view,
   if (shape[1] > G_MAXINT / 8)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "The view has the shape %s; there can be %d channels at most", string,
+                   "The view has the shape %s; the limit of channels is %d", string,
                    G_MAXINT / 8);
       return FALSE;
     }
@@ -290,8 +290,8 @@ find_audio_layout (MtlStridedView   *view,
 
   string = mtl_gst_dims_to_string (strides, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A copy is needed, view.copy(): with strides %s, neither the frames nor the samples"
-               " of a channel are adjacent, or the channels overlap", string);
+               "With strides %s, neither the frames nor the samples of a channel are contiguous, or"
+               " channels overlap: copy the view first", string);
   return FALSE;
 }
 
@@ -354,7 +354,7 @@ mtl_gst_audio_caps_from_view (MtlStridedView  *view,
   if (rate < 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The rate is %d frames per second; it is 1 at least", rate);
+                   "The rate has to be at least 1 frame per second, not %d", rate);
       return NULL;
     }
 

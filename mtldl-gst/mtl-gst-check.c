@@ -32,11 +32,11 @@ mtl_gst_check_elements (MtlStridedView  *view,
   name = mtl_dtype_to_string (dtype);
   if (lanes != 1)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "the elements have to be %s; the view's have %u lanes", name, lanes);
+                 "the elements have to be %s with 1 lane, not %u", name, lanes);
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "the elements have to be %s; the view's are %s: convert them first, or choose"
-                 " another format", name, actual_name);
+                 "the elements have to be %s, not %s: convert them, or choose another format",
+                 name, actual_name);
   return FALSE;
 }
 
@@ -58,7 +58,7 @@ mtl_gst_check_shape (MtlStridedView  *view,
   string = mtl_gst_dims_to_string (shape, n_dims);
   actual_string = mtl_gst_dims_to_string (actual, n_actual);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "the shape has to be %s; the view has %s", string, actual_string);
+               "the shape has to be %s, not %s", string, actual_string);
   return FALSE;
 }
 
@@ -76,7 +76,7 @@ mtl_gst_check_not_empty (MtlStridedView  *view,
   shape = mtl_strided_view_get_shape (view, &n_dims);
   string = mtl_gst_dims_to_string (shape, n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "the view is empty, of shape %s; a buffer has one element at least", string);
+               "the shape %s has no elements; a buffer needs at least 1", string);
   return FALSE;
 }
 
@@ -88,7 +88,7 @@ mtl_gst_check_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
+               "the host cannot access memory of device (%d, %d): copy it with to_device()",
                mtl_strided_view_get_device_type_code (view),
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;

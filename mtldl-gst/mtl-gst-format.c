@@ -124,7 +124,7 @@ find_obstacle (const GstVideoFormatInfo *format,
   const guint size = get_element_size (format, component);
 
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_TILED))
-    return "its pixels lie in tiles";
+    return "its pixels are in tiles";
 
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_PALETTE))
     return "its pixels are indices into a palette";
@@ -134,7 +134,7 @@ find_obstacle (const GstVideoFormatInfo *format,
       || format->pixel_stride[component] < (int) size
       || (format->pixel_stride[component] & (size - 1)) != 0
       || shares_bytes (format, format->plane[component]))
-    return "its samples are packed without a byte to begin at";
+    return "its samples share bytes";
 
   if (size > 1 && is_little_endian (format) != (G_BYTE_ORDER == G_LITTLE_ENDIAN))
     return "its byte order is not this machine's";
@@ -153,8 +153,8 @@ check_component (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The video format %s has no views, since %s: convert it first, for example by the"
-               " element videoconvert", format->name, obstacle);
+               "The video format %s is not supported, since %s: convert it first, for example with"
+               " videoconvert", format->name, obstacle);
   return FALSE;
 }
 
@@ -166,7 +166,7 @@ check_has_components (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The video format %s has no views, since it says nothing about pixels",
+               "The video format %s is not supported, since it does not describe pixels",
                format->name);
   return FALSE;
 }
@@ -182,7 +182,7 @@ check_index (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no %s %u: the video format %s has %u, counted from 0", what, index,
+               "There is no %s %u: the video format %s has %u, and the first is 0", what, index,
                format->name, n);
   return FALSE;
 }
@@ -245,8 +245,8 @@ mtl_gst_format_describe_component (const GstVideoInfo  *info,
   if (description->byte_offset > G_MAXSIZE - offset)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "Byte %" G_GSIZE_FORMAT " of plane %u is beyond all memory",
-                   description->byte_offset, format->plane[component]);
+                   "The offset of plane %u is %" G_GSIZE_FORMAT "; the limit is %" G_GSIZE_FORMAT,
+                   format->plane[component], description->byte_offset, G_MAXSIZE - offset);
       return FALSE;
     }
 
@@ -268,8 +268,8 @@ check_components_match (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Plane %u of the video format %s has components of different sizes: view each by"
-               " itself, mtl_gst_view_from_component()", plane, format->name);
+               "Plane %u of the video format %s has components of different sizes: view each one"
+               " with mtl_gst_view_from_component()", plane, format->name);
   return FALSE;
 }
 
@@ -324,8 +324,8 @@ mtl_gst_format_check_size (const GstVideoInfo  *info,
                                             * format->pixel_stride[i])
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                     "A row of %" G_GINT64_FORMAT " pixels of the video format %s has more bytes"
-                     " than the %d that GStreamer counts to", width, format->name, G_MAXINT);
+                     "A row of %" G_GINT64_FORMAT " pixels of the video format %s exceeds"
+                     " GStreamer's limit of %d bytes", width, format->name, G_MAXINT);
         return FALSE;
       }
 

@@ -89,8 +89,8 @@ find_memory (GstBuffer  *buffer,
   if (length > 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " on are spread over %u"
-                   " memories of the buffer: join them in a copy first, gst_buffer_copy_deep()",
+                   "The %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT " are spread over %u"
+                   " memories of the buffer: join them with gst_buffer_copy_deep()",
                    size, offset, length);
       return NULL;
     }
@@ -109,16 +109,15 @@ check_is_writable (GstBuffer  *buffer,
   if (!gst_buffer_is_writable (buffer) && (n_writers == 0 || n_users > 1))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                   "The buffer has %d users, and can be written to if it has one, that of a"
-                   " sample or list that has it included: end the others, or copy it by"
-                   " gst_buffer_copy_deep()", n_users);
+                   "The buffer has %d users, samples and lists included, and can only be written to"
+                   " if it has 1: release the others, or use gst_buffer_copy_deep()", n_users);
       return FALSE;
     }
 
   if (GST_MEMORY_IS_READONLY (memory))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                           "The buffer's memory is read-only: copy it by gst_buffer_copy_deep()");
+                           "The buffer's memory is read-only: use gst_buffer_copy_deep()");
       return FALSE;
     }
 
@@ -140,8 +139,8 @@ check_locks (GstMemory  *memory,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY,
-               "The memory is mapped %u times, and GStreamer counts to 255: end views of it, or"
-               " slice one instead", n_locks);
+               "The memory is mapped %u times; the limit for views is %d: release some, or slice"
+               " one view instead", n_locks, MAX_LOCKS);
   return FALSE;
 }
 
@@ -151,7 +150,7 @@ set_map_error (GstMemory    *memory,
                GstMapFlags   flags,
                GError      **error)
 {
-  const char *access = (flags & GST_MAP_WRITE) != 0 ? "written to" : "read";
+  const char *access = (flags & GST_MAP_WRITE) != 0 ? "write to" : "read";
   const gboolean in_use = !gst_mini_object_lock (GST_MINI_OBJECT_CAST (memory),
                                                  (GstLockFlags) flags);
 
@@ -159,20 +158,19 @@ set_map_error (GstMemory    *memory,
     {
       gst_mini_object_unlock (GST_MINI_OBJECT_CAST (memory), (GstLockFlags) flags);
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-                   "Memory of the allocator “%s” cannot be %s by the host",
-                   memory->allocator != NULL ? memory->allocator->mem_type : "unknown", access);
+                   "The host cannot %s memory of the allocator “%s”",
+                   access, memory->allocator != NULL ? memory->allocator->mem_type : "unknown");
       return;
     }
 
   if ((flags & GST_MAP_WRITE) != 0)
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                         "The memory cannot be written to, since another buffer shares it, or"
-                         " somebody else has it mapped: end that, or copy the buffer by"
-                         " gst_buffer_copy_deep()");
+                         "The memory cannot be written to while another buffer shares it or it is"
+                         " mapped elsewhere: end that, or use gst_buffer_copy_deep()");
   else
     g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-                         "The memory cannot be read while somebody else has it mapped to write to"
-                         " it: end that first");
+                         "The memory cannot be read while it is mapped elsewhere for writing only:"
+                         " end that first");
 }
 
 /* Takes what keeps the mapping, once the memory is mapped. */
@@ -228,8 +226,8 @@ mapping_init (Mapping      *self,
   if (skip > self->map.size || size > self->map.size - skip)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes from byte %" G_GSIZE_FORMAT " of a memory on are"
-                   " needed; %" G_GSIZE_FORMAT " are mapped", size, skip, self->map.size);
+                   "The view needs %" G_GSIZE_FORMAT " bytes at byte %" G_GSIZE_FORMAT " of a"
+                   " memory; %" G_GSIZE_FORMAT " are mapped", size, skip, self->map.size);
       gst_memory_unmap (memory, &self->map);
       return NULL;
     }
@@ -260,8 +258,8 @@ mapping_init_again (Mapping           *self,
   if (self->map.data != map->data || self->map.size < map->size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "The allocator “%s” maps its memory elsewhere the second time: copy the frame"
-                   " by gst_video_frame_copy()",
+                   "Memory of the allocator “%s” has another address each time it is mapped: use"
+                   " gst_video_frame_copy()",
                    map->memory->allocator != NULL ? map->memory->allocator->mem_type : "unknown");
       gst_memory_unmap (map->memory, &self->map);
       return NULL;
@@ -287,7 +285,7 @@ map_first (GstBuffer    *buffer,
   if (size > buffer_size)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "%" G_GSIZE_FORMAT " bytes are needed; the buffer has %" G_GSIZE_FORMAT,
+                   "The view needs %" G_GSIZE_FORMAT " bytes; the buffer has %" G_GSIZE_FORMAT,
                    size, buffer_size);
       return NULL;
     }
@@ -374,26 +372,6 @@ get_reach (const MtlGstPlane *plane,
   return TRUE;
 }
 
-/* As text, 3 numbers at most. */
-typedef struct
-{
-  char text[72];
-} Dims;
-
-static Dims
-dims_to_text (const gint64 *dims,
-              guint         n_dims)
-{
-  Dims result = { "" };
-  gsize length = 0;
-
-  for (guint axis = 0; axis < n_dims; axis++)
-    length += g_snprintf (result.text + length, sizeof result.text - length,
-                          "%s%" G_GINT64_FORMAT, axis == 0 ? "" : ", ", dims[axis]);
-
-  return result;
-}
-
 /* Gets the bytes from the first one that the elements need to the last, if there are so many. */
 static gboolean
 find_range (gsize               n_bytes,
@@ -402,14 +380,16 @@ find_range (gsize               n_bytes,
             gsize              *size,
             GError            **error)
 {
+  g_autofree char *shape = NULL;
+  g_autofree char *strides = NULL;
   guint64 before, from;
 
   for (guint axis = 0; axis < plane->n_dims; axis++)
     if (plane->shape[axis] <= 0)
       {
+        shape = mtl_gst_dims_to_string (plane->shape, plane->n_dims);
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "The shape is [%s]; a view of a buffer has one element at least",
-                     dims_to_text (plane->shape, plane->n_dims).text);
+                     "The shape %s has no elements; a view of a buffer needs at least 1", shape);
         return FALSE;
       }
 
@@ -421,12 +401,12 @@ find_range (gsize               n_bytes,
       return TRUE;
     }
 
+  shape = mtl_gst_dims_to_string (plane->shape, plane->n_dims);
+  strides = mtl_gst_dims_to_string (plane->byte_strides, plane->n_dims);
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "[%s] elements of %u bytes, the first at byte %" G_GSIZE_FORMAT " and the others"
-               " [%s] bytes apart, do not fit in the %" G_GSIZE_FORMAT " bytes of the buffer",
-               dims_to_text (plane->shape, plane->n_dims).text, plane->element_size,
-               plane->byte_offset, dims_to_text (plane->byte_strides, plane->n_dims).text,
-               n_bytes);
+               "The shape %s of elements of %u bytes, with strides of %s bytes, does not fit at"
+               " byte %" G_GSIZE_FORMAT " of the %" G_GSIZE_FORMAT " bytes of the buffer",
+               shape, plane->element_size, strides, plane->byte_offset, n_bytes);
   return FALSE;
 }
 
@@ -438,7 +418,8 @@ check_strides (const MtlGstPlane  *plane,
     if (plane->shape[axis] > 1 && (plane->byte_strides[axis] & (plane->element_size - 1)) != 0)
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                     "Elements of %u bytes cannot be %" G_GINT64_FORMAT " bytes apart",
+                     "Elements of %u bytes have to be a multiple of that apart, not %"
+                     G_GINT64_FORMAT " bytes",
                      plane->element_size, plane->byte_strides[axis]);
         return FALSE;
       }

@@ -54,7 +54,7 @@ check_n_dims (gsize    n_dims,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "The tensor has %" G_GSIZE_FORMAT " dimensions; %d are supported", n_dims, MAX_DIMS);
+               "The tensor has %" G_GSIZE_FORMAT " dimensions; the limit is %d", n_dims, MAX_DIMS);
   return FALSE;
 }
 
@@ -71,8 +71,8 @@ tensor_type_of_view (MtlStridedView  *view,
 
   text = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The elements are %s with %u lane(s); GStreamer's tensors have integers of 8 to 64"
-               " bits, and floats of 16 to 64: convert them with to_dtype()",
+               "Tensors of GStreamer have integers of 8 to 64 bits or floats of 16 to 64, with 1"
+               " lane; the elements are %s with %u: convert them with to_dtype()",
                text, mtl_strided_view_get_lanes (view));
   return NULL;
 }
@@ -92,7 +92,8 @@ find_order (MtlStridedView  *view,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                       "GStreamer's tensors are contiguous in C or F order: use to_contiguous()");
+                       "Tensors of GStreamer have to be contiguous in C or F order: use"
+                       " to_contiguous()");
   return FALSE;
 }
 
@@ -142,8 +143,8 @@ mtl_gst_tensor_caps_from_view (MtlStridedView  *view,
       if (shape[i] > G_MAXINT)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                       "Extent %" G_GINT64_FORMAT " of axis %" G_GSIZE_FORMAT " is above %d, which"
-                       " caps count to", shape[i], i, G_MAXINT);
+                       "Axis %" G_GSIZE_FORMAT " has the extent %" G_GINT64_FORMAT "; the limit of"
+                       " caps is %d", i, shape[i], G_MAXINT);
           return NULL;
         }
 
@@ -172,9 +173,10 @@ tensor_type_by_name (const char  *name,
     if (g_strcmp0 (tensor_types[i].name, name) == 0)
       return &tensor_types[i];
 
-  g_set_error (error, MTL_ERROR, name != NULL ? MTL_ERROR_NOT_SUPPORTED : MTL_ERROR_INVALID_ARGUMENT,
-               "The caps' type is %s; integers of 8 to 64 bits and floats of 16 to 64 are supported",
-               name != NULL ? name : "missing");
+  g_set_error (error, MTL_ERROR,
+               name != NULL ? MTL_ERROR_NOT_SUPPORTED : MTL_ERROR_INVALID_ARGUMENT,
+               "The caps need the type of an integer of 8 to 64 bits or a float of 16 to 64, not"
+               " %s", name != NULL ? name : "none");
   return NULL;
 }
 
@@ -196,7 +198,7 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
   if (dims == NULL || !GST_VALUE_HOLDS_ARRAY (dims))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The caps have no array “dims” of a tensor's extents");
+                           "The caps have no array “dims” with the extents of the tensor");
       return NULL;
     }
 
@@ -214,8 +216,8 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
           g_autofree char *text = gst_value_serialize (dim);
 
           g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "Extent %s of axis %u is not a number above 0: the caps are not fixed",
-                       text, i);
+                       "Axis %u has the extent %s in caps that are not fixed; it has to be a number"
+                       " of at least 1", i, text);
           return NULL;
         }
 
@@ -252,14 +254,15 @@ check_is_tensor (const GstTensor  *tensor,
   if (tensor == NULL)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "There is no tensor %u; the buffer has %u", index, n_tensors);
+                   "There is no tensor %u: the buffer has %u, and the first is 0",
+                   index, n_tensors);
       return FALSE;
     }
 
   if (tensor->layout != GST_TENSOR_LAYOUT_CONTIGUOUS)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "Tensor %u has the layout %d; %d, contiguous, is supported",
+                   "Tensor %u has the layout %d; only %d, contiguous, is supported",
                    index, tensor->layout, GST_TENSOR_LAYOUT_CONTIGUOUS);
       return FALSE;
     }
@@ -282,8 +285,8 @@ tensor_type_of (const GstTensor  *tensor,
       return &tensor_types[i];
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The tensor has elements of GStreamer's type %d; integers of 8 to 64 bits and floats"
-               " of 16 to 64 are supported", tensor->data_type);
+               "The tensor has elements of GStreamer's type %d; only integers of 8 to 64 bits and"
+               " floats of 16 to 64 are supported", tensor->data_type);
   return NULL;
 }
 
@@ -302,8 +305,8 @@ layout_of_tensor (const GstTensor   *tensor,
       if (tensor->dims[i] > G_MAXINT64)
         {
           g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                       "Extent %" G_GSIZE_FORMAT " of axis %" G_GSIZE_FORMAT " does not fit in 63"
-                       " bits", tensor->dims[i], i);
+                       "Axis %" G_GSIZE_FORMAT " has the extent %" G_GSIZE_FORMAT "; the limit is %"
+                       G_GINT64_FORMAT, i, tensor->dims[i], G_MAXINT64);
           return NULL;
         }
 
@@ -322,8 +325,8 @@ static gboolean
 refuse_tensors (GError **error)
 {
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                       "This build has no tensors of buffers; GStreamer has them from 1.26 on, in"
-                       " its library gstreamer-analytics-1.0");
+                       "This build does not support tensors of buffers; that needs GStreamer 1.26"
+                       " with gstreamer-analytics-1.0");
   return FALSE;
 }
 
@@ -488,7 +491,7 @@ mtl_gst_add_tensor (GstBuffer       *buffer,
   if (!gst_buffer_is_writable (buffer))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                   "The buffer has %d users, and takes a tensor if it has one: copy it by"
+                   "The buffer has %d users, and can only be changed if it has 1: use"
                    " gst_buffer_make_writable()", GST_MINI_OBJECT_REFCOUNT_VALUE (buffer));
       return FALSE;
     }

@@ -50,23 +50,23 @@ get_dtype (const GstAudioInfo  *info,
   if (format == NULL || format->format == GST_AUDIO_FORMAT_UNKNOWN)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The audio format is unknown: the info is not set");
+                           "The audio info has no format: it is not set");
       return FALSE;
     }
 
   *dtype = find_dtype (format);
   if (format->width == 0)
-    reason = "it says nothing about samples";
+    reason = "it does not describe samples";
   else if (*dtype == MTL_DTYPE_OTHER)
-    reason = "no element type has its samples' size";
+    reason = "no element type has the size of its samples";
   else if (format->width > 8 && format->endianness != G_BYTE_ORDER)
     reason = "its byte order is not this machine's";
   else
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The audio format %s has no views, since %s: convert it first, for example by the"
-               " element audioconvert", format->name, reason);
+               "The audio format %s is not supported, since %s: convert it first, for example with"
+               " audioconvert", format->name, reason);
   return FALSE;
 }
 
@@ -98,11 +98,11 @@ check_meta (GstAudioMeta        *meta,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The info is of the audio format %s with %d %sinterleaved channels, the buffer's"
-               " GstAudioMeta of %s with %d %sinterleaved",
+               "The info has the audio format %s with %d %sinterleaved channels; the buffer's"
+               " GstAudioMeta has %s with %d %sinterleaved channels",
                info->finfo->name, info->channels,
                info->layout == GST_AUDIO_LAYOUT_INTERLEAVED ? "" : "non-",
-               meta->info.finfo != NULL ? meta->info.finfo->name : "an unknown one",
+               meta->info.finfo != NULL ? meta->info.finfo->name : "no format",
                meta->info.channels,
                meta->info.layout == GST_AUDIO_LAYOUT_INTERLEAVED ? "" : "non-");
   return FALSE;
@@ -116,8 +116,24 @@ check_channels (const GstAudioInfo  *info,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The audio has %d channels; a view has at least 1", info->channels);
+               "Audio needs at least 1 channel, not %d", info->channels);
   return FALSE;
+}
+
+static void
+set_no_frames_error (GstBuffer      *buffer,
+                     const Samples  *samples,
+                     GstAudioMeta   *meta,
+                     GError        **error)
+{
+  if (meta != NULL)
+    g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                         "The buffer's GstAudioMeta has 0 frames; a view needs at least 1");
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                 "The buffer has %" G_GSIZE_FORMAT " bytes; a view needs at least 1 audio frame, of"
+                 " %d channels of %u bytes", gst_buffer_get_size (buffer), samples->info->channels,
+                 samples->sample_size);
 }
 
 static gboolean
@@ -131,7 +147,7 @@ get_samples (GstBuffer           *buffer,
   if (meta == NULL && info == NULL)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The buffer has no GstAudioMeta, so its GstAudioInfo is needed");
+                           "A buffer without a GstAudioMeta needs a GstAudioInfo");
       return FALSE;
     }
 
@@ -150,11 +166,17 @@ get_samples (GstBuffer           *buffer,
   else
     samples->n_frames =
       gst_buffer_get_size (buffer) / samples->sample_size / samples->info->channels;
+  if (samples->n_frames == 0)
+    {
+      set_no_frames_error (buffer, samples, meta, error);
+      return FALSE;
+    }
+
   if (samples->n_frames > G_MAXINT64)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "The buffer's GstAudioMeta counts %" G_GSIZE_FORMAT " samples; the buffer has"
-                   " %" G_GSIZE_FORMAT " bytes", samples->n_frames, gst_buffer_get_size (buffer));
+                   "The buffer's GstAudioMeta has %" G_GSIZE_FORMAT " frames; the buffer has %"
+                   G_GSIZE_FORMAT " bytes", samples->n_frames, gst_buffer_get_size (buffer));
       return FALSE;
     }
 
@@ -207,10 +229,12 @@ check_even_spacing (const Samples  *samples,
         != samples->offsets[1] - samples->offsets[0])
       {
         g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                     "Channel %d is not as far from channel %d as channel 1 from channel 0, so"
-                     " that no strides describe all: view each channel by itself,"
-                     " mtl_gst_view_from_audio_channel(), or make the audio interleaved by the"
-                     " element audioconvert", channel, channel - 1);
+                     "The channels are not evenly spaced: channel %d is %" G_GSSIZE_FORMAT " bytes"
+                     " after channel %d, channel 1 %" G_GSSIZE_FORMAT " bytes after channel 0; view"
+                     " each one with mtl_gst_view_from_audio_channel(), or convert the audio, for"
+                     " example with audioconvert", channel,
+                     (gssize) (samples->offsets[channel] - samples->offsets[channel - 1]),
+                     channel - 1, (gssize) (samples->offsets[1] - samples->offsets[0]));
         return FALSE;
       }
 
@@ -363,7 +387,7 @@ mtl_gst_view_from_audio_channel (GstBuffer           *buffer,
   if (channel >= (guint) samples.info->channels)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-                   "There is no channel %u: the audio has %d, counted from 0", channel,
+                   "There is no channel %u: the audio has %d, and the first is 0", channel,
                    samples.info->channels);
       return NULL;
     }

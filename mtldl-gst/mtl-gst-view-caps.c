@@ -37,7 +37,7 @@ check_fields (const GstStructure  *structure,
         continue;
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The caps of %s have no field “%s” of type %s",
+                   "Caps of %s need the field “%s” of type %s",
                    gst_structure_get_name (structure), fields[i], g_type_name (type));
       return FALSE;
     }
@@ -57,7 +57,7 @@ check_is_fixed (GstCaps  *caps,
 
   string = gst_caps_to_string (caps);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The caps “%s” have several values of a field: fixate them, gst_caps_fixate()",
+               "The caps “%s” have a field with several values: use gst_caps_fixate()",
                string);
   return FALSE;
 }
@@ -75,7 +75,7 @@ check_channels (const GstStructure  *structure,
   if (n_channels < 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The caps are of audio with %d channels; a view has at least 1", n_channels);
+                   "Audio caps need at least 1 channel, not %d", n_channels);
       return FALSE;
     }
 
@@ -85,8 +85,8 @@ check_channels (const GstStructure  *structure,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The caps have a channel-mask of %d bits for %d channels; 0 is for channels without"
-               " positions", n_positions, n_channels);
+               "The channel-mask of the caps has %d bits for %d channels; it needs one for each, or"
+               " 0 for channels without positions", n_positions, n_channels);
   return FALSE;
 }
 
@@ -105,7 +105,7 @@ find_kind (const GstStructure  *structure,
       }
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The caps are of %s; views are of video/x-raw, audio/x-raw and tensor/strided:"
+               "Only caps of video/x-raw, audio/x-raw and tensor/strided are supported, not %s:"
                " decode it first", gst_structure_get_name (structure));
   return FALSE;
 }
@@ -123,7 +123,7 @@ read_caps (GstCaps  *caps,
   if (gst_caps_get_size (caps) != 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The caps have %u structures; those of a buffer have 1",
+                   "Caps of a buffer have 1 structure, not %u",
                    gst_caps_get_size (caps));
       return FALSE;
     }
@@ -149,7 +149,7 @@ read_caps (GstCaps  *caps,
 
   string = gst_caps_to_string (caps);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "GStreamer does not understand the caps “%s”", string);
+               "GStreamer cannot read the caps “%s”", string);
   return FALSE;
 }
 
@@ -164,9 +164,9 @@ check_is_only_plane (Kind     kind,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                kind == KIND_AUDIO
-               ? "There is no plane %u: audio has one, 0; view channels by"
+               ? "There is no plane %u: audio only has plane 0; view channels with"
                  " mtl_gst_view_from_audio_channel()"
-               : "There is no plane %u: a tensor has one, 0", plane);
+               : "There is no plane %u: a tensor only has plane 0", plane);
   return FALSE;
 }
 

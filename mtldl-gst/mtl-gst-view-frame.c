@@ -43,7 +43,7 @@ find_map (const GstVideoFrame  *frame,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "Plane %u of the frame is not mapped as plain bytes (flags 0x%x): bring the frame"
-               " into system memory first, for example by a download element of the device",
+               " into system memory first, for example with a download element of the device",
                plane, (guint) map->flags);
   return NULL;
 }

@@ -38,15 +38,15 @@ check_meta (GstVideoMeta        *meta,
   if (info != NULL && GST_VIDEO_INFO_FORMAT (info) != meta->format)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The info is of the video format %s, the buffer's GstVideoMeta of another one,"
-                   " number %d", GST_VIDEO_INFO_NAME (info), meta->format);
+                   "The info has the video format %s (%d), the buffer's GstVideoMeta has %d",
+                   GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_FORMAT (info), meta->format);
       return FALSE;
     }
 
   if (meta->width > G_MAXINT || meta->height > G_MAXINT)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The buffer's GstVideoMeta is of %ux%u pixels; GStreamer counts to %d",
+                   "The buffer's GstVideoMeta has %ux%u pixels; the limit is %d",
                    meta->width, meta->height, G_MAXINT);
       return FALSE;
     }
@@ -55,8 +55,8 @@ check_meta (GstVideoMeta        *meta,
                        || (guint) GST_VIDEO_INFO_HEIGHT (info) > meta->height))
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The info is of %dx%d pixels, the buffer's GstVideoMeta of %ux%u, which is"
-                   " less", GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+                   "The info has %dx%d pixels, more than the %ux%u of the buffer's GstVideoMeta",
+                   GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
                    meta->width, meta->height);
       return FALSE;
     }
@@ -64,9 +64,10 @@ check_meta (GstVideoMeta        *meta,
   if (meta->map != NULL && (gpointer) meta->map != get_default_map ())
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                           "The buffer's GstVideoMeta maps its planes in a way of its own, as for"
-                           " memory of a device: bring it into system memory first, for example"
-                           " by a download element of that device");
+                           "The buffer's GstVideoMeta has a map function of its own, as for memory"
+                           " of a device: bring the frame into system memory first, for example"
+                           " with a download element of the device, or map it, and use"
+                           " mtl_gst_view_from_frame()");
       return FALSE;
     }
 
@@ -83,7 +84,7 @@ find_format (GstVideoMeta  *meta,
     return gst_video_format_get_info (format);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The video format of the buffer's GstVideoMeta, number %d, is unknown", format);
+               "The buffer's GstVideoMeta has the unknown video format %d", format);
   return NULL;
 }
 
@@ -95,7 +96,7 @@ check_is_set (const GstVideoInfo  *info,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                       "The video format is unknown: the info is not set");
+                       "The video info has no format: it is not set");
   return FALSE;
 }
 
@@ -108,8 +109,8 @@ check_n_planes (const GstVideoFormatInfo  *format,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The buffer's GstVideoMeta has %u planes; the video format %s has %u",
-               meta->n_planes, format->name, format->n_planes);
+               "The buffer's GstVideoMeta has %u planes; the video format %s needs %u, and the"
+               " limit is %d", meta->n_planes, format->name, format->n_planes, GST_VIDEO_MAX_PLANES);
   return FALSE;
 }
 
@@ -126,7 +127,7 @@ get_frame_info (GstBuffer           *buffer,
   if (meta == NULL && info == NULL)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The buffer has no GstVideoMeta, so its GstVideoInfo is needed");
+                           "A buffer without a GstVideoMeta needs a GstVideoInfo");
       return NULL;
     }
 

@@ -307,8 +307,8 @@ check_numbers (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The view has %u dimension%s of elements of %u lane%s; rows of numbers have 2"
-               " dimensions and 1 lane", n_dims, n_dims == 1 ? "" : "s", n_lanes,
+               "Numbers need 2 dimensions, rows and columns, and elements with 1 lane; the view has"
+               " %u dimension%s and %u lane%s", n_dims, n_dims == 1 ? "" : "s", n_lanes,
                n_lanes == 1 ? "" : "s");
   return FALSE;
 }

@@ -95,14 +95,14 @@ find_size (Dmabuf            *self,
   if (size < 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The file descriptor is not that of a DMA-BUF: %s", g_strerror (errno));
+                   "The file descriptor is not a DMA-BUF: %s", g_strerror (errno));
       return FALSE;
     }
 
   if (needed == 0)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The layout is empty: there is nothing to map");
+                           "The layout has no elements; a DMA-BUF needs at least 1");
       return FALSE;
     }
 
@@ -147,7 +147,7 @@ map (Dmabuf    *self,
 
   if (problem == ENOTTY || problem == EINVAL)
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                 "The file descriptor is not that of a DMA-BUF: %s", g_strerror (problem));
+                 "The file descriptor is not a DMA-BUF: %s", g_strerror (problem));
   else
     g_set_error (error, MTL_ERROR, MTL_ERROR_DEVICE,
                  "The DMA-BUF does not become accessible: %s", g_strerror (problem));
@@ -236,8 +236,8 @@ check_shape (MtlStridedLayout  *layout,
   if (n_dims != 2 && n_dims != 3)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The layout has %" G_GSIZE_FORMAT " dimension%s; a picture has 3: height, width,"
-                   " elements of a pixel; or the first 2 of them if that is 1", n_dims,
+                   "A picture needs 3 dimensions, height, width and channels, or 2 with one"
+                   " channel; the layout has %" G_GSIZE_FORMAT " dimension%s", n_dims,
                    n_dims == 1 ? "" : "s");
       return FALSE;
     }
@@ -274,8 +274,8 @@ find_row_stride (MtlStridedLayout  *layout,
 
   text = mtl_strided_layout_to_string (layout);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "%s: the rows of a texture run from top to bottom, at most %d bytes apart, without"
-               " gaps between pixels and between elements of a pixel", text, G_MAXINT);
+               "The layout %s is not that of a texture, whose rows run from top to bottom, at most"
+               " %d bytes apart, without gaps between pixels or channels", text, G_MAXINT);
   return 0;
 }
 
@@ -294,7 +294,7 @@ find_start (gsize              offset,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "The pixels begin at byte %" G_GUINT64_FORMAT "; GTK counts to %u", position,
+               "The pixels begin at byte %" G_GUINT64_FORMAT "; the limit is %u", position,
                G_MAXUINT);
   return FALSE;
 }
@@ -369,7 +369,7 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
   if (fourcc == 0)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The format is 0; it has four letters, as XR24");
+                           "The format needs four letters, such as XR24, not 0");
       return NULL;
     }
 
@@ -408,7 +408,7 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
   g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (layout), NULL);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "GTK %d.%d has no textures of DMA-BUFs; GTK 4.14 has", GTK_MAJOR_VERSION,
+               "Textures of DMA-BUFs need GTK 4.14, not %d.%d", GTK_MAJOR_VERSION,
                GTK_MINOR_VERSION);
   return NULL;
 #endif

@@ -87,8 +87,8 @@ mtl_gtk_check_dtype (MtlDType   dtype,
 
   name = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "Pixels have elements of uint8, uint16, float16 or float32, not %s: convert them, with"
-               " to_dtype() or copy_scaled_from()", name);
+               "Pixels need elements of uint8, uint16, float16 or float32, not %s: convert them"
+               " with to_dtype() or copy_scaled_from()", name);
   return FALSE;
 }
 
@@ -228,7 +228,7 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
   if (channels == MTL_GTK_CHANNELS_AUTO)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "A format has certain channels: name them, as RGBA");
+                           "A format needs named channels, such as RGBA, not AUTO");
       return FALSE;
     }
 
@@ -286,7 +286,7 @@ mtl_gtk_memory_format_to_channels (GdkMemoryFormat   format,
 
   name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Pixels of GTK's format %s are not one beside the other, or the library does not"
-               " know it", name);
+               "GTK's format %s is not supported: its pixels are not side by side, or this build"
+               " does not know it", name);
   return FALSE;
 }

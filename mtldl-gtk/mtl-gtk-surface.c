@@ -33,8 +33,8 @@ find_pixel_format (cairo_format_t   format,
       return &pixel_formats[i];
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Cairo's format %d is none of ARGB32, RGB24 and A8, nor, from Cairo 1.17.2 on, of those"
-               " of floats", format);
+               "Cairo's format %d is not supported, only ARGB32, RGB24 and A8, and from Cairo"
+               " 1.17.2 on those of floats", format);
   return NULL;
 }
 
@@ -75,7 +75,7 @@ check_is_image (cairo_surface_t  *surface,
   if (is_finished (surface))
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                           "The surface is finished, and may have no pixels anymore");
+                           "The surface is finished, and may no longer have pixels");
       return FALSE;
     }
 
@@ -83,7 +83,7 @@ check_is_image (cairo_surface_t  *surface,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                    "A surface of Cairo's type %d has no pixels in memory: draw it on an image"
-                   " surface", cairo_surface_get_type (surface));
+                   " surface first", cairo_surface_get_type (surface));
       return FALSE;
     }
 
@@ -91,7 +91,7 @@ check_is_image (cairo_surface_t  *surface,
   if (cairo_image_surface_get_format (surface) == CAIRO_FORMAT_INVALID)
     {
       g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                           "The surface is a part of another one: slice a view of that");
+                           "The surface is part of another one: slice a view of that one");
       return FALSE;
     }
 
@@ -99,7 +99,7 @@ check_is_image (cairo_surface_t  *surface,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The surface is empty: %d rows of %d pixels",
+               "The surface has no pixels: %d rows of %d",
                cairo_image_surface_get_height (surface), cairo_image_surface_get_width (surface));
   return FALSE;
 }
@@ -217,8 +217,8 @@ check_is_writable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error_literal (error, MTL_ERROR, MTL_ERROR_READ_ONLY,
-                       "The view is read-only, and surfaces can always be drawn on: copy it,"
-                       " view.copy()");
+                       "A surface can be drawn on, and so needs a view that is not read-only: copy"
+                       " the view first");
   return FALSE;
 }
 
@@ -235,8 +235,8 @@ check_dtype (MtlStridedView     *view,
   dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
   expected = mtl_dtype_to_string (format->dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The elements are %s; those of Cairo's format %d are %s: convert them first",
-               dtype, format->format, expected);
+               "Cairo's format %d needs elements of %s, not %s: convert them first", format->format,
+               expected, dtype);
   return FALSE;
 }
 
@@ -246,7 +246,7 @@ check_shape (MtlStridedView     *view,
              GError            **error)
 {
   static const char *const shapes[] = {
-    "[height, width]", NULL, NULL, "[height, width, 3]", "[height, width, 4]"
+    "(height, width)", NULL, NULL, "(height, width, 3)", "(height, width, 4)"
   };
   gsize n_dims;
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
@@ -258,8 +258,8 @@ check_shape (MtlStridedView     *view,
 
   string = mtl_gtk_shape_to_string (view);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The view has the shape %s; pixels of Cairo's format %d have %s", string,
-               format->format, shapes[format->n_channels]);
+               "Cairo's format %d needs the shape %s, not %s", format->format,
+               shapes[format->n_channels], string);
   return FALSE;
 }
 
@@ -301,28 +301,29 @@ find_obstacle (MtlStridedView    *view,
   const guint64 needed = shape[0] * row_stride;
 
   if (n_channels > 1 && strides[2] != 1)
-    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+    return g_strdup_printf ("the channels of a pixel have to be contiguous, not %" G_GINT64_FORMAT
                             " elements apart", strides[2]);
 
   if (shape[1] > 1 && strides[1] != n_channels)
-    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
-                            " elements, and begin every %" G_GINT64_FORMAT, n_channels, strides[1]);
+    return g_strdup_printf ("the pixels of a row have to be %" G_GINT64_FORMAT " elements apart,"
+                            " not %" G_GINT64_FORMAT, n_channels, strides[1]);
 
   if (row_stride < row_size)
-    return g_strdup_printf ("rows begin every %" G_GINT64_FORMAT " bytes; Cairo needs %d for them",
-                            row_stride, row_size);
+    return g_strdup_printf ("the rows have to be at least %d bytes apart, not %" G_GINT64_FORMAT,
+                            row_size, row_stride);
 
   if (row_stride % 4 != 0)
-    return g_strdup_printf ("rows begin every %" G_GINT64_FORMAT " bytes; Cairo needs a multiple"
-                            " of 4", row_stride);
+    return g_strdup_printf ("the rows have to be a multiple of 4 bytes apart, not %"
+                            G_GINT64_FORMAT, row_stride);
 
   if (n_channels > 1 && address % 4 != 0)
-    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is no multiple of 4", address);
+    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is not a multiple of 4",
+                            address);
 
   /* Cairo copies whole rows of the stride, and Python sees them as the surface's data. */
   if (needed > get_rest_of_memory (view))
-    return g_strdup_printf ("%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " bytes are %"
-                            G_GUINT64_FORMAT " bytes, of which the memory has %" G_GUINT64_FORMAT,
+    return g_strdup_printf ("the %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " bytes need %"
+                            G_GUINT64_FORMAT " bytes; the memory has %" G_GUINT64_FORMAT,
                             shape[0], row_stride, needed, get_rest_of_memory (view));
 
   return NULL;
@@ -335,14 +336,20 @@ check_extents (MtlStridedView     *view,
 {
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
 
-  if (shape[0] <= G_MAXINT16 && shape[1] <= G_MAXINT16
-      && get_row_stride (view, format) <= G_MAXINT)
+  if (shape[0] > G_MAXINT16 || shape[1] > G_MAXINT16)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "The view has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; Cairo's"
+                   " limit is %d for both", shape[0], shape[1], G_MAXINT16);
+      return FALSE;
+    }
+
+  if (get_row_stride (view, format) <= G_MAXINT)
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels, every %" G_GINT64_FORMAT
-               " bytes; Cairo takes %d rows and pixels, and %d bytes", shape[0], shape[1],
-               shape[1] <= G_MAXINT16 ? get_row_stride (view, format) : 0, G_MAXINT16, G_MAXINT);
+               "The rows are %" G_GINT64_FORMAT " bytes apart; Cairo's limit is %d",
+               get_row_stride (view, format), G_MAXINT);
   return FALSE;
 }
 
@@ -383,7 +390,8 @@ mtl_gtk_check_surface (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A copy is needed, to the view of a new surface: %s", obstacle);
+               "The view cannot be a surface without a copy, since %s: copy it to the view of a new"
+               " surface", obstacle);
   return FALSE;
 }
 

@@ -44,7 +44,7 @@ mtl_gtk_check_is_reachable (MtlStridedView  *view,
   if (mtl_strided_view_get_lanes (view) != 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The elements have %u lanes; those of pixels have 1",
+                   "Pixels need elements with 1 lane, not %u",
                    mtl_strided_view_get_lanes (view));
       return FALSE;
     }
@@ -53,7 +53,7 @@ mtl_gtk_check_is_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
+               "The host cannot access memory of device (%d, %d): copy it with to_device()",
                mtl_strided_view_get_device_type_code (view),
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;
@@ -66,8 +66,8 @@ mtl_gtk_check_extents (const gint64  *shape,
   if (shape[0] == 0 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
-                   " pixels", shape[0], shape[1]);
+                   "A picture needs at least 1 pixel, not %" G_GINT64_FORMAT " rows of %"
+                   G_GINT64_FORMAT, shape[0], shape[1]);
       return FALSE;
     }
 
@@ -75,7 +75,8 @@ mtl_gtk_check_extents (const gint64  *shape,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; GTK counts to %d",
+               "The picture has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels; GTK's"
+               " limit is %d for both",
                shape[0], shape[1], G_MAXINT);
   return FALSE;
 }
@@ -96,7 +97,7 @@ find_usual_channels (MtlGtkChannels  *channels,
     }
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The last extent is %" G_GINT64_FORMAT "; a picture has 1 to 4 channels",
+               "A picture needs 1 to 4 channels along the last axis, not %" G_GINT64_FORMAT,
                n_channels);
   return FALSE;
 }
@@ -114,8 +115,8 @@ mtl_gtk_pixel_init_for_view (MtlGtkPixel         *pixel,
   if (n_dims != 2 && n_dims != 3)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The view has %" G_GSIZE_FORMAT " dimension%s; a picture has 3: height, width,"
-                   " channels; or the first 2 of them if it is gray", n_dims,
+                   "A picture needs 3 dimensions, height, width and channels, or 2 if it is gray;"
+                   " the view has %" G_GSIZE_FORMAT " dimension%s", n_dims,
                    n_dims == 1 ? "" : "s");
       return FALSE;
     }
@@ -131,7 +132,7 @@ mtl_gtk_pixel_init_for_view (MtlGtkPixel         *pixel,
   if (n_dims == 3 ? shape[2] != (gint64) n_channels : n_channels != 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The channels are %s, which takes %" G_GSIZE_FORMAT "; the view has %"
+                   "The channels %s need an extent of %" G_GSIZE_FORMAT "; the view has %"
                    G_GINT64_FORMAT, mtl_gtk_channels_get_name (channels), n_channels,
                    n_dims == 3 ? shape[2] : 1);
       return FALSE;
@@ -177,25 +178,25 @@ find_obstacle (MtlStridedView    *view,
     return g_strdup ("the channels of a pixel are in reverse order");
 
   if (n_channels > 1 && strides[2] != 1)
-    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+    return g_strdup_printf ("the channels of a pixel have to be contiguous, not %" G_GINT64_FORMAT
                             " elements apart", strides[2]);
 
   if (shape[1] > 1 && strides[1] < 0)
-    return g_strdup ("the pixels of a row run from right to left");
+    return g_strdup ("the pixels of a row are in reverse order");
 
   if (shape[1] > 1 && strides[1] != n_channels)
-    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
-                            " elements, and begin every %" G_GINT64_FORMAT, n_channels, strides[1]);
+    return g_strdup_printf ("the pixels of a row have to be %" G_GINT64_FORMAT " elements apart,"
+                            " not %" G_GINT64_FORMAT, n_channels, strides[1]);
 
   if (row_stride < 0)
-    return g_strdup ("the rows run from bottom to top");
+    return g_strdup ("the rows are in reverse order");
 
   if (row_stride < row_size)
-    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
-                            " bytes, and begin every %" G_GINT64_FORMAT, row_size, row_stride);
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT " bytes and are %"
+                            G_GINT64_FORMAT " apart", row_size, row_stride);
 
   if (address % item_size != 0)
-    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is no multiple of the %"
+    return g_strdup_printf ("the address 0x%" G_GINT64_MODIFIER "x is not a multiple of the %"
                             G_GINT64_FORMAT " bytes of an element", address, item_size);
 
   return NULL;
@@ -328,7 +329,8 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
     mtl_gtk_memory_format_from_channels (pixel.dtype, pixel.channels, pixel.premultiplied, &format,
                                          &missing);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A copy is needed, MTL_GTK_TEXTURE_FLAGS_COPY: %s",
+               "The view cannot be a texture without a copy, since %s: pass"
+               " MTL_GTK_TEXTURE_FLAGS_COPY",
                has_format ? obstacle : missing->message);
   return NULL;
 }
@@ -441,8 +443,7 @@ mtl_gtk_view_from_texture (GdkTexture  *texture,
 #endif
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "GTK %d.%d does not give access to the memory of a %s: use"
-               " mtl_gtk_download_texture()", GTK_MAJOR_VERSION, GTK_MINOR_VERSION,
-               G_OBJECT_TYPE_NAME (texture));
+               "GTK %d.%d gives no access to the memory of a %s: use mtl_gtk_download_texture()",
+               GTK_MAJOR_VERSION, GTK_MINOR_VERSION, G_OBJECT_TYPE_NAME (texture));
   return NULL;
 }

@@ -103,14 +103,14 @@ check_is_picture (MtlStridedView  *view,
       g_autofree char *dtype = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The elements are %s; a picture's are uint8: convert them first", dtype);
+                   "A picture needs elements of uint8, not %s: convert them first", dtype);
       return FALSE;
     }
 
   if (mtl_strided_view_get_lanes (view) != 1)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The elements have %u lanes; a picture's have 1",
+                   "A picture needs elements with 1 lane, not %u",
                    mtl_strided_view_get_lanes (view));
       return FALSE;
     }
@@ -119,10 +119,10 @@ check_is_picture (MtlStridedView  *view,
   if (n_dims != 3)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The view has %" G_GSIZE_FORMAT " dimension%s; a picture has 3:"
-                   " height, width, channels%s", n_dims, n_dims == 1 ? "" : "s",
-                   n_dims == 2 ? "; a view of gray levels becomes one by unsqueeze(2),"
-                                 " broadcast_to() with 3 channels and copy()"
+                   "A picture needs 3 dimensions, height, width and channels, not %" G_GSIZE_FORMAT
+                   "%s", n_dims,
+                   n_dims == 2 ? ": for gray levels, use unsqueeze(2), broadcast_to() with 3"
+                                 " channels and copy()"
                                : "");
       return FALSE;
     }
@@ -130,9 +130,10 @@ check_is_picture (MtlStridedView  *view,
   if (shape[2] != 3 && shape[2] != 4)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The last extent is %" G_GINT64_FORMAT "; a picture has 3 channels or 4%s", shape[2],
-                   shape[2] == 1 ? "; gray levels become one by broadcast_to() with 3 channels"
-                                   " and copy()"
+                   "A picture needs 3 or 4 channels along the last axis, not %" G_GINT64_FORMAT
+                   "%s", shape[2],
+                   shape[2] == 1 ? ": for gray levels, use broadcast_to() with 3 channels and"
+                                   " copy()"
                                  : "");
       return FALSE;
     }
@@ -140,8 +141,8 @@ check_is_picture (MtlStridedView  *view,
   if (shape[0] == 0 || shape[1] == 0)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-                   "The picture is empty: %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
-                   " pixels", shape[0], shape[1]);
+                   "A picture needs at least 1 pixel, not %" G_GINT64_FORMAT " rows of %"
+                   G_GINT64_FORMAT, shape[0], shape[1]);
       return FALSE;
     }
 
@@ -156,7 +157,7 @@ check_is_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "Memory of device (%d, %d) cannot be reached by the host: copy it with to_device()",
+               "The host cannot access memory of device (%d, %d): copy it with to_device()",
                mtl_strided_view_get_device_type_code (view),
                mtl_strided_view_get_device_ordinal (view));
   return FALSE;
@@ -175,27 +176,26 @@ find_obstacle (const gint64 *shape,
     return g_strdup ("the channels of a pixel are in reverse order");
 
   if (strides[2] != 1)
-    return g_strdup_printf ("the channels of a pixel are not adjacent, but %" G_GINT64_FORMAT
+    return g_strdup_printf ("the channels of a pixel have to be contiguous, not %" G_GINT64_FORMAT
                             " bytes apart", strides[2]);
 
   if (shape[1] > 1 && strides[1] < 0)
-    return g_strdup ("the pixels of a row run from right to left");
+    return g_strdup ("the pixels of a row are in reverse order");
 
   if (shape[1] > 1 && strides[1] != shape[2])
-    return g_strdup_printf ("the pixels of a row are not adjacent: they have %" G_GINT64_FORMAT
-                            " bytes, and begin every %" G_GINT64_FORMAT, shape[2], strides[1]);
+    return g_strdup_printf ("the pixels of a row have to be %" G_GINT64_FORMAT " bytes apart, not %"
+                            G_GINT64_FORMAT, shape[2], strides[1]);
 
   if (rowstride < 0)
-    return g_strdup ("the rows run from bottom to top");
+    return g_strdup ("the rows are in reverse order");
 
   if (rowstride < row_size)
-    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT
-                            " bytes, and begin every %" G_GINT64_FORMAT, row_size, rowstride);
+    return g_strdup_printf ("the rows overlap: they have %" G_GINT64_FORMAT " bytes and are %"
+                            G_GINT64_FORMAT " apart", row_size, rowstride);
 
   if (rowstride > G_MAXINT)
-    return g_strdup_printf ("the rows begin every %" G_GINT64_FORMAT
-                            " bytes, more than the %d that GdkPixbuf counts to", rowstride,
-                            G_MAXINT);
+    return g_strdup_printf ("the rows are %" G_GINT64_FORMAT " bytes apart; GdkPixbuf's limit is"
+                            " %d", rowstride, G_MAXINT);
 
   return NULL;
 }
@@ -212,8 +212,8 @@ check_strides (const gint64  *shape,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A copy is needed, view.copy(): %s (strides (%" G_GINT64_FORMAT ", %"
-               G_GINT64_FORMAT ", %" G_GINT64_FORMAT "))",
+               "The view cannot be a picture without a copy, since %s (strides (%" G_GINT64_FORMAT
+               ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ")): copy the view first",
                obstacle, strides[0], strides[1], strides[2]);
   return FALSE;
 }
@@ -235,8 +235,8 @@ picture_init (Picture         *picture,
   if (shape[0] > G_MAXINT || shape[1] > G_MAXINT / shape[2])
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-                   "%" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels of %" G_GINT64_FORMAT
-                   " bytes; GdkPixbuf takes %d rows of %d bytes at most",
+                   "The view has %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT " pixels of %"
+                   G_GINT64_FORMAT " bytes; GdkPixbuf's limit is %d rows of %d bytes",
                    shape[0], shape[1], shape[2], G_MAXINT, G_MAXINT);
       return FALSE;
     }
@@ -255,7 +255,7 @@ picture_init (Picture         *picture,
 
   /* GdkPixbuf would accept it, but parts of it count the bytes in int. */
   g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "The picture takes %" G_GSIZE_FORMAT " bytes; GdkPixbuf counts to %d",
+               "The picture needs %" G_GSIZE_FORMAT " bytes; GdkPixbuf's limit is %d",
                picture->size, G_MAXINT);
   return FALSE;
 }

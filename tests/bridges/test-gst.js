@@ -218,7 +218,7 @@ const tests = {
         throwsMtl('OUT_OF_BOUNDS', /40 bytes of the buffer/, () =>
             MtlGst.view_from_caps(buffer, RGB));
         throwsMtl('INVALID_ARGUMENT', /GstVideoMeta/, () => MtlGst.view_from_buffer(buffer));
-        throwsMtl('NEEDS_COPY', /view\.copy\(\)/, () =>
+        throwsMtl('NEEDS_COPY', /copy/, () =>
             MtlGst.buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
         throwsMtl('NOT_SUPPORTED', /Host/, () =>
             MtlGst.Allocator.new(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE));

@@ -151,10 +151,10 @@ class CapsArgumentTest(Test):
                      lambda caps: MtlGst.buffer_from_views([picture], caps)]
         for fields in 'width=[1,4]', 'width={1,4}', 'width=4,framerate=[0/1,9/1]':
             self.assert_refused('fixate', f'video/x-raw,format=GRAY8,height=4,{fields}', functions)
-        self.assert_refused('0 structures', 'EMPTY', functions)
-        self.assert_refused('0 structures', 'ANY', functions)
-        self.assert_refused('2 structures', 'video/x-raw;video/x-raw', functions)
-        self.assert_refused('no field “height”', 'video/x-raw,format=GRAY8,width=4', functions)
+        self.assert_refused('not 0', 'EMPTY', functions)
+        self.assert_refused('not 0', 'ANY', functions)
+        self.assert_refused('not 2', 'video/x-raw;video/x-raw', functions)
+        self.assert_refused('the field “height”', 'video/x-raw,format=GRAY8,width=4', functions)
 
     def test_audio(self):
         buffer = new_buffer(48)
@@ -164,10 +164,10 @@ class CapsArgumentTest(Test):
                      lambda caps: MtlGst.buffer_from_audio_view(samples, caps)]
         caps = 'audio/x-raw,format=S16LE,rate=1,layout=interleaved,channel-mask=(bitmask)'
         for channels in -1, -2**31, 0:
-            self.assert_refused(f'{channels} channels', f'{caps}0,channels={channels}', functions)
+            self.assert_refused(f'not {channels}', f'{caps}0,channels={channels}', functions)
         self.assert_refused('1 bits for 2', f'{caps}1,channels=2', functions)
         self.assert_refused('fixate', f'{caps}0,channels=[1,2]', functions)
-        self.assert_refused('0 structures', 'EMPTY', functions)
+        self.assert_refused('not 0', 'EMPTY', functions)
 
 
 class BytesTest(Test):
@@ -265,6 +265,29 @@ class BufferTest(Test):
         self.assert_raises(ValueError, 'READ_ONLY', 'read-only', MtlGst.map,
                            MtlGst.buffer_from_view(frame, RGB), RGB, WRITE)
 
+    def test_what_cannot_be_viewed(self):
+        """Big-endian arrays, fields of records, and strides between elements are copied."""
+        picture = numpy.arange(45, dtype='u1').reshape(3, 5, 3)
+        words = picture.astype('>u2')
+        records = numpy.zeros((3, 5), [('pad', 'u1'), ('value', '<u2')])
+        records['value'] = picture[..., 0]
+        samples = numpy.arange(12, dtype='>i2').reshape(6, 2)
+        gray16 = MtlGst.caps_from_view(records['value'], 'GRAY16_LE')
+        self.assertIn('width=(int)5', gray16.to_string())
+        with MtlGst.map(MtlGst.buffer_from_view(records['value'], gray16), gray16) as view:
+            self.assertEqual(view.tolist(), picture[..., 0].tolist())
+        self.assertEqual(MtlGst.view_from_bytes(MtlGst.buffer_from_view(words), 'u2', (3, 5, 3))
+                         .tolist(), picture.tolist())
+
+        caps = MtlGst.audio_caps_from_view(samples, 48000)
+        self.assertEqual(MtlGst.view_from_audio(MtlGst.buffer_from_audio_view(samples, caps), caps)
+                         .tolist(), samples.tolist())
+        self.assertIn('float64', MtlGst.tensor_caps_from_view(words.astype('>f8')).to_string())
+        planes = [records['value'][..., None][:, :, 0], numpy.zeros((2, 3, 2), '>u2')]
+        p010 = Gst.Caps.from_string('video/x-raw, format=P010_10LE, width=5, height=3')
+        with MtlGst.map(MtlGst.buffer_from_views(planes, p010), p010) as view:
+            self.assertEqual(view.tolist(), planes[0].tolist())
+
     def test_buffer_from_views(self):
         y, uv = numpy.zeros((6, 8), 'u1'), numpy.ones((3, 4, 2), 'u1')
         buffer = MtlGst.buffer_from_views([y, Mtl.asview(uv)], NV12)
@@ -275,9 +298,9 @@ class BufferTest(Test):
     def test_errors(self):
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', r'\(3, 5, 3\)',
                            MtlGst.buffer_from_view, Mtl.zeros((3, 5, 4), 'u1'), RGB)
-        self.assert_raises(ValueError, 'NEEDS_COPY', r'view.copy\(\)',
+        self.assert_raises(ValueError, 'NEEDS_COPY', 'copy',
                            MtlGst.buffer_from_view, Mtl.zeros((3, 5, 6), 'u1')[..., ::2], RGB)
-        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '2 planes',
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '2 views',
                            MtlGst.buffer_from_views, [Mtl.zeros((6, 8), 'u1')], NV12)
         with self.assertRaisesRegex(TypeError, 'object exports neither DLPack nor a buffer'):
             MtlGst.buffer_from_view(object(), RGB)

@@ -43,6 +43,20 @@ class PixbufTest(unittest.TestCase):
         del view
         self.assertEqual(pixbuf.get_pixels(), b'\x01\x02\x03\x04' * 6)
 
+    def test_arrays(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('NumPy is not installed')
+
+        array = numpy.arange(24, dtype='u1').reshape(2, 4, 3)
+        self.assertEqual(MtlPixbuf.new_from_view(array).props.pixels, array.ctypes.data)
+
+        records = numpy.zeros((2, 4, 3), [('a', 'u1'), ('b', 'u1')])
+        records['b'] = array
+        pixbuf = MtlPixbuf.new_from_view(numpy.ascontiguousarray(records['b']))
+        self.assertEqual(pixbuf.get_pixels(), array.tobytes())
+
     def test_error(self):
         view = Mtl.StridedView.new_zeros(None, Mtl.DType.UINT8, [2, 3, 4])
         with self.assertRaisesRegex(ValueError, r'\(-12, 4, 1\)') as context:

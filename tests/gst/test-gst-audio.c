@@ -238,15 +238,15 @@ test_meta_and_info (void)
 
   meta->info.finfo = NULL;
   assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "an unknown one");
+                MTL_ERROR_INVALID_ARGUMENT, "no format");
   assert_fails (mtl_gst_view_from_audio (buffer, NULL, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "unknown");
+                MTL_ERROR_INVALID_ARGUMENT, "not set");
 
   assert_fails (mtl_gst_view_from_audio (plain, NULL, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "GstAudioInfo is needed");
+                MTL_ERROR_INVALID_ARGUMENT, "needs a GstAudioInfo");
   gst_audio_info_init (&other);
   assert_fails (mtl_gst_view_from_audio (plain, &other, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "unknown");
+                MTL_ERROR_INVALID_ARGUMENT, "not set");
 }
 
 static void
@@ -257,7 +257,7 @@ test_no_samples (void)
 
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "[0, 2]");
+                MTL_ERROR_INVALID_ARGUMENT, "has 3 bytes; a view needs at least 1 audio frame");
 }
 
 /* Channels that no meta has offsets of need not be looked at one by one. */
@@ -271,7 +271,7 @@ test_many_channels (void)
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   info.channels = G_MAXINT;
   assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "[0, 2147483647]");
+                MTL_ERROR_INVALID_ARGUMENT, "2147483647 channels of 2 bytes");
   g_assert_cmpint (g_get_monotonic_time () - start, <, G_USEC_PER_SEC / 4);
 }
 

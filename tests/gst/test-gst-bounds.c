@@ -259,7 +259,7 @@ test_wrong_format (void)
   meta->format = GST_VIDEO_FORMAT_I420;
   info.finfo = NULL;
   assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "the info is not set");
+                MTL_ERROR_INVALID_ARGUMENT, "not set");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
 
@@ -276,7 +276,7 @@ test_many_rows (void)
                                                        GST_VIDEO_INTERLACE_MODE_ALTERNATE, 8, 8));
   meta->height = G_MAXINT;
   assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_OUT_OF_BOUNDS, "[1073741824, 8]");
+                MTL_ERROR_OUT_OF_BOUNDS, "(1073741824, 8)");
 }
 
 static void
@@ -295,13 +295,13 @@ test_no_pixels (void)
       meta->width = sizes[i][0];
       meta->height = sizes[i][1];
       assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
-                    MTL_ERROR_INVALID_ARGUMENT, "one element at least");
+                    MTL_ERROR_INVALID_ARGUMENT, "at least 1");
     }
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 8, 8);
   info.width = G_MININT;
   assert_fails (mtl_gst_view_from_buffer (plain, &info, 0, GST_MAP_READ, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "[8, -2147483648]");
+                MTL_ERROR_INVALID_ARGUMENT, "(8, -2147483648)");
 }
 
 int

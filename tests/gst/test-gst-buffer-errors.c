@@ -25,12 +25,12 @@ test_shapes_and_elements (void)
   g_autoptr (MtlStridedView) none = slice (pixels, "1:1");
 
   assert_refused (narrow, &rgb, MTL_ERROR_INVALID_ARGUMENT,
-                  "Plane 0 of the video format RGB: the shape has to be (4, 6, 3);"
-                  " the view has (4, 5, 3)");
-  assert_refused (one, &gray, MTL_ERROR_INVALID_ARGUMENT, "(4, 6); the view has (4, 6, 1)");
-  assert_refused (words, &rgb, MTL_ERROR_INVALID_ARGUMENT, "uint8; the view's are uint16");
-  assert_refused (none, &rgb, MTL_ERROR_INVALID_ARGUMENT, "the view has (0, 6, 3)");
-  assert_refused (none, NULL, MTL_ERROR_INVALID_ARGUMENT, "empty, of shape (0, 6, 3)");
+                  "Plane 0 of the video format RGB: the shape has to be (4, 6, 3),"
+                  " not (4, 5, 3)");
+  assert_refused (one, &gray, MTL_ERROR_INVALID_ARGUMENT, "(4, 6), not (4, 6, 1)");
+  assert_refused (words, &rgb, MTL_ERROR_INVALID_ARGUMENT, "uint8, not uint16");
+  assert_refused (none, &rgb, MTL_ERROR_INVALID_ARGUMENT, "not (0, 6, 3)");
+  assert_refused (none, NULL, MTL_ERROR_INVALID_ARGUMENT, "(0, 6, 3)");
 }
 
 static void
@@ -41,11 +41,11 @@ test_strides (void)
     const char *slice;
     const char *reason;
   } cases[] = {
-    { "::-1", "the rows run from bottom to top" },
-    { ":, ::-1", "from left to right" },
-    { ":, ::2", "begin every 8" },
-    { "..., ::-1", "the channels of a pixel are not adjacent in their order" },
-    { "..., :3", "they have 3 elements, and begin every 4" },
+    { "::-1", "reverse order" },
+    { ":, ::-1", "not -4" },
+    { ":, ::2", "not 8" },
+    { "..., ::-1", "channels of a pixel" },
+    { "..., :3", "3 elements apart, not 4" },
   };
   g_autoptr (MtlStridedView) view = view_new (MTL_DTYPE_UINT8, DIMS (6, 8, 4));
 
@@ -60,8 +60,8 @@ test_strides (void)
       g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, &error);
 
       assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].reason);
-      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, "a copy is needed, view.copy()");
-      assert_refused (part, NULL, MTL_ERROR_NEEDS_COPY, "view.copy()");
+      assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, "copy the view");
+      assert_refused (part, NULL, MTL_ERROR_NEEDS_COPY, "copy");
       assert_last_user (get_buffer (copy, &info));
       assert_last_user (get_buffer (copy, NULL));
     }
@@ -74,10 +74,10 @@ test_overlapping_rows (void)
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (64), 64);
   static const gint64 strides[][2] = { { 5, 1 }, { 0, 1 }, { 6, 0 }, { 1, 4 } };
   static const char *const reasons[] = {
-    "the rows overlap: they have 6 elements, and begin every 5",
-    "the rows overlap: they have 6 elements, and begin every 0",
-    "they have 1 elements, and begin every 0",
-    "they have 1 elements, and begin every 4",
+    "the rows overlap: they have 6 elements and are 5 apart",
+    "the rows overlap: they have 6 elements and are 0 apart",
+    "1 elements apart, not 0",
+    "1 elements apart, not 4",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (strides); i++)
@@ -109,7 +109,7 @@ test_unaligned (void)
     }
 
   assert_refused (view, &gray, MTL_ERROR_NEEDS_COPY,
-                  "the address is not a multiple of the 2 bytes");
+                  "not a multiple of the 2 bytes");
   assert_last_user (get_buffer (view, NULL));
 }
 
@@ -123,14 +123,14 @@ test_numbers_of_views (void)
   g_autoptr (MtlStridedView) u = view_new (MTL_DTYPE_UINT8, DIMS (2, 4));
   MtlStridedView *views[] = { y, u, y, u };
 
-  assert_refused (y, &i420, MTL_ERROR_INVALID_ARGUMENT, "has 3 planes; views given: 1");
+  assert_refused (y, &i420, MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 1");
   assert_fails (mtl_gst_buffer_from_views (views, 4, &i420, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "has 3 planes; views given: 4");
+                MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 4");
   assert_fails (mtl_gst_buffer_from_views (NULL, 0, &i420, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "views given: 0");
+                MTL_ERROR_INVALID_ARGUMENT, "not 0");
   assert_fails (mtl_gst_buffer_from_views (views, 3, &i420, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "Plane 2 of the video format I420: the shape has to be (2, 4);"
-                " the view has (4, 8)");
+                "Plane 2 of the video format I420: the shape has to be (2, 4),"
+                " not (4, 8)");
   assert_refused (y, &encoded, MTL_ERROR_NOT_SUPPORTED, "ENCODED");
   assert_refused (y, &packed, MTL_ERROR_NOT_SUPPORTED, "v210");
 }
@@ -224,13 +224,13 @@ test_audio (void)
   GstAudioInfo unset;
 
   assert_audio_refused (view, s16, 3, interleaved, MTL_ERROR_INVALID_ARGUMENT,
-                        "(10, 3); the view has (10, 2)");
+                        "(10, 3), not (10, 2)");
   assert_audio_refused (view, GST_AUDIO_FORMAT_F32, 2, interleaved, MTL_ERROR_INVALID_ARGUMENT,
-                        "float32; the view's are int16");
+                        "float32, not int16");
   assert_audio_refused (view, GST_AUDIO_FORMAT_S24LE, 2, interleaved, MTL_ERROR_NOT_SUPPORTED,
                         "S24LE");
   assert_audio_refused (view, s16, 2, planar, MTL_ERROR_NEEDS_COPY,
-                        "view.transpose().copy().transpose()");
+                        "F order");
   assert_audio_refused (transposed, s16, 10, interleaved, MTL_ERROR_NEEDS_COPY, "(1, 2)");
   assert_audio_refused (none, s16, 2, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(0, 2)");
   assert_audio_refused (row, s16, 1, interleaved, MTL_ERROR_INVALID_ARGUMENT, "(10)");
@@ -243,7 +243,7 @@ test_audio (void)
 
   gst_audio_info_init (&unset);
   assert_fails (mtl_gst_buffer_from_audio_view (view, &unset, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "unknown");
+                MTL_ERROR_INVALID_ARGUMENT, "not set");
 }
 
 int

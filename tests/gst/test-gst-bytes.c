@@ -80,7 +80,7 @@ test_errors (void)
                 MTL_ERROR_INVALID_ARGUMENT, "0");
   assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (3, 0), GST_MAP_READ,
                                          &error),
-                MTL_ERROR_INVALID_ARGUMENT, "one element at least");
+                MTL_ERROR_INVALID_ARGUMENT, "at least 1");
   assert_fails (mtl_gst_view_from_bytes (empty, MTL_DTYPE_UINT8, DIMS (1), GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "the buffer has 0");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));

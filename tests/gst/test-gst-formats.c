@@ -346,11 +346,11 @@ test_messages (void)
     GstVideoFormat format;
     const char *reason;
   } cases[] = {
-    { GST_VIDEO_FORMAT_v210, "packed without a byte to begin at" },
-    { GST_VIDEO_FORMAT_RGB16, "packed without a byte to begin at" },
-    { GST_VIDEO_FORMAT_r210, "packed without a byte to begin at" },
-    { GST_VIDEO_FORMAT_GRAY10_LE32, "packed without a byte to begin at" },
-    { GST_VIDEO_FORMAT_NV12_4L4, "its pixels lie in tiles" },
+    { GST_VIDEO_FORMAT_v210, "share bytes" },
+    { GST_VIDEO_FORMAT_RGB16, "share bytes" },
+    { GST_VIDEO_FORMAT_r210, "share bytes" },
+    { GST_VIDEO_FORMAT_GRAY10_LE32, "share bytes" },
+    { GST_VIDEO_FORMAT_NV12_4L4, "tiles" },
     { GST_VIDEO_FORMAT_RGB8P, "indices into a palette" },
     { G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_BE : GST_VIDEO_FORMAT_GRAY16_LE,
       "byte order" },

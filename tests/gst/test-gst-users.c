@@ -167,7 +167,7 @@ test_write_mapped (void)
 
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
   assert_fails (mtl_gst_view_from_buffer (buffer, &gray, 0, GST_MAP_READ, &error),
-                MTL_ERROR_NOT_HOST_ACCESSIBLE, "to write to it");
+                MTL_ERROR_NOT_HOST_ACCESSIBLE, "for writing only");
   gst_buffer_unmap (buffer, &map);
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }

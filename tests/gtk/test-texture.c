@@ -131,7 +131,7 @@ test_formats_refused (void)
                   MTL_ERROR_INVALID_ARGUMENT, "float64");
   assert_refuses (mtl_gtk_memory_format_from_channels (MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_AUTO,
                                                        FALSE, &format, &error),
-                  MTL_ERROR_INVALID_ARGUMENT, "name them");
+                  MTL_ERROR_INVALID_ARGUMENT, "AUTO");
   assert_refuses (mtl_gtk_memory_format_from_channels (MTL_DTYPE_UINT8, 99, FALSE, &format,
                                                        &error),
                   MTL_ERROR_INVALID_ARGUMENT, "99");
@@ -507,11 +507,11 @@ static void
 test_reasons_to_copy (void)
 {
   static const struct { const char *part; const char *reason; } cases[] = {
-    { "::-1", "the rows run from bottom to top" },
-    { ":, ::-1", "the pixels of a row run from right to left" },
-    { ":, ::2", "they have 4 elements, and begin every 8" },
+    { "::-1", "rows are in reverse order" },
+    { ":, ::-1", "pixels of a row are in reverse order" },
+    { ":, ::2", "4 elements apart, not 8" },
     { "..., ::-1", "the channels of a pixel are in reverse order" },
-    { "..., :3", "they have 3 elements, and begin every 4" },
+    { "..., :3", "3 elements apart, not 4" },
   };
   g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, DIMS (6, 7, 4));
   g_autoptr (MtlStridedView) planes = NULL, misaligned = NULL, row = NULL, rows = NULL;
@@ -532,17 +532,17 @@ test_reasons_to_copy (void)
   view = (g_object_unref (view), new_view (MTL_DTYPE_UINT8, DIMS (3, 6, 7)));
   planes = mtl_strided_view_permute (view, AXES (1, 2, 0), &error);
   assert_refused (planes, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
-                  "not adjacent, but 42 elements apart");
+                  "not 42 elements apart");
 
   row = new_view (MTL_DTYPE_UINT8, DIMS (1, 7, 3));
   rows = mtl_strided_view_broadcast_to (row, DIMS (6, 7, 3), &error);
   g_assert_no_error (error);
   assert_refused (rows, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NEEDS_COPY,
-                  "the rows overlap: they have 21 bytes, and begin every 0");
+                  "the rows overlap: they have 21 bytes and are 0 apart");
 
   misaligned = new_misaligned (MTL_DTYPE_FLOAT32, 4);
   assert_refused (misaligned, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_NEEDS_COPY,
-                  "is no multiple of the 4 bytes of an element");
+                  "not a multiple of the 4 bytes");
 
 #if !GTK_CHECK_VERSION (4, 12, 0)
   g_clear_object (&view);
@@ -579,17 +579,17 @@ test_not_pictures (void)
     {
       g_autoptr (MtlStridedView) view = new_view (MTL_DTYPE_UINT8, empty[i], 3);
 
-      assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "empty");
+      assert_refused (view, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "at least 1 pixel");
     }
 
-  assert_refused (line, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "1 dimension;");
-  assert_refused (cube, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "4 dimensions;");
-  assert_refused (none, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "extent is 0");
-  assert_refused (five, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "extent is 5");
+  assert_refused (line, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "1 dimension");
+  assert_refused (cube, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "4 dimensions");
+  assert_refused (none, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "not 0");
+  assert_refused (five, MTL_GTK_CHANNELS_AUTO, MTL_ERROR_INVALID_ARGUMENT, "not 5");
   assert_refused (rgb, MTL_GTK_CHANNELS_BGRA, MTL_ERROR_INVALID_ARGUMENT,
-                  "BGRA, which takes 4; the view has 3");
+                  "BGRA need an extent of 4; the view has 3");
   assert_refused (gray, MTL_GTK_CHANNELS_RGB, MTL_ERROR_INVALID_ARGUMENT,
-                  "RGB, which takes 3; the view has 1");
+                  "RGB need an extent of 3; the view has 1");
   assert_refused (rgb, 77, MTL_ERROR_INVALID_ARGUMENT, "77");
 }
 
