@@ -12,7 +12,7 @@ imports.gi.versions.GstVideo = '1.0';
 imports.gi.versions.Mtl = '1';
 imports.gi.versions.MtlGst = '1';
 
-const {Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
+const {GObject, Gst, GstApp, GstAudio, GstVideo, Mtl, MtlGst} = imports.gi;
 const System = imports.system;
 
 Gst.init(null);
@@ -71,6 +71,40 @@ function newView(dtype, shape) {
     return Mtl.StridedView.new_zeros(null, dtype, shape);
 }
 
+// Keeps what it sees of frames.
+const Inspect = GObject.registerClass(class Inspect extends GstVideo.VideoFilter {
+    static _classInit(klass) {
+        const result = super._classInit(klass);
+        const {ALWAYS} = Gst.PadPresence;
+        const {SINK, SRC} = Gst.PadDirection;
+        const caps = Gst.Caps.from_string('video/x-raw, format=NV12');
+
+        result.set_metadata('Inspect', 'Filter/Video', 'Looks at frames', 'mtldl');
+        result.add_pad_template(Gst.PadTemplate.new('sink', SINK, ALWAYS, caps));
+        result.add_pad_template(Gst.PadTemplate.new('src', SRC, ALWAYS, caps));
+        return result;
+    }
+
+    vfunc_transform_frame_ip(frame) {
+        try {
+            const y = MtlGst.view_from_frame(frame);
+            const uv = MtlGst.view_from_frame(frame, 1);
+            const v = MtlGst.view_from_frame_component(frame, 2);
+            this.shapes = [y.shape, uv.shape, v.shape];
+            this.distances = [y, uv, v].map(view => view.get_address() - y.get_address());
+            y.fill(1);
+            v.fill(3);
+            this.written = [y.get(5, 7), uv.get(2, 3, 1)];
+            throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_frame(frame, 2));
+            assertRefused(() => MtlGst.view_from_frame(frame, -1));
+            equal([y, uv, v].map(view => view.close()), [true, true, true]);
+        } catch (error) {
+            this.error = error;
+        }
+        return Gst.FlowReturn.OK;
+    }
+});
+
 const tests = {
     video() {
         const buffer = newBuffer(48);
@@ -87,27 +121,23 @@ const tests = {
     },
 
     frames() {
-        const buffer = newBuffer(72);
-        const address = addressOf(buffer);
-        const [, frame] = GstVideo.VideoFrame.map(NV12_INFO, buffer, WRITE);
-        const y = MtlGst.view_from_frame(frame);
-        const uv = MtlGst.view_from_frame(frame, 1);
-        const v = MtlGst.view_from_frame_component(frame, 2);
-        equal([y.shape, uv.shape, v.shape], [[6, 8], [3, 4, 2], [3, 4]]);
-        equal([y, uv, v].map(view => view.get_address() - address), [0, 48, 49]);
-        y.fill(1);
-        uv.fill(2);
-        frame.unmap();
-        v.fill(3);
-        equal([y, uv, v].map(view => view.close()), [true, true, true]);
-        equal([...buffer.extract_dup(0, 72)],
-            [...Array(48).fill(1), ...Array.from({length: 24}, (_, i) => 2 + i % 2)]);
+        const filter = new Inspect();
+        const pad = filter.get_static_pad('sink');
+        const segment = new Gst.Segment();
+        segment.init(Gst.Format.TIME);
 
-        const [, readable] = GstVideo.VideoFrame.map(NV12_INFO, buffer, READ);
-        equal(MtlGst.view_from_frame(readable).is_read_only(), true);
-        throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_frame(readable, 2));
-        assertRefused(() => MtlGst.view_from_frame(readable, -1));
-        readable.unmap();
+        filter.set_state(Gst.State.PAUSED);
+        for (const event of [Gst.Event.new_stream_start('frames'), Gst.Event.new_caps(NV12),
+            Gst.Event.new_segment(segment)])
+            equal(pad.send_event(event), true);
+        pad.chain(newBuffer(72)); // on this thread
+        filter.set_state(Gst.State.NULL);
+
+        if (filter.error)
+            throw filter.error;
+        equal(filter.shapes, [[6, 8], [3, 4, 2], [3, 4]]);
+        equal(filter.distances, [0, 48, 49]);
+        equal(filter.written, [1, 3]);
         throwsMtl('INVALID_ARGUMENT', /not mapped/,
             () => MtlGst.view_from_frame(new GstVideo.VideoFrame()));
     },
