@@ -62,12 +62,13 @@ check_is_fixed (GstCaps  *caps,
   return FALSE;
 }
 
-/* GStreamer would copy a negative number of channel positions, or read those that the mask does
- * not have. */
+/* GStreamer would copy a negative number of channel positions, read those that the mask does not
+ * have, or warn of those that do not exist. */
 static gboolean
 check_channels (const GstStructure  *structure,
                 GError             **error)
 {
+  GstAudioChannelPosition positions[64];
   int n_channels = 0, n_positions;
   guint64 mask = 0;
 
@@ -81,12 +82,32 @@ check_channels (const GstStructure  *structure,
 
   gst_structure_get (structure, "channel-mask", GST_TYPE_BITMASK, &mask, NULL);
   n_positions = __builtin_popcountll (mask);
-  if (mask == 0 || n_positions >= n_channels)
+  if (mask == 0
+      || (n_positions == n_channels
+          && gst_audio_channel_positions_from_mask (n_channels, mask, positions)
+          && gst_audio_check_valid_channel_positions (positions, n_channels, TRUE)))
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
-               "The channel-mask of the caps has %d bits for %d channels; it needs one for each, or"
-               " 0 for channels without positions", n_positions, n_channels);
+               "The channel-mask 0x%" G_GINT64_MODIFIER "x of the caps has %d bits for %d channels;"
+               " it needs one for each, of positions that GStreamer has, or 0 for channels without"
+               " positions", mask, n_positions, n_channels);
+  return FALSE;
+}
+
+/* GStreamer may take the positions of such channels from memory that was never written. */
+static gboolean
+check_has_samples (const GstStructure  *structure,
+                   GError             **error)
+{
+  const char *format = gst_structure_get_string (structure, "format");
+
+  if (gst_audio_format_from_string (format) != GST_AUDIO_FORMAT_ENCODED)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The audio format %s is not supported, since it does not describe samples: decode it"
+               " first", format);
   return FALSE;
 }
 
@@ -139,7 +160,8 @@ read_caps (GstCaps  *caps,
     }
 
   if (!check_fields (structure, media->kind == KIND_VIDEO ? video_fields : audio_fields, error)
-      || (media->kind == KIND_AUDIO && !check_channels (structure, error)))
+      || (media->kind == KIND_AUDIO
+          && (!check_has_samples (structure, error) || !check_channels (structure, error))))
     return FALSE;
 
   if (media->kind == KIND_VIDEO && gst_video_info_from_caps (&media->video, caps))
@@ -219,7 +241,7 @@ view_tensor (GstBuffer           *buffer,
  * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else, or of a tensor whose
  *   elements have no type here
  * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, are not
- *   fixed, or have a channel mask for fewer channels
+ *   fixed, or have a channel mask that does not fit the channels
  * - %MTL_ERROR_OVERFLOW: a row of pixels is larger than GStreamer's largest, a
  *   tensor has more than 64 dimensions, or its size does not fit in 63 bits
  * - the errors of [func@MtlGst.view_from_buffer] and
@@ -275,7 +297,7 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
  * - %MTL_ERROR_NOT_SUPPORTED: @caps are of something else than raw video, raw
  *   audio or tensors, or elements of their format do not lie at equal distances
  * - %MTL_ERROR_INVALID_ARGUMENT: @caps lack the format or the size, are not
- *   fixed, or have a channel mask for fewer channels
+ *   fixed, or have a channel mask that does not fit the channels
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such plane
  * - %MTL_ERROR_OVERFLOW: a row of pixels is larger than GStreamer's largest, a
  *   tensor has more than 64 dimensions, or its size does not fit in 63 bits
