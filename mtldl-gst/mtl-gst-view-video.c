@@ -110,7 +110,8 @@ check_n_planes (const GstVideoFormatInfo  *format,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The buffer's GstVideoMeta has %u planes; the video format %s needs %u, and the"
-               " limit is %d", meta->n_planes, format->name, format->n_planes, GST_VIDEO_MAX_PLANES);
+               " limit is %d", meta->n_planes, format->name, format->n_planes,
+               GST_VIDEO_MAX_PLANES);
   return FALSE;
 }
 

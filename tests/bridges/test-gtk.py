@@ -287,7 +287,8 @@ class ColorTest(unittest.TestCase):
         self.assertEqual(MtlGtk.colorize_with_colors(swapped, colors, 0, 5).tolist(),
                          MtlGtk.colorize_with_colors(native, colors.astype('f4'), 0, 5).tolist())
         texture = MtlGtk.texture_from_view(swapped.astype('>u2')[..., None].repeat(3, 2), 'rgb')
-        self.assertEqual(MtlGtk.view_from_texture(texture)[1].tolist(), [[n] * 3 for n in (3, 4, 5)])
+        self.assertEqual(MtlGtk.view_from_texture(texture)[1].tolist(),
+                         [[n] * 3 for n in (3, 4, 5)])
 
         paintable = MtlGtk.ViewPaintable()
         paintable.set_colors(colors, 0, 1)

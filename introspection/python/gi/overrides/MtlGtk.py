@@ -14,9 +14,9 @@ MtlGtk = get_introspection_module("MtlGtk")
 
 __all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish",
            "colorize_with_colors", "colorize_with_colors_async", "colorize_with_colors_finish",
-           "download_texture", "download_texture_async", "download_texture_finish", "memory_format_from_channels",
-           "memory_format_to_channels", "surface_from_view", "texture_from_view",
-           "view_from_surface", "view_from_texture"]
+           "download_texture", "download_texture_async", "download_texture_finish",
+           "memory_format_from_channels", "memory_format_to_channels", "surface_from_view",
+           "texture_from_view", "view_from_surface", "view_from_texture"]
 
 Channels = MtlGtk.Channels
 ColorMap = MtlGtk.ColorMap
