@@ -4,6 +4,7 @@ at the memory in another way is the library's; what computes, NumPy's."""
 
 from ..module import get_introspection_module
 from ._mtl_numpy import array_of, call, check_writable, import_numpy
+from ._mtl_reductions import SUMS, accumulating, is_narrow
 
 Mtl = get_introspection_module("Mtl")
 
@@ -36,11 +37,17 @@ LEFT_OUT = {
 
 def _computed(name):
     def method(self, *args, **keywords):
-        return call(getattr(import_numpy().ndarray, name), (self, *args), keywords)
+        function = getattr(import_numpy().ndarray, name)
+        if is_narrow(self.dtype):
+            function = accumulating(name, function)
+        return call(function, (self, *args), keywords)
 
     method.__name__ = name
     method.__qualname__ = f"StridedView.{name}"
     method.__doc__ = f"Does the same as numpy.ndarray.{name}()."
+    if name in SUMS:
+        method.__doc__ += (" Elements that are narrower than float32 or int8 are added up, or "
+                           "multiplied, in a wide type.")
     return method
 
 

@@ -8,6 +8,7 @@ import sys
 
 from ..module import get_introspection_module
 from ._mtl_asview import view_of_values
+from ._mtl_reductions import accumulating, accumulating_method
 
 Mtl = get_introspection_module("Mtl")
 
@@ -109,7 +110,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **keywords):
     # NumPy writes to some arrays that are read-only.
     if method == "at" and isinstance(inputs[0], StridedView):
         check_writable(inputs[0])
-    return call(getattr(ufunc, method), inputs, keywords)
+    return call(accumulating_method(ufunc, method), inputs, keywords)
 
 
 # They need no elements, which the host may not reach.
@@ -120,7 +121,7 @@ def _array_function(self, function, types, args, keywords):
     answer = _OF_SHAPES.get(function.__name__)
     if answer and args == (self,):
         return answer(self)
-    return call(function, args, keywords)
+    return call(accumulating(function.__name__, function), args, keywords)
 
 
 class _ForTypesOnly:
