@@ -540,7 +540,7 @@ def full(shape: _Shape, fill_value: Any, dtype: _DType | None = "float32",
          device: Device | str | None = None) -> StridedView:
     """A new tensor whose elements are all fill_value."""
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: _DType | None = "float32",
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: _DType | None = None,
            device: Device | str | None = None) -> StridedView:
     """A new tensor of one dimension with the numbers from start to before stop."""
 

@@ -11,7 +11,7 @@ import {equal, ok, run, test, throws, throwsMtl} from './tap.js';
 import {functionsOf} from './typelib.js';
 
 const {StridedLayout, StridedView} = Mtl;
-const {BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT8} = Mtl.DType;
+const {BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT64, UINT8} = Mtl.DType;
 const MATRIX = [[1, 2, 3], [4, 5, 6]];
 
 const TAKEN = {
@@ -440,12 +440,14 @@ test('new tensors by the names of NumPy', async () => {
     equal(Mtl.array(MATRIX).toArray(), MATRIX);
     equal([Mtl.array([1, 2], 'int32').dtype, Mtl.array([true]).dtype], [INT32, BOOL]);
     equal([Mtl.array([1n]).dtype, Mtl.array(Uint8Array.of(1)).dtype], [INT64, UINT8]);
-    equal([Mtl.arange(4).toArray(), Mtl.arange(4).dtype], [[0, 1, 2, 3], FLOAT32]);
+    equal([Mtl.arange(4).toArray(), Mtl.arange(4).dtype], [[0, 1, 2, 3], INT64]);
     equal(Mtl.arange(1, 2, 0.25).toArray(), [1, 1.25, 1.5, 1.75]);
+    equal([Mtl.arange(1, 2, 0.25).dtype, Mtl.arange(2.5).dtype], [FLOAT64, FLOAT64]);
     equal(Mtl.arange(5, 0, -2, 'int32').toArray(), [5, 3, 1]);
     equal(Mtl.arange(5, 0).toArray(), []);
     equal(Mtl.ones([2], 'int8').toArray(), [1, 1]);
     equal(Mtl.arange(0n, 3n, 1n, 'int64').toArray(), [0, 1, 2]);
+    equal(Mtl.arange(3, null, 1, 'complex64').toArray(), [[0, 0], [1, 0], [2, 0]]);
     equal([Mtl.arange(256, null, null, 'uint8').get(255), Mtl.arange(0, null, 1, 'bool').shape],
         [255, [0]]);
     throws(RangeError, /steps of 0/, () => Mtl.arange(0, 5, 0));
@@ -457,7 +459,30 @@ test('new tensors by the names of NumPy', async () => {
     for (const make of [Mtl.zeros, Mtl.ones, Mtl.empty])
         equal(make([2], null, null).dtype, FLOAT32);
     equal([Mtl.full([2], 7, null).dtype, Mtl.arange(2, null, null, null).dtype],
-        [FLOAT32, FLOAT32]);
+        [FLOAT32, INT64]);
+
+    // As BigInts count them.
+    for (const [first, end, step] of [[16777217, 16777219, 1], [7, -8, -3], [-7, 8, 3], [3, 1, 1],
+        [1, 3, -1], [2n ** 53n - 1n, 2n ** 53n + 4n, 1n], [-(2n ** 63n), 2n ** 63n, 2n ** 61n],
+        [2n ** 63n - 1n, 2n ** 63n + 2n, 1], [2n ** 64n - 1n, 2n ** 63n, -(2n ** 61n)],
+        [2n ** 64n - 2n, 2n ** 64n, 1n], [0, 2 ** 70, 2n ** 69n + 1n]]) {
+        const expected = [];
+        for (let value = BigInt(first); step > 0 ? value < end : value > end; value += BigInt(step))
+            expected.push(value);
+        if (expected.some(value => value >= 2n ** 64n)) {
+            throws(RangeError, new RegExp(expected.at(-1)), () => Mtl.arange(first, end, step));
+            continue;
+        }
+        const view = Mtl.arange(first, end, step);
+        equal(view.dtype, expected.some(value => value >= 2n ** 63n) ? UINT64 : INT64);
+        equal(expected.map((_, i) => view.getBigInt(i)), expected);
+        equal(view.shape, [expected.length]);
+        equal(Mtl.arange(first, end, step, 'float64').toArray(), expected.map(Number));
+    }
+    throws(RangeError, /from -1 to 9223372036854775808/,
+        () => Mtl.arange(-1, 2n ** 64n, 2n ** 63n + 1n));
+    throws(RangeError, /int64/, () => Mtl.arange(2n ** 63n, 2n ** 63n + 1n, 1, 'int64'));
+    throws(RangeError, /uint64/, () => Mtl.arange(-1, 1, 1, 'uint64'));
 
     throws(RangeError, /^18446744073709551616 is not in the range of uint64/,
         () => Mtl.array([2n ** 64n]));

@@ -39,7 +39,7 @@ def test_zeros_ones_full_and_empty_are_numpys(shape, dtype):
 
 
 def test_the_default_is_float32():
-    for view in (Mtl.zeros(2), Mtl.ones(2), Mtl.empty(2), Mtl.full(2, 1), Mtl.arange(2)):
+    for view in (Mtl.zeros(2), Mtl.ones(2), Mtl.empty(2), Mtl.full(2, 1)):
         assert view.dtype == Mtl.DType.FLOAT32
         assert view.get_device() == Mtl.Device.get_default()
 
@@ -143,13 +143,47 @@ def test_arange_of_integers(arguments, dtype):
 def test_arange_of_floats(arguments):
     expected = np.arange(*map(float, arguments))
     assert np.array_equal(np.asarray(Mtl.arange(*arguments, dtype="f8")), expected)
-    assert np.array_equal(np.asarray(Mtl.arange(*arguments)), expected.astype("f4"))
+    assert np.asarray(Mtl.arange(*arguments)).tobytes() == expected.tobytes()
+    assert Mtl.arange(*arguments).dtype == Mtl.arange(*arguments, dtype=None).dtype == "float64"
+    assert np.array_equal(np.asarray(Mtl.arange(*arguments, dtype="f4")), expected.astype("f4"))
 
 
 def test_arange_is_exact_beyond_doubles():
     assert Mtl.arange(2**62, 2**62 + 3, dtype="i8").tolist() == [2**62, 2**62 + 1, 2**62 + 2]
     assert Mtl.arange(2**64 - 2, 2**64, dtype="u8").tolist() == [2**64 - 2, 2**64 - 1]
     assert Mtl.arange(-2**63, -2**63 + 2, dtype="i8").tolist() == [-2**63, -2**63 + 1]
+
+
+@pytest.mark.parametrize("arguments", [
+    (3,), (0,), (3, 1), (16777217, 16777219), (-2**63, -2**63 + 2), (2**63 - 3, 2**63), (True,),
+    (np.int8(3),), (np.uint8(1), np.int64(4)), (0, 5, 2**70), (2**70, 1), (20_000,),
+    (2**53 - 9, 2**53 + 20_000), (7, -40_000, -2)], ids=repr)
+def test_arange_of_integers_is_of_int64(arguments):
+    for view in (Mtl.arange(*arguments), Mtl.arange(*arguments, dtype=None)):
+        assert view.dtype == "int64" and view.tolist() == list(range(*map(int, arguments)))
+
+
+def test_arange_of_large_integers_is_of_uint64():
+    for arguments in ((2**63, 2**63 + 3), (2**64 - 2, 2**64), (0, 2**63 + 1, 2**62),
+                      (2**64 - 1, 2**63, -2**61), (2**63 - 5, 2**63 + 20_000)):
+        view = Mtl.arange(*arguments)
+        assert view.dtype == "uint64" and view.tolist() == list(range(*arguments))
+    for arguments in ((-1, 2**63 + 9, 2**63 + 1), (2**64, 2**64 + 3), (-2**63 - 1, 0, 2**62)):
+        with pytest.raises(OverflowError, match=str(arguments[0])):
+            Mtl.arange(*arguments)
+
+
+def test_random_ranges_without_a_dtype(rng):
+    for _ in range(1000):
+        start, step = rng.randrange(-2**40, 2**40), rng.choice([1, -1, 3, -7, 2**20, 10**12])
+        arguments = [start, start + rng.randrange(-3, 40) * step, step]
+        if rng.random() < 0.5:
+            index = rng.randrange(3)
+            arguments[index] += rng.choice([0.0, 0.5, -0.25])
+        expected = np.arange(*arguments)
+        result = np.asarray(Mtl.arange(*arguments))
+        assert result.dtype == expected.dtype, arguments
+        assert result.tobytes() == expected.tobytes(), arguments
 
 
 def test_arange_of_several_pieces():

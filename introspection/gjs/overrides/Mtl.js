@@ -918,10 +918,40 @@ function _ones(shape, dtype = null, device = null) {
     return _full(shape, 1, dtype, device);
 }
 
+// Returns the integers from first to before end in a typed array that holds them
+// exactly.
+function _integersBetween(first, end, step) {
+    const distance = step > 0n ? end - first + step - 1n : end - first + step + 1n;
+    const n = distance / step > 0n ? distance / step : 0n;
+    const last = n > 0n ? first + (n - 1n) * step : first;
+    const isUnsigned = n > 0n && (first >= 2n ** 63n || last >= 2n ** 63n);
+    const [least, most] = isUnsigned ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
+
+    if (n > 0n && [first, last].some(value => value < least || value > most))
+        throw new RangeError(`Neither int64 nor uint64 holds the numbers from ${first} to ${last}`);
+
+    const values = new (isUnsigned ? BigUint64Array : BigInt64Array)(Number(n));
+    for (let i = 0, value = first; i < values.length; i++, value += step)
+        values[i] = value;
+    return values;
+}
+
+function _numbersBetween(first, end, step) {
+    const values = new Float64Array(Math.max(0, Math.ceil((end - first) / step)));
+
+    for (let i = 0; i < values.length; i++)
+        values[i] = first + i * step;
+    return values;
+}
+
 // Mtl.arange(stop), Mtl.arange(start, stop, step, dtype, device): start,
-// start + step and so on, before stop.
+// start + step and so on, before stop. Without a dtype it is int64 if all of
+// these are integers, uint64 if int64 does not hold the numbers, and otherwise
+// float64.
 function _arange(start, stop = null, step = null, dtype = null, device = null) {
     const bounds = stop === null ? [0, start, step ?? 1] : [start, stop, step ?? 1];
+    const isInteger = bounds.every(value =>
+        typeof value === 'bigint' || Number.isInteger(value));
     const [first, end, increment] = bounds.map(value =>
         typeof value === 'bigint' ? Number(value) : value);
 
@@ -931,15 +961,20 @@ function _arange(start, stop = null, step = null, dtype = null, device = null) {
             by}; the arguments are start, stop, step, dtype`);
     }
 
-    dtype = _toDType(dtype ?? Mtl.DType.FLOAT32);
-    const values = new Float64Array(Math.max(0, Math.ceil((end - first) / increment)));
-    for (let i = 0; i < values.length; i++)
-        values[i] = first + i * increment;
+    const values = isInteger
+        ? _integersBetween(...bounds.map(BigInt))
+        : _numbersBetween(first, end, increment);
+    const view = _newFromTypedArray(values);
+    if (dtype === null || dtype === undefined)
+        return _place(view, device);
 
+    dtype = _toDType(dtype);
     // If the type holds the extremes, it holds all.
-    if (values.length > 0 && !_isComplex(dtype))
-        _newFromNested([values[0], values.at(-1)], dtype);
-    return _place(_newFromTypedArray(values, dtype), device);
+    if (values.length > 0 && !_isComplex(dtype)) {
+        const extremes = [values[0], values.at(-1)];
+        _newFromNested(_isInteger64(dtype) ? extremes : extremes.map(Number), dtype);
+    }
+    return _place(dtype === view.dtype ? view : view.to_dtype(dtype), device);
 }
 
 function _defineGetters(prototype, getters) {

@@ -104,7 +104,9 @@ def _counted(start, stop, step):
         every = range(start, stop, step)
         bounds = (every[0], every[-1]) if every else (0,)
         code = "q" if max(bounds) < 2**63 else "Q"
-        _array.array(code, bounds)  # raises an OverflowError
+        if not (-2**63 if code == "q" else 0) <= min(bounds) <= max(bounds) < 2**64:
+            raise OverflowError(f"neither int64 nor uint64 holds the numbers from {bounds[0]} to "
+                                f"{bounds[-1]} of arange()")
         return len(every), step, lambda first, end: every[first:end], code
 
     distance = (start + step) - start  # rounded as in NumPy
@@ -133,9 +135,15 @@ def _fill_steps(view, start, distance, code):
         view[first:first + n] = (values.astype("int64") if wraps else values)[:n]
 
 
-def arange(start, stop=None, step=None, dtype="float32", device=None):
+# The default types of arange(), by the letters of the array module.
+_OF_NUMBERS = {"q": "int64", "Q": "uint64", "d": "float64"}
+
+
+def arange(start, stop=None, step=None, dtype=None, device=None):
     """A new tensor of one dimension with the numbers from start to before stop, or from 0 to before
-    the only argument. Integers are exact if the dtype holds them."""
+    the only argument. Without a dtype it is of int64 if all arguments are integers, or uint64 if
+    int64 does not hold the numbers, and otherwise of float64. Integers are exact if the dtype holds
+    them."""
     if stop is None:
         start, stop = 0, start
     start, stop, step = map(_number, (start, stop, 1 if step is None else step))
@@ -144,7 +152,7 @@ def arange(start, stop=None, step=None, dtype="float32", device=None):
     n, distance, numbers_from, code = _counted(start, stop, step)
     if n >= 2**63:
         raise OverflowError(f"arange() has {n:.3g} elements, beyond the limit of 2^63 − 1")
-    result = empty(n, dtype, device)
+    result = empty(n, _OF_NUMBERS[code] if dtype is None else dtype, device)
     if n > _PIECE and _is_exact(n, start, distance):
         _fill_steps(result, start, distance, code)
         return result
