@@ -503,11 +503,11 @@ class TensorFileBuilder:
 def load(path: _Path, *, mode: FileMode | str = ..., device: Device | None = None) -> TensorFile:
     """Opens a file of tensors as a mapping of names to views."""
 
-def save(path: _Path, tensors: Any, *,
-         metadata: Mapping[str, str] | None = None, alignment: int = 0,
-         order: TensorFileOrder | str = ..., format: TensorFileFormat | str = ...,
-         sync: bool = True) -> None:
-    """Writes tensors to a file, and replaces an existing one."""
+def save(path: _Path, tensors: Any, *, dtype: _DType | None = None,
+         max_shard_size: int | str | None = None, metadata: Mapping[str, str] | None = None,
+         alignment: int = 0, order: TensorFileOrder | str = ...,
+         format: TensorFileFormat | str | None = ..., sync: bool = True) -> None:
+    """Writes tensors to a file, or to several with an index, and replaces existing ones."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:

@@ -269,7 +269,7 @@ def test_help():
         Mtl.StridedView.__dlpack__: "max_version=None",
         Mtl.StridedView.copy: "(self, /, order='C')",
         Mtl.StridedView.astype: "(self, /, dtype, order='K', copy=True)",
-        Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, metadata=None, alignment=0",
+        Mtl.load: "(path, *, mode=", Mtl.save: "(path, tensors, *, dtype=None, max_shard",
         Mtl.TensorFile.metadata: "in a new dict", Mtl.TensorFileEntry.shape: "a tuple",
         Mtl.TensorFile.open_async: "the result can be awaited",
         Mtl.StridedView.copy_from_async: "the result can be awaited",

@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -166,7 +168,9 @@ def test_tensors_that_cannot_be_saved(path, tensors, kind, message):
     ({"metadata": {"a": 1}}, TypeError), ({"metadata": {1: "a"}}, TypeError),
     ({"metadata": {"a": "\0"}}, ValueError), ({"alignment": 3}, ValueError),
     ({"alignment": -1}, ValueError), ({"alignment": 2**40}, ValueError),
-    ({"order": "sorted"}, ValueError), ({"ordre": None}, TypeError)])
+    ({"order": "sorted"}, ValueError), ({"ordre": None}, TypeError),
+    ({"dtype": "float31"}, ValueError), ({"dtype": 3.5}, TypeError), ({"dtype": ["f4"]}, TypeError),
+    ({"dtype": "other"}, ValueError), ({"dtype": "opaque_handle8"}, NotImplementedError)])
 def test_options_that_cannot_be(path, keywords, kind):
     with pytest.raises(kind):
         Mtl.save(path, {"x": [1]}, **keywords)
@@ -179,6 +183,141 @@ def test_errors_of_files(tmp_path):
         with pytest.raises(kind) as caught:
             Mtl.save(path, {"x": [1]})
         assert caught.value.errno == code and isinstance(caught.value.__cause__, GLib.Error)
+
+
+NAMES = ["float16", "bfloat16", "float8_e4m3fn", "float4_e2m1fn", "int8", "uint64", "bool",
+         "float64", "complex64"]
+
+
+@pytest.mark.parametrize("dtype", NAMES)
+def test_converted(tmp_path, dtype, rng):
+    path = tmp_path / "file.safetensors"
+    values = np.array([rng.randrange(-2, 3) / 2 for _ in range(6000)], "f4").reshape(60, 100)
+    tensors = {"rows": values, "columns": values.T, "view": Mtl.asview(values)[::-2, 3:],
+               "list": [[0, 1], [1, 0]], "range": range(2), "same": Mtl.ones((2, 2), dtype),
+               "number": 1, "empty": np.zeros((0, 3))}
+    if dtype == "float4_e2m1fn":
+        del tensors["number"]  # half a byte
+    Mtl.save(path, tensors, dtype=dtype)
+    file = Mtl.load(path)
+
+    assert file.keys() == tensors.keys()
+    for name, value in tensors.items():
+        expected = Mtl.array(value).astype(dtype)
+        assert file[name].dtype == dtype and file[name].shape == expected.shape
+        assert bytes(file[name]) == bytes(expected), name
+
+
+def test_converted_to_npy(tmp_path):
+    Mtl.save(tmp_path / "x.npy", np.arange(6).reshape(2, 3).T, dtype=np.float32)
+    array = np.load(tmp_path / "x.npy")
+    assert array.dtype == "f4" and array.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+@pytest.mark.parametrize("values, kind, message", [
+    ([1, 300], ValueError, "tensor 'x': .*300"), (-1, ValueError, "tensor 'x': .*-1"),
+    ((1, (300,)), ValueError, "tensor 'x'"), ("text", TypeError, "tensor 'x'")])
+def test_values_that_the_type_cannot_hold(tmp_path, values, kind, message):
+    path = tmp_path / "file"
+    with pytest.raises(kind, match=message):
+        Mtl.save(path, {"x": values}, dtype="uint8")
+    assert not path.exists()
+    Mtl.save(path, {"x": np.array([1, 300])}, dtype="uint8")  # as astype() does
+    assert Mtl.load(path)["x"].tolist() == [1, 300 % 256]
+
+
+def test_converting_takes_no_memory(tmp_path):
+    """A copy would take 32 MiB."""
+    code = f"""
+import resource
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+view = Mtl.ones((2**12, 2**12), "float32")
+Mtl.save({str(tmp_path / "file")!r}, {{"x": view[:9]}}, dtype="bfloat16", sync=False)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+Mtl.save({str(tmp_path / "file")!r}, {{"x": view}}, dtype="bfloat16", sync=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert int(done.stdout) * (1 if sys.platform == "darwin" else 1024) < 16 * 2**20
+    assert Mtl.load(tmp_path / "file").lookup_entry("x").nbytes == 2**25
+
+
+@pytest.mark.parametrize("size, n_bytes", [
+    (1, 1), (2**62, 2**62), (np.int64(100), 100), ("100", 100), ("100B", 100),
+    ("1KB", 1000), ("1kb", 1000), ("1K", 1024), (" 1 KiB ", 1024), ("0.5KB", 500), ("1.5KiB", 1536),
+    ("0.001MB", 1000), ("3MiB", 3 * 2**20), ("5GB", 5 * 10**9), ("5GiB", 5 * 2**30),
+    ("2TB", 2 * 10**12), ("1t", 2**40)])
+def test_sizes_of_shards(tmp_path, size, n_bytes):
+    index = tmp_path / "m.safetensors.index.json"
+    tensors = {f"t{i}": Mtl.zeros(2**i, "uint8") for i in range(13)}
+    Mtl.save(index, tensors, max_shard_size=size, order="added")
+    file = Mtl.load(index)
+
+    assert list(file) == list(tensors)
+    # In the order of the tensors, as many as there is room for.
+    expected, left = [], -1
+    for i in range(13):
+        if 2**i > left:
+            expected.append([])
+            left = n_bytes
+        expected[-1].append(f"t{i}")
+        left -= 2**i
+    files = {}
+    for name in file:
+        files.setdefault(file.lookup_entry(name).get_file().get_basename(), []).append(name)
+    assert list(files.values()) == expected
+    assert sorted(os.listdir(tmp_path)) == sorted([index.name, *files])
+
+
+def test_shards_that_are_converted(tmp_path):
+    """Their size is that in the files."""
+    index = tmp_path / "m.safetensors.index.json"
+    tensors = {name: np.arange(100.0) for name in "abcd"}
+    Mtl.save(index, tensors, dtype="float16", max_shard_size="400B", metadata={"format": "pt"})
+    file = Mtl.load(index)
+    assert len(os.listdir(tmp_path)) == 3
+    assert all(file[name].dtype == "float16" for name in "abcd")
+    assert file["d"].tolist() == list(range(100))
+    assert Mtl.load(tmp_path / "m-00001-of-00002.safetensors").metadata == {"format": "pt"}
+    # Over themselves.
+    Mtl.save(index, file, max_shard_size=200)
+    assert Mtl.load(index)["d"].tolist() == list(range(100)) and len(os.listdir(tmp_path)) == 7
+
+
+@pytest.mark.parametrize("size, kind, told", [
+    (0, ValueError, "not 0"), (-1, ValueError, "not -1"), (2**63, ValueError, str(2**63)),
+    ("0", ValueError, "not 0"), ("0.4B", ValueError, "not 0"),
+    ("9999999TB", ValueError, str(9999999 * 10**12)),
+    *((text, ValueError, repr(text)) for text in ("", "5 GBs", "GB", "5PB", "-5GB", "1e9", "٥GB",
+                                                  "5,5GB", "inf")),
+    (5.0, TypeError, "float: 5.0"), (b"5GB", TypeError, "bytes: b'5GB'"), ([5], TypeError, "list")],
+    ids=repr)
+def test_sizes_that_cannot_be(tmp_path, size, kind, told):
+    with pytest.raises(kind, match="max_shard_size") as caught:
+        Mtl.save(tmp_path / "m.safetensors.index.json", {"x": [1]}, max_shard_size=size)
+    assert told in str(caught.value) and os.listdir(tmp_path) == []
+
+
+def test_names_of_shards(tmp_path):
+    for name, keywords, kind, message in (
+            ("m.safetensors", {"max_shard_size": 5}, ValueError, "m.safetensors.*index.json"),
+            ("m.npy", {"max_shard_size": 5}, ValueError, "m.npy.*index.json"),
+            (".index.json", {"max_shard_size": 5}, ValueError, "index.json"),
+            ("m.index.json", {"max_shard_size": 5, "format": "npy"}, NotImplementedError, "npy"),
+            ("m.safetensors.index.json", {}, ValueError, "max_shard_size"),
+            ("M.INDEX.JSON", {}, ValueError, "max_shard_size"),
+            ("no/m.index.json", {"max_shard_size": 5}, FileNotFoundError, "no"),
+            ("m.index.json/", {"max_shard_size": 5}, IsADirectoryError, "m.index.json")):
+        with pytest.raises(kind, match=message):
+            Mtl.save(f"{tmp_path}/{name}", {"x": [1]}, **keywords)
+    with pytest.raises(TypeError, match="mapping"):
+        Mtl.save(tmp_path / "m.index.json", [1, 2], max_shard_size=5)
+    assert os.listdir(tmp_path) == []
+    Mtl.save(tmp_path / "m", {"x": [1]}, format=None, max_shard_size=None, dtype=None)
+    Mtl.save(tmp_path / "x.index.json", {"x": [1]}, format="safetensors")
+    assert Mtl.load(tmp_path / "m")["x"].tolist() == [1]
 
 
 # Clients

@@ -46,7 +46,7 @@ def device_of(device):
     raise TypeError(f'the device must be a Mtl.Device, "cpu" or None, not {device!r}')
 
 
-def _dtype_of(dtype):
+def dtype_of(dtype):
     return Mtl.DType(_mtl.dtype_from(dtype))
 
 
@@ -82,7 +82,7 @@ def array(values, dtype=None, device=None):
     values = listed(values)
     # Of numbers, the dtype has to hold each.
     source = asview(values, dtype) if is_literal(values) else view_of_values(values)
-    dtype = source.dtype if dtype is None else _dtype_of(dtype)
+    dtype = source.dtype if dtype is None else dtype_of(dtype)
     if source.get_lanes() != 1:
         source = source.to_dtype(source.dtype)  # an axis of the lanes
     result = Mtl.StridedView.new_empty(device_of(device), dtype, source.shape)

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes files of tensors mappings of names to views."""
 
+import fractions
 import functools
 import operator
+import re
 from collections.abc import Mapping
 
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from ._mtl_asview import view_of_values
+from ._mtl_asview import asview, is_literal, view_of_values
 from ._mtl_async import begin, document
+from ._mtl_create import dtype_of
 from ._mtl_defaults import as_file
 from ._mtl_errors import file_exception_for, raising
+from ._mtl_nested import listed
 
 Mtl = get_introspection_module("Mtl")
 
@@ -30,8 +34,13 @@ def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
 _REFUSALS = (TypeError, ValueError, BufferError)
 
 
-def _view_of(name, value):
+def _view_of(name, value, dtype):
     try:
+        # Numbers have to fit a dtype. Arrays are only converted when they are written.
+        if dtype is not None:
+            value = listed(value)
+            if is_literal(value):
+                return asview(value, dtype)
         return view_of_values(value)
     except _REFUSALS as error:
         # A subclass may need more than a message to be constructed.
@@ -47,10 +56,14 @@ def _check_text(what, text):
         raise ValueError(f"the {what} cannot contain a NUL: {text!r}")
 
 
-def _fill_builder(builder, tensors, metadata):
+def _fill_builder(builder, tensors, dtype, metadata):
     for name, value in tensors.items():
         _check_text("name of a tensor", name)
-        builder.add(name, _view_of(name, value))
+        view = _view_of(name, value, dtype)
+        if dtype is None:
+            builder.add(name, view)
+        else:
+            builder.add_converted(name, view, dtype)
     for key, value in (metadata or {}).items():
         _check_text("key of metadata", key)
         _check_text("value of metadata", value)
@@ -66,28 +79,73 @@ def _set_alignment(builder, alignment):
     builder.set_alignment(alignment)
 
 
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(i?B)?|B)?\s*", re.ASCII | re.IGNORECASE)
+
+
+def _size_of(size):
+    """A number of bytes, also from text such as "5GB" or "2GiB". As for the command mtldl, what has
+    no B is a power of 1024."""
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size)
+        if match is None:
+            raise ValueError(f"max_shard_size is {size!r}, which is not a size such as '500MB' or "
+                             "'5GiB'")
+        number, unit, ending = match.groups()
+        base = 1000 if (ending or "").upper() == "B" else 1024
+        power = "KMGT".index(unit.upper()) + 1 if unit else 0
+        n_bytes = int(fractions.Fraction(number) * base**power)
+    else:
+        try:
+            n_bytes = operator.index(size)
+        except TypeError:
+            raise TypeError("max_shard_size must be an int, in bytes, or text such as '5GB', not "
+                            f"{type(size).__name__}: {size!r}") from None
+    if not 1 <= n_bytes < 2**63:
+        raise ValueError(f"max_shard_size must be from 1 to 2^63 − 1 bytes, not {n_bytes}")
+    return n_bytes
+
+
+def _check_is_single(builder, file):
+    name = file.get_basename() or ""
+    if builder.get_format() == Mtl.TensorFileFormat.AUTO and name.lower().endswith(".index.json"):
+        raise ValueError(f"{name!r} is the name of an index of several files, which needs a "
+                         "max_shard_size, such as '5GB'; a single file has a name that ends in "
+                         ".safetensors or .npy")
+
+
 @_like_python
-def save(path, tensors, *, metadata=None, alignment=0, order=Mtl.TensorFileOrder.ALIGNED,
-         format=Mtl.TensorFileFormat.AUTO, sync=True):
+def save(path, tensors, *, dtype=None, max_shard_size=None, metadata=None, alignment=0,
+         order=Mtl.TensorFileOrder.ALIGNED, format=Mtl.TensorFileFormat.AUTO, sync=True):
     """Writes tensors to a file, and replaces an existing one. `tensors` is a mapping of names to
     anything that Mtl.asview() accepts. If `path` ends in .npy, it is a single tensor, with or
-    without a name. `alignment` is the alignment of the first tensor in bytes; with 0 the library
-    chooses it. The ending of `path` decides about the format, unless `format` is given. With
-    sync=False, the function does not wait until the file is on the disk."""
+    without a name. With a `dtype`, all elements are converted to it, as by astype(), piece by piece
+    while they are written. With a `max_shard_size`, in bytes or as text such as "5GB", `path` is
+    that of an index, such as model.safetensors.index.json, beside which the tensors are in several
+    files, each with at most so many bytes of them or with a single one. `alignment` is the
+    alignment of the first tensor in bytes; with 0 the library chooses it. The ending of `path`
+    decides about the format, unless `format` is given. With sync=False, the function does not wait
+    until the file is on the disk."""
     file = as_file(path)
     builder = Mtl.TensorFileBuilder.new()
-    builder.set_format(format)
+    if format is not None:
+        builder.set_format(format)
+    max_size = None if max_shard_size is None else _size_of(max_shard_size)
+    if max_size is None:
+        _check_is_single(builder, file)
     if not isinstance(tensors, Mapping):
-        if builder.find_format(file) != Mtl.TensorFileFormat.NPY:
+        if max_size is not None or builder.find_format(file) != Mtl.TensorFileFormat.NPY:
             raise TypeError("the tensors must be a mapping of names to tensors, not "
                             + type(tensors).__name__)
         tensors = {"": tensors}
 
-    _fill_builder(builder, tensors, metadata)
+    _fill_builder(builder, tensors, None if dtype is None else dtype_of(dtype), metadata)
     builder.set_order(order)
     builder.set_sync(sync)
     _set_alignment(builder, alignment)
-    builder.write(file, None, None)
+    if max_size is None:
+        builder.write(file, None, None)
+    else:
+        builder.write_shards(file, max_size, None, None)
 
 
 def _contains(self, name):
