@@ -72,7 +72,10 @@ def test_values_out_of_range_are_refused():
 def test_devices():
     assert Mtl.zeros(2, device="cpu").get_device() is HOST
     assert Mtl.arange(3, device=HOST).get_device() is HOST
-    for wrong in ("gpu", 1, HOST.get_name()):
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    for wrong in ("gpu", 1, HOST.get_name(), deep):
         with pytest.raises(TypeError, match="Mtl.Device"):
             Mtl.zeros(2, device=wrong)
 

@@ -188,6 +188,9 @@ def test_positional_arguments():
         view.sum(axes=1)
     with pytest.raises(TypeError):
         np.sum()
+    for wrong in (object(), [0, 0, 0, 0], 5):
+        with pytest.raises(TypeError, match="out"):
+            view.sum(1, out=wrong)
     for wrong in (np.zeros(3, "f2"), np.zeros((4, 1), "f2"), np.zeros((), "f2")):
         with pytest.raises(ValueError, match=r"\(4,\)|4"):
             view.sum(1, out=wrong)

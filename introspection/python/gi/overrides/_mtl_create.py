@@ -5,6 +5,7 @@ import array as _array
 import math
 import numbers
 import operator
+import reprlib
 
 from ..module import get_introspection_module
 from . import _mtl
@@ -43,7 +44,8 @@ def device_of(device):
         return device
     if device == "cpu":
         return Mtl.Device.get_host()
-    raise TypeError(f'the device must be a Mtl.Device, "cpu" or None, not {device!r}')
+    raise TypeError('the device must be a Mtl.Device, "cpu" or None, not '
+                    f"{reprlib.repr(device)}")
 
 
 def dtype_of(dtype):

@@ -5,6 +5,7 @@ import fractions
 import functools
 import operator
 import re
+import reprlib
 from collections.abc import Mapping
 
 from gi.repository import Gio, GLib
@@ -99,7 +100,7 @@ def _size_of(size):
             n_bytes = operator.index(size)
         except TypeError:
             raise TypeError("max_shard_size must be an int, in bytes, or text such as '5GB', not "
-                            f"{type(size).__name__}: {size!r}") from None
+                            f"{type(size).__name__}: {reprlib.repr(size)}") from None
     if not 1 <= n_bytes < 2**63:
         raise ValueError(f"max_shard_size must be from 1 to 2^63 − 1 bytes, not {n_bytes}")
     return n_bytes

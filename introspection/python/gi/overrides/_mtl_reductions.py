@@ -96,6 +96,8 @@ def _narrowed(numpy, result, dtype):
 def _stored(numpy, result, out):
     if type(out) is tuple:
         out, = out
+    if not isinstance(out, numpy.ndarray):
+        raise TypeError(f"out must be an array or a view, not {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"out has the shape {out.shape}, but the result has {result.shape}")
     if _wide_type(out.dtype) is not None:
