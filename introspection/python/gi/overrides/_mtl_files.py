@@ -121,11 +121,11 @@ def save(path, tensors, *, dtype=None, max_shard_size=None, metadata=None, align
     anything that Mtl.asview() accepts. If `path` ends in .npy, it is a single tensor, with or
     without a name. With a `dtype`, all elements are converted to it, as by astype(), piece by piece
     while they are written. With a `max_shard_size`, in bytes or as text such as "5GB", `path` is
-    that of an index, such as model.safetensors.index.json, beside which the tensors are in several
-    files, each with at most so many bytes of them or with a single one. `alignment` is the
-    alignment of the first tensor in bytes; with 0 the library chooses it. The ending of `path`
-    decides about the format, unless `format` is given. With sync=False, the function does not wait
-    until the file is on the disk."""
+    that of an index, such as model.safetensors.index.json. The tensors are then in several files
+    beside it, each of which has at most that many bytes of tensors, or a single tensor. `alignment`
+    is the alignment of the first tensor in bytes; with 0 the library chooses it. The ending of
+    `path` decides about the format, unless `format` is given. With sync=False, the function does
+    not wait until the file is on the disk."""
     file = as_file(path)
     builder = Mtl.TensorFileBuilder.new()
     if format is not None:

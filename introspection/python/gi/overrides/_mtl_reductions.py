@@ -54,14 +54,13 @@ _FLOAT16 = 23
 
 _KINDS = (("complex", "complex128"), ("int", "int64"), ("uint", "uint64"), ("", "float64"))
 
-
 # The bits of the widest element of each kind that is narrow.
 _NARROW = {"c": 32, "f": 16, "i": 7, "u": 7}
 
 
 @functools.cache
 def is_narrow(dtype):
-    """Whether accumulating() makes a difference for a view's type."""
+    """Returns whether accumulating() makes a difference for a view's type."""
     return DType.get_bits(dtype) <= _NARROW.get(dtype.kind, 0)
 
 
