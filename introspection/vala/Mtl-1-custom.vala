@@ -141,6 +141,15 @@ namespace Mtl {
 	}
 
 	public sealed class TensorFile : GLib.Object {
+		/* The file with a path. A constructor in Vala's own code is not
+		 * possible here, so there is no `new`. */
+		[CCode (cname = "_vala_mtl_tensor_file_open_path")]
+		public static Mtl.TensorFile open_path (string path, GLib.Cancellable? cancellable = null) throws Mtl.Error, GLib.IOError {
+			GLib.File file = GLib.File.new_for_path (path);
+			Mtl.TensorFile tensors = new Mtl.TensorFile.open (file, cancellable);
+			return tensors;
+		}
+
 		/* foreach (var name in file.names) */
 		[CCode (array_length = false, array_null_terminated = true)]
 		public (unowned string)[] names { [CCode (cname = "mtl_tensor_file_list_names")] owned get; }
@@ -156,6 +165,16 @@ namespace Mtl {
 		 * an async method returns. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
 		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = GLib.Priority.DEFAULT, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
+	}
+
+	public sealed class TensorFileBuilder : GLib.Object {
+		/* Writes to the file with a path. */
+		[CCode (cname = "_vala_mtl_tensor_file_builder_write_path")]
+		public bool write_path (string path, GLib.Cancellable? cancellable = null, GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError {
+			GLib.File file = GLib.File.new_for_path (path);
+			bool written = this.write (file, cancellable, progress);
+			return written;
+		}
 	}
 
 	public sealed class TensorFileEntry : GLib.Object {

@@ -150,6 +150,9 @@ async void colorize_in_background (MainLoop loop) {
 		var expected = MtlGtk.colorize (view, MtlGtk.ColorMap.HEAT, 0, 41);
 		var colors = yield MtlGtk.colorize_async (view, MtlGtk.ColorMap.HEAT, 0, 41);
 		assert (colors.array_equal (expected));
+		var grays = yield MtlGtk.colorize_async (view);
+		assert (grays.array_equal (MtlGtk.colorize (view, MtlGtk.ColorMap.GRAY, 0, 1)));
+		assert (MtlGtk.colorize (view).array_equal (grays));
 
 		var texture = MtlGtk.texture_from_view (colors);
 		var pixels = yield MtlGtk.download_texture_async (texture, Mtl.DType.UINT8,

@@ -19,6 +19,10 @@ void test_new () throws GLib.Error {
 	assert_true (layout.volume == 6);
 	assert_true (layout.get_required_size () == 12);
 	assert_true (layout.get_extent (-1) == 3 && layout.get_stride (0) == 3);
+	assert_layout (new Mtl.StridedLayout ({ 2, 3 }), { 2, 3 }, { 3, 1 });
+	assert_layout (new Mtl.StridedLayout.dense ({ 2, 3 }), { 2, 3 }, { 3, 1 });
+	assert_layout (new Mtl.StridedLayout.dense_like (layout.transpose ()), { 3, 2 }, { 1, 3 });
+	assert_cmpuint (new Mtl.StridedLayout.for_bytes ({ 2 }, { 1 }).item_bits, EQ, 8);
 	try {
 		layout.get_extent (2);
 		assert_not_reached ();

@@ -101,6 +101,10 @@ void test_endings () throws GLib.Error {
 	builder.add ("x", new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 1 }));
 	builder.write (folder.get_child ("x.npy"));
 	assert_true (new Mtl.TensorFile.open (folder.get_child ("x.npy")).format == NPY);
+	var path = folder.get_child ("x.safetensors").get_path ();
+	assert_true (builder.write_path (path));
+	assert_view (Mtl.TensorFile.open_path (path)["x"], "[0]");
+	File.new_for_path (path).delete ();
 	folder.get_child ("x.npy").delete ();
 }
 

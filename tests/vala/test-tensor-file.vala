@@ -24,6 +24,10 @@ void test_description () throws GLib.Error {
 	assert_cmpstr (tensors.get_metadata ("format"), EQ, "pt");
 	assert_cmpuint (tensors.get_n_items (), EQ, 2);
 	assert_true (tensors.get_file () == file && entry.get_file () == file);
+	assert_true (Mtl.TensorFile.open_path (file.get_path ()).file.equal (file));
+	assert_cancelled (cancellable => {
+		Mtl.TensorFile.open_path (file.get_path (), cancellable);
+	});
 	assert_true (tensors.device == Mtl.Device.get_host ());
 	assert_true (tensors.mode == Mtl.FileMode.MAP);
 	assert_cmpstr (entry.get_name (), EQ, "b");
