@@ -939,6 +939,10 @@ check_readable (MtlBuffer  *self,
  * immutable, do not write to the memory while other code relies on that. Use
  * [method@Mtl.Buffer.dup_bytes] for bytes that never change.
  *
+ * Never write through the bytes: memory that is read-only, such as that of a
+ * mapped file, ends the program. In gjs before 1.81.2, the array that
+ * `toArray()` of the bytes returns is the memory itself.
+ *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: the part is not within @self

@@ -463,7 +463,9 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets the elements as [struct@GLib.Bytes], without a copy. The rules of
- * [method@Mtl.Buffer.ref_bytes] apply.
+ * [method@Mtl.Buffer.ref_bytes] apply. In particular, never write through the
+ * bytes, or in gjs to the array that `toArray()` returns: if the view is of a
+ * mapped file, that ends the program.
  *
  * Errors:
  *
