@@ -2,7 +2,7 @@
 
 // Both functions from JavaScript; test-pixbuf.c has the cases.
 
-import {equal, run, test} from '../gjs/tap.js';
+import {equal, run, test, throws} from '../gjs/tap.js';
 
 imports.gi.versions.GdkPixbuf = '2.0';
 imports.gi.versions.Mtl = '1';
@@ -31,6 +31,15 @@ const tests = {
         pixbuf.fill(0x01020304);
         equal([0, 1, 2, 3].map(i => view.get_int64([1, 2, i])), [1, 2, 3, 4]);
         equal(MtlPixbuf.to_view(pixbuf).get_address(), view.get_address());
+    },
+
+    arraysAndArguments() {
+        const pixels = Mtl.array(Uint8Array.of(1, 2, 3)).reshape(1, 1, 3);
+
+        equal(MtlPixbuf.new_from_view(pixels).get_pixels()[2], 3);
+        throws(TypeError, /takes 1 argument, not 2/, () => MtlPixbuf.new_from_view(pixels, 1));
+        throws(TypeError, /values is “view”/, () => MtlPixbuf.new_from_view('view'));
+        throws(TypeError, /At least 1 argument/, () => MtlPixbuf.to_view());
     },
 
     error() {

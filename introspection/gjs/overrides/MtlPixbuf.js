@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* exported _init */
+
+// Adapts MtlPixbuf to JavaScript: arrays in place of views, and errors for arguments that are
+// missing or too many.
+
+function _init() {
+    imports.gi.Mtl; // with its override
+    const adapt = imports.overrides.Mtl._makeAdapter();
+
+    adapt(this, 'new_from_view', 'view', [], true);
+    adapt(this, 'to_view', '-', [], false);
+}
