@@ -18,8 +18,10 @@ function describe(object, isStatic) {
         const {get, value} = Object.getOwnPropertyDescriptor(object, key);
         const member = get ?? value;
 
-        // gjs has properties and functions of a namespace as accessors of its own.
-        if (typeof member !== 'function' || key === 'constructor' || /\[native code\]/.test(member))
+        // gjs has properties and functions of a namespace as accessors of its own. Indices are only
+        // there to be refused.
+        if (typeof member !== 'function' || key === 'constructor' ||
+            /\[native code\]/.test(member) || /^-?\d+$/.test(String(key)))
             continue;
         members[typeof key === 'symbol' ? `[${key.description}]` : key] = {
             kind: get ? 'getter' : isStatic ? 'static' : 'method',

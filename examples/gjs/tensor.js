@@ -14,7 +14,7 @@ print(`shape ${view.shape.join(' x ')}, ${Mtl.DType.to_string(view.dtype)}:\n${v
 // A slice, written as in Python, is another view of the same memory: writing to
 // it changes the first one, too. A negative index counts from the end.
 const columns = view.slice(':, 1:');
-columns.set(60, -1, -1);
+columns.set(-1, -1, 60);
 print(`last element: ${view.get(1, 2)}`);
 
 // Transposing exchanges the strides, the distances to the next element along

@@ -3,7 +3,8 @@
 // All functions from JavaScript; the tests in C have the cases. Nothing here is called on a thread
 // of a pipeline, where JavaScript cannot run.
 
-import {equal, run, test, throwsMtl} from '../gjs/tap.js';
+import {equal, run, test, throws, throwsMtl} from '../gjs/tap.js';
+import {testWrongArguments} from '../gjs/wrong-arguments.js';
 
 imports.gi.versions.Gst = '1.0';
 imports.gi.versions.GstApp = '1.0';
@@ -315,22 +316,45 @@ const tests = {
         const {VideoFormat} = GstVideo;
 
         for (const call of [
-            () => MtlGst.view_from_bytes(buffer, 'uint8', [4], 'write'),
+            () => MtlGst.view_from_bytes(buffer, 'uint8', [4], 'writes'),
             () => MtlGst.view_from_buffer(buffer, RGB_INFO, 0.9),
             () => MtlGst.view_from_buffer(buffer, RGB_INFO, NaN),
             () => MtlGst.view_from_caps(buffer, RGB, ''),
-            () => MtlGst.caps_from_view(view, 'BGRA', 30, 1),
+            () => MtlGst.caps_from_view(view, 'BGRAX', 30, 1),
             () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 2 ** 32 + 30, 1),
             () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 29.97, 1),
             () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 30, 1, 1),
             () => MtlGst.audio_caps_from_view(view.select(0, 0), 48000.7),
             () => MtlGst.audio_caps_from_view(view.select(0, 0), 2 ** 32 + 1),
-            () => MtlGst.Allocator.new(null, 'private'),
+            () => MtlGst.Allocator.new(null, 'privat'),
             () => MtlGst.map(buffer, STEREO_INFO, READ, () => {}, 1),
         ])
             assertRefused(call);
         equal(MtlGst.caps_from_view(view).to_string().includes('RGBA'), true);
         equal(MtlGst.Allocator.new() instanceof MtlGst.Allocator, true);
+    },
+
+    arraysAndNames() {
+        const pixels = [[[1, 2, 3], [4, 5, 6]]];
+        const bytes = Uint8Array.of(1, 2, 3, 4);
+        const view = newView(UINT8, [3, 5, 4]);
+
+        equal([...MtlGst.buffer_from_view(bytes).extract_dup(0, 4)], [1, 2, 3, 4]);
+        equal(MtlGst.buffer_from_view(pixels).get_size(), 48);
+        const frame = MtlGst.buffer_from_views(
+            new Set([newView(UINT8, [6, 8]), newView(UINT8, [3, 4, 2])]), NV12_INFO);
+        equal(MtlGst.view_from_caps(frame, NV12, 1).shape, [3, 4, 2]);
+        equal(MtlGst.audio_caps_from_view(Mtl.array([[1, 2]], 'int16'), 8000).to_string()
+            .includes('S16'), true);
+        equal(MtlGst.caps_from_view(view, 'BGRx').is_equal(
+            MtlGst.caps_from_view(view, GstVideo.VideoFormat.BGRX)), true);
+        equal(MtlGst.caps_from_view(view, 'bgrx').to_string().includes('BGRx'), true);
+        for (const length of [-1, NaN, 1.5, 2 ** 53, '2']) {
+            throws(TypeError, /array of views/,
+                () => MtlGst.buffer_from_views({length}, NV12_INFO));
+        }
+        throws(TypeError, /array of views/, () => MtlGst.buffer_from_views(view, NV12_INFO));
+        throws(TypeError, /values is null/, () => MtlGst.buffer_from_views([null], NV12_INFO));
     },
 
     keptViewKeepsTheMemory() {
@@ -394,6 +418,7 @@ const tests = {
     },
 };
 
+testWrongArguments(MtlGst, () => null);
 for (const [name, callback] of Object.entries(tests))
     test(name, callback);
 

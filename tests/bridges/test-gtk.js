@@ -63,7 +63,7 @@ test('a texture of an array, of channels, and of a copy', () => {
     equal(MtlGtk.view_from_texture(copied).toArray(), [pixels[1], pixels[0]]);
     throwsMtl('INVALID_ARGUMENT', /extent of 3; the view has 4/,
         () => MtlGtk.texture_from_view(array, RGB));
-    throws(TypeError, /A view, an array or a number/, () => MtlGtk.texture_from_view('view'));
+    throws(TypeError, /“view”, not a view, array/, () => MtlGtk.texture_from_view('view'));
 });
 
 test('the formats of textures', () => {
@@ -250,21 +250,41 @@ if (MtlGtk.view_from_dmabuf) { // on Linux
     });
 }
 
-test('a name or another number is no value of an enumeration', () => {
+test('values of enumerations by their names', async () => {
+    const pixels = numbers(2, 3, 3);
+    const texture = MtlGtk.texture_from_view(pixels, 'bgr', 'copy');
+    const paintable = MtlGtk.ViewPaintable.new();
+
+    equal(MtlGtk.view_from_texture(texture).toArray(),
+        MtlGtk.view_from_texture(MtlGtk.texture_from_view(pixels, BGR)).toArray());
+    equal(MtlGtk.download_texture(texture, 'uint8', 'rgb').get(0, 0, 0), 2);
+    equal((await MtlGtk.download_texture_async(texture, 'uint8', 'RGB')).get(0, 0, 0), 2);
+    equal(MtlGtk.memory_format_from_channels('uint8', 'bgra', true),
+        Gdk.MemoryFormat.B8G8R8A8_PREMULTIPLIED);
+    equal(MtlGtk.download_texture(texture, 'uint8', 'gray-alpha').shape, [2, 3, 2]);
+    equal(MtlGtk.colorize([[0, 1]], 'heat', 0, 1).toArray(),
+        MtlGtk.colorize([[0, 1]], HEAT, 0, 1).toArray());
+    equal((await MtlGtk.colorize_async([[0, 1]], 'gray', 0, 1)).shape, [1, 2, 3]);
+    paintable.set_view(pixels, 'bgr');
+    paintable.set_color_map('heat', 0, 1);
+    throws(TypeError, /GRAY_ALPHA.*“rgbb”/, () => MtlGtk.texture_from_view(pixels, 'rgbb'));
+});
+
+test('other names and numbers are no values of an enumeration', () => {
     const pixels = numbers(2, 3, 4);
     const texture = MtlGtk.texture_from_view(pixels);
     const paintable = MtlGtk.ViewPaintable.new();
 
     for (const call of [
-        () => MtlGtk.texture_from_view(pixels, 'bgra'),
-        () => MtlGtk.texture_from_view(pixels, BGRA, 'copy'),
-        () => MtlGtk.colorize([[0, 1]], 'heat', 0, 1),
-        () => MtlGtk.download_texture(texture, 'float32', 'rgb'),
+        () => MtlGtk.texture_from_view(pixels, 'bgraa'),
+        () => MtlGtk.texture_from_view(pixels, BGRA, 'copies'),
+        () => MtlGtk.colorize([[0, 1]], 'hot', 0, 1),
+        () => MtlGtk.download_texture(texture, 'float32', 'rgbrgb'),
         () => MtlGtk.memory_format_from_channels('uint8', undefined),
         () => MtlGtk.surface_from_view(pixels, 'A8'),
         () => MtlGtk.surface_from_view(pixels, undefined),
         () => paintable.set_view(pixels, 0.5),
-        () => paintable.set_color_map('heat', 0, 1),
+        () => paintable.set_color_map('hot', 0, 1),
     ])
         throws(TypeError, /needed|argument/, call);
 });

@@ -16,7 +16,7 @@ const MATRIX = [[1, 2, 3], [4, 5, 6]];
 
 const TAKEN = {
     Bytes: new GLib.Bytes([1]), DType: 'float32', File: Gio.File.new_for_path('path'),
-    StridedView: [1],
+    StridedView: [1], utf8: 'a',
     double: 1, 'double[]': [1], int32: 1, uint32: 1, int64: 1, uint64: 1,
     'int32[]': [1], 'uint32[]': [1], 'int64[]': [1], 'uint64[]': [1],
 };
@@ -174,7 +174,7 @@ test('shapes and axes as arguments', () => {
     }
     equal(Mtl.zeros([]).flip().shape, []);
     equal(Mtl.zeros(3).shape, [3]);
-    equal(StridedView.new_zeros(undefined, UINT8, 3).shape, [3]);
+    equal(StridedView.new_zeros(undefined, 'uint8', 3).shape, [3]);
 });
 
 test('integers that C does not have are errors', () => {
@@ -205,7 +205,7 @@ test('integers that C does not have are errors', () => {
     throwsMtl('INVALID_ARGUMENT', /^3 indices given for 2 dimensions$/,
         () => longs.getBigInt(0, 0, 0));
     throwsMtl('OUT_OF_BOUNDS', /Index 2 .* axis 1/, () => longs.getBigInt(0, 2));
-    view.set(60, [1, 2]);
+    view.set([1, 2], 60);
     equal(view.select(0n, 1n).toArray(), [4, 5, 60]);
     view.set_int64([0, 0], 2n ** 60n);
     equal(view.get(0, 0), 2 ** 60);
@@ -226,6 +226,209 @@ test('arrays where views are taken', () => {
     view.copy_from(5);
     equal(view.toArray(), [[5, 5, 5], [5, 5, 5]]);
     throws(TypeError, /values\[1\]/, () => view.copy_from([1, 'a', 2]));
+});
+
+test('a second number is no element type', () => {
+    const {DType} = Mtl;
+    const makers = {
+        zeros: [n => Mtl.zeros(64, n), 'Mtl.zeros([64, N])'],
+        ones: [n => Mtl.ones(64, n), 'Mtl.ones([64, N])'],
+        empty: [n => Mtl.empty(64, n), 'Mtl.empty([64, N])'],
+        full: [n => Mtl.full(64, 7, n), 'Mtl.full([64, 7], N)'],
+        array: [n => Mtl.array(64, n), 'Mtl.array([64, N])'],
+        from: [n => StridedView.from(64, n), 'from([64, N])'],
+        new_zeros: [n => StridedView.new_zeros(null, n, 64), 'array'],
+        new_empty: [n => StridedView.new_empty(null, n, 64), 'array'],
+        new_full: [n => StridedView.new_full(null, n, 64, 1), 'array'],
+        new_from_doubles: [n => StridedView.new_from_doubles(n, 1, [1]), 'array'],
+        new_from_bytes: [n => StridedView.new_from_bytes(new Uint8Array(8), n, 1), 'array'],
+        new_from_variant:
+            [n => StridedView.new_from_variant(n, 1, new GLib.Variant('ad', [1])), 'array'],
+    };
+
+    for (const [make, hint] of Object.values(makers)) {
+        for (const number of [0, 1, 2, 3, 4, 8, 16, 32, 64, 544, ...Object.values(DType)]) {
+            if (typeof number === 'number') {
+                const pattern = hint.replace('N', number).replace(/[^\w ]/g, '\\$&');
+                throws(TypeError, new RegExp(pattern), () => make(number));
+            }
+        }
+    }
+    equal([Mtl.zeros([3], DType.INT32).dtype, Mtl.zeros(3, 'int32').dtype], [INT32, INT32]);
+    equal([Mtl.zeros(3).shape, Mtl.full(3, 7).toArray()], [[3], [7, 7, 7]]);
+    equal([Mtl.array([3], DType.INT8).shape, Mtl.array(3, 'int8').shape], [[1], []]);
+    equal(StridedView.new_zeros(null, DType.INT32, Int32Array.of(3)).shape, [3]);
+});
+
+test('a view is no number, unless it has no dimensions', () => {
+    const scalar = Mtl.array(7, 'int32');
+    const operations = {
+        'x * 2': x => x * 2, 'x + 1': x => x + 1, 'x - 1': x => x - 1, '-x': x => -x,
+        'x < 8': x => x < 8, 'x == 7': x => x == 7, // eslint-disable-line eqeqeq
+        'Number(x)': Number, 'isNaN(x)': isNaN, 'x ** 2': x => x ** 2, 'x | 0': x => x | 0,
+        'Math.max(x)': x => Math.max(x, 3), 'Uint8Array.of(x)': x => Uint8Array.of(x)[0],
+    };
+
+    for (const [name, operation] of Object.entries(operations)) {
+        equal([name, operation(scalar)], [name, operation(7)]);
+        for (const view of [Mtl.array([7]), Mtl.array(MATRIX), Mtl.array(MATRIX).T, Mtl.zeros([0]),
+            Mtl.array([[1, 2]], 'complex64'), Mtl.array([1, 2], 'complex64')])
+            throws(TypeError, /get\(\)/, () => operation(view));
+    }
+    equal([Mtl.array(true) + 1, `${scalar}`, `${Mtl.array([1, 2], 'int8')}`], [2, '7', '[1 2]']);
+});
+
+test('typed arrays and arrays of views have the elements, or are refused', () => {
+    const typedArrays = [Uint8Array, Int8Array, Int16Array, Int32Array, Uint32Array, Float32Array,
+        Float64Array, Uint8ClampedArray];
+    const names = ['bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64',
+        'uint64', 'float16', 'bfloat16', 'float32', 'float64', 'int4', 'uint2', 'float8_e4m3fn'];
+
+    for (const name of names) {
+        const line = Mtl.array([[1, 0, 1], [0, 1, 1]], 'float32').to_dtype(name);
+
+        for (const row of [line.slice('0'), line.slice(':, 1'), line.slice('1, ::-1'),
+            line.slice('0, :0'), line.slice('0, 0').broadcast_to(4)]) {
+            const expected = row.to_dtype('float64').toArray();
+            for (const TypedArray of typedArrays) {
+                equal([...new TypedArray(row)], expected);
+                equal([...TypedArray.from(row)], expected);
+            }
+            equal(Array.from(row).map(Number), expected);
+        }
+        for (const TypedArray of typedArrays) {
+            throws(TypeError, /toTypedArray/, () => new TypedArray(line));
+            throws(TypeError, /get\(\)/, () => new TypedArray(line.select(0, 0).select(0, 0)));
+        }
+    }
+
+    const pairs = Mtl.array([[1, 2], [3, 4]], 'complex64');
+    throws(TypeError, /toTypedArray/, () => new Float32Array(pairs));
+    throws(TypeError, /toTypedArray/, () => pairs.get(0) * 2);
+    equal([[...pairs], `${pairs.get(0)}`], [[[1, 2], [3, 4]], '1,2']);
+
+    const view = Mtl.array([1, 2, 3]);
+    for (const call of [() => view[0], () => view[2], () => view[-1], () => (view[0] = 5),
+        () => Math.max.apply(null, view), () => Array.prototype.map.call(view, x => x),
+        () => Array.prototype.at.call(view, 1)])
+        throws(TypeError, /get\(\), set\(\)/, call);
+    equal(view.toArray(), [1, 2, 3]);
+});
+
+test('set has the indices first', () => {
+    const view = StridedView.from(MATRIX, 'float32');
+
+    view.set(1, 2, 7);
+    view.set([0, 1], 8);
+    view.set([0, 0], Mtl.array(9));
+    equal(view.toArray(), [[9, 8, 3], [4, 5, 7]]);
+    view.set(1, [1, 2, 3]);
+    view.set(0, Float64Array.of(4, 5, 6));
+    equal(view.toArray(), [[4, 5, 6], [1, 2, 3]]);
+    view.set(1, view.slice('0'));
+    equal(view.toArray(), [[4, 5, 6], [4, 5, 6]]);
+    const scalar = Mtl.array(1);
+    scalar.set(2);
+    equal(scalar.get(), 2);
+    const pairs = Mtl.zeros([2], 'complex64');
+    pairs.set(1, [3, 4]);
+    pairs.set(0, 5n);
+    equal(pairs.toArray(), [[5, 0], [3, 4]]);
+    throwsMtl('OUT_OF_BOUNDS', /7/, () => view.set(7, 0, 1));
+    throwsMtl('INVALID_ARGUMENT', /1 index/, () => view.set(1, 2));
+    throwsMtl('OVERFLOW', /300/, () => Mtl.zeros([1], 'uint8').set([0], [300]));
+});
+
+test('values are checked against the type that they are written to', () => {
+    const bytes = Mtl.zeros([2], 'uint8');
+
+    for (const write of [() => bytes.copy_from([1, 300]), () => bytes.copy_from(300),
+        () => bytes.fill(300), () => bytes.fill([1, 300]), () => Mtl.full([2], [1, 300], 'uint8'),
+        () => new Mtl.TensorFileBuilder().add_converted('a', [300], 'uint8')])
+        throwsMtl('OVERFLOW', /300.*uint8/, write);
+    equal(bytes.toArray()[0], 0);
+    const pairs = Mtl.zeros([2, 2], 'complex64');
+    pairs.copy_from([[[1, 2], [3, 4]], [[5, 6], [7, 8]]]);
+    equal(pairs.get(1, 0), [5, 6]);
+    equal(pairs.array_equal(pairs.toArray()), true);
+    equal(pairs.all_close(pairs.toArray()), true);
+    pairs.copy_from(1);
+    equal(pairs.get(1, 1), [1, 0]);
+    const longs = Mtl.zeros([2], 'uint64');
+    longs.copy_from([2n ** 64n - 1n, 1n]);
+    equal(longs.getBigInt(0), 2n ** 64n - 1n);
+});
+
+test('a fill with an array or a view is repeated', async () => {
+    const view = Mtl.zeros([2, 3], 'int32');
+
+    for (const value of [[1, 2, 3], Float32Array.of(1, 2, 3), Mtl.array([1, 2, 3]),
+        new Set([1, 2, 3])]) {
+        view.fill(0);
+        view.fill(value);
+        equal(view.toArray(), [[1, 2, 3], [1, 2, 3]]);
+        view.fill(0);
+        // eslint-disable-next-line no-await-in-loop
+        await view.fill_async(value);
+        equal(view.toArray(), [[1, 2, 3], [1, 2, 3]]);
+    }
+    equal(Mtl.full([2, 2], [5, 6]).toArray(), [[5, 6], [5, 6]]);
+    view.fill(new Uint8Array([1, 1, 0, 0]).buffer);
+    equal(view.get(1, 2), 257);
+});
+
+test('nested arrays have as many levels as views, and are as large as arrays can be', () => {
+    const nest = depth => Array.from({length: depth}).reduce(array => [array], 3);
+    const cyclic = [], pair = [1, []];
+    let wide = [1];
+
+    cyclic.push(cyclic);
+    pair[1].push(pair);
+    for (let i = 0; i < 50; i++)
+        wide = [wide, wide];
+
+    equal([Mtl.array(nest(64)).ndim, Mtl.array(nest(64)).size], [64, 1]);
+    for (const values of [nest(65), nest(1000), cyclic, [cyclic], [cyclic, []]])
+        throws(RangeError, /64/, () => Mtl.array(values));
+    throws(RangeError, /1125899906842624/, () => Mtl.array(wide));
+    throws(RangeError, /4294967295/, () => Mtl.array(new Array(2 ** 32 - 1)));
+    throws(TypeError, /values\[1\]/, () => Mtl.array(pair));
+    for (const take of [values => Mtl.zeros([1]).copy_from(values),
+        values => Mtl.zeros([1]).array_equal(values), values => Mtl.zeros([1]).set(0, values),
+        values => Mtl.zeros([1]).fill(values), values => Mtl.full([1], values),
+        values => new Mtl.TensorFileBuilder().add('a', values)])
+        throws(RangeError, /64/, () => take(cyclic));
+});
+
+test('only true and false are booleans', () => {
+    const builder = new Mtl.TensorFileBuilder();
+    const layout = StridedLayout.new_dense([2, 8], Mtl.Order.C, 8);
+
+    for (const value of ['false', 0, 1, null, {}, []]) {
+        throws(TypeError, /true or false/, () => builder.set_sync(value));
+        if (value !== null)
+            throws(TypeError, /true or false/, () => layout.repack(16, -1, value));
+    }
+    builder.set_sync(false);
+    equal([builder.sync, layout.repack(16).shape], [false, [2, 4]]);
+    throws(TypeError, /element type/, () => Mtl.dtype_to_string({}));
+    equal([Mtl.dtype_to_string('int8'), Mtl.dtype_from_string('int8')], ['int8', 8]);
+});
+
+test('text that C does not have is refused', () => {
+    const view = StridedView.from(MATRIX);
+    const builder = new Mtl.TensorFileBuilder();
+
+    for (const text of ['a\0b', '\ud800', 5, null, undefined, {}]) {
+        throws(TypeError, /string/, () => builder.add(text, view));
+        throws(TypeError, /string/, () => builder.set_metadata(text, 'value'));
+        throws(TypeError, /string/, () => Mtl.DType.from_string(text));
+    }
+    throws(TypeError, /string/, () => builder.set_metadata('key', 'a\0b'));
+    for (const path of ['a\0b', '\ud800']) {
+        throws(TypeError, /string/, () => builder.write(path));
+        throws(TypeError, /string/, () => Mtl.TensorFile.open(path));
+    }
 });
 
 test('fill takes numbers', async () => {
@@ -276,20 +479,19 @@ test('views and rows of other kinds are copied', () => {
 test('wrong arguments are named', () => {
     const view = StridedView.from(MATRIX);
 
-    throws(TypeError, /not 3; a shape is one argument/, () => Mtl.zeros(2, 3));
+    throws(TypeError, /Mtl\.zeros\(\[2, 3\]\)/, () => Mtl.zeros(2, 3));
     throws(TypeError, /undefined/, () => Mtl.zeros());
     throws(TypeError, /“a”/, () => view.copy_from('a'));
     throws(TypeError, /object of type Object/, () => view.copy_from({}));
     throws(TypeError, /null/, () => view.array_equal(null));
-    throws(TypeError, /number .* “a”/, () => view.fill('a'));
-    throws(TypeError, /number .* undefined/, () => view.fill());
-    throws(TypeError, /number .* an array of 3/, () => view.fill([1, 2, 3]));
-    throws(TypeError, /element of float64 is a number, not an array of 3.*copy_from/,
-        () => view.set([1, 2, 3], 0, 0));
-    throws(TypeError, /is null, not/, () => view.set(null, 0, 0));
+    throws(TypeError, /“a”, not .* number/, () => view.fill('a'));
+    throws(TypeError, /undefined, not .* number/, () => view.fill());
+    throwsMtl('INVALID_ARGUMENT', /\(3,\)/,
+        () => view.set(0, 0, [1, 2, 3]));
+    throws(TypeError, /is null, not/, () => view.set(0, 0, null));
     throws(TypeError, /path or a Gio.File, not null/, () => Mtl.TensorFile.open(null));
     throws(TypeError, /Device .* “cpu”/, () => view.to_device('cpu'));
-    throws(TypeError, /DeviceType .*METAL.* “cpu”/, () => Mtl.Device.get('cpu'));
+    throws(TypeError, /DeviceType .*METAL.* “cpus”/, () => Mtl.Device.get('cpus'));
 });
 
 test('a promise rejects, whatever is wrong', async () => {
@@ -303,7 +505,8 @@ test('a promise rejects, whatever is wrong', async () => {
     ].map(messageOfPromise));
 
     for (const [i, pattern] of [/^to_dtype_async\(\): At least 1 argument/, /float33/,
-        /number .* “x”/, /number .* undefined/, /values\[1\] is “a”/, /Device .* “cpu”/, /number .* “2”/,
+        /“x”, not a view, array, number/, /undefined, not a view/, /values\[1\] is “a”/,
+        /Device .* “cpu”/, /number .* “2”/,
         /path or a Gio.File, not 5/, /not an object of type Gio.Cancellable/].entries())
         ok(pattern.test(messages[i]), messages[i]);
 
@@ -496,6 +699,11 @@ test('new tensors by the names of NumPy', async () => {
         ok(view.get_device() === host);
     ok(Mtl.zeros([2]).to_device(host).get_device() === host);
     ok((await Mtl.zeros([2]).to_device_async(host)).get_device() === host);
+});
+
+test('a range of complex numbers', () => {
+    for (const stop of [3, 3n])
+        equal(Mtl.arange(stop, null, 1, 'complex64').toArray(), [[0, 0], [1, 0], [2, 0]]);
 });
 
 test('files by path, and their entries', async () => {

@@ -36,12 +36,20 @@ function lengthOf(type) {
     return isThere ? index : -1;
 }
 
+function argsOf(func) {
+    return Array.from({length: ask('callable', 'get_n_args', func)},
+        (_, i) => ask('callable', 'get_arg', func, i));
+}
+
+function typeOf(arg) {
+    return ask('arg', isOld ? 'get_type' : 'get_type_info', arg);
+}
+
 // Those that JavaScript passes: not the lengths of arrays, nor the data of
 // callbacks.
 function kindsOf(func) {
-    const all = Array.from({length: ask('callable', 'get_n_args', func)},
-        (_, i) => ask('callable', 'get_arg', func, i));
-    const types = all.map(arg => ask('arg', isOld ? 'get_type' : 'get_type_info', arg));
+    const all = argsOf(func);
+    const types = all.map(typeOf);
     const kinds = types.map(kindOf);
     const lengths = types.filter((_, i) => kinds[i].endsWith('[]')).map(lengthOf);
 
@@ -50,24 +58,48 @@ function kindsOf(func) {
         !['void', 'DestroyNotify'].includes(kind));
 }
 
-// The functions of a class or an enum, with the kinds of their parameters and of what they
-// return.
+function describe(func) {
+    const flags = ask('function', 'get_flags', func);
+
+    return {
+        name: func.get_name(),
+        isMethod: (flags & GIRepository.FunctionInfoFlags.IS_METHOD) !== 0,
+        kinds: kindsOf(func),
+        returned: kindOf(ask('callable', 'get_return_type', func)),
+        stored: argsOf(func)
+            .filter(arg => ask('arg', 'get_direction', arg) !== GIRepository.Direction.IN)
+            .map(arg => kindOf(typeOf(arg))),
+    };
+}
+
+function isOf(info, oldType, newClass) {
+    return isOld ? info.get_type() === GIRepository.InfoType[oldType]
+        : info instanceof GIRepository[newClass];
+}
+
+function functionsOfInfo(info) {
+    const kind = isOf(info, 'OBJECT', 'ObjectInfo') ? 'object' : 'enum';
+
+    return Array.from({length: ask(kind, 'get_n_methods', info)},
+        (_, i) => describe(ask(kind, 'get_method', info, i)));
+}
+
+// The functions of a class or an enum, with the kinds of their parameters, of what they return and
+// of what they store.
 export function functionsOf(className) {
-    const info = repository.find_by_name('Mtl', className);
-    const isObject = isOld
-        ? info.get_type() === GIRepository.InfoType.OBJECT
-        : info instanceof GIRepository.ObjectInfo;
-    const kind = isObject ? 'object' : 'enum';
+    return functionsOfInfo(repository.find_by_name('Mtl', className));
+}
 
-    return Array.from({length: ask(kind, 'get_n_methods', info)}, (_, i) => {
-        const func = ask(kind, 'get_method', info, i);
-        const flags = ask('function', 'get_flags', func);
+// All functions of a namespace. The owner of those of no class is ''.
+export function* functionsOfNamespace(namespace) {
+    for (let i = 0; i < repository.get_n_infos(namespace); i++) {
+        const info = repository.get_info(namespace, i);
 
-        return {
-            name: func.get_name(),
-            isMethod: (flags & GIRepository.FunctionInfoFlags.IS_METHOD) !== 0,
-            kinds: kindsOf(func),
-            returned: kindOf(ask('callable', 'get_return_type', func)),
-        };
-    });
+        if (isOf(info, 'FUNCTION', 'FunctionInfo')) {
+            yield {owner: '', ...describe(info)};
+        } else if (isOf(info, 'OBJECT', 'ObjectInfo') || isOf(info, 'ENUM', 'EnumInfo')) {
+            for (const func of functionsOfInfo(info))
+                yield {owner: info.get_name(), ...func};
+        }
+    }
 }

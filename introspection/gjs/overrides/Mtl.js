@@ -270,16 +270,24 @@ function _makeDoubleConverters() {
     return {double: toDouble, 'double[]': toDoubles};
 }
 
+// A value of an enumeration or its name, such as 'gray-alpha'.
 function _toEnumeration(value, namespace, name, prefix) {
-    if (!Number.isInteger(value)) {
-        const names = Object.entries(namespace[name]).filter(([, number]) =>
-            typeof number === 'number').map(([key]) => key);
-        const some = names.length > 12 ? [...names.slice(0, 12), '…'] : names;
+    if (Number.isInteger(value))
+        return value;
+
+    const members = Object.entries(namespace[name]).filter(([, number]) =>
+        typeof number === 'number');
+    const key = typeof value === 'string' ? value.toUpperCase().replaceAll('-', '_') : null;
+    const found = members.find(([member]) => member === key);
+
+    if (!found) {
+        const names = members.map(([member]) => member);
+        const some = names.length > 20 ? [...names.slice(0, 20), '…'] : names;
         throw new TypeError(
             `A ${prefix}.${name} is needed (${some.join(', ')}), not ${_show(value)}`);
     }
 
-    return value;
+    return found[1];
 }
 
 // Converters with these names, also for the overrides of other namespaces.
@@ -316,20 +324,56 @@ function _toDType(dtype) {
 
 function _toFile(file) {
     if (typeof file === 'string')
-        return Gio.File.new_for_path(file);
+        return Gio.File.new_for_path(_toText(file));
     if (!(file instanceof Gio.File))
         throw new TypeError(`A file is a path or a Gio.File, not ${_show(file)}`);
 
     return file;
 }
 
-function _toView(values) {
+// A view, or whatever Mtl.array() takes.
+function _toView(values, dtype = undefined) {
+    return values instanceof Mtl.StridedView ? values : _newFrom(values, dtype);
+}
+
+// What is written to a view: numbers have to fit its type. A typed array is converted as a view is.
+function _toElements(values, target) {
     if (values instanceof Mtl.StridedView)
         return values;
-    if (_isArray(values) || _isScalar(values))
-        return _from(values);
 
-    throw new TypeError(`A view, an array or a number is needed, not ${_show(values)}`);
+    const dtype = target.get_dtype?.();
+    return _newFrom(values, ArrayBuffer.isView(values) && !_isComplex(dtype) ? undefined : dtype);
+}
+
+// What is compared with a view: numbers do not have to fit its type.
+function _toComparable(values, view) {
+    if (values instanceof Mtl.StridedView)
+        return values;
+
+    const dtype = view.get_dtype?.();
+    return _newFrom(values, _isComplex(dtype) ? dtype : undefined);
+}
+
+function _toList(values, kind) {
+    const isList = typeof values === 'object' && values !== null && Symbol.iterator in values;
+
+    if (!isList || values instanceof Mtl.StridedView)
+        throw new TypeError(`An array of ${kind} is needed, not ${_show(values)}`);
+
+    return values;
+}
+
+// gjs believes any length, and then reads that far.
+function _toViews(values) {
+    return Array.from(_toList(values, 'views'), view => _toView(view));
+}
+
+function _toOwnViews(values) {
+    return Array.from(_toList(values, 'views'), view => {
+        if (!(view instanceof Mtl.StridedView))
+            throw new TypeError(`A view is needed, not ${_show(view)}`);
+        return view;
+    });
 }
 
 function _toSlice(string) {
@@ -341,30 +385,93 @@ function _toSlice(string) {
     return string;
 }
 
+// Text in C ends at U+0000 and has no lone surrogates: what contains one of these
+// would become another text.
+const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
+
+function _toText(text) {
+    if (typeof text !== 'string')
+        throw new TypeError(`A string is needed, not ${_show(text)}`);
+    if (NO_TEXT_IN_C.test(text)) {
+        throw new TypeError(`A string must have neither U+0000 nor half of a surrogate pair: ${
+            JSON.stringify(text)}`);
+    }
+
+    return text;
+}
+
+// For JavaScript, the text 'false' is true.
+function _toBoolean(value) {
+    if (typeof value !== 'boolean')
+        throw new TypeError(`true or false is needed, not ${_show(value)}`);
+
+    return value;
+}
+
+function _toCallback(callback) {
+    if (typeof callback !== 'function')
+        throw new TypeError(`A function is needed, not ${_show(callback)}`);
+
+    return callback;
+}
+
+function _toInstance(object, cls, name) {
+    if (!(object instanceof cls))
+        throw new TypeError(`A ${name} is needed, not ${_show(object)}`);
+
+    return object;
+}
+
+function _orNull(convert) {
+    return value => value === null ? null : convert(value);
+}
+
 const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
     'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder', 'TensorUsage'];
 
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
+    boolean: _toBoolean,
     bytes: _toBytes,
     device: device => device ?? null,
     dtype: _toDType,
     file: _toFile,
     slice: _toSlice,
-    view: _toView,
-    'nullable-view': values => values === null ? null : _toView(values),
+    cancellable: _orNull(object => _toInstance(object, Gio.Cancellable, 'Gio.Cancellable')),
+    callback: _orNull(_toCallback),
+    result: object => _toInstance(object, Gio.AsyncResult, 'Gio.AsyncResult'),
+    text: _toText,
+    'nullable-text': _orNull(_toText),
+    comparable: _toComparable,
+    elements: _toElements,
+    // The element type is the last argument.
+    converted: (values, _builder, args) => _toView(values, args.at(-1)),
+    view: values => _toView(values),
+    'nullable-view': _orNull(values => _toView(values)),
+    views: _toViews,
+    'own-views': _toOwnViews,
     ...INTEGER_CONVERTERS,
     ..._makeDoubleConverters(),
     ..._makeEnumerationConverters(ENUMERATIONS, () => Mtl, 'Mtl'),
 };
 
+// Mtl.DType.INT32 is 32, so that a second extent would pass for an element type.
+function _throwOfPlainNumbers(label, first, dtype, example) {
+    throw new TypeError(`${label}(): beside ${_show(first)}, ${dtype} could be an extent or an ` +
+        `element type: write ${example}, or the name of the type, such as 'int32'`);
+}
+
 function _countArguments(n) {
     return n === 1 ? '1 argument' : `${n} arguments`;
 }
 
+function _labelOf(owner, name) {
+    return typeof owner === 'function' ? `${owner.name.replace('_', '.')}.${name}` : name;
+}
+
 // gjs counts those that have defaults, and only warns of too many.
 function _throwOfCount(owner, name, signature, n, min, max) {
-    const label = typeof owner === 'function' ? `${owner.name.replace('_', '.')}.${name}` : name;
+    const label = _labelOf(owner, name);
 
     if (n < min) {
         throw new TypeError(
@@ -396,7 +503,8 @@ function _rejectErrors(original, nArgsWithCallback) {
 // arguments for arrays. The last parameters have defaults. Asynchronous functions
 // return a promise if they get no callback.
 function _makeAdapter(moreConverters = {}) {
-    const [isArray, throwOfCount] = [_isArray, _throwOfCount];
+    const [isArray, isScalar, throwOfCount] = [_isArray, _isScalar, _throwOfCount];
+    const [throwOfPlainNumbers, labelOf] = [_throwOfPlainNumbers, _labelOf];
     const allConverters = {...CONVERTERS, ...moreConverters};
     const rejectErrors = _rejectErrors;
     const {callWithRoom} = _collector;
@@ -409,7 +517,10 @@ function _makeAdapter(moreConverters = {}) {
         const nRequired = length - defaults.length - (isAsync ? 1 : 0);
         // names.map(Mtl.DType.from_string) passes more.
         const nMax = owner === DType ? Infinity : length;
-        const converters = signature.split(' ').map(kind => allConverters[kind] ?? null);
+        const kinds = signature.split(' ');
+        const converters = kinds.map(kind => allConverters[kind] ?? null);
+        const dtypeAt = kinds.indexOf('dtype'), shapeAt = kinds.indexOf('int64[]');
+        const takesShape = dtypeAt >= 0 && shapeAt >= 0;
         const isVariadic = converters.length === 1 && signature.endsWith('[]');
 
         if (isAsync)
@@ -423,9 +534,13 @@ function _makeAdapter(moreConverters = {}) {
                 throwOfCount(owner, name, signature, args.length, nRequired, nMax);
             for (let i = 0; i < defaults.length; i++)
                 args[nRequired + i] ??= defaults[i];
+            if (takesShape && typeof args[dtypeAt] === 'number' && isScalar(args[shapeAt])) {
+                throwOfPlainNumbers(labelOf(owner, name), args[shapeAt], args[dtypeAt],
+                    'the shape as an array');
+            }
             for (let i = 0; i < converters.length && i < args.length; i++) {
                 if (converters[i] !== null)
-                    args[i] = converters[i](args[i]);
+                    args[i] = converters[i](args[i], this, args);
             }
             return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
         };
@@ -447,13 +562,27 @@ function _copyTypedArray(values, dtype, shape) {
     return view;
 }
 
+// As many as a view can have. An array that holds itself has more.
+const MAX_DIMS = 64;
+
+// What an array of JavaScript holds side by side; beyond, it becomes too slow to use.
+const MAX_NESTED = 2 ** 28 - 1;
+
 // Returns the shape of nested arrays, from the first element of each.
 function _shapeOfNested(values) {
     const shape = [];
 
-    for (let part = values; _isArray(part); part = part[0])
+    for (let part = values; _isArray(part); part = part[0]) {
+        if (shape.length === MAX_DIMS)
+            throw new RangeError(`Arrays can be nested ${MAX_DIMS} times, and these are deeper`);
         shape.push(part.length);
+    }
 
+    const volume = shape.reduce((product, extent) => product * extent, 1);
+    if (volume > MAX_NESTED) {
+        throw new RangeError(`${volume} elements are too many for nested arrays, which can have ${
+            MAX_NESTED}; a typed array can have more`);
+    }
     return shape;
 }
 
@@ -561,10 +690,12 @@ function _newFromNested(values, dtype) {
     const shape = _shapeOfNested(values);
 
     _checkNested(Array.isArray(values) || _isScalar(values), values, [],
-        'an array, number, bigint or boolean; new_from_bytes() takes bytes');
+        'a view, array, number, bigint or boolean; new_from_bytes() takes bytes');
     const flat = Array.isArray(values) ? _flattenNested(values, shape) : [values];
 
     dtype ??= _guessDType(flat);
+    if (_isComplex(dtype) && _isScalar(values))
+        return _newFromPairs([values, 0], [], dtype);
     if (_isComplex(dtype))
         return _newFromPairs(flat, flat.length === 0 ? shape : shape.slice(0, -1), dtype);
 
@@ -603,6 +734,11 @@ function _copyAs(view, dtype) {
 // For a complex dtype the innermost arrays are pairs [re, im], and a typed
 // array has them interleaved, as toArray() and toTypedArray() return them.
 function _from(values, dtype = undefined) {
+    _checkPlainNumbers('Mtl.StridedView.from', dtype, values);
+    return _newFrom(values, dtype);
+}
+
+function _newFrom(values, dtype = undefined) {
     if (dtype !== undefined && dtype !== null)
         dtype = _toDType(dtype);
     else
@@ -613,8 +749,9 @@ function _from(values, dtype = undefined) {
     if (ArrayBuffer.isView(values))
         return _newFromTypedArray(values, dtype);
 
-    const isIterable = typeof values === 'object' && values !== null && Symbol.iterator in values;
-    return _newFromNested(isIterable ? Array.from(values) : values, dtype);
+    const isOtherIterable = !Array.isArray(values) && typeof values === 'object' &&
+        values !== null && Symbol.iterator in values;
+    return _newFromNested(isOtherIterable ? Array.from(values) : values, dtype);
 }
 
 // The functions for single elements.
@@ -622,6 +759,7 @@ function _makeElementAccess() {
     const {BOOL, COMPLEX32, COMPLEX64, COMPLEX128} = Mtl.DType;
     const {get_double: getDouble, set_double: setDouble} = Mtl.StridedView.prototype;
     const [isArray, setOther, isInteger64] = [_isArray, _setOther, _isInteger64];
+    const noNumber = _refuseAsNumber;
     const toIntegers = INTEGER_CONVERTERS['int64[]'];
     const toIndices = indices =>
         toIntegers(indices.length === 1 && isArray(indices[0]) ? indices[0] : indices);
@@ -635,16 +773,19 @@ function _makeElementAccess() {
 
         indices = toIndices(indices);
         if (dtype === COMPLEX64 || dtype === COMPLEX128 || dtype === COMPLEX32)
-            return this.get_complex(indices).slice(1);
+            return noNumber(this.get_complex(indices).slice(1));
 
         const value = getDouble.call(this, indices);
         return dtype === BOOL ? value !== 0 : value;
     }
 
-    // view.set(value, i, j): a number, bigint or boolean; [re, im] for complex.
-    // A value that the dtype cannot hold is an error.
-    function set(value, ...indices) {
-        indices = toIndices(indices);
+    // view.set(i, j, value): a number, bigint or boolean; [re, im] for complex.
+    // A value that the dtype cannot hold is an error. An array or a view is copied
+    // to the part with these indices, as by copy_from().
+    function set(...args) {
+        const value = args.pop();
+        const indices = toIndices(args);
+
         if (typeof value === 'number')
             setDouble.call(this, indices, value);
         else
@@ -677,17 +818,16 @@ function _makeElementAccess() {
     return {get, set, getBigInt};
 }
 
+function _isPair(value, dtype) {
+    return Array.isArray(value) && value.length === 2 && value.every(_isScalar) &&
+        _isComplex(dtype);
+}
+
 // Sets an element to what is not a number.
 function _setOther(view, indices, value) {
     const dtype = view.get_dtype();
 
-    if (Array.isArray(value)) {
-        if (!_isComplex(dtype)) {
-            throw new TypeError(`An element of ${Mtl.DType.to_string(dtype)} is a number, not ${
-                _show(value)}. The value comes before the indices; copy_from() sets many elements`);
-        }
-        if (value.length !== 2)
-            throw new TypeError(`A complex number must be [re, im], not ${value.length} values`);
+    if (_isPair(value, dtype)) {
         view.set_complex(indices, ...value);
     } else if (typeof value === 'bigint') {
         if (dtype === Mtl.DType.UINT64)
@@ -697,27 +837,25 @@ function _setOther(view, indices, value) {
     } else if (typeof value === 'boolean') {
         view.set_double(indices, Number(value));
     } else {
-        throw new TypeError(
-            `The value is ${_show(value)}, not a number, bigint, boolean or [re, im]`);
+        const source = _toElements(value, view);
+
+        indices.reduce((part, index) => part.select(0, index), view).copy_from(source);
     }
 }
 
 // view.fill(value), view.fill_async(value): a number, bigint or boolean, [re, im]
-// for complex, or the bytes of an element.
+// for complex; an array or a view, which is repeated; or the bytes of an element, as
+// a GLib.Bytes, Uint8Array, ArrayBuffer or DataView.
 function _fillWithNumbers(original, suffix) {
+    const kinds = [GLib.Bytes, Uint8Array, ArrayBuffer, DataView];
+
     return function (value, ...rest) {
-        const isPair = Array.isArray(value) && _isComplex(this.get_dtype());
-
-        if (typeof value === 'bigint' || isPair)
-            return this[`copy_from${suffix}`](_from(value, this.get_dtype()), ...rest);
-        if (_isScalar(value))
+        if (kinds.some(kind => value instanceof kind))
+            return original.call(this, _toBytes(value), ...rest);
+        if (_isScalar(value) && typeof value !== 'bigint')
             return this[`fill_double${suffix}`](Number(value), ...rest);
-        if (!(value instanceof GLib.Bytes) && !ArrayBuffer.isView(value)) {
-            throw new TypeError(
-                `A number or the bytes of an element are needed, not ${_show(value)}`);
-        }
 
-        return original.call(this, value, ...rest);
+        return this[`copy_from${suffix}`](value, ...rest);
     };
 }
 
@@ -734,13 +872,60 @@ function _moveWhereAccessible(original) {
     };
 }
 
+// JavaScript makes text of an array, and NaN or the only item of that. Where
+// a number is needed, such as in new Float32Array(view), that would be wrong.
+function _refuseAsNumber(array) {
+    Object.defineProperty(array, Symbol.toPrimitive, {
+        value(hint) {
+            if (hint !== 'number')
+                return String([...this]);
+            throw new TypeError(`[${[...this]}] is not a number; toTypedArray() copies a view`);
+        },
+    });
+    return array;
+}
+
+// A view where a number or text is needed. One without dimensions is its element, as in view + 1,
+// any other is no number. In a template, `${view}`, it is what toString() returns.
+function _toPrimitive(hint) {
+    if (hint === 'string')
+        return this.toString();
+    if (this.get_n_dims() === 0 && this.get_lanes() === 1) {
+        const value = this.get();
+
+        if (!Array.isArray(value))
+            return value;
+    }
+
+    throw new TypeError(`A view of shape [${this.get_shape()}] and type ${
+        Mtl.DType.to_string(this.get_dtype())} is not a number: get() reads an element, ` +
+        'toTypedArray() and toArray() copy all, and toString() makes text');
+}
+
+// Loops and functions of Array begin or end with one of these.
+const MAX_GUARDED_INDEX = 63;
+
+// Without this, view[0] would be undefined, and view[0] = 1 would write nowhere.
+function _guardIndices(prototype) {
+    const refuse = index => () => {
+        throw new TypeError(
+            `JavaScript has no view[${index}]: use get(), set(), select() or slice()`);
+    };
+
+    for (let i = -1; i <= MAX_GUARDED_INDEX; i++) {
+        Object.defineProperty(prototype, i,
+            {get: refuse(i), set: refuse(i), configurable: true, enumerable: false});
+    }
+}
+
 // [...view]: the parts along the first axis. If there is one dimension, the
 // elements as get() returns them, or arrays of lanes if they have several.
 function* _iterate() {
     const nDims = this.get_n_dims();
 
     if (nDims === 0)
-        throw new TypeError('A view without dimensions has nothing to iterate over');
+        throw new TypeError(
+            'A view without dimensions has nothing to iterate over; get() reads it');
 
     const extent = this.get_shape()[0];
     const hasLanes = this.get_lanes() > 1;
@@ -748,7 +933,7 @@ function* _iterate() {
         if (nDims > 1)
             yield this.select(0, i);
         else
-            yield hasLanes ? this.select(0, i).toArray() : this.get(i);
+            yield hasLanes ? _refuseAsNumber(this.select(0, i).toArray()) : this.get(i);
     }
 }
 
@@ -830,10 +1015,6 @@ function _extremeOf(statistics, name) {
 // A file of tensors works like a Map of names to views, but a view is only made
 // when it is looked up, and nothing can be set.
 
-// Text in C ends at U+0000 and has no lone surrogates. A name that contains one
-// of these would find another tensor.
-const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
-
 // The method is load_view or lookup_entry. Returns undefined if there is no
 // such tensor.
 function _findTensor(file, name, method) {
@@ -890,23 +1071,37 @@ function _place(view, device) {
         : view.to_device(device);
 }
 
+// Of a function that takes a shape and an element type, and other numbers between.
+function _checkPlainNumbers(label, dtype, first, ...between) {
+    if (typeof dtype === 'number' && _isScalar(first)) {
+        const [extents, ...rest] = between.length > 0 ? [[first, ...between], dtype]
+            : [[first, dtype]];
+        _throwOfPlainNumbers(label, first, dtype,
+            `${label}(${[`[${extents.join(', ')}]`, ...rest].join(', ')})`);
+    }
+}
+
 // Mtl.array(values, dtype, device): as Mtl.StridedView.from().
 function _array(values, dtype = undefined, device = null) {
-    return _place(_from(values, dtype), device);
+    _checkPlainNumbers('Mtl.array', dtype, values);
+    return _place(_newFrom(values, dtype), device);
 }
 
 // Mtl.empty(shape, dtype, device): the elements are arbitrary.
 function _empty(shape, dtype = null, device = null) {
-    return Mtl.StridedView.new_empty(device, dtype ?? Mtl.DType.FLOAT32, shape);
+    _checkPlainNumbers('Mtl.empty', dtype, shape);
+    return Mtl.StridedView.new_empty(device, dtype ?? 'float32', shape);
 }
 
 // Mtl.zeros(shape, dtype, device)
 function _zeros(shape, dtype = null, device = null) {
-    return Mtl.StridedView.new_zeros(device, dtype ?? Mtl.DType.FLOAT32, shape);
+    _checkPlainNumbers('Mtl.zeros', dtype, shape);
+    return Mtl.StridedView.new_zeros(device, dtype ?? 'float32', shape);
 }
 
 // Mtl.full(shape, value, dtype, device)
 function _full(shape, value, dtype = null, device = null) {
+    _checkPlainNumbers('Mtl.full', dtype, shape, value);
     const view = _empty(shape, dtype, device);
 
     view.fill(value);
@@ -915,6 +1110,7 @@ function _full(shape, value, dtype = null, device = null) {
 
 // Mtl.ones(shape, dtype, device)
 function _ones(shape, dtype = null, device = null) {
+    _checkPlainNumbers('Mtl.ones', dtype, shape);
     return _full(shape, 1, dtype, device);
 }
 
@@ -1022,9 +1218,13 @@ function _listSignatures() {
     // The last arguments are the priority, a Gio.Cancellable and the progress.
     return new Map([
         [Mtl, {
+            dtype_from_string: ['text'],
+            dtype_get_bits: ['dtype'],
+            dtype_to_string: ['dtype'],
             set_max_threads: ['uint32'],
         }],
         [Mtl.DType, {
+            from_string: ['text'],
             get_bits: ['dtype'],
             to_string: ['dtype'],
         }],
@@ -1073,7 +1273,7 @@ function _listSignatures() {
             ...layoutMethods,
             fit_mtl_tensor: ['dtype TensorUsage'],
             get_max_compatible_item_bits: ['uint32 uint64 int32'],
-            repack: ['uint32 int32 -', -1, true],
+            repack: ['uint32 int32 boolean', -1, true],
             to_dense: ['Order', Mtl.Order.C],
         }],
         [Mtl.StridedView, {
@@ -1089,11 +1289,11 @@ function _listSignatures() {
         }],
         [Mtl.StridedView.prototype, {
             ...layoutMethods,
-            all_close: ['view double double', 1e-5, 1e-8],
-            array_equal: ['view'],
+            all_close: ['comparable double double', 1e-5, 1e-8],
+            array_equal: ['comparable'],
             copy: ['-'],
-            copy_from: ['view'],
-            copy_from_async: ['view - -', null, null],
+            copy_from: ['elements'],
+            copy_from_async: ['elements - -', null, null],
             copy_scaled_from: ['view double double', 0],
             copy_scaled_from_async: ['view double double - -', 0, null, null],
             dup_bytes: ['-'],
@@ -1132,18 +1332,23 @@ function _listSignatures() {
         [Mtl.TensorFile.prototype, {
             check: ['TensorChecks - -', NONE, null, null],
             check_async: ['TensorChecks int32 - -', NONE, PRIORITY_DEFAULT, null, null],
-            load_view: ['- -', null],
-            load_views: ['- - -', null, null, null],
-            load_views_async: ['- int32 - -', null, PRIORITY_DEFAULT, null, null],
-            match_names: ['-', null],
-            prefetch: ['- -', null],
+            get_metadata: ['text'],
+            load_view: ['text -', null],
+            load_views: ['nullable-text cancellable callback', null, null, null],
+            load_views_async: ['nullable-text int32 - -', null, PRIORITY_DEFAULT, null, null],
+            load_views_finish: ['result'],
+            lookup_entry: ['text'],
+            match_names: ['nullable-text', null],
+            prefetch: ['own-views -', null],
         }],
         [Mtl.TensorFileBuilder.prototype, {
-            add: ['- view'],
-            add_converted: ['- view dtype'],
+            add: ['text view'],
+            add_converted: ['text converted dtype'],
+            set_metadata: ['text nullable-text'],
             set_alignment: ['uint32'],
             set_format: ['TensorFileFormat'],
             set_order: ['TensorFileOrder'],
+            set_sync: ['boolean'],
             write: ['file - -', null, null],
             write_async: ['file int32 - -', PRIORITY_DEFAULT, null, null],
             write_shards: ['file uint64 - -', null, null],
@@ -1277,9 +1482,12 @@ function _defineMembers(elementAccess) {
         toTypedArray: _toTypedArray,
         toArray: _toArray,
         toJSON: _toArray,
+        [Symbol.toPrimitive]: _toPrimitive,
         to_device: _moveWhereAccessible(toDevice),
         to_device_async: _rejectErrors(_moveWhereAccessible(toDeviceAsync), 5),
     });
+
+    _guardIndices(Mtl.StridedView.prototype);
 
     _defineGetters(Mtl.Statistics.prototype, {
         // A bigint if the elements are int64 or uint64.

@@ -6,14 +6,24 @@
 
 const System = imports.system;
 
-// The last arguments can be left out, and the element type be a name such as 'float32'. What a view
-// keeps mapped is memory that the garbage collector has to know of; it also frees what GStreamer
-// has no more room to count.
+// A format by its name in caps, or by that of its member.
+function _toVideoFormat(GstVideo, format) {
+    const {_toEnumeration} = imports.overrides.Mtl;
+    const found = typeof format === 'string'
+        ? GstVideo.VideoFormat.from_string(format) : GstVideo.VideoFormat.UNKNOWN;
+
+    return found === GstVideo.VideoFormat.UNKNOWN
+        ? _toEnumeration(format, GstVideo, 'VideoFormat', 'GstVideo') : found;
+}
+
+// The last arguments can be left out, element types and formats be names such as 'float32' and
+// 'BGRx', and views be arrays. What a view keeps mapped is memory that the garbage collector has to
+// know of; it also frees what GStreamer has no more room to count.
 function _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl}) {
     const {_makeAdapter, _makeEnumerationConverters, _watchBorrowed} = imports.overrides.Mtl;
     const adapt = _makeAdapter({
         ..._makeEnumerationConverters(['MapFlags'], () => Gst, 'Gst'),
-        ..._makeEnumerationConverters(['VideoFormat'], () => GstVideo, 'GstVideo'),
+        VideoFormat: format => _toVideoFormat(GstVideo, format),
     });
     const {READ} = Gst.MapFlags;
     const views = {
@@ -28,15 +38,15 @@ function _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl}) {
         view_from_tensor: ['- uint32 MapFlags', READ],
     };
     const others = {
-        add_tensor: ['- - -'],
-        audio_caps_from_view: ['- int32'],
-        buffer_from_audio_view: ['- -'],
-        buffer_from_view: ['- -', null],
-        buffer_from_views: ['- -'],
-        caps_from_view: ['- VideoFormat int32 int32', GstVideo.VideoFormat.UNKNOWN, 0, 1],
+        add_tensor: ['- nullable-text view'],
+        audio_caps_from_view: ['view int32'],
+        buffer_from_audio_view: ['view -'],
+        buffer_from_view: ['view -', null],
+        buffer_from_views: ['views -'],
+        caps_from_view: ['view VideoFormat int32 int32', GstVideo.VideoFormat.UNKNOWN, 0, 1],
         get_tensor_id: ['- uint32'],
         layout_from_caps: ['- uint32', 0],
-        tensor_caps_from_view: ['- -', null],
+        tensor_caps_from_view: ['view nullable-text', null],
     };
 
     adapt(MtlGst.Allocator, 'new', 'device StorageMode', [null, Mtl.StorageMode.HOST], false);

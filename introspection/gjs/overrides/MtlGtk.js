@@ -44,7 +44,7 @@ function _init() {
     // The last argument of those that can wait is a Gio.Cancellable.
     adaptAll(MtlGtk, {
         check_surface: ['view int32'],
-        memory_format_from_channels: ['dtype Channels -', false],
+        memory_format_from_channels: ['dtype Channels boolean', false],
         memory_format_to_channels: ['int32'],
         surface_from_view: ['view int32'],
     }, false);
@@ -66,7 +66,7 @@ function _init() {
     if (MtlGtk.view_from_dmabuf) { // on Linux
         adaptAll(MtlGtk, {
             texture_from_dmabuf: ['- int32 uint64 - uint32 TextureFlags', NONE],
-            view_from_dmabuf: ['int32 uint64 - dtype -', false],
+            view_from_dmabuf: ['int32 uint64 - dtype boolean', false],
         }, false);
     }
 
