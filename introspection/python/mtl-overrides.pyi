@@ -367,14 +367,23 @@ class StridedView:
                           callback: Callable[..., object] | None = None,
                           *user_data: object) -> Awaitable[bool]:
         """Fills the elements in the background: awaited, or with a callback."""
-    def copy_from_async(self, source: StridedView, cancellable: Gio.Cancellable | None = None,
+    def copy_from(self, source: Any) -> bool:
+        """Copies the elements of another view, or of anything else that asview() takes, broadcast
+        to this one's shape and converted to its element type."""
+    def array_equal(self, other: Any) -> bool:
+        """Whether the view has the same shape and equal elements as another, or as anything else
+        that asview() takes."""
+    def all_close(self, other: Any, rtol: float = ..., atol: float = ...) -> bool:
+        """Whether the view has the same shape and close elements as another, or as anything else
+        that asview() takes: |a - b| <= atol + rtol * |b|."""
+    def copy_from_async(self, source: Any, cancellable: Gio.Cancellable | None = None,
                         progress: _Progress | None = None,
                         callback: Callable[..., object] | None = None,
                         *user_data: object) -> Awaitable[bool]:
         """Copies the elements in the background: awaited, or with a callback."""
-    def copy_scaled_from(self, source: StridedView, scale: float, offset: float = 0) -> bool:
+    def copy_scaled_from(self, source: Any, scale: float, offset: float = 0) -> bool:
         """Sets the elements to source * scale + offset, converted, in one pass."""
-    def copy_scaled_from_async(self, source: StridedView, scale: float, offset: float = 0,
+    def copy_scaled_from_async(self, source: Any, scale: float, offset: float = 0,
                                cancellable: Gio.Cancellable | None = None,
                                progress: _Progress | None = None,
                                callback: Callable[..., object] | None = None,

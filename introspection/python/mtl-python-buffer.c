@@ -476,14 +476,15 @@ get_format (const Py_buffer *buffer)
 static MtlDType
 refuse_format (const Py_buffer  *buffer,
                const char       *reason,
+               const char       *advice,
                GError          **error)
 {
   const char *format = get_format (buffer);
   g_autofree char *readable = g_utf8_make_valid (format, strnlen (format, MAX_FORMAT_SHOWN));
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "A buffer of format “%s” in items of %zd bytes cannot be viewed: %s."
-               " memoryview(x).cast('B') gives its bytes", readable, buffer->itemsize, reason);
+               "A buffer of format “%s” in items of %zd bytes cannot be viewed: %s. %s", readable,
+               buffer->itemsize, reason, advice);
   return MTL_DTYPE_OTHER;
 }
 
@@ -497,6 +498,7 @@ dtype_for_format (const Py_buffer  *buffer,
   char order = strchr ("@^=<>!", *format) != NULL ? *format : '\0';
   const char *code = order != '\0' ? format + 1 : format;
   gboolean is_standard = strchr ("=<>!", order) != NULL && order != '\0';
+  const char *advice = "memoryview(x).cast('B') gives its bytes";
   gboolean is_swapped = order == (G_BYTE_ORDER == G_LITTLE_ENDIAN ? '>' : '<')
                         || (order == '!' && G_BYTE_ORDER == G_LITTLE_ENDIAN);
 
@@ -507,14 +509,16 @@ dtype_for_format (const Py_buffer  *buffer,
       if (*code != *number_codes[i].code || !g_str_equal (code, number_codes[i].code) || size == 0)
         continue;
       if (buffer->itemsize != (Py_ssize_t) size)
-        return refuse_format (buffer, "the format describes another number of bytes", error);
+        return refuse_format (buffer, "the format describes another number of bytes", advice,
+                              error);
       if (is_swapped && size > 1)
-        return refuse_format (buffer, "its bytes are in the other order", error);
+        return refuse_format (buffer, "its bytes are in the other order",
+                              "Mtl.array(x) copies the numbers", error);
 
       return (MtlDType) (number_codes[i].kind << 8 | size * 8);
     }
 
-  return refuse_format (buffer, "the format is not that of one number", error);
+  return refuse_format (buffer, "the format is not that of one number", advice, error);
 }
 
 /* What the other fields tell has to agree, as reading depends on it. */
@@ -614,10 +618,16 @@ PyObject *
 module_from_buffer (PyObject *module,
                     PyObject *object)
 {
-  Released *owner = g_new0 (Released, 1);
   GError *error = NULL;
+  Released *owner;
 
   end_released (NULL);
+  if (!PyObject_CheckBuffer (object))
+    Py_RETURN_NONE;
+  if (refuse_masked (object) < 0)
+    return NULL;
+
+  owner = g_new0 (Released, 1);
   if (PyObject_GetBuffer (object, &owner->buffer, PyBUF_FULL_RO) < 0)
     {
       g_free (owner);

@@ -178,7 +178,8 @@ view_astype (PyObject        *self,
   return copy_for_python (view, order, NULL);
 }
 
-/* As the method that the bindings make, which takes longer than a small copy. */
+/* As the method that the bindings make, which takes longer than a small copy. The source may
+ * also be what can be assigned. */
 static PyObject *
 view_copy_from (PyObject        *self,
                 PyObject *const *args,
@@ -188,22 +189,27 @@ view_copy_from (PyObject        *self,
   static const Signature signature = { "copy_from", { "source" }, 1, 1 };
   MtlStridedView *view = get_view (self);
   PyObject *values[MAX_NAMES];
+  MtlStridedView *source;
   PyThreadState *state;
   GError *error = NULL;
   gboolean copied;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0)
     return NULL;
-  if (!is_view (values[0]))
-    return PyErr_Format (PyExc_TypeError, "argument source: Expected Mtl.StridedView, but got %s",
-                         Py_TYPE (values[0])->tp_name);
 
-  state = leave_python (mtl_strided_view_get_device_type (get_view (values[0]))
-                            == MTL_DEVICE_TYPE_CPU
+  source = view_for_value (view, values[0]);
+  if (source == NULL)
+    return NULL;
+
+  state = leave_python (mtl_strided_view_get_device_type (source) == MTL_DEVICE_TYPE_CPU
                           ? view
-                          : get_view (values[0]));
-  copied = mtl_strided_view_copy_from (view, get_view (values[0]), &error);
+                          : source);
+  copied = mtl_strided_view_copy_from (view, source, &error);
   enter_python (state);
+  if (is_view (values[0]))
+    g_object_unref (source);
+  else
+    unref_view (source);
   if (!copied)
     return raise_error (error, CALLER);
 
@@ -220,8 +226,8 @@ static PyMethodDef copy_methods[] = {
     "memory ('K'), or in Fortran order if they have it, otherwise in C order ('A')." },
   { "copy_from", WITH_NAMES (view_copy_from),
     "copy_from($self, /, source)\n--\n\n"
-    "Copies the elements of another view, broadcast to this one's shape and converted\n"
-    "to its element type." },
+    "Copies the elements of another view, or of anything else that Mtl.asview() takes,\n"
+    "broadcast to this one's shape and converted to its element type." },
   { "astype", WITH_NAMES (view_astype),
     "astype($self, /, dtype, order='K', copy=True)\n--\n\n"
     "A copy with the elements converted as by to_dtype(). The type may be a name or\n"

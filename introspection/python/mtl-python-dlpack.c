@@ -347,6 +347,24 @@ capsule_for_managed (gpointer       managed,
   return request->versioned ? capsule_for_versioned (managed) : capsule_for_legacy (managed);
 }
 
+/* The library's advice is for those who write the consumer. */
+static PyObject *
+raise_export_error (GError        *error,
+                    const Request *request)
+{
+  GError *with_advice;
+
+  if (request->versioned || !g_error_matches (error, MTL_ERROR, MTL_ERROR_READ_ONLY))
+    return raise_error (error, PEER);
+
+  with_advice = g_error_new (MTL_ERROR, MTL_ERROR_READ_ONLY,
+                             "%s. In JAX, use jax.numpy.asarray(view), or pass a view that can be"
+                             " written, such as view.copy() or one of a file that is opened with"
+                             " Mtl.load(path, mode='read')", error->message);
+  g_error_free (error);
+  return raise_error (with_advice, PEER);
+}
+
 /* Host memory is usually exported in place, with the GIL held. Returns NULL
  * without an exception if it has to be copied, which releases the GIL. */
 static PyObject *
@@ -368,7 +386,7 @@ export_in_place (MtlStridedView *view,
 
   if ((request->flags & MTL_DLPACK_FLAGS_NEVER_COPY)
       || !g_error_matches (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY))
-    return raise_error (error, PEER);
+    return raise_export_error (error, request);
 
   g_error_free (error);
   return NULL;
@@ -393,7 +411,8 @@ export_view (MtlStridedView *view,
   state = leave_python (view);
   managed = export_managed (view, request, &error);
   enter_python (state);
-  return managed != NULL ? capsule_for_managed (managed, request) : raise_error (error, PEER);
+  return managed != NULL ? capsule_for_managed (managed, request)
+                         : raise_export_error (error, request);
 }
 
 static PyObject *

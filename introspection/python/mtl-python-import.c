@@ -629,6 +629,9 @@ module_from_dlpack (PyObject         *module,
         }
     }
 
+  if (refuse_masked (args[0]) < 0)
+    return NULL;
+
   if (device == Py_None && copy == Py_None)
     {
       PyObject *wrapper = view_from_exchange (args[0], &device_type);

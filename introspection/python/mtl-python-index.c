@@ -72,6 +72,8 @@ is_integer_object (PyObject *object)
     return FALSE;
   if (!has_length (object))
     return TRUE;
+  if (is_masked (object) != 0)
+    return FALSE;
 
   ndim = PyObject_GetAttrString (object, "ndim");
   is_scalar = ndim != NULL && PyLong_Check (ndim) && PyObject_IsTrue (ndim) == 0;
@@ -89,7 +91,9 @@ is_array_like (PyObject *object)
     return FALSE;
 
   return PySequence_Check (object)
-         || PyObject_HasAttrString ((PyObject *) Py_TYPE (object), "__array__");
+         || PyObject_HasAttrString ((PyObject *) Py_TYPE (object), "__array__")
+         || PyObject_HasAttrString ((PyObject *) Py_TYPE (object), "__dlpack__")
+         || PyObject_HasAttrString (object, "__array_interface__");
 }
 
 static int
@@ -368,7 +372,7 @@ view_for_parts (MtlDType  dtype,
 
 /* Accepts all that Mtl.asview() accepts, and what has to be computed first. Numbers take
  * the element type of the view, and have to fit it. */
-static MtlStridedView *
+MtlStridedView *
 view_for_value (MtlStridedView *view,
                 PyObject       *value)
 {

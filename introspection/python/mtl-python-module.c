@@ -67,8 +67,10 @@ static PyMethodDef module_methods[] = {
     "A producer of CUDA or ROCm memory is asked to order its work into the legacy default\n"
     "stream of the device. What must not be written comes in read-only." },
   { "resolve_lazy", module_resolve_lazy, METH_O, NULL },
+  { "is_masked", module_is_masked, METH_O, NULL },
   { "from_buffer", module_from_buffer, METH_O,
-    "from_buffer($module, x, /)\n--\n\nA view of the memory that x exports as a buffer." },
+    "from_buffer($module, x, /)\n--\n\n"
+    "A view of the memory that x exports as a buffer, None if it is no buffer." },
   { "from_memory", module_from_memory, METH_VARARGS,
     "from_memory($module, x, element, shape, strides, start, /)\n--\n\n"
     "A view of parts of the bytes that x exports as a buffer." },

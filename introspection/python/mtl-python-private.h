@@ -268,6 +268,10 @@ PyObject *module_from_dlpack (PyObject         *module,
                               PyObject         *keywords);
 PyObject *module_resolve_lazy (PyObject *module,
                                PyObject *object);
+int       is_masked        (PyObject *object);
+int       refuse_masked    (PyObject *object);
+PyObject *module_is_masked (PyObject *module,
+                            PyObject *object);
 PyObject *module_from_buffer (PyObject *module,
                               PyObject *object);
 PyObject *module_from_memory (PyObject *module,
@@ -279,6 +283,8 @@ PyObject *module_prepare_end (PyObject *module,
 int       install_view     (PyTypeObject *type);
 int       install_copy     (PyTypeObject *type);
 int       install_index    (PyTypeObject *type);
+MtlStridedView *view_for_value (MtlStridedView *view,
+                                PyObject       *value);
 int       install_layout   (PyTypeObject *type);
 int       install_layout_index (PyTypeObject *type);
 

@@ -17,6 +17,8 @@ static struct
   PyObject *dlpack_device;
   PyObject *jax;
   PyObject *array;
+  PyObject *mask;
+  PyObject *filled;
 } names;
 
 int
@@ -29,6 +31,8 @@ prepare_producer (void)
   names.dlpack_device = PyUnicode_InternFromString ("__dlpack_device__");
   names.jax = PyUnicode_InternFromString ("jax");
   names.array = PyUnicode_InternFromString ("Array");
+  names.mask = PyUnicode_InternFromString ("mask");
+  names.filled = PyUnicode_InternFromString ("filled");
   return PyErr_Occurred () != NULL ? -1 : 0;
 }
 
@@ -145,6 +149,49 @@ forget_exception (void)
 
   PyErr_Clear ();
   return 0;
+}
+
+/* Checks if elements of an array are masked, as NumPy's and Astropy's can be. Its exports do
+ * not say so. Returns -1 with an exception that ends a program. */
+int
+is_masked (PyObject *object)
+{
+  PyTypeObject *type = Py_TYPE (object);
+  PyObject *mask, *any;
+  int status = FALSE;
+
+  if (G_LIKELY (_PyType_Lookup (type, names.filled) == NULL
+                || _PyType_Lookup (type, names.mask) == NULL))
+    return FALSE;
+
+  mask = PyObject_GetAttr (object, names.mask);
+  any = mask != NULL ? PyObject_CallMethod (mask, "any", NULL) : NULL;
+  if (any != NULL)
+    status = PyObject_IsTrue (any);
+  Py_XDECREF (any);
+  Py_XDECREF (mask);
+  return forget_exception () < 0 ? -1 : status > 0;
+}
+
+int
+refuse_masked (PyObject *object)
+{
+  int masked = is_masked (object);
+
+  if (masked > 0)
+    PyErr_Format (PyExc_BufferError,
+                  "The %.100s has masked elements, and a view has no mask: use x.filled(value),"
+                  " which puts a value in their place", Py_TYPE (object)->tp_name);
+  return masked != 0 ? -1 : 0;
+}
+
+PyObject *
+module_is_masked (PyObject *module,
+                  PyObject *object)
+{
+  int masked = is_masked (object);
+
+  return masked < 0 ? NULL : PyBool_FromLong (masked);
 }
 
 /* All of JAX's arrays are constant. Those of other devices, or of types like bfloat16,

@@ -267,6 +267,30 @@ class BufferTest(Test):
         with MtlGst.map(MtlGst.buffer_from_views(planes, p010), p010) as view:
             self.assertEqual(view.tolist(), planes[0].tolist())
 
+    def test_arrays_that_cannot_be_viewed(self):
+        array = numpy.arange(45, dtype='u1').reshape(3, 5, 3)
+        wide = numpy.arange(12).reshape(6, 2)
+        swapped = wide.astype(numpy.dtype('i2').newbyteorder())
+        native = wide.astype('i2').tobytes()
+
+        class Exporter:
+            def __dlpack__(self, **keywords):
+                raise RuntimeError('not today')
+
+            def __array__(self, dtype=None, copy=None):
+                return array
+
+        buffer = MtlGst.buffer_from_view(swapped)
+        self.assertEqual(buffer.extract_dup(0, buffer.get_size()), native)
+        self.assertEqual(MtlGst.buffer_from_view(numpy.longdouble([1, 2])).get_size(), 16)
+        with MtlGst.map(MtlGst.buffer_from_view(Exporter(), RGB), RGB) as view:
+            self.assertEqual(view.tolist(), array.tolist())
+        caps = MtlGst.audio_caps_from_view(swapped, 48000)
+        self.assertEqual(caps.to_string(),
+                         MtlGst.audio_caps_from_view(wide.astype('i2'), 48000).to_string())
+        buffer = MtlGst.buffer_from_audio_view(swapped, caps)
+        self.assertEqual(buffer.extract_dup(0, buffer.get_size()), native)
+
     def test_buffer_from_views(self):
         y, uv = numpy.zeros((6, 8), 'u1'), numpy.ones((3, 4, 2), 'u1')
         buffer = MtlGst.buffer_from_views([y, Mtl.asview(uv)], NV12)

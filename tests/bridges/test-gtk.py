@@ -100,6 +100,30 @@ class TextureTest(unittest.TestCase):
         matrix = numpy.arange(6.0).reshape(2, 3)
         self.assertEqual(MtlGtk.colorize(matrix, 'gray', 0, 5)[1, 2].tolist(), [255, 255, 255])
 
+    def test_arrays_that_cannot_be_viewed(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest('NumPy is not installed')
+
+        array = numpy.arange(24, dtype='float32').reshape(2, 4, 3) / 24
+        swapped = array.astype(array.dtype.newbyteorder())
+        records = numpy.zeros((2, 4, 3), [('a', 'i1'), ('b', 'float32')])
+        records['b'] = array
+        for values in (swapped, records['b'], memoryview(swapped)):
+            texture = MtlGtk.texture_from_view(values, 'rgb')
+            pixels = MtlGtk.download_texture(texture, 'float32', 'rgb')
+            self.assertTrue(numpy.array_equal(pixels, array))
+        for matrix in (swapped[..., 0], records['b'][..., 0], swapped[..., 0].astype('longdouble')):
+            self.assertEqual(MtlGtk.colorize(matrix, 'gray', 0, 1).tolist(),
+                             MtlGtk.colorize(array[..., 0], 'gray', 0, 1).tolist())
+
+        # Drawing on a copy would be lost.
+        wide = numpy.zeros((2, 3), swapped.dtype.str[0] + 'u4')
+        for function in MtlGtk.surface_from_view, MtlGtk.check_surface:
+            with self.assertRaises(BufferError):
+                function(wide, cairo.Format.ARGB32)
+
     def test_channels_and_flags(self):
         view = numbers(2, 2, 4)
         texture = MtlGtk.texture_from_view(view, 'bgra', PREMULTIPLIED)

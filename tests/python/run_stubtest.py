@@ -16,7 +16,7 @@ import tempfile
 import gi
 
 from gi._gi import FunctionInfo, VFuncInfo
-from gi.overrides._mtl_methods import LEFT_OUT
+from gi.overrides._mtl_hints import OF_FILES, OF_VIEWS
 from mypy import stubtest
 
 # Attributes that are there to say what to use instead; what all of PyGObject's
@@ -103,7 +103,8 @@ def main(namespaces):
 
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as allowed:
         allowed.write(ALLOWED)
-        allowed.writelines(rf"gi\.repository\.Mtl\.StridedView\.{name}" "\n" for name in LEFT_OUT)
+        for cls, hints in (("StridedView", OF_VIEWS), ("TensorFile", OF_FILES)):
+            allowed.writelines(rf"gi\.repository\.Mtl\.{cls}\.{name}" "\n" for name in hints)
         allowed.flush()
         sys.argv[1:] = [*modules, "--concise", "--allowlist", allowed.name]
         return stubtest.main()

@@ -165,8 +165,9 @@ def test_errors(calls):
     assert error_code(info) == Mtl.Error.READ_ONLY
     with pytest.raises(NotImplementedError):
         calls.to_device(view, HOST, Mtl.StorageMode.PRIVATE)
-    with pytest.raises(TypeError, match="StridedView"):
-        calls.copy_from(view, 3)
+    for wrong, kind in ((None, TypeError), ("text", TypeError), ([1, 2], ValueError)):
+        with pytest.raises(kind):
+            calls.copy_from(view, wrong)
 
 
 @pytest.mark.any_memory

@@ -15,12 +15,16 @@ import gi
 gi.require_version("Mtl", "1")
 
 import pytest  # noqa: E402
-from gi.overrides._mtl_methods import COMPUTED, LEFT_OUT  # noqa: E402
+from gi.overrides._mtl_hints import OF_FILES, OF_VIEWS  # noqa: E402
+from gi.overrides._mtl_methods import COMPUTED  # noqa: E402
 from gi.repository import Gio, GLib, GObject, Mtl  # noqa: E402
 
 NAMES = [name for name in dir(Mtl)
          if isinstance(getattr(Mtl, name), type) and issubclass(getattr(Mtl, name), GObject.Object)
          and not getattr(Mtl, name).__gtype__.is_abstract()]
+
+# What is there to say what to use instead.
+HINTS = {Mtl.StridedView: {*OF_VIEWS, "__array_function__"}, Mtl.TensorFile: OF_FILES}
 
 # What an object may refuse with. An AttributeError is a mistake.
 REFUSALS = (GLib.Error, TypeError, ValueError, IndexError, KeyError, BufferError,
@@ -105,7 +109,7 @@ def use(cls):
     for prop in cls.list_properties():
         attempt(prop.name, lambda: cls().get_property(prop.name))
     for name in own_attributes(cls):
-        if cls is Mtl.StridedView and name in {*LEFT_OUT, "__array_function__"}:
+        if name in HINTS.get(cls, ()):
             assert not hasattr(cls(), name), name
         elif cls is Mtl.StridedView and name in COMPUTED:
             attempt(name, lambda: getattr(cls(), name)())  # what NumPy takes is its own affair

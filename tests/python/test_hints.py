@@ -147,6 +147,8 @@ RIGHT = ["view[..., None, ::2]", "memoryview(view)", "bytes(view.get_buffer())",
          "view[[0, 1]].T, view[view > 3], view[[True], None, 1:], view[True]", "1 + view - view",
          "view[[0]] = view == 3", "view += 1", "view.real = 3", "complex(view), [1, 2][view]",
          "view.sum(axis=0, keepdims=True), view.flat[1:], view.flags['W'], view.mT.ravel('F')",
+         "view.copy_from([1]), view.copy_from(3), view.array_equal([1]), view.all_close(2.5, atol=1)",
+         "view.copy_scaled_from([1], 2), view.copy_from_async([1], None, print, print, 'data')",
          "GLib.Bytes.get_size(view.ref_bytes())", "min, max = view.get_offset_bounds()"]
 
 

@@ -45,6 +45,24 @@ def test_views_of_random_layouts():
     assert mpirun(2, HERE / "mpi_exchange.py", SEED, 500) == "right\n"
 
 
+REDUCTION = """
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+from mpi4py import MPI
+
+view = Mtl.ones(5, "bfloat16", device="cpu")
+sums = view.astype("float32")
+MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, sums)
+view.copy_from(sums)
+assert view.tolist() == [MPI.COMM_WORLD.size] * 5, view.tolist()
+"""
+
+
+def test_the_guides_reduction_of_small_floats():
+    assert mpirun(3, "-c", REDUCTION) == ""
+
+
 def heat(shape, n_steps):
     """The example's plate in one piece."""
     plate = np.zeros((shape[0] + 2, shape[1] + 2))

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What objects are called, in exceptions and as text, and what is accepted in their place."""
 
+import importlib.util
+import pathlib
+import re
+import sys
+
 import numpy as np
 import pytest
+from gi.overrides import _mtl_hints
 from gi.repository import Mtl
 
 from conftest import HOST
@@ -71,6 +77,81 @@ def test_names_of_members():
     with pytest.raises(TypeError, match="argument axis: str is not an integer") as info:
         FIRST.get_extent("0")
     assert info.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", [*_mtl_hints.OF_VIEWS])
+def test_views_say_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"views have no {name}: .{{20,}}"):
+        getattr(FIRST, name)
+    assert not hasattr(FIRST, name)
+
+
+def test_hints_can_be_typed(tmp_path):
+    """Each name that a hint has of the library's is there."""
+    path = tmp_path / "a.safetensors"
+    Mtl.save(path, {"x": FIRST})
+    file = Mtl.load(path)
+    names = {"view": FIRST, "file": file, "Mtl": Mtl, "numpy": np}
+    hints = [*_mtl_hints.OF_VIEWS.values(), *_mtl_hints.OF_FILES.values(),
+             *_mtl_hints.OF_THE_MODULE.values()]
+    for hint in hints:
+        for name, attribute in re.findall(r"\b(view|file|Mtl|numpy)\.(\w+)", hint):
+            assert hasattr(names[name], attribute), hint
+    assert FIRST.astype("float32").dtype == "float32" and FIRST.to_device("cpu").tolist()
+    assert file["x"][1:3].tolist() == [[4, 5, 6]]
+    assert Mtl.array([FIRST, FIRST]).shape == (2, 2, 3)
+    assert Mtl.full(FIRST.shape, 2, FIRST.dtype).dtype == FIRST.dtype
+
+
+def test_files_say_what_to_use(tmp_path):
+    Mtl.save(tmp_path / "a.safetensors", {"x": FIRST})
+    file = Mtl.load(tmp_path / "a.safetensors")
+    for name in _mtl_hints.OF_FILES:
+        with pytest.raises(AttributeError, match=f"files have no {name}: .{{20,}}"):
+            getattr(file, name)
+
+
+def test_a_tensor_without_a_name_is_told_of(tmp_path):
+    Mtl.save(tmp_path / "a.npy", FIRST)
+    Mtl.save(tmp_path / "a.safetensors", {"x": FIRST})
+    with pytest.raises(KeyError, match="stack.*''"):
+        Mtl.load(tmp_path / "a.npy")["stack"]
+    assert Mtl.load(tmp_path / "a.npy")[""].array_equal(FIRST)
+    with pytest.raises(KeyError) as info:
+        Mtl.load(tmp_path / "a.safetensors")["stack"]
+    assert info.value.args == ("stack",)
+
+
+@pytest.mark.parametrize("name", [*_mtl_hints.OF_THE_MODULE])
+def test_the_module_says_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"Mtl has no {name}: .{{20,}}"):
+        getattr(Mtl, name)
+    assert not hasattr(Mtl, name) and name not in dir(Mtl)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        Mtl.no_such_name
+    assert Mtl.asview is Mtl.asview and Mtl.StridedView.new_zeros
+
+
+def test_the_module_of_pip_says_what_to_use():
+    path = pathlib.Path(sys.modules["gi.overrides.Mtl"].__file__).parents[2] / "mtldl"
+    specification = importlib.util.spec_from_file_location("mtldl", path / "__init__.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    for name in ("load", "save", "array", "Mtl"):
+        with pytest.raises(AttributeError, match="from gi.repository import Mtl") as info:
+            getattr(module, name)
+        assert repr(name) in str(info.value)
+
+
+def test_jax_and_what_must_not_be_written(tmp_path):
+    jax = pytest.importorskip("jax")
+    Mtl.save(tmp_path / "a.safetensors", {"x": FIRST.astype("f4")})
+    mapped = Mtl.load(tmp_path / "a.safetensors", mode="map")["x"]
+    with pytest.raises(BufferError, match="jax.numpy.asarray.*mode='read'"):
+        jax.dlpack.from_dlpack(mapped)
+    assert jax.numpy.asarray(mapped).tolist() == mapped.tolist()
+    for view in (mapped.copy(), Mtl.load(tmp_path / "a.safetensors", mode="read")["x"]):
+        assert jax.dlpack.from_dlpack(view).tolist() == mapped.tolist()
 
 
 def test_jax_takes_views_where_it_asks_them():

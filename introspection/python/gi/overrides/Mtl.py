@@ -13,8 +13,8 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
-               _mtl_pickle, _mtl_statistics)
+from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_hints, _mtl_methods,
+               _mtl_numpy, _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
@@ -22,6 +22,7 @@ from ._mtl_defaults import as_file
 from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
+from ._mtl_nested import has_elements
 
 Mtl = get_introspection_module("Mtl")
 
@@ -147,6 +148,8 @@ def _view_contains(self, value):
         try:
             value = view_of_values(value)
         except (TypeError, ValueError, BufferError):
+            if has_elements(value):
+                raise
             return _has_element(self, value)  # what it is equal to is its own affair
         if value.ndim > 0:
             return _has_part(self, value)
@@ -291,10 +294,23 @@ _copy_scaled_from = StridedView.copy_scaled_from
 
 
 def _view_copy_scaled_from(self, source, scale, offset=0):
-    return _copy_scaled_from(self, source, scale, offset)
+    return _copy_scaled_from(self, view_of_values(source), scale, offset)
+
+
+def _compares_values(compare):
+    """Takes all that Mtl.asview() takes as the other view."""
+    @functools.wraps(compare)
+    def method(self, other, *args, **keywords):
+        if not isinstance(other, StridedView):
+            other = view_of_values(other)
+        return compare(self, other, *args, **keywords)
+
+    return method
 
 
 StridedView.fill = _view_fill
+StridedView.array_equal = _compares_values(StridedView.array_equal)
+StridedView.all_close = _compares_values(StridedView.all_close)
 StridedView.copy_scaled_from = functools.wraps(_copy_scaled_from)(_view_copy_scaled_from)
 for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
@@ -396,6 +412,7 @@ _mtl_files.install()
 
 
 _mtl_array_interface.install()
+_mtl_hints.install()
 _mtl_pickle.install()
 
 

@@ -64,16 +64,22 @@ def _layout_of(interface, itemsize):
     shape, strides = interface["shape"], interface.get("strides")
     if not isinstance(shape, tuple) or not (strides is None or isinstance(strides, tuple)):
         raise TypeError("the shape and the strides must be tuples")
-    return StridedLayout(shape, strides and _in_elements(strides, itemsize), itemsize)
+    return StridedLayout(shape, strides and _in_elements(shape, strides, itemsize), itemsize)
 
 
-def _in_elements(strides, itemsize):
-    strides = [operator.index(stride) for stride in strides]
-    for axis, stride in enumerate(strides):
+def _in_elements(shape, strides, itemsize):
+    if len(strides) != len(shape):
+        raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
+    result = []
+    for axis, (extent, stride) in enumerate(zip(shape, map(operator.index, strides))):
+        # On an axis with a single index, or in an empty array, it can be any number.
+        if extent == 1 or 0 in shape:
+            stride = itemsize
         if stride % itemsize:
             raise ValueError(f"the stride of {stride} bytes of axis {axis} is not a multiple of an "
                              f"element of {itemsize} bytes")
-    return [stride // itemsize for stride in strides]
+        result.append(stride // itemsize)
+    return result
 
 
 def _memory_at(address, n_bytes, is_read_only, owner):

@@ -2,12 +2,15 @@
 """Makes views of other objects: arrays, buffers, nested sequences of numbers."""
 
 import numbers
+import sys
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
 from . import _mtl
 from ._mtl_array_interface import array_of, view_of_interface
+from ._mtl_elements import (array_for, find_obstacle, is_array, view_of_objects,
+                            viewable_array)
 from ._mtl_nested import has_parts, listed, view_of_parts
 
 Mtl = get_introspection_module("Mtl")
@@ -16,17 +19,16 @@ DType = Mtl.DType
 StridedView = Mtl.StridedView
 
 
-def _is_of_extension_type(x):
-    """Returns whether x is an array of a type that another package adds to NumPy, such as
-    ml_dtypes. NumPy exports these neither through DLPack nor as buffers."""
-    return getattr(getattr(x, "dtype", None), "isbuiltin", None) == 2
-
-
-def _view_of_extension_type(array):
-    """Views the bytes of the array. Elements of fewer than 8 bits have a byte each."""
-    dtype = DType.from_string(array.dtype.name)
-    view = _mtl.from_buffer(array.view(f"u{array.itemsize}"))
-    return StridedView.new(view.get_buffer(), view.dup_layout(), dtype, view.get_byte_offset())
+def _view_of_extension_type(x):
+    """Views the bytes of an array of a type that another package adds to NumPy, such as ml_dtypes.
+    NumPy exports these neither through DLPack nor as buffers. Elements of fewer than 8 bits have a
+    byte each."""
+    dtype = getattr(x, "dtype", None)
+    if getattr(dtype, "isbuiltin", None) != 2 or not dtype.isnative:
+        return None
+    view = _mtl.from_buffer(x.view(f"u{x.itemsize}"))
+    return StridedView.new(view.get_buffer(), view.dup_layout(), DType.from_string(dtype.name),
+                           view.get_byte_offset())
 
 
 def is_literal(x):
@@ -47,7 +49,7 @@ def asview(x, dtype=None):
     x = listed(x)
     if is_literal(x):
         return _view_of_literal(x, dtype)
-    return _asview(x).astype(dtype, copy=False)
+    return view_of_values(x).astype(dtype, copy=False)
 
 
 def _view_of_literal(x, dtype):
@@ -80,11 +82,11 @@ def _view_of_part(x, dtype):
 
 
 def view_of_assigned(x, dtype):
-    """What is assigned to a view. Numbers from an iterable have to fit the type."""
+    """What is assigned to a view. Numbers have to fit the type."""
     if not hasattr(type(x), "__dlpack__"):
-        items = listed(x)
-        if items is not x:
-            return _view_of_literal(items, dtype)
+        x = listed(x)
+        if is_literal(x):
+            return _view_of_literal(x, dtype)
     return view_of_values(x)
 
 
@@ -96,36 +98,77 @@ def _asview(x):
     if hasattr(type(x), "__dlpack__"):
         try:
             return _mtl.from_dlpack(x)
-        except BufferError as error:
-            # For example, older producers can only export read-only memory
-            # through the buffer protocol.
-            try:
-                if _is_of_extension_type(x):
-                    return _view_of_extension_type(x)
-                return _mtl.from_buffer(x)
-            except (TypeError, BufferError):
-                raise error from None
+        except Exception as error:
+            # For example, older producers can only export read-only memory through the buffer
+            # protocol.
+            if _mtl.is_masked(x):
+                raise
+            ways = _WAYS_OF_ARRAYS if is_array(x) else _WAYS
+            return _view_by(ways, x, [_reason("DLPack", error)])
     try:
-        return _mtl.from_buffer(x)
-    except TypeError:
-        pass
-    return _view_of_other(x)
+        view = _mtl.from_buffer(x)
+    except Exception as error:
+        return _view_by(_WAYS[1:], x, [_reason("the buffer", error)])
+    return _view_by(_WAYS, x, []) if view is None or hasattr(type(x), "dtype") else view
 
 
-def _view_of_other(x):
-    """A view of what exports neither DLPack nor a buffer."""
-    if isinstance(x, numbers.Number):
-        return _mtl.from_numbers(x)
-    if _is_of_extension_type(x):  # a number, as arrays have DLPack
-        return _view_of_extension_type(x)
-    if isinstance(x, GLib.Bytes):
-        return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()], None)
-    if not isinstance(x, type):
-        interface = getattr(x, "__array_interface__", None)
-        if interface is not None:
-            return view_of_interface(x, interface)
-        if hasattr(x, "__array__"):
-            return _asview(array_of(x))
+def _view_of_buffer(x):
+    # NumPy exports its dates as bytes.
+    if getattr(getattr(x, "dtype", None), "kind", None) in ("m", "M"):
+        raise BufferError("its format is that of bytes")
+    return _mtl.from_buffer(x)
+
+
+def _view_of_number(x):
+    # NumPy's numbers are arrays as well, and include dates.
+    is_number = isinstance(x, numbers.Number) and not hasattr(x, "__array__")
+    return _mtl.from_numbers(x) if is_number else None
+
+
+def _view_of_bytes(x):
+    if not isinstance(x, GLib.Bytes):
+        return None
+    return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()], None)
+
+
+def _view_of_interface(x):
+    interface = None if isinstance(x, type) else getattr(x, "__array_interface__", None)
+    return None if interface is None else view_of_interface(x, interface)
+
+
+def _view_of_array(x):
+    return None if isinstance(x, type) or not hasattr(x, "__array__") else _asview(array_of(x))
+
+
+# How x may share its memory, beside DLPack. Each returns None if it is not for x.
+_WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
+         ("the extension type", _view_of_extension_type), ("the bytes", _view_of_bytes),
+         ("__array_interface__", _view_of_interface), ("__array__", _view_of_array))
+# NumPy's arrays are behind the others themselves.
+_WAYS_OF_ARRAYS = tuple(way for way in _WAYS if not way[0].startswith("__array"))
+
+
+# How exporters say that they share no memory.
+_REFUSALS = (BufferError, NotImplementedError, TypeError, ValueError)
+
+
+def _view_by(ways, x, reasons):
+    """Returns what the first of the ways makes of x. An exporter may raise anything, which leads to
+    the next way. `reasons` are those for which others did not work: texts, as an exception would
+    keep x."""
+    for i, (name, view_of) in enumerate(ways):
+        try:
+            view = view_of(x)
+        except Exception as error:
+            # While this is handled, so that the exception is the context of the next one.
+            return _view_by(ways[i + 1:], x, [*reasons, _reason(name, error)])
+        if view is not None:
+            return view
+    if reasons:
+        error = sys.exc_info()[1]
+        if len(reasons) == 1 and not isinstance(error, _REFUSALS):
+            raise error  # what went wrong in the exporter is its own affair
+        raise _refusal(x, reasons) from error
     items = listed(x)
     if items is not x:
         return _view_of_nested(items)
@@ -133,7 +176,62 @@ def _view_of_other(x):
                     "or a nested list or tuple of numbers")
 
 
+def _reason(name, error):
+    return name, str(error) or type(error).__name__, type(error)
+
+
+def _refusal(x, reasons):
+    """One exception for all ways that failed. That of the buffer says most about the elements, and
+    that of DLPack least. A type that the library lacks is a ValueError, as everywhere."""
+    order = ["the extension type", *(name for name, _ in _WAYS), "DLPack"]
+    reasons = sorted(reasons, key=lambda reason: order.index(reason[0]))
+    told = {text: name for name, text, _ in reversed(reasons)}
+    ways = "; ".join(f"{name}: {text}" for text, name in reversed(told.items()))
+    errors = [error for *_, error in reasons[:1 if reasons[0][0] == order[0] else None]]
+    kind = next((kind for kind in _REFUSALS
+                 if all(issubclass(error, kind) for error in errors)), BufferError)
+    advice = _advice(x)
+    return kind(f"{_subject(x)} cannot be viewed: " + (f"{advice} ({ways})" if advice else ways))
+
+
+def _subject(x):
+    dtype = getattr(x, "dtype", None)
+    return f"{type(x).__name__}{'' if dtype is None else f' of {dtype}'}"
+
+
+def _advice(x):
+    """The true reason, and what to type, for NumPy's arrays."""
+    obstacle = find_obstacle(x) if is_array(x) else None
+    if obstacle is None:
+        return ""
+    copy = "" if obstacle.dtype is None else ", or Mtl.array(x) copies the elements"
+    return f"{obstacle.reason}. {obstacle.advice}{copy}."
+
+
 def view_of_values(x):
-    """Like asview(), for a caller that only reads the elements: those that x has not computed yet
-    are in a copy."""
-    return asview(_mtl.resolve_lazy(x))
+    """Like asview(), for a caller that only reads the elements. What cannot be viewed is copied:
+    elements that x has not computed yet, and those in types and layouts that only NumPy has."""
+    x = _mtl.resolve_lazy(x)
+    try:
+        return _asview(x)
+    except Exception:
+        view = None if is_literal(x) else _view_of_copy(x)
+        if view is None:
+            raise
+        return view
+
+
+def _view_of_copy(x):
+    """Returns None if NumPy cannot make the elements, or if some are masked."""
+    array = None if _mtl.is_masked(x) else array_for(x)
+    if array is None or _mtl.is_masked(array):
+        return None
+    if array is not x:
+        try:
+            return view_of_values(array)
+        except BufferError:
+            return None  # what x itself was refused for says more
+    if array.dtype.kind == "O":
+        return view_of_objects(array)
+    copy = viewable_array(array)
+    return None if copy is None else _asview(copy)

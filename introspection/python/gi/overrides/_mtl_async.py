@@ -5,6 +5,8 @@ import sys
 
 from gi.repository import Gio, GLib
 
+from ._mtl_asview import view_of_assigned, view_of_values
+
 
 def _running_loop():
     """Returns asyncio's running loop, or None. If one is running, asyncio is already imported."""
@@ -79,6 +81,7 @@ def in_background(cls, element_for):
                      cancellable, progress, callback, user_data)
 
     def copy_from_async(self, source, cancellable=None, progress=None, callback=None, *user_data):
+        source = view_of_assigned(source, self.dtype)
         return begin(lambda *rest: copy_from(self, source, *rest), self.copy_from_finish,
                      cancellable, progress, callback, user_data)
 
@@ -97,6 +100,7 @@ def in_background(cls, element_for):
 
     def copy_scaled_from_async(self, source, scale, offset=0, cancellable=None, progress=None,
                                callback=None, *user_data):
+        source = view_of_values(source)
         return begin(lambda *rest: copy_scaled_from(self, source, scale, offset, *rest),
                      self.copy_scaled_from_finish, cancellable, progress, callback, user_data)
 

@@ -160,6 +160,11 @@ def _contains(self, name):
     return True
 
 
+def _missing(file, name):
+    """What a KeyError says: the name, and that of a tensor which its file gives none."""
+    return f"{name}: the name of the only tensor is ''" if list(file) == [""] else name
+
+
 def _make_getitem(load_view):
     """Wraps PyGObject's load_view(). Most of the time of a lookup goes into calls, so this is the
     only function around it."""
@@ -179,7 +184,7 @@ def _make_getitem(load_view):
                 raise
             # Here, only an unknown name is out of bounds.
             if isinstance(exception, IndexError):
-                raise KeyError(name) from None
+                raise KeyError(_missing(self, name)) from None
             raise exception from error
 
     return getitem

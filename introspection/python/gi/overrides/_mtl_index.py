@@ -3,7 +3,10 @@
 NumPy need not have their type."""
 
 from ..module import get_introspection_module
-from ._mtl_asview import asview
+from . import _mtl
+from ._mtl_asview import asview, view_of_values
+from ._mtl_elements import is_array
+from ._mtl_nested import has_elements
 from ._mtl_numpy import array_of, check_reachable, import_numpy, is_packed
 
 Mtl = get_introspection_module("Mtl")
@@ -34,11 +37,24 @@ def _array_to_index(view):
         return numpy.asarray(_as_type(view, DType.from_string(f"uint{8 * view.itemsize}")))
 
 
+def _part_for_numpy(part):
+    if part is None or isinstance(part, (list, int, slice)):
+        return part
+    if isinstance(part, StridedView):
+        array = array_of(part)
+    elif is_array(part) and not _mtl.is_masked(part):
+        array = part
+    elif has_elements(part):
+        array = array_of(view_of_values(part))
+    else:
+        return part
+    # NumPy counts only with its own integers.
+    is_integer = array.dtype.isbuiltin == 2 and "int" in array.dtype.name
+    return array.astype("int64") if is_integer else array
+
+
 def _key_for_numpy(key):
-    parts = key if isinstance(key, tuple) else (key,)
-    return tuple(array_of(part) if isinstance(part, StridedView)
-                 else import_numpy().asarray(part) if hasattr(part, "__array__")
-                 else part for part in parts)
+    return tuple(map(_part_for_numpy, key if isinstance(key, tuple) else (key,)))
 
 
 def elements_at(view, key):

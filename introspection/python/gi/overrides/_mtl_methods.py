@@ -20,20 +20,6 @@ COMPUTED = (
     "take", "tofile", "trace", "var",
 )
 
-# Where else to look.
-LEFT_OUT = {
-    "__array_namespace__": "numpy.asarray(view) has a namespace; results are arrays, not views",
-    "base": "view.get_buffer() is what holds the memory, and other.overlaps(view) compares it",
-    "dump": "use Mtl.save(), or pickle",
-    "dumps": "use bytes(view), or pickle",
-    "getfield": "view.reinterpret() has the same bytes as another type",
-    "ptp": "use view.max() - view.min()",
-    "resize": "a view keeps its shape: view.reshape() returns another view, and numpy.resize() an "
-              "array",
-    "setfield": "assign to a part of view.reinterpret()",
-    "setflags": "view.as_read_only() returns a view that cannot be written",
-}
-
 
 def _computed(name):
     def method(self, *args, **keywords):
@@ -49,13 +35,6 @@ def _computed(name):
         method.__doc__ += (" Elements that are narrower than float32 or int8 are added up, or "
                            "multiplied, in a wide type.")
     return method
-
-
-def _hint(name, hint):
-    def getter(self):
-        raise AttributeError(f"views have no {name}: {hint}")
-
-    return property(getter, doc=f"Views have no {name}: {hint}.")
 
 
 # Other shapes
@@ -286,8 +265,6 @@ _SHORT_FLAGS = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "O": "OWNDATA", "W": "
 def install():
     for name in COMPUTED:
         setattr(StridedView, name, _computed(name))
-    for name, hint in LEFT_OUT.items():
-        setattr(StridedView, name, _hint(name, hint))
     StridedView.ravel = _view_ravel
     StridedView.flatten = _make_flatten(StridedView.flatten)
     StridedView.swapaxes = _view_swapaxes

@@ -28,13 +28,17 @@ def _is_buffer(x):
     return True
 
 
+def has_elements(x):
+    """Checks if x shares elements, in one way or another, as arrays do."""
+    return not isinstance(x, type) and (any(hasattr(x, name) for name in _PROTOCOLS)
+                                        or _is_buffer(x))
+
+
 def listed(x):
     """A list of the items of a range, a generator or the like. All else is returned as it is."""
     if isinstance(x, (*_NO_SEQUENCES, list, tuple, GLib.Bytes)) or not isinstance(x, Iterable):
         return x
-    if any(hasattr(x, name) for name in _PROTOCOLS) or _is_buffer(x):
-        return x
-    return list(x)
+    return x if has_elements(x) else list(x)
 
 
 def has_parts(items, depth=0):

@@ -7,7 +7,9 @@ import operator
 import sys
 
 from ..module import get_introspection_module
+from . import _mtl
 from ._mtl_asview import view_of_values
+from ._mtl_elements import is_array
 from ._mtl_reductions import accumulating, accumulating_method
 
 Mtl = get_introspection_module("Mtl")
@@ -140,15 +142,22 @@ class _ForTypesOnly:
 # Operators
 
 
+def _operand(x):
+    """Returns an object that NumPy computes with. It does not ask for DLPack."""
+    if isinstance(x, StridedView):
+        return array_of(x)
+    if not hasattr(x, "__array__") and hasattr(type(x), "__dlpack__"):
+        return array_of(view_of_values(x))
+    return x
+
+
 def _pair(view, other):
     """What stands for the two sides of an operator. PyTorch's operators take no arrays, and those
     of arrays no tensors."""
-    if isinstance(other, StridedView):
-        return array_of(view), array_of(other)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(other, torch.Tensor):
         return torch.from_dlpack(view), other
-    return array_of(view), other
+    return array_of(view), _operand(other)
 
 
 def _forward(name, function):
@@ -173,11 +182,10 @@ def _in_place(name, function):
     def method(self, other):
         check_writable(self)
         array = array_of(self)
-        torch = sys.modules.get("torch")
-        if torch is not None and isinstance(other, torch.Tensor):
-            other = view_of_values(other)
-        if isinstance(other, StridedView):
-            other = array_of(other)
+        # Other libraries would compute the result themselves, and leave the view as it is. NumPy
+        # would leave a mask out.
+        if not is_array(other) and hasattr(type(other), "__dlpack__") or _mtl.is_masked(other):
+            other = array_of(view_of_values(other))
         result = function(array, other)
         return self if result is array else result
 
