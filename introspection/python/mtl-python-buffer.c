@@ -239,14 +239,14 @@ copy_bytes (MtlStridedView *view,
   gsize size;
   const char *data = g_bytes_get_data (bytes, &size);
   PyObject *result = PyBytes_FromStringAndSize (NULL, size);
-  PyThreadState *state;
+  Absence absence;
 
   if (result == NULL || size == 0)
     return result;
 
-  state = leave_python (view);
+  absence = leave_python (view, NULL);
   memcpy (PyBytes_AS_STRING (result), data, size);
-  enter_python (state);
+  enter_python (absence);
   return result;
 }
 
@@ -258,21 +258,21 @@ exporter_bytes (PyObject *self,
 {
   MtlStridedView *view = view_for_exporter (self);
   PyObject *result = NULL;
-  PyThreadState *state;
+  Absence absence;
   GError *error = NULL;
   GBytes *bytes;
 
   if (view == NULL)
     return NULL;
 
-  state = leave_python (view);
+  absence = leave_python (view, NULL);
   if (mtl_strided_view_is_host_accessible (view)
       && mtl_strided_view_get_item_bits (view) % 8 == 0
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
     bytes = mtl_strided_view_ref_bytes (view, &error);
   else
     bytes = mtl_strided_view_dup_bytes (view, &error);
-  enter_python (state);
+  enter_python (absence);
 
   if (bytes == NULL)
     raise_error (error, CALLER);

@@ -113,11 +113,11 @@ copy_for_python (MtlStridedView *view,
                  MtlOrder        order,
                  const MtlDType *dtype)
 {
-  PyThreadState *state = leave_python (view);
+  Absence absence = leave_python (view, NULL);
   GError *error = NULL;
   MtlStridedView *copy = copy_in_order (view, order, dtype, &error);
 
-  enter_python (state);
+  enter_python (absence);
   return wrap_view (copy, &error, CALLER);
 }
 
@@ -187,10 +187,9 @@ view_copy_from (PyObject        *self,
                 PyObject        *names)
 {
   static const Signature signature = { "copy_from", { "source" }, 1, 1 };
-  MtlStridedView *view = get_view (self);
+  MtlStridedView *view = get_view (self), *source;
   PyObject *values[MAX_NAMES];
-  MtlStridedView *source;
-  PyThreadState *state;
+  Absence absence;
   GError *error = NULL;
   gboolean copied;
 
@@ -201,11 +200,9 @@ view_copy_from (PyObject        *self,
   if (source == NULL)
     return NULL;
 
-  state = leave_python (mtl_strided_view_get_device_type (source) == MTL_DEVICE_TYPE_CPU
-                          ? view
-                          : source);
+  absence = leave_python (view, source);
   copied = mtl_strided_view_copy_from (view, source, &error);
-  enter_python (state);
+  enter_python (absence);
   if (is_view (values[0]))
     g_object_unref (source);
   else

@@ -396,7 +396,7 @@ static PyObject *
 export_view (MtlStridedView *view,
              const Request  *request)
 {
-  PyThreadState *state;
+  Absence absence;
   PyObject *capsule;
   GError *error = NULL;
   gpointer managed;
@@ -408,9 +408,9 @@ export_view (MtlStridedView *view,
   if (capsule != NULL || PyErr_Occurred () != NULL)
     return capsule;
 
-  state = leave_python (view);
+  absence = leave_python (view, NULL);
   managed = export_managed (view, request, &error);
-  enter_python (state);
+  enter_python (absence);
   return managed != NULL ? capsule_for_managed (managed, request)
                          : raise_export_error (error, request);
 }

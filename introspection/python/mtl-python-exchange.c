@@ -111,7 +111,7 @@ managed_from_object (void                      *py_object,
                      DLManagedTensorVersioned **out)
 {
   MtlStridedView *view;
-  PyThreadState *state;
+  Absence absence = { .state = NULL };
   GError *error = NULL;
 
   if (G_UNLIKELY (py_object == NULL || out == NULL))
@@ -124,9 +124,10 @@ managed_from_object (void                      *py_object,
       return -1;
     }
 
-  state = goes_out_in_place (view) ? NULL : leave_python (view);
+  if (!goes_out_in_place (view))
+    absence = leave_python (view, NULL);
   *out = mtl_strided_view_to_dlpack (view, &error);
-  enter_python (state);
+  enter_python (absence);
   g_object_unref (view);
   return *out != NULL ? 0 : raise_error_int (error, PEER);
 }

@@ -273,11 +273,11 @@ check_device (PyObject *wrapper,
 static PyObject *
 replace_by_copy (PyObject *wrapper)
 {
-  PyThreadState *state = leave_python (get_view (wrapper));
+  Absence absence = leave_python (get_view (wrapper), NULL);
   GError *error = NULL;
   MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), &error);
 
-  enter_python (state);
+  enter_python (absence);
   Py_DECREF (wrapper);
   return wrap_view (copy, &error, PEER);
 }

@@ -468,7 +468,7 @@ view_assign (PyObject *self,
 {
   MtlStridedView *view = get_view (self);
   MtlStridedView *dest, *source;
-  PyThreadState *state;
+  Absence absence;
   GError *error = NULL;
   gboolean is_element, copied;
   Index index;
@@ -505,11 +505,9 @@ view_assign (PyObject *self,
 
   is_element = !is_view (value) && is_number (value);
   source = drop_leading_axes (source, dest);
-  state = leave_python (mtl_strided_view_get_device_type (source) == MTL_DEVICE_TYPE_CPU
-                          ? dest
-                          : source);
+  absence = leave_python (dest, source);
   copied = assign_elements (dest, source, is_element, &error);
-  enter_python (state);
+  enter_python (absence);
   g_object_unref (dest);
   if (is_view (value))
     g_object_unref (source);

@@ -80,6 +80,7 @@ static PyMethodDef module_methods[] = {
   { "dtype_from", module_dtype_from, METH_O, NULL },
   { "install_dtype", module_install_dtype, METH_O, NULL },
   { "check_arguments", (PyCFunction) (void *) module_check_arguments, METH_FASTCALL, NULL },
+  { "using", module_using, METH_O, NULL },
   { "prepare_end", module_prepare_end, METH_NOARGS, NULL },
   { NULL }
 };
@@ -96,7 +97,7 @@ PyMODINIT_FUNC PyInit__mtl (void);
 PyMODINIT_FUNC
 PyInit__mtl (void)
 {
-  if (prepare_forks () < 0 || import_pygobject () < 0)
+  if (prepare_forks () < 0 || prepare_use () < 0 || import_pygobject () < 0)
     return NULL;
 
   return PyModule_Create (&module_definition);

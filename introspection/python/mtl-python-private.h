@@ -112,6 +112,11 @@ PyObject *tuple_from_ints   (const gint64 *values,
 PyObject *bounds_from_ints  (gint64        min,
                              gint64        max);
 
+/* Functions that use views: mtl-python-use.c */
+int       prepare_use       (void);
+PyObject *module_using      (PyObject     *module,
+                             PyObject     *function);
+
 /* Adding to classes: mtl-python-install.c */
 int       install_methods   (PyTypeObject *type,
                              PyMethodDef  *methods);
@@ -200,24 +205,48 @@ is_view (PyObject *object)
  * for it. Work on fewer bytes than this is done sooner. */
 #define BYTES_WORTH_A_TURN 16384
 
-/* For work on all elements of a view, which may take long and may wait for a
- * device. Returns the argument for enter_python(). */
-static inline PyThreadState *
-leave_python (MtlStridedView *view)
+static inline gboolean
+is_worth_a_turn (MtlStridedView *view)
 {
-  if (mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
-      && mtl_strided_view_get_volume (view)
-           < BYTES_WORTH_A_TURN * 8 / mtl_strided_view_get_item_bits (view))
-    return NULL;
+  return mtl_strided_view_get_device_type (view) != MTL_DEVICE_TYPE_CPU
+         || mtl_strided_view_get_volume (view)
+              >= BYTES_WORTH_A_TURN * 8 / mtl_strided_view_get_item_bits (view);
+}
 
-  return PyEval_SaveThread ();
+/* For work on all elements of one or two views, which may take long and may wait for a
+ * device. Other threads cannot close them meanwhile. */
+typedef struct
+{
+  MtlStridedView *views[2];
+  PyThreadState *state; /* NULL if the GIL was not released */
+} Absence;
+
+static inline Absence
+leave_python (MtlStridedView *view,
+              MtlStridedView *other)
+{
+  Absence self = { { view, other }, NULL };
+
+  if (!is_worth_a_turn (view) && (other == NULL || !is_worth_a_turn (other)))
+    return self;
+
+  g_object_ref (view);
+  if (other != NULL)
+    g_object_ref (other);
+  self.state = PyEval_SaveThread ();
+  return self;
 }
 
 static inline void
-enter_python (PyThreadState *state)
+enter_python (Absence self)
 {
-  if (state != NULL)
-    PyEval_RestoreThread (state);
+  if (self.state == NULL)
+    return;
+
+  PyEval_RestoreThread (self.state);
+  g_object_unref (self.views[0]);
+  if (self.views[1] != NULL)
+    g_object_unref (self.views[1]);
 }
 
 /* Elements: mtl-python-number.c */

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Results: tuples of integers. */
+/* Results: tuples of integers, at most as many as dimensions. */
 
 #include "mtl-python-private.h"
+
+#include <string.h>
 
 PyObject *
 tuple_from_ints (const gint64 *values,
                  gsize         n)
 {
-  PyObject *tuple = PyTuple_New (n);
+  gint64 kept[MAX_DIMS]; /* a new tuple can run a finalizer that closes the view */
+  PyObject *tuple;
 
+  memcpy (kept, values, n * sizeof *values);
+  tuple = PyTuple_New (n);
   for (gsize i = 0; tuple != NULL && i < n; i++)
     {
-      PyObject *value = PyLong_FromLongLong (values[i]);
+      PyObject *value = PyLong_FromLongLong (kept[i]);
 
       if (value == NULL)
         Py_CLEAR (tuple);

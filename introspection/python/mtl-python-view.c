@@ -340,6 +340,25 @@ view_get_offset_bounds (PyObject *self,
   return bounds_from_ints (min, max);
 }
 
+/* The view changes while Python's lock is held, as all that reads it here expects. Only
+ * the end of the memory may run others' code. */
+static PyObject *
+view_close (PyObject *self,
+            PyObject *unused)
+{
+  MtlStridedView *detached = mtl_strided_view_detach (get_view (self));
+  gboolean closed;
+
+  if (detached == NULL)
+    Py_RETURN_FALSE;
+
+  Py_BEGIN_ALLOW_THREADS
+  closed = mtl_strided_view_close (detached);
+  g_object_unref (detached);
+  Py_END_ALLOW_THREADS
+  return PyBool_FromLong (closed);
+}
+
 /* Returns a list of the elements of the last axis, or of lists. */
 static PyObject *
 list_axis (MtlStridedView *view,
@@ -531,6 +550,10 @@ static PyMethodDef view_methods[] = {
     "The same bytes as elements of another type, without a copy." },
   { "get_offset_bounds", view_get_offset_bounds, METH_NOARGS,
     "get_offset_bounds($self, /)\n--\n\nThe smallest and the largest offset of the elements." },
+  { "close", view_close, METH_NOARGS,
+    "close($self, /)\n--\n\n"
+    "Ends the use of the memory now. The view is empty from then on, unless an operation\n"
+    "uses it. Returns whether nobody uses the memory any longer." },
   { "tolist", view_tolist, METH_NOARGS,
     "tolist($self, /)\n--\n\nThe elements as nested lists, with a list for several lanes." },
   { "__float__", view_float, METH_NOARGS,

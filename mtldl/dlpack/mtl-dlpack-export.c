@@ -390,6 +390,7 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
                                  int              device_ordinal,
                                  GError         **error)
 {
+  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
   g_autofree VersionedExport *export = NULL;
   MtlStridedView *view;
@@ -397,6 +398,7 @@ mtl_strided_view_to_dlpack_full (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (!(flags & MTL_DLPACK_FLAGS_LEGACY), NULL);
 
+  use = mtl_view_use_begin (self);
   if (!prepare (self, flags, device_type, device_ordinal, &copy, error))
     return NULL;
 
@@ -473,12 +475,14 @@ mtl_strided_view_to_dlpack_legacy_full (MtlStridedView  *self,
                                         int              device_ordinal,
                                         GError         **error)
 {
+  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
   g_autofree LegacyExport *export = NULL;
   MtlStridedView *view;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
+  use = mtl_view_use_begin (self);
   if (!prepare (self, flags | MTL_DLPACK_FLAGS_LEGACY, device_type, device_ordinal, &copy, error))
     return NULL;
 
@@ -578,9 +582,12 @@ mtl_strided_view_export_dlpack_full (MtlStridedView  *self,
                                      GCancellable    *cancellable,
                                      GError         **error)
 {
+  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
+
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (event == NULL || MTL_IS_EVENT (event), NULL);
 
+  use = mtl_view_use_begin (self);
   if (event != NULL && !mtl_event_wait (event, event_value, -1, cancellable, error))
     return NULL;
 

@@ -25,6 +25,9 @@ MTL_AVAILABLE_IN_1_0
 gboolean mtl_strided_view_release   (MtlStridedView   *self,
                                      gboolean          may_run_others);
 MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_detach
+                                    (MtlStridedView   *self) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 gboolean mtl_strided_layout_release (MtlStridedLayout *self,
                                      gboolean          may_run_others);
 

@@ -48,6 +48,8 @@ compare (MtlStridedView  *self,
          double           atol,
          GError         **error)
 {
+  MTL_USE_VIEW (self);
+  MTL_USE_VIEW (other);
   g_auto (MtlHostElements) a = { .layout = NULL };
   g_auto (MtlHostElements) b = { .layout = NULL };
 

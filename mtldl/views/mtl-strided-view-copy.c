@@ -127,6 +127,7 @@ mtl_strided_view_copy_to (MtlStridedView    *self,
 {
   g_autoptr (MtlStridedView) copy = NULL;
   gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
+  MTL_USE_VIEW (self);
   gsize n_dims = self->layout.n_dims;
   MtlLayout layout;
 
@@ -151,6 +152,7 @@ copy_to_type (MtlStridedView    *self,
               const MtlMonitor  *monitor,
               GError           **error)
 {
+  MTL_USE_VIEW (self);
   MtlStorageMode mode;
   MtlDevice *device = mtl_memory_get_copy_device (self->memory, &mode);
 
@@ -212,6 +214,9 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
                                       const MtlMonitor  *monitor,
                                       GError           **error)
 {
+  MTL_USE_VIEW (self);
+  MTL_USE_VIEW (source);
+
   return mtl_strided_view_check_writable (self, error)
          && copy_elements (self, source, NULL, monitor, error);
 }
@@ -282,6 +287,8 @@ mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
                                              GError           **error)
 {
   const double factors[] = { scale, offset };
+  MTL_USE_VIEW (self);
+  MTL_USE_VIEW (source);
   gboolean is_plain = scale == 1 && offset == 0
                       && mtl_element_type_equal (self->type, source->type);
 
@@ -353,6 +360,8 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
                                           const MtlMonitor  *monitor,
                                           GError           **error)
 {
+  MTL_USE_VIEW (self);
+
   if (mtl_layout_is_contiguous (&self->layout, MTL_ORDER_C))
     return g_object_ref (self);
 
@@ -397,6 +406,7 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
                                      const MtlMonitor  *monitor,
                                      GError           **error)
 {
+  MTL_USE_VIEW (self);
   MtlElementType type;
 
   if (!mtl_dtype_check (dtype, error))
@@ -451,6 +461,8 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
                                       const MtlMonitor  *monitor,
                                       GError           **error)
 {
+  MTL_USE_VIEW (self);
+
   if (mtl_strided_view_get_device (self) == device && self->memory->storage_mode == storage_mode)
     return g_object_ref (self);
 

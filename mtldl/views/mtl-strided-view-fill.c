@@ -110,6 +110,7 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
                                  const MtlMonitor  *monitor,
                                  GError           **error)
 {
+  MTL_USE_VIEW (self);
   gsize needed = ((gsize) self->layout.item_bits + 7) / 8, size;
   gconstpointer data = g_bytes_get_data (element, &size);
 
@@ -170,6 +171,7 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
                                         const MtlMonitor  *monitor,
                                         GError           **error)
 {
+  MTL_USE_VIEW (self);
   MtlNumber number = mtl_number_from_double (value);
   guint8 item[16] = { 0 };
 

@@ -41,6 +41,7 @@ char *
 mtl_strided_view_format (MtlStridedView *self,
                          gsize           max_items)
 {
+  g_autoptr (MtlViewUse) use G_GNUC_UNUSED = NULL;
   g_auto (MtlHostElements) elements = { .layout = NULL };
   g_autofree char *text = NULL;
   g_autofree char *shape = NULL;
@@ -48,6 +49,7 @@ mtl_strided_view_format (MtlStridedView *self,
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
+  use = mtl_view_use_begin (self);
   if (is_worth_showing (self, max_items) && mtl_host_elements_init_read (&elements, self, NULL)
       && mtl_host_elements_spread_lanes (&elements, NULL))
     text = mtl_strided_format (&elements.strided, max_items);

@@ -19,8 +19,38 @@ struct _MtlStridedView
   gsize byte_offset;   /* of element offset 0 in the memory */
   MtlElementType type;
   gboolean read_only;
+  int n_users; /* atomic; see MtlViewUse */
   MtlLayout layout;
 };
+
+/* A view in use is not closed, and is not used while it is being closed. Whatever may
+ * take long, or run others' code, uses its views from beginning to end. */
+typedef MtlStridedView MtlViewUse;
+
+#define MTL_VIEW_CLOSING (1 << 30)
+
+void mtl_strided_view_wait_for_close (MtlStridedView *self);
+
+static inline MtlViewUse *
+mtl_view_use_begin (MtlStridedView *self)
+{
+  if (G_UNLIKELY (g_atomic_int_add (&self->n_users, 1) & MTL_VIEW_CLOSING))
+    mtl_strided_view_wait_for_close (self);
+
+  return self;
+}
+
+static inline void
+mtl_view_use_end (MtlViewUse *self)
+{
+  g_atomic_int_add (&self->n_users, -1);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlViewUse, mtl_view_use_end)
+
+/* For the rest of a block. */
+#define MTL_USE_VIEW(view) \
+  g_autoptr (MtlViewUse) G_PASTE (use_of_, view) G_GNUC_UNUSED = mtl_view_use_begin (view)
 
 /* All three take the layout, the last one on failure too; the first one also
  * takes the memory. The second one shares everything else with self. */

@@ -138,6 +138,7 @@ get_statistics (MtlStridedView    *self,
                 const MtlMonitor  *monitor,
                 GError           **error)
 {
+  MTL_USE_VIEW (self);
   Survey survey = { .tally = MTL_TALLY_NONE, .monitor = monitor };
   MtlElementType type = self->type;
 

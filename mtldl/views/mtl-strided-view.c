@@ -444,6 +444,68 @@ mtl_strided_view_release (MtlStridedView *self,
   return TRUE;
 }
 
+/* Whoever closes a view does so in a few instructions. */
+void
+mtl_strided_view_wait_for_close (MtlStridedView *self)
+{
+  while (g_atomic_int_get (&self->n_users) & MTL_VIEW_CLOSING)
+    g_thread_yield ();
+}
+
+static gboolean
+begin_close (MtlStridedView *self)
+{
+  if (!g_atomic_int_compare_and_exchange (&self->n_users, 0, MTL_VIEW_CLOSING))
+    return FALSE;
+
+  if (g_atomic_int_get (&G_OBJECT (self)->ref_count) == 1)
+    return TRUE;
+
+  g_atomic_int_add (&self->n_users, -MTL_VIEW_CLOSING);
+  return FALSE;
+}
+
+/**
+ * mtl_strided_view_detach: (skip)
+ * @self: a view
+ *
+ * Moves all that a view describes to a new view, and leaves @self empty. Unlike
+ * [method@Mtl.StridedView.close], which does so first, it runs no function of
+ * the memory's owner. Declared in `<mtldl/mtl-bindings.h>`.
+ *
+ * Returns: (transfer full) (nullable): the new view, or %NULL if @self is in
+ *   use
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_detach (MtlStridedView *self)
+{
+  MtlStridedView *moved;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  if (g_atomic_int_get (&self->n_users) != 0)
+    return NULL;
+
+  moved = mtl_spare_objects_take (&spare_views, MTL_TYPE_STRIDED_VIEW);
+  if (!begin_close (self))
+    {
+      g_object_unref (moved);
+      return NULL;
+    }
+
+  moved->memory = self->memory;
+  moved->buffer = g_steal_pointer (&self->buffer);
+  moved->byte_offset = self->byte_offset;
+  moved->type = self->type;
+  moved->read_only = self->read_only;
+  moved->layout = self->layout;
+  become_empty (self);
+  g_atomic_int_add (&self->n_users, -MTL_VIEW_CLOSING);
+  return moved;
+}
+
 /**
  * mtl_strided_view_close:
  * @self: a view
@@ -453,8 +515,10 @@ mtl_strided_view_release (MtlStridedView *self,
  *
  * The view is empty from then on: its shape is [0]. Other views of the memory,
  * and what was exported, keep it alive. A view that somebody else has a
- * reference to, such as an asynchronous operation, is not closed. Do not close
- * a view while another thread uses it.
+ * reference to, such as an asynchronous operation, is not closed, and neither
+ * is one whose elements are being copied, filled, compared, printed or
+ * summarized, or exported, for example from a callback for their progress. In
+ * C, a thread that uses a view in another way needs a reference to it.
  *
  * Returns: whether nobody uses the memory any longer, so that its owner got it
  *   back
@@ -464,18 +528,19 @@ mtl_strided_view_release (MtlStridedView *self,
 gboolean
 mtl_strided_view_close (MtlStridedView *self)
 {
+  MtlStridedView *moved;
   MtlMemory *memory;
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  if (g_atomic_int_get (&G_OBJECT (self)->ref_count) > 1)
+  moved = mtl_strided_view_detach (self);
+  if (moved == NULL)
     return FALSE;
 
-  memory = self->memory;
-  mtl_layout_clear (&self->layout);
-  become_empty (self);
-  g_clear_object (&self->buffer);
-  if (memory == self->memory)
+  memory = moved->memory;
+  moved->memory = mtl_memory_get_empty ();
+  g_object_unref (moved);
+  if (memory == mtl_memory_get_empty ())
     return TRUE;
 
   if (mtl_memory_unref_unless_last (memory))

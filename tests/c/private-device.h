@@ -21,6 +21,8 @@ struct _TestPrivateDevice
   int n_copies;
   int n_synchronized;
   gboolean out_of_memory;
+  void (* meanwhile) (gpointer); /* called while it copies and fills, unless NULL */
+  gpointer meanwhile_data;
 };
 
 G_DEFINE_FINAL_TYPE (TestPrivateDevice, test_private_device, MTL_TYPE_DEVICE)
@@ -70,6 +72,13 @@ test_private_device_contents (MtlDevice      *device,
   return NULL;
 }
 
+static void
+do_meanwhile (TestPrivateDevice *self)
+{
+  if (self->meanwhile != NULL)
+    self->meanwhile (self->meanwhile_data);
+}
+
 static gboolean
 test_private_device_copy (MtlDevice       *device,
                           gpointer         dest,
@@ -88,6 +97,7 @@ test_private_device_copy (MtlDevice       *device,
   g_assert_cmpuint (size, >, 0);
 
   TEST_PRIVATE_DEVICE (device)->n_copies++;
+  do_meanwhile (TEST_PRIVATE_DEVICE (device));
   memmove ((guint8 *) dest + dest_offset, (guint8 *) source + source_offset, size);
   return TRUE;
 }
@@ -106,6 +116,7 @@ test_private_device_fill (MtlDevice      *device,
   g_assert_cmpuint (size % pattern_size, ==, 0);
 
   TEST_PRIVATE_DEVICE (device)->n_fills++;
+  do_meanwhile (TEST_PRIVATE_DEVICE (device));
   for (gsize i = 0; i < size; i += pattern_size)
     memcpy ((guint8 *) handle + offset + i, pattern, pattern_size);
   return TRUE;

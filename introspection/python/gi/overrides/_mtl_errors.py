@@ -118,6 +118,7 @@ def _raising(info, exception_for, kinds, completed=(None, 0, None)):
     """Also completes arguments, unless all that are needed are there."""
     letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
     check_arguments = _mtl.check_arguments
+    call = _mtl.using(info)
     complete, n_known, first = completed
 
     @functools.wraps(info)
@@ -138,7 +139,7 @@ def _raising(info, exception_for, kinds, completed=(None, 0, None)):
             if keywords:
                 keywords = _check_keywords(keywords, kinds)
         try:
-            return info(*args, **keywords) if keywords else info(*args)
+            return call(*args, **keywords) if keywords else call(*args)
         except GLib.Error as error:
             exception = exception_for(error)
             if exception is None:
@@ -166,4 +167,7 @@ def pythonic(namespace, info, function, name):
         return _raising(function, exception_for, kinds, completed)
     if info.can_throw_gerror() or any(kind != " " for kind in kinds.values()):
         return _raising(function, exception_for, kinds)
-    return function
+    takes_view = name.startswith("StridedView.") and info.is_method() or any(
+        interface is not None and interface.get_name() == "StridedView"
+        for interface in interfaces.values())
+    return _mtl.using(function) if takes_view else function

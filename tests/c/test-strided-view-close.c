@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Closing views while operations use them: from callbacks, from devices, from threads. */
+
+#include "private-device.h"
+
+#define N_ROUNDS 300
+#define SIZE 65536
+
+/* Memory that its owner makes unreadable once it gets it back. */
+typedef struct
+{
+  guint8 *data;
+  int n_ended; /* atomic */
+} Owned;
+
+static void
+end_owned (gpointer data)
+{
+  Owned *self = data;
+
+  memset (self->data, 0xff, SIZE);
+  g_free (g_steal_pointer (&self->data));
+  g_atomic_int_inc (&self->n_ended);
+}
+
+static MtlStridedView *
+new_owned (Owned *owned)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new_dense (DIMS (SIZE / 256, 64), MTL_ORDER_C, 32, &error);
+  g_autoptr (MtlBuffer) buffer = NULL;
+  MtlStridedView *view;
+
+  *owned = (Owned) { .data = g_malloc0 (SIZE) };
+  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), owned->data, SIZE,
+                                    MTL_BUFFER_FLAGS_NONE, owned, end_owned, &error);
+  view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
+  g_assert_no_error (error);
+  return view;
+}
+
+/* The operations. Each has to give what it gives for all elements, or for none. */
+
+typedef void (* Operation) (MtlStridedView *view);
+
+static void
+assert_whole_or_empty (MtlStridedView *result,
+                       GError         *error)
+{
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_volume (result) == 0
+                 || mtl_strided_view_get_volume (result) == SIZE / 4);
+  g_object_unref (result);
+}
+
+static void
+copy (MtlStridedView *view)
+{
+  GError *error = NULL;
+
+  assert_whole_or_empty (mtl_strided_view_copy (view, &error), error);
+}
+
+static void
+convert (MtlStridedView *view)
+{
+  GError *error = NULL;
+
+  assert_whole_or_empty (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error), error);
+}
+
+static void
+move (MtlStridedView *view)
+{
+  GError *error = NULL;
+
+  assert_whole_or_empty (mtl_strided_view_to_device (view, mtl_device_get_host (),
+                                                     MTL_STORAGE_MODE_HOST, &error), error);
+}
+
+static void
+fill (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  mtl_strided_view_fill_double (view, 0, &error);
+  g_assert_no_error (error);
+}
+
+static void
+copy_from_itself (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  mtl_strided_view_copy_from (view, view, &error);
+  g_assert_no_error (error);
+}
+
+static void
+copy_scaled_from_itself (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  mtl_strided_view_copy_scaled_from (view, view, 2, 0, &error);
+  g_assert_no_error (error);
+}
+
+static void
+compare (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (mtl_strided_view_array_equal (view, view, &error));
+  g_assert_no_error (error);
+}
+
+static void
+summarize (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStatistics) statistics = mtl_strided_view_get_statistics (view, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_statistics_get_n_zeros (statistics), ==,
+                    mtl_statistics_get_count (statistics));
+}
+
+static void
+format (MtlStridedView *view)
+{
+  g_autofree char *text = mtl_strided_view_format (view, 100);
+
+  g_assert_true (text[0] == '[');
+  g_assert_null (strpbrk (text, "123456789"));
+}
+
+static void
+get_bytes (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (g_bytes_get_size (bytes) == 0 || g_bytes_get_size (bytes) == SIZE);
+}
+
+static void
+export (MtlStridedView *view)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlDlpackTensor) tensor =
+    mtl_strided_view_export_dlpack_full (view, MTL_DLPACK_FLAGS_COPY, MTL_DEVICE_TYPE_CPU, 0,
+                                         NO_EVENT, &error);
+
+  g_assert_no_error (error);
+}
+
+static const struct
+{
+  const char *name;
+  Operation run;
+} operations[] = {
+  { "copy", copy },
+  { "convert", convert },
+  { "move", move },
+  { "fill", fill },
+  { "copy-from", copy_from_itself },
+  { "copy-scaled-from", copy_scaled_from_itself },
+  { "compare", compare },
+  { "statistics", summarize },
+  { "format", format },
+  { "bytes", get_bytes },
+  { "export", export },
+};
+
+/* From the operation's own thread. */
+
+typedef struct
+{
+  MtlStridedView *view;
+  guint n_refused;
+} Closer;
+
+static void
+try_to_close (gpointer data)
+{
+  Closer *self = data;
+
+  g_assert_false (mtl_strided_view_close (self->view));
+  self->n_refused++;
+}
+
+static void
+close_in_progress (goffset  done,
+                   goffset  total,
+                   gpointer data)
+{
+  try_to_close (data);
+}
+
+static void
+test_progress (void)
+{
+  Owned owned;
+  Closer closer = { .view = new_owned (&owned) };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStatistics) statistics =
+    mtl_strided_view_get_statistics_full (closer.view, NULL, close_in_progress, &closer, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (mtl_statistics_get_count (statistics), ==, SIZE / 4);
+  g_assert_cmpuint (closer.n_refused, >, 0);
+  g_assert_cmpint (owned.n_ended, ==, 0);
+
+  g_assert_true (mtl_strided_view_close (closer.view));
+  g_assert_cmpint (owned.n_ended, ==, 1);
+  g_assert_true (mtl_strided_view_close (closer.view));
+  g_object_unref (closer.view);
+}
+
+static void
+test_device (gconstpointer data)
+{
+  Operation run = *(const Operation *) data;
+  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedLayout) layout =
+    mtl_strided_layout_new_dense (DIMS (8, 8), MTL_ORDER_C, 32, &error);
+  MtlBuffer *buffer =
+    mtl_buffer_new (MTL_DEVICE (device), 256, MTL_STORAGE_MODE_PRIVATE, &error);
+  Closer closer = {
+    .view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error),
+  };
+
+  g_assert_no_error (error);
+  g_object_unref (buffer);
+  device->meanwhile = try_to_close;
+  device->meanwhile_data = &closer;
+  run (closer.view);
+  g_assert_cmpuint (closer.n_refused, >, 0);
+  assert_view_shape (closer.view, 8, 8);
+
+  device->meanwhile = NULL;
+  g_assert_true (mtl_strided_view_close (closer.view));
+  g_object_unref (closer.view);
+}
+
+static void
+copy_some (MtlStridedView *view)
+{
+  g_object_unref (mtl_strided_view_copy (view, NULL));
+}
+
+static void
+convert_some (MtlStridedView *view)
+{
+  g_object_unref (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL));
+}
+
+static void
+move_some (MtlStridedView *view)
+{
+  g_object_unref (mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+                                              NULL));
+}
+
+static void
+get_some_bytes (MtlStridedView *view)
+{
+  g_bytes_unref (mtl_strided_view_dup_bytes (view, NULL));
+}
+
+static const struct
+{
+  const char *name;
+  Operation run;
+} device_operations[] = {
+  { "copy", copy_some },
+  { "convert", convert_some },
+  { "move", move_some },
+  { "fill", fill },
+  { "copy-scaled-from", copy_scaled_from_itself },
+  { "compare", compare },
+  { "statistics", summarize },
+  { "format", format },
+  { "bytes", get_some_bytes },
+  { "export", export },
+};
+
+/* From another thread. */
+
+typedef struct
+{
+  Operation run;
+  MtlStridedView *view;
+  int begun; /* atomic */
+} Work;
+
+static gpointer
+work (gpointer data)
+{
+  Work *self = data;
+
+  g_atomic_int_set (&self->begun, TRUE);
+  self->run (self->view);
+  return NULL;
+}
+
+static void
+test_threads (gconstpointer data)
+{
+  guint n_refused = 0;
+
+  for (int i = 0; i < N_ROUNDS; i++)
+    {
+      Owned owned;
+      Work shared = { .run = *(const Operation *) data, .view = new_owned (&owned) };
+      GThread *thread = g_thread_new ("work", work, &shared);
+
+      while (!g_atomic_int_get (&shared.begun))
+        g_thread_yield ();
+      for (volatile int wait = 0; wait < i * 64; wait++)
+        ;
+      while (!mtl_strided_view_close (shared.view))
+        n_refused++;
+      assert_view_shape (shared.view, 0);
+      g_assert_cmpint (owned.n_ended, ==, 1);
+
+      g_thread_join (thread);
+      g_object_unref (shared.view);
+    }
+
+  g_test_message ("%u closes refused", n_refused);
+}
+
+int
+main (int    argc,
+      char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/strided-view-close/progress", test_progress);
+  for (gsize i = 0; i < G_N_ELEMENTS (device_operations); i++)
+    {
+      g_autofree char *path = g_strconcat ("/strided-view-close/device/",
+                                           device_operations[i].name, NULL);
+
+      g_test_add_data_func (path, &device_operations[i].run, test_device);
+    }
+  for (gsize i = 0; i < G_N_ELEMENTS (operations); i++)
+    {
+      g_autofree char *path = g_strconcat ("/strided-view-close/threads/", operations[i].name,
+                                           NULL);
+
+      g_test_add_data_func (path, &operations[i].run, test_threads);
+    }
+
+  return g_test_run ();
+}

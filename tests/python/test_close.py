@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Views that are closed while operations use them: the operation has all elements or none, and
+never sees the memory again."""
+
+import gc
+import sys
+import threading
+import time
+
+import pytest
+
+from gi.repository import Mtl
+
+N = 32768
+SHAPE = (N // 256, 64)
+
+
+def opened(n=N):
+    memory = bytearray(n)
+    return memory, Mtl.asview(memory).reinterpret("float32").reshape(-1, 64)
+
+
+def test_progress_callback():
+    memory, view = opened()
+    closes = []
+    statistics = view.get_statistics_full(None, lambda *_: closes.append(view.close()))
+    assert closes and not any(closes)
+    assert statistics.get_count() == N // 4
+    assert view.close() and view.shape == (0,)
+    assert view.close()
+
+
+def test_code_of_arguments():
+    class Index:
+        def __index__(self):
+            view.close()
+            return 1
+
+        __float__ = __index__
+
+    for run in (lambda: view[Index()], lambda: view.set_double([0, 0], Index()),
+                lambda: view.select(0, Index()), lambda: view.reshape(Index(), -1),
+                lambda: view.__setitem__((0, 0), Index()), lambda: view.item(Index()),
+                lambda: view.get_double([Index(), 0]), lambda: view.flip(Index()),
+                lambda: view.permute(Index(), 0), lambda: view.broadcast_to(Index(), 4),
+                lambda: view[Index():], lambda: view.__setitem__(slice(Index(), None), 1),
+                lambda: view.__setitem__(slice(None), [Index()]),
+                lambda: view.fill_double(Index()), lambda: view.fill(Index()),
+                lambda: view.format(Index()), lambda: view.squeeze(Index())):
+        memory, view = opened()
+        try:
+            run()
+        except (IndexError, ValueError, TypeError):
+            pass
+        assert view.shape in (SHAPE, (0,))
+
+
+def test_shape_of_many_axes_and_the_collector():
+    class Closer:
+        def __init__(self, view):
+            self.view, self.itself = view, self
+
+        def __del__(self):
+            self.view.close()
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(200):
+            view = Mtl.zeros((1,) * 20, "uint8")
+            Closer(view)
+            assert view.shape in ((1,) * 20, (0,))
+            assert len(view.strides) in (20, 1)
+    finally:
+        gc.set_threshold(*threshold)
+
+
+OPERATIONS = {
+    "copy": lambda v: v.copy(),
+    "copy in Fortran's order": lambda v: v.copy("F"),
+    "astype": lambda v: v.astype("float64"),
+    "astype on the right": lambda v: Mtl.zeros(v.shape, "int32").copy_from(v),
+    "to_dtype": lambda v: v.to_dtype("int16"),
+    "copy_scaled_from": lambda v: Mtl.zeros(v.shape).copy_scaled_from(v, 3),
+    "to_contiguous": lambda v: v.transpose().to_contiguous(),
+    "array_equal": lambda v: v.array_equal(v),
+    "all_close": lambda v: v.all_close(v),
+    "statistics": lambda v: v.get_statistics().get_maximum(),
+    "bytes": bytes,
+    "dup_bytes": lambda v: v.dup_bytes().get_data(),
+    "__dlpack__": lambda v: v.__dlpack__(copy=True),
+    "export_dlpack": lambda v: v.export_dlpack(),
+    "format": lambda v: v.format(10),
+    "str": str,
+    "tolist": lambda v: v.tolist(),
+    "memoryview": lambda v: bytes(memoryview(v)),
+    "slices": lambda v: v[1:, ::2].copy(),
+    "slices in text": lambda v: v.slice("1:, ::2").copy(),
+    "layout": lambda v: v.dup_layout().shape,
+    "shape": lambda v: v.get_shape(),
+    "buffer": lambda v: v.get_buffer().get_size(),
+    "property": lambda v: v.props.layout.shape,
+    "volume": lambda v: v.get_volume(),
+    "element": lambda v: v.get_double([0] * v.ndim),
+    "reshape": lambda v: v.reshape(-1).copy(),
+    "repr": repr,
+    "iteration": lambda v: [row.copy() for row in v],
+    "contains": lambda v: 1 in v,
+    "overlaps": lambda v: v.overlaps(v),
+    "fill_double": lambda v: v.fill_double(0),
+    "fill": lambda v: v.fill(0),
+    "assignment": lambda v: v.__setitem__(slice(None), 0),
+}
+
+
+# Those that take each element by itself.
+SLOW = {"array_equal", "all_close", "tolist", "iteration", "contains"}
+
+
+def zeros_in(result):
+    """Whether there is nothing but zeros in what an operation returned."""
+    if isinstance(result, Mtl.StridedView):
+        return not any(bytes(result))
+    if isinstance(result, bytes):
+        return not any(result)
+    if isinstance(result, float):
+        return result == 0 or result != result
+    if isinstance(result, list) and result and isinstance(result[0], Mtl.StridedView):
+        return all(map(zeros_in, result))
+    return "255" not in str(result) and "nan" not in str(result)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_threads(operation):
+    run = OPERATIONS[operation]
+    failures = []
+
+    def work(view, begin):
+        begin.wait()
+        try:
+            for _ in range(3):
+                result = run(view)
+                if not zeros_in(result):
+                    failures.append(result)
+        except (IndexError, ValueError, BufferError):
+            assert view.shape == (0,)  # closed between two steps of the operation
+        except Exception as error:
+            failures.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for i in range(60):
+            memory, view = opened(N if operation in SLOW else 32 * N)
+            begin = threading.Barrier(2)
+            thread = threading.Thread(target=work, args=(view, begin))
+            thread.start()
+            begin.wait()
+            time.sleep(i * 2e-6)
+            while view.ndim == 2:
+                if view.close():
+                    memory[:] = b"\xff" * len(memory)
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures
