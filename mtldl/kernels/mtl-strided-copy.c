@@ -20,45 +20,72 @@ get_step (const MtlStrided *self,
 }
 
 /* Both have the same shape; `b` may be `a`. */
+typedef struct
+{
+  gint64 extent;
+  gint64 steps[2]; /* in bits */
+} CommonAxis;
+
+/* The axes of several elements, without those along which both repeat theirs. */
+static guint
+find_common_axes (const MtlStrided *a,
+                  const MtlStrided *b,
+                  CommonAxis       *axes)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < a->layout->n_dims; i++)
+    {
+      CommonAxis axis = { mtl_layout_shape (a->layout)[i], { get_step (a, i), get_step (b, i) } };
+
+      if (axis.extent > 1 && (axis.steps[0] != 0 || axis.steps[1] != 0))
+        axes[n++] = axis;
+    }
+
+  return n;
+}
+
+/* Rows of elements that both repeat are visited once. */
 gboolean
 mtl_strided_for_each_row (const MtlStrided   *a,
                           const MtlStrided   *b,
                           MtlStridedRowFunc   func,
                           gpointer            user_data)
 {
-  const gint64 *shape = mtl_layout_shape (a->layout);
+  CommonAxis axes[MTL_LAYOUT_MAX_AXES];
   gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
-  int last = (int) a->layout->n_dims - 1;
   MtlStridedRow a_row, b_row;
+  int last;
 
   if (mtl_layout_is_empty (a->layout))
     return TRUE;
 
   a_row = (MtlStridedRow) { a->data, a->layout->offset * a->layout->item_bits, 0 };
   b_row = (MtlStridedRow) { b->data, b->layout->offset * b->layout->item_bits, 0 };
+  last = (int) find_common_axes (a, b, axes) - 1;
   if (last < 0)
     return func (&a_row, &b_row, 1, user_data);
 
-  a_row.stride = get_step (a, last);
-  b_row.stride = get_step (b, last);
+  a_row.stride = axes[last].steps[0];
+  b_row.stride = axes[last].steps[1];
   while (TRUE)
     {
       int axis = last - 1;
 
-      if (!func (&a_row, &b_row, shape[last], user_data))
+      if (!func (&a_row, &b_row, axes[last].extent, user_data))
         return FALSE;
 
       /* Moves to the next row, like an odometer. */
-      for (; axis >= 0 && ++position[axis] == shape[axis]; axis--)
+      for (; axis >= 0 && ++position[axis] == axes[axis].extent; axis--)
         {
           position[axis] = 0;
-          a_row.bit -= (shape[axis] - 1) * get_step (a, axis);
-          b_row.bit -= (shape[axis] - 1) * get_step (b, axis);
+          a_row.bit -= (axes[axis].extent - 1) * axes[axis].steps[0];
+          b_row.bit -= (axes[axis].extent - 1) * axes[axis].steps[1];
         }
       if (axis < 0)
         return TRUE;
-      a_row.bit += get_step (a, axis);
-      b_row.bit += get_step (b, axis);
+      a_row.bit += axes[axis].steps[0];
+      b_row.bit += axes[axis].steps[1];
     }
 }
 

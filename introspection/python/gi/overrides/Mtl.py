@@ -118,7 +118,17 @@ def _as_compared(dtype, value):
         return value  # beyond all floats
 
 
+def _without_repeats(view):
+    """Without the axes along which elements are repeated, of which there may be any number."""
+    return view[tuple(0 if stride == 0 and extent > 1 else slice(None)
+                      for stride, extent in zip(view.strides, view.shape))]
+
+
 def _has_element(view, value):
+    if 0 in view.strides and view.size > _N_LISTED:
+        view = _without_repeats(view)
+        if not isinstance(view, StridedView):
+            return value == view
     if view.ndim > 1:
         return any(_has_element(part, value) for part in view)
     if view.size > _N_LISTED:
