@@ -424,7 +424,8 @@ mtl_buffer_new_from_bytes_full (MtlDevice       *device,
  *
  * Errors:
  *
- * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits
+ * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits, or the memory would leave
+ *   the address space, as at the `MAP_FAILED` of a failed `mmap()`
  * - %MTL_ERROR_NEEDS_COPY: the device cannot use the memory in place, and
  *   @flags forbid a copy
  * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
@@ -473,7 +474,8 @@ mtl_buffer_new_for_data (MtlDevice       *device,
  *   the memory is purgeable
  * - %MTL_ERROR_INVALID_ARGUMENT: @handle is not an allocation of @device
  * - %MTL_ERROR_OUT_OF_BOUNDS: the allocation is smaller than @size
- * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits
+ * - %MTL_ERROR_OVERFLOW: @size does not fit in 63 bits, or the allocation would
+ *   leave the address space
  *
  * Returns: (transfer full): the new buffer
  *

@@ -132,18 +132,32 @@ memory_new_for_owner (MtlDevice      *device,
   return self;
 }
 
-/* No object in memory can be larger. */
+/* No object in memory can be larger, or lie around the end of the address space, as at the
+ * address that mmap() returns on failure. The address is NULL if it is none. */
 static gboolean
-check_address_range (gsize    size,
-                     GError **error)
+check_address_range (gconstpointer   address,
+                     gsize           size,
+                     GError        **error)
 {
-  if (size <= G_MAXSSIZE)
-    return TRUE;
+  guintptr end;
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
-               "%" G_GSIZE_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
-               size, G_MAXSSIZE);
-  return FALSE;
+  if (size > G_MAXSSIZE)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "%" G_GSIZE_FORMAT " bytes are beyond the limit of %" G_GSSIZE_FORMAT,
+                   size, G_MAXSSIZE);
+      return FALSE;
+    }
+
+  if (size > 0 && __builtin_add_overflow ((guintptr) address, size, &end))
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_OVERFLOW,
+                   "%" G_GSIZE_FORMAT " bytes at address %p leave the address space, which ends"
+                   " at %p", size, address, (gpointer) G_MAXSIZE);
+      return FALSE;
+    }
+
+  return TRUE;
 }
 
 /* Copies host memory for a device that cannot use it in place. */
@@ -221,7 +235,7 @@ memory_new_for_data (MtlDevice       *device,
   MtlMemory *self;
 
   *taken = FALSE;
-  if (!check_address_range (size, error))
+  if (!check_address_range (data, size, error))
     return NULL;
 
   if (size > 0)
@@ -280,10 +294,11 @@ mtl_memory_new_for_handle (MtlDevice       *device,
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
   MtlStorageMode mode = mtl_device_get_host_mode (device);
+  gboolean is_address = mtl_dl_device_has_addresses (mtl_device_get_device_type (device));
   gpointer kept = NULL;
   MtlMemory *self;
 
-  if (check_address_range (size, error))
+  if (check_address_range (is_address ? handle : NULL, size, error))
     {
       if (klass->wrap_handle != NULL)
         kept = klass->wrap_handle (device, handle, size, &mode, error);

@@ -281,6 +281,47 @@ test_destroyed_once (void)
   g_assert_cmpint (n_destroyed, ==, 1);
 }
 
+/* As at the address that mmap() returns on failure. */
+static void
+test_around_the_end_of_addresses (void)
+{
+  static const struct
+  {
+    guint64 address;
+    gsize size;
+    gboolean fits;
+  } cases[] = {
+    { G_MAXUINT64, 0, TRUE }, { G_MAXUINT64, 1, FALSE }, { G_MAXUINT64, 4096, FALSE },
+    { G_MAXUINT64 - 4095, 4095, TRUE }, { G_MAXUINT64 - 4095, 4096, FALSE },
+    { G_MAXUINT64 - 7, G_MAXSSIZE, FALSE }, { 16, G_MAXSSIZE, TRUE },
+    { POW2 (62), G_MAXSSIZE, TRUE },
+  };
+  int n_destroyed = 0;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (int is_handle = 0; is_handle < 2; is_handle++)
+      {
+        gpointer address = (gpointer) (guintptr) cases[i].address;
+        g_autoptr (GError) error = NULL;
+        g_autoptr (MtlBuffer) buffer =
+          is_handle ? mtl_buffer_new_for_handle (mtl_device_get_host (), address, cases[i].size,
+                                                 &n_destroyed, count_call, &error)
+                    : mtl_buffer_new_for_data (NULL, address, cases[i].size,
+                                               MTL_BUFFER_FLAGS_NONE, &n_destroyed, count_call,
+                                               &error);
+
+        g_assert_true ((buffer != NULL) == cases[i].fits);
+        if (!cases[i].fits)
+          {
+            g_autofree char *size = g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", cases[i].size);
+
+            assert_failed (error, MTL_ERROR_OVERFLOW, size);
+          }
+      }
+
+  g_assert_cmpint (n_destroyed, ==, 2 * G_N_ELEMENTS (cases));
+}
+
 static void
 test_for_handle (void)
 {
@@ -608,6 +649,7 @@ main (int   argc,
   g_test_add_func ("/Buffer/data/read-only", test_for_data_read_only);
   g_test_add_func ("/Buffer/data/empty", test_for_data_empty);
   g_test_add_func ("/Buffer/data/destroyed-once", test_destroyed_once);
+  g_test_add_func ("/Buffer/data/around-the-end-of-addresses", test_around_the_end_of_addresses);
   g_test_add_func ("/Buffer/handle", test_for_handle);
   add_host_test ("/Buffer/properties", test_properties);
   add_reachable_test ("/Buffer/slice", test_slice);
