@@ -215,6 +215,26 @@ typedef enum
 } MtlOrder;
 
 /**
+ * MtlStatistic:
+ * @MTL_STATISTIC_MINIMUM: the least finite element
+ * @MTL_STATISTIC_MAXIMUM: the greatest finite element
+ * @MTL_STATISTIC_MEAN: the mean of the finite elements
+ * @MTL_STATISTIC_DEVIATION: the standard deviation of the finite elements
+ *
+ * A number that [method@Mtl.StridedView.compute_statistic] computes, as
+ * [class@Mtl.Statistics] has it.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  MTL_STATISTIC_MINIMUM,
+  MTL_STATISTIC_MAXIMUM,
+  MTL_STATISTIC_MEAN,
+  MTL_STATISTIC_DEVIATION,
+} MtlStatistic;
+
+/**
  * MtlDlpackFlags:
  * @MTL_DLPACK_FLAGS_NONE: a versioned tensor, copied only if there is no other
  *   way

@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "mtl-convert-kernels-private.h"
+#include "mtl-tiles-private.h"
 
 G_BEGIN_DECLS
 
@@ -41,15 +42,31 @@ mtl_tally_key_of_bits (guint64 bits)
   return bits ^ ((guint64) -(gint64) (bits >> 63) >> 1);
 }
 
-/* The most bytes of numbers that a function below takes. They stay in the L1 cache,
- * because they are read several times. */
-#define MTL_TALLY_BLOCK 16384
-
-/* Sets the tally to that of 1 to MTL_TALLY_BLOCK bytes of contiguous numbers, of any
+/* Sets the tally to that of 1 to MTL_TILE_BYTES bytes of contiguous numbers, of any
  * alignment. */
 typedef void (* MtlTallyFunc) (MtlTally     *self,
                                const guint8 *data,
                                gsize         n);
+
+#define MTL_MAX_COLUMNS 256
+#define MTL_COLUMN_ROWS 16
+
+/* What is known of the finite numbers in columns that lie side by side: of each column, the
+ * limit asked for; or how many numbers there are, their mean, or sum if only that is asked
+ * for, and the sum of the squares of their distances from it. */
+typedef struct
+{
+  double limit[MTL_MAX_COLUMNS];
+  double n[MTL_MAX_COLUMNS];
+  double mean[MTL_MAX_COLUMNS];
+  double squares[MTL_MAX_COLUMNS];
+} MtlColumns;
+
+/* Adds at most MTL_COLUMN_ROWS rows. */
+typedef void (* MtlColumnsFunc) (MtlColumns   *self,
+                                 const double *rows,
+                                 gsize         n_rows,
+                                 gsize         n_columns);
 
 /* Compiled once for each instruction set. All give the same results. */
 typedef struct
@@ -57,6 +74,7 @@ typedef struct
   /* By the type of the numbers; NULL for floats of 16 bits and fewer. */
   MtlTallyFunc of[MTL_CONVERT_N_TYPES];
   MtlTallyFunc of_complex128;
+  MtlColumnsFunc columns[4]; /* by MtlStatistic */
 } MtlTallyKernels;
 
 extern const MtlTallyKernels mtl_tally_kernels_plain;

@@ -8,6 +8,7 @@
 
 #include "config.h"
 
+#include "mtl-enums.h"
 #include "mtl-tally-kernels-private.h"
 
 #include <math.h>
@@ -279,7 +280,7 @@ tally_finite (MtlTally *self,
                     const guint8 *data, \
                     gsize         n) \
   { \
-    double values[MTL_TALLY_BLOCK / sizeof (Number)]; \
+    double values[MTL_TILE_BYTES / sizeof (Number)]; \
     guint64 n_nans = 0, n_infinities = 0; \
     gsize n_finite = 0; \
 \
@@ -498,7 +499,7 @@ tally_complex128 (MtlTally     *self,
                   const guint8 *data,
                   gsize         n)
 {
-  double re[MTL_TALLY_BLOCK / 16], im[MTL_TALLY_BLOCK / 16];
+  double re[MTL_TILE_BYTES / 16], im[MTL_TILE_BYTES / 16];
   gsize n_finite = 0;
 
   *self = (MtlTally) MTL_TALLY_NONE;
@@ -524,6 +525,97 @@ tally_complex128 (MtlTally     *self,
     }
 }
 
+/* Columns */
+
+#define IS_FINITE(x) (fabs (x) <= G_MAXDOUBLE)
+
+#define DEFINE_COLUMN_LIMITS(NAME, IS_BEYOND) \
+  static void \
+  NAME (MtlColumns   *self, \
+        const double *rows, \
+        gsize         n_rows, \
+        gsize         n_columns) \
+  { \
+    for (gsize row = 0; row < n_rows; row++) \
+      for (gsize i = 0; i < n_columns; i++) \
+        { \
+          double x = rows[row * n_columns + i]; \
+\
+          self->limit[i] = (IS_FINITE (x) & (x IS_BEYOND self->limit[i])) ? x : self->limit[i]; \
+        } \
+  }
+
+DEFINE_COLUMN_LIMITS (add_minima, <)
+DEFINE_COLUMN_LIMITS (add_maxima, >)
+
+static inline void
+sum_columns (double       *n,
+             double       *sums,
+             const double *rows,
+             gsize         n_rows,
+             gsize         n_columns)
+{
+  for (gsize row = 0; row < n_rows; row++)
+    for (gsize i = 0; i < n_columns; i++)
+      {
+        double x = rows[row * n_columns + i];
+
+        n[i] += IS_FINITE (x) ? 1 : 0;
+        sums[i] += IS_FINITE (x) ? x : 0;
+      }
+}
+
+static void
+add_sums (MtlColumns   *self,
+          const double *rows,
+          gsize         n_rows,
+          gsize         n_columns)
+{
+  double n[MTL_MAX_COLUMNS] = { 0 }, sums[MTL_MAX_COLUMNS] = { 0 };
+
+  sum_columns (n, sums, rows, n_rows, n_columns);
+  for (gsize i = 0; i < n_columns; i++)
+    {
+      self->n[i] += n[i];
+      self->mean[i] += sums[i];
+    }
+}
+
+/* The mean of these rows comes first, as for other moments, and then they are added to
+ * those before. */
+static void
+add_column_moments (MtlColumns   *self,
+                    const double *rows,
+                    gsize         n_rows,
+                    gsize         n_columns)
+{
+  double n[MTL_MAX_COLUMNS] = { 0 }, means[MTL_MAX_COLUMNS] = { 0 };
+  double squares[MTL_MAX_COLUMNS] = { 0 };
+
+  sum_columns (n, means, rows, n_rows, n_columns);
+  for (gsize i = 0; i < n_columns; i++)
+    means[i] /= n[i] > 0 ? n[i] : 1;
+
+  for (gsize row = 0; row < n_rows; row++)
+    for (gsize i = 0; i < n_columns; i++)
+      {
+        double x = rows[row * n_columns + i], distance = x - means[i];
+
+        squares[i] += IS_FINITE (x) ? distance * distance : 0;
+      }
+
+  for (gsize i = 0; i < n_columns; i++)
+    {
+      double all = self->n[i] + n[i];
+      double share = n[i] / (all > 0 ? all : 1);
+      double distance = n[i] > 0 ? means[i] - self->mean[i] : 0;
+
+      self->squares[i] += squares[i] + distance * distance * self->n[i] * share;
+      self->mean[i] += distance * share;
+      self->n[i] = all;
+    }
+}
+
 #define KERNELS_OF2(set) mtl_tally_kernels_##set
 #define KERNELS_OF(set) KERNELS_OF2 (set)
 #define ENTRY(TYPE) [MTL_CONVERT_##TYPE] = tally_##TYPE
@@ -536,4 +628,10 @@ const MtlTallyKernels KERNELS_OF (MTL_COPY_SET) = {
     ENTRY (FLOAT32), ENTRY (FLOAT64),
   },
   .of_complex128 = tally_complex128,
+  .columns = {
+    [MTL_STATISTIC_MINIMUM] = add_minima,
+    [MTL_STATISTIC_MAXIMUM] = add_maxima,
+    [MTL_STATISTIC_MEAN] = add_sums,
+    [MTL_STATISTIC_DEVIATION] = add_column_moments,
+  },
 };

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include "mtl-number-private.h"
 #include "mtl-strided-copy-private.h"
 #include "mtl-tally-kernels-private.h"
+#include "mtl-tiles-private.h"
 
 G_BEGIN_DECLS
 
@@ -16,5 +18,20 @@ gboolean mtl_tally_add_strided (MtlTally          *self,
                                 const MtlStrided  *strided,
                                 const MtlMonitor  *monitor,
                                 GError           **error);
+
+/* The limits, of numbers of a kernel. */
+MtlNumber mtl_tally_key_to_number (gint64            key,
+                                   MtlElementType    number_type);
+
+/* The kernels for the set that copies use. */
+const MtlTallyKernels *mtl_tally_get_kernels     (void);
+
+/* The numbers of a kernel: as they are, or in a wider type. */
+MtlElementType         mtl_tally_get_number_type (MtlElementType  type);
+
+/* Sets the tally to that of tiles of such numbers, in this thread. */
+void                   mtl_tally_of_tiles        (MtlTally       *self,
+                                                  const MtlTiles *tiles,
+                                                  MtlElementType  number_type);
 
 G_END_DECLS

@@ -252,20 +252,8 @@ static MtlNumber
 get_number (MtlStatistics *self,
             gint64         key)
 {
-  guint64 bits = mtl_tally_key_of_bits ((guint64) key);
-  double value;
-
-  if (self->tally.least > self->tally.most)
-    return mtl_number_from_double (NAN);
-  if (self->type.code == MTL_TYPE_CODE_INT || self->type.code == MTL_TYPE_CODE_BOOL)
-    return mtl_number_from_int64 (key);
-  if (self->type.code == MTL_TYPE_CODE_UINT && self->type.bits == 64)
-    return mtl_number_from_uint64 ((guint64) key ^ G_GUINT64_CONSTANT (0x8000000000000000));
-  if (self->type.code == MTL_TYPE_CODE_UINT)
-    return mtl_number_from_uint64 (key);
-
-  memcpy (&value, &bits, sizeof value);
-  return mtl_number_from_double (value);
+  return self->tally.least > self->tally.most ? mtl_number_from_double (NAN)
+                                              : mtl_tally_key_to_number (key, self->type);
 }
 
 static MtlNumber

@@ -354,6 +354,23 @@ MtlStatistics  *mtl_strided_view_get_statistics_full (MtlStridedView         *se
                                                       GError                **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
+guint64        *mtl_strided_view_compute_histogram   (MtlStridedView         *self,
+                                                      double                  low,
+                                                      double                  high,
+                                                      gsize                   n_bins,
+                                                      gsize                  *n_counts,
+                                                      GCancellable           *cancellable,
+                                                      GError                **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_compute_statistic   (MtlStridedView         *self,
+                                                      MtlStatistic            statistic,
+                                                      const int              *axes,
+                                                      gsize                   n_axes,
+                                                      GCancellable           *cancellable,
+                                                      GError                **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_ref_bytes     (MtlStridedView  *self,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
@@ -432,6 +449,22 @@ MTL_AVAILABLE_IN_1_0
 MtlStatistics  *mtl_strided_view_get_statistics_finish (MtlStridedView        *self,
                                                         GAsyncResult          *result,
                                                         GError               **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_strided_view_compute_histogram_async  (MtlStridedView        *self,
+                                                           double                 low,
+                                                           double                 high,
+                                                           gsize                  n_bins,
+                                                           GCancellable          *cancellable,
+                                                           GFileProgressCallback  progress,
+                                                           gpointer               progress_data,
+                                                           GDestroyNotify         progress_destroy,
+                                                           GAsyncReadyCallback    callback,
+                                                           gpointer               user_data);
+MTL_AVAILABLE_IN_1_0
+guint64        *mtl_strided_view_compute_histogram_finish (MtlStridedView        *self,
+                                                           GAsyncResult          *result,
+                                                           gsize                 *n_counts,
+                                                           GError               **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_to_contiguous_async  (MtlStridedView         *self,
                                                        GCancellable           *cancellable,

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+/* Statistics along axes. A slice is the elements that one result is made of. Where they
+ * lie close together, there is a tally of each slice. Otherwise slices that lie side by
+ * side are taken at once, row by row, as if they were columns. */
+
+#include "mtl-slice-statistics-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mtl-copy-plan-private.h"
+#include "mtl-error-private.h"
+#include "mtl-tally-private.h"
+
+/* A slice of fewer elements is not worth a tally. */
+#define MIN_TALLIED 128
+
+/* Slices of this many bytes are each divided among the threads. */
+#define LARGE_SLICE (4 * 1024 * 1024)
+
+/* Columns have at least as many side by side, so that a row is worth it. */
+#define MIN_COLUMNS 16
+
+typedef struct
+{
+  gint64 extent;
+  gint64 step; /* in bits */
+  gint64 tile; /* of columns: the extent of a block, but of the last one */
+  gint64 n_tiles;
+} Axis;
+
+typedef struct
+{
+  const MtlStrided *strided;
+  MtlStatistic statistic;
+  MtlElementType number_type;
+  double *results;
+
+  Axis kept[MTL_LAYOUT_MAX_AXES];
+  guint n_kept;
+  gint64 n_slices;
+  MtlLayout slice;  /* of the first one, with the axes that are left out, none repeated */
+  gint64 n_in_slice;
+  gint64 n_blocks;
+  MtlTiles tiles;   /* of the first slice */
+  MtlConversion to_double;
+} Work;
+
+static double
+get_result (MtlStatistic    statistic,
+            const MtlTally *tally,
+            MtlElementType  number_type)
+{
+  const MtlMoments *moments = &tally->parts[0];
+
+  if (tally->least > tally->most)
+    return NAN;
+
+  switch (statistic)
+    {
+    case MTL_STATISTIC_MINIMUM:
+      return mtl_number_to_double (mtl_tally_key_to_number (tally->least, number_type));
+    case MTL_STATISTIC_MAXIMUM:
+      return mtl_number_to_double (mtl_tally_key_to_number (tally->most, number_type));
+    case MTL_STATISTIC_MEAN:
+      return moments->mean + moments->rest;
+    default:
+      /* Rounding may make the sum of squares of equal numbers negative. */
+      return sqrt (MAX (moments->squares, 0) / (double) moments->n);
+    }
+}
+
+/* Takes neighboring axes as one where they are. */
+static void
+add_kept_axis (Work   *self,
+               gint64  extent,
+               gint64  step)
+{
+  Axis *outer = self->n_kept > 0 ? &self->kept[self->n_kept - 1] : NULL;
+
+  self->n_slices *= extent;
+  if (extent == 1)
+    return;
+
+  if (outer != NULL && outer->step == step * extent)
+    {
+      outer->extent *= extent;
+      outer->step = step;
+    }
+  else
+    self->kept[self->n_kept++] = (Axis) { .extent = extent, .step = step };
+}
+
+/* Elements that are repeated within a slice change none of the statistics. */
+static void
+take_axes (Work           *self,
+           const gboolean *is_reduced)
+{
+  const MtlLayout *layout = self->strided->layout;
+  const gint64 *shape = mtl_layout_shape (layout), *strides = mtl_layout_strides (layout);
+  guint n_reduced = 0;
+
+  for (guint i = 0; i < layout->n_dims; i++)
+    n_reduced += is_reduced[i] && shape[i] > 1 && strides[i] != 0;
+
+  mtl_layout_init (&self->slice, n_reduced, layout->item_bits, layout->offset);
+  self->n_slices = self->n_in_slice = 1;
+  n_reduced = 0;
+  for (guint i = 0; i < layout->n_dims; i++)
+    if (!is_reduced[i])
+      add_kept_axis (self, shape[i], strides[i] * layout->item_bits);
+    else if (shape[i] > 1 && strides[i] != 0)
+      {
+        mtl_layout_shape (&self->slice)[n_reduced] = shape[i];
+        mtl_layout_strides (&self->slice)[n_reduced++] = strides[i];
+        self->n_in_slice *= shape[i];
+      }
+
+  if (self->n_kept == 0)
+    self->kept[self->n_kept++] = (Axis) { .extent = 1 };
+}
+
+/* Each slice by itself. */
+
+/* The distance of a slice from the first one, in bits. */
+static gint64
+locate_slice (const Work *self,
+              gint64      index)
+{
+  gint64 bit = 0;
+
+  for (guint i = self->n_kept; i-- > 0; index /= self->kept[i].extent)
+    bit += index % self->kept[i].extent * self->kept[i].step;
+
+  return bit;
+}
+
+static double
+tally_slice (const Work *self,
+             MtlTiles   *tiles,
+             gint64      index)
+{
+  MtlTally tally;
+
+  tiles->bit = self->tiles.bit + locate_slice (self, index);
+  mtl_tally_of_tiles (&tally, tiles, self->number_type);
+  return get_result (self->statistic, &tally, self->number_type);
+}
+
+static void
+run_slices (gpointer data,
+            gsize    begin,
+            gsize    end)
+{
+  const Work *self = data;
+  MtlTiles tiles = self->tiles;
+
+  for (; begin < end; begin++)
+    self->results[begin] = tally_slice (self, &tiles, begin);
+}
+
+static gboolean
+tally_large_slices (Work              *self,
+                    const MtlMonitor  *monitor,
+                    GError           **error)
+{
+  for (gint64 i = 0; i < self->n_slices; i++)
+    {
+      gint64 bit = locate_slice (self, i);
+      MtlTally tally = MTL_TALLY_NONE;
+      MtlLayout layout = self->slice;
+
+      layout.offset += bit / self->slice.item_bits;
+      if (!mtl_tally_add_strided (&tally, &(MtlStrided) {
+                                    self->strided->type, &layout, self->strided->data,
+                                  },
+                                  monitor, error))
+        return FALSE;
+
+      self->results[i] = get_result (self->statistic, &tally, self->number_type);
+    }
+
+  return TRUE;
+}
+
+/* Columns */
+
+static void
+divide_columns (Work *self)
+{
+  gint64 room = CLAMP (self->n_slices / (2 * mtl_get_max_threads ()), 64, MTL_MAX_COLUMNS);
+
+  self->n_blocks = 1;
+  for (guint i = self->n_kept; i-- > 0;)
+    {
+      Axis *axis = &self->kept[i];
+
+      axis->tile = MIN (axis->extent, room);
+      axis->n_tiles = (axis->extent - 1) / axis->tile + 1;
+      room = MAX (room / axis->tile, 1);
+      self->n_blocks *= axis->n_tiles;
+    }
+}
+
+/* A block of columns, and where their results are. */
+typedef struct
+{
+  gint64 extents[MTL_LAYOUT_MAX_AXES];
+  gint64 begin[MTL_LAYOUT_MAX_AXES];
+  gint64 bit;
+  gsize n;
+} Block;
+
+static void
+find_block (const Work *self,
+            gint64      index,
+            Block      *block)
+{
+  block->bit = 0;
+  block->n = 1;
+  for (guint i = self->n_kept; i-- > 0; index /= self->kept[i].n_tiles)
+    {
+      const Axis *axis = &self->kept[i];
+
+      block->begin[i] = index % axis->n_tiles * axis->tile;
+      block->extents[i] = MIN (axis->tile, axis->extent - block->begin[i]);
+      block->bit += block->begin[i] * axis->step;
+      block->n *= block->extents[i];
+    }
+}
+
+/* One element of each column, as doubles. */
+static void
+gather_row (const Work  *self,
+            const Block *block,
+            gint64       bit,
+            double      *row)
+{
+  guint item_bits = self->slice.item_bits, last = self->n_kept - 1;
+  gint64 dest_strides[MTL_LAYOUT_MAX_AXES], source_strides[MTL_LAYOUT_MAX_AXES];
+  const guint8 *source = self->strided->data + (bit + block->bit) / 8;
+  gint64 stride = 1;
+
+  if (block->n == (gsize) block->extents[last])
+    {
+      mtl_conversion_run ((guint8 *) row, source, block->n, sizeof *row,
+                          self->kept[last].step / 8, &self->to_double);
+      return;
+    }
+
+  for (guint i = self->n_kept; i-- > 0;)
+    {
+      dest_strides[i] = stride;
+      source_strides[i] = self->kept[i].step / item_bits;
+      stride *= block->extents[i];
+    }
+  mtl_copy_run (&(MtlCopyRequest) {
+    .n_dims = self->n_kept,
+    .shape = block->extents,
+    .dest = (guint8 *) row,
+    .dest_strides = dest_strides,
+    .dest_size = sizeof *row,
+    .source = source,
+    .source_strides = source_strides,
+    .source_size = item_bits / 8,
+    .convert = self->to_double.n_steps > 0 ? mtl_conversion_run : NULL,
+    .convert_data = &self->to_double,
+  });
+}
+
+/* Moves to the next element of the slices, like an odometer. */
+static gint64
+advance (const Work *self,
+         gint64     *position)
+{
+  const gint64 *shape = mtl_layout_shape (&self->slice);
+  const gint64 *strides = mtl_layout_strides (&self->slice);
+  gint64 distance = 0;
+
+  for (guint axis = self->slice.n_dims; axis-- > 0;)
+    {
+      distance += strides[axis];
+      if (++position[axis] < shape[axis])
+        break;
+      position[axis] = 0;
+      distance -= shape[axis] * strides[axis];
+    }
+
+  return distance * self->slice.item_bits;
+}
+
+/* Where the result of a column of the block is. */
+static gint64
+find_result (const Work  *self,
+             const Block *block,
+             gint64       column)
+{
+  gint64 index = 0, weight = 1;
+
+  for (guint i = self->n_kept; i-- > 0; column /= block->extents[i])
+    {
+      index += (block->begin[i] + column % block->extents[i]) * weight;
+      weight *= self->kept[i].extent;
+    }
+
+  return index;
+}
+
+static double
+get_column_result (const Work       *self,
+                   const MtlColumns *columns,
+                   gsize             i)
+{
+  double n = columns->n[i];
+
+  if (self->statistic == MTL_STATISTIC_MINIMUM || self->statistic == MTL_STATISTIC_MAXIMUM)
+    return isfinite (columns->limit[i]) ? columns->limit[i] : NAN;
+  if (n == 0)
+    return NAN;
+  if (self->statistic == MTL_STATISTIC_MEAN)
+    return columns->mean[i] / n;
+
+  return sqrt (columns->squares[i] / n);
+}
+
+/* Sums of the largest numbers may not be numbers. A tally has room for them. */
+static gboolean
+is_beyond_sums (const Work       *self,
+                const MtlColumns *columns,
+                gsize             i)
+{
+  return (self->statistic == MTL_STATISTIC_MEAN || self->statistic == MTL_STATISTIC_DEVIATION)
+         && !(isfinite (columns->mean[i]) && isfinite (columns->squares[i]));
+}
+
+static void
+run_block (const Work *self,
+           gint64      index)
+{
+  const MtlTallyKernels *kernels = mtl_tally_get_kernels ();
+  double rows[MTL_COLUMN_ROWS * MTL_MAX_COLUMNS] __attribute__ ((aligned (64)));
+  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
+  gint64 bit = self->slice.offset * self->slice.item_bits, left = self->n_in_slice;
+  MtlColumns columns;
+  Block block;
+
+  find_block (self, index, &block);
+  memset (&columns, 0, sizeof columns);
+  for (gsize i = 0; i < block.n; i++)
+    columns.limit[i] = self->statistic == MTL_STATISTIC_MINIMUM ? INFINITY : -INFINITY;
+  while (left > 0)
+    {
+      gsize n_rows = MIN (left, MTL_COLUMN_ROWS);
+
+      for (gsize i = 0; i < n_rows; i++)
+        {
+          gather_row (self, &block, bit, rows + i * block.n);
+          bit += advance (self, position);
+        }
+      kernels->columns[self->statistic] (&columns, rows, n_rows, block.n);
+      left -= n_rows;
+    }
+
+  for (gsize i = 0; i < block.n; i++)
+    {
+      gint64 place = find_result (self, &block, i);
+
+      if (is_beyond_sums (self, &columns, i))
+        {
+          MtlTiles tiles = self->tiles;
+
+          self->results[place] = tally_slice (self, &tiles, place);
+        }
+      else
+        self->results[place] = get_column_result (self, &columns, i);
+    }
+}
+
+static void
+run_blocks (gpointer data,
+            gsize    begin,
+            gsize    end)
+{
+  for (; begin < end; begin++)
+    run_block (data, begin);
+}
+
+/* Where elements lie closer along a slice than from one slice to the next, slices are
+ * tallied, unless they are small. Integers of 64 bits would be rounded to become doubles. */
+static gboolean
+takes_columns (const Work *self)
+{
+  MtlElementType type = self->strided->type;
+  gboolean is_exact = type.code == MTL_TYPE_CODE_FLOAT || type.bits < 64
+                      || self->statistic == MTL_STATISTIC_MINIMUM
+                      || self->statistic == MTL_STATISTIC_MAXIMUM;
+  const Axis *last = &self->kept[self->n_kept - 1];
+  guint64 nearest = G_MAXUINT64;
+
+  if (!is_exact || self->slice.item_bits % 8 != 0 || self->n_slices < MIN_COLUMNS)
+    return FALSE;
+  if (self->n_in_slice < MIN_TALLIED)
+    return TRUE;
+
+  for (guint i = 0; i < self->slice.n_dims; i++)
+    nearest = MIN (nearest, mtl_magnitude (mtl_layout_strides (&self->slice)[i])
+                              * self->slice.item_bits);
+  return last->extent >= MIN_COLUMNS && mtl_magnitude (last->step) < nearest;
+}
+
+static gboolean
+run (Work              *self,
+     const MtlMonitor  *monitor,
+     GError           **error)
+{
+  gboolean by_columns = takes_columns (self);
+  double n_bytes = (double) self->n_slices * self->n_in_slice * self->slice.item_bits / 8;
+
+  mtl_tiles_init (&self->tiles,
+                  &(MtlStrided) { self->strided->type, &self->slice, self->strided->data },
+                  self->number_type);
+  if (by_columns)
+    divide_columns (self);
+  else if (mtl_tiles_count_bytes (&self->tiles) >= LARGE_SLICE)
+    return tally_large_slices (self, monitor, error);
+
+  return mtl_threads_run (&(MtlThreadsWork) {
+                            .func = by_columns ? run_blocks : run_slices,
+                            .data = self,
+                            .n_items = by_columns ? self->n_blocks : self->n_slices,
+                            .n_bytes = MIN (n_bytes, 0x1p62),
+                          },
+                          monitor, error);
+}
+
+gboolean
+mtl_slice_statistics_run (double            *results,
+                          const MtlStrided  *strided,
+                          const gboolean    *is_reduced,
+                          MtlStatistic       statistic,
+                          const MtlMonitor  *monitor,
+                          GError           **error)
+{
+  MtlElementType from = strided->type;
+  Work work = {
+    .strided = strided,
+    .statistic = statistic,
+    .number_type = mtl_tally_get_number_type (strided->type),
+    .results = results,
+  };
+  gboolean done = TRUE;
+
+  from.padded = from.bits < 8;
+  take_axes (&work, is_reduced);
+  if (work.n_slices > 0 && mtl_layout_is_empty (strided->layout))
+    for (gint64 i = 0; i < work.n_slices; i++)
+      results[i] = NAN;
+  else if (work.n_slices > 0)
+    {
+      mtl_conversion_init (&work.to_double, (MtlElementType) { MTL_TYPE_CODE_FLOAT, 64, 1, FALSE },
+                           from);
+      done = run (&work, monitor, error);
+    }
+
+  mtl_layout_clear (&work.slice);
+  return done && mtl_monitor_check (monitor, error);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include "mtl-convert-private.h"
+#include "mtl-strided-copy-private.h"
+
+G_BEGIN_DECLS
+
+/* The most bytes of numbers in a tile. They stay in the L1 cache, because they are read
+ * several times. */
+#define MTL_TILE_BYTES 16384
+
+typedef struct
+{
+  gint64 extent;
+  gint64 step;    /* in bits, positive */
+  gint64 tile;    /* extent of a tile, but of the last one */
+  gint64 n_tiles;
+} MtlTileAxis;
+
+/* Strided elements as tiles: blocks of contiguous elements in place, or else parts of the
+ * last axes, which are gathered by the engine of copies, and converted to numbers of
+ * another type. Repeated elements are there once. The order of the elements is any, but
+ * depends on the layout alone. Several threads may use it at the same time. */
+typedef struct
+{
+  MtlTileAxis axes[MTL_LAYOUT_MAX_AXES + 1]; /* largest step first */
+  guint n_axes;
+  const guint8 *data;
+  gint64 bit;       /* where the first element begins */
+  guint item_bits;
+  gint64 n_repeats;
+  gint64 n_elements; /* without repeats */
+
+  guint number_size;         /* of the numbers in tiles */
+  MtlConversion conversion;  /* gathers elements, and converts them */
+  gboolean is_in_place;      /* tiles are contiguous, and need no conversion */
+
+  gint64 n_tiles;
+} MtlTiles;
+
+/* There is at least one element, and each is a number with one lane, as are those of the
+ * tiles. */
+void          mtl_tiles_init        (MtlTiles         *self,
+                                     const MtlStrided *strided,
+                                     MtlElementType    number_type);
+
+/* The n numbers of a tile, in place or in the buffer of MTL_TILE_BYTES. */
+const guint8 *mtl_tiles_get         (const MtlTiles   *self,
+                                     gint64            index,
+                                     guint8           *buffer,
+                                     gsize            *n);
+
+/* Of the elements, without repeats. Overlapping ones can have more than there are. */
+gsize         mtl_tiles_count_bytes (const MtlTiles   *self);
+
+G_END_DECLS
