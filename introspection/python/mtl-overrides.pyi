@@ -394,6 +394,12 @@ class StridedView:
                              callback: Callable[..., object] | None = None,
                              *user_data: object) -> Awaitable[Statistics]:
         """Does the same as get_statistics(): awaited, or with a callback."""
+    def compute_histogram_async(self, low: float, high: float, n_bins: int,
+                                cancellable: Gio.Cancellable | None = None,
+                                progress: _Progress | None = None,
+                                callback: Callable[..., object] | None = None,
+                                *user_data: object) -> Awaitable[list[int]]:
+        """Does the same as compute_histogram(): awaited, or with a callback."""
     def to_contiguous_async(self, cancellable: Gio.Cancellable | None = None,
                             progress: _Progress | None = None,
                             callback: Callable[..., object] | None = None,

@@ -323,7 +323,8 @@ get_column_result (const Work       *self,
   if (self->statistic == MTL_STATISTIC_MEAN)
     return columns->mean[i] / n;
 
-  return sqrt (columns->squares[i] / n);
+  /* Rounding may make the sum of squares of equal numbers negative. */
+  return sqrt (MAX (columns->squares[i], 0) / n);
 }
 
 /* Sums of the largest numbers may not be numbers. A tally has room for them. */

@@ -59,6 +59,7 @@ typedef struct
   double limit[MTL_MAX_COLUMNS];
   double n[MTL_MAX_COLUMNS];
   double mean[MTL_MAX_COLUMNS];
+  double rest[MTL_MAX_COLUMNS]; /* what the mean has beyond the digits of a double */
   double squares[MTL_MAX_COLUMNS];
 } MtlColumns;
 

@@ -590,7 +590,7 @@ add_column_moments (MtlColumns   *self,
                     gsize         n_columns)
 {
   double n[MTL_MAX_COLUMNS] = { 0 }, means[MTL_MAX_COLUMNS] = { 0 };
-  double squares[MTL_MAX_COLUMNS] = { 0 };
+  double distances[MTL_MAX_COLUMNS] = { 0 }, squares[MTL_MAX_COLUMNS] = { 0 };
 
   sum_columns (n, means, rows, n_rows, n_columns);
   for (gsize i = 0; i < n_columns; i++)
@@ -601,6 +601,7 @@ add_column_moments (MtlColumns   *self,
       {
         double x = rows[row * n_columns + i], distance = x - means[i];
 
+        distances[i] += IS_FINITE (x) ? distance : 0;
         squares[i] += IS_FINITE (x) ? distance * distance : 0;
       }
 
@@ -608,10 +609,15 @@ add_column_moments (MtlColumns   *self,
     {
       double all = self->n[i] + n[i];
       double share = n[i] / (all > 0 ? all : 1);
-      double distance = n[i] > 0 ? means[i] - self->mean[i] : 0;
+      double rest = distances[i] / (n[i] > 0 ? n[i] : 1);
+      double before = self->n[i] > 0 ? self->mean[i] : means[i];
+      double distance = n[i] > 0 ? (means[i] - before) + (rest - self->rest[i]) : 0;
+      double step = distance * share, sum = before + step, moved = sum - before;
 
-      self->squares[i] += squares[i] + distance * distance * self->n[i] * share;
-      self->mean[i] += distance * share;
+      self->squares[i] += squares[i] - rest * distances[i]
+                          + distance * step * self->n[i];
+      self->rest[i] += (before - (sum - moved)) + (step - moved);
+      self->mean[i] = sum;
       self->n[i] = all;
     }
 }

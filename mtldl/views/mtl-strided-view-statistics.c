@@ -463,13 +463,16 @@ mtl_strided_view_compute_histogram (MtlStridedView  *self,
   MtlMonitor monitor = { .cancellable = cancellable };
   guint64 *counts;
 
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (n_counts != NULL, NULL);
+
+  *n_counts = 0;
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
   counts = compute_histogram (self, low, high, n_bins, cancellable != NULL ? &monitor : NULL,
                               error);
-  *n_counts = counts != NULL ? n_bins : 0;
+  if (counts != NULL)
+    *n_counts = n_bins;
   return counts;
 }
 

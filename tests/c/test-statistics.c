@@ -636,6 +636,72 @@ test_properties (void)
                    " deviation 1.920286436967152, 1 infinity, 2 zeros");
 }
 
+static void
+on_histogram (GObject      *source,
+              GAsyncResult *result,
+              gpointer      data)
+{
+  g_autoptr (GError) error = NULL;
+  gsize n_counts;
+  g_autofree guint64 *counts =
+    mtl_strided_view_compute_histogram_finish (MTL_STRIDED_VIEW (source), result, &n_counts,
+                                               &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpmem (counts, n_counts * sizeof *counts, ((guint64[]) { 2, 3 }),
+                   2 * sizeof *counts);
+  g_main_loop_quit (data);
+}
+
+static void
+test_histogram (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (7),
+                                       (double[]) { 0, 1, 2, 3, 4, 5, NAN }, 7, &error);
+  gsize n_counts;
+  g_autofree guint64 *counts =
+    mtl_strided_view_compute_histogram (view, 0, 4, 4, &n_counts, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpmem (counts, n_counts * sizeof *counts, ((guint64[]) { 1, 1, 1, 2 }),
+                   4 * sizeof *counts);
+  mtl_strided_view_compute_histogram_async (view, 0, 4, 2, NULL, NULL, NULL, NULL, on_histogram,
+                                            loop);
+  g_main_loop_run (loop);
+
+  assert_fails (mtl_strided_view_compute_histogram (view, 4, 0, 2, &n_counts, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "4");
+  g_assert_cmpuint (n_counts, ==, 0);
+}
+
+static void
+test_along_axes (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlStridedView) view =
+    mtl_strided_view_new_from_doubles (MTL_DTYPE_INT16, DIMS (2, 3),
+                                       (double[]) { 0, 1, 2, 4, 5, 9 }, 6, &error);
+  g_autoptr (MtlStridedView) means =
+    mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (-1), NULL, &error);
+  g_autoptr (MtlStridedView) most =
+    mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MAXIMUM, NULL, 0, NULL, &error);
+
+  g_assert_no_error (error);
+  assert_elements (means, 1, 6);
+  assert_elements (most, 9);
+  assert_fails (mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (2), NULL,
+                                                    &error),
+                MTL_ERROR_OUT_OF_BOUNDS, "2");
+  assert_fails (mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (0, -2), NULL,
+                                                    &error),
+                MTL_ERROR_INVALID_ARGUMENT, "-2");
+  assert_fails (mtl_strided_view_compute_statistic (view, 4, NULL, 0, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "4");
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -657,6 +723,8 @@ main (int   argc,
   g_test_add_func ("/Statistics/async", test_async);
   g_test_add_func ("/Statistics/no-numbers", test_no_numbers);
   g_test_add_func ("/Statistics/properties", test_properties);
+  g_test_add_func ("/statistics/histogram", test_histogram);
+  g_test_add_func ("/statistics/along-axes", test_along_axes);
 
   return g_test_run ();
 }

@@ -189,6 +189,8 @@ BYTES (view_ref_bytes, mtl_strided_view_ref_bytes (f->dense, error))
 OBJECT (get_statistics, mtl_strided_view_get_statistics (f->view, NULL, error))
 OBJECT (get_statistics_full,
         mtl_strided_view_get_statistics_full (f->view, NULL, NULL, NULL, error))
+OBJECT (compute_statistic,
+        mtl_strided_view_compute_statistic (f->view, MTL_STATISTIC_MEAN, NULL, 0, NULL, error))
 OBJECT (get_statistics_large, mtl_strided_view_get_statistics (f->large, NULL, error))
 OBJECT (get_statistics_async,
         (mtl_strided_view_get_statistics_async (f->view, NULL, NULL, NULL, NULL, take_result, f),

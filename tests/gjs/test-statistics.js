@@ -75,6 +75,24 @@ test('they can be awaited, cancelled and watched', async () => {
     await throwsGio('CANCELLED', () => view.get_statistics(cancellable));
 });
 
+test('a histogram counts elements', async () => {
+    const view = Mtl.StridedView.from([0, 1, 1, 2, 4, NaN], FLOAT32);
+
+    equal(Array.from(view.compute_histogram(0, 4, 4)), [1, 2, 1, 1]);
+    equal(Array.from(await view.compute_histogram_async(0, 2, 2)), [1, 3]);
+    throwsMtl('INVALID_ARGUMENT', /1/, () => view.compute_histogram(1, 1, 4));
+    throwsMtl('INVALID_ARGUMENT', /0/, () => view.compute_histogram(0, 1, 0));
+});
+
+test('statistics along axes', () => {
+    const view = Mtl.StridedView.from([[1, 2, 3], [5, 6, 7]], FLOAT32);
+
+    equal(view.compute_statistic(Mtl.Statistic.MEAN, [0]).get_double([1]), 4);
+    equal(view.compute_statistic(Mtl.Statistic.MAXIMUM, [-1]).get_double([1]), 7);
+    equal(view.compute_statistic(Mtl.Statistic.DEVIATION).get_n_dims(), 0);
+    throwsMtl('OUT_OF_BOUNDS', /2/, () => view.compute_statistic(Mtl.Statistic.MEAN, [2]));
+});
+
 test('elements are scaled', async () => {
     const pixels = Mtl.StridedView.from([[0, 51], [102, 255]], UINT8);
     const floats = Mtl.StridedView.new_zeros(null, FLOAT32, [2, 2]);

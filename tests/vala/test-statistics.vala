@@ -42,6 +42,48 @@ void test_complex () throws Error {
 	assert_true (re == 1 && im == -2);
 }
 
+void test_histogram () throws Error {
+	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var counts = view.compute_histogram (0, 4, 2);
+
+	assert_true (counts.length == 2 && counts[0] == 0 && counts[1] == 6);
+	try {
+		view.compute_histogram (4, 0, 2);
+		assert_not_reached ();
+	} catch (Mtl.Error error) {
+		assert_true (error is Mtl.Error.INVALID_ARGUMENT);
+	}
+}
+
+async uint64[] count (Mtl.StridedView view) throws Error {
+	return yield view.compute_histogram_async (0, 4, 4);
+}
+
+void test_histogram_in_background () throws Error {
+	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var loop = new MainLoop ();
+	uint64[] counts = {};
+
+	count.begin (view, (source, result) => {
+		try {
+			counts = count.end (result);
+		} catch (Error error) {
+			assert_not_reached ();
+		}
+		loop.quit ();
+	});
+	loop.run ();
+	assert_true (counts.length == 4 && counts[3] == 6);
+}
+
+void test_along_axes () throws Error {
+	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var means = view.compute_statistic (Mtl.Statistic.MEAN, { -1 });
+
+	assert_true (means.n_dims == 1 && means.get_double ({ 2 }) == 3);
+	assert_true (view.compute_statistic (Mtl.Statistic.DEVIATION).get_double ({}) == 0);
+}
+
 async Mtl.Statistics describe (Mtl.StridedView view) throws Error {
 	return yield view.get_statistics_async ();
 }
@@ -96,6 +138,9 @@ int main (string[] args) {
 	add_test ("/vala/statistics/integers", test_integers);
 	add_test ("/vala/statistics/complex", test_complex);
 	add_test ("/vala/statistics/background", test_background);
+	add_test ("/vala/statistics/histogram", test_histogram);
+	add_test ("/vala/statistics/histogram-in-background", test_histogram_in_background);
+	add_test ("/vala/statistics/along-axes", test_along_axes);
 	add_test ("/vala/statistics/scaled", test_scaled);
 	return Test.run ();
 }

@@ -176,6 +176,9 @@ def check_texts():
     assert sorted(names, key=text.natural_key) == [
         '', 'a', 'b', 'B2', 'b٣', 'b9', 'b10', 'x2y9', 'x2y10', '9', '10'], \
         sorted(names, key=text.natural_key)
+    # More digits than Python reads as an integer.
+    names = ['t' + '1' * 5001, 't' + '0' * 10 + '9' * 5000, 't' + '9' * 5000, 't8']
+    assert sorted(names, key=text.natural_key) == [names[3], *names[1:3], names[0]]
     assert text.printable('a\n\x1b\u202e' + 'é' * 300) == \
         'a\\u000a\\u001b\\u202e' + 'é' * 196 + '…'
     assert text.number(float('nan')) == '–' and text.number(2 ** 63) == str(2 ** 63)

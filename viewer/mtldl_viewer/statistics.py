@@ -6,19 +6,17 @@ background: a slice may be larger than memory.
 """
 
 import math
-from collections import Counter
 from gettext import gettext as _
 
 from gi.repository import Graphene, Gsk, Gtk
 
 from . import text, toolkit
-from .colors import INFINITE, NAN, Scale, color, read_bytes, to_rgba
+from .colors import INFINITE, NAN, Scale, color, to_rgba
 
 MAX_SAMPLES = 512           # along rows and columns
 N_BARS = 64
 BAR_COLORS = color(range(N_BARS), 0, N_BARS - 1)
 STOP_COLORS = color(range(17), 0, 16)
-LAST_BAR = bytes(min(place, N_BARS - 1) for place in range(256))
 
 
 def begin_statistics(task, view, done, progress=None):
@@ -46,13 +44,14 @@ def find_scale(statistics, is_image=False):
 
 def read_histogram(task, sample, scale, done):
     """Calls done() with how many elements of a sample belong to each bar."""
-    def add_up(places):
-        counts = Counter(places)
-        done([counts[place] for place in range(N_BARS)])
-
-    # One more than there are bars, and half a bar lower, as the library rounds.
-    factor, offset = scale.get_factors(N_BARS + 1)
-    read_bytes(task, sample, (factor, offset - 0.5), LAST_BAR, add_up)
+    low, high = float(scale.low), float(scale.high)
+    if math.isnan(low):
+        done([0] * N_BARS)
+        return
+    if not low < high:  # all are equal, and in one bar
+        low, high = (low, low + max(1.0, abs(low))) if abs(low) < 1e308 else (-1.7e308, 1.7e308)
+    task.run(sample.compute_histogram_async, sample.compute_histogram_finish, done, low, high,
+             N_BARS)
 
 
 class Histogram(Gtk.Widget):

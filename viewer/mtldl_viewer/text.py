@@ -3,6 +3,7 @@
 
 import math
 import re
+import unicodedata
 from gettext import gettext as _
 from gettext import ngettext
 
@@ -28,8 +29,15 @@ def name_of(entry):
 
 def natural_key(name):
     """Sorts layer.2 before layer.10."""
-    return [(int(digits), '') if digits else (-1, text.casefold())
+    return [_number_key(digits) if digits else (-1, text.casefold())
             for digits, text in re.findall(r'(\d+)|(\D+)', name)]
+
+
+def _number_key(digits):
+    """Its length and its digits, in the order of the numbers: Python refuses to read thousands of
+    digits as an integer."""
+    ascii_digits = ''.join(str(unicodedata.digit(digit)) for digit in digits).lstrip('0')
+    return len(ascii_digits), ascii_digits
 
 
 def shape_of(shape):

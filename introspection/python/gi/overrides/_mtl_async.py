@@ -70,6 +70,7 @@ def in_background(cls, element_for):
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)
     copy_scaled_from, get_statistics = cls.copy_scaled_from_async, cls.get_statistics_async
+    compute_histogram = cls.compute_histogram_async
 
     def fill_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
         element = element_for(self, value)
@@ -108,5 +109,11 @@ def in_background(cls, element_for):
         return begin(lambda *rest: get_statistics(self, *rest), self.get_statistics_finish,
                      cancellable, progress, callback, user_data)
 
+    def compute_histogram_async(self, low, high, n_bins, cancellable=None, progress=None,
+                                callback=None, *user_data):
+        return begin(lambda *rest: compute_histogram(self, low, high, n_bins, *rest),
+                     self.compute_histogram_finish, cancellable, progress, callback, user_data)
+
     return document((fill_async, fill_double_async, copy_from_async, copy_scaled_from_async,
-                     to_contiguous_async, to_dtype_async, to_device_async, get_statistics_async))
+                     to_contiguous_async, to_dtype_async, to_device_async, get_statistics_async,
+                     compute_histogram_async))
