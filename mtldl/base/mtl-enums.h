@@ -181,6 +181,8 @@ typedef enum
  * @MTL_TENSOR_CHECKS_BOOL: each bool is the byte 0 or 1
  * @MTL_TENSOR_CHECKS_ALIGNMENT: numbers begin at multiples of their size,
  *   counted from the beginning of the file
+ * @MTL_TENSOR_CHECKS_INF: no number is infinite
+ * @MTL_TENSOR_CHECKS_LOADABLE: each tensor can be loaded
  *
  * Additional checks for the tensors of a file. A file that does not pass them
  * is valid, but may not be what its user expects.
@@ -193,6 +195,8 @@ typedef enum /*< flags >*/
   MTL_TENSOR_CHECKS_NAN = 1 << 0,
   MTL_TENSOR_CHECKS_BOOL = 1 << 1,
   MTL_TENSOR_CHECKS_ALIGNMENT = 1 << 2,
+  MTL_TENSOR_CHECKS_INF = 1 << 3,
+  MTL_TENSOR_CHECKS_LOADABLE = 1 << 4,
 } MtlTensorChecks;
 
 /**

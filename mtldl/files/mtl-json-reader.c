@@ -389,13 +389,13 @@ skip_digits (const char *at,
   return at;
 }
 
-/* From 0 to 2⁶³ − 1, with digits only. */
-gboolean
-mtl_json_reader_read_integer (MtlJsonReader *self,
-                              gint64        *value)
+static gboolean
+read_number (MtlJsonReader *self,
+             guint64        largest,
+             guint64       *value)
 {
   const char *at, *end;
-  gint64 read = 0;
+  guint64 read = 0;
 
   if (self->error != NULL)
     return FALSE;
@@ -404,20 +404,49 @@ mtl_json_reader_read_integer (MtlJsonReader *self,
   end = skip_digits (self->at, self->end);
   if (end == self->at || (*self->at == '0' && end - self->at > 1)
       || (end < self->end && memchr (".eE", *end, 3) != NULL))
-    return fail_expected (self, "a whole number from 0 to 9223372036854775807");
+    {
+      g_autofree char *expected = g_strdup_printf ("a whole number from 0 to %" G_GUINT64_FORMAT,
+                                                   largest);
+
+      return fail_expected (self, expected);
+    }
 
   for (at = self->at; at < end; at++)
-    if (__builtin_mul_overflow (read, 10, &read) || __builtin_add_overflow (read, *at - '0', &read))
+    if (__builtin_mul_overflow (read, 10, &read) || __builtin_add_overflow (read, *at - '0', &read)
+        || read > largest)
       {
         g_autofree char *digits = mtl_quote_text (self->at, end - self->at);
 
         return mtl_json_reader_fail (self, MTL_ERROR_OVERFLOW,
-                                     "The number %s is larger than 9223372036854775807", digits);
+                                     "The number %s is larger than %" G_GUINT64_FORMAT, digits,
+                                     largest);
       }
 
   self->at = end;
   *value = read;
   return TRUE;
+}
+
+
+/* From 0 to 2⁶³ − 1, with digits only. */
+gboolean
+mtl_json_reader_read_integer (MtlJsonReader *self,
+                              gint64        *value)
+{
+  guint64 read;
+
+  if (!read_number (self, G_MAXINT64, &read))
+    return FALSE;
+
+  *value = read;
+  return TRUE;
+}
+
+gboolean
+mtl_json_reader_read_unsigned (MtlJsonReader *self,
+                               guint64       *value)
+{
+  return read_number (self, G_MAXUINT64, value);
 }
 
 static gboolean

@@ -20,12 +20,14 @@ gboolean mtl_npy_header_get_size (const guint8    *prefix,
                                   GError         **error);
 
 /* Sets everything but the name. The shape is written to the array. Byte offsets count
- * from the prefix. */
+ * from the prefix. If the elements cannot be loaded, that is an error, but the name of
+ * their type is set and must be freed, and so are the other fields if they are known. */
 gboolean mtl_npy_header_parse    (const guint8    *header,
                                   gsize            size,
                                   guint64          file_size,
                                   gint64           shape[MTL_LAYOUT_MAX_DIMS],
                                   MtlTensorEntry  *entry,
+                                  char           **type_name,
                                   GError         **error);
 
 /* NumPy's letter for the kind of the elements, 0 if NumPy does not have it. */

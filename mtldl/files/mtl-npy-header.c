@@ -78,6 +78,8 @@ typedef struct
   const char *start;
   const char *at;
   const char *end;
+  char *type_name; /* of elements that cannot be loaded */
+  GError *refusal; /* the reason for that */
   GError **error;
 } Literal;
 
@@ -149,6 +151,40 @@ read_string (Literal     *self,
   return TRUE;
 }
 
+/* Moves past a list or a tuple, whatever is in it. Counts the tuples right in it. */
+static gboolean
+skip_structure (Literal *self,
+                gsize   *n_tuples)
+{
+  gsize depth = 0;
+  char quote = 0;
+
+  *n_tuples = 0;
+  for (; self->at < self->end; self->at++)
+    {
+      char character = *self->at;
+
+      if (quote != 0)
+        {
+          if (character == '\\' && self->at + 1 < self->end)
+            self->at++;
+          else if (character == quote)
+            quote = 0;
+        }
+      else if (character == '\'' || character == '"')
+        quote = character;
+      else if (character == '[' || character == '(')
+        *n_tuples += depth++ == 1 && character == '(';
+      else if ((character == ']' || character == ')') && --depth == 0)
+        {
+          self->at++;
+          return TRUE;
+        }
+    }
+
+  return refuse (self, MTL_ERROR_INVALID_DATA, "A list or a tuple does not end");
+}
+
 static gboolean
 read_extent (Literal *self,
              gint64  *extent)
@@ -200,6 +236,7 @@ read_shape (Literal        *self,
          || refuse (self, MTL_ERROR_INVALID_DATA, "shape: A number is not a tuple");
 }
 
+/* The header can be read further. Always returns TRUE. */
 static gboolean
 refuse_descr (Literal    *self,
               const char *descr,
@@ -209,9 +246,45 @@ refuse_descr (Literal    *self,
 {
   g_autofree char *quoted = mtl_quote_text (descr, size);
 
-  g_set_error (self->error, MTL_ERROR, code, "The element type %s of the .npy header %s", quoted,
-               why);
-  return FALSE;
+  self->type_name = mtl_shorten_text (descr, size);
+  self->refusal = g_error_new (MTL_ERROR, code, "The element type %s of the .npy header %s", quoted,
+                               why);
+  return TRUE;
+}
+
+/* A list describes a record, a tuple elements that are arrays themselves. */
+static gboolean
+refuse_structure (Literal *self)
+{
+  const char *opened = self->at;
+  gsize n_fields;
+
+  if (!skip_structure (self, &n_fields))
+    return FALSE;
+
+  if (*opened == '(')
+    return refuse_descr (self, opened, self->at - opened, MTL_ERROR_NOT_SUPPORTED,
+                         "has elements that are arrays, which are not supported");
+
+  self->type_name = g_strdup ("record");
+  self->refusal = g_error_new (MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                               "Records are not supported: the elements have %" G_GSIZE_FORMAT
+                               " field%s, at byte %" G_GSIZE_FORMAT " of the .npy header",
+                               n_fields, MTL_S (n_fields), (gsize) (opened - self->start));
+  return TRUE;
+}
+
+/* Also Python's strings of variable width, which NumPy pickles. */
+static gboolean
+refuse_objects (Literal    *self,
+                const char *descr,
+                gsize       size)
+{
+  refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED,
+                "means Python objects, which are never loaded");
+  g_free (self->type_name);
+  self->type_name = g_strdup ("object");
+  return TRUE;
 }
 
 static const struct
@@ -272,13 +345,12 @@ read_descr (Literal        *self,
   guint n_bytes = 0;
 
   skip_space (self);
-  if (self->at < self->end && *self->at == '[')
-    return refuse (self, MTL_ERROR_NOT_SUPPORTED, "Records of several fields are not supported");
+  if (self->at < self->end && (*self->at == '[' || *self->at == '('))
+    return refuse_structure (self);
   if (!read_string (self, &descr, &size))
     return FALSE;
   if (size >= 2 && descr[1] == 'O')
-    return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED,
-                         "means Python objects, which are never loaded");
+    return refuse_objects (self, descr, size);
 
   if (size >= 3 && size <= 4 && memchr ("<>|", descr[0], 3) != NULL && descr[2] != '0')
     for (gsize i = 2; i < size && g_ascii_isdigit (descr[i]); i++)
@@ -288,7 +360,10 @@ read_descr (Literal        *self,
   if (entry->dtype == MTL_DTYPE_OTHER)
     return refuse_descr (self, descr, size, MTL_ERROR_NOT_SUPPORTED, "is not supported");
   if (descr[0] == '|' && n_bytes > 1 && descr[1] != 'V')
-    return refuse_descr (self, descr, size, MTL_ERROR_INVALID_DATA, "has no byte order");
+    {
+      entry->dtype = MTL_DTYPE_OTHER;
+      return refuse_descr (self, descr, size, MTL_ERROR_INVALID_DATA, "has no byte order");
+    }
 
   entry->is_big_endian = descr[0] == '>' && n_bytes > 1 && descr[1] != 'V';
   return TRUE;
@@ -410,35 +485,62 @@ read_dict (Literal        *self,
          || refuse (self, MTL_ERROR_INVALID_DATA, "Something follows the dict");
 }
 
-/* The size is that of mtl_npy_header_get_size(). Bytes after the elements are
- * ignored. */
+/* The rest of the file or member is large enough. */
+static gboolean
+check_rest (const MtlTensorEntry  *entry,
+            guint64                n_bytes,
+            guint64                rest,
+            GError               **error)
+{
+  g_autofree char *dims = NULL;
+
+  if (n_bytes <= rest)
+    return TRUE;
+
+  dims = mtl_dims_to_string (entry->shape, entry->n_dims);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Shape %s of %s takes %" G_GUINT64_FORMAT " byte%s, but %" G_GUINT64_FORMAT
+               " follow%s the .npy header: it is truncated",
+               dims, mtl_dtype_get_name (entry->dtype), n_bytes, MTL_S (n_bytes), rest,
+               rest == 1 ? "s" : "");
+  return FALSE;
+}
+
+/* The size is that of mtl_npy_header_get_size(). If the elements can be loaded, bytes after
+ * them are ignored. */
 gboolean
 mtl_npy_header_parse (const guint8    *header,
                       gsize            size,
                       guint64          file_size,
                       gint64           shape[MTL_LAYOUT_MAX_DIMS],
                       MtlTensorEntry  *entry,
+                      char           **type_name,
                       GError         **error)
 {
   gsize prefix_size = header[MARK_SIZE] > 1 ? 12 : 10;
+  g_autoptr (GError) why = NULL;
   Literal literal = { .start = (const char *) header, .at = (const char *) header + prefix_size,
-                      .end = (const char *) header + size, .error = error };
+                      .end = (const char *) header + size, .error = &why };
   guint64 n_bytes;
 
-  *entry = (MtlTensorEntry) { .shape = shape, .begin = size };
-  if (!read_dict (&literal, shape, entry)
-      || !mtl_dtype_count_bytes (entry->dtype, shape, entry->n_dims, &n_bytes, error))
-    return FALSE;
+  *entry = (MtlTensorEntry) { .begin = size, .end = file_size };
+  if (read_dict (&literal, shape, entry))
+    entry->shape = shape;
+  else
+    entry->n_dims = 0;
 
-  if (n_bytes > file_size - size)
+  *type_name = literal.type_name;
+  if (literal.refusal != NULL)
     {
-      g_autofree char *dims = mtl_dims_to_string (shape, entry->n_dims);
+      g_propagate_error (error, literal.refusal);
+      return FALSE;
+    }
 
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "Shape %s of %s takes %" G_GUINT64_FORMAT " byte%s, but %" G_GUINT64_FORMAT
-                   " follow%s the .npy header: it is truncated",
-                   dims, mtl_dtype_get_name (entry->dtype), n_bytes, MTL_S (n_bytes),
-                   file_size - size, file_size - size == 1 ? "s" : "");
+  if (why != NULL || !mtl_dtype_count_bytes (entry->dtype, shape, entry->n_dims, &n_bytes, &why)
+      || !check_rest (entry, n_bytes, file_size - size, &why))
+    {
+      *type_name = g_strdup (mtl_dtype_get_name (entry->dtype));
+      g_propagate_error (error, g_steal_pointer (&why));
       return FALSE;
     }
 

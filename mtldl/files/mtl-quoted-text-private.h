@@ -7,8 +7,11 @@
 G_BEGIN_DECLS
 
 /* Makes untrusted text safe for a message or a terminal: characters that cannot be
- * printed are escaped. The second is for messages, and shortens long text. */
+ * printed are escaped. All but the first shorten long text, and the last is for
+ * messages. */
 char    *mtl_escape_text        (const char  *text,
+                                 gsize        size);
+char    *mtl_shorten_text       (const char  *text,
                                  gsize        size);
 char    *mtl_quote_text         (const char  *text,
                                  gsize        size);

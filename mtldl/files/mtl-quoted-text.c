@@ -72,10 +72,17 @@ mtl_escape_text (const char *text,
 }
 
 char *
+mtl_shorten_text (const char *text,
+                  gsize       size)
+{
+  return escape (text, size, MAX_QUOTED);
+}
+
+char *
 mtl_quote_text (const char *text,
                 gsize       size)
 {
-  g_autofree char *escaped = escape (text, size, MAX_QUOTED);
+  g_autofree char *escaped = mtl_shorten_text (text, size);
 
   return g_strconcat ("“", escaped, "”", NULL);
 }

@@ -56,40 +56,66 @@ mtl_safetensors_header_get_size (const guint8  *prefix,
   return TRUE;
 }
 
+/* The fields of a tensor. The format allows more types and shapes than can be loaded. */
+typedef struct
+{
+  MtlDType dtype;
+  char *type_name; /* if it has no dtype */
+  gint64 *shape;   /* of at most MTL_LAYOUT_MAX_DIMS */
+  gsize n_dims;    /* may be more than that */
+  guint64 largest; /* extent */
+  guint64 volume;  /* of the extents that are not 0 */
+  gboolean is_empty;
+  gboolean overflows; /* the volume */
+  guint64 begin;
+  guint64 end;
+} Fields;
+
+static void
+fields_clear (Fields *self)
+{
+  g_clear_pointer (&self->type_name, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fields, fields_clear)
+
+/* Later versions of the format may have more types. */
 static gboolean
-read_dtype (MtlJsonReader  *reader,
-            MtlTensorEntry *entry)
+read_dtype (MtlJsonReader *reader,
+            Fields        *fields)
 {
   MtlJsonString name;
-  g_autofree char *quoted = NULL;
 
   if (!mtl_json_reader_read_string (reader, &name))
     return FALSE;
 
-  entry->dtype = mtl_dtype_from_safetensors_name (name.text, name.size);
-  if (entry->dtype != MTL_DTYPE_OTHER)
-    return TRUE;
-
-  quoted = mtl_quote_text (name.text, name.size);
-  return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, "There is no element type %s",
-                               quoted);
+  fields->dtype = mtl_dtype_from_safetensors_name (name.text, name.size);
+  if (fields->dtype == MTL_DTYPE_OTHER)
+    fields->type_name = mtl_shorten_text (name.text, name.size);
+  return TRUE;
 }
 
 static gboolean
-read_shape (MtlJsonReader  *reader,
-            gint64         *shape,
-            MtlTensorEntry *entry)
+read_shape (MtlJsonReader *reader,
+            Fields        *fields)
 {
   if (!mtl_json_reader_enter_array (reader))
     return FALSE;
 
-  for (entry->n_dims = 0; mtl_json_reader_next_item (reader); entry->n_dims++)
+  for (; mtl_json_reader_next_item (reader); fields->n_dims++)
     {
-      if (entry->n_dims == MTL_LAYOUT_MAX_DIMS)
-        return mtl_json_reader_fail (reader, MTL_ERROR_NOT_SUPPORTED,
-                                     "There are more than %d dimensions", MTL_LAYOUT_MAX_DIMS);
-      if (!mtl_json_reader_read_integer (reader, &shape[entry->n_dims]))
+      guint64 extent;
+
+      if (!mtl_json_reader_read_unsigned (reader, &extent))
         return FALSE;
+
+      if (fields->n_dims < MTL_LAYOUT_MAX_DIMS)
+        fields->shape[fields->n_dims] = extent;
+      fields->largest = MAX (fields->largest, extent);
+      if (extent == 0)
+        fields->is_empty = TRUE;
+      else if (__builtin_mul_overflow (fields->volume, extent, &fields->volume))
+        fields->overflows = TRUE;
     }
 
   return reader->error == NULL;
@@ -148,23 +174,22 @@ find_field (MtlJsonString key)
 }
 
 static gboolean
-read_field (MtlJsonReader  *reader,
-            Field           field,
-            MtlTensorEntry *entry,
-            gint64         *shape)
+read_field (MtlJsonReader *reader,
+            Field          field,
+            Fields        *fields)
 {
   gboolean succeeded;
 
   switch (field)
     {
     case FIELD_DTYPE:
-      succeeded = read_dtype (reader, entry);
+      succeeded = read_dtype (reader, fields);
       break;
     case FIELD_SHAPE:
-      succeeded = read_shape (reader, shape, entry);
+      succeeded = read_shape (reader, fields);
       break;
     case FIELD_OFFSETS:
-      succeeded = read_offsets (reader, &entry->begin, &entry->end);
+      succeeded = read_offsets (reader, &fields->begin, &fields->end);
       break;
     default:
       return mtl_json_reader_skip_value (reader);
@@ -176,9 +201,8 @@ read_field (MtlJsonReader  *reader,
 }
 
 static gboolean
-read_fields (MtlJsonReader  *reader,
-             MtlTensorEntry *entry,
-             gint64         *shape)
+read_fields (MtlJsonReader *reader,
+             Fields        *fields)
 {
   MtlJsonString key;
   guint seen = 0;
@@ -193,7 +217,7 @@ read_fields (MtlJsonReader  *reader,
       if (field < N_FIELDS && seen >> field & 1)
         return mtl_json_reader_fail (reader, MTL_ERROR_INVALID_DATA, "%s is given twice",
                                      field_names[field]);
-      if (!read_field (reader, field, entry, shape))
+      if (!read_field (reader, field, fields))
         return FALSE;
 
       seen |= 1u << field;
@@ -208,21 +232,97 @@ read_fields (MtlJsonReader  *reader,
 }
 
 static gboolean
+has_supported_shape (const Fields *fields)
+{
+  return fields->n_dims <= MTL_LAYOUT_MAX_DIMS && fields->largest <= G_MAXINT64;
+}
+
+/* The reason for which the tensor cannot be loaded, though it may be valid. */
+static GError *
+find_refusal (const Fields *fields)
+{
+  if (fields->dtype == MTL_DTYPE_OTHER)
+    return g_error_new (MTL_ERROR, MTL_ERROR_NOT_SUPPORTED, "The element type “%s” is not known",
+                        fields->type_name);
+  if (fields->n_dims > MTL_LAYOUT_MAX_DIMS)
+    return g_error_new (MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                        "It has %" G_GSIZE_FORMAT " dimensions, and the limit is %d",
+                        fields->n_dims, MTL_LAYOUT_MAX_DIMS);
+  if (fields->largest > G_MAXINT64)
+    return g_error_new (MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                        "The extent %" G_GUINT64_FORMAT " is larger than the limit of %"
+                        G_GINT64_FORMAT, fields->largest, G_MAXINT64);
+
+  return NULL;
+}
+
+/* For shapes that do not fit an entry. */
+static gboolean
+check_volume (const Fields  *fields,
+              GError       **error)
+{
+  guint64 size = fields->end - fields->begin, n_bits;
+
+  if (fields->dtype == MTL_DTYPE_OTHER)
+    return TRUE;
+  if (fields->is_empty ? size == 0
+                       : !fields->overflows && !__builtin_mul_overflow (size, 8, &n_bits)
+                           && n_bits % mtl_dtype_get_bits (fields->dtype) == 0
+                           && n_bits / mtl_dtype_get_bits (fields->dtype) == fields->volume)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "Its shape of %" G_GSIZE_FORMAT " dimension%s in %s does not take the bytes of the "
+               "data_offsets [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]", fields->n_dims,
+               MTL_S (fields->n_dims), mtl_dtype_get_safetensors_name (fields->dtype), fields->begin, fields->end);
+  return FALSE;
+}
+
+static gboolean
+add_tensor (const char      *name,
+            const Fields    *fields,
+            MtlTensorTable  *table,
+            GError         **error)
+{
+  g_autoptr (GError) why = find_refusal (fields);
+  const gboolean has_shape = has_supported_shape (fields);
+  MtlTensorEntry entry = {
+    .name = name,
+    .dtype = fields->dtype,
+    .shape = has_shape ? fields->shape : NULL,
+    .n_dims = has_shape ? fields->n_dims : 0,
+    .begin = fields->begin,
+    .end = fields->end,
+    .order = MTL_ORDER_C,
+  };
+
+  if (!has_shape && !check_volume (fields, error))
+    return mtl_prefix_tensor_name (error, name);
+  if (why != NULL
+      && !mtl_tensor_table_refuse (table, &entry,
+                                   fields->type_name != NULL ? fields->type_name
+                                                             : mtl_dtype_get_name (fields->dtype),
+                                   why, error))
+    return FALSE;
+
+  return mtl_tensor_table_add (table, &entry, error);
+}
+
+static gboolean
 read_tensor (MtlJsonReader  *reader,
              MtlJsonString   name,
              MtlTensorTable *table)
 {
+  const char *kept = mtl_arena_dup_text (&table->arena, name.text, name.size, &reader->error);
   gint64 shape[MTL_LAYOUT_MAX_DIMS];
-  MtlTensorEntry entry = { .shape = shape, .order = MTL_ORDER_C };
+  g_auto (Fields) fields = { .shape = shape, .volume = 1 };
 
-  entry.name = mtl_arena_dup_text (&table->arena, name.text, name.size, &reader->error);
-  if (entry.name == NULL)
+  if (kept == NULL)
     return FALSE;
+  if (!read_fields (reader, &fields))
+    return mtl_prefix_tensor_name (&reader->error, kept);
 
-  if (!read_fields (reader, &entry, shape))
-    return mtl_prefix_tensor_name (&reader->error, entry.name);
-
-  return mtl_tensor_table_add (table, &entry, &reader->error);
+  return add_tensor (kept, &fields, table, &reader->error);
 }
 
 /* A null means no metadata, as in the format's own reader. */
@@ -288,6 +388,20 @@ read_header (MtlJsonReader  *reader,
   return mtl_json_reader_check_end (reader);
 }
 
+/* All that can be checked of a type that is not known. */
+static gboolean
+check_offsets (const MtlTensorEntry  *entry,
+               GError               **error)
+{
+  if (entry->begin <= entry->end)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
+               "data_offsets are [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
+               "], which end before they begin", entry->begin, entry->end);
+  return FALSE;
+}
+
 static gboolean
 check_size (const MtlTensorEntry  *entry,
             GError               **error)
@@ -295,6 +409,8 @@ check_size (const MtlTensorEntry  *entry,
   guint64 n_bytes;
   g_autofree char *shape = NULL;
 
+  if (entry->refusal != NULL)
+    return check_offsets (entry, error);
   if (!mtl_dtype_count_bytes (entry->dtype, entry->shape, entry->n_dims, &n_bytes, error))
     return FALSE;
   if (entry->begin <= entry->end && entry->end - entry->begin == n_bytes)

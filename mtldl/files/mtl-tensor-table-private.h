@@ -21,6 +21,16 @@ typedef struct
   gboolean is_deflated;
 } MtlArchiveMember;
 
+/* For a tensor whose type nothing tells. */
+#define MTL_TYPE_NAME_UNKNOWN "unknown"
+
+/* The reason for which a tensor cannot be loaded, though others of its file can. */
+typedef struct
+{
+  const char *type_name; /* of its elements, as the file gives it, or what it is instead */
+  GError error;
+} MtlRefusal;
+
 /* The description of one tensor. Offsets count from the beginning of the file. Those
  * of a deflated tensor count from where its member begins, as if it were not
  * deflated. The structure is small, because a file may describe one tensor in a few
@@ -29,7 +39,8 @@ typedef struct
 {
   const char *name;
   const MtlArchiveMember *member; /* or NULL */
-  const gint64 *shape;
+  const MtlRefusal *refusal;      /* NULL if the tensor can be loaded */
+  const gint64 *shape;            /* NULL if it is not known */
   guint64 begin;
   guint64 end;
   guint32 file; /* its number, if there are several */
@@ -37,6 +48,7 @@ typedef struct
   guint n_dims : 8;
   MtlOrder order : 4;
   guint is_big_endian : 1;
+  guint yields_name : 1; /* it cannot be loaded, and is renamed if another has its name */
 } MtlTensorEntry;
 
 static inline gboolean
@@ -88,9 +100,19 @@ gboolean              mtl_tensor_table_add_file        (MtlTensorTable        *s
                                                         GError               **error);
 void                  mtl_tensor_table_sort            (MtlTensorTable        *self);
 
-/* To be called when all entries are added and sorted. Names cannot be looked up
- * before. */
+/* Makes the entry one that cannot be loaded. Copies the name and the reason. */
+gboolean              mtl_tensor_table_refuse          (MtlTensorTable        *self,
+                                                        MtlTensorEntry        *entry,
+                                                        const char            *type_name,
+                                                        const GError          *why,
+                                                        GError               **error);
+
+/* One of the two is to be called when all entries are added and sorted. Names cannot be
+ * looked up before. If two tensors have the same name, that is an error, or neither
+ * can be loaded. */
 gboolean              mtl_tensor_table_index_names     (MtlTensorTable        *self,
+                                                        GError               **error);
+gboolean              mtl_tensor_table_index_members   (MtlTensorTable        *self,
                                                         GError               **error);
 const MtlTensorEntry *mtl_tensor_table_lookup          (const MtlTensorTable  *self,
                                                         const char            *name);

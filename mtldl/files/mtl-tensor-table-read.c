@@ -81,47 +81,53 @@ read_index (MtlFileStream  *stream,
   return mtl_safetensors_index_parse ((const char *) text, size, error);
 }
 
-/* Adds an array with its header, of size bytes in total. */
+/* The header of an array, as far as it can be read. The offsets of the entry count from
+ * the prefix. */
+typedef struct
+{
+  MtlTensorEntry entry;
+  gint64 shape[MTL_LAYOUT_MAX_DIMS];
+  gsize size;      /* 0 if there is none */
+  char *type_name; /* of elements that cannot be loaded */
+} ArrayHeader;
+
+static void
+array_header_clear (ArrayHeader *self)
+{
+  g_clear_pointer (&self->type_name, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ArrayHeader, array_header_clear)
+
+/* The size is that of the header and all that follows. */
 static gboolean
-add_array (MtlFileStream     *stream,
-           guint64            begin,
-           guint64            size,
-           const char        *name,
-           MtlArchiveMember  *member,
-           MtlTensorTable    *table,
-           GError           **error)
+read_array_header (MtlFileStream  *stream,
+                   guint64         size,
+                   ArrayHeader    *self,
+                   GError        **error)
 {
   const gsize prefix_size = MIN (size, MTL_NPY_MAX_PREFIX_SIZE);
   guint8 prefix[MTL_NPY_MAX_PREFIX_SIZE];
   g_autofree guint8 *header = NULL;
-  gint64 shape[MTL_LAYOUT_MAX_DIMS];
-  gsize header_size;
-  MtlTensorEntry entry;
 
+  self->entry = (MtlTensorEntry) { .end = size };
+  self->size = 0;
+  self->type_name = NULL;
   if (!mtl_file_stream_read (stream, prefix, prefix_size, error)
-      || !mtl_npy_header_get_size (prefix, prefix_size, size, &header_size, error))
+      || !mtl_npy_header_get_size (prefix, prefix_size, size, &self->size, error))
     return FALSE;
 
-  header = allocate_bytes (MAX (header_size, prefix_size), error);
+  header = allocate_bytes (MAX (self->size, prefix_size), error);
   if (header == NULL)
     return FALSE;
 
   memcpy (header, prefix, prefix_size);
-  if (header_size > prefix_size
-      && !mtl_file_stream_read (stream, header + prefix_size, header_size - prefix_size, error))
-    return FALSE;
-  if (!mtl_npy_header_parse (header, header_size, size, shape, &entry, error))
+  if (self->size > prefix_size
+      && !mtl_file_stream_read (stream, header + prefix_size, self->size - prefix_size, error))
     return FALSE;
 
-  if (member != NULL)
-    member->header_size = header_size;
-  if (member == NULL || !member->is_deflated)
-    begin += header_size;
-  entry.end = begin + (entry.end - entry.begin);
-  entry.begin = begin;
-  entry.name = name;
-  entry.member = member;
-  return mtl_tensor_table_add (table, &entry, error);
+  return mtl_npy_header_parse (header, self->size, size, self->shape, &self->entry,
+                               &self->type_name, error);
 }
 
 static MtlTensorTable *
@@ -129,74 +135,90 @@ read_npy (MtlFileStream  *stream,
           GError        **error)
 {
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
+  g_auto (ArrayHeader) header = { 0 };
 
-  if (!add_array (stream, 0, stream->end, "", NULL, table, error)
+  if (!read_array_header (stream, stream->end, &header, error))
+    return NULL;
+
+  header.entry.name = "";
+  if (!mtl_tensor_table_add (table, &header.entry, error)
       || !mtl_tensor_table_index_names (table, error))
     return NULL;
 
   return g_steal_pointer (&table);
 }
 
-/* NumPy names its arrays like this. */
+static gboolean
+ends_in (const MtlZipMember *member,
+         const char         *ending)
+{
+  gsize size = strlen (ending);
+
+  return member->name_size >= size
+         && memcmp (member->name + member->name_size - size, ending, size) == 0;
+}
+
+/* NumPy names its arrays like this. What is not UTF-8 is escaped. */
 static const char *
 dup_array_name (const MtlZipMember  *member,
                 MtlArena            *arena,
                 GError             **error)
 {
-  gsize size = member->name_size;
+  gsize size = member->name_size - (ends_in (member, NPY_SUFFIX) ? strlen (NPY_SUFFIX) : 0);
+  g_autofree char *escaped = NULL;
 
-  if (g_str_has_suffix (member->name, NPY_SUFFIX))
-    size -= strlen (NPY_SUFFIX);
-  return mtl_arena_dup_text (arena, member->name, size, error);
+  if (mtl_zip_member_check_name (member, NULL))
+    return mtl_arena_dup_text (arena, member->name, size, error);
+
+  escaped = mtl_escape_text (member->name, size);
+  return mtl_arena_dup_text (arena, escaped, strlen (escaped), error);
+}
+
+static gboolean
+check_no_folder (const MtlZipMember  *member,
+                 GError             **error)
+{
+  if (!ends_in (member, "/"))
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "It is a folder, not an array");
+  return FALSE;
 }
 
 /* The first bytes are those of the member's local header, and the bytes after it. */
 static gboolean
-add_member_with (const MtlFileSource  *source,
-                 const guint8         *first,
-                 gsize                 n_first,
-                 const MtlZipEnd      *end,
-                 const MtlZipMember   *zip_member,
-                 MtlTensorTable       *table,
-                 GError              **error)
+read_member (const MtlFileSource  *source,
+             const guint8         *first,
+             gsize                 n_first,
+             const MtlZipEnd      *end,
+             const MtlZipMember   *member,
+             ArrayHeader          *header,
+             guint64              *begin,
+             GError              **error)
 {
   g_auto (MtlFileStream) stream = { 0 };
-  MtlArchiveMember *member;
-  const char *name;
-  guint64 begin;
   gsize skipped;
 
-  if (!mtl_zip_member_find_begin (zip_member, first, end, &begin, error))
+  if (!mtl_zip_member_find_begin (member, first, end, begin, error))
     return FALSE;
 
-  name = dup_array_name (zip_member, &table->arena, error);
-  if (name == NULL)
-    return FALSE;
-  member = mtl_arena_alloc (&table->arena, sizeof *member, sizeof (guint64), error);
-  if (member == NULL)
-    return FALSE;
-
-  *member = (MtlArchiveMember) {
-    .begin = begin,
-    .stored_size = zip_member->stored_size,
-    .size = zip_member->size,
-    .crc = zip_member->crc,
-    .is_deflated = zip_member->is_deflated,
-  };
-  skipped = MIN (begin - zip_member->local_begin, n_first);
-  mtl_file_stream_init (&stream, source, begin, begin + member->stored_size, first + skipped,
+  skipped = MIN (*begin - member->local_begin, n_first);
+  mtl_file_stream_init (&stream, source, *begin, *begin + member->stored_size, first + skipped,
                         n_first - skipped);
   if (member->is_deflated)
     mtl_file_stream_inflate (&stream);
-  return add_array (&stream, begin, member->size, name, member, table, error);
+  return read_array_header (&stream, member->size, header, error);
 }
 
+/* Sets the place where the member begins, and the offsets of the header's entry count
+ * from there. */
 static gboolean
-add_member (const MtlFileSource  *source,
-            const MtlZipEnd      *end,
-            const MtlZipMember   *member,
-            MtlTensorTable       *table,
-            GError              **error)
+read_member_at (const MtlFileSource  *source,
+                const MtlZipEnd      *end,
+                const MtlZipMember   *member,
+                ArrayHeader          *header,
+                guint64              *begin,
+                GError              **error)
 {
   const gsize header_size = MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size;
   const gsize size = MIN (MAX (header_size, HEAD_SIZE), end->begin - member->local_begin);
@@ -204,8 +226,99 @@ add_member (const MtlFileSource  *source,
   guint8 head[HEAD_SIZE];
   guint8 *first = size <= HEAD_SIZE ? head : (allocated = allocate_bytes (size, error));
 
-  return first != NULL && mtl_file_source_read_at (source, member->local_begin, first, size, error)
-         && add_member_with (source, first, size, end, member, table, error);
+  *begin = member->local_begin;
+  header->entry = (MtlTensorEntry) { .end = member->stored_size };
+  return first != NULL && check_no_folder (member, error) && mtl_zip_member_check (member, error)
+         && mtl_file_source_read_at (source, member->local_begin, first, size, error)
+         && read_member (source, first, size, end, member, header, begin, error)
+         && mtl_zip_member_check_name (member, error);
+}
+
+static const MtlArchiveMember *
+new_archive_member (const MtlZipMember  *zip_member,
+                    guint64              begin,
+                    gsize                header_size,
+                    MtlArena            *arena,
+                    GError             **error)
+{
+  MtlArchiveMember *member = mtl_arena_alloc (arena, sizeof *member, sizeof (guint64), error);
+
+  if (member != NULL)
+    *member = (MtlArchiveMember) {
+      .begin = begin,
+      .stored_size = zip_member->stored_size,
+      .size = zip_member->size,
+      .header_size = header_size,
+      .crc = zip_member->crc,
+      .is_deflated = zip_member->is_deflated,
+    };
+  return member;
+}
+
+/* What a member is that cannot be loaded. */
+static const char *
+find_type_name (const MtlZipMember *member,
+                const ArrayHeader  *header)
+{
+  if (header->type_name != NULL)
+    return header->type_name;
+  if (header->size > 0 || ends_in (member, NPY_SUFFIX))
+    return MTL_TYPE_NAME_UNKNOWN;
+
+  return ends_in (member, "/") ? "folder" : "file";
+}
+
+/* A lack of memory, and errors of the system, are not the member's own. */
+static gboolean
+refuse_member (const MtlZipMember  *member,
+               ArrayHeader         *header,
+               MtlTensorTable      *table,
+               GError              *why,
+               GError             **error)
+{
+  if (why->domain != MTL_ERROR || why->code == MTL_ERROR_NO_MEMORY)
+    {
+      g_propagate_error (error, g_error_copy (why));
+      return FALSE;
+    }
+
+  header->entry.yields_name = !mtl_zip_member_check_name (member, NULL)
+                              || (header->size == 0 && !ends_in (member, NPY_SUFFIX));
+  return mtl_tensor_table_refuse (table, &header->entry, find_type_name (member, header), why,
+                                  error);
+}
+
+/* Returns whether the member was added. Sets whether it has the header of an array. */
+static gboolean
+add_member (const MtlFileSource  *source,
+            const MtlZipEnd      *end,
+            const MtlZipMember   *member,
+            MtlTensorTable       *table,
+            gboolean             *is_array,
+            GError              **error)
+{
+  g_autoptr (GError) why = NULL;
+  g_auto (ArrayHeader) header = { 0 };
+  MtlTensorEntry *entry = &header.entry;
+  guint64 begin;
+
+  if (!read_member_at (source, end, member, &header, &begin, &why))
+    {
+      if (!refuse_member (member, &header, table, why, error))
+        return FALSE;
+    }
+  else
+    {
+      entry->member = new_archive_member (member, begin, header.size, &table->arena, error);
+      if (entry->member == NULL)
+        return FALSE;
+    }
+
+  *is_array = header.size > 0;
+  entry->end += begin - (member->is_deflated ? entry->begin : 0);
+  entry->begin = begin + (member->is_deflated ? 0 : entry->begin);
+  entry->name = dup_array_name (member, &table->arena, error);
+  return entry->name != NULL && mtl_tensor_table_add (table, entry, error);
 }
 
 static MtlZipDirectory *
@@ -244,25 +357,37 @@ add_members (const MtlFileSource    *source,
              const MtlZipDirectory  *directory,
              const MtlZipEnd        *end,
              MtlTensorTable         *table,
+             gboolean               *has_arrays,
              GCancellable           *cancellable,
              GError                **error)
 {
+  *has_arrays = FALSE;
   for (gsize i = 0; i < directory->n_members; i++)
     {
-      const MtlZipMember *member = &directory->members[i];
+      gboolean is_array;
 
-      if (g_cancellable_set_error_if_cancelled (cancellable, error))
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !add_member (source, end, &directory->members[i], table, &is_array, error))
         return FALSE;
-      if (!add_member (source, end, member, table, error))
-        {
-          g_autofree char *name = mtl_quote_text (member->name, member->name_size);
-
-          g_prefix_error (error, "Member %s: ", name);
-          return FALSE;
-        }
+      *has_arrays = *has_arrays || is_array;
     }
 
   return TRUE;
+}
+
+/* Archives of anything else are refused, too, if no array was found in them. */
+static gboolean
+check_kind (const MtlZipDirectory  *directory,
+            GError                **error)
+{
+  g_autofree char *explanation = directory->n_members > 0 ? mtl_file_kind_explain_zip (directory)
+                                                          : NULL;
+
+  if (explanation == NULL)
+    return TRUE;
+
+  g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, explanation);
+  return FALSE;
 }
 
 static MtlTensorTable *
@@ -273,18 +398,15 @@ read_npz (const MtlFileSource  *source,
   g_autoptr (MtlTensorTable) table = mtl_tensor_table_new ();
   MtlZipEnd end;
   g_autoptr (MtlZipDirectory) directory = read_directory (source, &end, error);
+  gboolean has_arrays;
 
-  if (directory == NULL)
+  if (directory == NULL
+      || !add_members (source, directory, &end, table, &has_arrays, cancellable, error)
+      || (!has_arrays && !check_kind (directory, error))
+      || !mtl_tensor_table_index_members (table, error))
     return NULL;
 
-  if (!add_members (source, directory, &end, table, cancellable, error))
-    {
-      if (table->n_entries == 0)
-        explain (error, mtl_file_kind_explain_zip (directory));
-      return NULL;
-    }
-
-  return mtl_tensor_table_index_names (table, error) ? g_steal_pointer (&table) : NULL;
+  return g_steal_pointer (&table);
 }
 
 /* Text has no zeros, so the beginning of JSON would be a header size beyond the

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mtl-element-type-private.h"
 #include "mtl-error.h"
 #include "mtl-layout-private.h"
 #include "mtl-quoted-text-private.h"
@@ -36,17 +37,49 @@ mtl_tensor_table_add (MtlTensorTable        *self,
                       GError               **error)
 {
   gsize size = entry->n_dims * sizeof (gint64);
-  gint64 *shape = mtl_arena_alloc (&self->arena, size, sizeof (gint64), error);
+  gint64 *shape = NULL;
 
-  if (shape == NULL
-      || !mtl_array_reserve ((gpointer *) &self->entries, self->n_entries, &self->entries_capacity,
-                             sizeof (MtlTensorEntry), error))
+  if (entry->shape != NULL)
+    {
+      shape = mtl_arena_alloc (&self->arena, size, sizeof (gint64), error);
+      if (shape == NULL)
+        return FALSE;
+      memcpy (shape, entry->shape, size);
+    }
+  if (!mtl_array_reserve ((gpointer *) &self->entries, self->n_entries, &self->entries_capacity,
+                          sizeof (MtlTensorEntry), error))
     return FALSE;
 
-  if (size > 0)
-    memcpy (shape, entry->shape, size);
   self->entries[self->n_entries] = *entry;
   self->entries[self->n_entries++].shape = shape;
+  return TRUE;
+}
+
+/* The error is in the arena, too: its domain is not one of those with more than the three
+ * fields. */
+gboolean
+mtl_tensor_table_refuse (MtlTensorTable  *self,
+                         MtlTensorEntry  *entry,
+                         const char      *type_name,
+                         const GError    *why,
+                         GError         **error)
+{
+  MtlArena *arena = &self->arena;
+  MtlRefusal *refusal = mtl_arena_alloc (arena, sizeof *refusal, sizeof (gpointer), error);
+
+  if (refusal == NULL)
+    return FALSE;
+
+  refusal->error = *why;
+  refusal->error.message = mtl_arena_dup_text (arena, why->message, strlen (why->message), error);
+  if (refusal->error.message == NULL)
+    return FALSE;
+  refusal->type_name = mtl_arena_dup_text (arena, type_name, strlen (type_name), error);
+  if (refusal->type_name == NULL)
+    return FALSE;
+
+  entry->refusal = refusal;
+  entry->dtype = MTL_DTYPE_OTHER;
   return TRUE;
 }
 
@@ -153,6 +186,69 @@ mtl_tensor_table_index_names (MtlTensorTable  *self,
                               GError         **error)
 {
   return index_entries (self, error) && index_metadata (self, error);
+}
+
+/* It keeps the first reason. */
+static gboolean
+refuse_namesake (MtlTensorTable  *self,
+                 MtlTensorEntry  *entry,
+                 GError         **error)
+{
+  g_autoptr (GError) why = NULL;
+  g_autofree char *name = NULL;
+
+  if (entry->refusal != NULL)
+    return TRUE;
+
+  name = mtl_quote_text (entry->name, strlen (entry->name));
+  why = g_error_new (MTL_ERROR, MTL_ERROR_INVALID_DATA, "Another array has the name %s, too", name);
+  return mtl_tensor_table_refuse (self, entry, mtl_dtype_get_name (entry->dtype), why, error);
+}
+
+/* Nobody else can have a name with its number, unless on purpose. */
+static gboolean
+add_renamed (MtlTensorTable  *self,
+             gsize            position,
+             GError         **error)
+{
+  MtlTensorEntry *entry = &self->entries[position];
+
+  while (mtl_name_index_add (&self->by_name, position) != position)
+    {
+      g_autofree char *name = g_strdup_printf ("%s (member %" G_GSIZE_FORMAT ")", entry->name,
+                                               position + 1);
+
+      entry->name = mtl_arena_dup_text (&self->arena, name, strlen (name), error);
+      if (entry->name == NULL)
+        return FALSE;
+    }
+
+  return TRUE;
+}
+
+gboolean
+mtl_tensor_table_index_members (MtlTensorTable  *self,
+                                GError         **error)
+{
+  if (!mtl_name_index_init (&self->by_name, self->entries, self->n_entries,
+                            sizeof (MtlTensorEntry), error))
+    return FALSE;
+
+  for (gsize i = 0; i < self->n_entries; i++)
+    if (!self->entries[i].yields_name)
+      {
+        guint32 first = mtl_name_index_add (&self->by_name, i);
+
+        if (first != i && (!refuse_namesake (self, &self->entries[first], error)
+                           || !refuse_namesake (self, &self->entries[i], error)))
+          return FALSE;
+      }
+
+  for (gsize i = 0; i < self->n_entries; i++)
+    if (self->entries[i].yields_name && !add_renamed (self, i, error))
+      return FALSE;
+
+  return index_metadata (self, error);
 }
 
 const MtlTensorEntry *

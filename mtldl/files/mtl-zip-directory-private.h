@@ -31,6 +31,8 @@ typedef struct
   guint64 stored_size;
   guint64 size;
   guint32 crc;
+  guint16 method;
+  gboolean is_encrypted;
   gboolean is_deflated;
 } MtlZipMember;
 
@@ -52,6 +54,12 @@ MtlZipDirectory *mtl_zip_directory_parse (const guint8     *bytes,
 void             mtl_zip_directory_free  (MtlZipDirectory  *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlZipDirectory, mtl_zip_directory_free)
+
+/* Checks what is wrong with one member, and not with the archive. */
+gboolean mtl_zip_member_check      (const MtlZipMember  *self,
+                                    GError             **error);
+gboolean mtl_zip_member_check_name (const MtlZipMember  *self,
+                                    GError             **error);
 
 /* Finds the beginning of a member's bytes from its local header and the name after
  * it, which have MTL_ZIP_LOCAL_HEADER_SIZE + name_size bytes. */

@@ -171,12 +171,12 @@ mtl_zip_end_parse (const guint8  *tail,
 static gboolean
 refuse_member (const MtlZipMember  *member,
                GError             **error,
-               MtlError             code,
                const char          *why)
 {
   g_autofree char *name = mtl_quote_text (member->name, member->name_size);
 
-  g_set_error (error, MTL_ERROR, code, "Member %s of the zip archive %s", name, why);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Member %s of the zip archive %s", name,
+               why);
   return FALSE;
 }
 
@@ -218,45 +218,88 @@ read_zip64 (MtlZipMember *member,
   return TRUE;
 }
 
-static gboolean
-check_member (const MtlZipMember  *member,
-              guint                method,
-              guint64              directory_begin,
-              GError             **error)
+static const char *
+describe_method (guint method)
 {
-  g_autofree char *why = NULL;
-  guint64 least_size = MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size;
+  switch (method)
+    {
+    case 9:
+      return " (deflate64)";
+    case 12:
+      return " (bzip2)";
+    case 14:
+      return " (lzma)";
+    case 93:
+      return " (zstd)";
+    case 95:
+      return " (xz)";
+    default:
+      return "";
+    }
+}
 
-  if (!g_utf8_validate_len (member->name, member->name_size, NULL))
-    return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED,
-                          "has a name that is not UTF-8, or has the character U+0000");
-  if (method != METHOD_STORED && method != METHOD_DEFLATED)
-    {
-      why = g_strdup_printf ("is compressed by method %u: only 0 (none) and 8 (deflate) are "
-                             "supported", method);
-      return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED, why);
-    }
-  if (!member->is_deflated && member->size != member->stored_size)
-    {
-      why = g_strdup_printf ("is not compressed, but has %" G_GUINT64_FORMAT " bytes in %"
-                             G_GUINT64_FORMAT, member->size, member->stored_size);
-      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
-    }
-  if (member->is_deflated && member->size / MAX_EXPANSION > member->stored_size)
-    {
-      why = g_strdup_printf ("cannot have %" G_GUINT64_FORMAT " bytes if deflated to %"
-                             G_GUINT64_FORMAT, member->size, member->stored_size);
-      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
-    }
-  if (member->local_begin > directory_begin
-      || least_size > directory_begin - member->local_begin
-      || member->stored_size > directory_begin - member->local_begin - least_size)
-    {
-      why = g_strdup_printf ("of %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
-                             " does not lie before the directory at byte %" G_GUINT64_FORMAT,
-                             member->stored_size, member->local_begin, directory_begin);
-      return refuse_member (member, error, MTL_ERROR_INVALID_DATA, why);
-    }
+static gboolean
+check_place (const MtlZipMember  *member,
+             guint64              directory_begin,
+             GError             **error)
+{
+  guint64 least_size = MTL_ZIP_LOCAL_HEADER_SIZE + member->name_size;
+  g_autofree char *why = NULL;
+
+  if (member->local_begin <= directory_begin
+      && least_size <= directory_begin - member->local_begin
+      && member->stored_size <= directory_begin - member->local_begin - least_size)
+    return TRUE;
+
+  why = g_strdup_printf ("of %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
+                         " does not lie before the directory at byte %" G_GUINT64_FORMAT,
+                         member->stored_size, member->local_begin, directory_begin);
+  return refuse_member (member, error, why);
+}
+
+/* For what is wrong with one member alone. Always returns FALSE. */
+static gboolean G_GNUC_PRINTF (3, 4)
+set_why (GError     **error,
+         MtlError     code,
+         const char  *format,
+         ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  if (error != NULL)
+    *error = g_error_new_valist (MTL_ERROR, code, format, arguments);
+  va_end (arguments);
+  return FALSE;
+}
+
+gboolean
+mtl_zip_member_check_name (const MtlZipMember  *self,
+                           GError             **error)
+{
+  return g_utf8_validate_len (self->name, self->name_size, NULL)
+         || set_why (error, MTL_ERROR_NOT_SUPPORTED,
+                     "Its name in the archive is not UTF-8, or has the character U+0000");
+}
+
+gboolean
+mtl_zip_member_check (const MtlZipMember  *self,
+                      GError             **error)
+{
+  if (self->is_encrypted)
+    return set_why (error, MTL_ERROR_NOT_SUPPORTED, "It is encrypted in the archive");
+  if (self->method != METHOD_STORED && self->method != METHOD_DEFLATED)
+    return set_why (error, MTL_ERROR_NOT_SUPPORTED,
+                    "It is compressed by method %u%s: only 0 (none) and 8 (deflate) are supported",
+                    self->method, describe_method (self->method));
+  if (!self->is_deflated && self->size != self->stored_size)
+    return set_why (error, MTL_ERROR_INVALID_DATA,
+                    "It is not compressed in the archive, but has %" G_GUINT64_FORMAT " bytes in %"
+                    G_GUINT64_FORMAT, self->size, self->stored_size);
+  if (self->is_deflated && self->size / MAX_EXPANSION > self->stored_size)
+    return set_why (error, MTL_ERROR_INVALID_DATA,
+                    "It cannot have %" G_GUINT64_FORMAT " bytes if deflated to %" G_GUINT64_FORMAT,
+                    self->size, self->stored_size);
 
   return TRUE;
 }
@@ -272,12 +315,10 @@ read_member (const guint8     *bytes,
 {
   const guint8 *entry = bytes + *at;
   gsize rest = end->size - *at, extra_size, comment_size;
-  guint method;
 
   if (rest < ENTRY_SIZE || !has_mark (entry, "PK\1\2"))
     return refuse (error, "an entry of its directory has no signature");
 
-  method = load_le (entry + 10, 2);
   extra_size = load_le (entry + 30, 2);
   comment_size = load_le (entry + 32, 2);
   *member = (MtlZipMember) {
@@ -286,8 +327,10 @@ read_member (const guint8     *bytes,
     .stored_size = load_le (entry + 20, 4),
     .size = load_le (entry + 24, 4),
     .crc = load_le (entry + 16, 4),
-    .is_deflated = method == METHOD_DEFLATED,
+    .method = load_le (entry + 10, 2),
+    .is_encrypted = (load_le (entry + 8, 2) & FLAG_ENCRYPTED) != 0,
   };
+  member->is_deflated = member->method == METHOD_DEFLATED;
   if (member->name_size + extra_size + comment_size > rest - ENTRY_SIZE)
     return refuse (error, "an entry of its directory ends outside of it");
 
@@ -295,13 +338,11 @@ read_member (const guint8     *bytes,
                                      error);
   if (member->name == NULL)
     return FALSE;
-  if (load_le (entry + 8, 2) & FLAG_ENCRYPTED)
-    return refuse_member (member, error, MTL_ERROR_NOT_SUPPORTED, "is encrypted");
   if (!read_zip64 (member, entry + ENTRY_SIZE + member->name_size, extra_size))
-    return refuse_member (member, error, MTL_ERROR_INVALID_DATA, "has a truncated extra field");
+    return refuse_member (member, error, "has a truncated extra field");
 
   *at += ENTRY_SIZE + member->name_size + extra_size + comment_size;
-  return check_member (member, method, end->begin, error);
+  return check_place (member, end->begin, error);
 }
 
 static int
@@ -338,7 +379,7 @@ check_overlaps (const MtlZipDirectory  *self,
           g_autofree char *name = mtl_quote_text (before->name, before->name_size);
           g_autofree char *why = g_strdup_printf ("begins within member %s", name);
 
-          return refuse_member (by_place[i], error, MTL_ERROR_INVALID_DATA, why);
+          return refuse_member (by_place[i], error, why);
         }
     }
 
@@ -389,27 +430,22 @@ mtl_zip_member_find_begin (const MtlZipMember  *self,
                            GError             **error)
 {
   guint64 header_size;
-  g_autofree char *why = NULL;
 
   if (!has_mark (local_header, "PK\3\4") || load_le (local_header + 26, 2) != self->name_size
       || memcmp (local_header + MTL_ZIP_LOCAL_HEADER_SIZE, self->name, self->name_size) != 0)
-    {
-      why = g_strdup_printf ("is not at byte %" G_GUINT64_FORMAT ", where the directory places it",
-                             self->local_begin);
-      return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
-    }
+    return set_why (error, MTL_ERROR_INVALID_DATA,
+                    "It is not at byte %" G_GUINT64_FORMAT ", where the archive's directory places "
+                    "it", self->local_begin);
 
   /* The local header has its own extra fields, which differ from those of the
    * directory. */
   header_size = MTL_ZIP_LOCAL_HEADER_SIZE + self->name_size + load_le (local_header + 28, 2);
   if (header_size > end->begin - self->local_begin
       || self->stored_size > end->begin - self->local_begin - header_size)
-    {
-      why = g_strdup_printf ("of %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
-                             " does not lie before the directory at byte %" G_GUINT64_FORMAT,
-                             self->stored_size, self->local_begin + header_size, end->begin);
-      return refuse_member (self, error, MTL_ERROR_INVALID_DATA, why);
-    }
+    return set_why (error, MTL_ERROR_INVALID_DATA,
+                    "Its %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT " do not lie "
+                    "before the archive's directory at byte %" G_GUINT64_FORMAT,
+                    self->stored_size, self->local_begin + header_size, end->begin);
 
   *begin = self->local_begin + header_size;
   return TRUE;

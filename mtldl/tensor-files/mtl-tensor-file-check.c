@@ -85,7 +85,8 @@ check_values (const MtlTensorEntry  *entry,
     g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                  "Element %s is the byte %u, but a bool is 0 or 1", place, bytes[offset]);
   else
-    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Element %s is NaN", place);
+    g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Element %s is %s", place,
+                 mtl_wrong_values_is_infinite (&wrong, bytes + offset) ? "infinite" : "NaN");
   return FALSE;
 }
 
@@ -126,7 +127,7 @@ check_piece (gpointer           data,
   const Checking *checking = data;
   const MtlTensorEntry *entry = &checking->entries[index];
 
-  if (check_bytes (checking, entry, begin, end, monitor, error))
+  if (entry->refusal != NULL || check_bytes (checking, entry, begin, end, monitor, error))
     return TRUE;
 
   return mtl_prefix_tensor_name (error, entry->name);
@@ -175,6 +176,9 @@ check_member (gpointer           data,
   const MtlArchiveMember *member = entry->member;
   g_auto (MtlFileStream) stream = { 0 };
 
+  if (entry->refusal != NULL)
+    return TRUE;
+
   mtl_file_stream_init (&stream, checking->source, member->begin,
                         member->begin + member->stored_size, NULL, 0);
   mtl_file_stream_add_crc (&stream);
@@ -192,14 +196,19 @@ check_alignments (const MtlTensorEntry  *entries,
                   GError               **error)
 {
   for (gsize i = 0; i < n_entries; i++)
-    if (!check_alignment (&entries[i], error))
+    if (entries[i].refusal == NULL && !check_alignment (&entries[i], error))
       return mtl_prefix_tensor_name (error, entries[i].name);
 
   return TRUE;
 }
 
-/* Checks entries of one part. Either all of them are members of an archive, or none
- * is. */
+static guint64
+count_bytes (const MtlTensorEntry *entry)
+{
+  return entry->refusal == NULL ? entry->end - entry->begin : 0;
+}
+
+/* Checks entries of one part, but those that cannot be loaded. */
 static gboolean
 check_entries (MtlTensorFile         *self,
                MtlTensorFilePart     *part,
@@ -209,14 +218,15 @@ check_entries (MtlTensorFile         *self,
                MtlPieceCount         *count,
                GError               **error)
 {
+  const gboolean is_archive = part->table->format == MTL_TENSOR_FILE_FORMAT_NPZ;
   g_autofree guint64 *ends = g_try_new (guint64, n_entries + 1);
   g_auto (MtlPartReader) reader = { 0 };
   Checking checking = { .entries = entries, .checks = checks };
   const MtlPieces pieces = {
     .ends = ends,
     .n_ranges = n_entries,
-    .whole = n_entries > 0 && entries[0].member != NULL,
-    .func = n_entries > 0 && entries[0].member != NULL ? check_member : check_piece,
+    .whole = is_archive,
+    .func = is_archive ? check_member : check_piece,
     .data = &checking,
   };
   guint64 end = 0;
@@ -225,7 +235,7 @@ check_entries (MtlTensorFile         *self,
     return mtl_set_no_memory ((n_entries + 1) * sizeof (guint64), error);
 
   for (gsize i = 0; i < n_entries; i++)
-    ends[i] = end += entries[i].end - entries[i].begin;
+    ends[i] = end += count_bytes (&entries[i]);
 
   if (((checks & MTL_TENSOR_CHECKS_ALIGNMENT) && !check_alignments (entries, n_entries, error))
       || !mtl_part_reader_init (&reader, self, part, error)
@@ -237,15 +247,29 @@ check_entries (MtlTensorFile         *self,
          && mtl_file_source_check_unchanged (reader.source, error);
 }
 
-static guint64
-count_bytes (const MtlTensorTable *table)
+/* Also those that an index names, but that are not in its files, and the other way round. */
+static gboolean
+check_loadable (MtlTensorFile  *self,
+                GError        **error)
 {
-  guint64 n_bytes = 0;
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    {
+      const MtlTensorEntry *entry = &self->table->entries[i];
 
-  for (gsize i = 0; i < table->n_entries; i++)
-    n_bytes += table->entries[i].end - table->entries[i].begin;
+      if (entry->refusal != NULL)
+        return mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error);
+    }
 
-  return n_bytes;
+  for (gsize i = 0; i < self->n_parts; i++)
+    {
+      const MtlTensorTable *table = self->parts[i].table;
+
+      for (gsize j = 0; table != NULL && j < table->n_entries; j++)
+        if (table->entries[j].refusal != NULL)
+          return mtl_tensor_file_part_refuse (&self->parts[i], &table->entries[j], error);
+    }
+
+  return TRUE;
 }
 
 gboolean
@@ -256,16 +280,24 @@ mtl_tensor_file_check_monitored (MtlTensorFile     *self,
 {
   MtlPieceCount count = { .monitor = monitor };
 
-  if (!mtl_tensor_file_check_open (self, error))
+  if (!mtl_tensor_file_check_open (self, error)
+      || ((checks & MTL_TENSOR_CHECKS_LOADABLE) && !check_loadable (self, error)))
     return FALSE;
-
-  for (gsize i = 0; i < self->n_parts; i++)
-    count.total += count_bytes (self->parts[i].table);
 
   for (gsize i = 0; i < self->n_parts; i++)
     {
       const MtlTensorTable *table = self->parts[i].table;
 
+      for (gsize j = 0; table != NULL && j < table->n_entries; j++)
+        count.total += count_bytes (&table->entries[j]);
+    }
+
+  for (gsize i = 0; i < self->n_parts; i++)
+    {
+      const MtlTensorTable *table = self->parts[i].table;
+
+      if (table == NULL)
+        continue;
       if (!mtl_monitor_check (monitor, error)
           || !check_entries (self, &self->parts[i], table->entries, table->n_entries, checks,
                              &count, error))
@@ -282,7 +314,12 @@ mtl_tensor_file_check_entry (MtlTensorFile         *self,
                              const MtlMonitor      *monitor,
                              GError               **error)
 {
-  MtlPieceCount count = { .monitor = monitor, .total = entry->end - entry->begin };
+  MtlPieceCount count = { .monitor = monitor, .total = count_bytes (entry) };
+
+  if (entry->refusal != NULL)
+    return mtl_tensor_file_check_open (self, error)
+           && (!(checks & MTL_TENSOR_CHECKS_LOADABLE)
+               || mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error));
 
   return mtl_monitor_check (monitor, error)
          && check_entries (self, &self->parts[entry->file], entry, 1, checks, &count, error);

@@ -4,12 +4,18 @@
 
 #include "mtl-tensor-file-private.h"
 
+#include "mtl-element-type-private.h"
 #include "mtl-enum-types.h"
 
 /**
  * MtlTensorFileEntry:
  *
  * The description of one tensor in a [class@Mtl.TensorFile].
+ *
+ * Not each tensor can be loaded: it may be text, for example, or damaged. If it
+ * cannot, [method@Mtl.TensorFileEntry.get_error] returns the reason, and its name,
+ * its type, its shape and its place are those that the file gives, as far as they
+ * are known.
  *
  * An entry holds a reference to its file. As long as an entry is in use, the
  * file returns the same object again, so that a selection in a list finds its
@@ -47,6 +53,8 @@ enum
   PROP_0,
   PROP_NAME,
   PROP_DTYPE,
+  PROP_TYPE_NAME,
+  PROP_ERROR,
   PROP_BYTE_OFFSET,
   PROP_N_BYTES,
   N_PROPS
@@ -82,6 +90,12 @@ mtl_tensor_file_entry_get_property (GObject    *object,
     case PROP_DTYPE:
       g_value_set_enum (value, self->entry->dtype);
       break;
+    case PROP_TYPE_NAME:
+      g_value_set_string (value, mtl_tensor_file_entry_get_type_name (self));
+      break;
+    case PROP_ERROR:
+      g_value_set_boxed (value, mtl_tensor_file_entry_get_error (self));
+      break;
     case PROP_BYTE_OFFSET:
       g_value_set_uint64 (value, mtl_tensor_file_entry_get_byte_offset (self));
       break;
@@ -114,12 +128,30 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
   /**
    * MtlTensorFileEntry:dtype: (getter get_dtype)
    *
-   * The type of the tensor's elements.
+   * The type of the tensor's elements, %MTL_DTYPE_OTHER if it cannot be loaded.
    *
    * Since: 1.0
    */
   props[PROP_DTYPE] = g_param_spec_enum ("dtype", NULL, NULL, MTL_TYPE_DTYPE, MTL_DTYPE_OTHER,
                                          flags);
+
+  /**
+   * MtlTensorFileEntry:type-name: (getter get_type_name)
+   *
+   * The name of the type of the tensor's elements, as far as it is known.
+   *
+   * Since: 1.0
+   */
+  props[PROP_TYPE_NAME] = g_param_spec_string ("type-name", NULL, NULL, "", flags);
+
+  /**
+   * MtlTensorFileEntry:error: (getter get_error)
+   *
+   * The reason for which the tensor cannot be loaded.
+   *
+   * Since: 1.0
+   */
+  props[PROP_ERROR] = g_param_spec_boxed ("error", NULL, NULL, G_TYPE_ERROR, flags);
 
   /**
    * MtlTensorFileEntry:byte-offset: (getter get_byte_offset)
@@ -147,7 +179,8 @@ mtl_tensor_file_entry_class_init (MtlTensorFileEntryClass *klass)
 static void
 mtl_tensor_file_entry_init (MtlTensorFileEntry *self)
 {
-  static const MtlTensorEntry nothing = { .name = "" };
+  static const gint64 no_shape[1];
+  static const MtlTensorEntry nothing = { .name = "", .shape = no_shape };
 
   self->entry = &nothing;
 }
@@ -217,7 +250,7 @@ mtl_tensor_file_entry_get_name (MtlTensorFileEntry *self)
  *
  * Gets the type of the tensor's elements.
  *
- * Returns: the element type
+ * Returns: the element type, %MTL_DTYPE_OTHER if the tensor cannot be loaded
  *
  * Since: 1.0
  */
@@ -230,13 +263,75 @@ mtl_tensor_file_entry_get_dtype (MtlTensorFileEntry *self)
 }
 
 /**
+ * mtl_tensor_file_entry_get_type_name: (get-property type-name)
+ * @self: an entry
+ *
+ * Gets the name of the type of the tensor's elements, for people.
+ *
+ * For a tensor that can be loaded, that is the name of its dtype, such as
+ * `float32`. If the tensor cannot be loaded, it is one of these:
+ *
+ * - the name of the dtype, if it is known, but something else is wrong
+ * - what the file calls the type: NumPy's type string, such as `<U3`, `|S5`,
+ *   `<M8[ns]`, `<f16` or `|V16`, or the name in a safetensors file. What cannot
+ *   be printed is escaped, and a long name is cut
+ * - `object` for Python objects, and `record` for records
+ * - `file` or `folder` for a member of an archive that is no array
+ * - `unknown`, if the description cannot be read
+ *
+ * Returns: (transfer none): the name
+ *
+ * Since: 1.0
+ */
+const char *
+mtl_tensor_file_entry_get_type_name (MtlTensorFileEntry *self)
+{
+  const char *name;
+
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+
+  if (self->entry->refusal != NULL)
+    return self->entry->refusal->type_name;
+
+  name = mtl_dtype_get_name (self->entry->dtype);
+  return name != NULL ? name : MTL_TYPE_NAME_UNKNOWN;
+}
+
+/**
+ * mtl_tensor_file_entry_get_error: (get-property error)
+ * @self: an entry
+ *
+ * Gets the reason for which the tensor cannot be loaded. It is known since the
+ * file was opened: the type is not supported, or something is wrong with the
+ * tensor alone. That loading succeeds is not certain without an error either, see
+ * [method@Mtl.TensorFile.load_view].
+ *
+ * The error is %MTL_ERROR_NOT_SUPPORTED, %MTL_ERROR_INVALID_DATA,
+ * %MTL_ERROR_OVERFLOW, or one of [error@Gio.IOErrorEnum] if the tensor is in a
+ * file that an index names and that cannot be opened.
+ *
+ * Returns: (transfer none) (nullable): the reason, owned by @self, %NULL if
+ *   there is none
+ *
+ * Since: 1.0
+ */
+const GError *
+mtl_tensor_file_entry_get_error (MtlTensorFileEntry *self)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
+
+  return self->entry->refusal != NULL ? &self->entry->refusal->error : NULL;
+}
+
+/**
  * mtl_tensor_file_entry_get_shape:
  * @self: an entry
  * @n_dims: (out) (optional): return location for the number of dimensions
  *
  * Gets the extents, outermost axis first.
  *
- * Returns: (array length=n_dims) (transfer none): the shape, owned by @self
+ * Returns: (array length=n_dims) (transfer none) (nullable): the shape, owned by
+ *   @self, %NULL if it is not known, as the tensor cannot be loaded
  *
  * Since: 1.0
  */
@@ -257,7 +352,8 @@ mtl_tensor_file_entry_get_shape (MtlTensorFileEntry *self,
  *
  * Gets where the tensor's bytes begin, counted from the beginning of their
  * file. For a compressed array, this is where the compressed data begin, which
- * include the array's header.
+ * include the array's header. If the tensor cannot be loaded, the offset may be
+ * that of its member in the archive, or 0 if nothing is known.
  *
  * Returns: the offset in bytes
  *
@@ -276,7 +372,8 @@ mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry *self)
  * @self: an entry
  *
  * Gets the size of the tensor in bytes. A compressed array takes up fewer bytes
- * in the file.
+ * in the file. If the tensor cannot be loaded, the size is that of what the file
+ * has for it, as far as it is known.
  *
  * Returns: the number of bytes
  *
@@ -360,7 +457,8 @@ mtl_tensor_file_entry_load_view (MtlTensorFileEntry  *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Checks this one tensor; see [method@Mtl.TensorFile.check], which checks all
- * of them.
+ * of them. One that cannot be loaded is only a fault with
+ * %MTL_TENSOR_CHECKS_LOADABLE.
  *
  * Errors:
  *

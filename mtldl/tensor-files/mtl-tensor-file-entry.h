@@ -20,6 +20,10 @@ const char      *mtl_tensor_file_entry_get_name        (MtlTensorFileEntry  *sel
 MTL_AVAILABLE_IN_1_0
 MtlDType         mtl_tensor_file_entry_get_dtype       (MtlTensorFileEntry  *self);
 MTL_AVAILABLE_IN_1_0
+const char      *mtl_tensor_file_entry_get_type_name   (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
+const GError    *mtl_tensor_file_entry_get_error       (MtlTensorFileEntry  *self);
+MTL_AVAILABLE_IN_1_0
 const gint64    *mtl_tensor_file_entry_get_shape       (MtlTensorFileEntry  *self,
                                                         gsize               *n_dims);
 MTL_AVAILABLE_IN_1_0

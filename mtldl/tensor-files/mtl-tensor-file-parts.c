@@ -2,9 +2,13 @@
 
 #include "config.h"
 
-/* How long the parts of a file stay open. */
+/* How long the parts of a file stay open, and what is asked of all of its tensors. */
 
 #include "mtl-tensor-file-private.h"
+
+#include <string.h>
+
+#include "mtl-quoted-text-private.h"
 
 void
 mtl_tensor_file_part_clear (MtlTensorFilePart *self)
@@ -44,7 +48,8 @@ void
 mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                      MtlTensorFilePart *part)
 {
-  if (part->n_readers == 0 && (self->closed || (part->memory != NULL && !part->is_read_too)))
+  if (part->source != NULL && part->n_readers == 0
+      && (self->closed || (part->memory != NULL && !part->is_read_too)))
     mtl_file_source_close (part->source);
 }
 
@@ -85,4 +90,34 @@ mtl_part_reader_clear (MtlPartReader *self)
   self->part->n_readers--;
   mtl_tensor_file_close_unless_needed (self->file, self->part);
   mtl_fork_unlock (&self->file->lock);
+}
+
+GPatternSpec *
+mtl_name_pattern_new (const char *pattern)
+{
+  if (pattern == NULL)
+    return g_pattern_spec_new ("*");
+
+  return g_utf8_validate (pattern, -1, NULL) ? g_pattern_spec_new (pattern) : NULL;
+}
+
+gboolean
+mtl_name_pattern_matches (GPatternSpec *self,
+                          const char   *name)
+{
+  return self != NULL && g_pattern_spec_match_string (self, name);
+}
+
+gboolean
+mtl_tensor_file_part_refuse (const MtlTensorFilePart  *self,
+                             const MtlTensorEntry     *entry,
+                             GError                  **error)
+{
+  GError *why = g_error_copy (&entry->refusal->error);
+
+  mtl_prefix_tensor_name (&why, entry->name);
+  if (self->source != NULL && strstr (why->message, self->source->name) == NULL)
+    g_prefix_error (&why, "%s: ", self->source->name);
+  g_propagate_error (error, why);
+  return FALSE;
 }

@@ -14,11 +14,12 @@ G_BEGIN_DECLS
 typedef struct
 {
   GFile *file;
-  MtlFileSource *source; /* closed if it is one of several */
+  const MtlRefusal *refusal; /* if it could not be opened, and has no source and no table */
+  MtlFileSource *source;     /* closed if it is one of several */
   MtlTensorTable *table;
-  MtlMemory *memory;     /* the whole file, if mapped, from the first view on */
-  guint n_readers;       /* users of the descriptor */
-  gboolean is_read_too;  /* some tensors cannot be used in place in the mapping */
+  MtlMemory *memory;         /* the whole file, if mapped, from the first view on */
+  guint n_readers;           /* users of the descriptor */
+  gboolean is_read_too;      /* some tensors cannot be used in place in the mapping */
 } MtlTensorFilePart;
 
 struct _MtlTensorFile
@@ -63,6 +64,16 @@ gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
                                         GError              **error);
 void     mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                               MtlTensorFilePart *part);
+
+/* Names are UTF-8, so a pattern that is not matches none: then this is NULL. */
+GPatternSpec    *mtl_name_pattern_new     (const char         *pattern);
+gboolean         mtl_name_pattern_matches (GPatternSpec       *self,
+                                           const char         *name);
+
+/* Sets the reason for which the tensor cannot be loaded. Always returns FALSE. */
+gboolean         mtl_tensor_file_part_refuse  (const MtlTensorFilePart  *self,
+                                               const MtlTensorEntry     *entry,
+                                               GError                  **error);
 
 MtlStridedView **mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
                                                        const char        *pattern,

@@ -93,7 +93,7 @@ has_tensors_to_read (MtlTensorFile           *self,
                      const MtlTensorFilePart *part)
 {
   for (gsize i = 0; i < part->table->n_entries; i++)
-    if (is_read (self, &part->table->entries[i]))
+    if (part->table->entries[i].refusal == NULL && is_read (self, &part->table->entries[i]))
       return TRUE;
 
   return FALSE;
@@ -470,6 +470,12 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
   PlacedTensor tensor = { .entry = entry }, *tensors = &tensor;
   MtlStridedView *view = NULL;
 
+  if (entry->refusal != NULL)
+    {
+      mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error);
+      return NULL;
+    }
+
   if (mtl_monitor_check (monitor, error) && place (self, &tensor, error)
       && (!tensor.is_read || read_tensors (self, &tensors, 1, monitor, error)))
     view = new_view (&tensor, error);
@@ -487,14 +493,16 @@ mtl_tensor_file_free_views (MtlStridedView **views,
   g_free (views);
 }
 
+/* Only those that can be loaded. If there are none of these among several, that is an error. */
 static PlacedTensor *
 find_matches (MtlTensorFile  *self,
               const char     *pattern,
               gsize          *n_matches,
               GError        **error)
 {
-  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
-  PlacedTensor *tensors = g_try_new0 (PlacedTensor, self->table->n_entries + 1);
+  g_autoptr (GPatternSpec) spec = mtl_name_pattern_new (pattern);
+  g_autofree PlacedTensor *tensors = g_try_new0 (PlacedTensor, self->table->n_entries + 1);
+  const MtlTensorEntry *refused = NULL;
   gsize n = 0;
 
   *n_matches = 0;
@@ -505,11 +513,24 @@ find_matches (MtlTensorFile  *self,
     }
 
   for (gsize i = 0; i < self->table->n_entries; i++)
-    if (g_pattern_spec_match_string (spec, self->table->entries[i].name))
-      tensors[n++].entry = &self->table->entries[i];
+    {
+      const MtlTensorEntry *entry = &self->table->entries[i];
 
+      if (!mtl_name_pattern_matches (spec, entry->name))
+        continue;
+      if (entry->refusal == NULL)
+        tensors[n++].entry = entry;
+      else if (refused == NULL)
+        refused = entry;
+    }
+
+  if (n == 0 && refused != NULL)
+    {
+      mtl_tensor_file_part_refuse (&self->parts[refused->file], refused, error);
+      return NULL;
+    }
   *n_matches = n;
-  return tensors;
+  return g_steal_pointer (&tensors);
 }
 
 static gboolean

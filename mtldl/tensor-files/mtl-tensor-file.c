@@ -12,7 +12,6 @@
 #include "mtl-progress-private.h"
 #include "mtl-quoted-text-private.h"
 #include "mtl-strided-view-private.h"
-#include "mtl-tensor-table-read-private.h"
 
 /**
  * MtlTensorFile:
@@ -33,6 +32,12 @@
  * The object is a [iface@Gio.ListModel] of [class@Mtl.TensorFileEntry]. The
  * entries are in the order of the tensors' bytes, of the index, or of the
  * archive's directory.
+ *
+ * A file can contain what cannot be loaded: text, Python objects, types that
+ * are not known, members of an archive that are damaged or no arrays. Only these
+ * are refused: each is an entry, too, with its name and the reason, see
+ * [method@Mtl.TensorFileEntry.get_error]. Functions for several tensors leave
+ * them out, and [method@Mtl.TensorFile.match_refused_names] lists them.
  *
  * Views keep what they need alive, and outlive the object. Views of a mapped
  * file are read-only, and are subject to the contract of
@@ -224,215 +229,6 @@ mtl_tensor_file_init (MtlTensorFile *self)
   self->device = g_object_ref (mtl_device_get_host ());
 }
 
-static gboolean
-open_part (MtlTensorFilePart  *part,
-           GFile              *file,
-           GCancellable       *cancellable,
-           GError            **error)
-{
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
-
-  part->source = mtl_file_source_open (file, error);
-  if (part->source == NULL)
-    return FALSE;
-
-  part->file = g_object_ref (file);
-  part->table = mtl_tensor_table_read (part->source, cancellable, error);
-  return part->table != NULL;
-}
-
-/* There may be more members than file descriptors, so each is closed again. */
-static gboolean
-open_member (MtlTensorFilePart  *part,
-             GFile              *folder,
-             const char         *name,
-             GCancellable       *cancellable,
-             GError            **error)
-{
-  g_autoptr (GFile) file = g_file_get_child (folder, name);
-
-  if (!open_part (part, file, cancellable, error))
-    return FALSE;
-
-  if (part->table->n_files > 0)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s is an index itself, not a file of tensors", part->source->name);
-      return FALSE;
-    }
-
-  if (part->table->format != MTL_TENSOR_FILE_FORMAT_SAFETENSORS)
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                   "%s is a NumPy file, but an index can only name safetensors files",
-                   part->source->name);
-      return FALSE;
-    }
-
-  mtl_file_source_close (part->source);
-  return TRUE;
-}
-
-/* The index only says which file each tensor is in. */
-static gboolean
-complete_entries (MtlTensorFile  *self,
-                  GError        **error)
-{
-  for (gsize i = 0; i < self->table->n_entries; i++)
-    {
-      MtlTensorEntry *entry = &self->table->entries[i];
-      const MtlTensorFilePart *part = &self->parts[entry->file];
-      const MtlTensorEntry *found = mtl_tensor_table_lookup (part->table, entry->name);
-      guint32 file = entry->file;
-
-      if (found == NULL)
-        {
-          g_autofree char *name = mtl_quote_text (entry->name, strlen (entry->name));
-
-          g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
-                       "Tensor %s is not in %s, where the index places it", name,
-                       part->source->name);
-          return FALSE;
-        }
-
-      *entry = *found;
-      entry->file = file;
-    }
-
-  return TRUE;
-}
-
-static gboolean
-open_members (MtlTensorFile  *self,
-              GCancellable   *cancellable,
-              GError        **error)
-{
-  g_autoptr (GFile) folder = g_file_get_parent (self->file);
-
-  self->parts = g_try_new0 (MtlTensorFilePart, self->table->n_files);
-  if (self->parts == NULL)
-    return mtl_set_no_memory (self->table->n_files * sizeof (MtlTensorFilePart), error);
-
-  for (; self->n_parts < self->table->n_files; self->n_parts++)
-    {
-      MtlTensorFilePart *part = &self->parts[self->n_parts];
-
-      if (!open_member (part, folder, self->table->files[self->n_parts], cancellable, error))
-        {
-          if (error != NULL && g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
-            g_prefix_error (error, "A file that the index names is missing: ");
-          mtl_tensor_file_part_clear (part);
-          return FALSE;
-        }
-    }
-
-  return complete_entries (self, error);
-}
-
-static MtlFileMode
-choose_mode (MtlFileMode          mode,
-             const MtlFileSource *source)
-{
-  if (mode != MTL_FILE_MODE_AUTO)
-    return mode;
-
-  return mtl_file_source_is_remote (source) ? MTL_FILE_MODE_READ : MTL_FILE_MODE_MAP;
-}
-
-/**
- * mtl_tensor_file_open_full: (constructor)
- * @file: a file of tensors on a disk
- * @device: (nullable): the device that the views' memory is to belong to, %NULL
- *   for the host
- * @mode: how the tensors get into memory
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
- *
- * Opens a file and reads the description of its tensors.
- *
- * Errors:
- *
- * - %MTL_ERROR_INVALID_DATA: the file, or one that its index names, does not
- *   conform to its format
- * - %MTL_ERROR_NOT_SUPPORTED: the file conforms to its format, but contains
- *   something that is not supported: arrays of text, dates, records or objects,
- *   or archives compressed by a method other than deflate
- * - %MTL_ERROR_OVERFLOW: a size does not fit its type
- * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- * - %G_IO_ERROR_CANCELLED: the operation was cancelled
- * - the errors of [error@Gio.IOErrorEnum] that [ctor@Mtl.Buffer.new_mapped] has
- *
- * Returns: (transfer full): the file
- *
- * Since: 1.0
- */
-MtlTensorFile *
-mtl_tensor_file_open_full (GFile         *file,
-                           MtlDevice     *device,
-                           MtlFileMode    mode,
-                           GCancellable  *cancellable,
-                           GError       **error)
-{
-  g_autoptr (MtlTensorFile) self = NULL;
-  MtlTensorFilePart first = { 0 };
-
-  g_return_val_if_fail (G_IS_FILE (file), NULL);
-  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
-
-  if (!open_part (&first, file, cancellable, error))
-    {
-      mtl_tensor_file_part_clear (&first);
-      return NULL;
-    }
-
-  self = g_object_new (MTL_TYPE_TENSOR_FILE, NULL);
-  self->file = g_object_ref (file);
-  self->mode = choose_mode (mode, first.source);
-  if (device != NULL)
-    g_set_object (&self->device, device);
-  mtl_tensor_table_free (self->table);
-  self->table = first.table;
-
-  if (first.table->n_files == 0)
-    {
-      self->parts = g_memdup2 (&first, sizeof first);
-      self->n_parts = 1;
-      return g_steal_pointer (&self);
-    }
-
-  first.table = NULL;
-  mtl_tensor_file_part_clear (&first);
-  return open_members (self, cancellable, error) ? g_steal_pointer (&self) : NULL;
-}
-
-/**
- * mtl_tensor_file_open: (constructor)
- * @file: a file of tensors on a disk
- * @cancellable: (nullable): a cancellable
- * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
- *
- * Opens a file for the host, mapped if it is on a disk of this machine. This is
- * [ctor@Mtl.TensorFile.open_full] without a device and with
- * %MTL_FILE_MODE_AUTO.
- *
- * Errors:
- *
- * - the errors of [ctor@Mtl.TensorFile.open_full]
- *
- * Returns: (transfer full): the file
- *
- * Since: 1.0
- */
-MtlTensorFile *
-mtl_tensor_file_open (GFile         *file,
-                      GCancellable  *cancellable,
-                      GError       **error)
-{
-  return mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_AUTO, cancellable, error);
-}
-
 /**
  * mtl_tensor_file_get_file: (get-property file)
  * @self: a file of tensors
@@ -509,8 +305,9 @@ mtl_tensor_file_get_device (MtlTensorFile *self)
  * mtl_tensor_file_list_names:
  * @self: a file of tensors
  *
- * Gets the names of all tensors, in the order of the list. Do not trust them: a
- * name can be any text, and is not a path.
+ * Gets the names of all tensors, in the order of the list, including those that
+ * cannot be loaded. Do not trust them: a name can be any text, and is not a path.
+ * Two arrays of an archive may have the same name; neither can be loaded then.
  *
  * Returns: (array zero-terminated=1) (transfer container): the names, owned by
  *   @self
@@ -530,6 +327,26 @@ mtl_tensor_file_list_names (MtlTensorFile *self)
   return names;
 }
 
+static const char **
+match_names (MtlTensorFile *self,
+             const char    *pattern,
+             gboolean       refused)
+{
+  g_autoptr (GPatternSpec) spec = mtl_name_pattern_new (pattern);
+  const char **names = g_new0 (const char *, self->table->n_entries + 1);
+  gsize n_names = 0;
+
+  for (gsize i = 0; i < self->table->n_entries; i++)
+    {
+      const MtlTensorEntry *entry = &self->table->entries[i];
+
+      if ((entry->refusal != NULL) == refused && mtl_name_pattern_matches (spec, entry->name))
+        names[n_names++] = entry->name;
+    }
+
+  return names;
+}
+
 /**
  * mtl_tensor_file_match_names:
  * @self: a file of tensors
@@ -537,7 +354,12 @@ mtl_tensor_file_list_names (MtlTensorFile *self)
  *
  * Gets the names that match a pattern of [struct@GLib.PatternSpec], in the
  * order of the list. A `*` matches any text, including none, and a `?` matches
- * any one character. All other characters match themselves.
+ * any one character. All other characters match themselves. A pattern that is
+ * not UTF-8 matches nothing.
+ *
+ * These are the names of the tensors that [method@Mtl.TensorFile.load_views]
+ * loads for the same pattern, one for each view. Those that cannot be loaded are
+ * left out, see [method@Mtl.TensorFile.match_refused_names].
  *
  * Returns: (array zero-terminated=1) (transfer container): the names, owned by
  *   @self
@@ -548,26 +370,44 @@ const char **
 mtl_tensor_file_match_names (MtlTensorFile *self,
                              const char    *pattern)
 {
-  g_autoptr (GPatternSpec) spec = NULL;
-  const char **names;
-  gsize n_names = 0;
-
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
 
-  spec = g_pattern_spec_new (pattern != NULL ? pattern : "*");
-  names = mtl_tensor_file_list_names (self);
-  for (gsize i = 0; i < self->table->n_entries; i++)
-    if (g_pattern_spec_match_string (spec, names[i]))
-      names[n_names++] = names[i];
-  names[n_names] = NULL;
-  return names;
+  return match_names (self, pattern, FALSE);
 }
 
-/* If there are several files, the metadata are those of the first. */
+/**
+ * mtl_tensor_file_match_refused_names:
+ * @self: a file of tensors
+ * @pattern: (nullable): the pattern, as in
+ *   [method@Mtl.TensorFile.match_names]; %NULL for all names
+ *
+ * Gets the names of the tensors that match a pattern, but cannot be loaded, in
+ * the order of the list. [method@Mtl.TensorFile.load_views] leaves them out.
+ * [method@Mtl.TensorFileEntry.get_error] returns the reason for each.
+ *
+ * Returns: (array zero-terminated=1) (transfer container): the names, owned by
+ *   @self
+ *
+ * Since: 1.0
+ */
+const char **
+mtl_tensor_file_match_refused_names (MtlTensorFile *self,
+                                     const char    *pattern)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
+
+  return match_names (self, pattern, TRUE);
+}
+
+/* If there are several files, the metadata are those of the first that could be opened. */
 static const MtlTensorTable *
 get_metadata_table (MtlTensorFile *self)
 {
-  return self->n_parts > 0 ? self->parts[0].table : self->table;
+  for (gsize i = 0; i < self->n_parts; i++)
+    if (self->parts[i].table != NULL)
+      return self->parts[i].table;
+
+  return self->table;
 }
 
 /**
@@ -604,7 +444,7 @@ mtl_tensor_file_list_metadata_keys (MtlTensorFile *self)
  *
  * Gets the value of a key in the file's metadata. Only safetensors files have
  * metadata. If an index names several files, these are the metadata of the
- * first.
+ * first that could be opened.
  *
  * Returns: (transfer none) (nullable): the value, owned by @self, %NULL if
  *   there is no such key
@@ -633,9 +473,13 @@ find_entry (MtlTensorFile  *self,
     return entry;
 
   quoted = mtl_quote_text (name, strlen (name));
-  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
-               "There is no tensor %s among the %" G_GSIZE_FORMAT " of the file", quoted,
-               self->table->n_entries);
+  if (self->table->format == MTL_TENSOR_FILE_FORMAT_NPY)
+    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                 "There is no tensor %s: the only one of a .npy file has the name “”", quoted);
+  else
+    g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+                 "There is no tensor %s among the %" G_GSIZE_FORMAT " of the file", quoted,
+                 self->table->n_entries);
   return NULL;
 }
 
@@ -686,6 +530,7 @@ mtl_tensor_file_lookup_entry (MtlTensorFile  *self,
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
+ * - the error of [method@Mtl.TensorFileEntry.get_error], if it has one
  * - %MTL_ERROR_INVALID_DATA: the file was changed, truncated or replaced after
  *   it was opened, or the tensor is read and its checksum is wrong
  * - %MTL_ERROR_NEEDS_COPY: the file is mapped, and the device cannot use its
@@ -732,7 +577,10 @@ mtl_tensor_file_load_view (MtlTensorFile  *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Gets views of several tensors, in the order of
- * [method@Mtl.TensorFile.match_names]. An empty result is not an error.
+ * [method@Mtl.TensorFile.match_names], which returns one name for each view.
+ * An empty result is not an error. Tensors that cannot be loaded are left out,
+ * see [method@Mtl.TensorFile.match_refused_names], but if all that match the
+ * pattern are such, the function fails with the reason of the first.
  *
  * The views are like those of [method@Mtl.TensorFile.load_view]. Tensors that
  * have to be read are read in the order of the file by several threads, see
@@ -877,19 +725,24 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
  * Checks everything that opening the file does not check: whether all bytes of
  * all tensors can be read, whether the checksums of an archive match, and the
  * conditions in @checks. If an index names several files, all of their tensors
- * are checked, including those that the index does not name.
+ * are checked, including those that the index does not name. Tensors that cannot
+ * be loaded are not checked, and are a fault only with
+ * %MTL_TENSOR_CHECKS_LOADABLE.
  *
  * The bytes are read by several threads, see [func@Mtl.get_max_threads], and
  * never from a mapping, whatever the mode. A truncated file is therefore an
  * error and does not raise a signal.
  *
- * The function stops at the first fault, and the message names the tensor. In
- * each file, that is the first tensor that is not aligned, if @checks asks for
- * that, and otherwise the first fault in the order of the bytes. To find all
- * faults, use [method@Mtl.TensorFileEntry.check].
+ * The function stops at the first fault, and the message names the tensor. That
+ * is the first tensor that cannot be loaded, if @checks asks for that. In each
+ * file, it is the first tensor that is not aligned, if @checks asks for that, and
+ * otherwise the first fault in the order of the bytes. To find all faults, use
+ * [method@Mtl.TensorFileEntry.check].
  *
  * Errors:
  *
+ * - the error of [method@Mtl.TensorFileEntry.get_error] of a tensor that cannot
+ *   be loaded
  * - %MTL_ERROR_INVALID_DATA: a tensor has a fault, or the file was changed
  *   after it was opened
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated

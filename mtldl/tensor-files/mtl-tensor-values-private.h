@@ -15,6 +15,7 @@ typedef struct
   guint64 mask;
   guint64 first;
   guint64 last;
+  guint64 infinity; /* 0 if that is not among them */
   gboolean swapped;
 } MtlWrongValues;
 
@@ -28,6 +29,10 @@ gboolean mtl_wrong_values_find (const MtlWrongValues *self,
                                 const guint8         *bytes,
                                 gsize                 size,
                                 gsize                *offset);
+
+/* Whether the wrong value there is infinite. */
+gboolean mtl_wrong_values_is_infinite (const MtlWrongValues *self,
+                                       const guint8         *bytes);
 
 /* The size in bytes of numbers whose byte order is not that of this machine; 1 if
  * nothing has to be swapped. */

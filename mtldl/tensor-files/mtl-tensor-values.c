@@ -11,33 +11,64 @@
 /* Compilers vectorize loops without an early exit. */
 #define N_AT_ONCE 2048
 
+/* The patterns of NaN begin at first_nan; infinity, if there is one, is right before. */
 static void
-init_nan_of_kind (MtlWrongValues     *self,
-                  const MtlFloatKind *kind,
-                  guint               bits)
+init_floats (MtlWrongValues  *self,
+             guint            size,
+             guint64          mask,
+             guint64          first_nan,
+             guint64          last_nan,
+             gboolean         has_infinity,
+             MtlTensorChecks  checks)
+{
+  const gboolean finds_nan = (checks & MTL_TENSOR_CHECKS_NAN) != 0;
+  const gboolean finds_infinity = has_infinity && (checks & MTL_TENSOR_CHECKS_INF) != 0;
+
+  if (!finds_nan && !finds_infinity)
+    return;
+
+  *self = (MtlWrongValues) {
+    .size = size,
+    .mask = mask,
+    .first = finds_infinity ? first_nan - 1 : first_nan,
+    .last = finds_nan ? last_nan : first_nan - 1,
+    .infinity = finds_infinity ? first_nan - 1 : 0,
+  };
+}
+
+static void
+init_floats_of_kind (MtlWrongValues     *self,
+                     const MtlFloatKind *kind,
+                     guint               bits,
+                     MtlTensorChecks     checks)
 {
   const guint64 all = (1u << bits) - 1;
+  const guint64 mask = kind->sign == MTL_FLOAT_SIGNED ? all >> 1 : all;
 
-  self->size = bits / 8;
-  self->mask = kind->sign == MTL_FLOAT_SIGNED ? all >> 1 : all;
-  self->first = kind->too_large == kind->nan ? kind->nan : kind->too_large + 1u;
-  self->last = kind->sign == MTL_FLOAT_SIGNED ? self->mask : kind->nan;
+  if (kind->too_large == kind->nan)
+    init_floats (self, bits / 8, mask, kind->nan,
+                 kind->sign == MTL_FLOAT_SIGNED ? mask : kind->nan, FALSE, checks);
+  else
+    init_floats (self, bits / 8, mask, kind->too_large + 1u,
+                 kind->sign == MTL_FLOAT_SIGNED ? mask : kind->nan,
+                 kind->too_large != kind->largest, checks);
 }
 
 /* Also used for the parts of complex numbers. Floats of fewer than 8 bits have no
- * NaN. */
+ * NaN and no infinity. */
 static void
-init_nan (MtlWrongValues *self,
-          guint           code,
-          guint           bits)
+init_floats_of_type (MtlWrongValues  *self,
+                     guint            code,
+                     guint            bits,
+                     MtlTensorChecks  checks)
 {
   if (bits == 64)
-    *self = (MtlWrongValues) { 8, G_MAXINT64, G_GUINT64_CONSTANT (0x7ff0000000000001), G_MAXINT64,
-                               FALSE };
+    init_floats (self, 8, G_MAXINT64, G_GUINT64_CONSTANT (0x7ff0000000000001), G_MAXINT64, TRUE,
+                 checks);
   else if (bits == 32)
-    *self = (MtlWrongValues) { 4, G_MAXINT32, 0x7f800001, G_MAXINT32, FALSE };
+    init_floats (self, 4, G_MAXINT32, 0x7f800001, G_MAXINT32, TRUE, checks);
   else if (bits >= 8 && mtl_float_has_kind (code, bits))
-    init_nan_of_kind (self, &mtl_float_kinds[code], bits);
+    init_floats_of_kind (self, &mtl_float_kinds[code], bits, checks);
 }
 
 void
@@ -50,12 +81,11 @@ mtl_wrong_values_init (MtlWrongValues  *self,
 
   *self = (MtlWrongValues) { 0 };
   if (type.code == MTL_TYPE_CODE_BOOL && (checks & MTL_TENSOR_CHECKS_BOOL))
-    *self = (MtlWrongValues) { 1, 0xff, 2, 0xff, FALSE };
-  else if (type.code == MTL_TYPE_CODE_COMPLEX && (checks & MTL_TENSOR_CHECKS_NAN))
-    init_nan (self, MTL_TYPE_CODE_FLOAT, type.bits / 2);
-  else if ((type.code == MTL_TYPE_CODE_FLOAT || mtl_float_has_kind (type.code, type.bits))
-           && (checks & MTL_TENSOR_CHECKS_NAN))
-    init_nan (self, type.code, type.bits);
+    *self = (MtlWrongValues) { .size = 1, .mask = 0xff, .first = 2, .last = 0xff };
+  else if (type.code == MTL_TYPE_CODE_COMPLEX)
+    init_floats_of_type (self, MTL_TYPE_CODE_FLOAT, type.bits / 2, checks);
+  else if (type.code == MTL_TYPE_CODE_FLOAT || mtl_float_has_kind (type.code, type.bits))
+    init_floats_of_type (self, type.code, type.bits, checks);
 
   self->swapped = is_big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
 }
@@ -130,6 +160,22 @@ mtl_wrong_values_find (const MtlWrongValues *self,
 
   *offset = position * self->size;
   return found;
+}
+
+gboolean
+mtl_wrong_values_is_infinite (const MtlWrongValues *self,
+                              const guint8         *bytes)
+{
+  guint64 number = 0;
+
+  for (guint i = 0; i < self->size; i++)
+    {
+      gboolean is_little = self->swapped != (G_BYTE_ORDER == G_LITTLE_ENDIAN);
+
+      number = number << 8 | bytes[is_little ? self->size - 1 - i : i];
+    }
+
+  return self->infinity != 0 && (number & self->mask) == self->infinity;
 }
 
 guint

@@ -13,11 +13,12 @@ static gint64 shape[MTL_LAYOUT_MAX_DIMS];
 
 /* Of a file with that dict and so many bytes after it. */
 static gboolean
-parse (guint            version,
-       const char      *dict,
-       guint64          n_after,
-       MtlTensorEntry  *entry,
-       GError         **error)
+parse_type (guint            version,
+            const char      *dict,
+            guint64          n_after,
+            MtlTensorEntry  *entry,
+            char           **type_name,
+            GError         **error)
 {
   gsize dict_size = strlen (dict), prefix_size = version > 1 ? 12 : 10, size;
   g_autofree guint8 *header = g_malloc0 (prefix_size + dict_size);
@@ -34,7 +35,19 @@ parse (guint            version,
     return FALSE;
 
   g_assert_cmpuint (size, ==, prefix_size + dict_size);
-  return mtl_npy_header_parse (header, size, file_size, shape, entry, error);
+  return mtl_npy_header_parse (header, size, file_size, shape, entry, type_name, error);
+}
+
+static gboolean
+parse (guint            version,
+       const char      *dict,
+       guint64          n_after,
+       MtlTensorEntry  *entry,
+       GError         **error)
+{
+  g_autofree char *type_name = NULL;
+
+  return parse_type (version, dict, n_after, entry, &type_name, error);
 }
 
 static void
@@ -130,6 +143,76 @@ test_refused_dtypes (void)
     }
 }
 
+/* The rest of a header is read, too. */
+static void
+test_types (void)
+{
+  static const struct
+  {
+    const char *descr;
+    const char *type_name;
+    const char *message;
+  } cases[] = {
+    { "'<U3'", "<U3", "“<U3”" },
+    { "'|S5'", "|S5", "“|S5”" },
+    { "'<M8[ns]'", "<M8[ns]", "“<M8[ns]”" },
+    { "'<f16'", "<f16", "“<f16”" },
+    { "'|V16'", "|V16", "“|V16”" },
+    { "'|O'", "object", "Python objects" },
+    { "'\\x1b[2J'", NULL, "escapes" },
+    { "'\x1b[2J'", "\\u001b[2J", "“\\u001b[2J”" },
+    { "('<f4', (3,))", "('<f4', (3,))", "elements that are arrays" },
+    { "[]", "record", "0 fields" },
+    { "[('a', '<f4')]", "record", "1 field," },
+    { "[('a', '<f4'), ('b', '|S3')]", "record", "2 fields" },
+    { "[('a', '<f4', (2, (3)))]", "record", "1 field," },
+    { "[(('title', 'a'), '<f4'), ('b', [('c', '<f4'), ('d', '<i4')])]", "record", "2 fields" },
+    { "[('),(', '<f4'), (\"it's\", '<f4'), ('\\')', '<f4')]", "record", "3 fields" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *dict = g_strdup_printf (DICT ("%s", "True", "(2, 3)"), cases[i].descr);
+      g_autofree char *type_name = NULL;
+      MtlTensorEntry entry;
+
+      assert_refuses (parse_type (1, dict, 99, &entry, &type_name, &error),
+                      MTL_ERROR_NOT_SUPPORTED, cases[i].message);
+      g_assert_cmpstr (type_name, ==, cases[i].type_name);
+      g_assert_cmpint (entry.dtype, ==, MTL_DTYPE_OTHER);
+      g_assert_cmpuint (entry.end - entry.begin, ==, 99);
+      if (type_name == NULL)
+        continue;
+
+      assert_dims (entry.shape, entry.n_dims, 2, 3);
+      g_assert_cmpint (entry.order, ==, MTL_ORDER_F);
+    }
+}
+
+/* What is known of headers that are wrong elsewhere. */
+static void
+test_types_of_wrong (void)
+{
+  g_autofree char *unsupported = NULL, *broken = NULL, *short_one = NULL;
+  MtlTensorEntry entry;
+
+  assert_refuses (parse_type (1, "{'descr': '<U3', 'shape': (3)}", 9, &entry, &unsupported, &error),
+                  MTL_ERROR_NOT_SUPPORTED, "“<U3”");
+  g_assert_cmpstr (unsupported, ==, "<U3");
+  g_assert_null (entry.shape);
+  g_assert_cmpuint (entry.n_dims, ==, 0);
+
+  assert_refuses (parse_type (1, "{'descr': '<f4', 'shape': (3)}", 9, &entry, &broken, &error),
+                  MTL_ERROR_INVALID_DATA, "not a tuple");
+  g_assert_cmpstr (broken, ==, "float32");
+  g_assert_null (entry.shape);
+
+  assert_refuses (parse_type (1, DICT ("'<f4'", "False", "(3, )"), 9, &entry, &short_one, &error),
+                  MTL_ERROR_INVALID_DATA, "takes 12 bytes, but 9 follow");
+  g_assert_cmpstr (short_one, ==, "float32");
+  assert_dims (entry.shape, entry.n_dims, 3);
+}
+
 static void
 test_refused (void)
 {
@@ -159,7 +242,9 @@ test_refused (void)
     { DICT ("'|O'", "False", "()"), MTL_ERROR_NOT_SUPPORTED,
       "“|O” of the .npy header means Python objects, which are never loaded" },
     { DICT ("[('a', '<f4')]", "False", "()"), MTL_ERROR_NOT_SUPPORTED,
-      "Records of several fields are not supported" },
+      "Records are not supported: the elements have 1 field, at byte 20" },
+    { DICT ("[('a', '<f4')", "False", "()"), MTL_ERROR_INVALID_DATA,
+      "A list or a tuple does not end" },
     { DICT ("'<f4'", "0", "()"), MTL_ERROR_INVALID_DATA,
       "fortran_order: True or False was expected" },
     { DICT ("'<f4'", "False", "3"), MTL_ERROR_INVALID_DATA, "shape: “(” was expected" },
@@ -251,6 +336,8 @@ main (int   argc,
   g_test_add_func ("/NpyHeader/layouts", test_layouts);
   g_test_add_func ("/NpyHeader/dtypes", test_dtypes);
   g_test_add_func ("/NpyHeader/refused-dtypes", test_refused_dtypes);
+  g_test_add_func ("/NpyHeader/types", test_types);
+  g_test_add_func ("/NpyHeader/types-of-wrong", test_types_of_wrong);
   g_test_add_func ("/NpyHeader/refused", test_refused);
   g_test_add_func ("/NpyHeader/dimensions", test_dimensions);
   g_test_add_func ("/NpyHeader/prefix", test_prefix);

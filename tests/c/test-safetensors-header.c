@@ -190,9 +190,16 @@ test_refused (void)
     { "{\"a\":" FIELDS ("F32", "[4294967296,4294967296]", "[0,0]") "}", 0, MTL_ERROR_OVERFLOW,
       "Tensor “a”: The size of shape (4294967296, 4294967296) in elements of 32 bits" },
     { "{\"a\":" FIELDS ("F32", "[2,-1]", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: shape: Expected a whole number from 0 to 9223372036854775807, but found “-1”" },
-    { "{\"a\":" FIELDS ("F32", "[0,9223372036854775808]", "[0,0]") "}", 0, MTL_ERROR_OVERFLOW,
-      "Tensor “a”: shape: The number “9223372036854775808” is larger than" },
+      "Tensor “a”: shape: Expected a whole number from 0 to 18446744073709551615, but found “-1”" },
+    { "{\"a\":" FIELDS ("F32", "[0,18446744073709551616]", "[0,0]") "}", 0, MTL_ERROR_OVERFLOW,
+      "Tensor “a”: shape: The number “18446744073709551616” is larger than" },
+    { "{\"a\":" FIELDS ("F32", "[0,9223372036854775808]", "[0,4]") "}", 4, MTL_ERROR_INVALID_DATA,
+      "Tensor “a”: Its shape of 2 dimensions in F32 does not take the bytes of the data_offsets "
+      "[0, 4]" },
+    { "{\"a\":" FIELDS ("F4", "[9223372036854775808]", "[0,0]") "}", 0, MTL_ERROR_INVALID_DATA,
+      "Its shape of 1 dimension" },
+    { "{\"a\":" FIELDS ("F32", "[2]", "[0,9223372036854775808]") "}", 0, MTL_ERROR_OVERFLOW,
+      "Tensor “a”: data_offsets: The number “9223372036854775808” is larger than" },
     { "{\"a\":" FIELDS ("F32", "null", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
       "Tensor “a”: shape: Expected “[”, but found “null”" },
     { "{\"a\":" FIELDS ("F32", "[2]", "8") "}", 8, MTL_ERROR_INVALID_DATA,
@@ -215,8 +222,12 @@ test_refused (void)
       "Tensor “a”: data_offsets is missing" },
     { "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"shape\":[2]}}", 8, MTL_ERROR_INVALID_DATA,
       "Tensor “a”: shape is given twice" },
-    { "{\"a\":" FIELDS ("f32", "[2]", "[0,8]") "}", 8, MTL_ERROR_INVALID_DATA,
-      "Tensor “a”: dtype: There is no element type “f32”" },
+    { "{\"a\":" FIELDS ("F7", "[2]", "[8,0]") "}", 8, MTL_ERROR_INVALID_DATA,
+      "Tensor “a”: data_offsets are [8, 0], which end before they begin" },
+    { "{\"a\":" FIELDS ("F7", "[2]", "[0,8]") "}", 9, MTL_ERROR_INVALID_DATA,
+      "take 8 bytes of data, but the file has 9" },
+    { "{\"a\":" FIELDS ("F7", "[2]", "[0,8]") ",\"b\":" FIELDS ("U8", "[8]", "[7,15]") "}", 15,
+      MTL_ERROR_INVALID_DATA, "but tensor “a” ends at byte 8: they overlap" },
     { "{\"a\":{\"dtype\":{\"F32\":null}}}", 8, MTL_ERROR_INVALID_DATA,
       "Tensor “a”: dtype: Expected a string, but found “{”" },
 
@@ -267,24 +278,97 @@ test_empty (void)
 }
 
 static void
+check_refused (const MtlTensorEntry *entry,
+               const char           *type_name,
+               const char           *message)
+{
+  g_assert_nonnull (entry->refusal);
+  g_assert_cmpstr (entry->refusal->type_name, ==, type_name);
+  g_assert_error (&entry->refusal->error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED);
+  g_assert_nonnull (strstr (entry->refusal->error.message, message));
+  g_assert_cmpint (entry->dtype, ==, MTL_DTYPE_OTHER);
+}
+
+static void
 test_dimensions (void)
 {
   GString *shape = g_string_new ("[1");
-  g_autofree char *fits = NULL, *exceeds = NULL;
+  g_autofree char *fits = NULL, *exceeds = NULL, *too_long = NULL;
   g_autoptr (GError) no_error = NULL;
-  g_autoptr (MtlTensorTable) table = NULL;
+  g_autoptr (MtlTensorTable) table = NULL, exceeding = NULL;
 
   for (int i = 1; i < 64; i++)
     g_string_append (shape, ",1");
   fits = g_strdup_printf ("{\"a\":" FIELDS ("U8", "%s]", "[0,1]") "}", shape->str);
-  exceeds = g_strdup_printf ("{\"a\":" FIELDS ("U8", "%s,1]", "[0,1]") "}", shape->str);
+  exceeds = g_strdup_printf ("{\"a\":" FIELDS ("U8", "%s,3]", "[0,3]") "}", shape->str);
+  too_long = g_strdup_printf ("{\"a\":" FIELDS ("U8", "%s,3]", "[0,4]") "}", shape->str);
   g_string_free (shape, TRUE);
 
   table = parse (fits, 1, &no_error);
   g_assert_no_error (no_error);
   g_assert_cmpuint (table->entries[0].n_dims, ==, 64);
-  assert_fails (parse (exceeds, 1, &error), MTL_ERROR_NOT_SUPPORTED,
-                "Tensor “a”: shape: There are more than 64 dimensions");
+
+  exceeding = parse (exceeds, 3, &no_error);
+  g_assert_no_error (no_error);
+  check_refused (&exceeding->entries[0], "uint8", "It has 65 dimensions, and the limit is 64");
+  g_assert_null (exceeding->entries[0].shape);
+  assert_fails (parse (too_long, 4, &error), MTL_ERROR_INVALID_DATA,
+                "Tensor “a”: Its shape of 65 dimensions in U8");
+}
+
+/* Other tensors can be loaded. */
+static void
+test_refused_entries (void)
+{
+  static const struct
+  {
+    const char *dtype;
+    const char *shape;
+    const char *type_name;
+    const char *message;
+  } cases[] = {
+    { "F7", "[2]", "F7", "The element type “F7” is not known" },
+    { "f32", "[2]", "f32", "The element type “f32” is not known" },
+    { "", "[2]", "", "The element type “” is not known" },
+    { "\\u001b\\n", "[2]", "\\u001b\\n", "The element type “\\u001b\\n” is not known" },
+    { "F7", "[9223372036854775808]", "F7", "The element type “F7” is not known" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *header = g_strdup_printf ("{\"b\":" FIELDS ("U8", "[1]", "[7,8]") ",\"a\":"
+                                                 FIELDS ("%s", "%s", "[1,7]") ",\"c\":"
+                                                 FIELDS ("U8", "[1]", "[0,1]") "}",
+                                                 cases[i].dtype, cases[i].shape);
+      GError *error = NULL;
+      g_autoptr (MtlTensorTable) table = parse (header, 8, &error);
+      const MtlTensorEntry *entry;
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (table->n_entries, ==, 3);
+      g_assert_null (table->entries[0].refusal);
+      g_assert_null (table->entries[2].refusal);
+      entry = mtl_tensor_table_lookup (table, "a");
+      g_assert_true (entry == &table->entries[1]);
+      check_refused (entry, cases[i].type_name, cases[i].message);
+      g_assert_cmpuint (entry->end - entry->begin, ==, 6);
+      if (g_str_equal (cases[i].shape, "[2]"))
+        assert_dims (entry->shape, entry->n_dims, 2);
+      else
+        g_assert_null (entry->shape);
+    }
+}
+
+/* An extent that fits no other one than the format's own. */
+static void
+test_refused_extent (void)
+{
+  GError *error = NULL;
+  g_autoptr (MtlTensorTable) table = parse ("{\"a\":" FIELDS ("F32", "[0,9223372036854775808]",
+                                                              "[0,0]") "}", 0, &error);
+
+  g_assert_no_error (error);
+  check_refused (&table->entries[0], "float32", "The extent 9223372036854775808 is larger");
 }
 
 /* Names that GLib's own hash takes for one: each pair of letters may be either. */
@@ -333,6 +417,8 @@ main (int   argc,
   g_test_add_func ("/SafetensorsHeader/dtypes", test_dtypes);
   g_test_add_func ("/SafetensorsHeader/size", test_size_of_the_header);
   g_test_add_func ("/SafetensorsHeader/refused", test_refused);
+  g_test_add_func ("/SafetensorsHeader/refused-entries", test_refused_entries);
+  g_test_add_func ("/SafetensorsHeader/refused-extent", test_refused_extent);
   g_test_add_func ("/SafetensorsHeader/empty", test_empty);
   g_test_add_func ("/SafetensorsHeader/dimensions", test_dimensions);
   g_test_add_func ("/SafetensorsHeader/names-of-one-hash", test_names_of_one_hash);

@@ -34,6 +34,20 @@ check_entry (const MtlTensorEntry *entry,
   g_assert_true (n_bits == (__int128) 8 * (entry->end - entry->begin));
 }
 
+static void
+check_refused (const MtlTensorEntry *entry,
+               const char           *type_name,
+               gsize                 header_size,
+               guint64               file_size)
+{
+  g_assert_true (type_name == NULL || g_utf8_validate (type_name, -1, NULL));
+  g_assert_true (entry->shape != NULL || entry->n_dims == 0);
+  for (guint32 axis = 0; axis < entry->n_dims; axis++)
+    g_assert_cmpint (entry->shape[axis], >=, 0);
+  g_assert_cmpuint (entry->begin, ==, header_size);
+  g_assert_cmpuint (entry->end, ==, file_size);
+}
+
 int
 LLVMFuzzerTestOneInput (const guint8 *data,
                         gsize         size)
@@ -43,6 +57,7 @@ LLVMFuzzerTestOneInput (const guint8 *data,
   guint64 file_size = input.size + n_after;
   g_autoptr (GError) error = NULL;
   gint64 shape[MTL_LAYOUT_MAX_DIMS];
+  g_autofree char *type_name = NULL;
   gsize header_size;
   MtlTensorEntry entry;
 
@@ -52,7 +67,9 @@ LLVMFuzzerTestOneInput (const guint8 *data,
     return 0;
 
   if (check_result (mtl_npy_header_parse (input.data, header_size, file_size, shape, &entry,
-                                          &error), &error))
+                                          &type_name, &error), &error))
     check_entry (&entry, header_size, file_size);
+  else
+    check_refused (&entry, type_name, header_size, file_size);
   return 0;
 }

@@ -6,7 +6,8 @@ import functools
 import operator
 import re
 import reprlib
-from collections.abc import Mapping
+import warnings
+from collections.abc import ItemsView, Mapping, ValuesView
 
 from gi.repository import Gio, GLib
 
@@ -190,6 +191,61 @@ def _make_getitem(load_view):
     return getitem
 
 
+def _error(self):
+    """The exception that loading the tensor raises, as it cannot be loaded; None if it can."""
+    error = self.get_error()
+    return None if error is None else file_exception_for(error)
+
+
+# A warning names so many tensors.
+_MAX_NAMED = 8
+
+
+def _warn_of_refused(file):
+    refused = [entry for entry in map(file.get_item, range(len(file))) if entry.get_error()]
+    if not refused:
+        return
+    named = "; ".join(f"{entry.name!r}: {entry.error}" for entry in refused[:_MAX_NAMED])
+    more = f"; and {len(refused) - _MAX_NAMED} more" if len(refused) > _MAX_NAMED else ""
+    warnings.warn(f"{file.get_file().get_parse_name()!r}: left out what cannot be loaded: {named}"
+                  f"{more}", UserWarning, stacklevel=3)
+
+
+class _LoadableItems(ItemsView):
+    """The names and views of the tensors that can be loaded."""
+
+    def __len__(self):
+        return len(self._mapping.match_names())
+
+    def __iter__(self):
+        for name in self._mapping.match_names():
+            yield name, self._mapping[name]
+
+
+class _LoadableValues(ValuesView):
+    """The views of the tensors that can be loaded."""
+
+    def __len__(self):
+        return len(self._mapping.match_names())
+
+    def __iter__(self):
+        for name in self._mapping.match_names():
+            yield self._mapping[name]
+
+
+def _items(self):
+    """The names and views of all tensors that can be loaded. If there are others, a warning names
+    them."""
+    _warn_of_refused(self)
+    return _LoadableItems(self)
+
+
+def _values(self):
+    """The views of all tensors that can be loaded. If there are others, a warning names them."""
+    _warn_of_refused(self)
+    return _LoadableValues(self)
+
+
 def _metadata(self):
     """The metadata of the file, in a new dict."""
     return {key: self.get_metadata(key) for key in self.list_metadata_keys()}
@@ -202,6 +258,9 @@ def _file_repr(self):
 
 
 def _entry_repr(self):
+    if self.error is not None:
+        return (f"<Mtl.TensorFileEntry {self.name!r} shape={self.shape} type={self.type_name!r} "
+                f"nbytes={self.nbytes} error={str(self.error)!r}>")
     return (f"<Mtl.TensorFileEntry {self.name!r} shape={self.shape} dtype={self.dtype} "
             f"nbytes={self.nbytes}>")
 
@@ -268,8 +327,9 @@ def install():
     file.__contains__ = _contains
     file.__iter__ = lambda self: iter(self.list_names())
     file.__reversed__ = lambda self: reversed(self.list_names())
-    for name in ("get", "keys", "values", "items"):
+    for name in ("get", "keys"):
         setattr(file, name, getattr(Mapping, name))
+    file.items, file.values = _items, _values
     Mapping.register(file)
     file.metadata = property(_metadata, doc=_metadata.__doc__)
     file.__enter__ = lambda self: self
@@ -287,5 +347,8 @@ def install():
     entry.name = property(entry.get_name, doc="The tensor's name.")
     entry.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, as a tuple.")
     entry.dtype = property(entry.get_dtype, doc="The element type.")
+    entry.type_name = property(entry.get_type_name, doc="The name of the element type, or what "
+                               "the file says of it if the tensor cannot be loaded.")
+    entry.error = property(_error, doc=_error.__doc__)
     entry.nbytes = property(entry.get_n_bytes, doc="The size in bytes.")
     entry.__repr__ = _entry_repr
