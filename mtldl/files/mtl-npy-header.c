@@ -539,7 +539,6 @@ mtl_npy_header_parse (const guint8    *header,
   if (why != NULL || !mtl_dtype_count_bytes (entry->dtype, shape, entry->n_dims, &n_bytes, &why)
       || !check_rest (entry, n_bytes, file_size - size, &why))
     {
-      *type_name = g_strdup (mtl_dtype_get_name (entry->dtype));
       g_propagate_error (error, g_steal_pointer (&why));
       return FALSE;
     }

@@ -298,11 +298,7 @@ add_tensor (const char      *name,
 
   if (!has_shape && !check_volume (fields, error))
     return mtl_prefix_tensor_name (error, name);
-  if (why != NULL
-      && !mtl_tensor_table_refuse (table, &entry,
-                                   fields->type_name != NULL ? fields->type_name
-                                                             : mtl_dtype_get_name (fields->dtype),
-                                   why, error))
+  if (why != NULL && !mtl_tensor_table_refuse (table, &entry, fields->type_name, why, error))
     return FALSE;
 
   return mtl_tensor_table_add (table, &entry, error);

@@ -100,7 +100,8 @@ gboolean              mtl_tensor_table_add_file        (MtlTensorTable        *s
                                                         GError               **error);
 void                  mtl_tensor_table_sort            (MtlTensorTable        *self);
 
-/* Makes the entry one that cannot be loaded. Copies the name and the reason. */
+/* Makes the entry one that cannot be loaded. Copies the name of the type and the reason.
+ * Without a name, it is that of the dtype. */
 gboolean              mtl_tensor_table_refuse          (MtlTensorTable        *self,
                                                         MtlTensorEntry        *entry,
                                                         const char            *type_name,

@@ -255,15 +255,13 @@ new_archive_member (const MtlZipMember  *zip_member,
   return member;
 }
 
-/* What a member is that cannot be loaded. */
+/* What a member is that cannot be loaded; NULL if that is unknown, or told by the dtype. */
 static const char *
 find_type_name (const MtlZipMember *member,
                 const ArrayHeader  *header)
 {
-  if (header->type_name != NULL)
-    return header->type_name;
   if (header->size > 0 || ends_in (member, NPY_SUFFIX))
-    return MTL_TYPE_NAME_UNKNOWN;
+    return header->type_name;
 
   return ends_in (member, "/") ? "folder" : "file";
 }

@@ -74,6 +74,10 @@ mtl_tensor_table_refuse (MtlTensorTable  *self,
   refusal->error.message = mtl_arena_dup_text (arena, why->message, strlen (why->message), error);
   if (refusal->error.message == NULL)
     return FALSE;
+  if (type_name == NULL)
+    type_name = mtl_dtype_get_name (entry->dtype);
+  if (type_name == NULL)
+    type_name = MTL_TYPE_NAME_UNKNOWN;
   refusal->type_name = mtl_arena_dup_text (arena, type_name, strlen (type_name), error);
   if (refusal->type_name == NULL)
     return FALSE;
@@ -202,7 +206,7 @@ refuse_namesake (MtlTensorTable  *self,
 
   name = mtl_quote_text (entry->name, strlen (entry->name));
   why = g_error_new (MTL_ERROR, MTL_ERROR_INVALID_DATA, "Another array has the name %s, too", name);
-  return mtl_tensor_table_refuse (self, entry, mtl_dtype_get_name (entry->dtype), why, error);
+  return mtl_tensor_table_refuse (self, entry, NULL, why, error);
 }
 
 /* Nobody else can have a name with its number, unless on purpose. */

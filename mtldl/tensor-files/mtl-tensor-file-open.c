@@ -84,7 +84,7 @@ refuse_member (MtlTensorFile      *self,
       g_propagate_error (error, g_error_copy (why));
       return FALSE;
     }
-  if (!mtl_tensor_table_refuse (self->table, &any, MTL_TYPE_NAME_UNKNOWN, why, error))
+  if (!mtl_tensor_table_refuse (self->table, &any, NULL, why, error))
     return FALSE;
 
   part->refusal = any.refusal;
@@ -101,7 +101,7 @@ refuse_missing (MtlTensorFile            *self,
                                         "It is not in %s, where the index places it",
                                         part->source->name);
 
-  return mtl_tensor_table_refuse (self->table, entry, MTL_TYPE_NAME_UNKNOWN, why, error);
+  return mtl_tensor_table_refuse (self->table, entry, NULL, why, error);
 }
 
 /* The index only says which file each tensor is in. */

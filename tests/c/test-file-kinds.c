@@ -208,7 +208,7 @@ test_folder (TestFolder    *folder,
 
   g_assert_null (mtl_tensor_file_open (file, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY);
-  g_assert_nonnull (strstr (error->message, "is a folder: choose a file in it"));
+  g_assert_nonnull (strstr (error->message, "is a folder without .safetensors"));
 }
 
 int

@@ -238,6 +238,23 @@ test_sharded (TestFolder    *folder,
     }
 }
 
+static gpointer
+open_any (GFile   *file,
+          GError **error)
+{
+  return mtl_tensor_file_open (file, NULL, error);
+}
+
+static gpointer
+open_cancelled (GFile   *file,
+                GError **error)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+
+  g_cancellable_cancel (cancellable);
+  return mtl_tensor_file_open (file, cancellable, error);
+}
+
 #define assert_open_refuses(file, code, value) \
   assert_fails (mtl_tensor_file_open ((file), NULL, &error), code, value)
 
@@ -252,6 +269,29 @@ write_archive_of_bytes (TestFolder *folder,
   g_object_unref (write_npz (folder, name, &member, 1));
 }
 
+/* All but that one can be loaded. */
+static void
+assert_second_refused (GFile      *file,
+                       GQuark      domain,
+                       int         code,
+                       const char *message)
+{
+  g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "y", NULL);
+  g_autofree char *name = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
+  gsize n_dims;
+
+  g_assert_cmpstr (name, ==, "2");
+  g_assert_cmpstr (mtl_tensor_file_entry_get_type_name (entry), ==, "unknown");
+  g_assert_null (mtl_tensor_file_entry_get_shape (entry, &n_dims));
+  g_assert_cmpuint (n_dims, ==, 0);
+  g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (tensors)), ==, 3);
+  assert_refused (tensors, "y", domain, code, message);
+  assert_tensor (tensors, "x", 2, 3);
+  assert_tensor (tensors, "z", 1);
+  mtl_tensor_file_close (tensors);
+}
+
 static void
 test_sharded_wrong (TestFolder    *folder,
                     gconstpointer  data)
@@ -259,29 +299,50 @@ test_sharded_wrong (TestFolder    *folder,
   g_autoptr (GFile) file = write_sharded (folder);
   g_autoptr (GFile) second = NULL;
   g_autoptr (GFile) itself = NULL;
-  g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
 
   /* Another file, before a view was made. */
   second = write_three (folder, "2");
   assert_fails (mtl_tensor_file_load_view (tensors, "y", NULL, &error), MTL_ERROR_INVALID_DATA,
                 "2” was replaced");
-  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "Tensor “y” is not in “");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "It is not in “");
 
   itself = write_file (folder, "2", index_text, strlen (index_text));
-  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is an index itself");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” is an index itself");
   write_archive_of_bytes (folder, "2");
-  assert_open_refuses (file, MTL_ERROR_INVALID_DATA, "2” is a NumPy file");
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2” is a NumPy file");
+  g_object_unref (write_file (folder, "2", "\2\0\0\0\0\0\0\0{}1", 11));
+  assert_second_refused (file, MTL_ERROR, MTL_ERROR_INVALID_DATA, "2”: The tensors take 0 bytes");
   g_assert_cmpint (g_unlink (g_file_peek_path (itself)), ==, 0);
-  g_assert_null (mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &local_error));
-  assert_system_failed (local_error, G_IO_ERROR_NOT_FOUND, "2” cannot be opened");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+                         "A file that the index names is missing: “");
 }
 
-static gpointer
-open_any (GFile   *file,
-          GError **error)
+/* The first reason, then. */
+static void
+test_sharded_missing (TestFolder    *folder,
+                      gconstpointer  data)
 {
-  return mtl_tensor_file_open (file, NULL, error);
+  g_autoptr (GFile) file = write_sharded (folder);
+  g_autoptr (GFile) first = get_file (folder, "1");
+  g_autoptr (GFile) second = get_file (folder, "2");
+
+  g_assert_cmpint (g_unlink (g_file_peek_path (first)), ==, 0);
+  {
+    g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+    /* Of those that are left. */
+    g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
+    assert_tensor (tensors, "y", -1);
+    assert_refused (tensors, "x", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+    assert_refused (tensors, "z", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+  }
+
+  assert_open_fails (open_cancelled, file, G_IO_ERROR_CANCELLED, "cancelled");
+  write_archive_of_bytes (folder, "2");
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
+  g_assert_cmpint (g_unlink (g_file_peek_path (second)), ==, 0);
+  assert_open_fails (open_any, file, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");
 }
 
 static void
@@ -641,15 +702,15 @@ test_sharded_kinds (TestFolder    *folder,
 
   g_assert_cmpint (g_unlink (path), ==, 0);
   g_assert_cmpint (g_mkdir (path, 0755), ==, 0);
-  assert_open_fails (open_any, file, G_IO_ERROR_IS_DIRECTORY, "2” is a folder");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY, "2” is a folder");
   g_assert_cmpint (g_rmdir (path), ==, 0);
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
-  assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE, "2” is a pipe");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "2” is a pipe");
   g_assert_cmpint (g_unlink (path), ==, 0);
 #ifdef __linux__
   g_assert_cmpint (symlink (MADE_UP_FILE, path), ==, 0);
-  assert_open_fails (open_any, file, G_IO_ERROR_NOT_REGULAR_FILE,
-                     "2” has a size of 0, but is not empty");
+  assert_second_refused (file, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                         "2” has a size of 0, but is not empty");
 #endif
 }
 
@@ -668,6 +729,7 @@ main (int   argc,
   add_folder_test ("/TensorFile/sharded/wrong", test_sharded_wrong);
   add_folder_test ("/TensorFile/kinds", test_kinds);
   add_folder_test ("/TensorFile/content", test_content);
+  add_folder_test ("/TensorFile/sharded-missing", test_sharded_missing);
   add_folder_test ("/TensorFile/missing-tensor", test_missing_tensor);
   add_folder_test ("/TensorFile/changed", test_changed);
   add_folder_test ("/TensorFile/replaced", test_replaced);

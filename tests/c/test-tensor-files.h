@@ -75,6 +75,33 @@ get_view (MtlTensorFile *tensors,
   return view;
 }
 
+/* It is in the list with its reason, and cannot be loaded. */
+static inline void
+assert_refused (MtlTensorFile *tensors,
+                const char    *name,
+                GQuark         domain,
+                int            code,
+                const char    *message)
+{
+  g_autoptr (GError) error = NULL, view_error = NULL, own_error = NULL;
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name, &error);
+  const GError *why;
+
+  g_assert_no_error (error);
+  why = mtl_tensor_file_entry_get_error (entry);
+  g_assert_error (why, domain, code);
+  g_assert_nonnull (strstr (why->message, message));
+  g_assert_cmpint (mtl_tensor_file_entry_get_dtype (entry), ==, MTL_DTYPE_OTHER);
+
+  g_assert_null (mtl_tensor_file_load_view (tensors, name, NULL, &view_error));
+  g_assert_error (view_error, domain, code);
+  g_assert_nonnull (strstr (view_error->message, why->message));
+  g_assert_nonnull (strstr (view_error->message, "Tensor “"));
+  g_assert_null (mtl_tensor_file_entry_load_view (entry, NULL, &own_error));
+  g_assert_error (own_error, domain, code);
+  g_assert_cmpstr (own_error->message, ==, view_error->message);
+}
+
 #define assert_tensor(tensors, name, ...) \
   G_STMT_START \
     { \

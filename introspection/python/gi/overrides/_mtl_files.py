@@ -202,11 +202,11 @@ _MAX_NAMED = 8
 
 
 def _warn_of_refused(file):
-    refused = [entry for entry in map(file.get_item, range(len(file))) if entry.get_error()]
-    if not refused:
+    names = file.match_refused_names()
+    if not names:
         return
-    named = "; ".join(f"{entry.name!r}: {entry.error}" for entry in refused[:_MAX_NAMED])
-    more = f"; and {len(refused) - _MAX_NAMED} more" if len(refused) > _MAX_NAMED else ""
+    named = "; ".join(f"{name!r}: {file.lookup_entry(name).error}" for name in names[:_MAX_NAMED])
+    more = f"; and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
     warnings.warn(f"{file.get_file().get_parse_name()!r}: left out what cannot be loaded: {named}"
                   f"{more}", UserWarning, stacklevel=3)
 
