@@ -161,6 +161,30 @@ open_temporary (MtlFileReplacement  *self,
   return set_error (self, code, error);
 }
 
+/* Links of the system, as in /proc/self/fd, also lead to files without a name: one in memory,
+ * or one that was removed. The text of such a link is no path, and may be that of another
+ * file. */
+static gboolean
+check_target (MtlFileReplacement  *self,
+              const char          *path,
+              GError             **error)
+{
+  struct stat given, found;
+
+  if (stat (path, &given) < 0)
+    return TRUE;
+  if (!check_replaceable (self, given.st_mode, error))
+    return FALSE;
+  if (stat (self->path, &found) == 0 && given.st_dev == found.st_dev
+      && given.st_ino == found.st_ino)
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+               "%s is an open file that has no name in any folder: only files with a name can be "
+               "replaced", self->name);
+  return FALSE;
+}
+
 static gboolean
 open_beside (MtlFileReplacement  *self,
              GError             **error)
@@ -194,7 +218,9 @@ mtl_file_replacement_new (GFile     *file,
     }
 
   self->path = follow_links (self, path, error);
-  return self->path != NULL && open_beside (self, error) ? g_steal_pointer (&self) : NULL;
+  return self->path != NULL && check_target (self, path, error) && open_beside (self, error)
+           ? g_steal_pointer (&self)
+           : NULL;
 }
 
 void

@@ -405,7 +405,7 @@ check_size (const MtlTensorEntry  *entry,
   guint64 n_bytes;
   g_autofree char *shape = NULL;
 
-  if (entry->refusal != NULL)
+  if (entry->is_refused)
     return check_offsets (entry, error);
   if (!mtl_dtype_count_bytes (entry->dtype, entry->shape, entry->n_dims, &n_bytes, error))
     return FALSE;

@@ -38,9 +38,12 @@ typedef struct
 typedef struct
 {
   const char *name;
-  const MtlArchiveMember *member; /* or NULL */
-  const MtlRefusal *refusal;      /* NULL if the tensor can be loaded */
-  const gint64 *shape;            /* NULL if it is not known */
+  union
+  {
+    const MtlArchiveMember *member; /* or NULL */
+    const MtlRefusal *refusal;      /* if the tensor cannot be loaded */
+  };
+  const gint64 *shape;              /* NULL if it is not known */
   guint64 begin;
   guint64 end;
   guint32 file; /* its number, if there are several */
@@ -48,13 +51,14 @@ typedef struct
   guint n_dims : 8;
   MtlOrder order : 4;
   guint is_big_endian : 1;
-  guint yields_name : 1; /* it cannot be loaded, and is renamed if another has its name */
+  guint is_refused : 1;
+  guint yields_name : 1; /* it is refused, and renamed if another has its name */
 } MtlTensorEntry;
 
 static inline gboolean
 mtl_tensor_entry_is_deflated (const MtlTensorEntry *self)
 {
-  return self->member != NULL && self->member->is_deflated;
+  return !self->is_refused && self->member != NULL && self->member->is_deflated;
 }
 
 typedef struct

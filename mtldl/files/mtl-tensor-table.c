@@ -83,6 +83,7 @@ mtl_tensor_table_refuse (MtlTensorTable  *self,
     return FALSE;
 
   entry->refusal = refusal;
+  entry->is_refused = TRUE;
   entry->dtype = MTL_DTYPE_OTHER;
   return TRUE;
 }
@@ -201,7 +202,7 @@ refuse_namesake (MtlTensorTable  *self,
   g_autoptr (GError) why = NULL;
   g_autofree char *name = NULL;
 
-  if (entry->refusal != NULL)
+  if (entry->is_refused)
     return TRUE;
 
   name = mtl_quote_text (entry->name, strlen (entry->name));

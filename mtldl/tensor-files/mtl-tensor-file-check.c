@@ -127,7 +127,7 @@ check_piece (gpointer           data,
   const Checking *checking = data;
   const MtlTensorEntry *entry = &checking->entries[index];
 
-  if (entry->refusal != NULL || check_bytes (checking, entry, begin, end, monitor, error))
+  if (entry->is_refused || check_bytes (checking, entry, begin, end, monitor, error))
     return TRUE;
 
   return mtl_prefix_tensor_name (error, entry->name);
@@ -176,7 +176,7 @@ check_member (gpointer           data,
   const MtlArchiveMember *member = entry->member;
   g_auto (MtlFileStream) stream = { 0 };
 
-  if (entry->refusal != NULL)
+  if (entry->is_refused)
     return TRUE;
 
   mtl_file_stream_init (&stream, checking->source, member->begin,
@@ -196,7 +196,7 @@ check_alignments (const MtlTensorEntry  *entries,
                   GError               **error)
 {
   for (gsize i = 0; i < n_entries; i++)
-    if (entries[i].refusal == NULL && !check_alignment (&entries[i], error))
+    if (!entries[i].is_refused && !check_alignment (&entries[i], error))
       return mtl_prefix_tensor_name (error, entries[i].name);
 
   return TRUE;
@@ -205,7 +205,7 @@ check_alignments (const MtlTensorEntry  *entries,
 static guint64
 count_bytes (const MtlTensorEntry *entry)
 {
-  return entry->refusal == NULL ? entry->end - entry->begin : 0;
+  return !entry->is_refused ? entry->end - entry->begin : 0;
 }
 
 /* Checks entries of one part, but those that cannot be loaded. */
@@ -256,7 +256,7 @@ check_loadable (MtlTensorFile  *self,
     {
       const MtlTensorEntry *entry = &self->table->entries[i];
 
-      if (entry->refusal != NULL)
+      if (entry->is_refused)
         return mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error);
     }
 
@@ -265,7 +265,7 @@ check_loadable (MtlTensorFile  *self,
       const MtlTensorTable *table = self->parts[i].table;
 
       for (gsize j = 0; table != NULL && j < table->n_entries; j++)
-        if (table->entries[j].refusal != NULL)
+        if (table->entries[j].is_refused)
           return mtl_tensor_file_part_refuse (&self->parts[i], &table->entries[j], error);
     }
 
@@ -316,7 +316,7 @@ mtl_tensor_file_check_entry (MtlTensorFile         *self,
 {
   MtlPieceCount count = { .monitor = monitor, .total = count_bytes (entry) };
 
-  if (entry->refusal != NULL)
+  if (entry->is_refused)
     return mtl_tensor_file_check_open (self, error)
            && (!(checks & MTL_TENSOR_CHECKS_LOADABLE)
                || mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error));

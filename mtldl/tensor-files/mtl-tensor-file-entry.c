@@ -290,7 +290,7 @@ mtl_tensor_file_entry_get_type_name (MtlTensorFileEntry *self)
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
 
-  if (self->entry->refusal != NULL)
+  if (self->entry->is_refused)
     return self->entry->refusal->type_name;
 
   name = mtl_dtype_get_name (self->entry->dtype);
@@ -320,7 +320,7 @@ mtl_tensor_file_entry_get_error (MtlTensorFileEntry *self)
 {
   g_return_val_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self), NULL);
 
-  return self->entry->refusal != NULL ? &self->entry->refusal->error : NULL;
+  return self->entry->is_refused ? &self->entry->refusal->error : NULL;
 }
 
 /**

@@ -116,8 +116,12 @@ complete_entries (MtlTensorFile  *self,
       const MtlTensorEntry *found = NULL;
       guint32 file = entry->file;
 
-      entry->refusal = part->refusal;
-      if (part->table != NULL)
+      if (part->table == NULL)
+        {
+          entry->refusal = part->refusal;
+          entry->is_refused = TRUE;
+        }
+      else
         {
           found = mtl_tensor_table_lookup (part->table, entry->name);
           if (found != NULL)

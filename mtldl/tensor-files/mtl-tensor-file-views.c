@@ -93,7 +93,7 @@ has_tensors_to_read (MtlTensorFile           *self,
                      const MtlTensorFilePart *part)
 {
   for (gsize i = 0; i < part->table->n_entries; i++)
-    if (part->table->entries[i].refusal == NULL && is_read (self, &part->table->entries[i]))
+    if (!part->table->entries[i].is_refused && is_read (self, &part->table->entries[i]))
       return TRUE;
 
   return FALSE;
@@ -470,7 +470,7 @@ mtl_tensor_file_view_of (MtlTensorFile         *self,
   PlacedTensor tensor = { .entry = entry }, *tensors = &tensor;
   MtlStridedView *view = NULL;
 
-  if (entry->refusal != NULL)
+  if (entry->is_refused)
     {
       mtl_tensor_file_part_refuse (&self->parts[entry->file], entry, error);
       return NULL;
@@ -518,7 +518,7 @@ find_matches (MtlTensorFile  *self,
 
       if (!mtl_name_pattern_matches (spec, entry->name))
         continue;
-      if (entry->refusal == NULL)
+      if (!entry->is_refused)
         tensors[n++].entry = entry;
       else if (refused == NULL)
         refused = entry;

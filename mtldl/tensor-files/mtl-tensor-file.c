@@ -340,7 +340,7 @@ match_names (MtlTensorFile *self,
     {
       const MtlTensorEntry *entry = &self->table->entries[i];
 
-      if ((entry->refusal != NULL) == refused && mtl_name_pattern_matches (spec, entry->name))
+      if (entry->is_refused == refused && mtl_name_pattern_matches (spec, entry->name))
         names[n_names++] = entry->name;
     }
 

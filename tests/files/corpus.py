@@ -185,13 +185,13 @@ def entry_cases():
             ("entry-offsets-1", "one offset", entry(offsets="[0]")),
             ("entry-offsets-3", "three offsets", entry(offsets="[0,8,8]")),
             ("entry-offsets-object", "", entry(offsets='{"0":0,"1":8}')),
-            ("dtype-unknown", "", entry('"F128"')),
-            ("dtype-lower", "", entry('"f32"')),
-            ("dtype-torch-name", "", entry('"float32"')),
+            ("dtype-unknown", "a dtype that is not known, F128", entry('"F128"')),
+            ("dtype-lower", "a dtype in lower case", entry('"f32"')),
+            ("dtype-torch-name", "a dtype by its name in PyTorch", entry('"float32"')),
             ("dtype-null", "", entry("null")),
             ("dtype-number", "the dtype by its number in the library", entry("17")),
             ("dtype-map", "the dtype as an object", entry('{"F32":null}')),
-            ("dtype-empty", "", entry('""')),
+            ("dtype-empty", "an empty dtype", entry('""')),
             ("dtype-escaped", "the dtype with an escape", entry(r'"F\u00332"'))):
         yield name, what, one(description, DATA)
 

@@ -5,6 +5,7 @@
  *   refused   code      message, without the file's name
  * and after the first kind one for each tensor and each pair of metadata,
  *   tensor    dtype     shape     begin     end     order     byte order     file     name
+ *   left out  code      message   type      name
  *   metadata  key       value
  * with tabs between. */
 
@@ -33,6 +34,15 @@ print_table (const MtlTensorTable *table)
       g_autofree char *dtype = mtl_dtype_to_string (entry->dtype);
       g_autofree char *shape = mtl_dims_to_string (entry->shape, entry->n_dims);
       g_autofree char *name = escape (entry->name);
+      g_autofree char *code = NULL;
+
+      if (entry->is_refused)
+        {
+          code = g_enum_to_string (MTL_TYPE_ERROR, entry->refusal->error.code);
+          printf ("left out\t%s\t%s\t%s\t%s\n", code, entry->refusal->error.message,
+                  entry->refusal->type_name, name);
+          continue;
+        }
 
       printf ("tensor\t%s\t%s\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t%s\t%s\t%s\t%s\n",
                dtype, shape, entry->begin, entry->end, entry->order == MTL_ORDER_F ? "F" : "C",

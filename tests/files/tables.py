@@ -24,10 +24,20 @@ class Tensor(NamedTuple):
     name: str
 
 
+class Refused(NamedTuple):
+    """A tensor that cannot be loaded."""
+
+    code: str
+    message: str
+    type_name: str
+    name: str
+
+
 class Table(NamedTuple):
     """Of a file; it was refused where there is a message."""
 
     tensors: list
+    refused: list
     metadata: dict
     code: str = ""
     message: str = ""
@@ -47,12 +57,15 @@ def parse(lines):
             dtype, shape, begin, end, order, byte_order, file, name = columns
             tables[-1].tensors.append(Tensor(dtype, ast.literal_eval(shape), int(begin), int(end),
                                              order, byte_order, file, unescape(name)))
+        elif kind == "left out":
+            *columns, name = columns
+            tables[-1].refused.append(Refused(*columns, unescape(name)))
         elif kind == "metadata":
             tables[-1].metadata[unescape(columns[0])] = unescape(columns[1])
         elif kind == "refused":
-            tables.append(Table([], {}, *columns))
+            tables.append(Table([], [], {}, *columns))
         else:
-            tables.append(Table([], {}))
+            tables.append(Table([], [], {}))
     return tables
 
 

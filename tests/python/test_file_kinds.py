@@ -111,7 +111,7 @@ def test_kinds(tmp_path, name):
 
 
 def test_folder(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder: choose a file in it"):
+    with pytest.raises(IsADirectoryError, match="is a folder without .safetensors"):
         Mtl.load(tmp_path)
 
 
