@@ -33,10 +33,11 @@ def cases_of_time(rng):
 
 
 def load_all(path):
-    """All tensors, as arrays of memory of their own; None if anything is refused."""
+    """All tensors that can be loaded, as arrays of memory of their own; None if the file is refused,
+    or loading one of them fails."""
     try:
         with Mtl.load(path, mode=Mtl.FileMode.READ) as file:
-            return {name: view.copy() for name, view in file.items()}
+            return {name: file[name].copy() for name in file.match_names()}
     except REFUSED:
         return None
 
@@ -132,7 +133,7 @@ def is_checked(path):
 def test_archives(tmp_path, rng):
     """Every byte of a tensor counts for its checksum: what is read is what was written."""
     path = tmp_path / "file.npz"
-    opened, refused = {}, {}
+    opened, refused, n_left_out = {}, {}, 0
     for number in cases_of_time(rng):
         arrays = {name: draw_array_of(rng) for name in draw_names(rng, 4) or ["a"]}
         content = write_archive(rng, arrays)
@@ -150,14 +151,16 @@ def test_archives(tmp_path, rng):
 
             theirs = read_archive(damaged)
             if theirs is not None:
-                assert theirs.keys() == views.keys(), (number, what)
-            assert views.keys() == arrays.keys(), (number, what)
+                assert theirs.keys() >= views.keys(), (number, what)
+            n_left_out += len(arrays) - len(views)
+            assert views.keys() <= arrays.keys(), (number, what)
             for name, view in views.items():
                 assert_same(view, arrays[name], (number, what, name))
     conftest.NOTES.append(f"Damaged archives: {sum(refused.values())} refused {refused}, "
-                          f"{sum(opened.values())} read as written {opened}")
+                          f"{sum(opened.values())} read as written {opened}, without "
+                          f"{n_left_out} tensors")
     # Nothing else is needed of a member's own header than its place.
-    assert sum(refused.values()) > 0 and opened.get("local header", 0) > 0
+    assert sum(refused.values()) > 0 and opened.get("local header", 0) > 0 and n_left_out > 0
 
 
 def splice(rng, content, other):
@@ -260,13 +263,17 @@ def run_spliced(path, rng, make, read, assert_read):
                 tally.n_refused += 1
             elif theirs is not None:
                 tally.n_same += 1
-                assert views.keys() == theirs.keys(), (number, spliced)
+                # NumPy does not look at all of a member.
+                assert (views.keys() <= theirs.keys() if make is make_archive
+                        else views.keys() == theirs.keys()), (number, spliced)
                 for name, view in views.items():
                     assert_read(view, theirs[name], (number, name, spliced))
             else:
                 tally.n_written += 1
-                # An element type of ml_dtypes that NumPy can only write.
-                assert make is make_archive or b"f1'" in spliced, (number, spliced)
+                # An element type of ml_dtypes that NumPy can only write, or one of safetensors
+                # that is not known.
+                assert (make is make_archive or b"f1'" in spliced or make is make_safetensors
+                        and Mtl.load(path).match_refused_names()), (number, spliced)
                 for name, view in views.items() if make is make_archive else ():
                     assert_same_as_any(view, [arrays[name] for arrays in (written, others)
                                               if name in arrays], (number, name, spliced))
