@@ -487,9 +487,11 @@ class TensorFile(Gio.ListModel[TensorFileEntry]):
     def keys(self) -> KeysView[str]:
         """The names."""
     def values(self) -> ValuesView[StridedView]:
-        """The views, each made when the iteration reaches it."""
+        """The views, each made when the iteration reaches it. What cannot be loaded is left out,
+        with a warning."""
     def items(self) -> ItemsView[str, StridedView]:
-        """Pairs of names and views. Each view is made when the iteration reaches it."""
+        """Pairs of names and views. Each view is made when the iteration reaches it. What cannot be
+        loaded is left out, with a warning."""
 
 class TensorFileEntry:
     @property
@@ -498,6 +500,12 @@ class TensorFileEntry:
     def shape(self) -> tuple[int, ...]: ...
     @property
     def dtype(self) -> DType: ...
+    @property
+    def type_name(self) -> str:
+        """The name of the dtype, or what the file says of the type if it cannot be loaded."""
+    @property
+    def error(self) -> Exception | None:
+        """The exception that loading the tensor raises, as it cannot be loaded; None if it can."""
     @property
     def nbytes(self) -> int: ...
 

@@ -381,8 +381,8 @@ def test_element_types_and_devices(protocol):
 def test_what_cannot_be_pickled_or_copied(tmp_path):
     Mtl.save(tmp_path / "a.safetensors", {"x": [1]})
     file = Mtl.load(tmp_path / "a.safetensors")
-    for value in (Mtl.Event.new(None), file, file.lookup_entry("x"), Mtl.TensorFileBuilder.new(),
-                  iota(2).export_dlpack()):
+    for value in (Mtl.Event.new(None), file.lookup_entry("x"), Mtl.TensorFileBuilder.new(),
+                  iota(2).export_dlpack(), Mtl.TensorFile()):
         for protocol in PROTOCOLS:
             with pytest.raises(TypeError, match=type(value).__name__):
                 pickle.dumps(value, protocol)

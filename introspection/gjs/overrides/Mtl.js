@@ -1045,15 +1045,32 @@ function _iterateNames() {
     return this.list_names().values();
 }
 
+// A message on the error stream names the tensors that an iteration leaves out.
+function _listLoadable(file) {
+    const refused = file.match_refused_names(null);
+
+    if (refused.length > 0) {
+        const named = refused.slice(0, 8).map(
+            name => `“${name}”: ${file.lookup_entry(name).get_error().message}`);
+        const more = refused.length > named.length
+            ? `; and ${refused.length - named.length} more` : '';
+
+        printerr(`${file.get_file().get_parse_name()}: left out what cannot be loaded: ` +
+            `${named.join('; ')}${more}`);
+    }
+    return file.match_names(null);
+}
+
 // file.values(): the views, each made when the iteration reaches it.
 function* _iterateTensors() {
-    for (const name of this.list_names())
+    for (const name of _listLoadable(this))
         yield this.load_view(name);
 }
 
-// [...file], file.entries(): pairs [name, view].
+// [...file], file.entries(): pairs [name, view], without the tensors that
+// cannot be loaded.
 function* _iterateFile() {
-    for (const name of this.list_names())
+    for (const name of _listLoadable(this))
         yield [name, this.load_view(name)];
 }
 
@@ -1342,6 +1359,7 @@ function _listSignatures() {
             load_views_finish: ['result'],
             lookup_entry: ['text'],
             match_names: ['nullable-text', null],
+            match_refused_names: ['nullable-text', null],
             prefetch: ['own-views -', null],
         }],
         [Mtl.TensorFileBuilder.prototype, {

@@ -28,7 +28,9 @@ _like_python = functools.partial(raising, exception_for=file_exception_for)
 @_like_python
 def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     """Opens a file of tensors as a mapping of names to views. A view is only made when it is
-    looked up. `path` is a path or a Gio.File."""
+    looked up. `path` is a path or a Gio.File, also of a folder with one index of safetensors, or
+    else with one file of tensors. A tensor that cannot be loaded does not hide the others: its
+    entry has the reason as `error`."""
     return Mtl.TensorFile.open_full(as_file(path), device, mode)
 
 

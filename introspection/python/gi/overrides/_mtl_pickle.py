@@ -58,6 +58,11 @@ def load_view(data, element, shape, strides, flags):
     return _mtl.from_memory(data, element, shape, strides, 0)
 
 
+def load_file(path, mode, device):
+    Mtl = _import()
+    return Mtl.load(path, mode=Mtl.FileMode(mode), device=device)
+
+
 # Pickling
 
 
@@ -133,6 +138,14 @@ def _reduce_device(self, protocol):
     return load_device, (int(self.get_device_type()), self.get_device_ordinal())
 
 
+def _reduce_file(self, protocol):
+    """The path, not the contents: the file is opened again."""
+    file = self.get_file()
+    if file is None or file.get_path() is None:
+        raise TypeError("cannot pickle 'TensorFile' objects without a path")
+    return load_file, (file.get_path(), int(self.get_mode()), self.get_device())
+
+
 def _refuse(self, protocol):
     raise TypeError(f"cannot pickle {type(self).__name__!r} objects")
 
@@ -186,6 +199,11 @@ def _deepcopy_constant(self, memo):
     return self
 
 
+def _refuse_copy(self, *memo):
+    """Raises TypeError: open the file again instead."""
+    raise TypeError(f"cannot copy {type(self).__name__!r} objects: open the file again")
+
+
 def install():
     Mtl = get_introspection_module("Mtl")
     for cls, reduce, copy, deepcopy in (
@@ -193,11 +211,11 @@ def install():
             (Mtl.Buffer, _reduce_buffer, _copy_buffer, _deepcopy_buffer),
             (Mtl.StridedLayout, _reduce_layout, _copy_constant, _deepcopy_constant),
             (Mtl.DType, _reduce_dtype, _copy_constant, _deepcopy_constant),
-            (Mtl.Device, _reduce_device, _copy_constant, _deepcopy_constant)):
+            (Mtl.Device, _reduce_device, _copy_constant, _deepcopy_constant),
+            (Mtl.TensorFile, _reduce_file, _refuse_copy, _refuse_copy)):
         cls.__reduce_ex__ = reduce
         cls.__copy__ = copy
         cls.__deepcopy__ = deepcopy
     # Their objects would be pickled without what they hold.
-    for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFile, Mtl.TensorFileEntry,
-                Mtl.TensorFileBuilder):
+    for cls in (Mtl.DlpackTensor, Mtl.Event, Mtl.TensorFileEntry, Mtl.TensorFileBuilder):
         cls.__reduce_ex__ = _refuse
