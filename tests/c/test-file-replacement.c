@@ -464,6 +464,43 @@ test_old_stays (TestFolder    *folder,
   close (fd);
 }
 
+#ifdef __linux__
+
+/* What such a link says is no path, even if it is that of a file. */
+static void
+test_no_name (TestFolder    *folder,
+              gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_file (folder, "file", OLD, strlen (OLD));
+  g_autoptr (GFile) other = write_file (folder, "file (deleted)", OLD, strlen (OLD));
+  int in_memory = syscall (SYS_memfd_create, "in-memory", 0);
+  int removed = open (g_file_peek_path (file), O_RDWR);
+  int there = open (g_file_peek_path (other), O_RDWR);
+  const int descriptors[] = { in_memory, removed };
+  g_autofree char *there_path = g_strdup_printf ("/proc/self/fd/%d", there);
+  g_autoptr (GFile) link = g_file_new_for_path (there_path);
+
+  g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (descriptors); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", descriptors[i]);
+      g_autoptr (GFile) nameless = g_file_new_for_path (path);
+
+      assert_replace_fails (nameless, G_IO_ERROR_NOT_SUPPORTED, "has no name in any folder");
+    }
+  assert_contents (other, OLD);
+  g_assert_false (g_file_test ("/memfd:in-memory (deleted)", G_FILE_TEST_EXISTS));
+
+  /* Of a file that has a name, the link is one like any other. */
+  g_assert_true (replace (link, "new", NULL));
+  assert_contents (other, "new");
+  close (in_memory);
+  close (removed);
+  close (there);
+}
+
+#endif
+
 /* What is no file is left alone. */
 static void
 test_no_files (TestFolder    *folder,
@@ -551,6 +588,9 @@ main (int   argc,
   add_folder_test ("/FileReplacement/owners", test_owners);
   add_folder_test ("/FileReplacement/links", test_links);
   add_folder_test ("/FileReplacement/old-stays", test_old_stays);
+#ifdef __linux__
+  add_folder_test ("/FileReplacement/no-name", test_no_name);
+#endif
   add_folder_test ("/FileReplacement/no-files", test_no_files);
   add_folder_test ("/FileReplacement/forbidden", test_forbidden);
   add_folder_test ("/FileReplacement/long-names", test_long_names);

@@ -184,6 +184,52 @@ assert_undamaged (MtlTensorFile *tensors)
   g_assert_cmphex (numbers[2], ==, 0x7fc00000);
 }
 
+/* Of each type that has them, next to its largest number. */
+static void
+test_infinities (TestFolder    *folder,
+                 gconstpointer  data)
+{
+  static const struct
+  {
+    const char *dtype;
+    guint size;
+    guint64 largest;
+    gboolean has_infinity;
+  } cases[] = {
+    { "F64", 8, G_GUINT64_CONSTANT (0x7fefffffffffffff), TRUE },
+    { "F32", 4, 0x7f7fffff, TRUE },
+    { "F16", 2, 0x7bff, TRUE },
+    { "BF16", 2, 0x7f7f, TRUE },
+    { "F8_E5M2", 1, 0x7b, TRUE },
+    { "F8_E4M3", 1, 0x7e, FALSE }, /* then comes NaN */
+    { "F8_E5M2FNUZ", 1, 0x7f, FALSE },
+    { "F8_E8M0", 1, 0xfe, FALSE },
+    { "I32", 4, 0x7f7fffff, FALSE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint more = 0; more < 3; more++)
+      for (guint is_negative = 0; is_negative < 2; is_negative++)
+        {
+          const guint size = cases[i].size;
+          const guint64 sign = (guint64) is_negative << (8 * size - 1);
+          guint64 number = GUINT64_TO_LE ((cases[i].largest + more) | sign);
+          g_autofree char *header =
+            g_strdup_printf ("{\"x\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,%u]}}",
+                             cases[i].dtype, size);
+          g_autoptr (GFile) file = write_safetensors (folder, "file", header, &number, size);
+          g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
+
+          if (cases[i].has_infinity && more == 1)
+            assert_refuses (check (tensors, MTL_TENSOR_CHECKS_INF | MTL_TENSOR_CHECKS_NAN, &error),
+                            MTL_ERROR_INVALID_DATA, "Element (0,) is infinite");
+          g_assert_true (check (tensors, MTL_TENSOR_CHECKS_INF, NULL)
+                         == !(cases[i].has_infinity && more == 1));
+          if (cases[i].has_infinity)
+            g_assert_true (check (tensors, MTL_TENSOR_CHECKS_NAN, NULL) == (more < 2));
+        }
+}
+
 /* A bit of each byte that the archive's members are, one after the other: there is no
  * archive any more, or its checksum is wrong, or the bit is one that deflate leaves. */
 static void
@@ -322,6 +368,7 @@ main (int   argc,
 
   add_folder_test ("/TensorFile/check/requests", test_requests);
   add_folder_test ("/TensorFile/check/first-fault", test_first_fault);
+  add_folder_test ("/TensorFile/check/infinities", test_infinities);
   add_folder_test ("/TensorFile/check/changed", test_changed);
   add_folder_test ("/TensorFile/check/sharded", test_sharded);
   add_folder_test ("/TensorFile/check/archive", test_archive);

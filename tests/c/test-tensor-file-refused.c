@@ -123,7 +123,7 @@ test_several (TestFolder    *folder,
   g_autofree const char **all_left_out = mtl_tensor_file_match_refused_names (tensors, NULL);
   g_autofree const char **left_out = mtl_tensor_file_match_refused_names (tensors, "?e*");
   g_autoptr (GAsyncResult) result = NULL;
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) no_error = NULL;
   MtlStridedView **views = get_views (tensors, NULL, 2);
   gsize n_views;
 
@@ -143,8 +143,8 @@ test_several (TestFolder    *folder,
                                     on_loaded, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  views = mtl_tensor_file_load_views_finish (tensors, result, &n_views, &error);
-  g_assert_no_error (error);
+  views = mtl_tensor_file_load_views_finish (tensors, result, &n_views, &no_error);
+  g_assert_no_error (no_error);
   g_assert_cmpuint (n_views, ==, 2);
   free_views (views, 2);
 }
@@ -185,20 +185,20 @@ test_check (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good", NULL);
   g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text", NULL);
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) no_error = NULL;
   Outcome outcome = outcome_new (NULL);
 
   g_assert_true (mtl_tensor_file_check (tensors,
                                         MTL_TENSOR_CHECKS_NAN | MTL_TENSOR_CHECKS_ALIGNMENT, NULL,
-                                        outcome_on_progress, &outcome, &error));
-  g_assert_no_error (error);
+                                        outcome_on_progress, &outcome, &no_error));
+  g_assert_no_error (no_error);
   g_assert_cmpint (outcome.total, ==, 6);
   assert_refuses (check (tensors, MTL_TENSOR_CHECKS_LOADABLE, &error), MTL_ERROR_NOT_SUPPORTED,
                   "file”: Tensor “text”: The element type “<U3”");
 
-  g_assert_true (mtl_tensor_file_entry_check (good, MTL_TENSOR_CHECKS_LOADABLE, NULL, &error));
-  g_assert_true (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_NONE, NULL, &error));
-  g_assert_no_error (error);
+  g_assert_true (mtl_tensor_file_entry_check (good, MTL_TENSOR_CHECKS_LOADABLE, NULL, &no_error));
+  g_assert_true (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_NONE, NULL, &no_error));
+  g_assert_no_error (no_error);
   assert_refuses (mtl_tensor_file_entry_check (text, MTL_TENSOR_CHECKS_LOADABLE, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "Tensor “text”: ");
   mtl_tensor_file_close (tensors);

@@ -72,6 +72,45 @@ test('names match patterns', () => withFile(Mtl.FileMode.AUTO, tensors => {
         Array(2).fill(Mtl.TensorFileFormat.SAFETENSORS));
 }));
 
+// A file with one type that is not known.
+function writeNewer() {
+    const header = '{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},' +
+        '"new":{"dtype":"F99","shape":[2,3],"data_offsets":[1,3]}}';
+    const [file, stream] = Gio.File.new_tmp('mtl-XXXXXX');
+
+    stream.get_output_stream().write_all(
+        new Uint8Array([header.length, 0, 0, 0, 0, 0, 0, 0,
+            ...new TextEncoder().encode(header), 5, 6, 7]), null);
+    stream.close(null);
+    return file;
+}
+
+test('what cannot be loaded does not hide the rest', () => {
+    const file = writeNewer();
+    const tensors = Mtl.TensorFile.open(file);
+    const [a, entry] = [tensors.lookup_entry('a'), tensors.lookup_entry('new')];
+
+    equal(tensors.list_names(), ['a', 'new']);
+    equal(tensors.match_names(), ['a']);
+    equal(tensors.match_refused_names(), ['new']);
+    equal(tensors.match_refused_names('a*'), []);
+    equal(tensors.load_views().map(view => view.toArray()), [[5]]);
+    equal([...tensors].map(([name, view]) => [name, view.toArray()]), [['a', [5]]]);
+    equal([...tensors.values()].length, 1);
+    equal([...tensors.keys()], ['a', 'new']);
+    ok(tensors.has('new'));
+    equal([a.get_type_name(), a.type_name, a.get_error(), a.error], ['uint8', 'uint8', null, null]);
+    equal([entry.get_type_name(), entry.type_name, entry.shape, entry.dtype],
+        ['F99', 'F99', [2, 3], Mtl.DType.OTHER]);
+    for (const error of [entry.get_error(), entry.error])
+        ok(error.matches(Mtl.Error, Mtl.Error.NOT_SUPPORTED) && error.message.includes('F99'));
+    throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.load_view('new'));
+    throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.load_views('n*'));
+    ok(tensors.check(Mtl.TensorChecks.INF));
+    throwsMtl('NOT_SUPPORTED', /“new”/, () => tensors.check(Mtl.TensorChecks.LOADABLE));
+    file.delete(null);
+});
+
 // The result that the callback of an asynchronous function is given.
 function resultOf(start) {
     return new Promise(resolve => start((_, result) => resolve(result)));

@@ -84,6 +84,43 @@ void test_match_names () throws GLib.Error {
 	file.delete ();
 }
 
+/* One of the types is not known. */
+void test_refused () throws GLib.Error {
+	GLib.FileIOStream stream;
+	var header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}," +
+		"\"new\":{\"dtype\":\"F99\",\"shape\":[2,3],\"data_offsets\":[1,3]}}";
+	var file = GLib.File.new_tmp ("mtl-XXXXXX", out stream);
+	var bytes = new GLib.ByteArray ();
+	uint8[] size = { (uint8) header.length, 0, 0, 0, 0, 0, 0, 0 };
+
+	bytes.append (size);
+	bytes.append (header.data);
+	bytes.append ({ 5, 6, 7 });
+	stream.output_stream.write_all (bytes.data, null);
+	stream.close ();
+
+	var tensors = new Mtl.TensorFile.open (file);
+	var entry = tensors.lookup_entry ("new");
+
+	assert_cmpstr (string.joinv (" ", tensors.match_names ()), EQ, "a");
+	assert_cmpstr (string.joinv (" ", tensors.match_refused_names ()), EQ, "new");
+	assert_cmpuint (tensors.match_refused_names ("a*").length, EQ, 0);
+	assert_cmpuint (tensors.load_views ().length, EQ, 1);
+	assert_cmpstr (entry.get_type_name (), EQ, "F99");
+	assert_cmpstr (entry.type_name, EQ, "F99");
+	assert_true (entry.get_error () is Mtl.Error.NOT_SUPPORTED);
+	assert_true (entry.error is Mtl.Error.NOT_SUPPORTED);
+	assert_true (tensors.lookup_entry ("a").get_error () == null);
+	assert_true (tensors.check (Mtl.TensorChecks.INF));
+	try {
+		tensors.check (Mtl.TensorChecks.LOADABLE);
+		assert_not_reached ();
+	} catch (Mtl.Error.NOT_SUPPORTED e) {
+		assert_true (e.message.contains ("“new”"));
+	}
+	file.delete ();
+}
+
 void assert_both (Mtl.StridedView[] views) throws Mtl.Error {
 	assert_cmpuint (views.length, EQ, 2);
 	assert_view (views[0], "[5]");
@@ -258,6 +295,7 @@ int main (string[] args) {
 	add_test ("/vala/tensor-file/views", test_views);
 	add_test ("/vala/tensor-file/iteration", test_iteration);
 	add_test ("/vala/tensor-file/match-names", test_match_names);
+	add_test ("/vala/tensor-file/refused", test_refused);
 	add_test ("/vala/tensor-file/all-views", test_all_views);
 	add_test ("/vala/tensor-file/all-views-async", test_all_views_async);
 	add_test ("/vala/tensor-file/check", test_check);
