@@ -15,6 +15,30 @@ LLVMFuzzerInitialize (int    *argc,
   return 0;
 }
 
+static void
+check_size (const MtlTensorEntry *entry)
+{
+  __int128 n_bits = mtl_dtype_get_bits (entry->dtype);
+
+  g_assert_cmpuint (n_bits, >, 0);
+  for (guint32 axis = 0; axis < entry->n_dims; axis++)
+    if (entry->shape[axis] == 0)
+      n_bits = 0;
+  for (guint32 axis = 0; axis < entry->n_dims; axis++)
+    n_bits *= entry->shape[axis];
+
+  g_assert_true (n_bits == (__int128) 8 * (entry->end - entry->begin));
+}
+
+static void
+check_refused (const MtlTensorEntry *entry)
+{
+  g_assert_cmpint (entry->dtype, ==, MTL_DTYPE_OTHER);
+  g_assert_true (g_utf8_validate (entry->refusal->type_name, -1, NULL));
+  g_assert_true (g_utf8_validate (entry->refusal->error.message, -1, NULL));
+  g_assert_cmpuint (entry->begin, <=, entry->end);
+}
+
 /* Each byte of the data belongs to one tensor, which has as many as its shape needs. */
 static void
 check_table (const MtlTensorTable *table,
@@ -26,20 +50,15 @@ check_table (const MtlTensorTable *table,
   for (gsize i = 0; i < table->n_entries; i++)
     {
       const MtlTensorEntry *entry = &table->entries[i];
-      __int128 n_bits = mtl_dtype_get_bits (entry->dtype);
 
-      g_assert_cmpuint (n_bits, >, 0);
       g_assert_cmpuint (entry->n_dims, <=, 64);
       for (guint32 axis = 0; axis < entry->n_dims; axis++)
         g_assert_cmpint (entry->shape[axis], >=, 0);
-      for (guint32 axis = 0; axis < entry->n_dims; axis++)
-        if (entry->shape[axis] == 0)
-          n_bits = 0;
-      for (guint32 axis = 0; axis < entry->n_dims; axis++)
-        n_bits *= entry->shape[axis];
-
+      if (entry->is_refused)
+        check_refused (entry);
+      else
+        check_size (entry);
       g_assert_cmpuint (entry->begin, ==, expected);
-      g_assert_true (n_bits == (__int128) 8 * (entry->end - entry->begin));
       g_assert_true (g_utf8_validate (entry->name, -1, NULL));
       g_assert_true (mtl_tensor_table_lookup (table, entry->name) == entry);
       expected = entry->end;
