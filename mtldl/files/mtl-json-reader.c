@@ -404,12 +404,9 @@ read_number (MtlJsonReader *self,
   end = skip_digits (self->at, self->end);
   if (end == self->at || (*self->at == '0' && end - self->at > 1)
       || (end < self->end && memchr (".eE", *end, 3) != NULL))
-    {
-      g_autofree char *expected = g_strdup_printf ("a whole number from 0 to %" G_GUINT64_FORMAT,
-                                                   largest);
-
-      return fail_expected (self, expected);
-    }
+    return fail_expected (self, largest == G_MAXINT64
+                                  ? "a whole number from 0 to 9223372036854775807"
+                                  : "a whole number from 0 to 18446744073709551615");
 
   for (at = self->at; at < end; at++)
     if (__builtin_mul_overflow (read, 10, &read) || __builtin_add_overflow (read, *at - '0', &read)
@@ -426,7 +423,6 @@ read_number (MtlJsonReader *self,
   *value = read;
   return TRUE;
 }
-
 
 /* From 0 to 2⁶³ − 1, with digits only. */
 gboolean

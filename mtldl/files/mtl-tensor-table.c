@@ -217,15 +217,20 @@ add_renamed (MtlTensorTable  *self,
              GError         **error)
 {
   MtlTensorEntry *entry = &self->entries[position];
+  char number[40];
 
+  g_snprintf (number, sizeof number, " (member %" G_GSIZE_FORMAT ")", position + 1);
   while (mtl_name_index_add (&self->by_name, position) != position)
     {
-      g_autofree char *name = g_strdup_printf ("%s (member %" G_GSIZE_FORMAT ")", entry->name,
-                                               position + 1);
+      const gsize size = strlen (entry->name);
+      char *name = mtl_arena_alloc (&self->arena, size + sizeof number, 1, error);
 
-      entry->name = mtl_arena_dup_text (&self->arena, name, strlen (name), error);
-      if (entry->name == NULL)
+      if (name == NULL)
         return FALSE;
+
+      memcpy (name, entry->name, size);
+      memcpy (name + size, number, sizeof number);
+      entry->name = name;
     }
 
   return TRUE;

@@ -243,6 +243,7 @@ DONE (file_check_async,
        mtl_tensor_file_check_finish (f->tensors, wait_for_result (f), error)))
 MEMORY (file_list_names, mtl_tensor_file_list_names (f->tensors))
 MEMORY (file_match_names, mtl_tensor_file_match_names (f->tensors, "*"))
+MEMORY (file_match_refused_names, mtl_tensor_file_match_refused_names (f->tensors, "*"))
 MEMORY (file_list_metadata_keys, mtl_tensor_file_list_metadata_keys (f->tensors))
 OBJECT (file_load_view, load_new_view (f, error))
 OBJECT (file_load_view_again, mtl_tensor_file_load_view (f->tensors, f->name, NULL, error))
