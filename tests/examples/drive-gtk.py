@@ -174,6 +174,8 @@ def describe(window):
     application = window.get_application()
     answer = {'title': window.get_title(),
               'texts': [label.get_text() for label in find(Gtk.Label, window)],
+              'dimmed': [label.get_text() for label in find(Gtk.Label, window)
+                         if label.has_css_class('dim-label')],
               'buttons': [name for button in find((Gtk.Button, Gtk.MenuButton), window)
                           for name in (names_of(button) if isinstance(button, Gtk.Button)
                                        else [button.get_tooltip_text()])],

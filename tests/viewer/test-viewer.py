@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'examples'))
 
@@ -401,6 +402,39 @@ def check_folders(start, folder):
         assert shown['title'] == 'model-1.safetensors'
 
 
+def check_refused(start, folder):
+    """What cannot be loaded is listed, and does not hide what can."""
+    with Viewer(start, folder / 'mixed.npz') as viewer:
+        viewer.wait_for_text('<U3 · 2 · 24 bytes')
+        shown = viewer.wait_for_text('This Cannot Be Shown')    # the first one
+        assert 'file · 5 bytes' in shown['texts'], shown
+        assert any('“<U3”' in text for text in shown['texts']), shown
+        assert {'label', 'readme.txt'} <= set(shown['dimmed']), shown
+        assert not {'x', 'y'} & set(shown['dimmed']), shown
+        assert 'picture' not in shown and 'copy-python' not in shown['actions'], shown
+        for row, factor in (2, 1), (3, -1):
+            viewer.do('select', row)
+            viewer.wait_for_picture(get_picture(factor * NORMAL, 4))
+        viewer.do('select', 1)
+        shown = viewer.wait_for_text('This Cannot Be Shown')
+        assert 'picture' not in shown and 'Rows' not in shown['texts'], shown
+        # Its row was that of a tensor that is dimmed.
+        viewer.do('type', 'y')
+        viewer.wait_for_picture(get_picture(-NORMAL, 4))
+        assert 'y' not in viewer.do()['dimmed']
+
+    # A model of which a part is missing.
+    write_safetensors(folder / 'there.safetensors', {'x': ('F32', NORMAL)})
+    index = folder / 'part.safetensors.index.json'
+    index.write_text(json.dumps({'weight_map': {
+        'gone': 'missing.safetensors', 'x': 'there.safetensors'}}))
+    with Viewer(start, index) as viewer:
+        shown = viewer.wait_for_text('This Cannot Be Shown')
+        assert any('missing.safetensors' in text for text in shown['texts']), shown
+        viewer.do('select', 1)
+        viewer.wait_for_picture(get_picture(NORMAL, 4))
+
+
 def check_long(start, folder):
     """A tensor of 16 GiB of one axis, of which nothing is on the disk."""
     with Viewer(start, folder / 'long.npy') as viewer:
@@ -659,6 +693,9 @@ def make_files(folder):
     write_safetensors(folder / 'nothing', {})
     np.save(folder / 'array.npy', NORMAL)
     np.savez_compressed(folder / 'packed.npz', packed=NORMAL[:60, :50].astype('c8'))
+    np.savez(folder / 'mixed.npz', x=NORMAL, label=np.array(['cat', 'dog']), y=-NORMAL)
+    with zipfile.ZipFile(folder / 'mixed.npz', 'a') as archive:
+        archive.writestr('readme.txt', 'hello')
     with open(folder / 'long.npy', 'wb') as file:
         np.lib.format.write_array_header_1_0(
             file, {'descr': '|u1', 'fortran_order': False, 'shape': (2 ** 34,)})

@@ -76,9 +76,15 @@ class TensorList(Gtk.Box):
         entry = item.get_item()
         name = item.get_child().get_first_child()
         summary = name.get_next_sibling()
-        name.set_text(text.name_of(entry))
-        name.set_tooltip_text(text.name_of(entry))
+        lines = [text.name_of(entry)]
+        name.set_text(lines[0])
         summary.set_text(text.summary_of(entry))
+        # The widgets of a row show one tensor after another.
+        name.remove_css_class('dim-label')
+        if entry.error is not None:
+            name.add_css_class('dim-label')
+            lines.append(text.message_of(entry.error))
+        name.set_tooltip_text('\n'.join(lines))
 
     def show_file(self, file):
         """Keeps the selection if the new file has a tensor of that name."""

@@ -103,6 +103,10 @@ class TensorView(Gtk.Box):
             self.axes.set_visible(False)
             self.show_message(_('No Tensor'), '')
             return
+        if entry.error is not None:
+            self.axes.set_visible(False)
+            self.show_error(entry.error)
+            return
 
         # That which an index names is not opened before, but its header was read.
         is_member = not entry.get_file().equal(file.get_file())

@@ -49,7 +49,9 @@ def size_of(n_bytes):
 
 
 def summary_of(entry):
-    return ' · '.join((str(entry.dtype), shape_of(entry.shape), size_of(entry.nbytes)))
+    """The shape of a tensor that cannot be loaded may be unknown."""
+    shapes = [shape_of(entry.shape)] if entry.shape or entry.error is None else []
+    return ' · '.join((printable(entry.type_name), *shapes, size_of(entry.nbytes)))
 
 
 def number(value):
