@@ -266,18 +266,25 @@ find_only_file (const char  *path,
 }
 
 MtlTensorFile *
-tool_open (const char *path)
+tool_open_file (const char  *path,
+                GError     **error)
 {
-  g_autoptr (GError) error = NULL;
-  g_autofree char *only = find_only_file (path, &error);
-  g_autoptr (GFile) file = only != NULL ? tool_new_file (only, &error) : NULL;
-  MtlTensorFile *self = NULL;
+  g_autofree char *only = find_only_file (path, error);
+  g_autoptr (GFile) file = only != NULL ? tool_new_file (only, error) : NULL;
 
   /* Always mapped: cp has all tensors open at the same time, and show needs only a
    * part of one. */
-  if (file != NULL)
-    self = mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, &error);
-  if (self == NULL) /* the message names the file at fault */
+  return file != NULL ? mtl_tensor_file_open_full (file, NULL, MTL_FILE_MODE_MAP, NULL, error)
+                      : NULL;
+}
+
+MtlTensorFile *
+tool_open (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  MtlTensorFile *self = tool_open_file (path, &error);
+
+  if (self == NULL)
     tool_complain ("%s", error->message);
   return self;
 }

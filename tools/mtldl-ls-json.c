@@ -91,3 +91,15 @@ tool_print_json (MtlTensorFile *file,
   print_totals (entries);
   tool_print_text ("}");
 }
+
+/* In place of a file that cannot be opened. */
+void
+tool_print_json_error (const char *path,
+                       const char *error)
+{
+  tool_print_text ("{\n  \"path\": ");
+  tool_print_json_text (path);
+  tool_print_text (",\n  \"error\": ");
+  tool_print_json_text (error);
+  tool_print_text ("\n}");
+}

@@ -3,11 +3,12 @@
 /* mtldl ls: lists the contents of files. */
 
 #include "mtldl-ls.h"
+#include "mtldl-table.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* The text columns before the name. All but the shape are aligned to the right. */
+/* The columns before the name. */
 enum
 {
   COLUMN_DTYPE,
@@ -19,18 +20,12 @@ enum
   N_COLUMNS
 };
 
-static const char *const titles[N_COLUMNS] = {
-  "DTYPE", "SHAPE", "BYTES", "OFFSET", "ALIGNMENT", "FILE"
+static const ToolColumn table_columns[N_COLUMNS] = {
+  { "DTYPE", FALSE, 4 }, { "SHAPE", FALSE, 5 }, { "BYTES", TRUE, 3 },
+  { "OFFSET", TRUE, 2 }, { "ALIGNMENT", TRUE, 1 }, { "FILE", FALSE, 0 }
 };
 
 #define N_SHORT (COLUMN_BYTES + 1)
-
-/* What the others leave for the name in a narrow terminal has to be this wide, or a
- * column is left out, the first of these first. */
-#define LEAST_NAME 16
-static const guint dispensable[] = {
-  COLUMN_FILE, COLUMN_ALIGNMENT, COLUMN_OFFSET, COLUMN_BYTES, COLUMN_DTYPE, COLUMN_SHAPE
-};
 
 typedef struct
 {
@@ -58,6 +53,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 typedef struct
 {
   char *path;
+  char *error;       /* the reason if it cannot be opened, or NULL */
   MtlTensorFile *file;
   char **names;      /* of all tensors, in the order of the file */
   gboolean *matches; /* for each of them, whether it is listed */
@@ -67,6 +63,7 @@ static void
 listed_free (Listed *self)
 {
   g_free (self->path);
+  g_free (self->error);
   g_clear_object (&self->file);
   g_strfreev (self->names);
   g_free (self->matches);
@@ -152,120 +149,21 @@ cell_to_string (const Options *options,
 }
 
 static void
-pad (guint n)
-{
-  tool_print ("%*s", (int) n, "");
-}
-
-static void
-print_cell (const char *text,
-            guint       column,
-            guint       width)
-{
-  guint n = width - tool_get_width (text);
-  gboolean is_number = column >= COLUMN_BYTES && column <= COLUMN_ALIGNMENT;
-
-  if (is_number)
-    pad (n);
-  tool_print_text (text);
-  if (!is_number)
-    pad (n);
-  tool_print_text ("  ");
-}
-
-/* How it is cut up. */
-typedef struct
-{
-  guint widths[N_COLUMNS]; /* 0: it is left out */
-  guint name_width;
-} Table;
-
-static void
-print_name (const Table *table,
-            const char  *name)
-{
-  g_autofree char *shortened =
-    table->name_width < G_MAXUINT ? tool_shorten (name, table->name_width) : NULL;
-
-  tool_print ("%s\n", shortened != NULL ? shortened : name);
-}
-
-/* Leaves out columns until the names fit, or most of their ends. */
-static void
-fit_table (Table *self,
-           guint  n_columns,
-           guint  widest_name)
-{
-  const guint columns = tool_get_columns (STDOUT_FILENO);
-  guint used = 0;
-
-  self->name_width = G_MAXUINT;
-  if (columns == G_MAXUINT)
-    return;
-
-  for (guint i = 0; i < n_columns; i++)
-    used += self->widths[i] + 2;
-  for (guint i = 0; i < G_N_ELEMENTS (dispensable); i++)
-    {
-      guint *width = &self->widths[dispensable[i]];
-
-      if (used + MIN (widest_name, LEAST_NAME) <= columns)
-        break;
-      if (dispensable[i] >= n_columns)
-        continue;
-      used -= *width + 2;
-      *width = 0;
-    }
-  self->name_width = columns - MIN (used, columns);
-}
-
-static void
-print_titles (const Table *table,
-              guint        n_columns)
-{
-  tool_print_text (tool_strong ());
-  for (guint column = 0; column < n_columns; column++)
-    if (table->widths[column] > 0)
-      print_cell (titles[column], column, table->widths[column]);
-  tool_print ("%.*s%s\n", (int) MIN (table->name_width, 4), "NAME", tool_plain ());
-}
-
-static void
 print_rows (const Options *options,
             GPtrArray     *rows)
 {
-  guint n_columns = options->is_long ? N_COLUMNS : N_SHORT;
-  g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
-  guint widest_name = strlen ("NAME");
-  Table table;
+  g_auto (ToolTable) table = { NULL };
 
-  for (guint column = 0; column < n_columns; column++)
-    table.widths[column] = strlen (titles[column]);
-
+  tool_table_init (&table, table_columns, options->is_long ? N_COLUMNS : N_SHORT);
   for (guint i = 0; i < rows->len; i++)
     {
       const ToolRow *row = rows->pdata[i];
+      ToolTableRow *line = tool_table_add (&table, row->name);
 
-      widest_name = MAX (widest_name, tool_get_width (row->name));
-      for (guint column = 0; column < n_columns; column++)
-        {
-          char *text = cell_to_string (options, row, column);
-
-          table.widths[column] = MAX (table.widths[column], tool_get_width (text));
-          g_ptr_array_add (cells, text);
-        }
+      for (guint column = 0; column < table.n_columns; column++)
+        line->cells[column] = cell_to_string (options, row, column);
     }
-
-  fit_table (&table, n_columns, widest_name);
-  if (rows->len > 0)
-    print_titles (&table, n_columns);
-  for (guint i = 0; i < rows->len; i++)
-    {
-      for (guint column = 0; column < n_columns; column++)
-        if (table.widths[column] > 0)
-          print_cell (cells->pdata[i * n_columns + column], column, table.widths[column]);
-      print_name (&table, ((ToolRow *) rows->pdata[i])->name);
-    }
+  tool_table_print (&table);
 }
 
 /* A line that fits, from the longest. */
@@ -482,64 +380,95 @@ print_heading (const Listed *listed,
   tool_print ("%s%s%s%s:\n", is_first ? "" : "\n", tool_strong (), shown, tool_plain ());
 }
 
+/* Of names alone, sorted by a size that only the entries tell. */
+static void
+print_entry_names (const Listed *listed,
+                   GPtrArray    *entries)
+{
+  for (guint i = 0; i < entries->len; i++)
+    {
+      g_autofree char *name = tool_dup_name (listed->file, entries->pdata[i]);
+      g_autofree char *escaped = tool_escape (name);
+
+      tool_print ("%s\n", escaped);
+    }
+}
+
+static void
+print_file (const Options *options,
+            const Listed  *listed)
+{
+  g_autoptr (GPtrArray) entries = NULL;
+
+  if (options->names && options->sort != TOOL_SORT_SIZE)
+    {
+      print_names (options, listed);
+      return;
+    }
+
+  entries = list_entries (options, listed);
+  if (options->names)
+    print_entry_names (listed, entries);
+  else
+    print_list (options, listed->file, entries);
+}
+
+static void
+print_as_json (const Options *options,
+               const Request *request)
+{
+  tool_print_text ("[");
+  for (guint i = 0; i < request->files->len; i++)
+    {
+      const Listed *listed = request->files->pdata[i];
+      g_autoptr (GPtrArray) entries = list_entries (options, listed);
+
+      tool_print_text (i > 0 ? ",\n" : "");
+      if (listed->file == NULL)
+        tool_print_json_error (listed->path, listed->error);
+      else
+        tool_print_json (listed->file, entries, listed->path);
+    }
+  tool_print_text ("]\n");
+}
+
 static void
 print_request (const Options *options,
                const Request *request)
 {
-  const gboolean is_array = options->json && request->files->len > 1;
+  gboolean is_first = TRUE;
 
   for (guint i = 0; i < request->files->len; i++)
     {
       const Listed *listed = request->files->pdata[i];
-      g_autoptr (GPtrArray) entries = NULL;
 
-      if (options->json)
-        tool_print_text (i > 0 ? ",\n" : is_array ? "[" : "");
-      else if (request->has_headings)
-        print_heading (listed, i == 0);
-
-      if (options->names && !options->json && options->sort != TOOL_SORT_SIZE)
-        {
-          print_names (options, listed);
-          continue;
-        }
-      entries = list_entries (options, listed);
-      if (options->json)
-        tool_print_json (listed->file, entries, listed->path);
-      else if (options->names)
-        for (guint j = 0; j < entries->len; j++)
-          {
-            g_autofree char *name = tool_dup_name (listed->file, entries->pdata[j]);
-            g_autofree char *escaped = tool_escape (name);
-
-            tool_print ("%s\n", escaped);
-          }
-      else
-        print_list (options, listed->file, entries);
+      if (listed->file == NULL)
+        continue;
+      if (request->has_headings && !options->names)
+        print_heading (listed, is_first);
+      print_file (options, listed);
+      is_first = FALSE;
     }
-
-  if (options->json && request->files->len > 0)
-    tool_print_text (is_array ? "]\n" : "\n");
 }
 
 static void
 add_file (Request    *self,
           const char *path)
 {
-  MtlTensorFile *file = tool_open (path);
-  Listed *listed;
+  g_autoptr (GError) error = NULL;
+  MtlTensorFile *file = tool_open_file (path, &error);
+  Listed *listed = g_new0 (Listed, 1);
 
-  if (file == NULL)
-    {
-      self->has_failed = TRUE;
-      return;
-    }
-
-  listed = g_new0 (Listed, 1);
   listed->path = g_strdup (path);
   listed->file = file;
-  listed->names = tool_list_names (file);
+  listed->names = file != NULL ? tool_list_names (file) : g_new0 (char *, 1);
   g_ptr_array_add (self->files, listed);
+  if (file != NULL)
+    return;
+
+  listed->error = g_strdup (error->message);
+  tool_complain ("%s", error->message);
+  self->has_failed = TRUE;
 }
 
 /* The file, or those in the folder. */
@@ -567,18 +496,17 @@ static gboolean
 is_pattern (const Request *self,
             const char    *argument)
 {
-  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (argument);
-
   for (guint i = 0; i < self->files->len; i++)
     {
       const Listed *listed = self->files->pdata[i];
 
       for (gsize j = 0; listed->names[j] != NULL; j++)
-        if (g_pattern_spec_match_string (spec, listed->names[j]))
+        if (tool_pattern_matches (argument, listed->names[j]))
           return TRUE;
     }
 
-  return !g_file_test (argument, G_FILE_TEST_EXISTS) && !tool_is_file_name (argument);
+  return !g_file_test (argument, G_FILE_TEST_EXISTS) && !tool_is_file_name (argument)
+         && !g_str_has_suffix (argument, G_DIR_SEPARATOR_S);
 }
 
 static void
@@ -617,24 +545,25 @@ select_tensors (Request *self)
   char **patterns = (char **) self->patterns->pdata;
   g_autofree gboolean *used = g_new0 (gboolean, self->patterns->len);
   g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
+  gboolean any_file = FALSE;
 
   for (guint i = 0; i < self->files->len; i++)
     {
       Listed *listed = self->files->pdata[i];
 
+      any_file |= listed->file != NULL;
       listed->matches = tool_match_names (listed->names, patterns, used);
       for (gsize j = 0; listed->names[j] != NULL; j++)
         g_ptr_array_add (all_names, listed->names[j]);
     }
   g_ptr_array_add (all_names, NULL);
-  if (self->files->len > 0
-      && !tool_check_patterns (patterns, used, (const char *const *) all_names->pdata))
+  if (any_file && !tool_check_patterns (patterns, used, (const char *const *) all_names->pdata))
     return FALSE;
 
   for (guint i = self->files->len; patterns[0] != NULL && i-- > 0;)
     {
       const Listed *listed = self->files->pdata[i];
-      gboolean any = FALSE;
+      gboolean any = listed->file == NULL;
 
       for (gsize j = 0; listed->names[j] != NULL; j++)
         any |= listed->matches[j];
@@ -654,7 +583,10 @@ list (const Options *options,
   if (!select_tensors (&request))
     return TOOL_FAILED;
 
-  print_request (options, &request);
+  if (options->json)
+    print_as_json (options, &request);
+  else
+    print_request (options, &request);
   return request.has_failed ? TOOL_FAILED : TOOL_DONE;
 }
 

@@ -22,6 +22,8 @@ guint64    tool_get_alignment      (guint64         offset);
 void       tool_print_json         (MtlTensorFile  *file,
                                     GPtrArray      *entries,
                                     const char     *path);
+void       tool_print_json_error   (const char     *path,
+                                    const char     *error);
 
 /* The tensors of one element type. */
 typedef struct

@@ -124,13 +124,9 @@ tool_match_names (char     **names,
   gboolean *matches = g_new0 (gboolean, n_names + 1);
 
   for (gsize i = 0; patterns != NULL && patterns[i] != NULL; i++)
-    {
-      g_autoptr (GPatternSpec) spec = g_pattern_spec_new (patterns[i]);
-
-      for (gsize j = 0; j < n_names; j++)
-        if (g_pattern_spec_match_string (spec, names[j]))
-          matches[j] = used[i] = TRUE;
-    }
+    for (gsize j = 0; j < n_names; j++)
+      if (tool_pattern_matches (patterns[i], names[j]))
+        matches[j] = used[i] = TRUE;
 
   for (gsize j = 0; (patterns == NULL || patterns[0] == NULL) && j < n_names; j++)
     matches[j] = TRUE;
@@ -242,15 +238,14 @@ static void
 complain_of_pattern (const char         *pattern,
                      const char *const  *names)
 {
-  g_autofree char *escaped = tool_escape (pattern);
+  g_autofree char *escaped = tool_escape_typed (pattern);
   g_autofree char *wider = g_strconcat ("*", pattern, "*", NULL);
-  g_autoptr (GPatternSpec) spec = g_pattern_spec_new (wider);
   g_autofree char *guess = NULL;
 
   for (gsize i = 0; names[i] != NULL; i++)
-    if (g_pattern_spec_match_string (spec, names[i]))
+    if (tool_pattern_matches (wider, names[i]))
       {
-        g_autofree char *escaped_wider = tool_escape (wider);
+        g_autofree char *escaped_wider = tool_escape_typed (wider);
 
         tool_complain (_("no tensor matches “%s”; did you mean “%s”?"), escaped, escaped_wider);
         return;

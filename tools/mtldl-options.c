@@ -144,7 +144,7 @@ tool_wrong_usage (const ToolCommand *command,
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  escaped = tool_escape (text);
+  escaped = tool_escape_typed (text);
   if (g_str_has_suffix (escaped, "?"))
     tool_complain (_("%s See “mtldl help %s”"), escaped, command->name);
   else

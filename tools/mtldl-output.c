@@ -67,6 +67,12 @@ tool_accent (void)
 }
 
 const char *
+tool_dim (void)
+{
+  return is_coloured () ? "\033[2m" : "";
+}
+
+const char *
 tool_plain (void)
 {
   return is_coloured () ? "\033[0m" : "";
@@ -135,8 +141,9 @@ append_escaped (GString  *string,
     g_string_append_printf (string, character > 0xffff ? "\\U%08x" : "\\u%04x", character);
 }
 
-char *
-tool_escape (const char *text)
+static char *
+escape (const char *text,
+        gboolean    with_backslashes)
 {
   GString *string = g_string_new (NULL);
 
@@ -148,7 +155,7 @@ tool_escape (const char *text)
 
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *text);
-      else if (character != '\\' && tool_is_printed (character)
+      else if ((character != '\\' || !with_backslashes) && tool_is_printed (character)
                && (character < 0x80 || tool_knows_unicode ()))
         g_string_append_len (string, text, next - text);
       else
@@ -157,6 +164,19 @@ tool_escape (const char *text)
     }
 
   return g_string_free (string, FALSE);
+}
+
+char *
+tool_escape (const char *text)
+{
+  return escape (text, TRUE);
+}
+
+/* Who reads it has typed it, and knows which backslashes there are. */
+char *
+tool_escape_typed (const char *text)
+{
+  return escape (text, FALSE);
 }
 
 /* Reads n hexadecimal digits; -1 on error. */

@@ -64,11 +64,11 @@ print_complex (MtlStridedView  *view,
   return TRUE;
 }
 
-static gboolean
-print_element (MtlStridedView  *view,
-               const gint64    *indices,
-               gsize            n_dims,
-               GError         **error)
+gboolean
+tool_print_json_element (MtlStridedView  *view,
+                         const gint64    *indices,
+                         gsize            n_dims,
+                         GError         **error)
 {
   MtlDType dtype = mtl_strided_view_get_dtype (view);
   gboolean is_short = tool_dtype_get_number_size (dtype) <= 4;
@@ -109,7 +109,7 @@ print_axis (MtlStridedView  *view,
   const gint64 *shape = mtl_strided_view_get_shape (view, &n_dims);
 
   if (axis == n_dims)
-    return print_element (view, indices, n_dims, error);
+    return tool_print_json_element (view, indices, n_dims, error);
 
   tool_print_text ("[");
   for (indices[axis] = 0; indices[axis] < shape[axis]; indices[axis]++)

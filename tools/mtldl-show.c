@@ -124,7 +124,7 @@ complain_of_name (MtlTensorFile *file,
   g_auto (GStrv) names = tool_list_names (file);
   guint n = g_strv_length (names);
   g_autofree char *escaped_path = tool_escape (path);
-  g_autofree char *escaped = tool_escape (argument);
+  g_autofree char *escaped = tool_escape_typed (argument);
   g_autofree char *name = g_strndup (argument, strcspn (argument, "["));
   g_autofree char *guess = tool_guess (*name != '\0' ? name : argument,
                                        (const char *const *) names);
@@ -186,6 +186,23 @@ get_status (const char   *slice,
            ? TOOL_WRONG_USAGE : TOOL_FAILED;
 }
 
+/* A list, as of several tensors. */
+static gboolean
+print_stats_json (MtlStridedView  *view,
+                  const char      *name,
+                  GError         **error)
+{
+  g_autoptr (MtlStatistics) statistics = tool_find_statistics (view, error);
+
+  if (statistics == NULL)
+    return FALSE;
+
+  tool_print_text ("[");
+  tool_print_stats_json (statistics, view, name);
+  tool_print_text ("]\n");
+  return TRUE;
+}
+
 static gboolean
 print_view (const Options   *options,
             MtlStridedView  *view,
@@ -193,7 +210,7 @@ print_view (const Options   *options,
             GError         **error)
 {
   if (options->stats)
-    return options->json ? tool_print_stats_json (view, name, error)
+    return options->json ? print_stats_json (view, name, error)
                          : tool_print_stats (view, error);
   if (options->json)
     return tool_print_view_json (view, name, error);
@@ -224,6 +241,10 @@ show (const ToolCommand *command,
     return TOOL_FAILED;
 
   entry = name != NULL ? find_argument (file, name, &slice) : find_only (file);
+  if (entry == NULL && options->stats && slice == NULL
+      && (name == NULL || tool_is_pattern (name)))
+    return tool_print_all_stats (file, arguments[0], name, options->json) ? TOOL_DONE
+                                                                          : TOOL_FAILED;
   if (entry == NULL)
     return name != NULL ? complain_of_name (file, arguments[0], name)
                         : ask_for_name (command, file, arguments[0]);

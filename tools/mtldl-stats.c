@@ -138,9 +138,9 @@ print_json_finite (MtlStatistics *statistics)
   print_json_number ("std", NULL, mtl_statistics_get_deviation (statistics), FALSE);
 }
 
-static MtlStatistics *
-find_statistics (MtlStridedView  *view,
-                 GError         **error)
+MtlStatistics *
+tool_find_statistics (MtlStridedView  *view,
+                      GError         **error)
 {
   MtlStatistics *statistics;
   ToolProgress progress;
@@ -156,7 +156,7 @@ gboolean
 tool_print_stats (MtlStridedView  *view,
                   GError         **error)
 {
-  g_autoptr (MtlStatistics) statistics = find_statistics (view, error);
+  g_autoptr (MtlStatistics) statistics = tool_find_statistics (view, error);
 
   if (statistics == NULL)
     return FALSE;
@@ -165,23 +165,18 @@ tool_print_stats (MtlStridedView  *view,
   return TRUE;
 }
 
-gboolean
-tool_print_stats_json (MtlStridedView  *view,
-                       const char      *name,
-                       GError         **error)
+/* An object; the elements of lists are indented a bit further by others. */
+void
+tool_print_stats_json (MtlStatistics  *statistics,
+                       MtlStridedView *view,
+                       const char     *name)
 {
-  g_autoptr (MtlStatistics) statistics = find_statistics (view, error);
-
-  if (statistics == NULL)
-    return FALSE;
-
   tool_print_json_head (view, name);
   tool_print ("  \"stats\": {\n    \"elements\": %" G_GUINT64_FORMAT,
               mtl_statistics_get_count (statistics));
   print_json_finite (statistics);
   tool_print (",\n    \"nan\": %" G_GUINT64_FORMAT ",\n    \"inf\": %" G_GUINT64_FORMAT
-              ",\n    \"zero\": %" G_GUINT64_FORMAT "\n  }\n}\n",
+              ",\n    \"zero\": %" G_GUINT64_FORMAT "\n  }\n}",
               mtl_statistics_get_n_nans (statistics), mtl_statistics_get_n_infinities (statistics),
               mtl_statistics_get_n_zeros (statistics));
-  return TRUE;
 }

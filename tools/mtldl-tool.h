@@ -40,6 +40,7 @@ int tool_ls    (const ToolCommand *command, int argc, char *argv[]);
 int tool_show  (const ToolCommand *command, int argc, char *argv[]);
 int tool_check (const ToolCommand *command, int argc, char *argv[]);
 int tool_cp    (const ToolCommand *command, int argc, char *argv[]);
+int tool_diff  (const ToolCommand *command, int argc, char *argv[]);
 
 /* Reads the options in entries, and returns the other arguments. If it returns NULL,
  * the command ends with *status. */
@@ -61,6 +62,7 @@ gboolean        tool_finish_output   (void);
 /* Escape sequences for colors, or "" without colors. */
 const char     *tool_strong          (void);
 const char     *tool_accent          (void);
+const char     *tool_dim             (void);
 const char     *tool_plain           (void);
 
 /* Whether it can be printed as it is. */
@@ -75,13 +77,16 @@ void            tool_complain_of     (const char          *path,
 /* Untrusted text, escaped for a terminal, and back. */
 gboolean        tool_is_printed      (gunichar             character);
 char           *tool_escape          (const char          *text);
+char           *tool_escape_typed    (const char          *text);
 char           *tool_unescape        (const char          *text);
 char           *tool_shape_to_string (const gint64        *shape,
                                       gsize                n_dims);
 char           *tool_format_bytes    (guint64              n_bytes);
 
 gboolean        tool_dtype_is_integer      (MtlDType       dtype);
+gboolean        tool_dtype_is_signed       (MtlDType       dtype);
 gboolean        tool_dtype_is_complex      (MtlDType       dtype);
+gboolean        tool_dtype_is_opaque       (MtlDType       dtype);
 gboolean        tool_dtype_is_float        (MtlDType       dtype);
 guint           tool_dtype_get_number_size (MtlDType       dtype);
 
@@ -95,7 +100,9 @@ gboolean        tool_is_file_name    (const char          *name);
 GPtrArray      *tool_find_files      (const char          *path,
                                       GError             **error);
 
-/* Prints an error if it returns NULL. */
+/* The message of an error names the file at fault; tool_open() prints it. */
+MtlTensorFile  *tool_open_file       (const char          *path,
+                                      GError             **error);
 MtlTensorFile  *tool_open            (const char          *path);
 
 /* As they are shown, in the order of the file. */
@@ -110,6 +117,12 @@ typedef enum
   TOOL_SORT_FILE,
   TOOL_SORT_SIZE,
 } ToolSort;
+
+/* * matches any text, and ? any one character. */
+gboolean        tool_is_pattern      (const char          *text);
+gboolean        tool_pattern_matches (const char          *pattern,
+                                      const char          *name);
+gsize           tool_measure_character (const char        *at);
 
 int             tool_compare_names   (const char          *a,
                                       const char          *b);
@@ -138,6 +151,44 @@ char           *tool_shorten         (const char          *text,
                                       guint                width);
 
 void            tool_print_json_text (const char          *text);
+
+/* Pieces of views. The position is that of the first element, with an index for each
+ * axis. */
+typedef gboolean (*ToolPieceFunc) (MtlStridedView  *view,
+                                   MtlStridedView  *other,
+                                   const gint64    *position,
+                                   gpointer         user_data,
+                                   GError         **error);
+
+gboolean        tool_visit_pieces    (MtlStridedView      *view,
+                                      MtlStridedView      *other,
+                                      ToolPieceFunc        func,
+                                      gpointer             user_data,
+                                      GError             **error);
+
+/* The elements of a piece, in C order: int64, uint64, float64 or complex128. */
+typedef struct
+{
+  MtlStridedView *view;
+  MtlDType dtype;
+  gint64 n;
+  gconstpointer data;
+} ToolNumbers;
+
+gboolean        tool_numbers_init          (ToolNumbers        *self,
+                                            MtlStridedView     *view,
+                                            GError            **error);
+void            tool_numbers_clear         (ToolNumbers        *self);
+gboolean        tool_numbers_are_integers  (const ToolNumbers  *self);
+double          tool_numbers_get_double    (const ToolNumbers  *self,
+                                            gint64              i);
+double          tool_numbers_get_imaginary (const ToolNumbers  *self,
+                                            gint64              i);
+long double     tool_numbers_get_distance  (const ToolNumbers  *a,
+                                            const ToolNumbers  *b,
+                                            gint64              i);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ToolNumbers, tool_numbers_clear)
 
 /* The progress of a long operation: a bar if standard error is a terminal. */
 typedef struct

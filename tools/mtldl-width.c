@@ -64,19 +64,38 @@ tool_get_width (const char *text)
   return width;
 }
 
+static const char *
+skip_characters (const char *text,
+                 gsize       n)
+{
+  for (; n > 0; n--)
+    text += tool_measure_character (text);
+  return text;
+}
+
+static gsize
+count_characters (const char *text)
+{
+  gsize n = 0;
+
+  for (; *text != '\0'; text += tool_measure_character (text))
+    n++;
+  return n;
+}
+
 /* A name from a file, for a message that escapes it. Whatever it has, it gets short. */
 char *
 tool_shorten_name (const char *name)
 {
   const char *mark = tool_knows_unicode () ? "…" : "..";
-  const glong n = g_utf8_strlen (name, -1), kept = TOOL_MESSAGE_NAME - g_utf8_strlen (mark, -1);
+  const gsize n = count_characters (name), kept = TOOL_MESSAGE_NAME - count_characters (mark);
   const char *head_end, *tail_begin;
 
   if (n <= TOOL_MESSAGE_NAME)
     return g_strdup (name);
 
-  head_end = g_utf8_offset_to_pointer (name, kept / 2);
-  tail_begin = g_utf8_offset_to_pointer (name, n - (kept - kept / 2));
+  head_end = skip_characters (name, kept / 2);
+  tail_begin = skip_characters (head_end, n - kept);
   return g_strdup_printf ("%.*s%s%s", (int) (head_end - name), name, mark, tail_begin);
 }
 

@@ -14,7 +14,8 @@ static const ToolCommand commands[] = {
   { "ls", N_("[FILE…] [PATTERN…]"), N_("list the tensors of files and folders"), tool_ls, 0, -1 },
   { "show", N_("FILE [NAME][SLICE]"), N_("print the elements of a tensor"), tool_show, 1, 3 },
   { "check", N_("FILE…"), N_("report what is wrong with files"), tool_check, 1, -1 },
-  { "cp", N_("SOURCE DESTINATION"), N_("copy tensors into another file"), tool_cp, 2, 2 },
+  { "cp", N_("SOURCE… DESTINATION"), N_("copy tensors into another file"), tool_cp, 2, -1 },
+  { "diff", N_("FILE OTHER"), N_("compare the tensors of two files"), tool_diff, 2, 2 },
 };
 
 /* What commands are called elsewhere. */
@@ -30,6 +31,7 @@ static const struct
   { "copy", "cp" }, { "convert", "cp" }, { "mv", "cp" }, { "write", "cp" }, { "split", "cp" },
   { "merge", "cp" }, { "join", "cp" }, { "cast", "cp" }, { "rename", "cp" },
   { "verify", "check" }, { "validate", "check" }, { "test", "check" },
+  { "compare", "diff" }, { "cmp", "diff" },
   { "version", "--version" }, { "-V", "--version" }, { "-v", "--version" },
 };
 
@@ -95,7 +97,7 @@ guess_command (const char *name)
 static int
 refuse_command (const char *name)
 {
-  g_autofree char *escaped = tool_escape (name);
+  g_autofree char *escaped = tool_escape_typed (name);
   g_autofree char *quoted = NULL;
   g_autofree char *guess = NULL;
 
@@ -225,6 +227,7 @@ main (int   argc,
   g_setenv ("GIO_USE_VFS", "local", TRUE);
   bus_error_message = _("mtldl: the file was cut, or its disk failed, while it was being read\n");
   sigaction (SIGBUS, &action, NULL);
+  signal (SIGXFSZ, SIG_IGN); /* a file that gets too large is an error */
 
   status = run (argc, argv);
   return tool_finish_output () ? status : MAX (status, TOOL_FAILED);

@@ -49,7 +49,9 @@ def run(*arguments, env=None, **kwargs):
 
 
 def ls_json(*arguments):
-    return json.loads(mtldl("ls", "--json", *arguments))
+    """Of one file, which is a list of one."""
+    told, = json.loads(mtldl("ls", "--json", *arguments))
+    return told
 
 
 def describe(tensor):

@@ -14,7 +14,7 @@ import pytest
 from tensors import EVIL, MTLDL, complaint, mtldl, run, save, save_sparse
 from terminal import Terminal, show
 
-COMMANDS = ["ls", "show", "check", "cp"]
+COMMANDS = ["ls", "show", "check", "cp", "diff"]
 PAGE = pathlib.Path(os.environ["MTLDL_PAGE"])
 
 
@@ -47,7 +47,8 @@ def test_help():
 @pytest.mark.parametrize("arguments", [["frobnicate"], ["help", "frobnicate"], ["-x"], [""],
                                        *[[command] for command in COMMANDS if command != "ls"],
                                        *[[command, "--nonsense", "x"] for command in COMMANDS],
-                                       ["show", "a", "b", "c"], ["cp", "a"], ["cp", "a", "b", "c"],
+                                       ["show", "a", "b", "c", "d"], ["cp", "a"], ["diff", "a"],
+                                       ["diff", "a", "b", "c"],
                                        ["ls", "-Q", "x"], ["\x1b[1m"], ["ls", "x", "--\x1b"]])
 def test_wrong_usage(arguments):
     told = complaint(*arguments, status=2)

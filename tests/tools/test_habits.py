@@ -150,7 +150,8 @@ def test_shards_into_a_folder(work):
 
 
 def stats(*arguments):
-    return json.loads(mtldl("show", "--stats", "--json", *arguments))
+    told, = json.loads(mtldl("show", "--stats", "--json", *arguments))
+    return told
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i4", "i8", "u8", "f2", "f4", "f8"])

@@ -267,7 +267,7 @@ def test_json_of_characters_beyond_16_bits(tmp_path):
     name = "\U0001f600\U000e0041\U0001d173"
     path = save(tmp_path / "a", {name: np.zeros(1, "u1")})
     printed = mtldl("ls", "--json", path)
-    assert json.loads(printed)["tensors"][0]["name"] == name
+    assert json.loads(printed)[0]["tensors"][0]["name"] == name
     assert "\U0001f600" in printed and "\U000e0041" not in printed
 
 

@@ -85,7 +85,7 @@ def test_evil_name(tmp_path):
     assert mtldl("show", path, EVIL_SHOWN + "[1]") == "1\n"
     assert mtldl("show", path, "\\n") == "[0 1 2 3]\n" # as it is comes first
     assert complaint("show", path, r"\u12") == (
-        rf"{path}: there is no tensor “\\u12” among the 3")
+        rf"{path}: there is no tensor “\u12” among the 3")
 
 
 @pytest.mark.parametrize("n, shown", [(5, np.array2string(np.arange(9), threshold=5)),

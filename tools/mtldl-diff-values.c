@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Compares the elements of two tensors, a piece at a time. */
+
+#include "mtldl-diff.h"
+
+#include <math.h>
+
+typedef struct
+{
+  double rtol;
+  double atol;
+  ToolDifference *difference;
+} Comparison;
+
+/* NaN if one of them is, and infinite if only one of them is infinite. */
+static double
+measure_distance (const ToolNumbers *a,
+                  const ToolNumbers *b,
+                  gint64             i)
+{
+  const double re_a = tool_numbers_get_double (a, i), re_b = tool_numbers_get_double (b, i);
+  const double im_a = tool_numbers_get_imaginary (a, i), im_b = tool_numbers_get_imaginary (b, i);
+
+  if (tool_numbers_are_integers (a) && tool_numbers_are_integers (b))
+    return tool_numbers_get_distance (a, b, i);
+  if (isnan (re_a) || isnan (im_a) || isnan (re_b) || isnan (im_b))
+    return NAN;
+
+  /* Infinities have no difference. */
+  return hypot (re_a == re_b ? 0 : re_a - re_b, im_a == im_b ? 0 : im_a - im_b);
+}
+
+static gboolean
+is_nan (const ToolNumbers *self,
+        gint64             i)
+{
+  return isnan (tool_numbers_get_double (self, i)) || isnan (tool_numbers_get_imaginary (self, i));
+}
+
+static double
+get_magnitude (const ToolNumbers *self,
+               gint64             i)
+{
+  return hypot (tool_numbers_get_double (self, i), tool_numbers_get_imaginary (self, i));
+}
+
+/* The place of an element of a piece in all of the tensor. */
+static void
+set_index (ToolDifference *self,
+           MtlStridedView *piece,
+           const gint64   *position,
+           gint64          i)
+{
+  gsize n_dims;
+  const gint64 *shape = mtl_strided_view_get_shape (piece, &n_dims);
+
+  for (gsize axis = n_dims; axis-- > 0;)
+    {
+      self->index[axis] = position[axis] + i % shape[axis];
+      i /= shape[axis];
+    }
+}
+
+static gboolean
+compare_piece (MtlStridedView  *view,
+               MtlStridedView  *other,
+               const gint64    *position,
+               gpointer         user_data,
+               GError         **error)
+{
+  const Comparison *self = user_data;
+  ToolDifference *difference = self->difference;
+  g_auto (ToolNumbers) a = { NULL };
+  g_auto (ToolNumbers) b = { NULL };
+
+  if (!tool_numbers_init (&a, view, error) || !tool_numbers_init (&b, other, error))
+    return FALSE;
+
+  for (gint64 i = 0; i < a.n; i++)
+    {
+      const double distance = measure_distance (&a, &b, i);
+
+      if (isnan (distance))
+        {
+          const gboolean is_one_only = is_nan (&a, i) != is_nan (&b, i);
+
+          difference->n_nan += is_one_only;
+          difference->n_different += is_one_only;
+          continue;
+        }
+
+      difference->n_different +=
+        distance > 0 && (isinf (distance)
+                         || !(distance <= self->atol + self->rtol * get_magnitude (&b, i)));
+      if (difference->is_known && distance <= difference->greatest)
+        continue;
+      difference->is_known = TRUE;
+      difference->greatest = distance;
+      set_index (difference, view, position, i);
+    }
+
+  return TRUE;
+}
+
+/* The views have the same shape. */
+gboolean
+tool_compare_views (MtlStridedView  *a,
+                    MtlStridedView  *b,
+                    double           rtol,
+                    double           atol,
+                    ToolDifference  *difference,
+                    GError         **error)
+{
+  Comparison comparison = { .rtol = rtol, .atol = atol, .difference = difference };
+
+  *difference = (ToolDifference) { .n_elements = mtl_strided_view_get_volume (a) };
+  return tool_visit_pieces (a, b, compare_piece, &comparison, error);
+}
