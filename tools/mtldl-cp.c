@@ -25,14 +25,18 @@ add_tensor (ToolCopyItem          *item,
             MtlTensorFileBuilder  *builder,
             GError               **error)
 {
+  /* A .npy file has no name for its array, so any will do. */
+  g_autofree char *name =
+    mtl_tensor_file_builder_get_format (builder) == MTL_TENSOR_FILE_FORMAT_NPY
+      ? g_utf8_make_valid (item->new_name, -1) : g_strdup (item->new_name);
+
   item->view = mtl_tensor_file_entry_load_view (item->entry, NULL, error);
   if (item->view == NULL || !check_checksum (item->source, item->entry, item->view, error))
     return FALSE;
 
   return item->dtype == mtl_tensor_file_entry_get_dtype (item->entry)
-         ? mtl_tensor_file_builder_add (builder, item->new_name, item->view, error)
-         : mtl_tensor_file_builder_add_converted (builder, item->new_name, item->view,
-                                                  item->dtype, error);
+         ? mtl_tensor_file_builder_add (builder, name, item->view, error)
+         : mtl_tensor_file_builder_add_converted (builder, name, item->view, item->dtype, error);
 }
 
 /* The first of several sources that has the key. */

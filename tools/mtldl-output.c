@@ -78,34 +78,6 @@ tool_plain (void)
   return is_coloured () ? "\033[0m" : "";
 }
 
-void
-tool_complain (const char *format,
-               ...)
-{
-  g_autofree char *text = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_printerr ("mtldl: %s\n", text);
-}
-
-void
-tool_complain_of (const char   *path,
-                  const GError *error)
-{
-  g_autofree char *escaped = tool_escape (path);
-  g_autofree char *full = g_canonicalize_filename (path, NULL);
-  g_autofree char *escaped_full = tool_escape (full);
-
-  /* Most errors of files name them. */
-  if (strstr (error->message, escaped_full) != NULL)
-    tool_complain ("%s", error->message);
-  else
-    tool_complain ("%s: %s", escaped, error->message);
-}
-
 gboolean
 tool_knows_unicode (void)
 {
@@ -143,7 +115,8 @@ append_escaped (GString  *string,
 
 static char *
 escape (const char *text,
-        gboolean    with_backslashes)
+        gboolean    with_backslashes,
+        gboolean    keeps_unicode)
 {
   GString *string = g_string_new (NULL);
 
@@ -156,7 +129,7 @@ escape (const char *text,
       if (!is_valid)
         g_string_append_printf (string, "\\x%02x", (guchar) *text);
       else if ((character != '\\' || !with_backslashes) && tool_is_printed (character)
-               && (character < 0x80 || tool_knows_unicode ()))
+               && (character < 0x80 || keeps_unicode))
         g_string_append_len (string, text, next - text);
       else
         append_escaped (string, character);
@@ -169,14 +142,45 @@ escape (const char *text,
 char *
 tool_escape (const char *text)
 {
-  return escape (text, TRUE);
+  return escape (text, TRUE, tool_knows_unicode ());
 }
 
 /* Who reads it has typed it, and knows which backslashes there are. */
 char *
 tool_escape_typed (const char *text)
 {
-  return escape (text, FALSE);
+  return escape (text, FALSE, tool_knows_unicode ());
+}
+
+void
+tool_complain (const char *format,
+               ...)
+{
+  g_autofree char *text = NULL;
+  g_autofree char *escaped = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  /* Messages of GLib and of the system may quote what they were given as it is. */
+  escaped = escape (text, FALSE, TRUE);
+  g_printerr ("mtldl: %s\n", escaped);
+}
+
+void
+tool_complain_of (const char   *path,
+                  const GError *error)
+{
+  g_autofree char *escaped = tool_escape (path);
+  g_autofree char *full = g_canonicalize_filename (path, NULL);
+  g_autofree char *escaped_full = tool_escape (full);
+
+  /* Most errors of files name them. */
+  if (strstr (error->message, escaped_full) != NULL)
+    tool_complain ("%s", error->message);
+  else
+    tool_complain ("%s: %s", escaped, error->message);
 }
 
 /* Reads n hexadecimal digits; -1 on error. */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -310,3 +311,57 @@ def test_signal_that_is_ignored(tmp_path):
 def has_begun(folder):
     """Whether there is a third file, which is being written."""
     return any(name.startswith(".") for name in os.listdir(folder))
+
+
+@pytest.mark.parametrize("options", [["-r", "nope=x"], ["-r", "no*=x*"], ["-d", "nope=float16"],
+                                     ["-d", "?=int8"], ["-m", "nope="], ["-r", "ids=a", "-r", "b=c"],
+                                     ["-s", "ids", "-r", "one=1"], ["-s", "ids", "-d", "one=int8"]])
+def test_rules_that_match_nothing(source, target, options):
+    told = complaint("cp", source, target, *options)
+    assert f"“{options[-1].removesuffix('=')}”" in told
+    assert not target.exists()
+
+
+def test_rules_that_match_something(source, target, arrays):
+    """Although another one applies, or there is nothing to convert."""
+    assert_same(copied(source, target, "-s", "ids", "-r", "ids=a", "-r", "i*=b", "-d", "float16"),
+                {"a": arrays["ids"]})
+    copied(source, target, "-d", "ids=int8", "-d", "ids=int16", "-m", "new=1", "-m", "new=")
+    assert load(target)[0]["ids"].dtype == "int16"
+    assert load(target)[1] == {"format": "pt", "a": "é\n"}
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 4096, 2**20])
+def test_file_that_gets_too_large(tmp_path, size):
+    """By ulimit -f: an error, and nothing is left."""
+    source = save(tmp_path / "in.safetensors", {"x": np.zeros(2**18)})
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "out.safetensors").write_text("old")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    for name in ("out.safetensors", "new.npy", "new.safetensors.index.json"):
+        options = ["-S", "1M"] if name.endswith("json") else []
+        told = complaint("cp", source, folder / name, *options, preexec_fn=limit)
+        assert "File too large" in told
+        assert os.listdir(folder) == ["out.safetensors"]
+    assert (folder / "out.safetensors").read_text() == "old"
+
+
+@pytest.mark.parametrize("number", [signal.SIGPIPE, signal.SIGQUIT, signal.SIGXCPU, signal.SIGUSR1,
+                                    signal.SIGALRM])
+def test_other_signals(tmp_path, number):
+    source = save_sparse(tmp_path / "in.safetensors", 2**29)
+    command = subprocess.Popen([MTLDL, "cp", source, tmp_path / "out"], stderr=subprocess.PIPE,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    try:
+        while not has_begun(tmp_path):
+            assert command.poll() is None, command.stderr.read()
+        command.send_signal(number)
+        assert command.wait(60) == -number
+    finally:
+        command.kill()
+        command.stderr.close()
+    assert os.listdir(tmp_path) == ["in.safetensors"]

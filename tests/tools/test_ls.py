@@ -335,3 +335,49 @@ def test_what_is_no_file(tmp_path):
     assert "No such file" in complaint("ls", tmp_path / "none")
     assert "device" in complaint("ls", "/dev/null")
     assert r"\u001b" in complaint("ls", tmp_path / "a\x1b[1m")
+
+
+def test_typed_backslashes(file):
+    """They are shown as they were typed."""
+    assert complaint("ls", file, r"enc\.(w|b)") == r"no tensor matches “enc\.(w|b)”"
+    assert r"“a\d” among" in complaint("show", file, r"a\d")
+    assert r"--sort=a\b is" in complaint("ls", file, r"--sort=a\b", status=2)
+
+
+@pytest.mark.parametrize("paths", [["x"], ["x", "y"], ["bad"], ["x", "bad", "y"], ["."],
+                                   ["bad", "none.npy"]])
+def test_one_form_of_json(tmp_path, paths):
+    """A list of files, however many there are."""
+    save(tmp_path / "x", {"a": np.zeros(2)})
+    save(tmp_path / "y", {"b": np.zeros(2)})
+    (tmp_path / "bad").write_text("bad")
+    np.save(tmp_path / "z.npy", np.zeros(2))
+    done = run("ls", "--json", *paths, cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert [item["path"] for item in told] == (["./z.npy"] if paths == ["."] else paths)
+    for item in told:
+        if item["path"] in ("bad", "none.npy"):
+            assert set(item) == {"path", "error"} and item["error"] in done.stderr
+        else:
+            assert [t["name"] for t in item["tensors"]] == [
+                {"x": "a", "y": "b", "./z.npy": "z"}[item["path"]]]
+    assert done.returncode == int({"bad", "none.npy"} & set(paths) != set())
+
+
+def test_names_of_several_files(tmp_path):
+    """Only names."""
+    save(tmp_path / "x", {"a": np.zeros(2), "b": np.zeros(3)})
+    save(tmp_path / "y", {"c": np.zeros(2), "a": np.zeros(2)})
+    for options in (["-1"], ["-1", "--sort=file"]):
+        assert mtldl("ls", *options, "x", "y", cwd=tmp_path).splitlines() in (
+            ["a", "b", "a", "c"], ["a", "b", "c", "a"])
+    assert mtldl("ls", "-1", "--sort=size", "x", "y", cwd=tmp_path) == "b\na\na\nc\n"
+    (tmp_path / "bad").write_text("bad")
+    done = run("ls", "-1", "x", "bad", "y", "a", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout == "a\na\n" and "bad" in done.stderr
+
+
+def test_folder_that_is_not_there(tmp_path):
+    """It ends as one, and is no pattern."""
+    save(tmp_path / "x", {"a": np.zeros(2)})
+    assert "There is no folder “none/”" in run("ls", "x", "none/", cwd=tmp_path).stderr
