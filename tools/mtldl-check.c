@@ -11,6 +11,8 @@ typedef struct
   gboolean nan;
   gboolean booleans;
   gboolean alignment;
+  gboolean infinite;
+  gboolean strict;
   gboolean quiet;
 } Options;
 
@@ -88,12 +90,13 @@ check_part (gpointer key,
             gpointer data)
 {
   Faults *self = data;
-  g_autoptr (MtlTensorFile) part = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlTensorFile) part = tool_open_file (key, &error);
 
-  tool_progress_clear (&self->progress); /* it may print an error */
-  part = tool_open (key);
   if (part != NULL)
     check_entries (self, key, part);
+  else
+    tell (self, key, error);
   return FALSE; /* continue */
 }
 
@@ -143,6 +146,30 @@ tell_faults (const Options   *options,
     tell (&faults, path, first);
 }
 
+/* A file that an index names is the reason for all tensors in it. */
+static void
+warn_of_refused (const char    *path,
+                 MtlTensorFile *file)
+{
+  g_autoptr (GTree) files = g_tree_new_full (compare_texts, NULL, NULL, NULL);
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (file));
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
+      const GError *error = mtl_tensor_file_entry_get_error (entry);
+      g_autofree char *name = NULL;
+
+      if (error == NULL || g_tree_lookup_node (files, error->message) != NULL)
+        continue;
+
+      if (error->domain == G_IO_ERROR)
+        g_tree_insert (files, error->message, NULL);
+      name = tool_dup_name (file, entry);
+      tool_complain_of_entry (path, name, error);
+    }
+}
+
 static gboolean
 check_file (const Options   *options,
             MtlTensorChecks  checks,
@@ -168,6 +195,7 @@ check_file (const Options   *options,
 
   if (!options->quiet)
     {
+      warn_of_refused (path, file);
       escaped = tool_escape (path);
       tool_print ("%s: ok\n", escaped);
     }
@@ -203,10 +231,13 @@ tool_check (const ToolCommand *command,
   Options options = { FALSE };
   const GOptionEntry entries[] = {
     { "nan", 0, 0, G_OPTION_ARG_NONE, &options.nan, N_("Report NaNs as faults"), NULL },
+    { "inf", 0, 0, G_OPTION_ARG_NONE, &options.infinite, N_("Report infinities as faults"), NULL },
     { "bool", 0, 0, G_OPTION_ARG_NONE, &options.booleans,
       N_("Report truth values other than 0 and 1 as faults"), NULL },
     { "alignment", 0, 0, G_OPTION_ARG_NONE, &options.alignment,
       N_("Report tensors that are not aligned to their elements as faults"), NULL },
+    { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
+      N_("Report tensors that cannot be loaded, such as text, as faults"), NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet,
       N_("Do not report files without faults, or progress"), NULL },
     { NULL },
@@ -220,7 +251,9 @@ tool_check (const ToolCommand *command,
 
   checks = (options.nan ? MTL_TENSOR_CHECKS_NAN : 0)
            | (options.booleans ? MTL_TENSOR_CHECKS_BOOL : 0)
-           | (options.alignment ? MTL_TENSOR_CHECKS_ALIGNMENT : 0);
+           | (options.alignment ? MTL_TENSOR_CHECKS_ALIGNMENT : 0)
+           | (options.infinite ? MTL_TENSOR_CHECKS_INF : 0)
+           | (options.strict ? MTL_TENSOR_CHECKS_LOADABLE : 0);
   status = TOOL_DONE;
   for (gsize i = 0; arguments[i] != NULL; i++)
     if (!check_path (&options, checks, arguments[i]))

@@ -144,7 +144,21 @@ check_names (GPtrArray *items)
   return all;
 }
 
+/* Frees it. */
 static void
+leave_out (ToolCopyItem *item,
+           const char   *name)
+{
+  g_autofree char *escaped = tool_escape (name);
+  g_autofree char *path = tool_escape (item->path);
+
+  tool_complain (_("%s: “%s” is left out: %s"), path, escaped,
+                 mtl_tensor_file_entry_get_error (item->entry)->message);
+  tool_copy_item_free (item);
+}
+
+/* Returns how many are left out. */
+static guint
 add_items (const ToolCopyOptions *options,
            MtlTensorFile         *source,
            const char            *path,
@@ -153,6 +167,8 @@ add_items (const ToolCopyOptions *options,
            const gboolean        *matches,
            GPtrArray             *items)
 {
+  guint n_left_out = 0;
+
   for (guint i = 0; names[i] != NULL; i++)
     {
       ToolCopyItem *item;
@@ -164,11 +180,19 @@ add_items (const ToolCopyOptions *options,
       item->source = source;
       item->path = path;
       item->entry = g_list_model_get_item (G_LIST_MODEL (source), i);
+      if (tool_is_refused (item->entry))
+        {
+          leave_out (item, names[i]);
+          n_left_out++;
+          continue;
+        }
       item->name = g_strdup (names[i]);
       choose_name (options, item, used->renames);
       choose_dtype (options, item, used->dtypes);
       g_ptr_array_add (items, item);
     }
+
+  return n_left_out;
 }
 
 /* Adds those of all sources that are selected. Prints an error if it returns FALSE. */
@@ -183,19 +207,27 @@ tool_list_copies (const ToolCopyOptions  *options,
   const guint n_patterns = options->select != NULL ? g_strv_length (options->select) : 0;
   g_autofree gboolean *selected = g_new0 (gboolean, n_patterns + 1);
   g_autoptr (GPtrArray) all_names = g_ptr_array_new_with_free_func (g_free);
+  guint n_left_out = 0;
 
   for (guint i = 0; i < sources->len; i++)
     {
       g_auto (GStrv) names = tool_list_names (sources->pdata[i]);
       g_autofree gboolean *matches = tool_match_names (names, options->select, selected);
 
-      add_items (options, sources->pdata[i], paths[i], &used, names, matches, items);
+      n_left_out += add_items (options, sources->pdata[i], paths[i], &used, names, matches,
+                               items);
       for (gsize j = 0; names[j] != NULL; j++)
         g_ptr_array_add (all_names, g_steal_pointer (&names[j]));
     }
   g_ptr_array_add (all_names, NULL);
 
-  return tool_check_patterns (options->select, selected,
-                              (const char *const *) all_names->pdata)
-         && check_used (options, &used) && check_names (items);
+  if (!tool_check_patterns (options->select, selected, (const char *const *) all_names->pdata))
+    return FALSE;
+  if (n_left_out > 0 && items->len == 0)
+    {
+      tool_complain (_("there is nothing to copy: no such tensor can be loaded"));
+      return FALSE;
+    }
+
+  return check_used (options, &used) && check_names (items);
 }

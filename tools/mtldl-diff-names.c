@@ -84,6 +84,7 @@ add_all (ToolPairs       *self,
          const gboolean  *b_matches)
 {
   g_autoptr (GTree) positions = g_tree_new (compare_texts);
+  g_autoptr (GTree) seen = g_tree_new (compare_texts);
 
   for (guint i = 0; b_names[i] != NULL; i++)
     if (b_matches[i])
@@ -93,7 +94,8 @@ add_all (ToolPairs       *self,
     {
       guint position;
 
-      if (!a_matches[i])
+      /* An archive can have a name twice, and neither can be loaded. */
+      if (!a_matches[i] || g_tree_lookup (seen, a_names[i]) != NULL)
         continue;
 
       position = GPOINTER_TO_UINT (g_tree_lookup (positions, a_names[i]));
@@ -102,10 +104,11 @@ add_all (ToolPairs       *self,
       else
         add_pair (self, a_names[i], a, i, b, position - 1);
       g_tree_remove (positions, a_names[i]);
+      g_tree_insert (seen, a_names[i], a_names[i]);
     }
 
   for (guint i = 0; b_names[i] != NULL; i++)
-    if (b_matches[i] && g_tree_lookup (positions, b_names[i]) != NULL)
+    if (b_matches[i] && g_tree_remove (positions, b_names[i]))
       g_ptr_array_add (self->only_b, g_strdup (b_names[i]));
 }
 

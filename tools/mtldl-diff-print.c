@@ -13,21 +13,6 @@ tool_comparison_clear (ToolComparison *self)
 }
 
 static char *
-dup_dtype (MtlTensorFileEntry *entry)
-{
-  return mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (entry));
-}
-
-static char *
-dup_shape (MtlTensorFileEntry *entry)
-{
-  gsize n_dims;
-  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
-
-  return tool_shape_to_string (shape, n_dims);
-}
-
-static char *
 dup_index (const ToolComparison *self)
 {
   return tool_shape_to_string (self->difference.index, mtl_strided_view_get_n_dims (self->a));
@@ -85,13 +70,12 @@ void
 tool_comparison_print (const ToolComparison *self)
 {
   g_autofree char *name = tool_escape (self->pair->name);
-  g_autofree char *a_dtype = dup_dtype (self->pair->a);
-  g_autofree char *b_dtype = dup_dtype (self->pair->b);
-  g_autofree char *a_shape = dup_shape (self->pair->a);
-  g_autofree char *b_shape = dup_shape (self->pair->b);
+  g_autofree char *a_shape = tool_dup_shape (self->pair->a);
+  g_autofree char *b_shape = tool_dup_shape (self->pair->b);
 
   if (self->dtype_differs)
-    tool_print ("%s: %s and %s\n", name, a_dtype, b_dtype);
+    tool_print ("%s: %s and %s\n", name, mtl_tensor_file_entry_get_type_name (self->pair->a),
+                mtl_tensor_file_entry_get_type_name (self->pair->b));
   if (self->shape_differs)
     tool_print ("%s: shapes %s and %s\n", name, a_shape, b_shape);
   if (self->is_compared && self->difference.n_different > 0)
@@ -123,15 +107,17 @@ print_json_values (const ToolComparison *self)
 void
 tool_comparison_print_json (const ToolComparison *self)
 {
-  g_autofree char *a_dtype = dup_dtype (self->pair->a);
-  g_autofree char *b_dtype = dup_dtype (self->pair->b);
-  g_autofree char *a_shape = dup_shape (self->pair->a);
-  g_autofree char *b_shape = dup_shape (self->pair->b);
+  g_autofree char *a_shape = tool_dup_shape (self->pair->a);
+  g_autofree char *b_shape = tool_dup_shape (self->pair->b);
 
   tool_print_text ("{\"name\": ");
   tool_print_json_text (self->pair->name);
-  tool_print (", \"dtype\": [\"%s\", \"%s\"], \"shape\": [%s, %s]", a_dtype, b_dtype, a_shape,
-              b_shape);
+  tool_print_text (", \"dtype\": [");
+  tool_print_json_text (mtl_tensor_file_entry_get_type_name (self->pair->a));
+  tool_print_text (", ");
+  tool_print_json_text (mtl_tensor_file_entry_get_type_name (self->pair->b));
+  tool_print ("], \"shape\": [%s, %s]", a_shape != NULL ? a_shape : "null",
+              b_shape != NULL ? b_shape : "null");
   if (self->is_compared)
     print_json_values (self);
   tool_print_text ("}");

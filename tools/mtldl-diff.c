@@ -4,7 +4,6 @@
 
 #include "mtldl-diff.h"
 
-#include <string.h>
 
 /* As diff of other files has it. */
 enum
@@ -62,24 +61,31 @@ load (MtlTensorFileEntry  *entry,
                                        error);
 }
 
+/* If a shape is not known, it need not be another one. */
 static gboolean
 have_same_shape (const ToolPair *pair)
 {
-  gsize a_n, b_n;
-  const gint64 *a = mtl_tensor_file_entry_get_shape (pair->a, &a_n);
-  const gint64 *b = mtl_tensor_file_entry_get_shape (pair->b, &b_n);
+  g_autofree char *a = tool_dup_shape (pair->a);
+  g_autofree char *b = tool_dup_shape (pair->b);
 
-  return a_n == b_n && memcmp (a, b, a_n * sizeof *a) == 0;
+  return a == NULL || b == NULL || g_str_equal (a, b);
 }
 
-/* Whether it is known how the values differ: not of bits and of numbers. */
+static gboolean
+have_same_type (const ToolPair *pair)
+{
+  return g_str_equal (mtl_tensor_file_entry_get_type_name (pair->a),
+                      mtl_tensor_file_entry_get_type_name (pair->b));
+}
+
+/* Of other types, only numbers can be compared. */
 static gboolean
 are_comparable (const ToolPair *pair)
 {
-  const MtlDType a = mtl_tensor_file_entry_get_dtype (pair->a);
-  const MtlDType b = mtl_tensor_file_entry_get_dtype (pair->b);
-
-  return a == b || (!tool_dtype_is_opaque (a) && !tool_dtype_is_opaque (b));
+  return have_same_type (pair)
+         || (!tool_is_refused (pair->a) && !tool_is_refused (pair->b)
+             && !tool_dtype_is_opaque (mtl_tensor_file_entry_get_dtype (pair->a))
+             && !tool_dtype_is_opaque (mtl_tensor_file_entry_get_dtype (pair->b)));
 }
 
 /* Sets *path to that of the file at fault, if there is an error. */
@@ -93,8 +99,7 @@ compare (const Diff      *self,
 
   comparison->shape_differs = !have_same_shape (pair);
   comparison->dtype_differs =
-    mtl_tensor_file_entry_get_dtype (pair->a) != mtl_tensor_file_entry_get_dtype (pair->b)
-    && (!self->options->ignore_dtype || !are_comparable (pair));
+    !have_same_type (pair) && (!self->options->ignore_dtype || !are_comparable (pair));
   if (comparison->shape_differs || !are_comparable (pair))
     return TRUE;
 

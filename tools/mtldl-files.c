@@ -213,64 +213,12 @@ tool_find_files (const char  *path,
   return paths;
 }
 
-/* If a part of the only model is missing, the index is meant all the same, and opening it
- * says what is wrong. */
-static const char *
-find_broken_index (GPtrArray *paths)
-{
-  const char *index = NULL;
-  g_autoptr (GFile) file = NULL;
-  g_autoptr (MtlTensorFile) opened = NULL;
-
-  for (guint i = 0; i < paths->len; i++)
-    if (ends_in (paths->pdata[i], INDEX_ENDING))
-      {
-        if (index != NULL)
-          return NULL;
-        index = paths->pdata[i];
-      }
-  if (index == NULL)
-    return NULL;
-
-  file = g_file_new_for_path (index);
-  opened = mtl_tensor_file_open (file, NULL, NULL);
-  return opened == NULL ? index : NULL;
-}
-
-/* Of several files in a folder, the user has to name one. */
-static char *
-find_only_file (const char  *path,
-                GError     **error)
-{
-  g_autoptr (GPtrArray) paths = tool_find_files (path, error);
-  g_autofree char *escaped = NULL;
-  g_autofree char *first = NULL;
-  const char *broken;
-
-  if (paths == NULL)
-    return NULL;
-  if (paths->len == 1)
-    return g_strdup (paths->pdata[0]);
-  broken = find_broken_index (paths);
-  if (broken != NULL)
-    return g_strdup (broken);
-
-  escaped = tool_escape (path);
-  first = tool_escape (paths->pdata[0]);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
-               ngettext ("“%s” is a folder with %u file of tensors: name it, such as “%s”",
-                         "“%s” is a folder with %u files of tensors: name one of them, such as "
-                         "“%s”", paths->len),
-               escaped, paths->len, first);
-  return NULL;
-}
-
 MtlTensorFile *
 tool_open_file (const char  *path,
                 GError     **error)
 {
-  g_autofree char *only = find_only_file (path, error);
-  g_autoptr (GFile) file = only != NULL ? tool_new_file (only, error) : NULL;
+  g_autoptr (GFile) file = g_file_test (path, G_FILE_TEST_IS_DIR)
+                             ? g_file_new_for_path (path) : tool_new_file (path, error);
 
   /* Always mapped: cp has all tensors open at the same time, and show needs only a
    * part of one. */

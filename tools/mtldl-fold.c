@@ -100,9 +100,18 @@ compare_kinds (gconstpointer a,
   gsize first_dims, second_dims;
   const gint64 *first_shape = mtl_tensor_file_entry_get_shape (first->entry, &first_dims);
   const gint64 *second_shape = mtl_tensor_file_entry_get_shape (second->entry, &second_dims);
+  int order;
 
   if (first_dtype != second_dtype)
     return first_dtype < second_dtype ? -1 : 1;
+  if (tool_is_refused (first->entry) != tool_is_refused (second->entry))
+    return tool_is_refused (first->entry) ? 1 : -1;
+  order = strcmp (mtl_tensor_file_entry_get_type_name (first->entry),
+                  mtl_tensor_file_entry_get_type_name (second->entry));
+  if (order != 0)
+    return order;
+  if ((first_shape == NULL) != (second_shape == NULL))
+    return first_shape == NULL ? 1 : -1;
   if (first_dims != second_dims)
     return first_dims < second_dims ? -1 : 1;
   for (gsize i = 0; i < first_dims; i++)

@@ -37,27 +37,33 @@ print_entry (MtlTensorFile      *tensors,
              MtlTensorFileEntry *entry)
 {
   guint64 offset = mtl_tensor_file_entry_get_byte_offset (entry);
-  gsize n_dims;
-  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
+  const GError *error = mtl_tensor_file_entry_get_error (entry);
   g_autofree char *name = tool_dup_name (tensors, entry);
-  g_autofree char *shape_text = tool_shape_to_string (shape, n_dims);
-  g_autofree char *dtype = mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (entry));
   g_autofree char *file = g_file_get_basename (mtl_tensor_file_entry_get_file (entry));
 
   tool_print_text ("    {\"name\": ");
   tool_print_json_text (name);
-  tool_print (", \"dtype\": \"%s\", \"shape\": %s, \"bytes\": %" G_GUINT64_FORMAT
-              ", \"offset\": %" G_GUINT64_FORMAT ", \"alignment\": %" G_GUINT64_FORMAT
-              ", \"file\": ", dtype, shape_text, mtl_tensor_file_entry_get_n_bytes (entry), offset,
-              tool_get_alignment (offset));
+  tool_print_text (", ");
+  tool_print_json_type (entry);
+  tool_print_text (", ");
+  tool_print_json_shape (entry);
+  tool_print (", \"bytes\": %" G_GUINT64_FORMAT ", \"offset\": %" G_GUINT64_FORMAT
+              ", \"alignment\": %" G_GUINT64_FORMAT ", \"file\": ",
+              mtl_tensor_file_entry_get_n_bytes (entry), offset, tool_get_alignment (offset));
   tool_print_json_text (file);
+  if (error != NULL)
+    {
+      tool_print_text (", \"error\": ");
+      tool_print_json_text (error->message);
+    }
   tool_print_text ("}");
 }
 
 static void
 print_totals (GPtrArray *entries)
 {
-  g_autoptr (GArray) totals = tool_count_totals (entries);
+  ToolTotal refused;
+  g_autoptr (GArray) totals = tool_count_totals (entries, &refused);
 
   tool_print_text ("  \"totals\": {");
   for (guint i = 0; i < totals->len; i++)

@@ -126,16 +126,16 @@ cell_to_string (const Options *options,
                 guint          column)
 {
   guint64 offset = mtl_tensor_file_entry_get_byte_offset (row->entry);
-  gsize n_dims;
-  const gint64 *shape = mtl_tensor_file_entry_get_shape (row->entry, &n_dims);
   g_autofree char *base = NULL;
+  char *shape;
 
   switch (column)
     {
     case COLUMN_DTYPE:
-      return mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (row->entry));
+      return tool_escape (mtl_tensor_file_entry_get_type_name (row->entry));
     case COLUMN_SHAPE:
-      return tool_shape_to_string (shape, n_dims);
+      shape = tool_dup_shape (row->entry);
+      return shape != NULL ? shape : g_strdup ("-");
     case COLUMN_BYTES:
       return bytes_to_string (options, row);
     case COLUMN_OFFSET:
@@ -160,6 +160,7 @@ print_rows (const Options *options,
       const ToolRow *row = rows->pdata[i];
       ToolTableRow *line = tool_table_add (&table, row->name);
 
+      line->is_dimmed = tool_is_refused (row->entry);
       for (guint column = 0; column < table.n_columns; column++)
         line->cells[column] = cell_to_string (options, row, column);
     }
@@ -209,7 +210,7 @@ print_alignment (GPtrArray *entries)
       MtlTensorFileEntry *entry = entries->pdata[i];
       guint64 alignment = tool_get_alignment (mtl_tensor_file_entry_get_byte_offset (entry));
 
-      if (mtl_tensor_file_entry_get_n_bytes (entry) == 0)
+      if (mtl_tensor_file_entry_get_n_bytes (entry) == 0 || tool_is_refused (entry))
         continue;
       least = least == 0 ? alignment : MIN (least, alignment);
       n_misaligned += is_misaligned (entry);
@@ -234,8 +235,9 @@ static void
 print_totals (MtlTensorFile *file,
               GPtrArray     *entries)
 {
-  g_autoptr (GArray) totals = tool_count_totals (entries);
-  guint64 n_bytes = 0;
+  ToolTotal refused;
+  g_autoptr (GArray) totals = tool_count_totals (entries, &refused);
+  guint64 n_bytes = refused.n_bytes;
 
   for (guint i = 0; i < totals->len; i++)
     {
@@ -246,7 +248,9 @@ print_totals (MtlTensorFile *file,
       n_bytes += total->n_bytes;
     }
 
-  if (totals->len != 1)
+  if (refused.n_tensors > 0)
+    print_total ("not loadable", refused.n_tensors, refused.n_bytes);
+  if (totals->len + (refused.n_tensors > 0) != 1)
     print_total ("total", entries->len, n_bytes);
   /* Arrays of an archive may be compressed, so their elements have no offset. */
   if (mtl_tensor_file_get_format (file) != MTL_TENSOR_FILE_FORMAT_NPZ)

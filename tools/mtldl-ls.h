@@ -33,7 +33,8 @@ typedef struct
   guint64 n_bytes;
 } ToolTotal;
 
-/* Sorted by size, largest first. */
-GArray    *tool_count_totals       (GPtrArray      *entries);
+/* Sorted by size, largest first; those that cannot be loaded are counted apart. */
+GArray    *tool_count_totals       (GPtrArray      *entries,
+                                    ToolTotal      *refused);
 
 G_END_DECLS

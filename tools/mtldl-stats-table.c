@@ -85,11 +85,11 @@ fill_row (ToolTableRow       *row,
           MtlTensorFileEntry *entry,
           MtlStatistics      *statistics)
 {
-  gsize n_dims;
-  const gint64 *shape = mtl_tensor_file_entry_get_shape (entry, &n_dims);
+  char *shape = tool_dup_shape (entry);
 
-  row->cells[COLUMN_DTYPE] = mtl_dtype_to_string (mtl_tensor_file_entry_get_dtype (entry));
-  row->cells[COLUMN_SHAPE] = tool_shape_to_string (shape, n_dims);
+  row->is_dimmed = tool_is_refused (entry);
+  row->cells[COLUMN_DTYPE] = tool_escape (mtl_tensor_file_entry_get_type_name (entry));
+  row->cells[COLUMN_SHAPE] = shape != NULL ? shape : g_strdup ("-");
   if (statistics != NULL)
     fill_numbers (row, statistics);
   for (guint i = COLUMN_MIN; statistics == NULL && i < N_COLUMNS; i++)
@@ -106,14 +106,12 @@ typedef struct
 } Stats;
 
 static void
-add_json (Stats          *self,
-          const char     *name,
-          MtlStatistics  *statistics,
-          MtlStridedView *view,
-          const GError   *error,
-          gboolean        is_first)
+add_json (const char         *name,
+          MtlTensorFileEntry *entry,
+          MtlStatistics      *statistics,
+          MtlStridedView     *view,
+          const GError       *error)
 {
-  tool_print_text (is_first ? "" : ",\n");
   if (error == NULL)
     {
       tool_print_stats_json (statistics, view, name);
@@ -122,16 +120,19 @@ add_json (Stats          *self,
 
   tool_print_text ("{\n  \"name\": ");
   tool_print_json_text (name);
+  tool_print_text (",\n  ");
+  tool_print_json_type (entry);
+  tool_print_text (",\n  ");
+  tool_print_json_shape (entry);
   tool_print_text (",\n  \"error\": ");
   tool_print_json_text (error->message);
   tool_print_text ("\n}");
 }
 
-/* What is no number has no statistics, which is no failure. */
+/* It is no failure that others are in the file than numbers. */
 static void
 add (Stats              *self,
-     MtlTensorFileEntry *entry,
-     gboolean            is_first)
+     MtlTensorFileEntry *entry)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *name = tool_dup_name (self->file, entry);
@@ -139,13 +140,15 @@ add (Stats              *self,
   g_autoptr (MtlStridedView) view = mtl_tensor_file_entry_load_view (entry, NULL, &error);
   g_autoptr (MtlStatistics) statistics = view != NULL ? tool_find_statistics (view, &error) : NULL;
 
-  if (statistics == NULL && !g_error_matches (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
+  if (statistics == NULL && !tool_is_refused (entry)
+      && !g_error_matches (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED))
     {
       tool_complain_of (self->path, error);
       self->has_failed = TRUE;
     }
   if (self->json)
-    add_json (self, name, statistics, view, error, is_first);
+    add_json (name, entry, statistics, view,
+              tool_is_refused (entry) ? mtl_tensor_file_entry_get_error (entry) : error);
   else
     fill_row (tool_table_add (&self->table, escaped), entry, statistics);
 }
@@ -177,7 +180,10 @@ tool_print_all_stats (MtlTensorFile *file,
   tool_table_init (&self.table, table_columns, N_COLUMNS);
   tool_print_text (json ? "[" : "");
   for (guint i = 0; i < entries->len; i++)
-    add (&self, entries->pdata[i], i == 0);
+    {
+      tool_print_text (json && i > 0 ? ",\n" : "");
+      add (&self, entries->pdata[i]);
+    }
   tool_print_text (json ? "]\n" : "");
   tool_table_print (&self.table);
   tool_table_clear (&self.table);

@@ -105,6 +105,14 @@ MtlTensorFile  *tool_open_file       (const char          *path,
                                       GError             **error);
 MtlTensorFile  *tool_open            (const char          *path);
 
+gboolean        tool_is_refused      (MtlTensorFileEntry  *entry);
+char           *tool_dup_shape       (MtlTensorFileEntry  *entry);
+void            tool_print_json_shape (MtlTensorFileEntry *entry);
+void            tool_print_json_type (MtlTensorFileEntry  *entry);
+void            tool_complain_of_entry (const char        *path,
+                                        const char        *name,
+                                        const GError      *error);
+
 /* As they are shown, in the order of the file. */
 char           *tool_dup_name        (MtlTensorFile       *file,
                                       MtlTensorFileEntry  *entry);

@@ -35,16 +35,20 @@ get_total (GArray   *totals,
 }
 
 GArray *
-tool_count_totals (GPtrArray *entries)
+tool_count_totals (GPtrArray *entries,
+                   ToolTotal *refused)
 {
   GArray *totals = g_array_new (FALSE, FALSE, sizeof (ToolTotal));
 
+  *refused = (ToolTotal) { .dtype = MTL_DTYPE_OTHER };
   for (guint i = 0; i < entries->len; i++)
     {
-      ToolTotal *total = get_total (totals, mtl_tensor_file_entry_get_dtype (entries->pdata[i]));
+      MtlTensorFileEntry *entry = entries->pdata[i];
+      ToolTotal *total = tool_is_refused (entry)
+                           ? refused : get_total (totals, mtl_tensor_file_entry_get_dtype (entry));
 
       total->n_tensors++;
-      total->n_bytes += mtl_tensor_file_entry_get_n_bytes (entries->pdata[i]);
+      total->n_bytes += mtl_tensor_file_entry_get_n_bytes (entry);
     }
 
   g_array_sort (totals, compare_totals);

@@ -47,6 +47,15 @@ def test_nan(file):
         assert f"“{name}”" in line and "NaN" in line and place in line
 
 
+def test_inf(file):
+    told = faults("--inf", file)
+    assert len(told) == 2
+    for name, place, line in zip(["inf", "z.nan"], ["0", "2"], told):
+        assert f"“{name}”" in line and "infinite" in line and place in line
+    assert len(faults("--inf", "--nan", file)) == 4
+    assert mtldl("check", "--inf", save(file, {"x": np.array([np.nan])})) == f"{file}: ok\n"
+
+
 def test_bool(file):
     line, = faults("--bool", file)
     assert "“bits”" in line and "the byte 2" in line
@@ -170,7 +179,9 @@ def test_index_without_its_files(tmp_path):
     assert "1.safetensors" in faults(index)[0]
 
     save(tmp_path / "1.safetensors", {"b": np.zeros(2)})
-    assert "“a”" in faults(index)[0]
+    assert "“a”" in faults("--strict", index)[0]
+    done = run("check", index)
+    assert (done.returncode, done.stdout) == (0, f"{index}: ok\n") and "“a”" in done.stderr
 
 
 def test_file_cut_while_it_is_checked(tmp_path):

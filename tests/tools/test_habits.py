@@ -109,11 +109,15 @@ def test_a_part_is_missing(work):
     folder.mkdir()
     for name in ("model-1.safetensors", "model.safetensors.index.json"):
         os.rename(work / name, folder / name)
-    for typed in (["show", folder, "x"], ["cp", folder, work / "o.safetensors"],
-                  ["ls", folder / "model.safetensors.index.json"]):
-        told = complaint(*typed)
-        assert told.startswith("A file that the index names is missing: “")
-        assert f"{folder}/model-2.safetensors” cannot be opened" in told
+    reason = f"A file that the index names is missing: “{folder}/model-2.safetensors”"
+    assert mtldl("show", folder, "x") == "[0. 0.]\n"
+    assert reason in complaint("show", folder, "y")
+    done = run("cp", folder, work / "o.safetensors")
+    assert done.returncode == 0 and reason in done.stderr and "“y”" in done.stderr
+    assert set(load(work / "o.safetensors")[0]) == {"x"}
+    assert f"{folder}/model-2.safetensors” cannot" in complaint("check", "--strict", folder)
+    listed, = json.loads(mtldl("ls", "--json", folder))
+    assert [reason in tensor.get("error", "") for tensor in listed["tensors"]] == [False, True]
     assert "“x”" in complaint("show", folder / "model-1.safetensors", "z")
 
 

@@ -61,8 +61,8 @@ def test_wrong_usage(work, typed, told):
     (["cp", "a.safetensors", "o", "-s", "layers"], "did you mean “*layers*”?"),
     (["cp", "a.safetensors", "o.npy"], "one tensor, but 5 were added"),
     (["show", "shards/model-3.safetensors"], "No such file"),
-    (["show", "."], "is a folder with 2 files of tensors: name one of them, such as "
-                    "“./a.safetensors”"),
+    (["show", "."], "is a folder with 2 files of tensors: open one of them, such as "
+                    "“a.safetensors”"),
 ])
 def test_what_is_not_there(work, typed, told):
     assert told in complaint(*typed, cwd=work)
