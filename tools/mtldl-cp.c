@@ -58,8 +58,8 @@ warn_of_other_value (const char *path,
   g_autofree char *escaped_path = tool_escape (path);
   g_autofree char *escaped = tool_escape (key);
 
-  tool_complain (_("%s: the metadata “%s” has another value in a file before, which is kept"),
-                 escaped_path, escaped);
+  tool_complain (_("%s: the value of “%s” in the metadata is left out, as an earlier file has "
+                   "another one"), escaped_path, escaped);
 }
 
 static gboolean
@@ -106,7 +106,7 @@ check_removed (const ToolCopyOptions *options,
       if (is_known)
         continue;
 
-      tool_complain (_("there are no metadata “%s” to be removed"), escaped);
+      tool_complain (_("there is no “%s” in the metadata to remove"), escaped);
       return FALSE;
     }
 
@@ -370,8 +370,8 @@ tool_cp (const ToolCommand *command,
     return tool_wrong_usage (command, _("files cannot be written to standard output; a file of "
                                         "that name is ./-"));
   if (n_sources > 1 && g_file_test (last, G_FILE_TEST_IS_DIR))
-    return tool_wrong_usage (command, _("the %u files become one, so %s, a folder, is no name for "
-                                        "it"), n_sources, last);
+    return tool_wrong_usage (command, _("the %u files are merged into one, which needs the name of "
+                                        "a file, not of the folder %s"), n_sources, last);
 
   destination = get_destination (arguments[0], last, options.shard_size != NULL);
   if (!tool_copy_options_parse (&options, destination, &wrong))

@@ -114,9 +114,10 @@ _mtldl_options ()
   case $1 in
     ls) echo --all --long --names --human-readable --metadata --json --select= --sort= --help ;;
     show) echo --stats --json --max-items= --help ;;
-    check) echo --nan --bool --alignment --quiet --help ;;
+    check) echo --nan --inf --bool --alignment --strict --quiet --help ;;
     cp) echo --select= --rename= --dtype= --align= --keep-order --shard-size= --metadata= \
              --format= --no-sync --quiet --help ;;
+    diff) echo --atol= --rtol= --ignore-dtype --select= --json --quiet --help ;;
   esac
 }
 
@@ -124,7 +125,7 @@ _mtldl_dtypes='bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 fl
   bfloat16 complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
   float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 
-# _mtldl_offer_value OPTION PREFIX FILE: values of an option of ls or cp. The word that is typed
+# _mtldl_offer_value OPTION PREFIX FILE: values of an option of ls, cp or diff. The word that is typed
 # begins with the prefix, which is --OPTION= or nothing.
 _mtldl_offer_value ()
 {
@@ -147,9 +148,10 @@ _mtldl_find_arguments ()
     case $word in
       -- ) arguments+=("${words[@]:i+1:${#words[@]}-i-2}"); return ;;
       -n | -s | -r | -d | -a | -S | -m | -f)
-        [[ $command == cp || $command$word == show-n || $command$word == ls-s ]] && (( i++ )) ;;
+        [[ $command == cp || $command$word == show-n || $command$word == @(ls|diff)-s ]] \
+          && (( i++ )) ;;
       --max-items | --select | --rename | --dtype | --align | --shard-size | --metadata \
-        | --format | --sort) (( i++ )) ;;
+        | --format | --sort | --atol | --rtol) (( i++ )) ;;
       -*) ;;
       *) arguments+=("$word") ;;
     esac
@@ -174,12 +176,12 @@ _mtldl_complete ()
 {
   local previous=${words[-2]} arguments source
 
-  if [[ $command == cp || $command == ls ]]; then
+  if [[ $command == @(cp|ls|diff) ]]; then
     _mtldl_find_source
     if [[ $current == --*=* ]]; then
       _mtldl_offer_value "${current%%=*}" "${current%%=*}=" "$source"
       return
-    elif [[ $command$previous == cp-[srdf] || $command$previous == ls-s
+    elif [[ $command$previous == cp-[srdf] || $command$previous == @(ls|diff)-s
             || $previous == --@(select|rename|dtype|sort|format) ]]; then
       _mtldl_offer_value "$previous" '' "$source"
       return
@@ -194,7 +196,7 @@ _mtldl_complete ()
 
   _mtldl_find_arguments
   case $command:${#arguments[@]} in
-    ls:0 | show:0 | check:* | cp:[01]) _mtldl_offer_files ;;
+    ls:0 | show:0 | check:* | cp:* | diff:[01]) _mtldl_offer_files ;;
     show:1) _mtldl_offer_names '' "${arguments[0]}" ;;
     ls:*) _mtldl_offer_names '' "${arguments[0]}"
           (( ${#COMPREPLY[@]} > 0 )) || _mtldl_offer_files ;;
@@ -210,9 +212,9 @@ _mtldl ()
   command=${words[1]-}
 
   if (( ${#words[@]} == 2 )); then
-    _mtldl_offer '' ls show check cp help --version --help
+    _mtldl_offer '' ls show check cp diff help --version --help
   elif [[ $command == help ]]; then
-    (( ${#words[@]} > 3 )) || _mtldl_offer '' ls show check cp
+    (( ${#words[@]} > 3 )) || _mtldl_offer '' ls show check cp diff
   else
     _mtldl_complete
   fi

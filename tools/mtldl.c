@@ -66,7 +66,8 @@ append_commands (GString *text)
                      "folder\nstands for those in it, and “-” for standard input, if that is a "
                      "file.\n"
                      "The exit status is 0 for success, 1 if a file is bad or something failed,\n"
-                     "and 2 if the command line is invalid.\n"));
+                     "and 2 if the command line is invalid. For diff, 1 means that the files differ,\n"
+                     "and 2 that something failed.\n"));
 }
 
 static int

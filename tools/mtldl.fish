@@ -32,6 +32,8 @@ function __mtldl_count
         set takes_value -n --max-items
     else if test "$words[2]" = ls
         set takes_value -s --select --sort
+    else if test "$words[2]" = diff
+        set takes_value -s --select --atol --rtol
     else if test "$words[2]" = check
         set takes_value
     end
@@ -51,10 +53,10 @@ end
 
 function __mtldl_wants_file
     set -l n (__mtldl_count)
-    __mtldl_is check; or begin
+    __mtldl_is check cp; or begin
         __mtldl_is ls show; and test $n -eq 0
     end; or begin
-        __mtldl_is cp; and test $n -lt 2
+        __mtldl_is diff; and test $n -lt 2
     end; or begin
         __mtldl_is ls; and not __mtldl_names | string match -q -- (commandline -ct)'*'
     end
@@ -100,9 +102,11 @@ complete -c mtldl -n __mtldl_needs_command -a ls -d 'List the tensors of files a
 complete -c mtldl -n __mtldl_needs_command -a show -d 'Print the elements of a tensor'
 complete -c mtldl -n __mtldl_needs_command -a check -d 'Report what is wrong with files'
 complete -c mtldl -n __mtldl_needs_command -a cp -d 'Copy tensors into another file'
+complete -c mtldl -n __mtldl_needs_command -a diff -d 'Compare the tensors of two files'
 complete -c mtldl -n __mtldl_needs_command -a help -d 'Explain a command'
-complete -c mtldl -n '__mtldl_is help' -a 'ls show check cp'
-complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is show check cp' -s h -l help -d 'Show help'
+complete -c mtldl -n '__mtldl_is help' -a 'ls show check cp diff'
+complete -c mtldl -n '__mtldl_needs_command; or __mtldl_is show check cp diff' -s h -l help \
+    -d 'Show help'
 complete -c mtldl -n '__mtldl_is ls' -l help -d 'Show help'
 
 complete -c mtldl -n '__mtldl_is ls' -s a -l all -d 'Print one line for each tensor'
@@ -120,6 +124,8 @@ complete -c mtldl -n '__mtldl_is show' -s j -l json -d 'Print all elements as JS
 complete -c mtldl -n '__mtldl_is show' -s n -l max-items -x -d 'Print at most so many elements'
 
 complete -c mtldl -n '__mtldl_is check' -l nan -d 'Report NaNs'
+complete -c mtldl -n '__mtldl_is check' -l inf -d 'Report infinities'
+complete -c mtldl -n '__mtldl_is check' -l strict -d 'Report tensors that cannot be loaded'
 complete -c mtldl -n '__mtldl_is check' -l bool -d 'Report truth values other than 0 and 1'
 complete -c mtldl -n '__mtldl_is check' -l alignment -d 'Report tensors that are not aligned'
 complete -c mtldl -n '__mtldl_is check' -s q -l quiet -d 'Report faults only'
@@ -136,3 +142,11 @@ complete -c mtldl -n '__mtldl_is cp' -s f -l format -x -a 'safetensors npy' \
     -d 'Write this format'
 complete -c mtldl -n '__mtldl_is cp' -l no-sync -d 'Do not wait for the disk'
 complete -c mtldl -n '__mtldl_is cp' -s q -l quiet -d 'Do not report progress'
+
+complete -c mtldl -n '__mtldl_is diff' -l atol -x -d 'Allow this difference'
+complete -c mtldl -n '__mtldl_is diff' -l rtol -x -d 'Allow this times the second element'
+complete -c mtldl -n '__mtldl_is diff' -l ignore-dtype -d 'Compare only the values'
+complete -c mtldl -n '__mtldl_is diff' -s s -l select -x -k -a '(__mtldl_names)' \
+    -d 'Compare only the tensors that match'
+complete -c mtldl -n '__mtldl_is diff' -s j -l json -d 'Print the differences as JSON'
+complete -c mtldl -n '__mtldl_is diff' -s q -l quiet -d 'Print nothing'

@@ -53,7 +53,7 @@ _mtldl ()
   local -a commands help
   commands=('ls:list the tensors of files and folders' 'show:print the elements of a tensor'
             'check:report what is wrong with files' 'cp:copy tensors into another file'
-            'help:explain a command')
+            'diff:compare the tensors of two files' 'help:explain a command')
   help=('(- *)'{-h,--help}'[show help]')
 
   _arguments -C $help '(- *)--version[print the version]' '1: :->command' '*:: :->arguments'
@@ -83,8 +83,10 @@ _mtldl ()
         '1:file:_mtldl_files' '2:tensor:_mtldl_names' '3:slice: ' ;;
     check)
       _arguments -s -S $help \
-        '--nan[report NaNs]' '--bool[report truth values other than 0 and 1]' \
+        '--nan[report NaNs]' '--inf[report infinities]' \
+        '--bool[report truth values other than 0 and 1]' \
         '--alignment[report tensors that are not aligned]' \
+        '--strict[report tensors that cannot be loaded]' \
         '(-q --quiet)'{-q,--quiet}'[report faults only]' \
         '*:file:_mtldl_files' ;;
     cp)
@@ -99,9 +101,18 @@ _mtldl ()
         '(-f --format)'{-f+,--format=}'[write this format]:format:(safetensors npy)' \
         '--no-sync[do not wait for the disk]' \
         '(-q --quiet)'{-q,--quiet}'[do not report progress]' \
+        '*:file:_mtldl_files' ;;
+    diff)
+      _arguments -s -S $help \
+        '--atol=[allow this difference]:number: ' \
+        '--rtol=[allow this times the second element]:number: ' \
+        '--ignore-dtype[compare only the values]' \
+        '*'{-s+,--select=}'[compare only the tensors that match]:pattern:_mtldl_names' \
+        '(-j --json)'{-j,--json}'[print the differences as JSON]' \
+        '(-q --quiet)'{-q,--quiet}'[print nothing]' \
         '1:file:_mtldl_files' '2:file:_mtldl_files' ;;
     help)
-      _arguments '1: :(ls show check cp)' ;;
+      _arguments '1: :(ls show check cp diff)' ;;
   esac
 }
 

@@ -280,7 +280,7 @@ def test_page_s_examples(tmp_path):
     """They do what is said."""
     examples = re.findall(r"(?m)^       (mtldl (?:.*\\\n +)?.*)$",
                           page_text().split("\nEXAMPLES")[1])
-    assert len(examples) == 5
+    assert len(examples) == 7
     save(tmp_path / "model.safetensors", {"lm_head.weight": np.zeros((20, 3), "f4"),
                                           "model.x": np.ones(3)})
     mtldl("cp", "-S", "1K", "model.safetensors", "model.safetensors.index.json", cwd=tmp_path)
