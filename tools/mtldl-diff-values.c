@@ -5,6 +5,7 @@
 #include "mtldl-diff.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct
 {
@@ -28,7 +29,10 @@ measure_distance (const ToolNumbers *a,
     return NAN;
 
   /* Infinities have no difference. */
-  return hypot (re_a == re_b ? 0 : re_a - re_b, im_a == im_b ? 0 : im_a - im_b);
+  if (im_a == im_b)
+    return re_a == re_b ? 0 : fabs (re_a - re_b);
+
+  return hypot (re_a == re_b ? 0 : re_a - re_b, im_a - im_b);
 }
 
 static gboolean
@@ -62,6 +66,16 @@ set_index (ToolDifference *self,
     }
 }
 
+/* Most files that are compared are mostly the same. */
+static gboolean
+have_same_bits (const ToolNumbers *a,
+                const ToolNumbers *b)
+{
+  const gsize size = a->dtype == MTL_DTYPE_COMPLEX128 ? 2 * sizeof (double) : sizeof (double);
+
+  return a->dtype == b->dtype && memcmp (a->data, b->data, a->n * size) == 0;
+}
+
 static gboolean
 compare_piece (MtlStridedView  *view,
                MtlStridedView  *other,
@@ -76,6 +90,9 @@ compare_piece (MtlStridedView  *view,
 
   if (!tool_numbers_init (&a, view, error) || !tool_numbers_init (&b, other, error))
     return FALSE;
+
+  if (difference->is_known && have_same_bits (&a, &b))
+    return TRUE;
 
   for (gint64 i = 0; i < a.n; i++)
     {
