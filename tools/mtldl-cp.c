@@ -183,7 +183,7 @@ write_file (const ToolCopyOptions  *options,
                                           error);
   tool_progress_clear (&copy.progress);
   tool_release_signals ();
-  if (tool_get_caught_signal () != 0)
+  if (!done && tool_get_caught_signal () != 0)
     raise (tool_get_caught_signal ());
   return done;
 }

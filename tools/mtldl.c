@@ -119,6 +119,9 @@ refuse_command (const char *name)
   return TOOL_WRONG_USAGE;
 }
 
+/* For diff, 1 is no failure. */
+static int failed_status = TOOL_FAILED;
+
 static int
 run_command (const char *name,
              int         argc,
@@ -130,6 +133,8 @@ run_command (const char *name,
   if (command == NULL)
     return refuse_command (name);
 
+  if (command->run == tool_diff)
+    failed_status = TOOL_WRONG_USAGE;
   program = g_strconcat ("mtldl ", name, NULL);
   g_set_prgname (program);
   return command->run (command, argc, argv);
@@ -186,7 +191,7 @@ on_bus_error (int number)
   gssize written = write (STDERR_FILENO, bus_error_message, strlen (bus_error_message));
 
   (void) written;
-  _exit (TOOL_FAILED);
+  _exit (failed_status);
 }
 
 /* If the caller has closed a standard stream, a file could get its descriptor, and
@@ -231,5 +236,5 @@ main (int   argc,
   signal (SIGXFSZ, SIG_IGN); /* a file that gets too large is an error */
 
   status = run (argc, argv);
-  return tool_finish_output () ? status : MAX (status, TOOL_FAILED);
+  return tool_finish_output () ? status : MAX (status, failed_status);
 }

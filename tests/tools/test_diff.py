@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from conftest import SEED
 from test_check import broken_archive
 from tensors import CODES, EVIL, EVIL_SHOWN, MTLDL, mtldl, run, save, save_shards, save_sparse
+from terminal import Terminal
 
 
 def diff(*arguments, status=1):
@@ -242,3 +244,22 @@ def test_little_memory(tmp_path):
     done = subprocess.run([MTLDL, "diff", *paths], capture_output=True, text=True,
                           preexec_fn=None if "ASAN_OPTIONS" in os.environ else limit)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_failure_of_the_output(files):
+    """It is trouble, not a difference."""
+    a, b = files({"x": np.zeros(1)}, {"x": np.zeros(2)})
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no device that is always full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([MTLDL, "diff", a, b], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+
+
+def test_file_cut_while_it_is_compared(tmp_path):
+    paths = [save_sparse(tmp_path / name, 2**40) for name in "ab"]
+    with Terminal([MTLDL, "diff", *paths]) as terminal:
+        time.sleep(0.5)
+        os.truncate(paths[1], 4096)
+        assert terminal.read_all().startswith("mtldl: the file was cut")
+        assert terminal.process.wait(60) == 2
