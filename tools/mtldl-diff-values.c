@@ -11,8 +11,20 @@ typedef struct
 {
   double rtol;
   double atol;
+  ToolSteps *steps;
+  guint64 n_before; /* bytes that were done before this pair */
+  gint64 n_done;    /* elements */
   ToolDifference *difference;
 } Comparison;
+
+static void
+update_progress (Comparison     *self,
+                 MtlStridedView *piece)
+{
+  self->n_done += mtl_strided_view_get_volume (piece);
+  tool_progress_update (self->n_before + self->n_done * mtl_strided_view_get_item_bits (piece) / 8,
+                        self->steps->n_all, &self->steps->progress);
+}
 
 /* NaN if one of them is, and infinite if only one of them is infinite. */
 static double
@@ -83,7 +95,7 @@ compare_piece (MtlStridedView  *view,
                gpointer         user_data,
                GError         **error)
 {
-  const Comparison *self = user_data;
+  Comparison *self = user_data;
   ToolDifference *difference = self->difference;
   g_auto (ToolNumbers) a = { NULL };
   g_auto (ToolNumbers) b = { NULL };
@@ -91,6 +103,7 @@ compare_piece (MtlStridedView  *view,
   if (!tool_numbers_init (&a, view, error) || !tool_numbers_init (&b, other, error))
     return FALSE;
 
+  update_progress (self, view);
   if (difference->is_known && have_same_bits (&a, &b))
     return TRUE;
 
@@ -126,10 +139,17 @@ tool_compare_views (MtlStridedView  *a,
                     MtlStridedView  *b,
                     double           rtol,
                     double           atol,
+                    ToolSteps       *steps,
                     ToolDifference  *difference,
                     GError         **error)
 {
-  Comparison comparison = { .rtol = rtol, .atol = atol, .difference = difference };
+  Comparison comparison = {
+    .rtol = rtol,
+    .atol = atol,
+    .steps = steps,
+    .n_before = steps->n_done,
+    .difference = difference,
+  };
 
   *difference = (ToolDifference) { .n_elements = mtl_strided_view_get_volume (a) };
   return tool_visit_pieces (a, b, compare_piece, &comparison, error);

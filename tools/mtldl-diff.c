@@ -36,9 +36,7 @@ typedef struct
   const Options *options;
   char **paths;
   ToolPairs pairs;
-  ToolProgress progress;
-  guint64 n_done; /* in bytes */
-  guint64 n_all;
+  ToolSteps steps;
   guint n_printed;
   gboolean differs;
   gboolean has_trouble;
@@ -90,7 +88,7 @@ are_comparable (const ToolPair *pair)
 
 /* Sets *path to that of the file at fault, if there is an error. */
 static gboolean
-compare (const Diff      *self,
+compare (Diff            *self,
          ToolComparison  *comparison,
          const char     **path,
          GError         **error)
@@ -115,14 +113,14 @@ compare (const Diff      *self,
 
   comparison->is_compared = TRUE;
   return tool_compare_views (comparison->a, comparison->b, self->options->rtol,
-                             self->options->atol, &comparison->difference, error);
+                             self->options->atol, &self->steps, &comparison->difference, error);
 }
 
 /* Of the list of JSON; text has a line for each. */
 static void
 begin_item (Diff *self)
 {
-  tool_progress_clear (&self->progress);
+  tool_progress_clear (&self->steps.progress);
   if (self->options->json)
     tool_print_text (self->n_printed > 0 ? ",\n    " : "\n    ");
   self->n_printed++;
@@ -135,7 +133,7 @@ report_trouble (Diff           *self,
                 const GError   *error)
 {
   self->has_trouble = TRUE;
-  tool_progress_clear (&self->progress);
+  tool_progress_clear (&self->steps.progress);
   tool_complain_of (path, error);
   if (!self->options->json)
     return;
@@ -173,7 +171,7 @@ compare_pairs (Diff *self)
   const GPtrArray *pairs = self->pairs.pairs;
 
   for (guint i = 0; i < pairs->len; i++)
-    self->n_all += mtl_tensor_file_entry_get_n_bytes (((ToolPair *) pairs->pdata[i])->a);
+    self->steps.n_all += mtl_tensor_file_entry_get_n_bytes (((ToolPair *) pairs->pdata[i])->a);
 
   for (guint i = 0; i < pairs->len; i++)
     {
@@ -185,10 +183,9 @@ compare_pairs (Diff *self)
         report (self, &comparison);
       else
         report_trouble (self, comparison.pair, path, error);
-      self->n_done += mtl_tensor_file_entry_get_n_bytes (comparison.pair->a);
-      tool_progress_update (self->n_done, self->n_all, &self->progress);
+      self->steps.n_done += mtl_tensor_file_entry_get_n_bytes (comparison.pair->a);
     }
-  tool_progress_clear (&self->progress);
+  tool_progress_clear (&self->steps.progress);
 }
 
 static void
@@ -259,7 +256,7 @@ diff (const Options *options,
 
   self.pairs = pairs;
   self.differs = pairs.only_a->len > 0 || pairs.only_b->len > 0;
-  tool_progress_init (&self.progress, options->quiet ? NULL : "diff");
+  tool_progress_init (&self.steps.progress, options->quiet ? NULL : "diff");
   if (options->json)
     diff_as_json (&self);
   else

@@ -19,10 +19,19 @@ typedef struct
   gint64 index[TOOL_MAX_DIMS]; /* its place */
 } ToolDifference;
 
+/* How much of the first file is compared. */
+typedef struct
+{
+  ToolProgress progress;
+  guint64 n_done; /* in bytes */
+  guint64 n_all;
+} ToolSteps;
+
 gboolean tool_compare_views (MtlStridedView  *a,
                              MtlStridedView  *b,
                              double           rtol,
                              double           atol,
+                             ToolSteps       *steps,
                              ToolDifference  *difference,
                              GError         **error);
 

@@ -173,7 +173,7 @@ def test_evil_names_on_a_terminal(tmp_path):
     assert all(char.isprintable() or char == "\n" for char in text)
 
 
-LONG_WORK = ["show -s FILE a", "check FILE", "cp FILE OUT"]
+LONG_WORK = ["show -s FILE a", "check FILE", "cp FILE OUT", "diff FILE FILE"]
 
 
 def long_work(tmp_path, command):
@@ -188,7 +188,7 @@ def test_bar(tmp_path, command):
     with Terminal(long_work(tmp_path, command)) as terminal:
         terminal.read_until("\r[")
         text = terminal.read_until("\x1b[K", terminal.seen.index(b"\r["))
-    assert re.match(r"\r\[#* *\] +\d+ %  (stats|check|cp): [\d.]+ [KMGT]iB of 1\.0 [GT]iB"
+    assert re.match(r"\r\[#* *\] +\d+ %  (stats|check|cp|diff): [\d.]+ [KMGT]iB of 1\.0 [GT]iB"
                     r"\x1b\[K", text)
 
 
