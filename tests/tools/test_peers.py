@@ -9,7 +9,7 @@ import safetensors.torch
 import torch
 
 from conftest import SEED
-from tensors import ls_json, mtldl
+from tensors import ls_json, mtldl, run
 
 
 @pytest.fixture
@@ -61,7 +61,8 @@ def test_copy(source, tensors, tmp_path):
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
 def test_conversion(source, tensors, tmp_path, dtype):
     target = tmp_path / "out.safetensors"
-    mtldl("cp", "-d", dtype, "-s", "*float32", source, target)
+    # Some may be too small for the type.
+    assert run("cp", "-d", dtype, "-s", "*float32", source, target).returncode == 0
     for name, tensor in safetensors.torch.load_file(target).items():
         expected = tensors[name].to(getattr(torch, dtype))
         assert tensor.dtype == expected.dtype
