@@ -170,6 +170,7 @@ const ALLOCATING = {
     'StridedView.new_full': () => Mtl.StridedView.new_full(host, 'int8', [1], 1),
     'StridedView.new_like': () => Mtl.StridedView.new_like(small),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'int8', [1]),
+    'StridedView.compute_statistic': () => small.compute_statistic(Mtl.Statistic.MEAN),
     'StridedView.copy': () => small.copy(),
     'StridedView.dup_bytes': () => small.dup_bytes(),
     'StridedView.export_dlpack_full': () => small.export_dlpack_full(),

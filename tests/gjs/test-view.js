@@ -468,6 +468,8 @@ testAnyMemory('elements are described and scaled', () => {
 
     equal(place(view).get_statistics().maximum, 11);
     equal(place(view).get_statistics_full().mean, 5.5);
+    equal(Array.from(place(view).compute_histogram(0, 12, 3)), [4, 4, 4]);
+    equal(place(view).compute_statistic(Mtl.Statistic.MEAN, [0]).toArray(), [4, 5, 6, 7]);
     equal(view.copy_scaled_from(counting(3, 4), 2, -1), true);
     equal(fetch(view).get(2, 3), 21);
 });

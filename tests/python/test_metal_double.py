@@ -2,7 +2,9 @@
 """Metal from Python, with the controls of the double: what goes on beside the
 library, and what fails."""
 
+import faulthandler
 import gc
+import sys
 import threading
 
 import pytest
@@ -10,7 +12,7 @@ from gi.repository import Gio, GLib, Mtl
 
 import metal_double as double
 from conftest import DOUBLES, METAL, error_code
-from dlpack_structs import DLTensor, Producer, exchange_api, managed_of
+from dlpack_structs import DLTensor, Producer, exchange_api, floats, managed_of
 
 UNKNOWN = Mtl.DeviceType.UNKNOWN
 MODES = {Mtl.StorageMode.SHARED: double.SHARED, Mtl.StorageMode.MANAGED: double.MANAGED,
@@ -103,6 +105,40 @@ def test_tensor_of_metal_needs_a_copy():
 
 
 # Tensors of other libraries
+
+
+@pytest.fixture
+def no_turns():
+    """A thread only runs if another one gives Python's lock up. Ends the process if none does."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    faulthandler.dump_traceback_later(60, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+    sys.setswitchinterval(interval)
+
+
+def test_a_deleter_wants_the_lock_while_an_import_waits(theirs, mode, no_turns):
+    """The import waits for the GPU, which waits for the end of another tensor."""
+    other = Producer(floats(1, 2), (2,))
+    views = [Mtl.from_dlpack(other)]
+    go = threading.Lock()
+
+    def end():
+        go.acquire()
+        views.clear()
+        double.resume()
+
+    go.acquire()
+    thread = threading.Thread(target=end)
+    thread.start()
+    double.pause()
+    go.release()
+    copy = Mtl.from_dlpack(Producer(theirs, (64,), device=METAL_0, **UINT8), copy=True)
+    thread.join()
+
+    assert other.deleted == 1
+    assert copy.tolist() == list(range(64))
 
 
 def test_takes_part_in_their_buffer(theirs, mode):

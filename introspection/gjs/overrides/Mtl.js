@@ -1390,8 +1390,9 @@ function _listAllocating() {
         [Mtl.Buffer.prototype, ['copy', 'dup_bytes']],
         [Mtl.StridedView, ['new_empty', 'new_from_bytes', 'new_from_doubles', 'new_from_variant',
             'new_full', 'new_like', 'new_zeros']],
-        [Mtl.StridedView.prototype, ['copy', 'dup_bytes', 'export_dlpack_full', 'to_contiguous',
-            'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async']],
+        [Mtl.StridedView.prototype, ['compute_statistic', 'copy', 'dup_bytes', 'export_dlpack_full',
+            'to_contiguous', 'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype',
+            'to_dtype_async']],
         [Mtl.TensorFile.prototype, ['load_view', 'load_views', 'load_views_async']],
         [Mtl.TensorFileEntry.prototype, ['load_view']],
     ]);

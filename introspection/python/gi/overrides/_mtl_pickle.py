@@ -199,9 +199,14 @@ def _deepcopy_constant(self, memo):
     return self
 
 
-def _refuse_copy(self, *memo):
+def _refuse_copy(self):
     """Raises TypeError: open the file again instead."""
     raise TypeError(f"cannot copy {type(self).__name__!r} objects: open the file again")
+
+
+def _refuse_deepcopy(self, memo):
+    """Raises TypeError: open the file again instead."""
+    _refuse_copy(self)
 
 
 def install():
@@ -212,7 +217,7 @@ def install():
             (Mtl.StridedLayout, _reduce_layout, _copy_constant, _deepcopy_constant),
             (Mtl.DType, _reduce_dtype, _copy_constant, _deepcopy_constant),
             (Mtl.Device, _reduce_device, _copy_constant, _deepcopy_constant),
-            (Mtl.TensorFile, _reduce_file, _refuse_copy, _refuse_copy)):
+            (Mtl.TensorFile, _reduce_file, _refuse_copy, _refuse_deepcopy)):
         cls.__reduce_ex__ = reduce
         cls.__copy__ = copy
         cls.__deepcopy__ = deepcopy
