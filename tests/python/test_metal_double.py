@@ -122,6 +122,8 @@ def test_a_deleter_wants_the_lock_while_an_import_waits(theirs, mode, no_turns):
     """The import waits for the GPU, which waits for the end of another tensor."""
     other = Producer(floats(1, 2), (2,))
     views = [Mtl.from_dlpack(other)]
+    producer = Producer(theirs, (64,), device=METAL_0, **UINT8)
+    assert Mtl.from_dlpack(producer).get_buffer().synchronize()
     go = threading.Lock()
 
     def end():
@@ -134,7 +136,7 @@ def test_a_deleter_wants_the_lock_while_an_import_waits(theirs, mode, no_turns):
     thread.start()
     double.pause()
     go.release()
-    copy = Mtl.from_dlpack(Producer(theirs, (64,), device=METAL_0, **UINT8), copy=True)
+    copy = Mtl.from_dlpack(producer, copy=True)
     thread.join()
 
     assert other.deleted == 1
