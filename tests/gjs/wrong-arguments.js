@@ -49,7 +49,8 @@ function callWithWrongValues(namespace, makeInstance, owner, name, position) {
     const values = wrongValues();
 
     for (const [i, value] of values.entries()) {
-        const args = kinds.map(() => null);
+        // null is no number: it would be refused before what stands behind it.
+        const args = kinds.map(kind => /^(u?int|double|float)\w*$/.test(kind) ? 1 : null);
         let self = isMethod ? makeInstance(owner) : holder;
 
         print(`value ${i}`);
