@@ -141,12 +141,14 @@ def test_types(name, tmp_path):
 def test_nothing_is_lost_silently(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.arange(3.0), label=np.array("cat"))
     file = Mtl.load(tmp_path / "a.npz")
-    for iterate in (lambda: dict(file.items()), lambda: {"x": list(file.values())[0]}):
+    for iterate in (lambda: dict(file.items()), lambda: {"x": list(file.values())[0]},
+                    lambda: {"x": file.load_views()[0]}):
         with pytest.warns(UserWarning, match="'label': .*<U3"):
             assert iterate()["x"].tolist() == [0, 1, 2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert list(file.keys()) == ["x", "label"] and file.get("x") is not None
+        assert len(file.load_views("x")) == 1
         np.savez(tmp_path / "b.npz", x=np.arange(3.0))
         assert len(Mtl.load(tmp_path / "b.npz").items()) == 1
 

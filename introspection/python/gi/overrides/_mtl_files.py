@@ -199,12 +199,12 @@ def _error(self):
     return None if error is None else file_exception_for(error)
 
 
-# A warning names so many tensors.
+# The most tensors that a warning names.
 _MAX_NAMED = 8
 
 
-def _warn_of_refused(file):
-    names = file.match_refused_names()
+def _warn_of_refused(file, pattern=None):
+    names = file.match_refused_names(pattern)
     if not names:
         return
     named = "; ".join(f"{name!r}: {file.lookup_entry(name).error}" for name in names[:_MAX_NAMED])
@@ -288,11 +288,22 @@ def _open_in_background(file):
     return document((open_async,))
 
 
+def _make_load_views(load_views):
+    @functools.wraps(load_views)
+    def function(self, pattern=None, *rest, **named):
+        views = load_views(self, pattern, *rest, **named)
+        _warn_of_refused(self, pattern)
+        return views
+
+    return function
+
+
 def _read_in_background(file):
     load_views, check = file.load_views_async, file.check_async
 
     def load_views_async(self, pattern=None, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None,
                          progress=None, callback=None, *user_data):
+        _warn_of_refused(self, pattern)
         return begin(lambda *rest: load_views(self, pattern, io_priority, *rest),
                      self.load_views_finish, cancellable, progress, callback, user_data)
 
@@ -338,6 +349,7 @@ def install():
     file.__exit__ = lambda self, *exception: self.close()
     file.__repr__ = _file_repr
 
+    file.load_views = _make_load_views(file.load_views)
     file.open_full = staticmethod(_make_open_full(file.open_full))
     for function in _open_in_background(file):
         setattr(file, function.__name__, staticmethod(function))
