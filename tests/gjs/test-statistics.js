@@ -6,7 +6,7 @@ import Gio from 'gi://Gio';
 import Mtl from 'gi://Mtl?version=1';
 
 import {
-    equal, ok, recordCalls, run, test, testAllReached, throwsGio, throwsMtl,
+    equal, ok, recordCalls, run, test, testAllReached, throws, throwsGio, throwsMtl,
 } from './tap.js';
 
 const {COMPLEX64, FLOAT32, INT64, UINT8, UINT64} = Mtl.DType;
@@ -90,6 +90,8 @@ test('statistics along axes', () => {
     equal(view.compute_statistic(Mtl.Statistic.MEAN, [0]).get_double([1]), 4);
     equal(view.compute_statistic(Mtl.Statistic.MAXIMUM, [-1]).get_double([1]), 7);
     equal(view.compute_statistic(Mtl.Statistic.DEVIATION).get_n_dims(), 0);
+    equal(view.compute_statistic('mean', [1]).toArray(), [2, 6]);
+    throws(TypeError, /bogus/, () => view.compute_statistic('bogus', [1]));
     throwsMtl('OUT_OF_BOUNDS', /2/, () => view.compute_statistic(Mtl.Statistic.MEAN, [2]));
 });
 

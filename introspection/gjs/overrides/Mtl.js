@@ -427,7 +427,8 @@ function _orNull(convert) {
 }
 
 const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
-    'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder', 'TensorUsage'];
+    'Statistic', 'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder',
+    'TensorUsage'];
 
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
@@ -1319,7 +1320,7 @@ function _listSignatures() {
             compute_histogram: ['double double uint64 cancellable', null],
             compute_histogram_async: ['double double uint64 - -', null, null],
             compute_histogram_finish: ['result'],
-            compute_statistic: ['- int32[] -', null, null],
+            compute_statistic: ['Statistic int32[] cancellable', null, null],
             fill_async: ['- - -', null, null],
             fill_double: ['double'],
             fill_double_async: ['double - -', null, null],
