@@ -180,8 +180,8 @@ mapping_keep (Mapping   *self,
 {
   GstMemory *memory = self->map.memory;
 
-  /* GStreamer leaves memory locked for ever if somebody has it mapped for more than this mapping,
-   * and this is the last to end. If nobody does, this lock fails. */
+  /* GStreamer leaves memory locked for ever if it is also mapped with more flags than these, and
+   * this mapping is the last to end. If it is not, this lock fails. */
   self->locks_all = (self->map.flags & GST_MAP_READWRITE) != GST_MAP_READWRITE
                     && gst_memory_lock (memory, GST_LOCK_FLAG_READWRITE);
   self->buffer = gst_buffer_ref (buffer);
@@ -236,8 +236,8 @@ mapping_init (Mapping      *self,
   return self->map.data + skip;
 }
 
-/* Maps memory of a buffer that somebody else has mapped: in the same way, as GStreamer only counts
- * these, and so that it stays when they unmap it. Returns the first byte. */
+/* Maps memory of a buffer that its owner has mapped: in the same way, as GStreamer only counts
+ * such mappings, and so that it stays when the owner unmaps it. Returns the first byte. */
 static guint8 *
 mapping_init_again (Mapping           *self,
                     GstBuffer         *buffer,
@@ -372,7 +372,7 @@ get_reach (const MtlGstPlane *plane,
   return TRUE;
 }
 
-/* Gets the bytes from the first one that the elements need to the last, if there are so many. */
+/* Gets the bytes from the first one that the elements need to the last, if there are enough. */
 static gboolean
 find_range (gsize               n_bytes,
             const MtlGstPlane  *plane,
@@ -482,7 +482,7 @@ mtl_gst_view_new (GstBuffer          *buffer,
   return view_mapping (mapping, plane, data + (plane->byte_offset - begin), error);
 }
 
-/* Creates a view of elements of memory that somebody else has mapped for the buffer. It maps the
+/* Creates a view of elements of memory that is already mapped for the buffer. It maps the
  * memory as well. The offset is that in the memory. */
 MtlStridedView *
 mtl_gst_view_new_mapped (GstBuffer          *buffer,

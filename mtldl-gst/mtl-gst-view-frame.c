@@ -136,7 +136,7 @@ view_frame (const GstVideoFrame  *frame,
  * after whoever mapped the frame has unmapped it. But end all views before you
  * return from `transform_frame()`, because later elements
  *
- * - see what is written to a writable view,
+ * - see everything that is written to a writable view,
  * - cannot map the memory if the frame was mapped with %GST_MAP_WRITE alone, as
  *   the output of `transform_frame()` is,
  * - have to copy a buffer that has another user before they write to it.

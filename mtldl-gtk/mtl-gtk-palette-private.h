@@ -6,7 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* From the lowest number to the highest, with an opacity if there are 4 channels. */
+/* Colors from that of the lowest number to that of the highest, with an opacity if there are
+ * 4 channels. */
 typedef struct
 {
   guint8 colors[256][4];

@@ -833,7 +833,7 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
  * Shows views [height, width] in colors of your own, as
  * [func@MtlGtk.colorize_with_colors] does: like
  * [method@MtlGtk.ViewPaintable.set_color_map], whose colors these replace.
- * What is written to @colors later has no effect.
+ * Later writes to @colors have no effect.
  *
  * On failure nothing is changed.
  *

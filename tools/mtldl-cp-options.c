@@ -73,7 +73,7 @@ parse_size (const char *text,
   return TRUE;
 }
 
-/* What element type was meant, from all there are. */
+/* Guesses which element type was meant. */
 static char *
 guess_dtype (const char *text)
 {

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* What is compressed was checked when it was unpacked. The rest of an archive is used in
+/* Compressed arrays were checked when they were unpacked. The others of an archive are used in
  * place, and a new file would have no checksum by which damage could be found later. */
 static gboolean
 check_checksum (MtlTensorFile       *source,

@@ -72,7 +72,7 @@ gboolean tool_list_copies        (const ToolCopyOptions *options,
                                   char                 **paths,
                                   GPtrArray             *items);
 
-/* What converting elements to another type does to them, as numbers of elements. */
+/* The numbers of elements that change in each way when they are converted. */
 typedef struct
 {
   guint64 n_infinite;  /* became infinite */

@@ -42,7 +42,7 @@ typedef struct
   gboolean has_trouble;
 } Diff;
 
-/* What is no number is compared by its bits. */
+/* Elements that are not numbers are compared by their bits. */
 static MtlStridedView *
 load (MtlTensorFileEntry  *entry,
       GError             **error)
@@ -76,7 +76,7 @@ have_same_type (const ToolPair *pair)
                       mtl_tensor_file_entry_get_type_name (pair->b));
 }
 
-/* Of other types, only numbers can be compared. */
+/* If the types differ, only numbers can be compared. */
 static gboolean
 are_comparable (const ToolPair *pair)
 {
@@ -116,7 +116,7 @@ compare (Diff            *self,
                              self->options->atol, &self->steps, &comparison->difference, error);
 }
 
-/* Of the list of JSON; text has a line for each. */
+/* Begins an item of the list in JSON; text has a line for each. */
 static void
 begin_item (Diff *self)
 {

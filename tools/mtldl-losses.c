@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What elements lose when mtldl cp converts them. */
+/* The losses of elements that mtldl cp converts. */
 
 #include "mtldl-cp.h"
 
@@ -20,7 +20,7 @@ typedef struct
   ToolLosses *losses;
 } Target;
 
-/* What the type makes of a number that is too large, or of 0. */
+/* The value that a number which is too large, or 0, has in the type. */
 static double
 convert (double   value,
          MtlDType dtype)

@@ -384,7 +384,7 @@ print_heading (const Listed *listed,
   tool_print ("%s%s%s%s:\n", is_first ? "" : "\n", tool_strong (), shown, tool_plain ());
 }
 
-/* Of names alone, sorted by a size that only the entries tell. */
+/* For a list of names alone, sorted by a size that only the entries tell. */
 static void
 print_entry_names (const Listed *listed,
                    GPtrArray    *entries)

@@ -102,7 +102,7 @@ tool_numbers_init (ToolNumbers     *self,
 {
   const MtlDType dtype = mtl_strided_view_get_dtype (view), wide = widen (dtype);
 
-  /* What has that type already may be strided or misaligned. */
+  /* A view that has the type already may be strided or misaligned. */
   self->view = dtype == wide ? mtl_strided_view_copy (view, error)
                              : mtl_strided_view_to_dtype (view, wide, error);
   if (self->view == NULL)
@@ -151,7 +151,7 @@ tool_numbers_get_imaginary (const ToolNumbers *self,
   return self->dtype == MTL_DTYPE_COMPLEX128 ? ((const double *) self->data)[2 * i + 1] : 0;
 }
 
-/* Of integers: the low 64 bits, and whether they are those of a negative number. */
+/* For integers: returns the low 64 bits, and sets if they are those of a negative number. */
 static guint64
 get_integer (const ToolNumbers *self,
              gint64             i,

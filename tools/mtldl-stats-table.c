@@ -162,7 +162,8 @@ compare_entries (gconstpointer a,
     mtl_tensor_file_entry_get_name (*(MtlTensorFileEntry *const *) b));
 }
 
-/* Of the tensors that match a pattern, or all. Prints an error if it returns FALSE. */
+/* Prints statistics of the tensors that match a pattern, or of all. Prints an error if it
+ * returns FALSE. */
 gboolean
 tool_print_all_stats (MtlTensorFile *file,
                       const char    *path,

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the others leave for the name in a narrow terminal has to be this wide, or a
- * column is left out. */
+/* In a narrow terminal, columns are left out until the name has this width. */
 #define LEAST_NAME 16
 
 static void

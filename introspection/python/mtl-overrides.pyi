@@ -371,11 +371,11 @@ class StridedView:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
     def array_equal(self, other: Any) -> bool:
-        """Whether the view has the same shape and equal elements as another, or as anything else
-        that asview() takes."""
+        """Returns True if the view has the same shape and equal elements as another, or as
+        anything else that asview() takes."""
     def all_close(self, other: Any, rtol: float = ..., atol: float = ...) -> bool:
-        """Whether the view has the same shape and close elements as another, or as anything else
-        that asview() takes: |a - b| <= atol + rtol * |b|."""
+        """Returns True if the view has the same shape and close elements as another, or as
+        anything else that asview() takes: |a - b| <= atol + rtol * |b|."""
     def copy_from_async(self, source: Any, cancellable: Gio.Cancellable | None = None,
                         progress: _Progress | None = None,
                         callback: Callable[..., object] | None = None,

@@ -553,7 +553,7 @@ static PyMethodDef view_methods[] = {
   { "close", view_close, METH_NOARGS,
     "close($self, /)\n--\n\n"
     "Ends the use of the memory now. The view is empty from then on, unless an operation\n"
-    "uses it. Returns whether nobody uses the memory any longer." },
+    "uses it. Returns True if nothing uses the memory any longer." },
   { "tolist", view_tolist, METH_NOARGS,
     "tolist($self, /)\n--\n\nThe elements as nested lists, with a list for several lanes." },
   { "__float__", view_float, METH_NOARGS,

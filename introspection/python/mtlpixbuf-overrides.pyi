@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the override changes. A view is made of whatever Mtl.asview() takes.
+# Functions that the override changes. A view is made of whatever Mtl.asview() takes.
 from typing import Any
 
 from gi.repository import GdkPixbuf, Mtl

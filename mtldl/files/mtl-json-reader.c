@@ -424,7 +424,7 @@ read_number (MtlJsonReader *self,
   return TRUE;
 }
 
-/* From 0 to 2⁶³ − 1, with digits only. */
+/* Reads an integer from 0 to 2⁶³ − 1, with digits only. */
 gboolean
 mtl_json_reader_read_integer (MtlJsonReader *self,
                               gint64        *value)

@@ -20,8 +20,8 @@ gboolean mtl_npy_header_get_size (const guint8    *prefix,
                                   GError         **error);
 
 /* Sets everything but the name. The shape is written to the array. Byte offsets count
- * from the prefix. After an error, what is known is set all the same; type_name is that of
- * a type without a dtype, or NULL, and must be freed. */
+ * from the prefix. After an error, the fields that are known are set all the same; type_name
+ * is that of a type without a dtype, or NULL, and must be freed. */
 gboolean mtl_npy_header_parse    (const guint8    *header,
                                   gsize            size,
                                   guint64          file_size,

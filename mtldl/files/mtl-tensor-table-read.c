@@ -158,7 +158,7 @@ ends_in (const MtlZipMember *member,
          && memcmp (member->name + member->name_size - size, ending, size) == 0;
 }
 
-/* NumPy names its arrays like this. What is not UTF-8 is escaped. */
+/* NumPy names its arrays like this. Bytes that are not UTF-8 are escaped. */
 static const char *
 dup_array_name (const MtlZipMember  *member,
                 MtlArena            *arena,
@@ -255,7 +255,7 @@ new_archive_member (const MtlZipMember  *zip_member,
   return member;
 }
 
-/* What a member is that cannot be loaded; NULL if that is unknown, or told by the dtype. */
+/* The kind of a member that cannot be loaded; NULL if that is unknown, or told by the dtype. */
 static const char *
 find_type_name (const MtlZipMember *member,
                 const ArrayHeader  *header)

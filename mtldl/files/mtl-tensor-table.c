@@ -210,7 +210,7 @@ refuse_namesake (MtlTensorTable  *self,
   return mtl_tensor_table_refuse (self, entry, NULL, why, error);
 }
 
-/* Nobody else can have a name with its number, unless on purpose. */
+/* No other tensor has a name with this number, unless it was made on purpose. */
 static gboolean
 add_renamed (MtlTensorTable  *self,
              gsize            position,

@@ -55,7 +55,7 @@ void             mtl_zip_directory_free  (MtlZipDirectory  *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlZipDirectory, mtl_zip_directory_free)
 
-/* Checks what is wrong with one member, and not with the archive. */
+/* Checks for faults of one member, which are not those of the archive. */
 gboolean mtl_zip_member_check      (const MtlZipMember  *self,
                                     GError             **error);
 gboolean mtl_zip_member_check_name (const MtlZipMember  *self,

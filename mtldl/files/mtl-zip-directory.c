@@ -257,7 +257,7 @@ check_place (const MtlZipMember  *member,
   return refuse_member (member, error, why);
 }
 
-/* For what is wrong with one member alone. Always returns FALSE. */
+/* For faults of one member alone. Always returns FALSE. */
 static gboolean G_GNUC_PRINTF (3, 4)
 set_why (GError     **error,
          MtlError     code,

@@ -20,7 +20,7 @@
 /* For more bins than this, the counts of several threads would take much memory. */
 #define MAX_SHARED_BINS 65536
 
-/* How long a number takes, roughly. */
+/* The rough time for a number. */
 #define NANOSECONDS 2
 
 typedef struct
@@ -185,7 +185,7 @@ DEFINE_INTEGERS (count_uint32, guint32, IS_KEY)
 DEFINE_INTEGERS (count_int64, gint64, IS_KEY)
 DEFINE_INTEGERS (count_uint64, guint64, BIASED_KEY)
 
-/* Of bytes there are few values. */
+/* Bytes have few values, which are counted first. */
 static void
 count_bytes (const Work   *self,
              const guint8 *data,

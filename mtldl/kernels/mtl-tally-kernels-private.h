@@ -15,7 +15,7 @@ typedef struct
 {
   guint64 n;
   double mean;
-  double rest; /* what the mean has beyond the digits of a double */
+  double rest; /* the part of the mean beyond the digits of a double */
   double squares;
 } MtlMoments;
 
@@ -51,15 +51,15 @@ typedef void (* MtlTallyFunc) (MtlTally     *self,
 #define MTL_MAX_COLUMNS 256
 #define MTL_COLUMN_ROWS 16
 
-/* What is known of the finite numbers in columns that lie side by side: of each column, the
- * limit asked for; or how many numbers there are, their mean, or sum if only that is asked
- * for, and the sum of the squares of their distances from it. */
+/* Statistics of the finite numbers in columns that lie side by side. For each column: the
+ * limit asked for; or the number of numbers, their mean, or sum if only that is asked for,
+ * and the sum of the squares of their distances from it. */
 typedef struct
 {
   double limit[MTL_MAX_COLUMNS];
   double n[MTL_MAX_COLUMNS];
   double mean[MTL_MAX_COLUMNS];
-  double rest[MTL_MAX_COLUMNS]; /* what the mean has beyond the digits of a double */
+  double rest[MTL_MAX_COLUMNS]; /* the part of the mean beyond the digits of a double */
   double squares[MTL_MAX_COLUMNS];
 } MtlColumns;
 

@@ -52,7 +52,8 @@ const guint8 *mtl_tiles_get         (const MtlTiles   *self,
                                      guint8           *buffer,
                                      gsize            *n);
 
-/* Of the elements, without repeats. Overlapping ones can have more than there are. */
+/* The bytes of all elements, without repeats. Bytes of overlapping elements count more than
+ * once. */
 gsize         mtl_tiles_count_bytes (const MtlTiles   *self);
 
 G_END_DECLS

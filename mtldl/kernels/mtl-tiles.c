@@ -65,7 +65,7 @@ merge_axes (MtlTiles *self)
   self->n_axes = last + 1;
 }
 
-/* Whether rows are contiguous, and long enough to be blocks by themselves. */
+/* Checks if rows are contiguous, and long enough to be blocks by themselves. */
 static gboolean
 is_in_place (const MtlTiles *self)
 {

@@ -310,7 +310,7 @@ choose_mode (MtlFileMode          mode,
  *
  * Opens a file and reads the description of its tensors.
  *
- * Of a folder, it opens the only file in it whose name ends in
+ * If @file is a folder, this opens the only file in it whose name ends in
  * `.safetensors.index.json`, or, if there is none, the only one whose name ends
  * in `.safetensors`, `.npy` or `.npz`.
  *

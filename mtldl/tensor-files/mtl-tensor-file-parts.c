@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-/* How long the parts of a file stay open, and what is asked of all of its tensors. */
+/* The time for which the parts of a file stay open, and questions about all of its tensors. */
 
 #include "mtl-tensor-file-private.h"
 

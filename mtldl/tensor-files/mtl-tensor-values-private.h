@@ -30,7 +30,7 @@ gboolean mtl_wrong_values_find (const MtlWrongValues *self,
                                 gsize                 size,
                                 gsize                *offset);
 
-/* Whether the wrong value there is infinite. */
+/* Checks if the wrong value there is infinite. */
 gboolean mtl_wrong_values_is_infinite (const MtlWrongValues *self,
                                        const guint8         *bytes);
 

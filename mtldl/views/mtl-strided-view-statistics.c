@@ -22,7 +22,7 @@ typedef gboolean (* AddFunc) (gpointer           result,
                               const MtlMonitor  *monitor,
                               GError           **error);
 
-/* What is found in all elements, read in parts if the host cannot access them. */
+/* A result for all elements, which are read in parts if the host cannot access them. */
 typedef struct
 {
   AddFunc add;
@@ -424,7 +424,7 @@ compute_histogram (MtlStridedView    *self,
  *
  * Counts the elements in each of @n_bins bins of equal width from @low to
  * @high, like NumPy's `histogram`. A bin includes its lower edge, and the last
- * one its upper edge as well. NaN and what is outside is not counted.
+ * one its upper edge as well. NaN and elements outside are not counted.
  *
  * The edges are doubles, and elements are compared with them as they are: even
  * integers of 64 bits are not rounded. The lanes of vectors are elements like

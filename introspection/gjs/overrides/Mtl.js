@@ -336,7 +336,8 @@ function _toView(values, dtype = undefined) {
     return values instanceof Mtl.StridedView ? values : _newFrom(values, dtype);
 }
 
-// What is written to a view: numbers have to fit its type. A typed array is converted as a view is.
+// Values that are written to a view: numbers have to fit its type. A typed array is converted as a
+// view is.
 function _toElements(values, target) {
     if (values instanceof Mtl.StridedView)
         return values;
@@ -345,7 +346,7 @@ function _toElements(values, target) {
     return _newFrom(values, ArrayBuffer.isView(values) && !_isComplex(dtype) ? undefined : dtype);
 }
 
-// What is compared with a view: numbers do not have to fit its type.
+// Values that are compared with a view: numbers do not have to fit its type.
 function _toComparable(values, view) {
     if (values instanceof Mtl.StridedView)
         return values;
@@ -566,7 +567,7 @@ function _copyTypedArray(values, dtype, shape) {
 // As many as a view can have. An array that holds itself has more.
 const MAX_DIMS = 64;
 
-// What an array of JavaScript holds side by side; beyond, it becomes too slow to use.
+// The most elements that an array of JavaScript holds side by side; longer ones are too slow.
 const MAX_NESTED = 2 ** 28 - 1;
 
 // Returns the shape of nested arrays, from the first element of each.
@@ -1089,7 +1090,7 @@ function _place(view, device) {
         : view.to_device(device);
 }
 
-// Of a function that takes a shape and an element type, and other numbers between.
+// For a function that takes a shape and an element type, and other numbers between.
 function _checkPlainNumbers(label, dtype, first, ...between) {
     if (typeof dtype === 'number' && _isScalar(first)) {
         const [extents, ...rest] = between.length > 0 ? [[first, ...between], dtype]

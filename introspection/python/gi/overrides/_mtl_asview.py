@@ -82,7 +82,7 @@ def _view_of_part(x, dtype):
 
 
 def view_of_assigned(x, dtype):
-    """What is assigned to a view. Numbers have to fit the type."""
+    """A view of a value that is assigned to a view. Numbers have to fit the type."""
     if not hasattr(type(x), "__dlpack__"):
         x = listed(x)
         if is_literal(x):
@@ -140,7 +140,7 @@ def _view_of_array(x):
     return None if isinstance(x, type) or not hasattr(x, "__array__") else _asview(array_of(x))
 
 
-# How x may share its memory, beside DLPack. Each returns None if it is not for x.
+# The ways in which x may share its memory, beside DLPack. Each returns None if it is not for x.
 _WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
          ("the extension type", _view_of_extension_type), ("the bytes", _view_of_bytes),
          ("__array_interface__", _view_of_interface), ("__array__", _view_of_array))
@@ -148,7 +148,7 @@ _WAYS = (("the buffer", _view_of_buffer), ("the number", _view_of_number),
 _WAYS_OF_ARRAYS = tuple(way for way in _WAYS if not way[0].startswith("__array"))
 
 
-# How exporters say that they share no memory.
+# The exceptions with which exporters say that they share no memory.
 _REFUSALS = (BufferError, NotImplementedError, TypeError, ValueError)
 
 

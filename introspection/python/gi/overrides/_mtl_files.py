@@ -164,7 +164,7 @@ def _contains(self, name):
 
 
 def _missing(file, name):
-    """What a KeyError says: the name, and that of a tensor which its file gives none."""
+    """The text of a KeyError: the name, and '' if that is the name of the only tensor."""
     return f"{name}: the name of the only tensor is ''" if list(file) == [""] else name
 
 

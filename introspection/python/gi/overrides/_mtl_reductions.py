@@ -38,8 +38,8 @@ _OF_COPIES = {
 _PARAMETERS = {name: parameters.split() for group in (_SUMS, _UFUNCS, _OF_COPIES)
                for name, parameters in group.items()}
 
-# ml_dtypes takes the real part for the truth of a complex number, and NaN for equal to all, which
-# leaves what is around it out of order.
+# In ml_dtypes the real part of a complex number decides if it is true, and NaN equals every number,
+# so that a sort leaves its neighbors out of order.
 _TRUTHS = ("all", "any")
 _ORDERS = ("argpartition", "argsort", "partition", "searchsorted", "sort", "unique")
 
