@@ -172,11 +172,16 @@ check_target (MtlFileReplacement  *self,
   struct stat given, found;
 
   if (stat (path, &given) < 0)
-    return TRUE;
+    return errno == ENOENT || set_error (self, errno, error);
   if (!check_replaceable (self, given.st_mode, error))
     return FALSE;
-  if (stat (self->path, &found) == 0 && given.st_dev == found.st_dev
-      && given.st_ino == found.st_ino)
+
+  if (stat (self->path, &found) < 0)
+    {
+      if (errno != ENOENT)
+        return set_error (self, errno, error);
+    }
+  else if (given.st_dev == found.st_dev && given.st_ino == found.st_ino)
     return TRUE;
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
