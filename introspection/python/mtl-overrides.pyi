@@ -510,6 +510,10 @@ class TensorFileEntry:
     def nbytes(self) -> int: ...
 
 class TensorFileBuilder:
+    def add(self, name: str, view: Any) -> bool:
+        """Adds a tensor: a view, or anything else that Mtl.asview() takes."""
+    def add_converted(self, name: str, view: Any, dtype: _DType) -> bool:
+        """Adds a tensor whose elements are converted when they are written."""
     def write_async(self, file: _Path, io_priority: int = ...,
                     cancellable: Gio.Cancellable | None = None,
                     progress: _Progress | None = None,

@@ -26,6 +26,19 @@ def test_elements_are_converted(file, name):
     assert tensors_of(file)["x"] == (values.T != 0 if name == "bool" else values.T).tolist()
 
 
+@pytest.mark.parametrize("value", [np.arange(6).reshape(2, 3).T, np.array([1, 2], ">i4"), [1.5, 2],
+                                   Mtl.asview(b"ab")], ids=["array", "big-endian", "list", "view"])
+def test_values_are_added(file, value):
+    builder = Mtl.TensorFileBuilder()
+    builder.add("x", value)
+    builder.add_converted("y", value, dtype="f2")
+    builder.write(file)
+
+    expected = np.frombuffer(b"ab", "u1") if isinstance(value, Mtl.StridedView) else value
+    assert tensors_of(file) == {"x": np.asarray(expected).tolist(),
+                                "y": np.asarray(expected).astype("f2").tolist()}
+
+
 def test_elements_that_cannot_be_converted():
     with pytest.raises(ValueError):
         Mtl.TensorFileBuilder().add_converted("x", Mtl.asview([1]), Mtl.DType.OTHER)

@@ -60,6 +60,14 @@ def _check_text(what, text):
         raise ValueError(f"the {what} cannot contain a NUL: {text!r}")
 
 
+def _make_add(add):
+    @functools.wraps(add)
+    def function(self, name, view, *dtype, **keywords):
+        return add(self, name, view_of_values(view), *dtype, **keywords)
+
+    return function
+
+
 def _fill_builder(builder, tensors, dtype, metadata):
     for name, value in tensors.items():
         _check_text("name of a tensor", name)
@@ -332,7 +340,7 @@ def _write_in_background(builder):
 
 
 def install():
-    file, entry = Mtl.TensorFile, Mtl.TensorFileEntry
+    file, entry, builder = Mtl.TensorFile, Mtl.TensorFileEntry, Mtl.TensorFileBuilder
 
     # Replaces the methods that PyGObject adds to every Gio.ListModel. get_item() still takes
     # positions.
@@ -354,9 +362,11 @@ def install():
     for function in _open_in_background(file):
         setattr(file, function.__name__, staticmethod(function))
     for cls, functions in ((file, _read_in_background(file)),
-                           (Mtl.TensorFileBuilder, _write_in_background(Mtl.TensorFileBuilder))):
+                           (builder, _write_in_background(builder))):
         for function in functions:
             setattr(cls, function.__name__, function)
+    builder.add = _make_add(builder.add)
+    builder.add_converted = _make_add(builder.add_converted)
 
     entry.name = property(entry.get_name, doc="The tensor's name.")
     entry.shape = property(lambda self: tuple(self.get_shape()), doc="The extents, as a tuple.")
