@@ -124,12 +124,13 @@ class Function:
 
     def result(self):
         hidden = self.hidden()
-        value = self.element.find(CORE + "return-value")
-        hint = type_of(value, "out")
-        hint += " | None" if value.get("nullable") == "1" else ""
-        results = [] if hint == "None" else [hint]
-        results += [type_of(parameter, "out") for i, parameter in enumerate(self.parameters)
-                    if i not in hidden and parameter.get("direction") == "out"]
+        values = [self.element.find(CORE + "return-value")] + [
+            parameter for i, parameter in enumerate(self.parameters)
+            if i not in hidden and parameter.get("direction") == "out"]
+        results = [type_of(value, "out") + (" | None" if value.get("nullable") == "1" else "")
+                   for value in values]
+        if results[0] == "None":
+            del results[0]
         if len(results) > 1:
             return f"tuple[{', '.join(results)}]"
         return results[0] if results else "None"

@@ -11,11 +11,16 @@ G_BEGIN_DECLS
  * the file, the last page has zeros. The file may be closed. */
 typedef struct
 {
+  char *path;
   char *name; /* for messages */
   guint8 *pages;
   gsize pages_size;
   gsize begin; /* where the range begins in the pages, in bytes */
   gsize size;
+  guint64 pages_offset; /* where the pages begin in the file */
+  guint64 file_size;    /* as it was when the file was mapped, and so is the time */
+  gint64 modified_s;
+  gint64 modified_ns;
 } MtlFileMapping;
 
 MtlFileMapping *mtl_file_mapping_new      (const MtlFileSource  *source,

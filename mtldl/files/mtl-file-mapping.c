@@ -49,7 +49,6 @@ reserve (gsize   size,
 static gboolean
 map (MtlFileMapping       *self,
      const MtlFileSource  *source,
-     guint64               file_begin,
      GError              **error)
 {
   gsize page_size = get_page_size ();
@@ -57,10 +56,10 @@ map (MtlFileMapping       *self,
   self->pages_size = (self->begin + self->size + page_size - 1) / page_size * page_size;
   self->pages = reserve (self->pages_size,
                          self->pages_size < HUGE_PAGE_SIZE ? page_size : HUGE_PAGE_SIZE,
-                         file_begin);
+                         self->pages_offset);
   if (self->pages == NULL
       || mmap (self->pages, self->begin + self->size, PROT_READ, MAP_SHARED | MAP_FIXED,
-               source->fd, file_begin) == MAP_FAILED)
+               source->fd, self->pages_offset) == MAP_FAILED)
     return mtl_set_system_error (errno, error, "%" G_GSIZE_FORMAT " bytes of %s cannot be mapped",
                                  self->size, self->name);
 
@@ -96,10 +95,15 @@ mtl_file_mapping_new (const MtlFileSource  *source,
     return NULL;
 
   self = g_new0 (MtlFileMapping, 1);
+  self->path = g_strdup (source->path);
   self->name = g_strdup (source->name);
   self->begin = offset % get_page_size ();
   self->size = size;
-  return map (self, source, offset - self->begin, error) ? g_steal_pointer (&self) : NULL;
+  self->pages_offset = offset - self->begin;
+  self->file_size = source->size;
+  self->modified_s = source->modified_s;
+  self->modified_ns = source->modified_ns;
+  return map (self, source, error) ? g_steal_pointer (&self) : NULL;
 }
 
 void
@@ -107,6 +111,7 @@ mtl_file_mapping_free (MtlFileMapping *self)
 {
   if (self->pages != NULL)
     munmap (self->pages, self->pages_size);
+  g_free (self->path);
   g_free (self->name);
   g_free (self);
 }

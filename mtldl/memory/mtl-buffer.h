@@ -94,6 +94,11 @@ MTL_AVAILABLE_IN_1_0
 gsize           mtl_buffer_get_byte_offset      (MtlBuffer       *self);
 
 MTL_AVAILABLE_IN_1_0
+GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer       *self,
+                                                 guint64         *file_offset,
+                                                 GFileInfo      **info);
+
+MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_buffer_ref_bytes            (MtlBuffer       *self,
                                                  gsize            offset,
                                                  gsize            size,

@@ -159,6 +159,104 @@ test_keeps_pages (TestFolder    *folder,
   assert_pattern (g_bytes_get_data (bytes, NULL), 23000, 4000);
 }
 
+/* Compares with what GIO says of the file. */
+static void
+assert_mapped_file (MtlBuffer *buffer,
+                    GFile     *file,
+                    guint64    offset)
+{
+  static const char *const times[] = { G_FILE_ATTRIBUTE_TIME_MODIFIED_USEC,
+                                       G_FILE_ATTRIBUTE_TIME_MODIFIED_NSEC };
+  g_autoptr (GFileInfo) info = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GFileInfo) expected = g_file_query_info (file, "standard::size,time::*",
+                                                      G_FILE_QUERY_INFO_NONE, NULL, &error);
+  guint64 found_offset;
+  g_autoptr (GFile) found = mtl_buffer_dup_mapped_file (buffer, &found_offset, &info);
+
+  g_assert_no_error (error);
+  g_assert_true (g_file_equal (found, file));
+  g_assert_cmpuint (found_offset, ==, offset);
+  g_assert_cmpint (g_file_info_get_size (info), ==, g_file_info_get_size (expected));
+  g_assert_cmpuint (g_file_info_get_attribute_uint64 (info, G_FILE_ATTRIBUTE_TIME_MODIFIED), ==,
+                    g_file_info_get_attribute_uint64 (expected, G_FILE_ATTRIBUTE_TIME_MODIFIED));
+  for (gsize i = 0; i < G_N_ELEMENTS (times); i++)
+    g_assert_cmpuint (g_file_info_get_attribute_uint32 (info, times[i]), ==,
+                      g_file_info_get_attribute_uint32 (expected, times[i]));
+}
+
+static void
+test_mapped_file (TestFolder    *folder,
+                  gconstpointer  data)
+{
+  static const gsize begins[] = { 0, 1, 4096, 16383, 16384, 16385, 40000, 65535 };
+  g_autoptr (GFile) file = write_pattern (folder, "file", 65537);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (begins); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (MtlBuffer) buffer = map_file (file, begins[i], 65537 - begins[i]);
+      g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 1, 1, &error);
+      g_autoptr (MtlBuffer) end = mtl_buffer_slice (buffer, 65537 - begins[i], 0, &error);
+      g_autoptr (GFile) alone = mtl_buffer_dup_mapped_file (buffer, NULL, NULL);
+
+      g_assert_no_error (error);
+      g_assert_true (g_file_equal (alone, file));
+      assert_mapped_file (buffer, file, begins[i]);
+      assert_mapped_file (slice, file, begins[i] + 1);
+      assert_mapped_file (end, file, 65537);
+    }
+}
+
+static void
+assert_no_mapped_file (MtlBuffer *buffer)
+{
+  GFileInfo *info = (gpointer) buffer;
+  guint64 offset = 5;
+
+  g_assert_null (mtl_buffer_dup_mapped_file (buffer, &offset, &info));
+  g_assert_null (info);
+  g_assert_cmpuint (offset, ==, 0);
+}
+
+static void
+test_no_mapped_file (TestFolder    *folder,
+                     gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 10);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) empty = map_file (file, 10, 0);
+  g_autoptr (MtlBuffer) mapped = map_file (file, 0, 10);
+  g_autoptr (MtlBuffer) copy = mtl_buffer_copy (mapped, NULL, &error);
+  g_autoptr (MtlBuffer) made = mtl_buffer_new (NULL, 10, MTL_STORAGE_MODE_HOST, &error);
+  g_autoptr (MtlBuffer) bare = g_object_new (MTL_TYPE_BUFFER, NULL);
+
+  g_assert_no_error (error);
+  assert_no_mapped_file (empty);
+  assert_no_mapped_file (copy);
+  assert_no_mapped_file (made);
+  assert_no_mapped_file (bare);
+}
+
+/* It is what was mapped, not what is there now. */
+static void
+test_mapped_file_was_replaced (TestFolder    *folder,
+                               gconstpointer  data)
+{
+  g_autoptr (GFile) file = write_pattern (folder, "file", 50000);
+  g_autoptr (MtlBuffer) buffer = map_file (file, 100, 49900);
+  g_autoptr (GFileInfo) info = NULL;
+  g_autoptr (GFile) found = NULL;
+  guint64 offset;
+
+  g_assert_cmpint (g_unlink (g_file_peek_path (file)), ==, 0);
+  g_object_unref (write_pattern (folder, "file", 7));
+  found = mtl_buffer_dup_mapped_file (buffer, &offset, &info);
+  g_assert_true (g_file_equal (found, file));
+  g_assert_cmpuint (offset, ==, 100);
+  g_assert_cmpint (g_file_info_get_size (info), ==, 50000);
+}
+
 static void
 test_view (TestFolder    *folder,
            gconstpointer  data)
@@ -191,6 +289,9 @@ main (int   argc,
   add_folder_test ("/Buffer/mapped/replaced-and-removed", test_replaced_and_removed);
   add_folder_test ("/Buffer/mapped/read-only", test_read_only);
   add_folder_test ("/Buffer/mapped/keeps-pages", test_keeps_pages);
+  add_folder_test ("/Buffer/mapped/mapped-file", test_mapped_file);
+  add_folder_test ("/Buffer/mapped/no-mapped-file", test_no_mapped_file);
+  add_folder_test ("/Buffer/mapped/mapped-file-was-replaced", test_mapped_file_was_replaced);
   add_folder_test ("/Buffer/mapped/view", test_view);
 
   return g_test_run ();

@@ -17,6 +17,7 @@ OBJECT (buffer_new_for_data,
 OBJECT (buffer_new_for_handle,
         mtl_buffer_new_for_handle (f->device, f->data, sizeof f->data, NULL, NULL, error))
 OBJECT (buffer_new_mapped, mtl_buffer_new_mapped (f->file, NULL, 0, 8, NULL, error))
+OBJECT (buffer_dup_mapped_file, dup_mapped_file (f, error))
 OBJECT (buffer_slice, mtl_buffer_slice (f->buffer, 8, 16, error))
 OBJECT (buffer_copy, mtl_buffer_copy (f->buffer, NULL, error))
 DONE (buffer_copy_from, mtl_buffer_copy_from (f->buffer, 0, f->source, 0, 32, NULL, error))

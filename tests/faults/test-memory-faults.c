@@ -157,6 +157,16 @@ free_loaded (Fixture         *f,
   return views != NULL;
 }
 
+static GFile *
+dup_mapped_file (Fixture  *f,
+                 GError  **error)
+{
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_mapped (f->file, NULL, 0, 8, NULL, error);
+  g_autoptr (GFileInfo) info = NULL;
+
+  return buffer != NULL ? mtl_buffer_dup_mapped_file (buffer, NULL, &info) : NULL;
+}
+
 /* Of a file that no view was loaded from yet. */
 static MtlStridedView *
 load_new_view (Fixture  *f,

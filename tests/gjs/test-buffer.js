@@ -204,6 +204,10 @@ test('a range of a file is a buffer, which outlives the file', async () => {
     await throwsGio('CANCELLED', () => Mtl.Buffer.new_mapped(file, null, 1, 3, cancellable));
     throwsMtl('OUT_OF_BOUNDS', /5 bytes at offset 1 leave/,
         () => Mtl.Buffer.new_mapped(file, null, 1, 5));
+    const [mapped, offset, info] = buffer.slice(1, 2).dup_mapped_file();
+    ok(mapped.equal(file));
+    equal([offset, info.get_size()], [2, 5]);
+    equal(buffer.copy(null).dup_mapped_file(), [null, 0, null]);
     file.delete(null);
     equal(contentsOf(buffer), [2, 3, 4]);
     throwsMtl('READ_ONLY', /./, () => buffer.set_bytes(0, bytesOf(9)));

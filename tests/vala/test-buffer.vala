@@ -217,6 +217,14 @@ void test_mapped () throws GLib.Error {
 		assert_true (e.message.contains ("5 bytes at offset 1"));
 	}
 
+	uint64 offset;
+	FileInfo? info;
+	File? mapped = buffer.slice (1, 2).dup_mapped_file (out offset, out info);
+	assert_true (mapped != null && mapped.equal (file));
+	assert_true (offset == 2 && info != null && info.get_size () == 5);
+	assert_true (buffer.copy ().dup_mapped_file (out offset, out info) == null);
+	assert_true (offset == 0 && info == null);
+
 	file.delete ();
 	try {
 		new Mtl.Buffer.mapped (file, null, 0, 0);
