@@ -3,6 +3,7 @@
 # adds the rest, as PyGObject has it.
 from collections.abc import (Awaitable, Callable, ItemsView, Iterator, KeysView, Mapping, Sequence,
                              ValuesView)
+from contextlib import AbstractContextManager
 from os import PathLike
 from types import EllipsisType
 from typing import Any, ClassVar, Final, Literal, SupportsIndex, TypeAlias, final, overload
@@ -535,6 +536,10 @@ def save(path: _Path, tensors: Any, *, dtype: _DType | None = None,
          alignment: int = 0, order: TensorFileOrder | str = ...,
          format: TensorFileFormat | str | None = ..., sync: bool = True) -> None:
     """Writes tensors to a file, or to several with an index, and replaces existing ones."""
+
+def pickle_by_path() -> AbstractContextManager[None]:
+    """In the context, and in this thread, pickles of views and buffers that map a file have the
+    file's path and the place in it, not the elements."""
 
 def from_dlpack(x: Any, /, *, device: Device | _Pair | None = None,
                 copy: bool | None = None) -> StridedView:

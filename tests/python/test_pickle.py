@@ -4,14 +4,16 @@
 import copy
 import ctypes
 import dataclasses
+import os
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from gi.overrides._mtl_pickle import (load_buffer, load_device, load_dtype, load_layout,
-                                      load_view)
+                                      load_mapped_buffer, load_mapped_view, load_mapping, load_view)
 from gi.repository import GLib, Mtl
 
 from conftest import HOST, dtype_of, elements, iota, new_buffer, tensor
@@ -391,6 +393,267 @@ def test_what_cannot_be_pickled_or_copied(tmp_path):
                 make(value)
 
 
+# By path
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    """A view of a file, which has another tensor before it."""
+    Mtl.save(tmp_path / "a.safetensors", {"a": [1, 2, 3], "b": np.arange(4096, dtype="u2")})
+    return Mtl.load(tmp_path / "a.safetensors", mode=Mtl.FileMode.MAP)["b"]
+
+
+def path_of(value):
+    buffer = value if isinstance(value, Mtl.Buffer) else value.get_buffer()
+    file = buffer.dup_mapped_file()[0]
+    return None if file is None else file.get_path()
+
+
+def dumps_by_path(value, protocol=pickle.DEFAULT_PROTOCOL):
+    with Mtl.pickle_by_path():
+        return pickle.dumps(value, protocol)
+
+
+def through_path(value, protocol=pickle.DEFAULT_PROTOCOL):
+    return pickle.loads(dumps_by_path(value, protocol))
+
+
+def assert_same_place(result, view):
+    """They have the same layout in the same place of the same file. Without elements there is no
+    place."""
+    assert path_of(result) == path_of(view) is not None and result.is_read_only()
+    assert result.dtype == view.dtype and result.is_padded() == view.is_padded()
+    assert result.shape == view.shape and result.strides == view.strides
+    if view.is_empty():
+        return
+    assert result.dup_layout() == view.dup_layout()
+    places = [part.get_buffer().dup_mapped_file()[1] + part.get_byte_offset()
+              for part in (result, view)]
+    assert places[0] == places[1] and bytes(result) == bytes(view)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_mapped_layouts(mapped, protocol, rng):
+    for part_of in LAYOUTS.values():
+        part = part_of(mapped[12:36].reshape(2, 3, 4))
+        assert_same_place(through_path(part, protocol), part)
+    for _ in range(50):
+        part = _random_view(rng, mapped)
+        assert_same_place(through_path(part, protocol), part)
+
+
+def test_mapped_layouts_of_as_many_axes_as_there_can_be(mapped):
+    for part in (mapped.reshape([2] * 12 + [1] * 52)[1:],
+                 mapped.reshape([1] * 63 + [4096])[..., 7:],
+                 mapped.reshape([2] * 12 + [1] * 52)[1, ::-1]):
+        assert_same_place(through_path(part), part)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_mapped_element_types(tmp_path, protocol):
+    (tmp_path / "file").write_bytes(bytes(range(256)) * 4)
+    buffer = Mtl.Buffer.new_mapped(tmp_path / "file", None, 3, 1000)
+    for name in vars(Mtl.DType):
+        dtype = getattr(Mtl.DType, name)
+        if not isinstance(dtype, Mtl.DType) or dtype == Mtl.DType.OTHER:
+            continue
+        bits = Mtl.DType.get_bits(dtype)
+        for item_bits in {bits, max(bits, 8)}:  # packed and padded
+            view = Mtl.StridedView.new(buffer, Mtl.StridedLayout.new_dense([3, 5], 0, item_bits),
+                                       dtype, 2)
+            for part in (view, view[1:], view[:, 1::2].T, view[::-1], view[2, 3:4]):
+                assert_same_place(through_path(part, protocol), part)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_arrays_of_numpys_files(tmp_path, suffix):
+    array = np.arange(60000).reshape(3, 200, 100)
+    save = np.save if suffix == "npy" else np.savez
+    save(tmp_path / f"a.{suffix}", array)
+    (view,) = Mtl.load(tmp_path / f"a.{suffix}", mode=Mtl.FileMode.MAP).values()
+    assert_same_place(through_path(view[:, ::-1].T), view[:, ::-1].T)
+    np.testing.assert_array_equal(through_path(view[1]), array[1])
+
+
+def test_mapped_buffers(mapped):
+    for buffer in (mapped.get_buffer(), mapped.get_buffer().slice(7, 100),
+                   mapped.get_buffer().slice(7, 0)):
+        for protocol in PROTOCOLS:
+            result = through_path(buffer, protocol)
+            assert path_of(result) == path_of(buffer) and bytes(result) == bytes(buffer)
+            assert result.dup_mapped_file()[1] == buffer.dup_mapped_file()[1]
+
+
+def test_a_pickle_maps_a_file_once(mapped, tmp_path):
+    Mtl.save(tmp_path / "b.safetensors", {"b": [1.0]})
+    other = Mtl.load(tmp_path / "b.safetensors", mode=Mtl.FileMode.MAP)["b"]
+    again = Mtl.load(path_of(mapped), mode=Mtl.FileMode.MAP)["a"]
+    data = dumps_by_path([mapped, mapped[1::2], again, mapped.get_buffer().slice(200, 9), other])
+    assert data.count(b"a.safetensors") == data.count(b"b.safetensors") == 1
+    a, b, c, d, e = pickle.loads(data)
+    assert a.overlaps(b) and not a.overlaps(pickle.loads(data)[1])
+    assert a.get_buffer().equal(c.get_buffer()) and path_of(d) == path_of(mapped)
+    assert path_of(e) == path_of(other) and e.tolist() == [1]
+
+
+def test_pickles_of_mapped_views_are_small(tmp_path):
+    with open(tmp_path / "file", "wb") as file:
+        file.truncate(100_000_000)
+    buffer = Mtl.Buffer.new_mapped(tmp_path / "file")
+    view = Mtl.StridedView.new(buffer, Mtl.StridedLayout([25_000_000], itemsize=4), "float32", 0)
+    for protocol in PROTOCOLS:
+        assert len(dumps_by_path(view, protocol)) < 2000
+    assert len(dumps_by_path([view[i:] for i in range(100)])) < 20000
+
+
+def test_only_where_it_is_asked(mapped):
+    def has_path():
+        return path_of(through(mapped)) is not None
+
+    assert not has_path()
+    with Mtl.pickle_by_path():
+        with Mtl.pickle_by_path():
+            assert has_path()
+        assert has_path()
+        found = []
+        thread = threading.Thread(target=lambda: found.append(has_path()))
+        thread.start()
+        thread.join()
+        assert found == [False]
+        with pytest.raises(ZeroDivisionError), Mtl.pickle_by_path():
+            has_path() / 0
+        assert has_path()
+    assert not has_path()
+
+
+def test_what_is_not_mapped_is_pickled_as_before(mapped):
+    for value in (iota(2, 3).T, mapped.copy(), new_buffer(5)):
+        for protocol in PROTOCOLS:
+            assert dumps_by_path(value, protocol) == pickle.dumps(value, protocol)
+    buffers = []
+    with Mtl.pickle_by_path():
+        data = pickle.dumps([mapped, iota(3)], 5, buffer_callback=buffers.append)
+    assert len(buffers) == 1
+    a, b = pickle.loads(data, buffers=buffers)
+    assert path_of(a) == path_of(mapped) and b.tolist() == [0, 1, 2]
+
+
+def test_copies_are_no_pickles(mapped):
+    with Mtl.pickle_by_path():
+        for result in (copy.copy(mapped), copy.deepcopy(mapped)):
+            assert path_of(result) is None and not result.is_read_only()
+
+
+def _replace(path):
+    os.rename(path, path + ".moved")
+    with open(path, "wb") as file:
+        file.write(bytes(os.stat(path + ".moved").st_size))
+    os.utime(path, ns=(0, 5))
+
+
+@pytest.mark.parametrize("change, expected", [
+    (os.remove, FileNotFoundError),
+    (lambda path: (os.remove(path), os.mkdir(path)), OSError),
+    (lambda path: (os.remove(path), os.mkfifo(path)), OSError),
+    (lambda path: (os.remove(path), open(path, "w").close()), ValueError),
+    (lambda path: os.utime(path, ns=(0, os.stat(path).st_mtime_ns + 1)), ValueError),
+    (lambda path: os.utime(path, ns=(0, -5)), ValueError),
+    (lambda path: os.truncate(path, os.stat(path).st_size + 1), ValueError),
+    (_replace, ValueError)])
+def test_files_that_were_changed(mapped, change, expected):
+    """Neither is another file read, where the pickle is written and where it is read."""
+    path = path_of(mapped)
+    data = dumps_by_path(mapped)
+    pickle.loads(data)
+    change(path)
+    with pytest.raises(expected, match="a.safetensors"):
+        pickle.loads(data)
+    with pytest.raises(expected, match="a.safetensors"):
+        dumps_by_path(mapped)
+    assert through(mapped).tolist() == list(range(4096))  # by value
+
+
+def test_times_before_1970(mapped):
+    for modified in (-1, -5 * 10**9, -5 * 10**9 + 123, 10**9 - 1):
+        os.utime(path_of(mapped), ns=(0, modified))
+        again = Mtl.load(path_of(mapped), mode=Mtl.FileMode.MAP)["b"]
+        assert_same_place(through_path(again), again)
+        load_mapping(path_of(mapped), os.stat(path_of(mapped)).st_size, modified)
+
+
+def test_paths_of_any_bytes(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xff \xc3\xa4 %41\n")
+    with open(path, "wb") as file:
+        file.write(b"abc")
+    for protocol in PROTOCOLS:
+        result = through_path(Mtl.Buffer.new_mapped(path, None, 1, 2), protocol)
+        assert bytes(result) == b"bc" and os.fsencode(path_of(result)) == path
+
+
+def test_relative_paths_and_parts_of_an_index(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Mtl.save("a.safetensors.index.json", {name: np.arange(600) for name in "abc"},
+             max_shard_size=5000)
+    views = [view[::-3] for view in Mtl.load("a.safetensors.index.json", mode="map").values()]
+    data = dumps_by_path(views)
+    monkeypatch.chdir("/")
+    for result, view in zip(pickle.loads(data), views, strict=True):
+        assert_same_place(result, view)
+    assert len({path_of(view) for view in views}) == 3
+
+
+def test_other_views_of_the_mapped_memory(mapped):
+    for view in (mapped.reinterpret("int8"), mapped.as_read_only(), through_path(mapped[5:])):
+        assert_same_place(through_path(view), view)
+    for view in (Mtl.from_dlpack(mapped), Mtl.asview(np.asarray(mapped))):
+        assert same_elements(through_path(view), view)
+
+
+def test_nothing_stays_open(mapped):
+    n_before = len(os.listdir("/dev/fd"))
+    results = [through_path([mapped, mapped[1:]]) for _ in range(10)]
+    assert len(os.listdir("/dev/fd")) == n_before and len(results) == 10
+
+
+def test_numbers_of_mapped_views_are_checked(mapped):
+    path = path_of(mapped)
+    size, modified = os.stat(path).st_size, os.stat(path).st_mtime_ns
+    mapping = load_mapping(path, size, modified)
+    layout = mapped.dup_layout()
+    wrong = (IndexError, ValueError, OverflowError, TypeError)
+    for offset in (-1, size - 8191, size, 2**63 - 1, 2**63, 2**64 - 1, 2**64, None, "a", 0.5):
+        with pytest.raises(wrong):
+            load_mapped_view(mapping, layout, mapped.dtype, offset)
+        with pytest.raises(wrong):
+            load_mapped_buffer(mapping, offset, 8192)
+    for args in ((mapping, layout, Mtl.DType.FLOAT32, 0), (mapping, layout, Mtl.DType.OTHER, 0),
+                 (None, layout, mapped.dtype, 0), (mapping, None, mapped.dtype, 0)):
+        with pytest.raises(wrong):
+            load_mapped_view(*args)
+    for args in ((path, size + 1, modified), (path, size, modified + 1), (path, None, None),
+                 (path, 2**70, modified), (path, -size, modified), ("/dev/zero", 0, 0),
+                 ("/proc/self/maps", 0, 0), ("", 0, 0), ("a\0b", size, modified), (5, 0, 0)):
+        with pytest.raises((*wrong, OSError)):
+            load_mapping(*args)
+
+
+def test_random_damage_to_pickles_of_mapped_views(mapped, rng):
+    """What is read is a view of the file, or an exception."""
+    data = dumps_by_path(mapped[5:4000:3].reshape(-1, 3)[:, ::-1], 2)
+    n_views = 0
+    for _ in range(2000):
+        damaged = bytearray(data)
+        damaged[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            result = pickle.loads(bytes(damaged))
+        except Exception:
+            continue
+        if isinstance(result, Mtl.StridedView):
+            n_views += 1
+            assert len(bytes(result)) == result.nbytes
+    assert n_views
+
+
 # Copies
 
 
@@ -509,6 +772,45 @@ def test_processes(method, tmp_path):
     assert done.stdout == "done\n" and done.stderr == "", done.stderr
 
 
+BY_PATH_PROGRAM = """
+import multiprocessing
+import pickle
+import sys
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+
+
+def work(connection, views):
+    files = [view.get_buffer().dup_mapped_file()[0] for view in views]
+    connection.send(([file and file.get_path() for file in files],
+                     [view.tolist() for view in views], views[0].overlaps(views[1])))
+
+
+if __name__ == "__main__":
+    view = Mtl.load(sys.argv[1], mode="map")["b"]
+    views = [view[:10:-500], view.reshape(64, 64).T[3, :4], Mtl.asview([1, 2])]
+    context = multiprocessing.get_context(sys.argv[2])
+    here, there = context.Pipe()
+    process = context.Process(target=work, args=(there, views))
+    with Mtl.pickle_by_path():
+        process.start()
+    files, lists, overlap = here.recv()
+    process.join()
+    assert files == [sys.argv[1], sys.argv[1], None], files
+    assert lists == [view.tolist() for view in views] and not overlap
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_map_the_file_again(method, mapped, tmp_path):
+    (tmp_path / "program.py").write_text(BY_PATH_PROGRAM)
+    done = subprocess.run([sys.executable, str(tmp_path / "program.py"), path_of(mapped), method],
+                          capture_output=True, text=True, timeout=300)
+    assert done.stdout == "done\n" and done.stderr == "", done.stderr
+
+
 TORCH_PROGRAM = """
 import gi
 gi.require_version("Mtl", "1")
@@ -550,6 +852,46 @@ def test_data_loaders_workers(tmp_path):
     (tmp_path / "program.py").write_text(TORCH_PROGRAM)
     done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True,
                           text=True, timeout=500)
+    assert done.stdout == "done\n", done.stderr
+
+
+BY_PATH_TORCH_PROGRAM = """
+import sys
+import gi
+gi.require_version("Mtl", "1")
+from gi.repository import Mtl
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, view):
+        self.view = view
+
+    def __len__(self):
+        return len(self.view)
+
+    def __getitem__(self, i):
+        assert self.view.get_buffer().dup_mapped_file()[0].get_path() == sys.argv[1]
+        return torch.from_dlpack(self.view[i].copy())
+
+
+if __name__ == "__main__":
+    view = Mtl.load(sys.argv[1], mode="map")["b"].reinterpret("int16").reshape(64, 64)[::-4, ::2]
+    loader = torch.utils.data.DataLoader(Rows(view), batch_size=4, num_workers=1,
+                                         multiprocessing_context="spawn")
+    with Mtl.pickle_by_path():
+        batches = iter(loader)
+    rows = [row.tolist() for batch in batches for row in batch]
+    assert rows == view.tolist(), rows
+    print("done")
+"""
+
+
+def test_data_loaders_workers_map_the_file_again(mapped, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "program.py").write_text(BY_PATH_TORCH_PROGRAM)
+    done = subprocess.run([sys.executable, str(tmp_path / "program.py"), path_of(mapped)],
+                          capture_output=True, text=True, timeout=500)
     assert done.stdout == "done\n", done.stderr
 
 

@@ -23,11 +23,12 @@ from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
 from ._mtl_nested import has_elements
+from ._mtl_pickle import pickle_by_path
 
 Mtl = get_introspection_module("Mtl")
 
 __all__ = ["arange", "array", "asview", "empty", "from_dlpack", "full", "load", "mpi_datatype",
-           "ones", "save", "set_max_threads", "zeros"]
+           "ones", "pickle_by_path", "save", "set_max_threads", "zeros"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device

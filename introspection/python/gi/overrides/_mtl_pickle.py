@@ -2,6 +2,8 @@
 """Copies and pickles. Pickles name the functions load_… of this module, which keep their names and
 arguments, so that later versions read what earlier ones wrote."""
 
+import contextlib
+import contextvars
 import functools
 
 import gi
@@ -24,6 +26,22 @@ def _import():
     from gi.repository import Mtl
 
     return Mtl
+
+
+# Inside pickle_by_path(), the mappings that were pickled in it, by the arguments of load_mapping().
+_mappings = contextvars.ContextVar("mappings", default=None)
+
+
+@contextlib.contextmanager
+def pickle_by_path():
+    """In the context, and in this thread, pickles of views and buffers that map a file have the
+    file's path and the place in it, not the elements."""
+    mappings = _mappings.get()
+    token = _mappings.set({} if mappings is None else mappings)
+    try:
+        yield
+    finally:
+        _mappings.reset(token)
 
 
 # What pickles name
@@ -63,7 +81,66 @@ def load_file(path, mode, device):
     return Mtl.load(path, mode=Mtl.FileMode(mode), device=device)
 
 
+def load_mapping(path, size, modified):
+    """Maps a file that has the size in bytes, and the time of its last modification in ns."""
+    Mtl = _import()
+    from ._mtl_errors import file_exception_for, raising  # needs the library
+
+    buffer = raising(Mtl.Buffer.new_mapped, exception_for=file_exception_for)(path)
+    _, _, found = _find_mapped_file(buffer) or (path, 0, (0, "another time"))
+    if found != (size, modified):
+        raise ValueError(
+            f"{path!r} was changed or replaced after it was mapped: it had {size} bytes, modified "
+            f"at {modified} ns, and has {found[0]}, modified at {found[1]}. Map it again, or pickle "
+            "its views by value")
+    return buffer
+
+
+def load_mapped_buffer(mapping, offset, size):
+    return mapping.slice(offset, size)
+
+
+def load_mapped_view(mapping, layout, dtype, offset):
+    return _import().StridedView.new(mapping, layout, dtype, offset)
+
+
 # Pickling
+
+
+class _Mapping:
+    """Stands for the mapping of a file. All that one pickle has of the file shares one again."""
+
+    def __init__(self, *args):
+        load_mapping(*args)  # fails here rather than there
+        self._args = args
+
+    def __reduce__(self):
+        return load_mapping, self._args
+
+
+def _find_mapped_file(buffer):
+    """Returns the path, the offset in the file, and the size and time of the file when it was
+    mapped; None if the buffer maps no file."""
+    file, offset, info = buffer.dup_mapped_file()
+    if file is None:
+        return None
+    seconds = info.get_attribute_uint64("time::modified")
+    seconds -= (seconds >> 63) << 64  # may be before 1970
+    return file.get_path(), offset, (info.get_size(), seconds * 10**9 + info.get_attribute_uint32(
+        "time::modified-nsec"))
+
+
+def _mapping_of(buffer):
+    """Returns the mapping that the buffer is to be pickled by, and its offset there, or None."""
+    mappings = _mappings.get()
+    found = _find_mapped_file(buffer) if mappings is not None else None
+    if found is None:
+        return None
+    path, offset, state = found
+    key = path, *state
+    if key not in mappings:
+        mappings[key] = _Mapping(*key)
+    return mappings[key], offset
 
 
 def _pack(memory, is_read_only, protocol):
@@ -109,6 +186,10 @@ def _memory_of(view):
 
 
 def _reduce_view(self, protocol):
+    if mapped := _mapping_of(self.get_buffer()):
+        mapping, offset = mapped
+        return load_mapped_view, (mapping, self.dup_layout(), self.dtype,
+                                  offset + self.get_byte_offset())
     dense, strides = _make_dense(self)
     data, flags = _pack(_memory_of(dense), self.is_read_only(), protocol)
     element = (self.get_dtype_code(), self.get_dtype_bits(), self.get_lanes(), self.is_padded())
@@ -116,6 +197,9 @@ def _reduce_view(self, protocol):
 
 
 def _reduce_buffer(self, protocol):
+    if mapped := _mapping_of(self):
+        mapping, offset = mapped
+        return load_mapped_buffer, (mapping, offset, self.get_size())
     Mtl = get_introspection_module("Mtl")
     buffer = self
     if not self.is_host_accessible():
