@@ -190,6 +190,14 @@ BYTES (view_ref_bytes, mtl_strided_view_ref_bytes (f->dense, error))
 OBJECT (get_statistics, mtl_strided_view_get_statistics (f->view, NULL, error))
 OBJECT (get_statistics_full,
         mtl_strided_view_get_statistics_full (f->view, NULL, NULL, NULL, error))
+MEMORY (compute_histogram,
+        mtl_strided_view_compute_histogram (f->view, 0, 4, 8, &f->n, NULL, error))
+MEMORY (compute_histogram_large,
+        mtl_strided_view_compute_histogram (f->large, 0, 4, 1000, &f->n, NULL, error))
+MEMORY (compute_histogram_async,
+        (mtl_strided_view_compute_histogram_async (f->view, 0, 4, 8, NULL, NULL, NULL, NULL,
+                                                   take_result, f),
+         mtl_strided_view_compute_histogram_finish (f->view, wait_for_result (f), &f->n, error)))
 OBJECT (compute_statistic,
         mtl_strided_view_compute_statistic (f->view, MTL_STATISTIC_MEAN, NULL, 0, NULL, error))
 OBJECT (get_statistics_large, mtl_strided_view_get_statistics (f->large, NULL, error))
