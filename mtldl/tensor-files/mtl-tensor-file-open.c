@@ -228,41 +228,74 @@ refuse_folder (GFile             *folder,
   return NULL;
 }
 
-/* The only index in a folder, or else the only file of tensors. */
-static GFile *
-find_in_folder (GFile   *folder,
-                GError **error)
+/* The files in a folder whose names say that they hold tensors. */
+typedef struct
 {
-  const char *path = g_file_peek_path (folder);
-  g_autoptr (GDir) dir = g_dir_open (path, 0, error);
-  FoundFiles indices = { 0 }, files = { 0 };
-  const FoundFiles *found;
-  gboolean has_folders = FALSE;
-  GFile *only;
+  FoundFiles indices;
+  FoundFiles files;
+  gboolean has_folders;
+} FolderContents;
 
-  if (dir == NULL)
-    return NULL;
+static void
+folder_contents_clear (FolderContents *self)
+{
+  g_free (self->indices.first);
+  g_free (self->files.first);
+}
 
-  for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderContents, folder_contents_clear)
+
+static gboolean
+read_folder (FolderContents  *self,
+             GFile           *folder,
+             GCancellable    *cancellable,
+             GError         **error)
+{
+  g_autoptr (GFileEnumerator) children =
+    g_file_enumerate_children (folder,
+                               G_FILE_ATTRIBUTE_STANDARD_NAME "," G_FILE_ATTRIBUTE_STANDARD_TYPE,
+                               G_FILE_QUERY_INFO_NONE, cancellable, error);
+  GFileInfo *info;
+
+  if (children == NULL)
+    return FALSE;
+
+  while (g_file_enumerator_iterate (children, &info, NULL, cancellable, error))
     {
-      g_autofree char *child = g_build_filename (path, name, NULL);
+      const char *name;
 
+      if (info == NULL)
+        return TRUE;
+
+      name = g_file_info_get_name (info);
       if (*name == '.')
         continue;
-      if (g_file_test (child, G_FILE_TEST_IS_DIR))
-        has_folders = TRUE;
+      if (g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY)
+        self->has_folders = TRUE;
       else if (ends_in (name, INDEX_ENDING))
-        add_found (&indices, name);
+        add_found (&self->indices, name);
       else if (is_tensor_file_name (name))
-        add_found (&files, name);
+        add_found (&self->files, name);
     }
 
-  found = indices.n > 0 ? &indices : &files;
-  only = found->n == 1 ? g_file_get_child (folder, found->first)
-                       : refuse_folder (folder, found, has_folders, error);
-  g_free (indices.first);
-  g_free (files.first);
-  return only;
+  return FALSE;
+}
+
+/* The only index in a folder, or else the only file of tensors. */
+static GFile *
+find_in_folder (GFile         *folder,
+                GCancellable  *cancellable,
+                GError       **error)
+{
+  g_auto (FolderContents) contents = { 0 };
+  const FoundFiles *found;
+
+  if (!read_folder (&contents, folder, cancellable, error))
+    return NULL;
+
+  found = contents.indices.n > 0 ? &contents.indices : &contents.files;
+  return found->n == 1 ? g_file_get_child (folder, found->first)
+                       : refuse_folder (folder, found, contents.has_folders, error);
 }
 
 /* Also of a folder, whose file then is that of the part. */
@@ -285,7 +318,7 @@ open_first (MtlTensorFilePart  *part,
     }
 
   g_clear_object (&part->file);
-  found = find_in_folder (file, error);
+  found = find_in_folder (file, cancellable, error);
   return found != NULL && open_part (part, found, cancellable, error);
 }
 

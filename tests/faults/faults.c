@@ -162,6 +162,53 @@ __wrap_g_file_read_link (const char  *path,
   return NULL;
 }
 
+GFileEnumerator *__real_g_file_enumerate_children (GFile *folder, const char *attributes,
+                                                   GFileQueryInfoFlags flags,
+                                                   GCancellable *cancellable, GError **error);
+GFileEnumerator *__wrap_g_file_enumerate_children (GFile *folder, const char *attributes,
+                                                   GFileQueryInfoFlags flags,
+                                                   GCancellable *cancellable, GError **error);
+gboolean __real_g_file_enumerator_iterate (GFileEnumerator *self, GFileInfo **info, GFile **child,
+                                           GCancellable *cancellable, GError **error);
+gboolean __wrap_g_file_enumerator_iterate (GFileEnumerator *self, GFileInfo **info, GFile **child,
+                                           GCancellable *cancellable, GError **error);
+
+static gboolean
+set_list_error (GFile   *folder,
+                GError **error)
+{
+  g_set_error (error, G_IO_ERROR, (int) g_io_error_from_errno (errno),
+               "Error opening directory '%s': %s", g_file_peek_path (folder), g_strerror (errno));
+  return FALSE;
+}
+
+GFileEnumerator *
+__wrap_g_file_enumerate_children (GFile                *folder,
+                                  const char           *attributes,
+                                  GFileQueryInfoFlags   flags,
+                                  GCancellable         *cancellable,
+                                  GError              **error)
+{
+  if (!fails (FAULT_LIST))
+    return __real_g_file_enumerate_children (folder, attributes, flags, cancellable, error);
+
+  set_list_error (folder, error);
+  return NULL;
+}
+
+gboolean
+__wrap_g_file_enumerator_iterate (GFileEnumerator  *self,
+                                  GFileInfo       **info,
+                                  GFile           **child,
+                                  GCancellable     *cancellable,
+                                  GError          **error)
+{
+  if (!fails (FAULT_LIST))
+    return __real_g_file_enumerator_iterate (self, info, child, cancellable, error);
+
+  return set_list_error (g_file_enumerator_get_container (self), error);
+}
+
 int __real_open64 (const char *path, int flags, ...);
 int __wrap_open64 (const char *path, int flags, ...);
 int __real_close (int fd);

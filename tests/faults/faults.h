@@ -31,6 +31,7 @@ typedef enum
   FAULT_SEND = 1 << 18,   /* bytes to the disk, without waiting */
   FAULT_FOLDER = 1 << 19, /* to open, flush and close one; those above are of files */
   FAULT_READ_LINK = 1 << 20,
+  FAULT_LIST = 1 << 21, /* the names in a folder */
 } FaultCalls;
 
 typedef struct

@@ -17,7 +17,7 @@ GLIB_ALLOCATIONS = {"g_try_malloc", "g_try_malloc0", "g_try_malloc_n", "g_try_ma
 
 # Of GLib's that work on files.
 GLIB_FILE_CALLS = re.compile(
-    r"g_(access|chdir|chmod|close|creat|dir_\w+|file_(?!get_|new_for_|peek_)\w+|fopen|fsync|"
+    r"g_(access|chdir|chmod|close|creat|dir_\w+|file_(?!get_|info_|new_for_|peek_)\w+|fopen|fsync|"
     r"lstat|mapped_file_\w+|mkdir\w*|mkstemp\w*|mkdtemp\w*|open|remove|rename|rmdir|stat|"
     r"unlink|unix_\w+|utime|\w+_stream_\w+|try_\w+)")
 

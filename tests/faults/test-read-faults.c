@@ -10,6 +10,8 @@
 #include "test-tensor-files.h"
 
 static const Fault read_faults[] = {
+  { FAULT_LIST, EACCES },
+  { FAULT_LIST, EIO },
   { FAULT_STAT, EACCES },
   { FAULT_STAT, ENOMEM },
   { FAULT_OPEN, EACCES },
@@ -182,6 +184,27 @@ test_npz (TestFolder    *folder,
   try_reads (folder, file);
 }
 
+/* A folder stands for the only file in it. */
+static void
+test_folder (TestFolder    *folder,
+             gconstpointer  data)
+{
+  g_autoptr (GFile) parent = g_file_new_build_filename (folder->path, "model", NULL);
+  g_autoptr (GFile) file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_file_make_directory (parent, NULL, &error);
+  g_assert_no_error (error);
+  file = write_three (folder, "model/file.safetensors");
+
+  try_reads (folder, parent);
+
+  g_file_delete (file, NULL, &error);
+  g_assert_no_error (error);
+  g_file_delete (parent, NULL, &error);
+  g_assert_no_error (error);
+}
+
 /* What others may change while it is mapped is read, unless it is wanted otherwise. */
 static void
 test_network (TestFolder    *folder,
@@ -215,6 +238,7 @@ main (int   argc,
 
   add_folder_test ("/ReadFaults/safetensors", test_safetensors);
   add_folder_test ("/ReadFaults/shards", test_shards);
+  add_folder_test ("/ReadFaults/folder", test_folder);
   add_folder_test ("/ReadFaults/network", test_network);
   add_folder_test ("/ReadFaults/npy", test_npy);
   add_folder_test ("/ReadFaults/npz/stored", test_npz);
