@@ -629,7 +629,8 @@ find_kept_layouts (const MtlLayout  *layout,
     if (!is_reduced[i])
       {
         shape[n] = mtl_layout_shape (layout)[i];
-        once[n++] = mtl_layout_strides (layout)[i] == 0 ? MIN (shape[n], 1) : shape[n];
+        once[n] = mtl_layout_strides (layout)[i] == 0 ? MIN (shape[n], 1) : shape[n];
+        n++;
       }
 
   if (!mtl_layout_new_dense (shape, n, MTL_ORDER_C, 64, kept, error))
