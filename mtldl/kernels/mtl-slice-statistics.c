@@ -24,6 +24,9 @@
 /* Columns have at least as many side by side, so that a row is worth it. */
 #define MIN_COLUMNS 16
 
+/* A slice of contiguous numbers is taken as rows of as many. */
+#define FOLDED_COLUMNS 256
+
 typedef struct
 {
   gint64 extent;
@@ -47,7 +50,50 @@ typedef struct
   gint64 n_blocks;
   MtlTiles tiles;   /* of the first slice */
   MtlConversion to_double;
+  MtlConversion number_to_double;
+  MtlRowsFunc add_rows;   /* of numbers; NULL if there is none */
+  gboolean rows_in_place; /* columns are such numbers, side by side */
 } Work;
+
+/* What is known of the numbers of rows: a limit of each column, or a sum. */
+typedef union
+{
+  guint8 limits[MTL_WIDE_COLUMNS * 8];
+  double sums[MTL_WIDE_COLUMNS];
+} RowResults;
+
+/* Returns FALSE if a result is not finite, as then some numbers may have to be left out. */
+static gboolean
+get_row_results (const Work       *self,
+                 const RowResults *found,
+                 gsize             n,
+                 double           *results)
+{
+  gboolean is_finite = TRUE;
+
+  if (self->statistic == MTL_STATISTIC_MEAN)
+    memcpy (results, found->sums, n * sizeof *results);
+  else
+    mtl_conversion_run ((guint8 *) results, found->limits, n, sizeof *results,
+                        self->number_type.bits / 8, &self->number_to_double);
+
+  for (gsize i = 0; i < n; i++)
+    is_finite &= fabs (results[i]) <= G_MAXDOUBLE;
+  return is_finite;
+}
+
+/* The first row has n numbers. */
+static void
+init_row_results (const Work   *self,
+                  RowResults   *found,
+                  const guint8 *row,
+                  gsize         n)
+{
+  if (self->statistic == MTL_STATISTIC_MEAN)
+    memset (found->sums, 0, n * sizeof *found->sums);
+  else
+    memcpy (found->limits, row, n * self->number_type.bits / 8);
+}
 
 static double
 get_result (MtlStatistic    statistic,
@@ -138,14 +184,81 @@ locate_slice (const Work *self,
   return bit;
 }
 
+/* The numbers of a tile as rows, the last of which may be shorter. */
+static void
+fold_tile (const Work   *self,
+           RowResults   *found,
+           const guint8 *tile,
+           gsize         n,
+           gsize         n_columns)
+{
+  const guint8 *rows[MTL_COLUMN_ROWS];
+  gsize size = self->number_type.bits / 8;
+
+  while (n >= n_columns)
+    {
+      gsize n_rows = MIN (n / n_columns, MTL_COLUMN_ROWS);
+
+      for (gsize i = 0; i < n_rows; i++)
+        rows[i] = tile + i * n_columns * size;
+      self->add_rows (found, rows, n_rows, n_columns);
+      tile += n_rows * n_columns * size;
+      n -= n_rows * n_columns;
+    }
+
+  self->add_rows (found, &tile, 1, n);
+}
+
+/* Takes a slice as if it were rows. Returns FALSE if the result is not finite. */
+static gboolean
+fold_slice (const Work     *self,
+            const MtlTiles *tiles,
+            double         *result)
+{
+  guint8 buffer[MTL_TILE_BYTES] __attribute__ ((aligned (64)));
+  double results[FOLDED_COLUMNS];
+  RowResults found;
+  gsize n, n_columns;
+  const guint8 *tile = mtl_tiles_get (tiles, 0, buffer, &n);
+
+  n_columns = MIN (n, FOLDED_COLUMNS);
+  init_row_results (self, &found, tile, n_columns);
+  fold_tile (self, &found, tile, n, n_columns);
+  for (gint64 i = 1; i < tiles->n_tiles; i++)
+    {
+      tile = mtl_tiles_get (tiles, i, buffer, &n);
+      fold_tile (self, &found, tile, n, n_columns);
+    }
+
+  if (!get_row_results (self, &found, n_columns, results))
+    return FALSE;
+
+  for (n = n_columns; n > 1; n -= n / 2)
+    for (gsize i = 0; i < n / 2; i++)
+      {
+        double other = results[n - n / 2 + i];
+
+        results[i] = self->statistic == MTL_STATISTIC_MEAN ? results[i] + other
+                     : self->statistic == MTL_STATISTIC_MINIMUM ? MIN (results[i], other)
+                     : MAX (results[i], other);
+      }
+  *result = self->statistic == MTL_STATISTIC_MEAN ? results[0] / (double) self->n_in_slice
+                                                  : results[0];
+  return isfinite (*result);
+}
+
 static double
 tally_slice (const Work *self,
              MtlTiles   *tiles,
              gint64      index)
 {
   MtlTally tally;
+  double result;
 
   tiles->bit = self->tiles.bit + locate_slice (self, index);
+  if (self->add_rows != NULL && fold_slice (self, tiles, &result))
+    return result;
+
   mtl_tally_of_tiles (&tally, tiles, self->number_type);
   return get_result (self->statistic, &tally, self->number_type);
 }
@@ -191,7 +304,9 @@ tally_large_slices (Work              *self,
 static void
 divide_columns (Work *self)
 {
-  gint64 room = CLAMP (self->n_slices / (2 * mtl_get_max_threads ()), 64, MTL_MAX_COLUMNS);
+  gint64 share = self->n_slices / mtl_get_max_threads ();
+  gint64 room = self->rows_in_place ? CLAMP (share, 64, MTL_WIDE_COLUMNS)
+                                    : CLAMP (share / 2, 64, MTL_MAX_COLUMNS);
 
   self->n_blocks = 1;
   for (guint i = self->n_kept; i-- > 0;)
@@ -200,7 +315,7 @@ divide_columns (Work *self)
 
       axis->tile = MIN (axis->extent, room);
       axis->n_tiles = (axis->extent - 1) / axis->tile + 1;
-      room = MAX (room / axis->tile, 1);
+      room = self->rows_in_place ? 1 : MAX (room / axis->tile, 1);
       self->n_blocks *= axis->n_tiles;
     }
 }
@@ -337,20 +452,50 @@ is_beyond_sums (const Work       *self,
          && !(isfinite (columns->mean[i]) && isfinite (columns->squares[i]));
 }
 
+/* Adds the rows where they are. Returns FALSE if a result is not finite. */
+static gboolean
+run_in_place (const Work  *self,
+              const Block *block)
+{
+  gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
+  gint64 bit = self->slice.offset * self->slice.item_bits + block->bit;
+  const guint8 *rows[MTL_COLUMN_ROWS];
+  double *results = self->results + find_result (self, block, 0);
+  RowResults found;
+
+  init_row_results (self, &found, self->strided->data + bit / 8, block->n);
+  for (gint64 left = self->n_in_slice; left > 0; left -= MTL_COLUMN_ROWS)
+    {
+      gsize n_rows = MIN (left, MTL_COLUMN_ROWS);
+
+      for (gsize i = 0; i < n_rows; i++)
+        {
+          rows[i] = self->strided->data + bit / 8;
+          bit += advance (self, position);
+        }
+      self->add_rows (&found, rows, n_rows, block->n);
+    }
+
+  if (!get_row_results (self, &found, block->n, results))
+    return FALSE;
+
+  for (gsize i = 0; i < block->n && self->statistic == MTL_STATISTIC_MEAN; i++)
+    results[i] /= (double) self->n_in_slice;
+  return TRUE;
+}
+
 static void
-run_block (const Work *self,
-           gint64      index)
+run_gathered (const Work  *self,
+              const Block *block)
 {
   const MtlTallyKernels *kernels = mtl_tally_get_kernels ();
   double rows[MTL_COLUMN_ROWS * MTL_MAX_COLUMNS] __attribute__ ((aligned (64)));
   gint64 position[MTL_LAYOUT_MAX_AXES] = { 0 };
   gint64 bit = self->slice.offset * self->slice.item_bits, left = self->n_in_slice;
   MtlColumns columns;
-  Block block;
 
-  find_block (self, index, &block);
   memset (&columns, 0, sizeof columns);
-  for (gsize i = 0; i < block.n; i++)
+  for (gsize i = 0; i < block->n; i++)
     columns.limit[i] = self->statistic == MTL_STATISTIC_MINIMUM ? INFINITY : -INFINITY;
   while (left > 0)
     {
@@ -358,16 +503,16 @@ run_block (const Work *self,
 
       for (gsize i = 0; i < n_rows; i++)
         {
-          gather_row (self, &block, bit, rows + i * block.n);
+          gather_row (self, block, bit, rows + i * block->n);
           bit += advance (self, position);
         }
-      kernels->columns[self->statistic] (&columns, rows, n_rows, block.n);
+      kernels->columns[self->statistic] (&columns, rows, n_rows, block->n);
       left -= n_rows;
     }
 
-  for (gsize i = 0; i < block.n; i++)
+  for (gsize i = 0; i < block->n; i++)
     {
-      gint64 place = find_result (self, &block, i);
+      gint64 place = find_result (self, block, i);
 
       if (is_beyond_sums (self, &columns, i))
         {
@@ -377,6 +522,33 @@ run_block (const Work *self,
         }
       else
         self->results[place] = get_column_result (self, &columns, i);
+    }
+}
+
+static void
+run_block (const Work *self,
+           gint64      index)
+{
+  guint last = self->n_kept - 1;
+  gint64 end;
+  Block block;
+
+  find_block (self, index, &block);
+  if (!self->rows_in_place)
+    {
+      run_gathered (self, &block);
+      return;
+    }
+  if (run_in_place (self, &block))
+    return;
+
+  end = block.begin[last] + block.extents[last];
+  while (block.begin[last] < end)
+    {
+      block.n = block.extents[last] = MIN (end - block.begin[last], MTL_MAX_COLUMNS);
+      run_gathered (self, &block);
+      block.begin[last] += block.n;
+      block.bit += block.n * self->slice.item_bits;
     }
 }
 
@@ -417,12 +589,18 @@ run (Work              *self,
      const MtlMonitor  *monitor,
      GError           **error)
 {
+  const Axis *last = &self->kept[self->n_kept - 1];
   gboolean by_columns = takes_columns (self);
   double n_bytes = (double) self->n_slices * self->n_in_slice * self->slice.item_bits / 8;
 
   mtl_tiles_init (&self->tiles,
                   &(MtlStrided) { self->strided->type, &self->slice, self->strided->data },
                   self->number_type);
+  self->add_rows = mtl_tally_get_kernels ()->rows[self->statistic]
+                                                 [mtl_convert_type_of (self->number_type)];
+  self->rows_in_place = self->add_rows != NULL && last->extent >= MIN_COLUMNS
+                        && last->step == self->slice.item_bits
+                        && mtl_element_type_equal (self->strided->type, self->number_type);
   if (by_columns)
     divide_columns (self);
   else if (mtl_tiles_count_bytes (&self->tiles) >= LARGE_SLICE)
@@ -463,6 +641,9 @@ mtl_slice_statistics_run (double            *results,
     {
       mtl_conversion_init (&work.to_double, (MtlElementType) { MTL_TYPE_CODE_FLOAT, 64, 1, FALSE },
                            from);
+      mtl_conversion_init (&work.number_to_double,
+                           (MtlElementType) { MTL_TYPE_CODE_FLOAT, 64, 1, FALSE },
+                           work.number_type);
       done = run (&work, monitor, error);
     }
 

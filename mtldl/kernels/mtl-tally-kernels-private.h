@@ -69,6 +69,16 @@ typedef void (* MtlColumnsFunc) (MtlColumns   *self,
                                  gsize         n_rows,
                                  gsize         n_columns);
 
+#define MTL_WIDE_COLUMNS 2048
+
+/* Adds at most MTL_COLUMN_ROWS rows of at most MTL_WIDE_COLUMNS numbers, of any alignment: to
+ * limits, which are numbers of the same type, or to sums, which are doubles. If there are
+ * numbers that are not finite, some of the results are not, either. */
+typedef void (* MtlRowsFunc) (gpointer             results,
+                              const guint8 *const *rows,
+                              gsize                n_rows,
+                              gsize                n_columns);
+
 /* Compiled once for each instruction set. All give the same results. */
 typedef struct
 {
@@ -76,6 +86,7 @@ typedef struct
   MtlTallyFunc of[MTL_CONVERT_N_TYPES];
   MtlTallyFunc of_complex128;
   MtlColumnsFunc columns[4]; /* by MtlStatistic */
+  MtlRowsFunc rows[4][MTL_CONVERT_N_TYPES]; /* by MtlStatistic and type; NULL for many */
 } MtlTallyKernels;
 
 extern const MtlTallyKernels mtl_tally_kernels_plain;

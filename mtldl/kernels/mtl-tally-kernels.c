@@ -622,9 +622,87 @@ add_column_moments (MtlColumns   *self,
     }
 }
 
+/* Rows of numbers of one type. NaN is beyond no limit, and the sums of some rows come first,
+ * as for doubles. Inlined, several rows would be taken at once, and one number at a time. */
+
+#define DEFINE_ROW_LIMITS(NAME, Number, IS_BEYOND) \
+  static G_NO_INLINE void \
+  NAME##_of_row (Number *restrict       limits, \
+                 const guint8 *restrict row, \
+                 gsize                  n_columns) \
+  { \
+    for (gsize i = 0; i < n_columns; i++) \
+      { \
+        Number x; \
+\
+        memcpy (&x, row + i * sizeof x, sizeof x); \
+        limits[i] = x IS_BEYOND limits[i] ? x : limits[i]; \
+      } \
+  } \
+\
+  static void \
+  NAME (gpointer             results, \
+        const guint8 *const *rows, \
+        gsize                n_rows, \
+        gsize                n_columns) \
+  { \
+    for (gsize i = 0; i < n_rows; i++) \
+      NAME##_of_row (results, rows[i], n_columns); \
+  }
+
+#define DEFINE_ROW_SUMS(NAME, Number) \
+  static G_NO_INLINE void \
+  NAME##_of_row (double *restrict       sums, \
+                 const guint8 *restrict row, \
+                 gsize                  n_columns) \
+  { \
+    for (gsize i = 0; i < n_columns; i++) \
+      { \
+        Number x; \
+\
+        memcpy (&x, row + i * sizeof x, sizeof x); \
+        sums[i] += x; \
+      } \
+  } \
+\
+  static void \
+  NAME (gpointer             results, \
+        const guint8 *const *rows, \
+        gsize                n_rows, \
+        gsize                n_columns) \
+  { \
+    double sums[MTL_WIDE_COLUMNS], *all = results; \
+\
+    memset (sums, 0, n_columns * sizeof *sums); \
+    for (gsize i = 0; i < n_rows; i++) \
+      NAME##_of_row (sums, rows[i], n_columns); \
+    for (gsize i = 0; i < n_columns; i++) \
+      all[i] += sums[i]; \
+  }
+
+#define DEFINE_ROWS(TYPE, Number) \
+  DEFINE_ROW_LIMITS (add_minima_##TYPE, Number, <) \
+  DEFINE_ROW_LIMITS (add_maxima_##TYPE, Number, >) \
+  DEFINE_ROW_SUMS (add_sums_##TYPE, Number)
+
+DEFINE_ROWS (UINT8, guint8)
+DEFINE_ROWS (UINT16, guint16)
+DEFINE_ROWS (UINT32, guint32)
+DEFINE_ROWS (INT8, gint8)
+DEFINE_ROWS (INT16, gint16)
+DEFINE_ROWS (INT32, gint32)
+DEFINE_ROWS (FLOAT32, float)
+DEFINE_ROWS (FLOAT64, double)
+
 #define KERNELS_OF2(set) mtl_tally_kernels_##set
 #define KERNELS_OF(set) KERNELS_OF2 (set)
 #define ENTRY(TYPE) [MTL_CONVERT_##TYPE] = tally_##TYPE
+#define ROWS(NAME) { \
+  [MTL_CONVERT_UINT8] = NAME##_UINT8, [MTL_CONVERT_UINT16] = NAME##_UINT16, \
+  [MTL_CONVERT_UINT32] = NAME##_UINT32, [MTL_CONVERT_INT8] = NAME##_INT8, \
+  [MTL_CONVERT_INT16] = NAME##_INT16, [MTL_CONVERT_INT32] = NAME##_INT32, \
+  [MTL_CONVERT_FLOAT32] = NAME##_FLOAT32, [MTL_CONVERT_FLOAT64] = NAME##_FLOAT64, \
+}
 
 const MtlTallyKernels KERNELS_OF (MTL_COPY_SET) = {
   .of = {
@@ -639,5 +717,10 @@ const MtlTallyKernels KERNELS_OF (MTL_COPY_SET) = {
     [MTL_STATISTIC_MAXIMUM] = add_maxima,
     [MTL_STATISTIC_MEAN] = add_sums,
     [MTL_STATISTIC_DEVIATION] = add_column_moments,
+  },
+  .rows = {
+    [MTL_STATISTIC_MINIMUM] = ROWS (add_minima),
+    [MTL_STATISTIC_MAXIMUM] = ROWS (add_maxima),
+    [MTL_STATISTIC_MEAN] = ROWS (add_sums),
   },
 };

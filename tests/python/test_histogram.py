@@ -198,6 +198,33 @@ def test_offset_data(shape, dtype):
                                        expected_statistic(array, name, (axis,)), 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+def test_few_numbers_that_are_not_finite(dtype, special):
+    """In some of the rows and columns, of which many lie side by side."""
+    array = np.random.default_rng(5).standard_normal((300, 5000)).astype(dtype)
+    array[0, 7] = array[200, 4000] = array[:, 2500] = array[11] = special
+    view = Mtl.asview(array)
+    for axis in range(2):
+        for name in STATISTICS:
+            np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
+                                       expected_statistic(array, name, (axis,)), 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+def test_limits_of_integers(dtype):
+    """As sums and as results."""
+    info = np.iinfo(dtype)
+    array = np.random.default_rng(6).integers(info.min, info.max, (700, 600), dtype, endpoint=True)
+    array[5], array[:, 5] = info.min, info.max
+    view = Mtl.asview(array)
+    for axis in range(2):
+        for name in STATISTICS:
+            np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
+                                       expected_statistic(array, name, (axis,)), 1e-13)
+
+
 def test_all_axes():
     array = np.arange(12.).reshape(3, 4)
     view = Mtl.asview(array)
