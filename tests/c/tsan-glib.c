@@ -73,7 +73,8 @@ EXPORTED void
   next (location, value);
 }
 
-/* Who takes the last reference away comes after all who had one. */
+/* Who takes the last reference away, or finds that it is the only one that is left, comes
+ * after all who had one. */
 EXPORTED void
 (g_object_unref) (gpointer object)
 {
@@ -81,6 +82,7 @@ EXPORTED void
   gboolean may_be_last = ((GObject *) object)->ref_count == 1;
 
   __tsan_release (object);
+  __tsan_release ((gpointer) &((GObject *) object)->ref_count);
   if (may_be_last)
     __tsan_acquire (object);
   next (object);
