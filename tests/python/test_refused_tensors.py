@@ -126,7 +126,8 @@ def test_types(name, tmp_path):
     file = Mtl.load(tmp_path / "a.npz")
     entry = file.lookup_entry(name)
 
-    assert (entry.type_name, entry.shape) == (type_name, array.shape)
+    assert entry.get_type_name() == entry.type_name == type_name and entry.shape == array.shape
+    assert entry.get_error().code == Mtl.Error.NOT_SUPPORTED
     assert isinstance(entry.error, NotImplementedError) and type_name in repr(entry)
     assert file["x"].tolist() == [0, 1, 2] and entry.name in file
     with pytest.raises(NotImplementedError, match=name):
