@@ -55,7 +55,7 @@ typedef struct
   gboolean rows_in_place; /* columns are such numbers, side by side */
 } Work;
 
-/* What is known of the numbers of rows: a limit of each column, or a sum. */
+/* Results of the rows so far: a limit of each column, or a sum. */
 typedef union
 {
   guint8 limits[MTL_WIDE_COLUMNS * 8];

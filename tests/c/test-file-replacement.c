@@ -466,7 +466,7 @@ test_old_stays (TestFolder    *folder,
 
 #ifdef __linux__
 
-/* What such a link says is no path, even if it is that of a file. */
+/* The text of such a link is no path, even if a file has that name. */
 static void
 test_no_name (TestFolder    *folder,
               gconstpointer  data)
@@ -491,7 +491,7 @@ test_no_name (TestFolder    *folder,
   assert_contents (other, OLD);
   g_assert_false (g_file_test ("/memfd:in-memory (deleted)", G_FILE_TEST_EXISTS));
 
-  /* Of a file that has a name, the link is one like any other. */
+  /* If the file has a name, the link is one like any other. */
   g_assert_true (replace (link, "new", NULL));
   assert_contents (other, "new");
   close (in_memory);

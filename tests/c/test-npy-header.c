@@ -189,7 +189,7 @@ test_types (void)
     }
 }
 
-/* What is known of headers that are wrong elsewhere. */
+/* The fields that are set although a header is wrong elsewhere. */
 static void
 test_types_of_wrong (void)
 {

@@ -175,7 +175,7 @@ static const struct
   { "export", export },
 };
 
-/* From the operation's own thread. */
+/* Closes a view from the operation's own thread. */
 
 typedef struct
 {
@@ -289,7 +289,7 @@ static const struct
   { "export", export },
 };
 
-/* From another thread. */
+/* Closes views from another thread. */
 
 typedef struct
 {

@@ -184,7 +184,7 @@ assert_undamaged (MtlTensorFile *tensors)
   g_assert_cmphex (numbers[2], ==, 0x7fc00000);
 }
 
-/* Of each type that has them, next to its largest number. */
+/* Infinities of each type that has them, next to its largest number. */
 static void
 test_infinities (TestFolder    *folder,
                  gconstpointer  data)

@@ -331,7 +331,7 @@ test_sharded_missing (TestFolder    *folder,
   {
     g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
 
-    /* Of those that are left. */
+    /* Only those that are left are read. */
     g_assert_null (mtl_tensor_file_get_metadata (tensors, "format"));
     assert_tensor (tensors, "y", -1);
     assert_refused (tensors, "x", G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "1” cannot be opened");

@@ -247,7 +247,7 @@ test_members (void)
     }
 }
 
-/* What is wrong with one member is no fault of the directory. */
+/* A fault of one member is no fault of the directory. */
 static void
 test_members_with_faults (void)
 {

@@ -341,7 +341,7 @@ test_refused (void)
   gst_video_frame_unmap (&frame);
 }
 
-/* What a binding or an element may have written to a frame that is mapped. */
+/* Values that a binding or an element may have written to a frame that is mapped. */
 static void
 test_random_frames (void)
 {

@@ -23,7 +23,7 @@ NAMES = [name for name in dir(Mtl)
          if isinstance(getattr(Mtl, name), type) and issubclass(getattr(Mtl, name), GObject.Object)
          and not getattr(Mtl, name).__gtype__.is_abstract()]
 
-# What is there to say what to use instead.
+# Attributes that only say what to use instead.
 HINTS = {Mtl.StridedView: {*OF_VIEWS, "__array_function__"}, Mtl.TensorFile: OF_FILES}
 
 # What an object may refuse with. An AttributeError is a mistake.

@@ -15,7 +15,7 @@ INTEGERS = SUBBYTE_INTEGERS if ml_dtypes else []
 TYPES = FLOATS + INTEGERS + (["complex32"] if ml_dtypes else [])
 needs_ml_dtypes = pytest.mark.skipif(ml_dtypes is None, reason="ml_dtypes is needed")
 
-# Of values that are no numbers, and of slices without elements.
+# Statistics of values that are no numbers, and of slices without elements.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 

@@ -90,7 +90,7 @@ def long_double(array):
 
 NUMBERS = np.array([[1, 0, 3], [2, 1, 1]])
 
-# Of each kind, an array with the numbers above.
+# An array of each kind with the numbers above.
 UNVIEWABLE = {
     "swapped f4": swapped(NUMBERS.astype("f4")),
     "swapped i8": swapped(NUMBERS.astype("i8")),

@@ -119,7 +119,7 @@ def test_copy(archive, tmp_path):
     assert {name: array.tolist() for name, array in found.items()} == {
         name: array.tolist() for name, array in GOOD.items()}
 
-    # Of what is selected.
+    # Only selected tensors count.
     mtldl("cp", archive, out, "-s", "?")
     done = run("cp", archive, out, "-s", "label", "-s", "y")
     assert done.returncode == 0 and done.stderr.count("left out") == 1
@@ -132,7 +132,7 @@ def test_copy(archive, tmp_path):
 
 
 def test_merge(archive, tmp_path):
-    """Those left out are in nobody's way."""
+    """Those left out do not hide the others."""
     other = save(tmp_path / "b", {"label": np.ones(1)})
     done = run("cp", archive, other, tmp_path / "out")
     assert done.returncode == 0 and set(load(tmp_path / "out")[0]) == {*GOOD, "label"}
@@ -151,7 +151,7 @@ def test_diff(archive, tmp_path):
 
 
 def test_name_twice(tmp_path):
-    """Neither is loaded, as nobody knows which one is meant."""
+    """Neither is loaded, as the name does not tell which one is meant."""
     path = save_archive(tmp_path / "a.npz", GOOD, [])
     with pytest.warns(UserWarning), zipfile.ZipFile(path, "a") as file:
         file.writestr("x.npy", file.read("x.npy"))
