@@ -248,9 +248,10 @@ def test_single_numbers():
 
 def test_copy_from_takes_what_assignments_take():
     view = Mtl.zeros((2, 3), "i2")
-    for source in (7, 7.9, [[7, 7, 7]] * 2, [7, 7, 7], np.full(3, 7), np.int8(7), array.array("d", [7] * 3),
-                   (7 for _ in range(3)), [np.full(3, 7)] * 2, Mtl.full(3, 7), (ctypes.c_int * 3)(7, 7, 7),
-                   memoryview(bytes([7, 7, 7])), Producer((ctypes.c_float * 3)(7, 7, 7), (3,), (1,))):
+    for source in (7, 7.9, [[7, 7, 7]] * 2, [7, 7, 7], np.full(3, 7), np.int8(7),
+                   array.array("d", [7] * 3), (7 for _ in range(3)), [np.full(3, 7)] * 2,
+                   Mtl.full(3, 7), (ctypes.c_int * 3)(7, 7, 7), memoryview(bytes([7, 7, 7])),
+                   Producer((ctypes.c_float * 3)(7, 7, 7), (3,), (1,))):
         view[...] = 0
         assert view.copy_from(source) is True
         assert view.tolist() == [[7] * 3] * 2
@@ -290,8 +291,10 @@ def draw_layout(rng, x):
     return x
 
 
-CODES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g", "c8", "c16", "G"]
-ADDED = [] if ml_dtypes is None else ["bfloat16", "float8_e4m3fn", "int4", "uint4", "uint2", "float4_e2m1fn",
+CODES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g", "c8", "c16",
+         "G"]
+ADDED = [] if ml_dtypes is None else ["bfloat16", "float8_e4m3fn", "int4", "uint4", "uint2",
+                                      "float4_e2m1fn",
                                       "float6_e2m3fn", "float8_e8m0fnu"]
 
 
@@ -320,7 +323,8 @@ def draw_object(rng, x):
     if way == 2:
         return OnlyArray(x)
     if way == 3:
-        return Failing(x, rng.choice((RuntimeError("a"), ValueError("b"), BufferError("c"), KeyError("d"),
+        return Failing(x, rng.choice((RuntimeError("a"), ValueError("b"), BufferError("c"),
+                                      KeyError("d"),
                                       OSError(5, "e"), AssertionError(), MemoryError())))
     if way == 4:
         x = np.broadcast_to(x, x.shape)
@@ -374,13 +378,15 @@ def test_objects_that_are_numbers():
     from decimal import Decimal
     from fractions import Fraction
 
-    for values, dtype in (([1, 2, 3], "i8"), ([1, 2.5, 3], "f8"), ([True, False], "?"), ([2**63, 1], "u8"),
+    for values, dtype in (([1, 2, 3], "i8"), ([1, 2.5, 3], "f8"), ([True, False], "?"),
+                          ([2**63, 1], "u8"),
                           ([1j, 2], "c16"), ([Fraction(1, 2), Decimal("1.5")], "f8"), ([], "f8"),
                           ([np.float32(1.5), 2], "f8")):
         x = np.array(values, object)
         cannot_be_viewed(x)
         view = Mtl.array(x)
-        assert view.dtype == dtype and view.tolist() == [view.dtype.dtype.type(v).item() for v in values]
+        assert view.dtype == dtype
+        assert view.tolist() == [view.dtype.dtype.type(v).item() for v in values]
     assert Mtl.array(np.zeros((2, 0, 3), object)).shape == (2, 0, 3)
     assert Mtl.array(np.array([[1, 2], [3, 4]], object).T).tolist() == [[1, 3], [2, 4]]
     view = Mtl.zeros(3, "u1")
@@ -407,7 +413,8 @@ NO_NUMBERS = {
 @pytest.mark.parametrize("x, advice", NO_NUMBERS.values(), ids=NO_NUMBERS)
 def test_what_is_no_number(x, advice, tmp_path):
     view = Mtl.zeros(x.shape)
-    for call in (Mtl.asview, Mtl.array, lambda x: Mtl.asview(x, "f4"), lambda x: view.__setitem__(..., x),
+    for call in (Mtl.asview, Mtl.array, lambda x: Mtl.asview(x, "f4"),
+                 lambda x: view.__setitem__(..., x),
                  lambda x: view.copy_from(x), lambda x: Mtl.save(tmp_path / "a.npy", x),
                  lambda x: Mtl.array([x]), lambda x: Mtl.full(x.shape, x), lambda x: x in view):
         with pytest.raises(BufferError) as info:
@@ -494,7 +501,8 @@ def test_what_ends_a_program_is_no_refusal(error):
             call(Failing(np.arange(3), error()))
 
 
-@pytest.mark.parametrize("error", [RuntimeError, ValueError, TypeError, OSError, MemoryError, RecursionError])
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, TypeError, OSError, MemoryError,
+                                   RecursionError])
 def test_any_failure_leads_to_the_next_way(error):
     values = np.arange(3.0)
     view = Mtl.asview(Failing(values, error("not today")))
@@ -511,7 +519,8 @@ def test_nothing_is_kept_by_refusals():
     gc.collect()
     gc.disable()
     try:
-        for make in (lambda: swapped(np.arange(3.0)).view(Array), lambda: np.array([None]).view(Array),
+        for make in (lambda: swapped(np.arange(3.0)).view(Array),
+                     lambda: np.array([None]).view(Array),
                      lambda: np.broadcast_to(np.arange(3.0), (2, 3)).view(Array)):
             x = make()
             gone = weakref.ref(x)
@@ -535,7 +544,8 @@ def masked(**keywords):
 
 def test_masks_are_not_lost(tmp_path):
     view = Mtl.zeros(3)
-    for x in (masked(), masked().view(), masked(dtype=SWAPPED + "f4"), np.ma.array([[1, 2]], mask=True),
+    for x in (masked(), masked().view(), masked(dtype=SWAPPED + "f4"),
+              np.ma.array([[1, 2]], mask=True),
               np.ma.masked, np.ma.array(3, mask=True), OnlyArray(masked()), [masked(), [1, 2, 3]],
               [[1, 2, 3], masked()], (1, np.ma.masked, 3), [[1, np.ma.masked]],
               np.ma.masked_array(np.arange(3), np.arange(3) > 1)):
@@ -554,7 +564,8 @@ def test_masks_are_not_lost(tmp_path):
 
 def test_arrays_without_masked_elements_are_their_data():
     data = np.arange(3.0)
-    for x in (np.ma.array(data), np.ma.array(data, mask=[False] * 3), np.ma.array(data, mask=False)):
+    for x in (np.ma.array(data), np.ma.array(data, mask=[False] * 3),
+              np.ma.array(data, mask=False)):
         view = Mtl.asview(x)
         assert view.get_address() == data.ctypes.data and view.tolist() == [0, 1, 2]
         assert Mtl.array([x, x]).tolist() == [[0, 1, 2]] * 2
@@ -568,7 +579,8 @@ def test_arrays_without_masked_elements_are_their_data():
 
 def test_types_of_ml_dtypes():
     pytest.importorskip("ml_dtypes")
-    for name in ("bfloat16", "float8_e5m2", "float8_e4m3fn", "int4", "uint2", "float4_e2m1fn", "complex32",
+    for name in ("bfloat16", "float8_e5m2", "float8_e4m3fn", "int4", "uint2", "float4_e2m1fn",
+                 "complex32",
                  "int1", "uint1", "bcomplex32"):
         if not hasattr(ml_dtypes, name):
             continue
@@ -577,7 +589,8 @@ def test_types_of_ml_dtypes():
             view = Mtl.array(part)
             assert view.shape == part.shape
             assert np.array_equal(np.asarray(view.astype("c16")), np.asarray(part).astype("c16"))
-        assert Mtl.array([swapped(x)], "f4").tolist() == [[-v if name == "int1" else v for v in (0, 1, 1, 0)]]
+        expected = [-v if name == "int1" else v for v in (0, 1, 1, 0)]
+        assert Mtl.array([swapped(x)], "f4").tolist() == [expected]
 
 
 def test_swapped_types_of_ml_dtypes_are_no_views():
@@ -641,7 +654,8 @@ def test_what_only_has_dlpack():
 
 @pytest.mark.parametrize("shape, strides", [
     ((1, 3), (5, 4)), ((1, 3), (-7, 4)), ((3, 1), (4, 1)), ((3, 1), (4, 2**62)), ((1, 1), (3, 5)),
-    ((0, 3), (12, 5)), ((3, 0), (7, 9)), ((0,), (1,)), ((1,), (2**64,)), ((1, 0, 3), (2**70, 3, -1))])
+    ((0, 3), (12, 5)), ((3, 0), (7, 9)), ((0,), (1,)), ((1,), (2**64,)),
+    ((1, 0, 3), (2**70, 3, -1))])
 def test_strides_that_do_not_matter(shape, strides):
     data = np.arange(3.0, dtype="f4")
     view = Mtl.asview(OnlyInterface(data, shape=shape, strides=strides))
@@ -652,7 +666,8 @@ def test_strides_that_do_not_matter(shape, strides):
 
 
 def test_numpys_arrays_have_such_strides():
-    for x in (field(np.arange(3.0))[:1], field(np.arange(3.0))[1:1], field(np.arange(6.0).reshape(2, 3))[:1, 2:]):
+    for x in (field(np.arange(3.0))[:1], field(np.arange(3.0))[1:1],
+              field(np.arange(6.0).reshape(2, 3))[:1, 2:]):
         assert Mtl.asview(x).tolist() == x.tolist()
         assert Mtl.asview(OnlyInterface(x)).tolist() == x.tolist()
 
@@ -665,13 +680,14 @@ def test_interfaces_that_numpy_can_read():
             cannot_be_viewed(given)
         assert Mtl.array(given).tolist() == x.tolist()
     memory = swapped(np.arange(4, dtype="u2")).tobytes()
-    given = OnlyInterface(np.zeros(1), shape=(2,), typestr=SWAPPED + "u2", data=memory, offset=2, strides=None)
+    given = OnlyInterface(np.zeros(1), shape=(2,), typestr=SWAPPED + "u2", data=memory, offset=2,
+                          strides=None)
     assert Mtl.array(given).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("changes", [
-    {"data": (0, False)}, {"data": (2**64 - 8, False)}, {"strides": (2**62, 8), "data": bytes(48)}, {"shape": (2**40, 2**40)},
-    {"shape": (-1, 3)}, {"typestr": "|O8"}, {"mask": np.zeros((2, 3), bool)}, {"data": bytes(47)},
+    {"data": (0, False)}, {"data": (2**64 - 8, False)}, {"strides": (2**62, 8), "data": bytes(48)},
+    {"shape": (2**40, 2**40)}, {"shape": (-1, 3)}, {"typestr": "|O8"}, {"mask": np.zeros((2, 3), bool)}, {"data": bytes(47)},
     {"strides": (24,)}, {"shape": None}, {"typestr": 3}])
 def test_interfaces_that_are_wrong_stay_wrong(changes):
     x = swapped(np.arange(6.0).reshape(2, 3))
