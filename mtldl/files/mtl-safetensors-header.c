@@ -274,7 +274,8 @@ check_volume (const Fields  *fields,
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA,
                "Its shape of %" G_GSIZE_FORMAT " dimension%s in %s does not take the bytes of the "
                "data_offsets [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT "]", fields->n_dims,
-               MTL_S (fields->n_dims), mtl_dtype_get_safetensors_name (fields->dtype), fields->begin, fields->end);
+               MTL_S (fields->n_dims), mtl_dtype_get_safetensors_name (fields->dtype), fields->begin,
+               fields->end);
   return FALSE;
 }
 

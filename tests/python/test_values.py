@@ -687,7 +687,8 @@ def test_interfaces_that_numpy_can_read():
 
 @pytest.mark.parametrize("changes", [
     {"data": (0, False)}, {"data": (2**64 - 8, False)}, {"strides": (2**62, 8), "data": bytes(48)},
-    {"shape": (2**40, 2**40)}, {"shape": (-1, 3)}, {"typestr": "|O8"}, {"mask": np.zeros((2, 3), bool)}, {"data": bytes(47)},
+    {"shape": (2**40, 2**40)}, {"shape": (-1, 3)}, {"typestr": "|O8"},
+    {"mask": np.zeros((2, 3), bool)}, {"data": bytes(47)},
     {"strides": (24,)}, {"shape": None}, {"typestr": 3}])
 def test_interfaces_that_are_wrong_stay_wrong(changes):
     x = swapped(np.arange(6.0).reshape(2, 3))

@@ -49,9 +49,9 @@ def _find():
 
 
 def __getattr__(name):
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}: it only finds the library. '
-                         'Its functions are in Mtl, as in `from gi.repository import Mtl` and '
-                         '`Mtl.load(path)`')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}: it only finds the '
+                         'library. Its functions are in Mtl, as in `from gi.repository import Mtl` '
+                         'and `Mtl.load(path)`')
 
 
 _find()

@@ -91,8 +91,8 @@ def load_mapping(path, size, modified):
     if found != (size, modified):
         raise ValueError(
             f"{path!r} was changed or replaced after it was mapped: it had {size} bytes, modified "
-            f"at {modified} ns, and has {found[0]}, modified at {found[1]}. Map it again, or pickle "
-            "its views by value")
+            f"at {modified} ns, and has {found[0]}, modified at {found[1]}. Map it again, or "
+            "pickle its views by value")
     return buffer
 
 
