@@ -191,21 +191,20 @@ view_copy_from (PyObject        *self,
   PyObject *values[MAX_NAMES];
   Absence absence;
   GError *error = NULL;
-  gboolean copied;
+  gboolean is_made, copied;
 
   if (parse_arguments (&signature, args, n_args, names, values) < 0)
     return NULL;
 
-  source = view_for_value (view, values[0]);
+  is_made = !is_view (values[0]);
+  source = is_made ? view_for_value (view, values[0]) : get_view (values[0]);
   if (source == NULL)
     return NULL;
 
   absence = leave_python (view, source);
   copied = mtl_strided_view_copy_from (view, source, &error);
   enter_python (absence);
-  if (is_view (values[0]))
-    g_object_unref (source);
-  else
+  if (is_made)
     unref_view (source);
   if (!copied)
     return raise_error (error, CALLER);
