@@ -65,6 +65,7 @@ def refuse_member(rng, archive, name):
     return name
 
 
+@pytest.mark.filterwarnings("ignore:.*left out")
 def test_random_mixtures(tmp_path, rng):
     """Each array that NumPy can make a view's elements of is loaded, and each other one is there
     with its reason, in the order of the archive."""

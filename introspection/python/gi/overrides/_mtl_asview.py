@@ -167,7 +167,7 @@ def _view_by(ways, x, reasons):
     if reasons:
         error = sys.exc_info()[1]
         if len(reasons) == 1 and not isinstance(error, _REFUSALS):
-            raise error  # what went wrong in the exporter is its own affair
+            raise error  # the exporter says best what went wrong in it
         raise _refusal(x, reasons) from error
     items = listed(x)
     if items is not x:
