@@ -20,7 +20,9 @@ for (const [key, value] of Object.entries(namespace)) {
         for (const member of Reflect.ownKeys(object)) {
             const {get, value: found} = Object.getOwnPropertyDescriptor(object, member);
 
-            if (typeof (get ?? found) !== 'function' || /\[native code\]/.test(get ?? found))
+            // Indices are only there to be refused.
+            if (typeof (get ?? found) !== 'function' || /\[native code\]/.test(get ?? found) ||
+                /^-?\d+$/.test(String(member)))
                 continue;
             if (typeof member === 'symbol')
                 print(`${name}.${key}[${member.description}]`);

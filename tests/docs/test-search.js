@@ -57,7 +57,7 @@ finds('mtl_strided_view_copy_from', 'method.StridedView.copy_from.html');
 finds('copy_from', 'StridedView.copy_from', 4);
 finds('MtlStridedView', 'class.StridedView.html');
 finds('StridedView', 'class.StridedView.html', 4);
-finds('to_view', 'func.to_view.html', 2);
+finds('to_view', 'func.to_view.html', 3);
 finds('MTL_ERROR', 'error.Error.html', 5);
 finds('MTL_DTYPE_FLOAT32', 'enum.DType.html');
 finds('float32', 'DType', 3);

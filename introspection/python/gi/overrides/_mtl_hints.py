@@ -84,7 +84,9 @@ def _hint(what, name, hint):
 
 
 def _hint_in_module():
-    """PyGObject makes a class for each of its modules."""
+    """PyGObject makes a class for each of its modules, unless the override is imported by itself."""
+    if "gi.repository.Mtl" not in sys.modules:
+        return
     cls = type(sys.modules["gi.repository.Mtl"])
     look_up = cls.__getattr__
 
