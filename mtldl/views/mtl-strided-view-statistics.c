@@ -685,7 +685,7 @@ compute_along (const MtlStrided  *strided,
     return NULL;
 
   drop_repeats (strided->layout, is_reduced, &dropped);
-  done = mtl_slice_statistics_run ((double *) mtl_strided_view_get_strided (distinct).data,
+  done = mtl_slice_statistics_run ((double *) (gpointer) mtl_strided_view_get_strided (distinct).data,
                                    &(MtlStrided) { strided->type, &dropped, strided->data },
                                    is_reduced, statistic, monitor, error);
   mtl_layout_clear (&dropped);
