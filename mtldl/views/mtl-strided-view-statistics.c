@@ -674,6 +674,7 @@ compute_along (const MtlStrided  *strided,
   g_autoptr (MtlStridedView) distinct = NULL;
   MtlLayout kept_layout, distinct_layout, dropped;
   gboolean is_distinct, done;
+  gpointer numbers;
 
   if (!find_kept_layouts (strided->layout, is_reduced, &kept_layout, &distinct_layout, error))
     return NULL;
@@ -684,8 +685,9 @@ compute_along (const MtlStrided  *strided,
   if (results == NULL || distinct == NULL)
     return NULL;
 
+  numbers = mtl_strided_view_get_strided (distinct).data;
   drop_repeats (strided->layout, is_reduced, &dropped);
-  done = mtl_slice_statistics_run ((double *) (gpointer) mtl_strided_view_get_strided (distinct).data,
+  done = mtl_slice_statistics_run (numbers,
                                    &(MtlStrided) { strided->type, &dropped, strided->data },
                                    is_reduced, statistic, monitor, error);
   mtl_layout_clear (&dropped);
