@@ -281,7 +281,7 @@ test_destroyed_once (void)
   g_assert_cmpint (n_destroyed, ==, 1);
 }
 
-/* As at the address that mmap() returns on failure. */
+/* The address that mmap() returns on failure. */
 static void
 test_around_the_end_of_addresses (void)
 {

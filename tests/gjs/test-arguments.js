@@ -664,7 +664,7 @@ test('new tensors by the names of NumPy', async () => {
     equal([Mtl.full([2], 7, null).dtype, Mtl.arange(2, null, null, null).dtype],
         [FLOAT32, INT64]);
 
-    // As BigInts count them.
+    // The same, counted with BigInts.
     for (const [first, end, step] of [[16777217, 16777219, 1], [7, -8, -3], [-7, 8, 3], [3, 1, 1],
         [1, 3, -1], [2n ** 53n - 1n, 2n ** 53n + 4n, 1n], [-(2n ** 63n), 2n ** 63n, 2n ** 61n],
         [2n ** 63n - 1n, 2n ** 63n + 2n, 1], [2n ** 64n - 1n, 2n ** 63n, -(2n ** 61n)],

@@ -118,7 +118,7 @@ SLOW = {"array_equal", "all_close", "tolist", "iteration", "contains"}
 
 
 def zeros_in(result):
-    """Whether there is nothing but zeros in what an operation returned."""
+    """Returns True if an operation returned nothing but zeros."""
     if isinstance(result, Mtl.StridedView):
         return not any(bytes(result))
     if isinstance(result, bytes):

@@ -214,7 +214,7 @@ def test_few_numbers_that_are_not_finite(dtype, special):
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 def test_limits_of_integers(dtype):
-    """As sums and as results."""
+    """Limits, in sums and in results."""
     info = np.iinfo(dtype)
     array = np.random.default_rng(6).integers(info.min, info.max, (700, 600), dtype, endpoint=True)
     array[5], array[:, 5] = info.min, info.max

@@ -638,7 +638,7 @@ def test_numbers_of_mapped_views_are_checked(mapped):
 
 
 def test_random_damage_to_pickles_of_mapped_views(mapped, rng):
-    """What is read is a view of the file, or an exception."""
+    """Reading gives a view of the file, or an exception."""
     data = dumps_by_path(mapped[5:4000:3].reshape(-1, 3)[:, ::-1], 2)
     n_views = 0
     for _ in range(2000):

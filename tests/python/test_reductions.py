@@ -28,7 +28,7 @@ def wide(array):
 
 
 def narrowed(exact, name):
-    """What a result in the wide type becomes."""
+    """The result in the wide type, in the type that it gets."""
     exact = np.asarray(exact)
     if name in SUBBYTE_INTEGERS or exact.dtype.kind not in "fc":
         return exact

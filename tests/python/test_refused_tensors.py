@@ -247,7 +247,7 @@ def test_patterns_of_bytes(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has it")
 def test_files_without_a_name(tmp_path):
-    """What such a link says is no path, even if there is a file of that name."""
+    """The text of such a link is no path, even if there is a file of that name."""
     removed = tmp_path / "removed"
     other = tmp_path / "removed (deleted)"
     other.write_text("other")

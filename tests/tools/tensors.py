@@ -49,7 +49,7 @@ def run(*arguments, env=None, **kwargs):
 
 
 def ls_json(*arguments):
-    """Of one file, which is a list of one."""
+    """The description of one file, which is a list of one."""
     told, = json.loads(mtldl("ls", "--json", *arguments))
     return told
 

@@ -27,7 +27,7 @@ def diff_json(*arguments, status=1):
 
 
 def number(told):
-    """What JSON has of an element."""
+    """An element as JSON has it."""
     return complex(*map(number, told)) if isinstance(told, list) else (
         float(told) if isinstance(told, str) else told)
 
@@ -185,7 +185,7 @@ def expected(a, b, rtol, atol):
 
 
 def test_random_pairs(tmp_path):
-    """Of all types, whose values are close to each other."""
+    """Tensors of all types, whose values are close to each other."""
     rng = np.random.default_rng(SEED)
     for _ in range(150):
         shape = tuple(rng.integers(0, 8, rng.integers(0, 4)))

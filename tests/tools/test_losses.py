@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What mtldl cp --dtype says is lost, counted by NumPy."""
+"""The losses that mtldl cp --dtype reports, counted by NumPy."""
 
 import re
 
@@ -23,7 +23,7 @@ def read_line(text):
 
 
 def losses(source, target, *options, status=0):
-    """What is told of each tensor."""
+    """The report of each tensor."""
     done = run("cp", "--no-sync", source, target, *options)
     assert done.returncode == status and done.stdout == "", done.stderr
     found = [re.fullmatch(r"mtldl: “(.*?)”, converted to (\w+): (.*)", line)

@@ -139,7 +139,7 @@ def test_merge(archive, tmp_path):
 
 
 def test_diff(archive, tmp_path):
-    """What cannot be loaded is trouble, and another type a difference."""
+    """A tensor that cannot be loaded is trouble, and another type a difference."""
     good = save(tmp_path / "b", {**GOOD, "label": np.ones(1)})
     done = run("diff", archive, good, "-s", "label", "-s", "?")
     assert (done.returncode, done.stderr) == (1, "")

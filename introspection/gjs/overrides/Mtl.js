@@ -564,7 +564,7 @@ function _copyTypedArray(values, dtype, shape) {
     return view;
 }
 
-// As many as a view can have. An array that holds itself has more.
+// The most dimensions that a view can have. An array that holds itself has more.
 const MAX_DIMS = 64;
 
 // The most elements that an array of JavaScript holds side by side; longer ones are too slow.
