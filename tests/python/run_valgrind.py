@@ -51,12 +51,9 @@ def main(reports):
     files = sorted(path for path in HERE.glob("test_*.py")
                    if not path.name.startswith(("test_torch", "test_metal"))
                    # The first counts by itself, a million times; the second plays a program
-                   # hundreds of times; the next three let NumPy compute; the last compares with
-                   # long doubles, which have no more digits than doubles under valgrind, and
-                   # test-statistics does the same in C.
+                   # hundreds of times; the last two let NumPy compute.
                    and path.name not in ("test_leaks.py", "test_planted_mistakes.py",
-                                         "test_habits.py", "test_reductions.py",
-                                         "test_values.py", "test_histogram.py"))
+                                         "test_habits.py", "test_reductions.py"))
     n_parts = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
         parts = [run(files[i::n_parts], folder, f"{reports}/python-valgrind-{i}.xml")

@@ -11,8 +11,8 @@ np = pytest.importorskip("numpy")
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
           "float16", "float32", "float64"]
-STATISTICS = {"minimum": (np.min, np.inf), "maximum": (np.max, -np.inf), "mean": (np.mean, None),
-              "deviation": (np.std, None)}
+LIMITS = {"minimum": (np.min, np.inf), "maximum": (np.max, -np.inf)}
+STATISTICS = [*LIMITS, "mean", "deviation"]
 
 
 def draw_array(rng, dtype):
@@ -57,9 +57,9 @@ def expected_histogram(array, low, high, n):
     return np.histogram(numbers[np.isfinite(numbers)], n, (low, high))[0].tolist()
 
 
-def test_random_histograms():
+def test_random_histograms(cases):
     rng = random.Random(1)
-    for _ in range(1500):
+    for _ in range(min(cases, 1500)):
         array = draw_array(rng, rng.choice(DTYPES))
         low = rng.choice([-100, -3.7, 0, 0.1, 99])
         high = low + rng.choice([.5, 1, 20, 777.7])
@@ -156,26 +156,34 @@ def test_in_the_background():
 
 
 def expected_statistic(array, name, axes):
-    function, limit = STATISTICS[name]
-    numbers = array.astype("longdouble")
-    finite = np.isfinite(numbers)
+    """In doubles alone, which is all that some systems have: around a number of each slice, and
+    with its numbers side by side, which NumPy adds in pairs."""
     shape = [n for i, n in enumerate(array.shape) if i not in axes]
     if array.size == 0:
         return np.full(shape, np.nan)
-    if limit is not None:
-        result = np.asarray(function(np.where(finite, numbers, limit), axis=axes), "float64")
+    slices = np.moveaxis(array, axes, range(-len(axes), 0)).reshape(*shape, -1).astype("float64")
+    finite = np.isfinite(slices)
+    if name in LIMITS:
+        function, limit = LIMITS[name]
+        result = function(np.where(finite, slices, limit), axis=-1)
         return np.where(np.isfinite(result), result, np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(function(numbers, axis=axes, where=finite), "float64")
+    count = finite.sum(axis=-1)
+    middle = np.take_along_axis(slices, finite.argmax(axis=-1)[..., None], -1)
+    slices = np.where(finite, slices - middle, 0)
+    mean = slices.sum(axis=-1) / count
+    if name == "mean":
+        return middle[..., 0] + mean
+    slices = np.where(finite, slices - mean[..., None], 0)
+    return np.sqrt((slices * slices).sum(axis=-1) / count)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_random_statistics():
+def test_random_statistics(cases):
     rng = random.Random(2)
-    for _ in range(3000):
+    for _ in range(min(cases, 3000)):
         array = draw_array(rng, rng.choice(DTYPES))
         axes = rng.sample(range(array.ndim), rng.randrange(1, array.ndim + 1))
-        name = rng.choice(list(STATISTICS))
+        name = rng.choice(STATISTICS)
         found = view_of(array).compute_statistic(
             name, [axis - rng.choice([0, array.ndim]) for axis in axes])
         expected = expected_statistic(array, name, tuple(axes))
@@ -185,7 +193,7 @@ def test_random_statistics():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("shape", [(2000, 300), (300, 2000), (70000, 17), (17, 70000), (50, 40, 90),
-                                   (4, 2000, 3), (1, 5000), (2000000, 2)])
+                                   (4, 2000, 3), (1, 5000), (300000, 2)])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
 def test_offset_data(shape, dtype):
     """Numbers far from 0 with small distances from each other."""
@@ -222,7 +230,8 @@ def test_limits_of_integers(dtype):
     for axis in range(2):
         for name in STATISTICS:
             np.testing.assert_allclose(np.asarray(view.compute_statistic(name, [axis])),
-                                       expected_statistic(array, name, (axis,)), 1e-13)
+                                       expected_statistic(array, name, (axis,)), 1e-13,
+                                       1e-13 * info.max)
 
 
 def test_all_axes():

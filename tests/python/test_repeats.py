@@ -67,10 +67,10 @@ def random_views(rng, dtype):
                                              2048 * memory.itemsize)
 
 
-def test_random_comparisons():
+def test_random_comparisons(cases):
     rng = random.Random(37)
     outcomes = {True: 0, False: 0}
-    for _ in range(3000):
+    for _ in range(min(cases, 3000)):
         shape, array, view = random_views(rng, rng.choice(["float32", "int8", "int64", "bool"]))
         strides = [rng.choice([0, stride]) for stride in view.strides]
         other = np.ones(4096, "float32")
@@ -84,4 +84,4 @@ def test_random_comparisons():
         close = (abs(other_array - array * 1.) <= .5).all()
         assert other_view.all_close(view, 0, .5) == bool(close)
         assert other_view.all_close(other_view)
-    assert min(outcomes.values()) > 100
+    assert min(outcomes.values()) > 10

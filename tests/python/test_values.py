@@ -45,7 +45,8 @@ class Failing:
         return 1, 0
 
     def __dlpack__(self, **keywords):
-        raise self.error
+        # A new one each time: an exception keeps the frames that it has passed.
+        raise type(self.error)(*self.error.args)
 
     def __array__(self, dtype=None, copy=None):
         return self.array
