@@ -371,6 +371,10 @@ class StridedView:
     def copy_from(self, source: Any) -> bool:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
+    def compute_statistic(self, statistic: Statistic | str,
+                          axes: int | Sequence[int] | None = None,
+                          cancellable: Gio.Cancellable | None = None) -> StridedView:
+        """A statistic of the elements along one or more axes, or of all elements."""
     def array_equal(self, other: Any) -> bool:
         """Returns True if the view has the same shape and equal elements as another, or as
         anything else that asview() takes."""

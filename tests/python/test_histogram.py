@@ -243,6 +243,18 @@ def test_all_axes():
     assert Mtl.array(3, "int8").compute_statistic("maximum").item() == 3
 
 
+@pytest.mark.parametrize("axis", [0, -1, np.int8(1), True])
+def test_one_axis(axis):
+    array = np.arange(12.).reshape(3, 4)
+    found = Mtl.asview(array).compute_statistic("mean", axis)
+    assert found.tolist() == array.mean(axis=int(axis)).tolist()
+    with pytest.raises(IndexError, match="5"):
+        Mtl.asview(array).compute_statistic("mean", 5)
+    for wrong in (1.5, "0"):
+        with pytest.raises(TypeError):
+            Mtl.asview(array).compute_statistic("mean", wrong)
+
+
 def test_statistics_of_the_largest_numbers():
     array = np.full((40, 30), 1.5e308)
     array[::2] *= -1

@@ -280,6 +280,15 @@ def _view_fill(self, value):
     return _fill(self, _element_for(self, value))
 
 
+_compute_statistic = StridedView.compute_statistic
+
+
+def _view_compute_statistic(self, statistic, axes=None, cancellable=None):
+    if isinstance(axes, numbers.Integral):
+        axes = [axes]
+    return _compute_statistic(self, statistic, axes, cancellable)
+
+
 def _storage_mode_for(device):
     """The first that the device supports, from what the host reaches best."""
     modes = (Mtl.StorageMode.HOST, Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED,
@@ -320,6 +329,7 @@ def _compares_values(compare):
 
 
 StridedView.fill = _view_fill
+StridedView.compute_statistic = functools.wraps(_compute_statistic)(_view_compute_statistic)
 StridedView.array_equal = _compares_values(StridedView.array_equal)
 StridedView.all_close = _compares_values(StridedView.all_close)
 StridedView.copy_scaled_from = functools.wraps(_copy_scaled_from)(_view_copy_scaled_from)
