@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include "test-gst-buffer-utils.h"
 
