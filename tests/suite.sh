@@ -257,7 +257,7 @@ run_pip () {
   local status=0
 
   install_packages 'to make packages' git mmdebstrap python3-build python3-venv
-  packaging/try-pip.sh "$build-pip" "$newer_debian" || status=$?
+  packaging/try-pip.sh "$build-pip" trixie || status=$?
   give_to_caller "$build-pip"
   return "$status"
 }
@@ -293,16 +293,17 @@ run_other_languages () {
   run_pytest "$python" languages tests/languages
 }
 
-# Runs the tests for every change in a system that has newer versions of everything.
-newer_debian=trixie
+# run_newer_debian SUITE: runs the tests for every change in a system that has newer versions of
+# everything.
 run_newer_debian () {
-  local folder=$build-$newer_debian status=0 report
+  local suite=$1 status=0 report
+  local folder=$build-$suite
 
   install_packages 'to make another system' git mmdebstrap
-  tests/other-debian.sh "$folder" "$newer_debian" || status=1
+  tests/other-debian.sh "$folder" "$suite" || status=1
   give_to_caller "$folder"
   for report in "$folder"/reports/*; do
-    cp "$report" "$reports/$newer_debian-${report##*/}" || status=1
+    cp "$report" "$reports/$suite-${report##*/}" || status=1
   done
   return "$status"
 }
@@ -551,12 +552,13 @@ plan_steps () {
   if [[ $linux == yes ]]; then
     plan deep docs 'The site in a browser' run_site_browser
   fi
-  plan all workflows 'The workflow for macOS' check_workflows
+  plan all workflows 'The workflows' check_workflows
   if [[ $linux == yes ]]; then
     plan deep install 'Installed tests' run_installed_tests
   fi
   if can_make_packages; then
-    plan deep systems "The newer Debian, $newer_debian" run_newer_debian
+    plan deep systems 'The next Debian, trixie' 'run_newer_debian trixie'
+    plan deep systems 'The Debian after that, forky' 'run_newer_debian forky'
     plan deep packages 'Debian packages, made and used in new systems' run_packages
     plan deep packages 'pip, in new systems' run_pip
     plan deep release 'The release tarball in a new system' run_tarball
