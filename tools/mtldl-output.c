@@ -152,12 +152,25 @@ tool_escape_typed (const char *text)
   return escape (text, FALSE, tool_knows_unicode ());
 }
 
+/* Newer versions of GLib no longer convert what g_printerr() prints. */
+void
+tool_print_error (const char *text)
+{
+  g_autofree char *converted = NULL;
+  const char *charset;
+
+  if (!g_get_charset (&charset))
+    converted = g_convert_with_fallback (text, -1, charset, "UTF-8", "?", NULL, NULL, NULL);
+  fputs (converted != NULL ? converted : text, stderr);
+}
+
 void
 tool_complain (const char *format,
                ...)
 {
   g_autofree char *text = NULL;
   g_autofree char *escaped = NULL;
+  g_autofree char *line = NULL;
   va_list arguments;
 
   va_start (arguments, format);
@@ -165,7 +178,8 @@ tool_complain (const char *format,
   va_end (arguments);
   /* Messages of GLib and of the system may quote what they were given as it is. */
   escaped = escape (text, FALSE, TRUE);
-  g_printerr ("mtldl: %s\n", escaped);
+  line = g_strdup_printf ("mtldl: %s\n", escaped);
+  tool_print_error (line);
 }
 
 void

@@ -69,6 +69,7 @@ const char     *tool_plain           (void);
 gboolean        tool_knows_unicode   (void);
 
 /* To standard error. */
+void            tool_print_error     (const char          *text);
 void            tool_complain        (const char          *format,
                                       ...) G_GNUC_PRINTF (1, 2);
 void            tool_complain_of     (const char          *path,

@@ -162,9 +162,11 @@ run (int   argc,
   if (first == NULL)
     {
       g_autoptr (GString) text = g_string_new (NULL);
+      g_autofree char *message = NULL;
 
       append_usage (text);
-      g_printerr (_("%s\n“mtldl help” says what they do.\n"), text->str);
+      message = g_strdup_printf (_("%s\n“mtldl help” says what they do.\n"), text->str);
+      tool_print_error (message);
       return TOOL_WRONG_USAGE;
     }
 
