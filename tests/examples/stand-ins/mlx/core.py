@@ -3,7 +3,7 @@
 evaluated, into the memory of their input if nobody else holds that array: read-only or not."""
 
 import ctypes
-import sys
+import weakref
 
 import numpy as np
 from gi.repository import Mtl
@@ -45,9 +45,8 @@ def eval(lazy):
 
     source, lazy._source = lazy._source, None
     values = np.ascontiguousarray(lazy._compute(source._read()))
-    if sys.getrefcount(source) <= 2: # this variable and the argument
-        lazy._view = source._view
-    else:
+    lazy._view, source = source._view, weakref.ref(source)
+    if source() is not None:
         lazy._view = Mtl.StridedView.new_empty(Mtl.Device.get(Mtl.DeviceType.METAL, 0),
                                                Mtl.DType.FLOAT32, list(values.shape))
     ctypes.memmove(lazy._view.get_address(), values.ctypes.data, values.nbytes)
