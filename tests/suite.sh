@@ -572,7 +572,7 @@ say_what_is_left_out () {
       'this machine.'
   fi
   if [[ $tier == deep ]] && ! can_make_packages; then
-    echo 'Left out: Debian packages, pip, the release and the newer Debian, in new systems that' \
+    echo 'Left out: Debian packages, pip, the release and newer Debians, in new systems that' \
       'root makes on Debian'
   fi
   if ! can_emulate; then
@@ -657,7 +657,7 @@ run_pytest_named () {
     make_venv
     with=$venv/bin/python
   fi
-  build_for_pytest "$build" && run_pytest "$with" requested-python "$@"
+  build_for_pytest "$build" && run_pytest "$with" "requested-${1//[^[:alnum:]_]/-}" "$@"
 }
 
 # Plans the steps for a folder, a file or a test. Fails if there is no such thing.
