@@ -4,15 +4,19 @@
 
 #include "mtl-gst-tensor-private.h"
 
-#include "mtl-gst-buffer.h"
+#include "mtl-gst-allocator-private.h"
+#include "mtl-gst-check-private.h"
 #include "mtl-gst-map-private.h"
 
 #ifdef MTL_GST_HAS_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
-/* The names are those of the caps tensor/strided. GStreamer does not say how it packs numbers of
- * 4 bits. */
+#if defined (MTL_GST_HAS_ANALYTICS) && GST_CHECK_VERSION (1, 28, 0)
+#define HAS_RELATED_TENSORS 1
+#endif
+
+/* The names are those of tensor/strided caps, which lack some. */
 typedef struct
 {
   MtlDType dtype;
@@ -28,11 +32,16 @@ typedef struct
 #define TENSOR_TYPE(NAME, name) { MTL_DTYPE_##NAME, name }
 #endif
 
+/* GStreamer packs two numbers of 4 bits into a byte. It does not say which comes first; those of its
+ * elements that have such tensors pass on the memory of ONNX Runtime, which begins with the lower
+ * bits, as Mtl does. */
 static const TensorType tensor_types[] = {
+  TENSOR_TYPE (INT4, "int4"),
   TENSOR_TYPE (INT8, "int8"),
   TENSOR_TYPE (INT16, "int16"),
   TENSOR_TYPE (INT32, "int32"),
   TENSOR_TYPE (INT64, "int64"),
+  TENSOR_TYPE (UINT4, "uint4"),
   TENSOR_TYPE (UINT8, "uint8"),
   TENSOR_TYPE (UINT16, "uint16"),
   TENSOR_TYPE (UINT32, "uint32"),
@@ -41,7 +50,24 @@ static const TensorType tensor_types[] = {
   TENSOR_TYPE (FLOAT32, "float32"),
   TENSOR_TYPE (FLOAT64, "float64"),
   TENSOR_TYPE (BFLOAT16, "bfloat16"),
+#ifdef HAS_RELATED_TENSORS
+  TENSOR_TYPE (BOOL, NULL),
+  TENSOR_TYPE (COMPLEX64, NULL),
+  TENSOR_TYPE (COMPLEX128, NULL),
+  { MTL_DTYPE_FLOAT8_E4M3FN, NULL, GST_TENSOR_DATA_TYPE_FLOAT8E4M3FN },
+  { MTL_DTYPE_FLOAT8_E4M3FNUZ, NULL, GST_TENSOR_DATA_TYPE_FLOAT8E4M3FNUZ },
+  { MTL_DTYPE_FLOAT8_E5M2, NULL, GST_TENSOR_DATA_TYPE_FLOAT8E5M2 },
+  { MTL_DTYPE_FLOAT8_E5M2FNUZ, NULL, GST_TENSOR_DATA_TYPE_FLOAT8E5M2FNUZ },
+#endif
 };
+
+#define NAMED_TYPES "integers of 4 to 64 bits or floats of 16 to 64"
+#ifdef HAS_RELATED_TENSORS
+#define TYPES NAMED_TYPES ", bool, complex64, complex128, float8_e4m3fn, float8_e4m3fnuz," \
+              " float8_e5m2 or float8_e5m2fnuz"
+#else
+#define TYPES NAMED_TYPES
+#endif
 
 /* That layouts can have. */
 #define MAX_DIMS 64
@@ -71,10 +97,26 @@ tensor_type_of_view (MtlStridedView  *view,
 
   text = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "Tensors of GStreamer have integers of 8 to 64 bits or floats of 16 to 64, with 1"
-               " lane; the elements are %s with %u: convert them with to_dtype()",
+               "Tensors of this GStreamer have " TYPES ", with 1 lane; the elements are %s with %u:"
+               " convert them with to_dtype()",
                text, mtl_strided_view_get_lanes (view));
   return NULL;
+}
+
+static gboolean
+check_has_name (const TensorType  *type,
+                GError           **error)
+{
+  g_autofree char *text = NULL;
+
+  if (type->name != NULL)
+    return TRUE;
+
+  text = mtl_dtype_to_string (type->dtype);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "Caps have names for " NAMED_TYPES ", but none for %s: convert the elements with"
+               " to_dtype()", text);
+  return FALSE;
 }
 
 /* Returns whether the first axis is the densest, as in GStreamer's column-major order. */
@@ -131,7 +173,7 @@ mtl_gst_tensor_caps_from_view (MtlStridedView  *view,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
 
   type = tensor_type_of_view (view, error);
-  if (type == NULL || !find_order (view, &is_column_major, error))
+  if (type == NULL || !check_has_name (type, error) || !find_order (view, &is_column_major, error))
     return NULL;
 
   shape = mtl_strided_view_get_shape (view, &n_dims);
@@ -169,15 +211,36 @@ static const TensorType *
 tensor_type_by_name (const char  *name,
                      GError     **error)
 {
+  if (name == NULL)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                           "The caps have no text “type” with the type of the elements");
+      return NULL;
+    }
+
   for (gsize i = 0; i < G_N_ELEMENTS (tensor_types); i++)
     if (g_strcmp0 (tensor_types[i].name, name) == 0)
       return &tensor_types[i];
 
-  g_set_error (error, MTL_ERROR,
-               name != NULL ? MTL_ERROR_NOT_SUPPORTED : MTL_ERROR_INVALID_ARGUMENT,
-               "The caps need the type of an integer of 8 to 64 bits or a float of 16 to 64, not"
-               " %s", name != NULL ? name : "none");
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The caps have the type “%s”; only " NAMED_TYPES " are supported", name);
   return NULL;
+}
+
+/* Without a name the order is row-major. */
+static gboolean
+order_by_name (const char  *name,
+               MtlOrder    *order,
+               GError     **error)
+{
+  *order = g_strcmp0 (name, "col-major") == 0 ? MTL_ORDER_F : MTL_ORDER_C;
+  if (name == NULL || *order == MTL_ORDER_F || g_str_equal (name, "row-major"))
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "The caps have the dims-order “%s”; only row-major and col-major are supported",
+               name);
+  return FALSE;
 }
 
 MtlStridedLayout *
@@ -185,14 +248,15 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
                                       MtlDType            *dtype,
                                       GError             **error)
 {
-  const char *order = gst_structure_get_string (structure, "dims-order");
   const GValue *dims = gst_structure_get_value (structure, "dims");
   const TensorType *type = tensor_type_by_name (gst_structure_get_string (structure, "type"),
                                                 error);
   gint64 shape[MAX_DIMS];
+  MtlOrder order;
   guint n_dims;
 
-  if (type == NULL)
+  if (type == NULL || !order_by_name (gst_structure_get_string (structure, "dims-order"), &order,
+                                      error))
     return NULL;
 
   if (dims == NULL || !GST_VALUE_HOLDS_ARRAY (dims))
@@ -226,23 +290,72 @@ mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
 
   if (dtype != NULL)
     *dtype = type->dtype;
-  return mtl_strided_layout_new_dense (shape, n_dims,
-                                       g_strcmp0 (order, "col-major") == 0 ? MTL_ORDER_F
-                                                                           : MTL_ORDER_C,
-                                       mtl_dtype_get_bits (type->dtype), error);
+  return mtl_strided_layout_new_dense (shape, n_dims, order, mtl_dtype_get_bits (type->dtype),
+                                       error);
 }
 
 #ifdef MTL_GST_HAS_ANALYTICS
 
+#ifdef HAS_RELATED_TENSORS
+
+/* Continues to count where find_tensor() is. */
+static const GstTensor *
+find_related_tensor (GstBuffer *buffer,
+                     guint      index,
+                     guint     *n_tensors)
+{
+  const GstAnalyticsMtdType type = gst_analytics_tensor_mtd_get_mtd_type ();
+  const GstTensor *found = NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_ANALYTICS_RELATION_META_API_TYPE)) != NULL)
+    {
+      GstAnalyticsRelationMeta *relations = (GstAnalyticsRelationMeta *) meta;
+      GstAnalyticsTensorMtd tensor;
+      gpointer position = NULL;
+
+      while (gst_analytics_relation_meta_iterate (relations, &position, type, &tensor))
+        if ((*n_tensors)++ == index)
+          found = gst_analytics_tensor_mtd_get_tensor (&tensor);
+    }
+
+  return found;
+}
+
+#endif
+
+/* Finds one tensor, and counts them all. A buffer can have several metas of each kind. */
 static const GstTensor *
 find_tensor (GstBuffer *buffer,
              guint      index,
              guint     *n_tensors)
 {
-  GstTensorMeta *meta = gst_buffer_get_tensor_meta (buffer);
+  const GstTensor *found = NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
 
-  *n_tensors = meta != NULL ? meta->num_tensors : 0;
-  return index < *n_tensors ? meta->tensors[index] : NULL;
+  *n_tensors = 0;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_TENSOR_META_API_TYPE)) != NULL)
+    {
+      const GstTensorMeta *tensors = (GstTensorMeta *) meta;
+
+      if (index >= *n_tensors && index - *n_tensors < tensors->num_tensors)
+        found = tensors->tensors[index - *n_tensors];
+      *n_tensors += tensors->num_tensors;
+    }
+
+#ifdef HAS_RELATED_TENSORS
+  {
+    const GstTensor *related = find_related_tensor (buffer, index, n_tensors);
+
+    if (related != NULL)
+      return related;
+  }
+#endif
+  return found;
 }
 
 static gboolean
@@ -251,11 +364,17 @@ check_is_tensor (const GstTensor  *tensor,
                  guint             n_tensors,
                  GError          **error)
 {
-  if (tensor == NULL)
+  if (index >= n_tensors)
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
                    "There is no tensor %u: the buffer has %u, and the first is 0",
                    index, n_tensors);
+      return FALSE;
+    }
+
+  if (tensor == NULL || tensor->data == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %u has no data", index);
       return FALSE;
     }
 
@@ -267,9 +386,13 @@ check_is_tensor (const GstTensor  *tensor,
       return FALSE;
     }
 
-  if (tensor->data == NULL)
+  if (tensor->dims_order != GST_TENSOR_DIM_ORDER_ROW_MAJOR
+      && tensor->dims_order != GST_TENSOR_DIM_ORDER_COL_MAJOR)
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_DATA, "Tensor %u has no data", index);
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Tensor %u has the order %d; only %d, row-major, and %d, column-major, are"
+                   " supported", index, tensor->dims_order, GST_TENSOR_DIM_ORDER_ROW_MAJOR,
+                   GST_TENSOR_DIM_ORDER_COL_MAJOR);
       return FALSE;
     }
 
@@ -284,9 +407,19 @@ tensor_type_of (const GstTensor  *tensor,
     if (tensor_types[i].type == tensor->data_type)
       return &tensor_types[i];
 
+#ifdef HAS_RELATED_TENSORS
+  if (tensor->data_type == GST_TENSOR_DATA_TYPE_STRING)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                           "The tensor has elements of the type string, which differ in size;"
+                           " only " TYPES " are supported");
+      return NULL;
+    }
+#endif
+
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "The tensor has elements of GStreamer's type %d; only integers of 8 to 64 bits and"
-               " floats of 16 to 64 are supported", tensor->data_type);
+               "The tensor has elements of GStreamer's type %d; only " TYPES " are supported",
+               tensor->data_type);
   return NULL;
 }
 
@@ -319,6 +452,38 @@ layout_of_tensor (const GstTensor   *tensor,
                                        mtl_dtype_get_bits (type->dtype), error);
 }
 
+/* A view of dense elements in any order. The last byte of an odd number of 4 bits is shared with
+ * others. */
+static GstBuffer *
+data_new (MtlStridedView  *view,
+          GError         **error)
+{
+  const gsize n_bits =
+    mtl_strided_view_get_volume (view) * mtl_strided_view_get_item_bits (view);
+  gpointer first;
+  GstBuffer *data;
+
+  if (!mtl_gst_check_not_empty (view, error) || !mtl_gst_check_reachable (view, error))
+    {
+      g_prefix_error (error, "Tensor: ");
+      return NULL;
+    }
+
+  first = mtl_strided_view_get_data (view);
+  if (first == NULL)
+    {
+      g_set_error_literal (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+                           "The first element does not begin with a byte: copy the view first");
+      return NULL;
+    }
+
+  data = gst_buffer_new ();
+  gst_buffer_append_memory (data, mtl_gst_memory_new (mtl_strided_view_get_buffer (view), first,
+                                                      n_bits / 8 + (n_bits % 8 != 0),
+                                                      mtl_strided_view_is_read_only (view)));
+  return data;
+}
+
 #else
 
 static gboolean
@@ -336,8 +501,12 @@ refuse_tensors (GError **error)
  * mtl_gst_get_n_tensors:
  * @buffer: a buffer
  *
- * Gets the number of tensors that elements added to a buffer, in its
- * `GstTensorMeta`. Before GStreamer 1.26 there are none.
+ * Gets the number of tensors that elements added to a buffer.
+ *
+ * The first ones are those of each `GstTensorMeta`, in which GStreamer 1.26 has
+ * tensors. Those of each `GstAnalyticsRelationMeta` follow, where GStreamer
+ * 1.28 and later may have them, too, as `GstAnalyticsTensorMtd`. Before
+ * GStreamer 1.26 there are none.
  *
  * Returns: the number of tensors
  *
@@ -359,7 +528,7 @@ mtl_gst_get_n_tensors (GstBuffer *buffer)
 /**
  * mtl_gst_get_tensor_id:
  * @buffer: a buffer
- * @index: which tensor, from 0
+ * @index: which tensor, from 0, in the order of [func@MtlGst.get_n_tensors]
  *
  * Gets the text that says what a tensor of a buffer is.
  *
@@ -389,19 +558,21 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
 /**
  * mtl_gst_view_from_tensor:
  * @buffer: a buffer
- * @index: which tensor, from 0
+ * @index: which tensor, from 0, in the order of [func@MtlGst.get_n_tensors]
  * @flags: as for [func@MtlGst.view_from_bytes]
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a view of a tensor that an element added to a buffer, without a copy.
  *
  * The tensor's axes are those of the view. In column-major order the first axis
- * is the densest.
+ * is the densest. Two `int4` or `uint4` are in a byte, the first one in its
+ * lower bits, as ONNX has them.
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the library was built without GStreamer 1.26, or
- *   the tensor has numbers of 4 bits or is not contiguous
+ * - %MTL_ERROR_NOT_SUPPORTED: the library was built without GStreamer 1.26, the
+ *   tensor has strings or other elements that this GStreamer has no type for, or
+ *   it is not contiguous
  * - %MTL_ERROR_INVALID_DATA: the tensor has no data
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data is too short
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, or the tensor has
@@ -456,13 +627,18 @@ mtl_gst_view_from_tensor (GstBuffer    *buffer,
  *
  * Adds a tensor with the memory of a view to a buffer, without a copy.
  *
+ * It becomes the last one of the buffer's first `GstTensorMeta`, where elements
+ * that decode tensors look for it. `bool`, `complex64`, `complex128` and the
+ * four types of 8-bit floats that ONNX has need GStreamer 1.28.
+ *
  * Errors:
  *
  * - %MTL_ERROR_NOT_SUPPORTED: the library was built without GStreamer 1.26, or
  *   GStreamer's tensors have no such elements
  * - %MTL_ERROR_INVALID_ARGUMENT: the view is empty
  * - %MTL_ERROR_READ_ONLY: the buffer has other users
- * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous
+ * - %MTL_ERROR_NEEDS_COPY: the view is not contiguous, or does not begin with a
+ *   byte
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  *
  * Returns: whether the tensor was added
@@ -476,7 +652,6 @@ mtl_gst_add_tensor (GstBuffer       *buffer,
                     GError         **error)
 {
 #ifdef MTL_GST_HAS_ANALYTICS
-  g_autoptr (MtlStridedView) in_c_order = NULL;
   g_autoptr (GstBuffer) data = NULL;
   const TensorType *type;
   GstTensorMeta *meta;
@@ -500,8 +675,7 @@ mtl_gst_add_tensor (GstBuffer       *buffer,
   if (type == NULL || !find_order (view, &is_column_major, error))
     return FALSE;
 
-  in_c_order = is_column_major ? mtl_strided_view_transpose (view) : g_object_ref (view);
-  data = mtl_gst_buffer_from_view (in_c_order, NULL, error);
+  data = data_new (view, error);
   if (data == NULL)
     return FALSE;
 
@@ -517,8 +691,10 @@ mtl_gst_add_tensor (GstBuffer       *buffer,
   for (gsize i = 0; i < n_dims; i++)
     tensor->dims[i] = shape[i];
 
-  /* The one that the buffer has already, if there is one. */
-  meta = gst_buffer_add_tensor_meta (buffer);
+  /* Elements look at the first one only, and since 1.28 GStreamer would add another. */
+  meta = gst_buffer_get_tensor_meta (buffer);
+  if (meta == NULL)
+    meta = gst_buffer_add_tensor_meta (buffer);
   meta->tensors = g_renew (GstTensor *, meta->tensors, meta->num_tensors + 1);
   meta->tensors[meta->num_tensors++] = tensor;
   return TRUE;

@@ -379,6 +379,22 @@ class TensorTest(Test):
         self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no tensor 1', MtlGst.view_from_tensor,
                            buffer, 1)
 
+    def test_types(self):
+        if Gst.version() < (1, 26):
+            return
+
+        buffer = new_buffer(8)
+        arrays = [numpy.array([[1, 0, 2], [3, 0, 4]], 'u1')]
+        if Gst.version() >= (1, 28):
+            arrays += [arrays[0].astype(dtype) for dtype in ('?', 'c8', 'c16')]
+        for array in arrays:
+            MtlGst.add_tensor(buffer, None, array.T)
+        self.assertEqual(MtlGst.get_n_tensors(buffer), len(arrays))
+        for i, array in enumerate(arrays):
+            with MtlGst.view_from_tensor(buffer, i) as view:
+                self.assertEqual(view.dtype, array.dtype.name)
+                self.assertEqual(view.tolist(), array.T.tolist())
+
 
 class AllocatorTest(Test):
     def test_allocator(self):
