@@ -7,6 +7,9 @@
 /* Known to GStreamer 1.30 and later, which may run what was compiled for an earlier one. */
 #define FORMAT_FLAG_FLOAT (1 << 10)
 
+/* Those after it change the meaning of a format in ways that are not known here. */
+#define FORMAT_FLAGS_KNOWN ((FORMAT_FLAG_FLOAT << 1) - 1)
+
 static gboolean
 has_flag (const GstVideoFormatInfo *format,
           guint                     flag)
@@ -122,6 +125,9 @@ find_obstacle (const GstVideoFormatInfo *format,
                guint                     component)
 {
   const guint size = get_element_size (format, component);
+
+  if (has_flag (format, ~FORMAT_FLAGS_KNOWN))
+    return "it came with a GStreamer that is newer than this library";
 
   if (has_flag (format, GST_VIDEO_FORMAT_FLAG_TILED))
     return "its pixels are in tiles";
@@ -289,7 +295,13 @@ mtl_gst_format_describe_plane (const GstVideoInfo  *info,
 
   while (first < format->n_components && format->plane[first] != plane)
     first++;
-  g_return_val_if_fail (first < format->n_components, FALSE);
+  if (first == format->n_components)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "Plane %u of the video format %s has no component", plane, format->name);
+      return FALSE;
+    }
+
   if (!check_component (format, first, error))
     return FALSE;
 

@@ -18,24 +18,50 @@ typedef struct
   const gsize *offsets;
 } Samples;
 
+/* By what GStreamer says of the format, as one of a later version may have any size. */
 static MtlDType
 find_dtype (const GstAudioFormatInfo *format)
 {
-  switch (format->width)
-    {
-    case 8:
-      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT8 : MTL_DTYPE_UINT8;
-    case 16:
-      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT16 : MTL_DTYPE_UINT16;
-    case 32:
-      if (GST_AUDIO_FORMAT_INFO_IS_FLOAT (format))
-        return MTL_DTYPE_FLOAT32;
-      return GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? MTL_DTYPE_INT32 : MTL_DTYPE_UINT32;
-    case 64:
-      return MTL_DTYPE_FLOAT64;
-    default:
-      return MTL_DTYPE_OTHER;
-    }
+  static const MtlDType floats[] = {
+    MTL_DTYPE_OTHER, MTL_DTYPE_FLOAT16, MTL_DTYPE_FLOAT32, MTL_DTYPE_FLOAT64,
+  };
+  static const MtlDType signed_integers[] = {
+    MTL_DTYPE_INT8, MTL_DTYPE_INT16, MTL_DTYPE_INT32, MTL_DTYPE_INT64,
+  };
+  static const MtlDType unsigned_integers[] = {
+    MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_UINT32, MTL_DTYPE_UINT64,
+  };
+  const MtlDType *dtypes;
+
+  if (GST_AUDIO_FORMAT_INFO_IS_FLOAT (format))
+    dtypes = floats;
+  else if (!GST_AUDIO_FORMAT_INFO_IS_INTEGER (format))
+    return MTL_DTYPE_OTHER;
+  else
+    dtypes = GST_AUDIO_FORMAT_INFO_IS_SIGNED (format) ? signed_integers : unsigned_integers;
+
+  for (guint i = 0; i < G_N_ELEMENTS (floats); i++)
+    if (format->width == 8 << i)
+      return dtypes[i];
+
+  return MTL_DTYPE_OTHER;
+}
+
+/* The table of GStreamer 1.28 says that samples of S20_32 and U20_32 have 4 bytes, but its own
+ * functions read and write 3. */
+static gboolean
+is_read_as_described (const GstAudioFormatInfo *format)
+{
+  const gint32 samples[] = { 1, 1 };
+  gint32 unpacked[G_N_ELEMENTS (samples)] = { 0 };
+
+  if (format->width != 32 || format->depth == format->width
+      || format->unpack_format != GST_AUDIO_FORMAT_S32)
+    return TRUE;
+
+  format->unpack_func (format, GST_AUDIO_PACK_FLAG_TRUNCATE_RANGE, unpacked, samples,
+                       G_N_ELEMENTS (samples));
+  return unpacked[0] == unpacked[1];
 }
 
 /* Gets the element type, or says what is wrong with the format. */
@@ -58,9 +84,11 @@ get_dtype (const GstAudioInfo  *info,
   if (format->width == 0)
     reason = "it does not describe samples";
   else if (*dtype == MTL_DTYPE_OTHER)
-    reason = "no element type has the size of its samples";
+    reason = "no element type is that of its samples";
   else if (format->width > 8 && format->endianness != G_BYTE_ORDER)
     reason = "its byte order is not this machine's";
+  else if (!is_read_as_described (format))
+    reason = "this GStreamer converts it with samples of another size than it says";
   else
     return TRUE;
 
@@ -291,7 +319,9 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  *
  * Elements have the type of the samples. S24_32 and U24_32 are `int32` and
  * `uint32` with the value in the lower 24 bits; the upper 8 can be anything.
- * Samples of 3 bytes, or in the other byte order, are not supported.
+ * Samples of 3 bytes, or in the other byte order, are not supported, nor are
+ * S20_32 and U20_32 of GStreamer 1.28, which converts them with 3 bytes and not
+ * the 4 that they should have.
  *
  * See [func@MtlGst.view_from_buffer] for who may use @buffer as long as there
  * is a view.

@@ -338,6 +338,87 @@ test_converted (void)
   for_each_format (check_converted);
 }
 
+/* Formats of no pixels: encoded ones, and since GStreamer 1.24 DMA_DRM. */
+static void
+test_without_pixels (void)
+{
+  GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
+  guint n = 0;
+
+  for (guint i = 0; i < formats->n_values; i++)
+    {
+      const GstVideoFormatInfo *format = gst_video_format_get_info (formats->values[i].value);
+      g_autoptr (GstBuffer) buffer = random_buffer_new (4096);
+      GstVideoInfo info;
+
+      if (format->format == GST_VIDEO_FORMAT_UNKNOWN || format->n_components > 0)
+        continue;
+
+      n++;
+      set_info (&info, GST_VIDEO_FORMAT_RGBA, 16, 8);
+      info.finfo = format;
+      assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+                    MTL_ERROR_NOT_SUPPORTED, format->name);
+      assert_fails (mtl_gst_view_from_component (buffer, &info, 0, GST_MAP_READ, &error),
+                    MTL_ERROR_NOT_SUPPORTED, format->name);
+    }
+
+  g_assert_cmpuint (n, >=, 1);
+  g_type_class_unref (formats);
+}
+
+static void
+check_later_format (const GstVideoFormatInfo *format,
+                    guint                     plane,
+                    const char               *dtype)
+{
+  g_autoptr (GstBuffer) buffer = random_buffer_new (16 * 8 * 8);
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autofree char *name = NULL;
+  GstVideoInfo info;
+
+  set_info (&info, GST_VIDEO_FORMAT_ARGB64, 16, 8);
+  info.finfo = format;
+  if (dtype == NULL)
+    {
+      assert_fails (mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_READ, &error),
+                    MTL_ERROR_NOT_SUPPORTED, format->name);
+      return;
+    }
+
+  view = assert_view (mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_READ, NULL), NULL);
+  name = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
+  g_assert_cmpstr (name, ==, dtype);
+}
+
+/* What later versions may have, as their tables would describe it. GStreamer 1.30 has a flag for
+ * floats. */
+static void
+test_later_formats (void)
+{
+  GstVideoFormatInfo halves = *gst_video_format_get_info (GST_VIDEO_FORMAT_ARGB64);
+  GstVideoFormatInfo bytes = *gst_video_format_get_info (GST_VIDEO_FORMAT_ARGB);
+  GstVideoFormatInfo planes = *gst_video_format_get_info (GST_VIDEO_FORMAT_NV12);
+
+  halves.format = bytes.format = planes.format = (GstVideoFormat) 999;
+  halves.name = "HALVES";
+  check_later_format (&halves, 0, "uint16");
+  halves.flags |= 1 << 10;
+  check_later_format (&halves, 0, "float16");
+
+  bytes.name = "BYTES";
+  check_later_format (&bytes, 0, "uint8");
+  bytes.flags |= 1 << 10;
+  check_later_format (&bytes, 0, NULL);
+
+  halves.flags |= 1 << 11;
+  check_later_format (&halves, 0, NULL);
+
+  planes.name = "PLANES";
+  planes.plane[1] = planes.plane[2] = 0;
+  check_later_format (&planes, 1, NULL);
+}
+
 static void
 test_messages (void)
 {
@@ -379,6 +460,8 @@ main (int    argc,
   g_test_add_func ("/gst/formats/samples", test_samples);
   g_test_add_func ("/gst/formats/converted", test_converted);
   g_test_add_func ("/gst/formats/refused", test_refused);
+  g_test_add_func ("/gst/formats/without-pixels", test_without_pixels);
+  g_test_add_func ("/gst/formats/later", test_later_formats);
   g_test_add_func ("/gst/formats/messages", test_messages);
 
   return g_test_run ();

@@ -310,6 +310,7 @@ test_refused (void)
   GstVideoFrame frame = { 0 };
   GstVideoMeta *meta;
   GstVideoInfo info;
+  GstMapFlags flags;
 
   assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "not mapped");
@@ -320,15 +321,16 @@ test_refused (void)
   set_info (&info, GST_VIDEO_FORMAT_RGB, 5, 3);
   buffer = random_frame_new (&info);
   map_frame (&frame, &info, buffer, GST_MAP_READ);
+  flags = frame.map[0].flags; /* with one that GStreamer 1.28 adds */
   assert_fails (mtl_gst_view_from_frame (&frame, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "plane 1");
   assert_fails (mtl_gst_view_from_frame_component (&frame, G_MAXUINT, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "4294967295");
 
   frame.map[0].flags |= GST_MAP_FLAG_LAST << 1; /* as GL, CUDA and others have it */
-  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "0x20001");
+  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "0x20");
   frame.map[0].flags = 0;
   assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "0x0");
-  frame.map[0].flags = GST_MAP_READ;
+  frame.map[0].flags = flags;
   gst_video_frame_unmap (&frame);
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 
