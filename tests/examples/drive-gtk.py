@@ -19,6 +19,12 @@ gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
 from gi.repository import Gdk, Gio, GLib, GObject, Gtk  # noqa: E402
 
+try:
+    from gi.repository import GioUnix
+    InputStream = GioUnix.InputStream
+except (ImportError, AttributeError):
+    InputStream = Gio.UnixInputStream   # before GLib 2.80
+
 
 def walk(widget):
     if not widget.get_mapped():
@@ -239,6 +245,6 @@ def answer(line):
     return describe(window) if window else {}
 
 
-read_next(Gio.DataInputStream.new(Gio.UnixInputStream.new(0, False)))
+read_next(Gio.DataInputStream.new(InputStream.new(0, False)))
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name='__main__')

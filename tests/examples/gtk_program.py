@@ -35,9 +35,10 @@ gi.require_version('GdkPixbuf', '2.0')
 from gi.repository import GdkPixbuf  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(FOLDER.parent / 'python'))
+sys.path += [str(FOLDER.parent), str(FOLDER.parent / 'python')]
 
 import tensor_files  # noqa: E402
+from complaints import QUIET_ENVIRONMENT, find_complaints  # noqa: E402
 
 LIMIT = 30                  # seconds, for what should take milliseconds
 WIDTH, HEIGHT = 1280, 800
@@ -96,18 +97,12 @@ class Screen:
 
 
 def get_environment(screen, folder, **variables):
-    environment = {**os.environ, 'DISPLAY': screen.display, 'GDK_BACKEND': 'x11',
-                   'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
+    environment = {**os.environ, **QUIET_ENVIRONMENT, 'DISPLAY': screen.display,
+                   'GDK_BACKEND': 'x11', 'GSK_RENDERER': 'cairo', 'GSETTINGS_BACKEND': 'memory',
                    'HOME': str(folder), 'LC_ALL': 'C.UTF-8', **variables}
     for kind in ('CONFIG', 'STATE', 'DATA', 'CACHE'):
         environment[f'XDG_{kind}_HOME'] = str(folder / kind.lower())
     return environment
-
-
-def get_complaints(errors):
-    """The one thing that is missing here is not the program's."""
-    return [line for line in errors.splitlines()
-            if line and 'Unable to acquire session bus' not in line]
 
 
 class Program:
@@ -194,7 +189,7 @@ class LiveProgram:
         result = subprocess.run([*self.command, *map(str, arguments)], env=self.environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
                                 encoding='utf-8')
-        assert result.returncode == 0 and get_complaints(result.stderr) == [], result
+        assert result.returncode == 0 and find_complaints(result.stderr) == [], result
         return result.stdout
 
     def wait_for(self, is_shown, *arguments):
@@ -224,7 +219,7 @@ class Session:
     def __exit__(self, kind, *_):
         status, complaints = self.program.close()
         if kind is None:
-            lines = get_complaints(complaints)
+            lines = find_complaints(complaints)
             assert status == 0 and lines == [], (status, lines)
 
     def wait_for_text(self, text):
