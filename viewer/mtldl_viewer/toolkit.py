@@ -43,16 +43,27 @@ def make_button(kind, icon_name, title, action_name, **properties):
     return button
 
 
+def find_color_schemes():
+    """The property of GTK's settings, and its value for each style."""
+    schemes = getattr(Gtk, 'InterfaceColorScheme', None)
+    if schemes:     # GTK 4.20
+        return 'gtk-interface-color-scheme', {'light': schemes.LIGHT, 'dark': schemes.DARK}
+    return 'gtk-application-prefer-dark-theme', {'light': False, 'dark': True}
+
+
 def set_style(style):
     """style: 'default', 'light' or 'dark'"""
     if Adw:
         schemes = {'light': Adw.ColorScheme.FORCE_LIGHT, 'dark': Adw.ColorScheme.FORCE_DARK}
         manager = Adw.StyleManager.get_default()
         manager.set_color_scheme(schemes.get(style, Adw.ColorScheme.DEFAULT))
-    elif style == 'default':
-        Gtk.Settings.get_default().reset_property('gtk-application-prefer-dark-theme')
     else:
-        Gtk.Settings.get_default().props.gtk_application_prefer_dark_theme = style == 'dark'
+        settings = Gtk.Settings.get_default()
+        property_name, values = find_color_schemes()
+        if style in values:
+            settings.set_property(property_name, values[style])
+        else:
+            settings.reset_property(property_name)
 
 
 def show_about(parent, name, icon, version, comments, developers, license_type):
