@@ -14,6 +14,21 @@ typedef struct
   gboolean premultiplied;
 } MtlGtkPixel;
 
+#define MTL_GTK_MAX_PLANES 3
+
+/* How the elements of a format lie. */
+typedef struct
+{
+  MtlDType dtype;
+  guint n_planes;
+  struct
+  {
+    guint8 block_width;  /* in pixels */
+    guint8 block_height;
+    guint8 n_elements;   /* of a block, side by side */
+  } planes[MTL_GTK_MAX_PLANES];
+} MtlGtkPlanes;
+
 gboolean    mtl_gtk_check_dtype                    (MtlDType            dtype,
                                                     GError            **error);
 gboolean    mtl_gtk_check_channels                 (MtlGtkChannels      channels,
@@ -34,6 +49,9 @@ MtlGtkPixel mtl_gtk_pixel_find_nearest             (const MtlGtkPixel  *pixel,
                                                     GdkMemoryFormat    *format);
 gboolean    mtl_gtk_pixel_init_for_format          (MtlGtkPixel        *pixel,
                                                     GdkMemoryFormat     format);
+gboolean    mtl_gtk_planes_init_for_format         (MtlGtkPlanes       *planes,
+                                                    GdkMemoryFormat     format,
+                                                    GError            **error);
 gsize       mtl_gtk_pixel_get_size                 (const MtlGtkPixel  *pixel);
 
 G_END_DECLS

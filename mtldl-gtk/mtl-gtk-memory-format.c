@@ -75,6 +75,68 @@ static const struct
 #endif
 };
 
+#define PLANES(format, type, ...) \
+  { GDK_MEMORY_ ## format, { MTL_DTYPE_ ## type, __VA_ARGS__ } }
+#define LUMA { 1, 1, 1 }
+/* Luma, and both kinds of chroma side by side, one of each for WIDTH × HEIGHT pixels. */
+#define TWO_PLANES(format, type, width, height) \
+  PLANES (format, type, 2, { LUMA, { width, height, 2 } })
+#define THREE_PLANES(format, type, width, height) \
+  PLANES (format, type, 3, { LUMA, { width, height, 1 }, { width, height, 1 } })
+#define ONE_PLANE(format, type, width, n_elements) \
+  PLANES (format, type, 1, { { width, 1, n_elements } })
+
+/* All others. */
+static const struct
+{
+  GdkMemoryFormat format;
+  MtlGtkPlanes planes;
+} plane_formats[] = {
+#if GTK_CHECK_VERSION (4, 20, 0)
+  TWO_PLANES (G8_B8R8_420, UINT8, 2, 2),
+  TWO_PLANES (G8_R8B8_420, UINT8, 2, 2),
+  TWO_PLANES (G8_B8R8_422, UINT8, 2, 1),
+  TWO_PLANES (G8_R8B8_422, UINT8, 2, 1),
+  TWO_PLANES (G8_B8R8_444, UINT8, 1, 1),
+  TWO_PLANES (G8_R8B8_444, UINT8, 1, 1),
+  TWO_PLANES (G10X6_B10X6R10X6_420, UINT16, 2, 2),
+  TWO_PLANES (G12X4_B12X4R12X4_420, UINT16, 2, 2),
+  TWO_PLANES (G16_B16R16_420, UINT16, 2, 2),
+  THREE_PLANES (G8_B8_R8_410, UINT8, 4, 4),
+  THREE_PLANES (G8_R8_B8_410, UINT8, 4, 4),
+  THREE_PLANES (G8_B8_R8_411, UINT8, 4, 1),
+  THREE_PLANES (G8_R8_B8_411, UINT8, 4, 1),
+  THREE_PLANES (G8_B8_R8_420, UINT8, 2, 2),
+  THREE_PLANES (G8_R8_B8_420, UINT8, 2, 2),
+  THREE_PLANES (G8_B8_R8_422, UINT8, 2, 1),
+  THREE_PLANES (G8_R8_B8_422, UINT8, 2, 1),
+  THREE_PLANES (G8_B8_R8_444, UINT8, 1, 1),
+  THREE_PLANES (G8_R8_B8_444, UINT8, 1, 1),
+  ONE_PLANE (G8B8G8R8_422, UINT8, 2, 4),
+  ONE_PLANE (G8R8G8B8_422, UINT8, 2, 4),
+  ONE_PLANE (R8G8B8G8_422, UINT8, 2, 4),
+  ONE_PLANE (B8G8R8G8_422, UINT8, 2, 4),
+  THREE_PLANES (X6G10_X6B10_X6R10_420, UINT16, 2, 2),
+  THREE_PLANES (X6G10_X6B10_X6R10_422, UINT16, 2, 1),
+  THREE_PLANES (X6G10_X6B10_X6R10_444, UINT16, 1, 1),
+  THREE_PLANES (X4G12_X4B12_X4R12_420, UINT16, 2, 2),
+  THREE_PLANES (X4G12_X4B12_X4R12_422, UINT16, 2, 1),
+  THREE_PLANES (X4G12_X4B12_X4R12_444, UINT16, 1, 1),
+  THREE_PLANES (G16_B16_R16_420, UINT16, 2, 2),
+  THREE_PLANES (G16_B16_R16_422, UINT16, 2, 1),
+  THREE_PLANES (G16_B16_R16_444, UINT16, 1, 1),
+#endif
+#if GTK_CHECK_VERSION (4, 24, 0)
+  ONE_PLANE (ARGB2101010_PREMULTIPLIED, UINT32, 1, 1),
+  ONE_PLANE (ARGB2101010, UINT32, 1, 1),
+  ONE_PLANE (XRGB2101010, UINT32, 1, 1),
+  ONE_PLANE (ABGR2101010_PREMULTIPLIED, UINT32, 1, 1),
+  ONE_PLANE (ABGR2101010, UINT32, 1, 1),
+  ONE_PLANE (XBGR2101010, UINT32, 1, 1),
+#endif
+  { GDK_MEMORY_N_FORMATS, { 0 } } /* an array has at least one */
+};
+
 gboolean
 mtl_gtk_check_dtype (MtlDType   dtype,
                      GError   **error)
@@ -185,6 +247,51 @@ mtl_gtk_pixel_init_for_format (MtlGtkPixel     *pixel,
   return FALSE;
 }
 
+gboolean
+mtl_gtk_planes_init_for_format (MtlGtkPlanes     *planes,
+                                GdkMemoryFormat   format,
+                                GError          **error)
+{
+  g_autofree char *name = NULL;
+  MtlGtkPixel pixel;
+
+  if (mtl_gtk_pixel_init_for_format (&pixel, format))
+    {
+      *planes = (MtlGtkPlanes) {
+        pixel.dtype, 1, { { 1, 1, strlen (mtl_gtk_channels_get_letters (pixel.channels)) } }
+      };
+      return TRUE;
+    }
+
+  for (gsize i = 0; i + 1 < G_N_ELEMENTS (plane_formats); i++)
+    if (plane_formats[i].format == format)
+      {
+        *planes = plane_formats[i].planes;
+        return TRUE;
+      }
+
+  name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "GTK's format %s is not supported, since the library was built with GTK %d.%d, which"
+               " lacks it", name, GTK_MAJOR_VERSION, GTK_MINOR_VERSION);
+  return FALSE;
+}
+
+/* The reason why the channels are not side by side. */
+static char *
+describe_planes (const MtlGtkPlanes *planes)
+{
+  if (planes->n_planes > 1)
+    return g_strdup_printf ("it has %u planes", planes->n_planes);
+
+  if (planes->planes[0].block_width > 1)
+    return g_strdup_printf ("%u pixels of a row have one element for each kind of chroma",
+                            planes->planes[0].block_width);
+
+  return g_strdup_printf ("all channels of a pixel are in one element of %u bits",
+                          mtl_dtype_get_bits (planes->dtype));
+}
+
 /**
  * mtl_gtk_memory_format_from_channels:
  * @dtype: the element type
@@ -257,8 +364,9 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @format do not lie side by side, as
- *   in formats for video, or the library was built with a GTK that lacks it
+ * - %MTL_ERROR_NOT_SUPPORTED: the channels of @format are not elements side by
+ *   side, as in formats for video and those of 10 bits, or the library was built
+ *   with a GTK that lacks it
  *
  * Returns: %TRUE on success
  *
@@ -271,7 +379,8 @@ mtl_gtk_memory_format_to_channels (GdkMemoryFormat   format,
                                    gboolean         *premultiplied,
                                    GError          **error)
 {
-  g_autofree char *name = NULL;
+  g_autofree char *name = NULL, *reason = NULL;
+  MtlGtkPlanes planes;
   MtlGtkPixel pixel;
 
   g_return_val_if_fail (dtype != NULL && channels != NULL && premultiplied != NULL, FALSE);
@@ -284,9 +393,13 @@ mtl_gtk_memory_format_to_channels (GdkMemoryFormat   format,
       return TRUE;
     }
 
+  if (!mtl_gtk_planes_init_for_format (&planes, format, error))
+    return FALSE;
+
   name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
+  reason = describe_planes (&planes);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-               "GTK's format %s is not supported: its pixels are not side by side, or this build"
-               " does not know it", name);
+               "The channels of GTK's format %s are not side by side, since %s: use"
+               " mtl_gtk_view_from_texture_plane()", name, reason);
   return FALSE;
 }

@@ -348,6 +348,34 @@ mtl_gtk_texture_dup_pixels (GdkTexture  *texture,
   return mtl_gtk_with_channel_axis (origin->view);
 }
 
+static gboolean
+check_plane (guint             plane,
+             guint             n_planes,
+             GdkMemoryFormat   format,
+             GError          **error)
+{
+  g_autofree char *name = NULL;
+
+  if (plane < n_planes)
+    return TRUE;
+
+  name = g_enum_to_string (GDK_TYPE_MEMORY_FORMAT, format);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_OUT_OF_BOUNDS,
+               "There is no plane %u: the format %s has %u, and the first is 0", plane, name,
+               n_planes);
+  return FALSE;
+}
+
+static void
+refuse_access (GdkTexture  *texture,
+               GError     **error)
+{
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
+               "The library was built with GTK %d.%d, which gives no access to the memory of a %s:"
+               " use mtl_gtk_download_texture()",
+               GTK_MAJOR_VERSION, GTK_MINOR_VERSION, G_OBJECT_TYPE_NAME (texture));
+}
+
 #if GTK_CHECK_VERSION (4, 10, 0)
 
 static void
@@ -357,47 +385,91 @@ free_bytes (gpointer bytes)
 }
 
 /* GTK gives the very memory of such a texture if nothing is to be converted. */
-static MtlStridedView *
-view_memory (GdkTexture  *texture,
-             GError     **error)
+static GBytes *
+get_memory (GdkTexture *texture,
+            gsize       offsets[4],
+            gsize       row_strides[4])
 {
-  const GdkMemoryFormat format = gdk_texture_get_format (texture);
-  g_autoptr (GdkTextureDownloader) downloader = NULL;
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
-  g_autoptr (GBytes) bytes = NULL;
-  gint64 shape[3], byte_strides[3], size;
-  gboolean premultiplied;
-  MtlGtkPixel pixel;
-  gsize row_stride;
+  g_autoptr (GdkTextureDownloader) downloader = gdk_texture_downloader_new (texture);
 
-  if (!mtl_gtk_memory_format_to_channels (format, &pixel.dtype, &pixel.channels, &premultiplied,
-                                          error))
-    return NULL;
-
-  downloader = gdk_texture_downloader_new (texture);
-  gdk_texture_downloader_set_format (downloader, format);
+  gdk_texture_downloader_set_format (downloader, gdk_texture_get_format (texture));
 #if GTK_CHECK_VERSION (4, 16, 0)
   gdk_texture_downloader_set_color_state (downloader, gdk_texture_get_color_state (texture));
 #endif
-  bytes = gdk_texture_downloader_download_bytes (downloader, &row_stride);
+#if GTK_CHECK_VERSION (4, 20, 0)
+  return gdk_texture_downloader_download_bytes_with_planes (downloader, offsets, row_strides);
+#else
+  offsets[0] = 0;
+  return gdk_texture_downloader_download_bytes (downloader, row_strides);
+#endif
+}
 
-  shape[0] = gdk_texture_get_height (texture);
-  shape[1] = gdk_texture_get_width (texture);
-  shape[2] = strlen (mtl_gtk_channels_get_letters (pixel.channels));
-  byte_strides[0] = row_stride;
-  byte_strides[1] = mtl_gtk_pixel_get_size (&pixel);
-  byte_strides[2] = mtl_dtype_get_bits (pixel.dtype) / 8;
-  layout = mtl_strided_layout_new_for_bytes (shape, 3, byte_strides, 3, 8 * byte_strides[2],
+/* [rows, columns, elements of a block], without the last axis where that is always 1. */
+static MtlStridedView *
+view_memory (GdkTexture          *texture,
+             const MtlGtkPlanes  *planes,
+             guint                plane,
+             gsize                n_dims,
+             GError             **error)
+{
+  const gint64 item_size = mtl_dtype_get_bits (planes->dtype) / 8;
+  const gint64 n_elements = planes->planes[plane].n_elements;
+  g_autoptr (MtlStridedLayout) layout = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  gsize offsets[4], row_strides[4];
+  g_autoptr (GBytes) bytes = get_memory (texture, offsets, row_strides);
+  const gint64 shape[] = {
+    gdk_texture_get_height (texture) / planes->planes[plane].block_height,
+    gdk_texture_get_width (texture) / planes->planes[plane].block_width,
+    n_elements,
+  };
+  const gint64 byte_strides[] = { row_strides[plane], n_elements * item_size, item_size };
+
+  layout = mtl_strided_layout_new_for_bytes (shape, n_dims, byte_strides, n_dims, 8 * item_size,
                                              error);
   if (layout == NULL)
     return NULL;
 
-  size = g_bytes_get_size (bytes);
-  buffer = mtl_buffer_new_for_data (NULL, (gpointer) g_bytes_get_data (bytes, NULL), size,
-                                    MTL_BUFFER_FLAGS_READ_ONLY, g_bytes_ref (bytes), free_bytes,
-                                    error);
-  return buffer != NULL ? mtl_strided_view_new (buffer, layout, pixel.dtype, 0, error) : NULL;
+  buffer = mtl_buffer_new_for_data (NULL, (gpointer) g_bytes_get_data (bytes, NULL),
+                                    g_bytes_get_size (bytes), MTL_BUFFER_FLAGS_READ_ONLY,
+                                    g_bytes_ref (bytes), free_bytes, error);
+  if (buffer == NULL)
+    return NULL;
+
+  return mtl_strided_view_new (buffer, layout, planes->dtype, offsets[plane], error);
+}
+
+static MtlStridedView *
+view_plane (GdkTexture  *texture,
+            guint        plane,
+            GError     **error)
+{
+  const GdkMemoryFormat format = gdk_texture_get_format (texture);
+  MtlGtkPlanes planes;
+  gboolean has_axis;
+  MtlGtkPixel pixel;
+
+  if (!mtl_gtk_planes_init_for_format (&planes, format, error)
+      || !check_plane (plane, planes.n_planes, format, error))
+    return NULL;
+
+  has_axis = planes.planes[plane].n_elements > 1 || mtl_gtk_pixel_init_for_format (&pixel, format);
+  return view_memory (texture, &planes, plane, has_axis ? 3 : 2, error);
+}
+
+static MtlStridedView *
+view_pixels (GdkTexture  *texture,
+             GError     **error)
+{
+  const GdkMemoryFormat format = gdk_texture_get_format (texture);
+  MtlGtkChannels channels;
+  gboolean premultiplied;
+  MtlDType dtype;
+
+  if (!mtl_gtk_memory_format_to_channels (format, &dtype, &channels, &premultiplied, error))
+    return NULL;
+
+  return view_plane (texture, 0, error);
 }
 
 #endif
@@ -410,16 +482,18 @@ view_memory (GdkTexture  *texture,
  * Creates a read-only view of the memory of a texture, without a copy.
  *
  * A texture from [func@texture_from_view] gives the view that it was created
- * from, or its copy. Other textures give a view if they are a
- * [class@Gdk.MemoryTexture] and GTK is 4.10 or newer. The numbers are those in
- * memory, whatever color state GTK 4.16 or newer has for the texture.
+ * from, or its copy. Other textures give a view of shape [height, width,
+ * channels] if they are a [class@Gdk.MemoryTexture] and GTK is 4.10 or newer.
+ * The numbers are those in memory, whatever color state GTK 4.16 or newer has
+ * for the texture.
  *
  * Errors:
  *
  * - %MTL_ERROR_NEEDS_COPY: GTK does not give access to the memory of @texture;
  *   use [func@download_texture]
- * - %MTL_ERROR_NOT_SUPPORTED: the pixels of @texture do not lie side by side,
- *   as in formats for video
+ * - %MTL_ERROR_NOT_SUPPORTED: the channels of @texture are not elements side by
+ *   side, as in formats for video, for which [func@view_from_texture_plane] is;
+ *   or the library was built with a GTK that lacks the format
  *
  * Returns: (transfer full): the view
  *
@@ -439,11 +513,77 @@ mtl_gtk_view_from_texture (GdkTexture  *texture,
 
 #if GTK_CHECK_VERSION (4, 10, 0)
   if (GDK_IS_MEMORY_TEXTURE (texture))
-    return view_memory (texture, error);
+    return view_pixels (texture, error);
 #endif
 
-  g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "GTK %d.%d gives no access to the memory of a %s: use mtl_gtk_download_texture()",
-               GTK_MAJOR_VERSION, GTK_MINOR_VERSION, G_OBJECT_TYPE_NAME (texture));
+  refuse_access (texture, error);
+  return NULL;
+}
+
+/**
+ * mtl_gtk_view_from_texture_plane:
+ * @texture: a texture
+ * @plane: which plane of the format, from 0
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a read-only view of a plane of the memory of a texture, without a
+ * copy.
+ *
+ * GTK 4.20 and newer has formats of one, two and three planes for video. The
+ * elements are as they lie in memory:
+ *
+ * - a plane of one channel: [rows, columns]
+ * - a plane of two kinds of chroma: [rows, columns, 2]
+ * - `GDK_MEMORY_G8B8G8R8_422` and the like, in which two pixels share their
+ *   chroma: [height, width / 2, 4]
+ * - `GDK_MEMORY_ARGB2101010` and the like, of GTK 4.24: [height, width] of
+ *   `uint32`, which have all channels
+ * - other formats: what [func@view_from_texture] gives
+ *
+ * Samples of 10 or 12 bits are the upper or lower bits of an `uint16`, as the
+ * format says. [func@download_texture] converts any texture to colors.
+ *
+ * ```c
+ * // Of a texture in the format GDK_MEMORY_G8_B8R8_420.
+ * g_autoptr (MtlStridedView) luma = mtl_gtk_view_from_texture_plane (texture, 0, &error);
+ * g_autoptr (MtlStridedView) chroma = mtl_gtk_view_from_texture_plane (texture, 1, &error);
+ * ```
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_NEEDS_COPY: GTK does not give access to the memory of @texture;
+ *   use [func@download_texture]
+ * - %MTL_ERROR_NOT_SUPPORTED: the library was built with a GTK that lacks the
+ *   format
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the format has no such plane
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_gtk_view_from_texture_plane (GdkTexture  *texture,
+                                 guint        plane,
+                                 GError     **error)
+{
+  GdkMemoryFormat format;
+  Origin *origin;
+
+  g_return_val_if_fail (GDK_IS_TEXTURE (texture), NULL);
+
+  origin = g_object_get_qdata (G_OBJECT (texture), origin_quark ());
+  if (origin != NULL)
+    {
+      mtl_gtk_pixel_find_format (&origin->pixel, &format);
+      return check_plane (plane, 1, format, error) ? mtl_strided_view_as_read_only (origin->view)
+                                                   : NULL;
+    }
+
+#if GTK_CHECK_VERSION (4, 10, 0)
+  if (GDK_IS_MEMORY_TEXTURE (texture))
+    return view_plane (texture, plane, error);
+#endif
+
+  refuse_access (texture, error);
   return NULL;
 }

@@ -22,5 +22,10 @@ MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_gtk_view_from_texture (GdkTexture          *texture,
                                            GError             **error)
   G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_gtk_view_from_texture_plane (GdkTexture  *texture,
+                                                 guint        plane,
+                                                 GError     **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -5,6 +5,7 @@
 import Cairo from 'cairo';
 import Gdk from 'gi://Gdk?version=4.0';
 import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
 import Gtk from 'gi://Gtk?version=4.0';
 import Mtl from 'gi://Mtl?version=1';
 import MtlGtk from 'gi://MtlGtk?version=1';
@@ -64,6 +65,30 @@ test('a texture of an array, of channels, and of a copy', () => {
     throwsMtl('INVALID_ARGUMENT', /extent of 3; the view has 4/,
         () => MtlGtk.texture_from_view(array, RGB));
     throws(TypeError, /“view”, not a view, array/, () => MtlGtk.texture_from_view('view'));
+});
+
+test('planes of a texture', () => {
+    const view = numbers(3, 4, 3);
+    const texture = MtlGtk.texture_from_view(view);
+    equal(MtlGtk.view_from_texture_plane(texture, 0).get_address(), view.get_address());
+    throwsMtl('OUT_OF_BOUNDS', /no plane 1/, () => MtlGtk.view_from_texture_plane(texture, 1));
+    for (const wrong of [-1, 0.5, 2 ** 32])
+        throws(Error, /./, () => MtlGtk.view_from_texture_plane(texture, wrong));
+
+    const format = Gdk.MemoryFormat.G8_B8R8_420;
+    if (format === undefined)       // before GTK 4.20
+        return;
+    const video = new Gdk.MemoryTextureBuilder({
+        bytes: new GLib.Bytes(Uint8Array.from({length: 12}, (_, i) => i)),
+        width: 4,
+        height: 2,
+        format,
+    });
+    [0, 8].forEach((offset, plane) => {
+        video.set_offset(plane, offset);
+        video.set_stride_for_plane(plane, 4);
+    });
+    equal(MtlGtk.view_from_texture_plane(video.build(), 1).toArray(), [[[8, 9], [10, 11]]]);
 });
 
 test('the formats of textures', () => {

@@ -72,6 +72,38 @@ class TextureTest(unittest.TestCase):
         del view, texture
         self.assertEqual(back[0].tolist(), [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
 
+    def test_planes(self):
+        view = numbers(3, 4, 3)
+        texture = MtlGtk.texture_from_view(view)
+        plane = MtlGtk.view_from_texture_plane(texture, 0)
+        self.assertEqual(plane.get_address(), view.get_address())
+        self.assertTrue(plane.is_read_only())
+        with self.assertRaisesRegex(IndexError, 'no plane 1') as context:
+            MtlGtk.view_from_texture_plane(texture, 1)
+        self.assertEqual(raised_code(context), Mtl.Error.OUT_OF_BOUNDS)
+        for wrong in (-1, 2 ** 32, 'luma', None):
+            with self.assertRaises((TypeError, ValueError, OverflowError)):
+                MtlGtk.view_from_texture_plane(texture, wrong)
+
+    @unittest.skipUnless(hasattr(Gdk.MemoryFormat, 'G8_B8R8_420'), 'GTK is older than 4.20')
+    def test_planes_of_video(self):
+        builder = Gdk.MemoryTextureBuilder()
+        builder.set_properties(bytes=GLib.Bytes.new(bytes(range(12))), width=4, height=2,
+                               format=Gdk.MemoryFormat.G8_B8R8_420)
+        for plane, offset in enumerate((0, 8)):
+            builder.set_offset(plane, offset)
+            builder.set_stride_for_plane(plane, 4)
+        texture = builder.build()
+        self.assertEqual(MtlGtk.view_from_texture_plane(texture, 0).tolist(),
+                         [[0, 1, 2, 3], [4, 5, 6, 7]])
+        self.assertEqual(MtlGtk.view_from_texture_plane(texture, 1).tolist(),
+                         [[[8, 9], [10, 11]]])
+        self.assertEqual(MtlGtk.download_texture(texture).shape, (2, 4, 4))
+        with self.assertRaisesRegex(NotImplementedError, 'G8_B8R8_420'):
+            MtlGtk.view_from_texture(texture)
+        with self.assertRaisesRegex(NotImplementedError, 'it has 2 planes'):
+            MtlGtk.memory_format_to_channels(Gdk.MemoryFormat.G8_B8R8_420)
+
     def test_lifetime(self):
         view = numbers(3, 4, 4)
         buffer = view.get_buffer().weak_ref()

@@ -47,6 +47,12 @@ void test_texture () throws Mtl.Error, IOError {
 	assert (pixels.get_int64 ({ 2, 3, 0 }) == 255);
 	assert (pixels.get_int64 ({ 2, 3, 3 }) == 255);
 
+	var plane = MtlGtk.view_from_texture_plane (texture, 0);
+	assert (plane.get_address () == view.get_address ());
+	assert (failure_of (() => { MtlGtk.view_from_texture_plane (texture, 1); })
+	        == Mtl.Error.OUT_OF_BOUNDS);
+	plane = null;
+
 	/* The texture alone keeps the pixels. */
 	back = null;
 	view = null;

@@ -38,7 +38,7 @@ read_format_name (GdkMemoryFormat  format,
   for (gsize i = 1; i < G_N_ELEMENTS (orders); i++)
     if (strcmp (orders[i], letters) == 0)
       *channels = i;
-  return *channels != MTL_GTK_CHANNELS_AUTO
+  return *channels != MTL_GTK_CHANNELS_AUTO && (bits == 8 || bits == 16 || bits == 32)
          && (rest == NULL || strcmp (rest, "_FLOAT") == 0 || strcmp (rest, "_PREMULTIPLIED") == 0
              || strcmp (rest, "_FLOAT_PREMULTIPLIED") == 0);
 }

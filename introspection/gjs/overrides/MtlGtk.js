@@ -47,6 +47,7 @@ function _init() {
         memory_format_from_channels: ['dtype Channels boolean', false],
         memory_format_to_channels: ['int32'],
         surface_from_view: ['view int32'],
+        view_from_texture_plane: ['- uint32'],
     }, false);
     adaptAll(MtlGtk, {
         colorize: ['view ColorMap double double -', null],

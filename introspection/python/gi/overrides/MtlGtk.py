@@ -16,7 +16,8 @@ __all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish",
            "colorize_with_colors", "colorize_with_colors_async", "colorize_with_colors_finish",
            "download_texture", "download_texture_async", "download_texture_finish",
            "memory_format_from_channels", "memory_format_to_channels", "surface_from_view",
-           "texture_from_view", "view_from_surface", "view_from_texture"]
+           "texture_from_view", "view_from_surface", "view_from_texture",
+           "view_from_texture_plane"]
 
 Channels = MtlGtk.Channels
 ColorMap = MtlGtk.ColorMap
@@ -51,6 +52,7 @@ colorize_with_colors_finish = raising(MtlGtk.colorize_with_colors_finish)
 download_texture_finish = raising(MtlGtk.download_texture_finish)
 view_from_surface = raising(MtlGtk.view_from_surface)
 view_from_texture = raising(MtlGtk.view_from_texture)
+view_from_texture_plane = raising(MtlGtk.view_from_texture_plane)
 
 
 # Textures
