@@ -58,7 +58,8 @@ dmabuf_new (int      fd,
 {
   Dmabuf *self = g_new (Dmabuf, 1);
 
-  *self = (Dmabuf) { fcntl (fd, F_DUPFD_CLOEXEC, 0), MAP_FAILED, 0, 0 };
+  /* GTK takes 0 for none. */
+  *self = (Dmabuf) { fcntl (fd, F_DUPFD_CLOEXEC, 1), MAP_FAILED, 0, 0 };
   if (self->fd >= 0)
     return self;
 
@@ -226,6 +227,8 @@ mtl_gtk_view_from_dmabuf (int                fd,
 /* Memory whose rows are one after the other, DRM_FORMAT_MOD_LINEAR. */
 #define LINEAR 0
 
+#define FOURCC(a, b, c, d) ((guint32) (a) | (b) << 8 | (c) << 16 | (guint32) (d) << 24)
+
 static gboolean
 check_shape (MtlStridedLayout  *layout,
              GError           **error)
@@ -243,6 +246,94 @@ check_shape (MtlStridedLayout  *layout,
     }
 
   return mtl_gtk_check_extents (shape, error);
+}
+
+typedef struct
+{
+  int pixel_size; /* in bytes */
+  int block_width; /* 2 if two pixels share their chroma */
+  const char *fourccs;
+} Format;
+
+/* Those with one plane. GTK guesses where the other planes of others are, and reads there. */
+static const Format formats[] = {
+  { 1, 1, "C8  R8  RGB8BGR8" },
+  { 2, 1, "R10 R12 R16 RG88GR88XR12XB12RX12BX12AR12AB12RA12BA12XR15XB15RX15BX15AR15AB15RA15BA15"
+          "RG16BG16" },
+  { 2, 2, "YUYVYVYUUYVYVYUY" },
+  { 3, 1, "RG24BG24VU24" },
+  { 4, 1, "RG32GR32XR24XB24RX24BX24AR24AB24RA24BA24XR30XB30RX30BX30AR30AB30RA30BA30"
+          "AYUVAVUYXYUVXVUYY410XV30" },
+  { 4, 2, "Y210Y212Y216" },
+  { 6, 1, "RG48BG48" },
+  { 8, 1, "XR48XB48AR48AB48XR4HXB4HAR4HAB4HAB10Y412Y416XV36XV48" },
+};
+
+/* Its four letters, or its number. */
+static void
+write_fourcc (guint32  fourcc,
+              char    *text,
+              gsize    size)
+{
+  const char letters[] = { fourcc, fourcc >> 8, fourcc >> 16, fourcc >> 24, '\0' };
+  gboolean is_text = TRUE;
+
+  for (int i = 0; i < 4; i++)
+    is_text = is_text && g_ascii_isprint (letters[i]);
+  if (is_text)
+    g_strlcpy (text, letters, size);
+  else
+    g_snprintf (text, size, "0x%08x", fourcc);
+}
+
+static const Format *
+find_format (guint32 fourcc)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (formats); i++)
+    for (const char *c = formats[i].fourccs; *c != '\0'; c += 4)
+      if (fourcc == FOURCC (c[0], c[1], c[2], c[3]))
+        return &formats[i];
+
+  return NULL;
+}
+
+static gboolean
+check_format (guint32            fourcc,
+              MtlStridedLayout  *layout,
+              GError           **error)
+{
+  const gint64 *shape = mtl_strided_layout_get_shape (layout, NULL);
+  const gint64 n_elements = mtl_strided_layout_get_n_dims (layout) == 3 ? shape[2] : 1;
+  const Format *format = find_format (fourcc);
+  char name[16];
+  gint64 bits;
+
+  write_fourcc (fourcc, name, sizeof name);
+  if (format == NULL)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+                   "%s is not one of the supported formats, which have one plane: use"
+                   " GdkDmabufTextureBuilder", name);
+      return FALSE;
+    }
+
+  if (__builtin_mul_overflow (n_elements, mtl_strided_layout_get_item_bits (layout), &bits))
+    bits = G_MAXINT64;
+  if (bits != 8 * format->pixel_size)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "A pixel of %s has %d bits, not the %" G_GINT64_FORMAT " of the layout", name,
+                   8 * format->pixel_size, bits);
+      return FALSE;
+    }
+
+  if (shape[1] % format->block_width == 0)
+    return TRUE;
+
+  g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+               "Two pixels of %s share their chroma: the width has to be even, not %"
+               G_GINT64_FORMAT, name, shape[1]);
+  return FALSE;
 }
 
 /* How many bytes apart rows of pixels begin, or 0. */
@@ -321,8 +412,9 @@ find_start (gsize              offset,
  * memory as long as the texture can be drawn.
  *
  * The memory is linear, and the pixels are in one plane. For others use
- * `GdkDmabufTextureBuilder`. Which formats there are depends on @display: see
- * `gdk_display_get_dmabuf_formats()`.
+ * `GdkDmabufTextureBuilder`. The elements of a pixel in @layout have as many
+ * bytes as a pixel of the format, 2 in YUYV and the like. Which formats there
+ * are depends on @display: see `gdk_display_get_dmabuf_formats()`.
  *
  * ```c
  * const guint32 fourcc = 'X' | 'R' << 8 | '2' << 16 | (guint32) '4' << 24;
@@ -333,9 +425,11 @@ find_start (gsize              offset,
  *
  * Errors:
  *
- * - %MTL_ERROR_NOT_SUPPORTED: the library was built with a GTK before 4.14
+ * - %MTL_ERROR_NOT_SUPPORTED: the format is unknown or has several planes, or
+ *   the library was built with a GTK before 4.14
  * - %MTL_ERROR_INVALID_ARGUMENT: @fd is not that of a DMA-BUF, or @layout is
- *   empty or not that of a picture, or @fourcc is 0
+ *   empty, not that of a picture, of pixels of another size, or of an odd width
+ *   where two pixels share their chroma, or @fourcc is 0
  * - %MTL_ERROR_NEEDS_COPY: the strides are not those of rows of pixels from top
  *   to bottom, at most 2 GiB apart
  * - %MTL_ERROR_OUT_OF_BOUNDS: the DMA-BUF is smaller than needed
@@ -377,8 +471,8 @@ mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,
   if (self == NULL)
     return NULL;
 
-  if (check_shape (layout, error) && find_size (self, offset, layout, error)
-      && find_start (offset, layout, &start, error))
+  if (check_shape (layout, error) && check_format (fourcc, layout, error)
+      && find_size (self, offset, layout, error) && find_start (offset, layout, &start, error))
     row_stride = find_row_stride (layout, error);
 
   if (row_stride == 0)

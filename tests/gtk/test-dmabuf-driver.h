@@ -105,6 +105,17 @@ new_dmabuf (gsize size)
   return fd;
 }
 
+/* How many file descriptors lead to the DMA-BUF. GTK may open others meanwhile. */
+static inline int
+count_dmabuf_fds (void)
+{
+  int n = 0;
+
+  for (int fd = 0; fd < 1024; fd++)
+    n += is_dmabuf (fd);
+  return n;
+}
+
 /* Each started access has ended. */
 static inline void
 assert_ended (int n_starts)
