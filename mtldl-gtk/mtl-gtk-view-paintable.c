@@ -420,11 +420,14 @@ share_texture (const Source  *source,
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
 
-/* Else GTK draws with Cairo. */
+/* Else GTK draws with Cairo, or is newer than that of the build. */
 static gboolean
-can_draw_with_gl (void)
+draws_with_old_gl (void)
 {
   GdkDisplay *display = gtk_is_initialized () ? gdk_display_get_default () : NULL;
+
+  if (gtk_check_version (4, 14, 0) == NULL)
+    return FALSE;
 
   return display != NULL && gdk_display_prepare_gl (display, NULL);
 }
@@ -439,9 +442,9 @@ choose_frame_pixel (const MtlGtkPixel *pixel)
   GdkMemoryFormat format;
 
 #if !GTK_CHECK_VERSION (4, 14, 0)
-  /* For OpenGL, this GTK multiplies the colors by the opacity on the processor, several times
-   * slower than we do. For Cairo it does so fast, and takes longer for what is multiplied. */
-  if (chosen.dtype == MTL_DTYPE_UINT8 && can_draw_with_gl ())
+  /* For OpenGL, GTK before 4.14 multiplies the colors by the opacity on the processor, several
+   * times slower than we do. For Cairo it does so fast, and takes longer for what is multiplied. */
+  if (chosen.dtype == MTL_DTYPE_UINT8 && draws_with_old_gl ())
     chosen.premultiplied = mtl_gtk_channels_can_be_premultiplied (chosen.channels);
 #endif
 
