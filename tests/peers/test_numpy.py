@@ -13,6 +13,8 @@ from client import ABSENT, COPIES, PACKED, WORKS, Client, Refuses
 HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
 # An older one knows the legacy form alone, and takes its arrays to be read-only.
 OLD = np.lib.NumpyVersion(np.__version__) < "2.1.0"
+# A newer one refuses what it does not know of DLPack with other exceptions.
+NEW = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 DTYPES_OF_NUMPY = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                    "float16", "float32", "float64", "complex64", "complex128"]
 NEW_REQUESTS = [name for name, keywords in REQUESTS.items() if set(keywords) - {"stream"}]
@@ -47,8 +49,8 @@ class ByDlpack(Numpy):
     keywords = {"device=cpu": {"device": "cpu"}, "copy=False": {"copy": False},
                 "copy=True": {"copy": True}, "copy=False of negative strides": {"copy": False}}
     dtypes_out = PACKED
-    foreign_dtype = Refuses(RuntimeError, "dtype")
-    into = {"`__dlpack__(stream=-1)`": Refuses(RuntimeError, "stream=None")}
+    foreign_dtype = Refuses(BufferError if NEW else RuntimeError, "dtype")
+    into = {"`__dlpack__(stream=-1)`": Refuses(ValueError if NEW else RuntimeError, "stream=None")}
 
     def take(self, exporter, **keywords):
         return np.from_dlpack(exporter, **keywords)

@@ -34,7 +34,8 @@ OF_SUBCLASSES = {"__array_finalize__", "__array_prepare__", "__array_priority__"
 DROPPED = {"itemset", "newbyteorder", "tostring"}
 OF_THE_TYPE = {"__array_function__"}
 
-NAMES = sorted({*dir(np.ndarray), *ARRAY_API})
+PUBLIC = (name for name in dir(np.ndarray) if not name.startswith("_") or name.startswith("__"))
+NAMES = sorted({*PUBLIC, *ARRAY_API})
 
 
 def kind_of(name):
