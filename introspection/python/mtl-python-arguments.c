@@ -296,6 +296,32 @@ version_from_object (PyObject *object,
   return 0;
 }
 
+/* Returns an item of a list or a tuple, a new reference, or NULL without an exception if there is
+ * none: another thread may have made the list shorter. */
+PyObject *
+ref_item (PyObject   *sequence,
+          Py_ssize_t  i)
+{
+  PyObject *item;
+
+#if PY_VERSION_HEX >= 0x030d0000
+  if (PyList_Check (sequence))
+    {
+      item = PyList_GetItemRef (sequence, i);
+      if (item == NULL)
+        PyErr_Clear ();
+      return item;
+    }
+#endif
+
+  if (i >= PySequence_Fast_GET_SIZE (sequence))
+    return NULL;
+
+  item = PySequence_Fast_GET_ITEM (sequence, i);
+  Py_INCREF (item);
+  return item;
+}
+
 static int
 find_argument (const Signature *signature,
                PyObject        *name)

@@ -118,42 +118,14 @@ parse_stream (PyObject *value,
   return 0;
 }
 
-/* A consumer passes the same tuple each time. The GIL guards the last one, which is kept so that
- * no other has its address. */
-static struct
-{
-  PyObject *tuple; /* whose numbers cannot change */
-  int major;
-  int minor;
-} last_version;
-
-static void
-keep_version (PyObject *value,
-              int       major,
-              int       minor)
-{
-  if (!PyTuple_CheckExact (value) || !PyLong_CheckExact (PyTuple_GET_ITEM (value, 0))
-      || !PyLong_CheckExact (PyTuple_GET_ITEM (value, 1)))
-    return;
-
-  Py_INCREF (value);
-  Py_XSETREF (last_version.tuple, value);
-  last_version.major = major;
-  last_version.minor = minor;
-}
-
 static int
 parse_max_version (PyObject *value,
                    Request  *request)
 {
-  int major = last_version.major, minor = last_version.minor;
+  int major, minor;
 
-  if (value != last_version.tuple)
-    {
-      if (version_from_object (value, &major, &minor) < 0)
-        return -1;
-      keep_version (value, major, minor);
-    }
+  if (version_from_object (value, &major, &minor) < 0)
+    return -1;
 
   request->versioned = major >= 1;
   request->knows_packed = major > 1 || (major == 1 && minor >= 1);

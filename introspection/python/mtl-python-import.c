@@ -347,16 +347,16 @@ find_usable_api (PyObject *capsule)
   return NULL;
 }
 
-/* Looks up the attribute on the type, like an operator. The interpreter caches
- * the result until the type changes. */
+/* The structs live as long as the type. */
 static const ExchangeApi *
-find_exchange_api (PyTypeObject *type)
+find_exchange_api (PyObject *object)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (names.exchange_apis); i++)
     {
-      PyObject *capsule = _PyType_Lookup (type, names.exchange_apis[i]);
+      PyObject *capsule = look_up_on_type (object, names.exchange_apis[i]);
       const ExchangeApi *api = capsule != NULL ? find_usable_api (capsule) : NULL;
 
+      Py_XDECREF (capsule);
       if (api != NULL)
         return api;
     }
@@ -411,7 +411,7 @@ static PyObject *
 view_from_exchange (PyObject *object,
                     int      *device_type)
 {
-  const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
+  const ExchangeApi *api = find_exchange_api (object);
   DLManagedTensorVersioned *managed = api != NULL ? export_by_exchange (api, object) : NULL;
   GError *error = NULL;
   MtlStridedView *view;
@@ -467,7 +467,7 @@ needs_device_first (const Question *self)
 static int
 find_device_type (PyObject *object)
 {
-  const ExchangeApi *api = find_exchange_api (Py_TYPE (object));
+  const ExchangeApi *api = find_exchange_api (object);
   DLManagedTensorVersioned *managed = NULL;
   int device_type = MTL_DEVICE_TYPE_UNKNOWN;
 

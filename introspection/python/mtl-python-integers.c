@@ -155,17 +155,16 @@ static gboolean
 is_checked_list (PyObject *sequence,
                  char      kind)
 {
-  PyObject **items;
+  gboolean is_checked = PyList_CheckExact (sequence) || PyTuple_CheckExact (sequence);
+  PyObject *item;
 
-  if (!PyList_CheckExact (sequence) && !PyTuple_CheckExact (sequence))
-    return FALSE;
+  for (Py_ssize_t i = 0; is_checked && (item = ref_item (sequence, i)) != NULL; i++)
+    {
+      is_checked = is_checked_integer (item, kind);
+      Py_DECREF (item);
+    }
 
-  items = PySequence_Fast_ITEMS (sequence);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE (sequence); i++)
-    if (!is_checked_integer (items[i], kind))
-      return FALSE;
-
-  return TRUE;
+  return is_checked;
 }
 
 static gboolean

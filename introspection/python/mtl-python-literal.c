@@ -21,19 +21,25 @@ static int
 measure_nested (PyObject *object,
                 Literal  *literal)
 {
-  for (PyObject *part = object; is_nested (part); part = PySequence_Fast_GET_ITEM (part, 0))
+  PyObject *part = object;
+
+  Py_INCREF (part);
+  while (part != NULL && is_nested (part) && literal->n_dims < MAX_DIMS)
     {
-      if (literal->n_dims == MAX_DIMS)
-        {
-          PyErr_Format (PyExc_ValueError, "sequences are nested more than %d deep", MAX_DIMS);
-          return -1;
-        }
+      PyObject *first = ref_item (part, 0);
 
       literal->shape[literal->n_dims++] = PySequence_Fast_GET_SIZE (part);
-      if (PySequence_Fast_GET_SIZE (part) == 0)
-        break;
+      Py_SETREF (part, first);
     }
 
+  if (part != NULL && is_nested (part))
+    {
+      PyErr_Format (PyExc_ValueError, "sequences are nested more than %d deep", MAX_DIMS);
+      Py_DECREF (part);
+      return -1;
+    }
+
+  Py_XDECREF (part);
   return 0;
 }
 
@@ -57,7 +63,7 @@ refuse_shape (const Literal *literal,
   return -1;
 }
 
-/* Appends the numbers in C order. */
+/* Appends the numbers in C order. Other threads may change the lists, but not what is appended. */
 static int
 collect_items (PyObject *part,
                gsize     axis,
@@ -70,9 +76,16 @@ collect_items (PyObject *part,
   if (!is_nested (part) || PySequence_Fast_GET_SIZE (part) != literal->shape[axis])
     return refuse_shape (literal, part, axis);
 
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE (part); i++)
-    if (collect_items (PySequence_Fast_GET_ITEM (part, i), axis + 1, literal) < 0)
-      return -1;
+  for (gint64 i = 0; i < literal->shape[axis]; i++)
+    {
+      PyObject *item = ref_item (part, i);
+      int status = item != NULL ? collect_items (item, axis + 1, literal)
+                                : refuse_shape (literal, part, axis);
+
+      Py_XDECREF (item);
+      if (status < 0)
+        return -1;
+    }
 
   return 0;
 }

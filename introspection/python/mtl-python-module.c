@@ -94,11 +94,29 @@ static PyModuleDef module_definition = {
 
 PyMODINIT_FUNC PyInit__mtl (void);
 
+/* PyGObject, whose objects are made and freed here, needs the GIL: without it, one thread could
+ * find the Python object of a view while another frees it. */
+static int
+say_that_gil_is_used (PyObject *module)
+{
+#ifdef Py_GIL_DISABLED
+  return PyUnstable_Module_SetGIL (module, Py_MOD_GIL_USED);
+#else
+  return 0;
+#endif
+}
+
 PyMODINIT_FUNC
 PyInit__mtl (void)
 {
+  PyObject *module;
+
   if (prepare_forks () < 0 || prepare_use () < 0 || import_pygobject () < 0)
     return NULL;
 
-  return PyModule_Create (&module_definition);
+  module = PyModule_Create (&module_definition);
+  if (module != NULL && say_that_gil_is_used (module) < 0)
+    Py_CLEAR (module);
+
+  return module;
 }

@@ -117,13 +117,11 @@ prepare_numbers (void)
 gboolean
 is_number (PyObject *object)
 {
-  PyTypeObject *type = Py_TYPE (object);
-
   if (PyLong_Check (object) || PyFloat_Check (object) || PyComplex_Check (object))
     return TRUE;
 
-  return (PyNumber_Check (object) || _PyType_Lookup (type, names.complex_method) != NULL)
-         && _PyType_Lookup (type, names.len_method) == NULL;
+  return (PyNumber_Check (object) || type_has (object, names.complex_method))
+         && !type_has (object, names.len_method);
 }
 
 /* NumPy's bool is not an int, and NumPy may not be installed. */
@@ -168,7 +166,7 @@ is_complex (PyObject *object)
 
   if (PyComplex_Check (object))
     return TRUE;
-  if (_PyType_Lookup (Py_TYPE (object), names.complex_method) == NULL)
+  if (!type_has (object, names.complex_method))
     return FALSE;
 
   is_complex = PyObject_IsInstance (object, names.complex);

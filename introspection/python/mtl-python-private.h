@@ -87,6 +87,8 @@ int       parse_tuple_and_dict (const Signature  *signature,
                              PyObject         *args,
                              PyObject         *keywords,
                              PyObject        **values);
+PyObject *ref_item          (PyObject         *sequence,
+                             Py_ssize_t        i);
 
 /* An order, or its letter: mtl-python-copy.c */
 int       order_from_object (PyObject     *object,
@@ -199,6 +201,32 @@ static inline gboolean
 is_view (PyObject *object)
 {
   return Py_IS_TYPE (object, classes.view);
+}
+
+/* Looks an attribute up on the type of an object, like an operator. The interpreter caches the
+ * result until the type changes. Returns a new reference, or NULL without an exception. */
+static inline PyObject *
+look_up_on_type (PyObject *object,
+                 PyObject *name)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+  return _PyType_LookupRef (Py_TYPE (object), name);
+#else
+  PyObject *attribute = _PyType_Lookup (Py_TYPE (object), name);
+
+  Py_XINCREF (attribute);
+  return attribute;
+#endif
+}
+
+static inline gboolean
+type_has (PyObject *object,
+          PyObject *name)
+{
+  PyObject *attribute = look_up_on_type (object, name);
+
+  Py_XDECREF (attribute);
+  return attribute != NULL;
 }
 
 /* Releasing the GIL costs 15 ns, plus a turn of every other thread that waits

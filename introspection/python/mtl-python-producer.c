@@ -39,7 +39,7 @@ prepare_producer (void)
 static gboolean
 may_be_lazy (PyObject *object)
 {
-  return _PyType_Lookup (Py_TYPE (object), names.resolve_neg) != NULL;
+  return type_has (object, names.resolve_neg);
 }
 
 /* Calls the method as the type has it, which for PyTorch's own saves a look at the object. */
@@ -47,12 +47,16 @@ static PyObject *
 call_method (PyObject *object,
              PyObject *name)
 {
-  PyObject *method = _PyType_Lookup (Py_TYPE (object), name);
+  PyObject *method = look_up_on_type (object, name);
+  PyObject *result;
 
   if (method != NULL && Py_IS_TYPE (method, &PyMethodDescr_Type))
-    return PyObject_Vectorcall (method, &object, 1, NULL);
+    result = PyObject_Vectorcall (method, &object, 1, NULL);
+  else
+    result = PyObject_VectorcallMethod (name, &object, 1, NULL);
 
-  return PyObject_VectorcallMethod (name, &object, 1, NULL);
+  Py_XDECREF (method);
+  return result;
 }
 
 static int
@@ -156,12 +160,10 @@ forget_exception (void)
 int
 is_masked (PyObject *object)
 {
-  PyTypeObject *type = Py_TYPE (object);
   PyObject *mask, *any;
   int status = FALSE;
 
-  if (G_LIKELY (_PyType_Lookup (type, names.filled) == NULL
-                || _PyType_Lookup (type, names.mask) == NULL))
+  if (G_LIKELY (!type_has (object, names.filled) || !type_has (object, names.mask)))
     return FALSE;
 
   mask = PyObject_GetAttr (object, names.mask);

@@ -60,14 +60,19 @@ static int
 hold_all (Held     *self,
           PyObject *object)
 {
+  PyObject *item;
+  int status = 0;
+
   if (!PyList_Check (object) && !PyTuple_Check (object))
     return hold (self, object);
 
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE (object); i++)
-    if (hold (self, PySequence_Fast_GET_ITEM (object, i)) < 0)
-      return -1;
+  for (Py_ssize_t i = 0; status == 0 && (item = ref_item (object, i)) != NULL; i++)
+    {
+      status = hold (self, item);
+      Py_DECREF (item);
+    }
 
-  return 0;
+  return status;
 }
 
 /* Only that of a list may have been the last reference. */

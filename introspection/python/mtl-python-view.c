@@ -340,13 +340,43 @@ view_get_offset_bounds (PyObject *self,
   return bounds_from_ints (min, max);
 }
 
-/* The view changes while Python's lock is held, as all that reads it here expects. Only
- * the end of the memory may run others' code. */
+/* All that reads a view here expects it to change only where Python code may run, as with the GIL.
+ * Without one, the other threads are stopped at such a place, as for a garbage collection. */
+#ifdef Py_GIL_DISABLED
+typedef struct
+{
+  MtlStridedView *view;
+  MtlStridedView *detached;
+} Closing;
+
+static int
+detach_once (PyObject *first,
+             void     *data)
+{
+  Closing *self = data;
+
+  self->detached = mtl_strided_view_detach (self->view);
+  return 0; /* no more objects */
+}
+
+static MtlStridedView *
+detach (MtlStridedView *view)
+{
+  Closing closing = { view, NULL };
+
+  PyUnstable_GC_VisitObjects (detach_once, &closing);
+  return closing.detached;
+}
+#else
+#define detach mtl_strided_view_detach
+#endif
+
+/* Only the end of the memory may run others' code. */
 static PyObject *
 view_close (PyObject *self,
             PyObject *unused)
 {
-  MtlStridedView *detached = mtl_strided_view_detach (get_view (self));
+  MtlStridedView *detached = detach (get_view (self));
   gboolean closed;
 
   if (detached == NULL)
