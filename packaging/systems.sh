@@ -79,3 +79,20 @@ within () {
     DEBIAN_FRONTEND=noninteractive DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" \
     chroot "$system" "$@"
 }
+
+# take_pip_settings FOLDER: sets pip_settings to variables with which pip finds packages in the
+# system there where it finds them here.
+take_pip_settings () {
+  local name
+
+  pip_settings=()
+  for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_PROXY http_proxy https_proxy no_proxy; do
+    if [[ -n ${!name:-} ]]; then
+      pip_settings+=("$name=${!name}")
+    fi
+  done
+  if [[ -n ${PIP_CERT:-} ]]; then
+    cp "$PIP_CERT" "$1/root/certificates.pem"
+    pip_settings+=(PIP_CERT=/root/certificates.pem)
+  fi
+}

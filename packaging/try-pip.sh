@@ -11,17 +11,6 @@ set -euo pipefail
 newer=$1
 system=$folder/system
 
-# Where pip here finds packages, which is where it finds them there.
-pip_settings=()
-for name in PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_PROXY http_proxy https_proxy no_proxy; do
-  if [[ -n ${!name:-} ]]; then
-    pip_settings+=("$name=${!name}")
-  fi
-done
-if [[ -n ${PIP_CERT:-} ]]; then
-  pip_settings+=(PIP_CERT=/root/certificates.pem)
-fi
-
 # commands_for HEADING: the commands below that heading of README.md, for root.
 commands_for () {
   sed -n "/^### $1\$/,/^##/{/^\`\`\`sh\$/,/^\`\`\`\$/{/^\`\`\`/d;s/^sudo //;p;};}" README.md
@@ -70,10 +59,8 @@ try () {
   mkdir "$system/mtldl"
   tar -x -f "$folder"/mtldl-*.tar.gz -C "$system/mtldl" --strip-components 1
   program >"$system/program.py"
-  if [[ -n ${PIP_CERT:-} ]]; then
-    cp "$PIP_CERT" "$system/root/certificates.pem"
-  fi
 
+  take_pip_settings "$system"
   within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} sh -exc "apt-get update -qq
     cd /mtldl
     alias apt-get='apt-get -qq -y --no-install-recommends'

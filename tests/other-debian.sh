@@ -35,9 +35,11 @@ GIT_INDEX_FILE=$system/mtldl.index git --work-tree="$system/mtldl" read-tree --r
 say "Testing on $suite"
 rm -rf "$folder/reports"
 status=0
-within "$system" sh -ec 'apt-get update -qq; apt-get upgrade -qq -y >/dev/null
-                         apt-get install -qq -y --no-install-recommends \
-                           libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad >/dev/null
-                         cd /mtldl; exec ./run test "$@"' sh "$@" || status=$?
+take_pip_settings "$system"
+within "$system" env ${pip_settings[@]+"${pip_settings[@]}"} \
+  sh -ec 'apt-get update -qq; apt-get upgrade -qq -y >/dev/null
+          apt-get install -qq -y --no-install-recommends libgstreamer-plugins-bad1.0-dev \
+            gstreamer1.0-plugins-bad >/dev/null
+          cd /mtldl; exec ./run test "$@"' sh "$@" || status=$?
 cp -r "$system/mtldl/build/reports" "$folder/"
 exit "$status"

@@ -293,14 +293,15 @@ run_other_languages () {
   run_pytest "$python" languages tests/languages
 }
 
-# run_newer_debian SUITE: runs the tests for every change in a system that has newer versions of
-# everything.
+# run_newer_debian SUITE [AREA…]: runs the tests for every change, or those of the areas, in a
+# system that has newer versions of everything.
 run_newer_debian () {
   local suite=$1 status=0 report
   local folder=$build-$suite
+  shift
 
   install_packages 'to make another system' git mmdebstrap
-  tests/other-debian.sh "$folder" "$suite" || status=1
+  tests/other-debian.sh "$folder" "$suite" "$@" || status=1
   give_to_caller "$folder"
   for report in "$folder"/reports/*; do
     cp "$report" "$reports/$suite-${report##*/}" || status=1
@@ -482,6 +483,7 @@ run_fuzz_step () {
 }
 
 . tests/emulated.sh
+. tests/newest.sh
 . tests/cross-macos.sh
 
 # --- The steps
@@ -511,6 +513,10 @@ plan_steps () {
   plan all 'python c' 'Every function from C and Python' check_reach
   if [[ $linux == yes ]]; then
     plan all python 'Python with the pinned peers' run_python_peers
+  fi
+  if can_make_packages && has_new_python; then
+    plan deep newest 'Python with the newest NumPy' run_newest_numpy
+    plan deep newest 'Python without its lock' run_free_threaded
   fi
   plan deep python 'A million random operations on views' run_python_programs
   for set in plain baseline avx2; do
@@ -558,7 +564,9 @@ plan_steps () {
   fi
   if can_make_packages; then
     plan deep systems 'The next Debian, trixie' 'run_newer_debian trixie'
-    plan deep systems 'The Debian after that, forky' 'run_newer_debian forky'
+    plan deep systems 'The Debian after that, forky' \
+      "run_newer_debian forky c gjs vala pixbuf gst gtk examples viewer docs python tools metal
+       newest"
     plan deep packages 'Debian packages, made and used in new systems' run_packages
     plan deep packages 'pip, in new systems' run_pip
     plan deep release 'The release tarball in a new system' run_tarball

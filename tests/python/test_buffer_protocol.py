@@ -206,9 +206,9 @@ def test_asview_of_strided_and_reversed_arrays():
 
 def test_released_at_once_by_a_thread_of_pythons():
     memory = bytearray(1000)
-    rows = [Mtl.asview(memory).ref_bytes() for _ in range(10)]
 
     def end():
+        rows = [Mtl.asview(memory).ref_bytes() for _ in range(10)]
         rows.clear()
         memory.append(1)
 

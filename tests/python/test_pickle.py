@@ -520,7 +520,8 @@ def test_only_where_it_is_asked(mapped):
         thread = threading.Thread(target=lambda: found.append(has_path()))
         thread.start()
         thread.join()
-        assert found == [False]
+        # Without a GIL, Python's threads have what was set where they were started.
+        assert found == [bool(getattr(sys.flags, "thread_inherit_context", 0))]
         with pytest.raises(ZeroDivisionError), Mtl.pickle_by_path():
             has_path() / 0
         assert has_path()
