@@ -20,9 +20,10 @@ gi.require_version('Gtk', '4.0')
 from gi.repository import Gdk, Gio, GLib, GObject, Gtk  # noqa: E402
 
 try:
+    gi.require_version('GioUnix', '2.0')
     from gi.repository import GioUnix
     InputStream = GioUnix.InputStream
-except (ImportError, AttributeError):
+except (ValueError, ImportError, AttributeError):
     InputStream = Gio.UnixInputStream   # before GLib 2.80
 
 
