@@ -545,7 +545,6 @@ def check_background(start, folder):
         file.truncate(file.tell() + 4 * N_LARGE)
     with Viewer(start) as viewer:
         pause, seen = read_giant(viewer, path)
-        assert any(0 < fraction < 1 for fraction in seen), seen[-9:]
         status = pathlib.Path(f'/proc/{viewer.program.process.pid}/status').read_text()
         own = int(status.split('RssAnon:')[1].split()[0])
         assert own < 400 * 1024, f'{own} KiB'
@@ -561,13 +560,14 @@ def check_background(start, folder):
         assert 'Stop Reading' not in shown['buttons'], shown
         assert 'From a sample of the elements' in shown['texts'], shown
 
-    # A busy machine may keep the window waiting, too, but not each time.
-    for _ in range(2):
-        if pause < 0.5:
+    # It may also keep the window waiting, or read much between two looks, but not each time.
+    for _ in range(3):
+        if pause < 0.5 and any(0 < fraction < 1 for fraction in seen):
             break
         with Viewer(start) as viewer:
-            pause, _ = read_giant(viewer, path)
+            pause, seen = read_giant(viewer, path)
     assert pause < 0.5, pause
+    assert any(0 < fraction < 1 for fraction in seen), seen[-9:]
     path.unlink()
 
 
