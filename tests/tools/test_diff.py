@@ -174,7 +174,9 @@ def expected(a, b, rtol, atol):
             parts = [np.where(p == q, 0, p - q) for p, q in ((x.real, y.real), (x.imag, y.imag))]
             distance = np.hypot(*parts)
         else:
-            distance = np.where(x == y, 0, np.abs(x - y))
+            # The differences of integers without axes would be numbers of 64 bits.
+            distance = np.asarray(np.abs(np.asarray(x - y, wide)), wide)
+            distance = np.where(x == y, np.zeros((), wide), distance)
         distance = np.asarray(distance).astype("f8")
         distance[is_nan | both] = np.nan
         limit = atol + rtol * np.asarray(np.abs(y)).astype("f8")
