@@ -183,7 +183,7 @@ class Work:
                     self.slots[rng.randrange(N_SLOTS)] = derive(rng, view, array)
                 else:
                     rng.choice(READING)(rng, view, array)
-            except (IndexError, ValueError, BufferError):
+            except Exception:  # an empty view of bytes takes no complex numbers, and has no index
                 if not closed(view):
                     raise
 
