@@ -39,7 +39,8 @@ def run(files, folder, report):
     """Starts pytest under valgrind; its errors are written into the folder."""
     return subprocess.Popen(
         ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
-         "--num-callers=24", "--xml=yes", f"--xml-file={folder}/%p.xml",
+         # Else some threads never have a turn.
+         "--num-callers=24", "--fair-sched=yes", "--xml=yes", f"--xml-file={folder}/%p.xml",
          "--suppressions=/usr/share/glib-2.0/valgrind/glib.supp",
          sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
          "--junitxml", report, *files],
