@@ -20,6 +20,7 @@ typedef struct
 typedef struct
 {
   MtlDType dtype;
+  gboolean is_pixels; /* channels side by side, in one plane */
   guint n_planes;
   struct
   {

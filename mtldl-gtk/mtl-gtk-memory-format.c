@@ -76,7 +76,7 @@ static const struct
 };
 
 #define PLANES(format, type, ...) \
-  { GDK_MEMORY_ ## format, { MTL_DTYPE_ ## type, __VA_ARGS__ } }
+  { GDK_MEMORY_ ## format, { MTL_DTYPE_ ## type, FALSE, __VA_ARGS__ } }
 #define LUMA { 1, 1, 1 }
 /* Luma, and both kinds of chroma side by side, one of each for WIDTH × HEIGHT pixels. */
 #define TWO_PLANES(format, type, width, height) \
@@ -258,7 +258,7 @@ mtl_gtk_planes_init_for_format (MtlGtkPlanes     *planes,
   if (mtl_gtk_pixel_init_for_format (&pixel, format))
     {
       *planes = (MtlGtkPlanes) {
-        pixel.dtype, 1, { { 1, 1, strlen (mtl_gtk_channels_get_letters (pixel.channels)) } }
+        pixel.dtype, TRUE, 1, { { 1, 1, strlen (mtl_gtk_channels_get_letters (pixel.channels)) } }
       };
       return TRUE;
     }

@@ -447,13 +447,12 @@ view_plane (GdkTexture  *texture,
   const GdkMemoryFormat format = gdk_texture_get_format (texture);
   MtlGtkPlanes planes;
   gboolean has_axis;
-  MtlGtkPixel pixel;
 
   if (!mtl_gtk_planes_init_for_format (&planes, format, error)
       || !check_plane (plane, planes.n_planes, format, error))
     return NULL;
 
-  has_axis = planes.planes[plane].n_elements > 1 || mtl_gtk_pixel_init_for_format (&pixel, format);
+  has_axis = planes.is_pixels || planes.planes[plane].n_elements > 1;
   return view_memory (texture, &planes, plane, has_axis ? 3 : 2, error);
 }
 
@@ -544,7 +543,7 @@ mtl_gtk_view_from_texture (GdkTexture  *texture,
  * format says. [func@download_texture] converts any texture to colors.
  *
  * ```c
- * // Of a texture in the format GDK_MEMORY_G8_B8R8_420.
+ * // The texture has the format GDK_MEMORY_G8_B8R8_420.
  * g_autoptr (MtlStridedView) luma = mtl_gtk_view_from_texture_plane (texture, 0, &error);
  * g_autoptr (MtlStridedView) chroma = mtl_gtk_view_from_texture_plane (texture, 1, &error);
  * ```

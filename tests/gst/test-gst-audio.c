@@ -37,8 +37,8 @@ view_channel (GstBuffer          *buffer,
   return assert_view (view, error);
 }
 
-/* The type that the name of a format says, such as S24_32LE: a sign, bits, those of the element, and
- * a byte order. Returns NULL if there is none. */
+/* The type that the name of a format says, such as S24_32LE: a sign, bits, those of the element,
+ * and a byte order. Returns NULL if there is none. */
 static char *
 get_dtype_name (const GstAudioFormatInfo *format)
 {
@@ -61,7 +61,8 @@ get_dtype_name (const GstAudioFormatInfo *format)
   return g_strdup_printf ("%s%" G_GUINT64_FORMAT, names[kind - kinds], n_bits);
 }
 
-/* Two equal samples lie the width of one apart, except those of GStreamer 1.28 with 20 bits in 32. */
+/* Two equal samples lie the width of one apart, except those of GStreamer 1.28 with 20 bits in
+ * 32. */
 static gboolean
 is_packed_by_width (const GstAudioFormatInfo *format)
 {
@@ -202,7 +203,7 @@ test_formats (void)
   g_type_class_unref (formats);
 }
 
-/* What later versions may have, as their tables would describe it. */
+/* Formats that later versions may have, as their tables would describe them. */
 static void
 test_later_formats (void)
 {

@@ -391,8 +391,8 @@ check_later_format (const GstVideoFormatInfo *format,
   g_assert_cmpstr (name, ==, dtype);
 }
 
-/* What later versions may have, as their tables would describe it. GStreamer 1.30 has a flag for
- * floats. */
+/* Formats that later versions may have, as their tables would describe them. GStreamer 1.30 has
+ * a flag for floats. */
 static void
 test_later_formats (void)
 {

@@ -546,7 +546,7 @@ draw_expected (Expected *expected)
   g_ptr_array_add (expected->views, draw_view (draw_dtype ()));
 }
 
-/* What an element writes that has the memory of the view. */
+/* An element writes this to describe the memory of the view. */
 static void
 fill_tensor (GstTensor      *tensor,
              const char     *id,

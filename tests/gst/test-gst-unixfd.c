@@ -190,6 +190,15 @@ can_copy (Sender *self)
   return g_object_class_find_property (G_OBJECT_GET_CLASS (self->sink), "min-memory-size") != NULL;
 }
 
+static void
+sender_init_without_copies (Sender  *self,
+                            GstCaps *caps)
+{
+  sender_init (self, caps);
+  if (can_copy (self))
+    g_object_set (self->sink, "min-memory-size", (gint64) -1, NULL); /* never */
+}
+
 /* Takes the buffer. */
 static void
 assert_refused (Sender    *self,
@@ -246,7 +255,7 @@ foreign_frame_new (const GstVideoInfo *info,
   return buffer;
 }
 
-/* As of 1.28.8, unixfdsrc loses them: it adds each to a buffer that has no memory yet, and they are
+/* The unixfdsrc of 1.28.8 loses them: it adds each to a buffer that has no memory yet, and they are
  * refused there. */
 static gboolean
 video_metas_arrive (void)
@@ -337,7 +346,7 @@ check_pictures (const Picture *picture,
   check_sent (caps, buffers, elements);
 }
 
-/* Of the layout that GStreamer expects, with rows of a multiple of 4 bytes. */
+/* Pictures of the layout that GStreamer expects, with rows of a multiple of 4 bytes. */
 static void
 test_frames (void)
 {
@@ -349,7 +358,7 @@ test_frames (void)
                     4 * g_test_rand_int_range (1, 20), FALSE);
 }
 
-/* Of any other layout. */
+/* Pictures of any other layout. */
 static void
 test_parts_of_frames (void)
 {
@@ -438,9 +447,7 @@ test_without_copy (void)
   if (!has_elements ())
     return;
 
-  sender_init (&sender, caps);
-  if (can_copy (&sender))
-    g_object_set (sender.sink, "min-memory-size", (gint64) -1, NULL); /* never */
+  sender_init_without_copies (&sender, caps);
   allocator = gst_allocator_find ("shm");
   g_assert_nonnull (allocator);
   for (guint i = 0; i < N_FRAMES; i++)
@@ -474,9 +481,7 @@ test_forbidden_copy (void)
   if (!has_elements ())
     return;
 
-  sender_init (&sender, caps);
-  if (can_copy (&sender))
-    g_object_set (sender.sink, "min-memory-size", (gint64) -1, NULL); /* never */
+  sender_init_without_copies (&sender, caps);
   assert_refused (&sender, get_buffer (view, &info));
   sender_clear (&sender);
 }

@@ -322,7 +322,7 @@ check_plane (const Sample *sample,
   return view;
 }
 
-/* From 0 to 1. */
+/* A number from 0 to 1. */
 static double
 get_light_of_sample (const Named    *named,
                      MtlStridedView *view,

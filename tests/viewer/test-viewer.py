@@ -636,7 +636,7 @@ def check_styles(start, folder):
         viewer.do('activate', 'app.style', 'default')
 
 
-# As a keycode: with the name, xdotool presses Alt, too, where xkb-data is as new as 2.48.
+# The keycode: with the name, xdotool presses Alt, too, where xkb-data is as new as 2.48.
 F9 = '75'
 
 
