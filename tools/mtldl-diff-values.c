@@ -61,6 +61,15 @@ get_magnitude (const ToolNumbers *self,
   return hypot (tool_numbers_get_double (self, i), tool_numbers_get_imaginary (self, i));
 }
 
+/* Not NaN for an infinite element either. */
+static double
+get_tolerance (const Comparison  *self,
+               const ToolNumbers *numbers,
+               gint64             i)
+{
+  return self->rtol > 0 ? self->atol + self->rtol * get_magnitude (numbers, i) : self->atol;
+}
+
 /* The place of an element of a piece in all of the tensor. */
 static void
 set_index (ToolDifference *self,
@@ -121,8 +130,7 @@ compare_piece (MtlStridedView  *view,
         }
 
       difference->n_different +=
-        distance > 0 && (isinf (distance)
-                         || !(distance <= self->atol + self->rtol * get_magnitude (&b, i)));
+        distance > 0 && (isinf (distance) || !(distance <= get_tolerance (self, &b, i)));
       if (difference->is_known && distance <= difference->greatest)
         continue;
       difference->is_known = TRUE;

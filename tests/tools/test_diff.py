@@ -142,6 +142,14 @@ def test_opaque_elements(tmp_path):
     assert diff("--ignore-dtype", a, tmp_path / "c.npy") == "a: opaque_handle16 and uint16\n"
 
 
+def test_infinite_complex_numbers(tmp_path):
+    a = save(tmp_path / "a", {"x": np.array([np.inf + 0j, 0], "c8")})
+    b = save(tmp_path / "b", {"x": np.array([np.inf + 0.5j, 0], "c8")})
+    diff_json(a, b, "--atol=0.25", status=1)
+    diff_json(a, b, "--atol=0.5", status=0)
+    diff_json(a, b, "--rtol=0.25", status=0)
+
+
 def random_array(rng, dtype, shape):
     kind = np.dtype(dtype).kind
     if kind == "b":
@@ -179,7 +187,8 @@ def expected(a, b, rtol, atol):
             distance = np.where(x == y, np.zeros((), wide), distance)
         distance = np.asarray(distance).astype("f8")
         distance[is_nan | both] = np.nan
-        limit = atol + rtol * np.asarray(np.abs(y)).astype("f8")
+        # Not the product of 0 and infinity.
+        limit = atol + (rtol * np.asarray(np.abs(y)).astype("f8") if rtol else 0)
         differ = is_nan | (distance > 0) & ((distance > limit) | np.isinf(distance))
     known = distance[~np.isnan(distance)]
     greatest = known.max() if known.size else None
