@@ -344,8 +344,8 @@ MtlStridedLayout *
 mtl_gst_layout_new (const MtlGstPlane  *plane,
                     GError            **error)
 {
-  return mtl_strided_layout_new_for_bytes (plane->shape, plane->n_dims, plane->byte_strides,
-                                           plane->n_dims, plane->element_size * 8, error);
+  return mtl_strided_layout_new_with_byte_strides (plane->shape, plane->n_dims, plane->byte_strides,
+                                                   plane->n_dims, plane->element_size * 8, error);
 }
 
 /* Gets how many bytes the elements take before and from the first one. Returns FALSE if that is

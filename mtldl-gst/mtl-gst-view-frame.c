@@ -119,7 +119,7 @@ view_frame (const GstVideoFrame  *frame,
  *   g_autoptr (MtlStridedView) pixels = mtl_gst_view_from_frame (frame, 0, &error);
  *
  *   if (pixels == NULL
- *       || !mtl_strided_view_copy_scaled_from (pixels, pixels, -1, 255, &error))
+ *       || !mtl_strided_view_copy_scaled_from (pixels, pixels, -1, 255, NULL, &error))
  *     {
  *       GST_ELEMENT_ERROR (filter, STREAM, FAILED, (NULL), ("%s", error->message));
  *       return GST_FLOW_ERROR;

@@ -217,7 +217,7 @@ view_frame (GstBuffer           *buffer,
  * g_autoptr (MtlStridedView) pixels =
  *   mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READWRITE, error);
  *
- * if (pixels == NULL || !mtl_strided_view_fill_double (pixels, 0, error))
+ * if (pixels == NULL || !mtl_strided_view_fill_double (pixels, 0, NULL, error))
  *   return FALSE;
  *
  * // The buffer is unmapped when the last user of its memory is gone.

@@ -109,7 +109,7 @@ new_block (MtlStridedView **block,
            const gint64    *shape,
            GError         **error)
 {
-  *block = mtl_strided_view_new_empty (mtl_device_get_host (), dtype, shape, 2, error);
+  *block = mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, 2, error);
   return *block != NULL;
 }
 
@@ -199,13 +199,14 @@ find_steps (Work            *self,
     return FALSE;
 
   if (self->differences == NULL)
-    return mtl_strided_view_copy_scaled_from (steps, source, self->factor, self->offset, error);
+    return mtl_strided_view_copy_scaled_from (steps, source, self->factor, self->offset, NULL,
+                                              error);
 
   differences = mtl_gtk_select_rows (self->differences, 0, n_rows, error);
   return differences != NULL
-         && mtl_strided_view_copy_scaled_from (differences, source, self->scale, self->offset,
+         && mtl_strided_view_copy_scaled_from (differences, source, self->scale, self->offset, NULL,
                                                error)
-         && mtl_strided_view_copy_scaled_from (steps, differences, self->factor, 0, error);
+         && mtl_strided_view_copy_scaled_from (steps, differences, self->factor, 0, NULL, error);
 }
 
 static gboolean
@@ -228,7 +229,7 @@ colorize_rows (Work                 *self,
     {
       g_autoptr (MtlStridedView) floats = mtl_gtk_select_rows (self->floats, 0, n_rows, error);
 
-      if (floats == NULL || !mtl_strided_view_copy_scaled_from (floats, source, 1, 0, error))
+      if (floats == NULL || !mtl_strided_view_copy_scaled_from (floats, source, 1, 0, NULL, error))
         return FALSE;
 
       mark_others (pixels, palette->n_channels, floats, n);
@@ -492,7 +493,8 @@ mtl_gtk_colorize_finish (GAsyncResult  *result,
  *   static const guint8 colors[] = { 33, 102, 172, 247, 247, 247, 178, 24, 43 };
  *   g_autoptr (GBytes) bytes = g_bytes_new_static (colors, sizeof colors);
  *   g_autoptr (MtlStridedView) blue_white_red =
- *     mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, (gint64[]) { 3, 3 }, 2, error);
+ *     mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8,
+                                                          (gint64[]) { 3, 3 }, 2, error);
  *
  *   return blue_white_red != NULL
  *          ? mtl_gtk_colorize_with_colors (matrix, blue_white_red, -1, 1, NULL, error) : NULL;

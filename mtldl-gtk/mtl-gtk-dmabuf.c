@@ -176,7 +176,7 @@ map (Dmabuf    *self,
  *
  * ```c
  * g_autoptr (MtlStridedLayout) layout =
- *   mtl_strided_layout_new_for_bytes (shape, 3, byte_strides, 3, 8, &error);
+ *   mtl_strided_layout_new_with_byte_strides (shape, 3, byte_strides, 3, 8, &error);
  * g_autoptr (MtlStridedView) view =
  *   mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, FALSE, &error);
  * ```

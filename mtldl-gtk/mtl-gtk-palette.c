@@ -131,8 +131,9 @@ mtl_gtk_palette_init_for_view (MtlGtkPalette   *palette,
     return FALSE;
 
   shape = mtl_strided_view_get_shape (colors, NULL);
-  numbers = mtl_strided_view_new_empty (mtl_device_get_host (), MTL_DTYPE_FLOAT64, shape, 2, error);
-  if (numbers == NULL || !mtl_strided_view_copy_from (numbers, colors, error))
+  numbers = mtl_strided_view_new_uninitialized (mtl_device_get_host (), MTL_DTYPE_FLOAT64, shape, 2,
+                                                error);
+  if (numbers == NULL || !mtl_strided_view_copy_from (numbers, colors, NULL, error))
     return FALSE;
 
   data = mtl_strided_view_get_data (numbers);

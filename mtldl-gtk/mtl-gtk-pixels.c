@@ -44,7 +44,7 @@ mtl_gtk_pixels_new (const MtlGtkPixel  *pixel,
     height, width, strlen (mtl_gtk_channels_get_letters (pixel->channels))
   };
 
-  return mtl_strided_view_new_empty (mtl_device_get_host (), pixel->dtype, shape, 3, error);
+  return mtl_strided_view_new_uninitialized (mtl_device_get_host (), pixel->dtype, shape, 3, error);
 }
 
 gint64
@@ -111,7 +111,7 @@ copy_channels (Pixels   *pixels,
     return FALSE;
 
   if (source_first < 0)
-    return mtl_strided_view_fill_double (to, pixels->max, error);
+    return mtl_strided_view_fill_double (to, pixels->max, NULL, error);
 
   from = select_channels (source->view, source_first, source_first + source_step * (n - 1), error);
   if (from == NULL)
@@ -119,9 +119,9 @@ copy_channels (Pixels   *pixels,
 
   if (mtl_strided_view_get_dtype (to) == mtl_strided_view_get_dtype (from)
       && pixels->max == source->max)
-    return mtl_strided_view_copy_from (to, from, error);
+    return mtl_strided_view_copy_from (to, from, NULL, error);
 
-  return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, error);
+  return mtl_strided_view_copy_scaled_from (to, from, pixels->max / source->max, 0, NULL, error);
 }
 
 /* How many channels come one after the other, in either direction or from the same one. */

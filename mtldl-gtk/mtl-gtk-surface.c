@@ -194,8 +194,8 @@ mtl_gtk_view_from_surface (cairo_surface_t  *surface,
   byte_strides[1] = MAX (format->n_channels, 1) * item_size;
   byte_strides[2] = item_size;
 
-  layout = mtl_strided_layout_new_for_bytes (shape, n_dims, byte_strides, n_dims, 8 * item_size,
-                                             error);
+  layout = mtl_strided_layout_new_with_byte_strides (shape, n_dims, byte_strides, n_dims,
+                                                     8 * item_size, error);
   if (layout == NULL)
     return NULL;
 

@@ -425,8 +425,8 @@ view_memory (GdkTexture          *texture,
   };
   const gint64 byte_strides[] = { row_strides[plane], n_elements * item_size, item_size };
 
-  layout = mtl_strided_layout_new_for_bytes (shape, n_dims, byte_strides, n_dims, 8 * item_size,
-                                             error);
+  layout = mtl_strided_layout_new_with_byte_strides (shape, n_dims, byte_strides, n_dims,
+                                                     8 * item_size, error);
   if (layout == NULL)
     return NULL;
 

@@ -78,7 +78,7 @@ typedef struct
  *
  *   part = mtl_strided_view_narrow (rows, 1, where->x, where->x + where->width, 1, error);
  *   return part != NULL
- *          && mtl_strided_view_fill_double (part, 255, error)
+ *          && mtl_strided_view_fill_double (part, 255, NULL, error)
  *          && mtl_gtk_view_paintable_invalidate (paintable, where, error);
  * }
  *

@@ -39,7 +39,7 @@ static char *
 number_to_string (double value)
 {
   g_autoptr (MtlStridedView) number =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, NULL, 0, &value, 1, NULL);
+    mtl_strided_view_new_from_doubles (&value, 1, MTL_DTYPE_FLOAT64, NULL, 0, NULL);
 
   return mtl_strided_view_to_string (number);
 }

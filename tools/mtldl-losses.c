@@ -26,8 +26,8 @@ convert (double   value,
          MtlDType dtype)
 {
   g_autoptr (MtlStridedView) number =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, NULL, 0, &value, 1, NULL);
-  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (number, dtype, NULL);
+    mtl_strided_view_new_from_doubles (&value, 1, MTL_DTYPE_FLOAT64, NULL, 0, NULL);
+  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (number, dtype, NULL, NULL);
   double real = NAN, imaginary;
 
   if (converted != NULL)
@@ -138,7 +138,7 @@ count_piece (MtlStridedView  *view,
              GError         **error)
 {
   const Target *self = user_data;
-  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (view, self->dtype, error);
+  g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (view, self->dtype, NULL, error);
   g_auto (ToolNumbers) from = { NULL };
   g_auto (ToolNumbers) to = { NULL };
 

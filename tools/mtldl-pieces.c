@@ -103,8 +103,8 @@ tool_numbers_init (ToolNumbers     *self,
   const MtlDType dtype = mtl_strided_view_get_dtype (view), wide = widen (dtype);
 
   /* A view that has the type already may be strided or misaligned. */
-  self->view = dtype == wide ? mtl_strided_view_copy (view, error)
-                             : mtl_strided_view_to_dtype (view, wide, error);
+  self->view = dtype == wide ? mtl_strided_view_copy (view, MTL_ORDER_C, NULL, error)
+                             : mtl_strided_view_to_dtype (view, wide, NULL, error);
   if (self->view == NULL)
     return FALSE;
 

@@ -11,7 +11,7 @@ print_number (const char *name,
               double      value)
 {
   g_autoptr (MtlStridedView) scalar =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, NULL, 0, &value, 1, NULL);
+    mtl_strided_view_new_from_doubles (&value, 1, MTL_DTYPE_FLOAT64, NULL, 0, NULL);
   g_autofree char *text = mtl_strided_view_to_string (scalar);
 
   tool_print ("%-9s %s\n", name, text);
@@ -23,8 +23,8 @@ print_complex (const char *name,
                double      im)
 {
   g_autoptr (MtlStridedView) parts =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, (gint64[]) { 2 }, 1,
-                                       (double[]) { re, im }, 2, NULL);
+    mtl_strided_view_new_from_doubles ((double[]) { re, im }, 2, MTL_DTYPE_FLOAT64,
+                                       (gint64[]) { 2 }, 1, NULL);
   g_autoptr (MtlStridedView) first = mtl_strided_view_select (parts, 0, 0, NULL);
   g_autoptr (MtlStridedView) second = mtl_strided_view_select (parts, 0, 1, NULL);
   g_autofree char *re_text = mtl_strided_view_to_string (first);
@@ -146,8 +146,8 @@ tool_find_statistics (MtlStridedView  *view,
   ToolProgress progress;
 
   tool_progress_init (&progress, "stats");
-  statistics = mtl_strided_view_get_statistics_full (view, NULL, tool_progress_update, &progress,
-                                                     error);
+  statistics =
+    mtl_strided_view_compute_statistics_full (view, NULL, tool_progress_update, &progress, error);
   tool_progress_clear (&progress);
   return statistics;
 }

@@ -37,11 +37,11 @@ change (MtlStridedView  *view,
   /* The same memory backwards: source and destination of the copy overlap, but
    * the result is still right. */
   reversed = mtl_strided_view_flip (colors, -1, error);
-  if (reversed == NULL || !mtl_strided_view_copy_from (colors, reversed, error))
+  if (reversed == NULL || !mtl_strided_view_copy_from (colors, reversed, NULL, error))
     return FALSE;
 
   line = mtl_strided_view_narrow (lower, 0, 0, 4, 1, error);
-  return line != NULL && mtl_strided_view_fill_double (line, 255, error);
+  return line != NULL && mtl_strided_view_fill_double (line, 255, NULL, error);
 }
 
 static gboolean
@@ -122,7 +122,8 @@ view_of_pixbuf_copied (gpointer pixbuf)
                            channels };
   const gint64 strides[] = { gdk_pixbuf_get_rowstride (pixbuf), channels, 1 };
 
-  return mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, strides, 3, NULL);
+  return mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, shape, 3,
+                                                            strides, 3, NULL);
 }
 
 static gpointer
@@ -134,7 +135,7 @@ pixbuf_of_view (gpointer view)
 static gpointer
 pixbuf_of_view_copied (gpointer view)
 {
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
 
   return mtl_pixbuf_new_from_view (copy, NULL);
 }
@@ -148,7 +149,7 @@ texture_of_view (gpointer view)
 static gpointer
 texture_of_view_copied (gpointer view)
 {
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
 
   return texture_of_view (copy);
 }

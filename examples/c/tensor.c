@@ -23,7 +23,7 @@ run (GError **error)
   g_autoptr (MtlStridedView) columns = NULL;
   g_autoptr (MtlStridedView) transposed = NULL;
 
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2, values, 6, error);
+  view = mtl_strided_view_new_from_doubles (values, 6, MTL_DTYPE_FLOAT32, shape, 2, error);
   if (view == NULL)
     return FALSE;
   print_view ("all:", view);

@@ -39,7 +39,7 @@ invert_left_half (MtlStridedView  *frame,
    * frame. */
   left = mtl_strided_view_narrow (frame, 1, 0, width / 2, 1, error);
 
-  return left != NULL && mtl_strided_view_copy_scaled_from (left, left, -1, 255, error);
+  return left != NULL && mtl_strided_view_copy_scaled_from (left, left, -1, 255, NULL, error);
 }
 
 /* On the thread of the source, for each frame that passes. */

@@ -88,8 +88,8 @@ function printHops(pixbuf, view, texture) {
     printHop('GdkPixbuf -> view',
         address, MtlPixbuf.to_view(pixbuf).get_address(),
         () => MtlPixbuf.to_view(pixbuf),
-        () => Mtl.StridedView.new_from_bytes(pixbuf.read_pixel_bytes(),
-            Mtl.DType.UINT8, view.get_shape(), view.get_strides()));
+        () => Mtl.StridedView.new_from_bytes_with_byte_strides(
+            pixbuf.read_pixel_bytes(), Mtl.DType.UINT8, view.get_shape(), view.get_strides()));
     printHop('view -> GdkPixbuf',
         address, MtlPixbuf.to_view(pixbufOfView).get_address(),
         () => MtlPixbuf.new_from_view(view),

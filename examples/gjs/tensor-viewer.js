@@ -40,11 +40,11 @@ function getMatrix(tensor) {
 async function readPixels(matrix, cancellable) {
     const [downs, rights] = matrix.shape.map(extent => Math.ceil(extent / MAX_PIXELS));
     const reduced = matrix.slice(`::${downs}, ::${rights}`);
-    const statistics = await reduced.get_statistics_async(cancellable);
+    const statistics = await reduced.compute_statistics_async(cancellable);
     const low = Number(statistics.minimum), high = Number(statistics.maximum);
     const scale = high > low ? 255 / (high - low) : 0;
 
-    const pixels = Mtl.StridedView.new_empty(Mtl.Device.get_host(), Mtl.DType.UINT8,
+    const pixels = Mtl.StridedView.new_uninitialized(Mtl.Device.get_host(), Mtl.DType.UINT8,
         reduced.shape);
     await pixels.copy_scaled_from_async(reduced, scale, scale ? -low * scale : 0, cancellable);
     return pixels;

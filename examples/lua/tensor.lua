@@ -7,7 +7,7 @@ local lgi = require 'lgi'
 local Mtl = lgi.require('Mtl', '1')
 local Gio = lgi.Gio
 
-local view = Mtl.StridedView.new_from_doubles('FLOAT32', {2, 3}, {1, 2, 3, 4, 5, 6})
+local view = Mtl.StridedView.new_from_doubles({1, 2, 3, 4, 5, 6}, 'FLOAT32', {2, 3})
 local column = view:slice(':, -1')
 local tensor = column:export_dlpack()
 local shared = Mtl.StridedView.new_from_dlpack(tensor)

@@ -44,11 +44,11 @@ produce (MtlDevice  *device,
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (MtlStridedView) shared = NULL;
 
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2, values, 12, error);
+  view = mtl_strided_view_new_from_doubles (values, 12, MTL_DTYPE_FLOAT32, shape, 2, error);
   if (view == NULL)
     return NULL;
 
-  shared = mtl_strided_view_to_device (view, device, MTL_STORAGE_MODE_SHARED, error);
+  shared = mtl_strided_view_to_device (view, device, MTL_STORAGE_MODE_SHARED, NULL, error);
   if (shared == NULL)
     return NULL;
 

@@ -87,9 +87,8 @@ def print_hops(pixbuf, view, array, changed, texture):
 
     print_hop('GdkPixbuf -> view', pixbuf.props.pixels, view.get_address(),
               lambda: MtlPixbuf.to_view(pixbuf),
-              lambda: Mtl.StridedView.new_from_bytes(
-                  pixbuf.read_pixel_bytes(), Mtl.DType.UINT8,
-                  view.shape, view.strides))
+              lambda: Mtl.StridedView.new_from_bytes_with_byte_strides(
+                  pixbuf.read_pixel_bytes(), Mtl.DType.UINT8, view.shape, view.strides))
     print_hop('view -> NumPy', view.get_address(), array.ctypes.data,
               lambda: np.asarray(view), lambda: np.array(view))
     print_hop('view -> NumPy by DLPack', view.get_address(),

@@ -7,8 +7,7 @@ import gi
 gi.require_version('Mtl', '1')
 from gi.repository import Mtl
 
-view = Mtl.StridedView.new_from_doubles(Mtl.DType.FLOAT32, [2, 3],
-                                        [1, 2, 3, 4, 5, 6])
+view = Mtl.StridedView.new_from_doubles([1, 2, 3, 4, 5, 6], Mtl.DType.FLOAT32, [2, 3])
 print('all:', view, sep='\n')
 
 # A slice is another view of the same memory, with its own shape and strides.

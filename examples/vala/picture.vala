@@ -7,7 +7,7 @@
  * Gdk.Pixbuf and the Gdk.Texture all use that memory. */
 
 /* Exchanges red and blue in the lower half, below a white line. */
-void change (Mtl.StridedView view) throws Mtl.Error {
+void change (Mtl.StridedView view) throws Error {
 	/* A slice is another view of the same memory: writing to it changes the
 	 * picture. */
 	var lower = view.slice (@"$(view.get_extent (0) / 2):");
@@ -99,8 +99,8 @@ void print_hops (Gdk.Pixbuf pixbuf, Mtl.StridedView view, Gdk.Texture texture) t
 	print_hop ("GdkPixbuf -> view",
 	           get_address (pixbuf), MtlPixbuf.to_view (pixbuf).get_address (),
 	           () => MtlPixbuf.to_view (pixbuf),
-	           () => new Mtl.StridedView.from_bytes (pixbuf.read_pixel_bytes (), Mtl.DType.UINT8,
-	                                                 shape, strides));
+	           () => new Mtl.StridedView.from_bytes_with_byte_strides (
+	               pixbuf.read_pixel_bytes (), Mtl.DType.UINT8, shape, strides));
 	print_hop ("view -> GdkPixbuf",
 	           address, get_address (MtlPixbuf.new_from_view (view)),
 	           () => MtlPixbuf.new_from_view (view),

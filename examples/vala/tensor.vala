@@ -2,9 +2,9 @@
 
 /* Shows a tensor's shape, slices and values. */
 
-void run () throws Mtl.Error {
+void run () throws Error {
 	/* The elements are in C order, row by row. */
-	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { 2, 3 }, { 1, 2, 3, 4, 5, 6 });
+	var view = new Mtl.StridedView.from_doubles ({ 1, 2, 3, 4, 5, 6 }, Mtl.DType.FLOAT32, { 2, 3 });
 	unowned var shape = view.get_shape ();
 	print (@"shape $(shape[0]) x $(shape[1]), $(view.dtype):\n$view\n");
 
@@ -23,7 +23,7 @@ void run () throws Mtl.Error {
 
 	/* Copying repeats a row to fit a matrix, and converts the elements. */
 	var tens = new Mtl.StridedView.zeros (null, Mtl.DType.INT32, { 2, 3 });
-	tens.copy_from (new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 3 }, { 10, 20, 30 }));
+	tens.copy_from (new Mtl.StridedView.from_doubles ({ 10, 20, 30 }, Mtl.DType.FLOAT64, { 3 }));
 	print (@"broadcast:\n$tens\n");
 
 	for (var i = 0; i < shape[0]; i++) {
@@ -42,7 +42,7 @@ int main () {
 	try {
 		run ();
 		return 0;
-	} catch (Mtl.Error e) {
+	} catch (Error e) {
 		printerr ("%s\n", e.message);
 		return 1;
 	}

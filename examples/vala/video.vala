@@ -38,7 +38,7 @@ class Invert : Gst.Base.Transform {
 			var left = frame.slice (@":, :$(frame.get_extent (1) / 2)");
 			left.copy_scaled_from (left, -1, 255);
 			return Gst.FlowReturn.OK;
-		} catch (Mtl.Error error) {
+		} catch (Error error) {
 			post_message (new Gst.Message.error (this, error, ""));
 			return Gst.FlowReturn.ERROR;
 		}

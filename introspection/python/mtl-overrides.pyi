@@ -394,11 +394,11 @@ class StridedView:
                                callback: Callable[..., object] | None = None,
                                *user_data: object) -> Awaitable[bool]:
         """Does the same as copy_scaled_from(): awaited, or with a callback."""
-    def get_statistics_async(self, cancellable: Gio.Cancellable | None = None,
-                             progress: _Progress | None = None,
-                             callback: Callable[..., object] | None = None,
-                             *user_data: object) -> Awaitable[Statistics]:
-        """Does the same as get_statistics(): awaited, or with a callback."""
+    def compute_statistics_async(self, cancellable: Gio.Cancellable | None = None,
+                                     progress: _Progress | None = None,
+                                     callback: Callable[..., object] | None = None,
+                                     *user_data: object) -> Awaitable[Statistics]:
+        """Does the same as compute_statistics(): awaited, or with a callback."""
     def compute_histogram_async(self, low: float, high: float, n_bins: int,
                                 cancellable: Gio.Cancellable | None = None,
                                 progress: _Progress | None = None,

@@ -271,7 +271,7 @@ exporter_bytes (PyObject *self,
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
     bytes = mtl_strided_view_ref_bytes (view, &error);
   else
-    bytes = mtl_strided_view_dup_bytes (view, &error);
+    bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
   enter_python (absence);
 
   if (bytes == NULL)
@@ -578,9 +578,9 @@ layout_for_buffer (const Py_buffer  *buffer,
     }
 
   /* Some exporters leave out the strides, even if asked for them. */
-  return mtl_strided_layout_new_for_bytes (shape, buffer->ndim,
-                                           buffer->strides != NULL ? strides : NULL,
-                                           buffer->ndim, buffer->itemsize * 8, error);
+  return mtl_strided_layout_new_with_byte_strides (shape, buffer->ndim,
+                                                   buffer->strides != NULL ? strides : NULL,
+                                                   buffer->ndim, buffer->itemsize * 8, error);
 }
 
 /* Imports it like a tensor of a peer, with the same checks. */

@@ -74,8 +74,8 @@ copy_in_c_order (MtlStridedView  *view,
                  const MtlDType  *dtype,
                  GError         **error)
 {
-  return dtype != NULL ? mtl_strided_view_to_dtype (view, *dtype, error)
-                       : mtl_strided_view_copy (view, error);
+  return dtype != NULL ? mtl_strided_view_to_dtype (view, *dtype, NULL, error)
+                       : mtl_strided_view_copy (view, MTL_ORDER_C, NULL, error);
 }
 
 static MtlStridedView *
@@ -202,7 +202,7 @@ view_copy_from (PyObject        *self,
     return NULL;
 
   absence = leave_python (view, source);
-  copied = mtl_strided_view_copy_from (view, source, &error);
+  copied = mtl_strided_view_copy_from (view, source, NULL, &error);
   enter_python (absence);
   if (is_made)
     unref_view (source);

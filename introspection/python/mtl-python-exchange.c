@@ -44,8 +44,9 @@ allocate_like (const DLTensor  *prototype,
 
   device = mtl_device_get (prototype->device.device_type, prototype->device.device_id, error);
   if (device != NULL)
-    view = mtl_strided_view_new_empty (device, prototype->dtype.code << 8 | prototype->dtype.bits,
-                                       prototype->shape, prototype->ndim, error);
+    view = mtl_strided_view_new_uninitialized (device,
+                                               prototype->dtype.code << 8 | prototype->dtype.bits,
+                                               prototype->shape, prototype->ndim, error);
 
   return view != NULL ? mtl_strided_view_to_dlpack (view, error) : NULL;
 }

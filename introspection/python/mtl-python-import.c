@@ -275,7 +275,7 @@ replace_by_copy (PyObject *wrapper)
 {
   Absence absence = leave_python (get_view (wrapper), NULL);
   GError *error = NULL;
-  MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), &error);
+  MtlStridedView *copy = mtl_strided_view_copy (get_view (wrapper), MTL_ORDER_C, NULL, &error);
 
   enter_python (absence);
   Py_DECREF (wrapper);

@@ -426,10 +426,10 @@ assign_elements (MtlStridedView  *dest,
   g_autoptr (GBytes) element = NULL;
 
   if (!is_element || mtl_strided_view_get_lanes (dest) != 1)
-    return mtl_strided_view_copy_from (dest, source, error);
+    return mtl_strided_view_copy_from (dest, source, NULL, error);
 
-  element = mtl_strided_view_dup_bytes (source, error);
-  return element != NULL && mtl_strided_view_fill (dest, element, error);
+  element = mtl_strided_view_dup_bytes (source, NULL, error);
+  return element != NULL && mtl_strided_view_fill (dest, element, NULL, error);
 }
 
 static int

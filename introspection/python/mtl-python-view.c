@@ -429,7 +429,7 @@ fetch_elements (MtlStridedView  *view,
     return g_object_ref (view);
 
   Py_BEGIN_ALLOW_THREADS
-  fetched = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+  fetched = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
                                         error);
   Py_END_ALLOW_THREADS
   return fetched;

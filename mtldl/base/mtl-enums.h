@@ -99,10 +99,10 @@ typedef enum /*< flags >*/
 } MtlBufferFlags;
 
 /**
- * MtlTensorUsage:
- * @MTL_TENSOR_USAGE_COMPUTE: compute kernels
- * @MTL_TENSOR_USAGE_RENDER: shaders that render
- * @MTL_TENSOR_USAGE_MACHINE_LEARNING: networks that Metal 4 runs, which need
+ * MtlMetalTensorUsage:
+ * @MTL_METAL_TENSOR_USAGE_COMPUTE: compute kernels
+ * @MTL_METAL_TENSOR_USAGE_RENDER: shaders that render
+ * @MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING: networks that Metal 4 runs, which need
  *   rows of whole 64 bytes, and a tensor at the beginning of its buffer
  *
  * What an `MTLTensor` is for: one or several of these, with Metal's values.
@@ -111,10 +111,10 @@ typedef enum /*< flags >*/
  */
 typedef enum /*< flags >*/
 {
-  MTL_TENSOR_USAGE_COMPUTE = 1 << 0,
-  MTL_TENSOR_USAGE_RENDER = 1 << 1,
-  MTL_TENSOR_USAGE_MACHINE_LEARNING = 1 << 2,
-} MtlTensorUsage;
+  MTL_METAL_TENSOR_USAGE_COMPUTE = 1 << 0,
+  MTL_METAL_TENSOR_USAGE_RENDER = 1 << 1,
+  MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING = 1 << 2,
+} MtlMetalTensorUsage;
 
 /**
  * MtlFileMode:

@@ -19,6 +19,9 @@ typedef struct
   gpointer data;
 } MtlMonitor;
 
+/* The monitor of a caller who may cancel, but is not told of the progress. */
+#define MTL_MONITOR(c) ((c) != NULL ? &(const MtlMonitor) { .cancellable = (c) } : NULL)
+
 /* Both accept NULL. mtl_monitor_check() fails if the operation was cancelled. */
 gboolean mtl_monitor_check  (const MtlMonitor  *self,
                              GError           **error);

@@ -108,7 +108,7 @@ gboolean   mtl_metal_bridge_wait_event         (gpointer                 event,
 guint      mtl_metal_bridge_get_tensor_system  (void);
 gpointer   mtl_metal_bridge_new_tensor         (gpointer                 buffer,
                                                 const MtlMetalTensor    *description,
-                                                MtlTensorUsage           usage,
+                                                MtlMetalTensorUsage           usage,
                                                 GError                 **error);
 gboolean   mtl_metal_bridge_inspect_tensor     (gpointer                 object,
                                                 MtlMetalTensorInfo      *info);

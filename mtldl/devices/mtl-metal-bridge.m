@@ -539,7 +539,7 @@ new_extents (const gint64 *values,
 
 static id
 new_descriptor (const MtlMetalTensor *description,
-                MtlTensorUsage        usage,
+                MtlMetalTensorUsage        usage,
                 MTLResourceOptions    options)
 {
   id<MtlMetalTensorDescriptor> descriptor = [[objc_getClass ("MTLTensorDescriptor") alloc] init];
@@ -560,7 +560,7 @@ new_descriptor (const MtlMetalTensor *description,
 gpointer
 mtl_metal_bridge_new_tensor (gpointer               buffer,
                              const MtlMetalTensor  *description,
-                             MtlTensorUsage         usage,
+                             MtlMetalTensorUsage         usage,
                              GError               **error)
 {
   @autoreleasepool

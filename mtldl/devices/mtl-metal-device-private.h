@@ -38,7 +38,7 @@ guint      mtl_metal_device_get_tensor_system (MtlDevice       *device,
 gpointer   mtl_metal_device_new_tensor     (MtlDevice             *device,
                                             gpointer               handle,
                                             const MtlMetalTensor  *description,
-                                            MtlTensorUsage         usage,
+                                            MtlMetalTensorUsage         usage,
                                             GError               **error);
 /* The buffer is the tensor's. */
 gboolean   mtl_metal_device_inspect_tensor (gpointer          tensor,

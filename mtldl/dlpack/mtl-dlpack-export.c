@@ -252,7 +252,7 @@ prepare (MtlStridedView   *self,
     return FALSE;
 
   *copy = is_own_device (self, device_type, device_ordinal)
-            ? mtl_strided_view_copy (self, error)
+            ? mtl_strided_view_copy (self, MTL_ORDER_C, NULL, error)
             : mtl_strided_view_copy_to (self, device, mtl_device_get_host_mode (device),
                                         self->type, NULL, error);
   return *copy != NULL;

@@ -887,7 +887,8 @@ mtl_buffer_ref_bytes (MtlBuffer  *self,
  * @self: a buffer
  * @offset: the offset of the part, in bytes
  * @size: the size of the part in bytes
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Copies a part of the memory into new [struct@GLib.Bytes].
  *
@@ -902,16 +903,18 @@ mtl_buffer_ref_bytes (MtlBuffer  *self,
  * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
  *   memory
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the bytes
  *
  * Since: 1.0
  */
 GBytes *
-mtl_buffer_dup_bytes (MtlBuffer  *self,
-                      gsize       offset,
-                      gsize       size,
-                      GError    **error)
+mtl_buffer_dup_bytes (MtlBuffer     *self,
+                      gsize          offset,
+                      gsize          size,
+                      GCancellable  *cancellable,
+                      GError       **error)
 {
   g_autoptr (MtlBuffer) copy = NULL;
 
@@ -922,7 +925,7 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
     return NULL;
 
   copy = mtl_buffer_new_uninitialized (mtl_device_get_host (), size, MTL_STORAGE_MODE_HOST, error);
-  if (copy == NULL || !mtl_buffer_copy_from (copy, 0, self, offset, size, NULL, error))
+  if (copy == NULL || !mtl_buffer_copy_from (copy, 0, self, offset, size, cancellable, error))
     return NULL;
 
   return mtl_buffer_ref_bytes (copy, 0, size, error);
@@ -933,7 +936,8 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
  * @self: a buffer
  * @offset: the offset to write to, in bytes
  * @bytes: the bytes to write
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Writes bytes to a part of the memory.
  *
@@ -944,16 +948,18 @@ mtl_buffer_dup_bytes (MtlBuffer  *self,
  * - %MTL_ERROR_OUT_OF_BOUNDS: @bytes do not fit
  * - %MTL_ERROR_READ_ONLY: @self is read-only
  * - the errors of [method@Mtl.Buffer.copy_from]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success
  *
  * Since: 1.0
  */
 gboolean
-mtl_buffer_set_bytes (MtlBuffer  *self,
-                      gsize       offset,
-                      GBytes     *bytes,
-                      GError    **error)
+mtl_buffer_set_bytes (MtlBuffer     *self,
+                      gsize          offset,
+                      GBytes        *bytes,
+                      GCancellable  *cancellable,
+                      GError       **error)
 {
   g_autoptr (MtlBuffer) source = NULL;
 
@@ -964,7 +970,8 @@ mtl_buffer_set_bytes (MtlBuffer  *self,
   if (source == NULL)
     return FALSE;
 
-  return mtl_buffer_copy_from (self, offset, source, 0, g_bytes_get_size (bytes), NULL, error);
+  return mtl_buffer_copy_from (self, offset, source, 0, g_bytes_get_size (bytes), cancellable,
+                               error);
 }
 
 /**
@@ -1082,7 +1089,8 @@ mtl_buffer_copy_from (MtlBuffer     *self,
  * @offset: the offset of the part, in bytes
  * @size: the size of the part in bytes, a multiple of the size of @pattern
  * @pattern: a pattern of 1, 2, 4, 8 or 16 bytes
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Fills a part of the memory with a repeated pattern.
  *
@@ -1095,17 +1103,19 @@ mtl_buffer_copy_from (MtlBuffer     *self,
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: neither the host nor a supported device can
  *   access the memory
  * - the errors of [method@Mtl.Buffer.copy_from]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success
  *
  * Since: 1.0
  */
 gboolean
-mtl_buffer_fill (MtlBuffer  *self,
-                 gsize       offset,
-                 gsize       size,
-                 GBytes     *pattern,
-                 GError    **error)
+mtl_buffer_fill (MtlBuffer     *self,
+                 gsize          offset,
+                 gsize          size,
+                 GBytes        *pattern,
+                 GCancellable  *cancellable,
+                 GError       **error)
 {
   gconstpointer data;
   gsize pattern_size;
@@ -1125,6 +1135,9 @@ mtl_buffer_fill (MtlBuffer  *self,
     }
 
   if (!check_range (self, offset, size, error) || !check_writable (self, error))
+    return FALSE;
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
   if (size == 0)

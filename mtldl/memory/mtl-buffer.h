@@ -26,9 +26,9 @@ MtlBuffer      *mtl_buffer_new_uninitialized    (MtlDevice       *device,
                                                  MtlStorageMode   storage_mode,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_from_bytes       (MtlDevice       *device,
-                                                 GBytes          *bytes,
-                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlBuffer      *mtl_buffer_new_from_bytes       (MtlDevice  *device,
+                                                 GBytes     *bytes,
+                                                 GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_new_from_bytes_full
                                                 (MtlDevice       *device,
@@ -51,17 +51,17 @@ MtlBuffer      *mtl_buffer_new_for_handle       (MtlDevice       *device,
                                                  GDestroyNotify   destroy,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_mapped           (GFile           *file,
-                                                 MtlDevice       *device,
-                                                 guint64          offset,
-                                                 gsize            size,
-                                                 GCancellable    *cancellable,
-                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlBuffer      *mtl_buffer_new_mapped           (GFile         *file,
+                                                 MtlDevice     *device,
+                                                 guint64        offset,
+                                                 gsize          size,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_slice                (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlBuffer      *mtl_buffer_slice                (MtlBuffer  *self,
+                                                 gsize       offset,
+                                                 gsize       size,
+                                                 GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
 MtlDevice      *mtl_buffer_get_device           (MtlBuffer       *self);
@@ -82,8 +82,8 @@ gboolean        mtl_buffer_is_device_accessible (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_buffer_is_read_only         (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_equal                (MtlBuffer       *self,
-                                                 MtlBuffer       *other);
+gboolean        mtl_buffer_equal                (MtlBuffer *self,
+                                                 MtlBuffer *other);
 MTL_AVAILABLE_IN_1_0
 guint           mtl_buffer_hash                 (MtlBuffer       *self);
 MTL_AVAILABLE_IN_1_0
@@ -94,50 +94,53 @@ MTL_AVAILABLE_IN_1_0
 gsize           mtl_buffer_get_byte_offset      (MtlBuffer       *self);
 
 MTL_AVAILABLE_IN_1_0
-GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer       *self,
-                                                 guint64         *file_offset,
-                                                 GFileInfo      **info);
+GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer  *self,
+                                                 guint64    *file_offset,
+                                                 GFileInfo **info);
 
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_buffer_ref_bytes            (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GError         **error);
+GBytes         *mtl_buffer_ref_bytes            (MtlBuffer  *self,
+                                                 gsize       offset,
+                                                 gsize       size,
+                                                 GError    **error);
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_buffer_dup_bytes            (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GError         **error);
+GBytes         *mtl_buffer_dup_bytes            (MtlBuffer     *self,
+                                                 gsize          offset,
+                                                 gsize          size,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_set_bytes            (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 GBytes          *bytes,
-                                                 GError         **error);
+gboolean        mtl_buffer_set_bytes            (MtlBuffer     *self,
+                                                 gsize          offset,
+                                                 GBytes        *bytes,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error);
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_copy                 (MtlBuffer       *self,
-                                                 GCancellable    *cancellable,
-                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlBuffer      *mtl_buffer_copy                 (MtlBuffer     *self,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_copy_from            (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 MtlBuffer       *source,
-                                                 gsize            source_offset,
-                                                 gsize            size,
-                                                 GCancellable    *cancellable,
-                                                 GError         **error);
+gboolean        mtl_buffer_copy_from            (MtlBuffer     *self,
+                                                 gsize          offset,
+                                                 MtlBuffer     *source,
+                                                 gsize          source_offset,
+                                                 gsize          size,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_fill                 (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size,
-                                                 GBytes          *pattern,
-                                                 GError         **error);
+gboolean        mtl_buffer_fill                 (MtlBuffer     *self,
+                                                 gsize          offset,
+                                                 gsize          size,
+                                                 GBytes        *pattern,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_buffer_synchronize          (MtlBuffer       *self,
-                                                 GCancellable    *cancellable,
-                                                 GError         **error);
+gboolean        mtl_buffer_synchronize          (MtlBuffer     *self,
+                                                 GCancellable  *cancellable,
+                                                 GError       **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_buffer_did_modify           (MtlBuffer       *self,
-                                                 gsize            offset,
-                                                 gsize            size);
+void            mtl_buffer_did_modify           (MtlBuffer *self,
+                                                 gsize      offset,
+                                                 gsize      size);
 
 G_END_DECLS

@@ -157,108 +157,108 @@ mtl_gcd (guint64 a,
 }
 
 /* Construction: mtl-layout.c. */
-gboolean  mtl_layout_new              (const gint64     *shape,
-                                       const gint64     *strides,
-                                       gsize             n_dims,
-                                       gint64            offset,
-                                       guint32           item_bits,
-                                       MtlLayout        *result,
-                                       GError          **error);
-gboolean  mtl_layout_new_with_bounds  (const gint64     *shape,
-                                       const gint64     *strides,
-                                       gsize             n_dims,
-                                       gint64            offset,
-                                       guint32           item_bits,
-                                       MtlLayout        *result,
-                                       gint64           *min,
-                                       gint64           *max,
-                                       GError          **error);
-gboolean  mtl_layout_new_for_bytes    (const gint64     *shape,
-                                       const gint64     *byte_strides,
-                                       gsize             n_dims,
-                                       guint32           item_bits,
-                                       MtlLayout        *result,
-                                       GError          **error);
-gboolean  mtl_layout_new_dense        (const gint64     *shape,
-                                       gsize             n_dims,
-                                       MtlOrder          order,
-                                       guint32           item_bits,
-                                       MtlLayout        *result,
-                                       GError          **error);
-gboolean  mtl_layout_new_dense_for_axes (const gint64   *shape,
-                                       gsize             n_dims,
-                                       const int        *axes,
-                                       gsize             n_axes,
-                                       guint32           item_bits,
-                                       MtlLayout        *result,
-                                       GError          **error);
+gboolean  mtl_layout_new              (const gint64  *shape,
+                                       const gint64  *strides,
+                                       gsize          n_dims,
+                                       gint64         offset,
+                                       guint32        item_bits,
+                                       MtlLayout     *result,
+                                       GError       **error);
+gboolean  mtl_layout_new_with_bounds  (const gint64  *shape,
+                                       const gint64  *strides,
+                                       gsize          n_dims,
+                                       gint64         offset,
+                                       guint32        item_bits,
+                                       MtlLayout     *result,
+                                       gint64        *min,
+                                       gint64        *max,
+                                       GError       **error);
+gboolean  mtl_layout_new_with_byte_strides    (const gint64  *shape,
+                                                       const gint64  *byte_strides,
+                                                       gsize          n_dims,
+                                                       guint32        item_bits,
+                                                       MtlLayout     *result,
+                                                       GError       **error);
+gboolean  mtl_layout_new_dense        (const gint64  *shape,
+                                       gsize          n_dims,
+                                       MtlOrder       order,
+                                       guint32        item_bits,
+                                       MtlLayout     *result,
+                                       GError       **error);
+gboolean  mtl_layout_new_dense_for_axes (const gint64  *shape,
+                                         gsize          n_dims,
+                                         const int     *axes,
+                                         gsize          n_axes,
+                                         guint32        item_bits,
+                                         MtlLayout     *result,
+                                         GError       **error);
 gboolean  mtl_layout_new_dense_like   (const MtlLayout  *other,
                                        MtlOrder          order,
                                        MtlLayout        *result,
                                        GError          **error);
-gboolean  mtl_layout_check_n_strides  (const gint64     *strides,
-                                       gsize             n_strides,
-                                       gsize             n_dims,
-                                       GError          **error);
+gboolean  mtl_layout_check_n_strides  (const gint64  *strides,
+                                       gsize          n_strides,
+                                       gsize          n_dims,
+                                       GError       **error);
 
-gboolean  mtl_layout_add_up_bounds    (const MtlLayout  *self,
-                                       gint64           *min,
-                                       gint64           *max);
+gboolean  mtl_layout_add_up_bounds    (const MtlLayout *self,
+                                       gint64          *min,
+                                       gint64          *max);
 
 /* Queries: mtl-layout-queries.c */
 gint64    mtl_layout_get_volume       (const MtlLayout  *self);
-void      mtl_layout_get_stride_order (const MtlLayout  *self,
-                                       int              *axes);
+void      mtl_layout_get_stride_order (const MtlLayout *self,
+                                       int             *axes);
 void      mtl_layout_get_offset_bounds (const MtlLayout *self,
-                                       gint64           *min,
-                                       gint64           *max);
-gboolean  mtl_layout_bounds_to_bytes  (gint64            min,
-                                       gint64            max,
-                                       guint32           item_bits,
-                                       gint64           *first,
-                                       gint64           *end,
-                                       GError          **error);
+                                        gint64          *min,
+                                        gint64          *max);
+gboolean  mtl_layout_bounds_to_bytes  (gint64    min,
+                                       gint64    max,
+                                       guint32   item_bits,
+                                       gint64   *first,
+                                       gint64   *end,
+                                       GError  **error);
 gboolean  mtl_layout_get_byte_bounds  (const MtlLayout  *self,
                                        gint64           *first,
                                        gint64           *end,
                                        GError          **error);
-gboolean  mtl_layout_get_packed_size  (const MtlLayout  *self,
-                                       gint64           *size);
-gboolean  mtl_layout_get_packed_bytes (const MtlLayout  *self,
-                                       gint64           *first,
-                                       gint64           *size);
-gboolean  mtl_layout_get_required_size (const MtlLayout *self,
-                                       gint64           *size,
-                                       GError          **error);
+gboolean  mtl_layout_get_packed_size  (const MtlLayout *self,
+                                       gint64          *size);
+gboolean  mtl_layout_get_packed_bytes (const MtlLayout *self,
+                                       gint64          *first,
+                                       gint64          *size);
+gboolean  mtl_layout_get_required_size (const MtlLayout  *self,
+                                        gint64           *size,
+                                        GError          **error);
 gint64   *mtl_layout_dup_byte_strides (const MtlLayout  *self,
                                        GError          **error);
-gboolean  mtl_layout_is_contiguous    (const MtlLayout  *self,
-                                       MtlOrder          order);
+gboolean  mtl_layout_is_contiguous    (const MtlLayout *self,
+                                       MtlOrder         order);
 gboolean  mtl_layout_is_dense         (const MtlLayout  *self);
 gboolean  mtl_layout_has_negative_strides (const MtlLayout *self);
-gboolean  mtl_layout_equal            (const MtlLayout  *a,
-                                       const MtlLayout  *b);
-gboolean  mtl_layout_same_shape       (const MtlLayout  *a,
-                                       const MtlLayout  *b);
+gboolean  mtl_layout_equal            (const MtlLayout *a,
+                                       const MtlLayout *b);
+gboolean  mtl_layout_same_shape       (const MtlLayout *a,
+                                       const MtlLayout *b);
 guint     mtl_layout_hash             (const MtlLayout  *self);
 char     *mtl_layout_to_string        (const MtlLayout  *self);
-char     *mtl_dims_to_string          (const gint64     *dims,
-                                       gsize             n_dims);
-gboolean  mtl_axis_resolve            (int               axis,
-                                       gsize             n_dims,
-                                       guint            *result,
-                                       GError          **error);
-gboolean  mtl_axes_resolve            (const int        *axes,
-                                       gsize             n_axes,
-                                       gsize             n_dims,
-                                       int              *resolved,
-                                       guint64          *mask,
-                                       GError          **error);
-gboolean  mtl_index_resolve           (gint64            index,
-                                       gint64            extent,
-                                       guint             axis,
-                                       gint64           *result,
-                                       GError          **error);
+char     *mtl_dims_to_string          (const gint64 *dims,
+                                       gsize         n_dims);
+gboolean  mtl_axis_resolve            (int      axis,
+                                       gsize    n_dims,
+                                       guint   *result,
+                                       GError **error);
+gboolean  mtl_axes_resolve            (const int  *axes,
+                                       gsize       n_axes,
+                                       gsize       n_dims,
+                                       int        *resolved,
+                                       guint64    *mask,
+                                       GError    **error);
+gboolean  mtl_index_resolve           (gint64   index,
+                                       gint64   extent,
+                                       guint    axis,
+                                       gint64  *result,
+                                       GError **error);
 gboolean  mtl_layout_locate           (const MtlLayout  *self,
                                        const gint64     *indices,
                                        gsize             n_indices,
@@ -267,9 +267,9 @@ gboolean  mtl_layout_locate           (const MtlLayout  *self,
 
 /* mtl-layout-overlap.c */
 gboolean  mtl_layout_is_unique        (const MtlLayout  *self);
-gboolean  mtl_layout_overlaps         (const MtlLayout  *a,
-                                       const MtlLayout  *b,
-                                       gint64            distance);
+gboolean  mtl_layout_overlaps         (const MtlLayout *a,
+                                       const MtlLayout *b,
+                                       gint64           distance);
 
 /* Operations that keep the elements: mtl-layout.c (permute) and
  * mtl-layout-operations.c. */
@@ -278,15 +278,15 @@ gboolean  mtl_layout_permute          (const MtlLayout  *self,
                                        gsize             n_axes,
                                        MtlLayout        *result,
                                        GError          **error);
-void      mtl_layout_transpose        (const MtlLayout  *self,
-                                       MtlLayout        *result);
+void      mtl_layout_transpose        (const MtlLayout *self,
+                                       MtlLayout       *result);
 gboolean  mtl_layout_swap_axes        (const MtlLayout  *self,
                                        int               axis_a,
                                        int               axis_b,
                                        MtlLayout        *result,
                                        GError          **error);
-void      mtl_layout_squeeze          (const MtlLayout  *self,
-                                       MtlLayout        *result);
+void      mtl_layout_squeeze          (const MtlLayout *self,
+                                       MtlLayout       *result);
 gboolean  mtl_layout_squeeze_axes     (const MtlLayout  *self,
                                        const int        *axes,
                                        gsize             n_axes,
@@ -307,8 +307,8 @@ gboolean  mtl_layout_flip             (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 
-gint64    mtl_layout_stride_before    (const MtlLayout  *self,
-                                       guint32           axis);
+gint64    mtl_layout_stride_before    (const MtlLayout *self,
+                                       guint32          axis);
 
 /* mtl-layout-reshape.c */
 gboolean  mtl_layout_reshape          (const MtlLayout  *self,
@@ -340,12 +340,12 @@ gboolean  mtl_layout_repack           (const MtlLayout  *self,
                                        MtlLayout        *result,
                                        GError          **error);
 int       mtl_layout_find_dense_axis  (const MtlLayout  *self);
-gboolean  mtl_layout_get_max_compatible_item_bits (const MtlLayout *self,
-                                       guint32           max_item_bits,
-                                       guint64           address,
-                                       int               axis,
-                                       guint32          *item_bits,
-                                       GError          **error);
+gboolean  mtl_layout_get_max_compatible_item_bits (const MtlLayout  *self,
+                                                   guint32           max_item_bits,
+                                                   guint64           address,
+                                                   int               axis,
+                                                   guint32          *item_bits,
+                                                   GError          **error);
 
 /* Makes the lanes an axis. The result may have MTL_LAYOUT_MAX_AXES dimensions. */
 gboolean  mtl_layout_spread_lanes     (const MtlLayout  *self,

@@ -346,10 +346,10 @@ mtl_layout_to_string (const MtlLayout *self)
 }
 
 gboolean
-mtl_axis_resolve (int       axis,
-                  gsize     n_dims,
-                  guint    *result,
-                  GError  **error)
+mtl_axis_resolve (int      axis,
+                  gsize    n_dims,
+                  guint   *result,
+                  GError **error)
 {
   int n = n_dims;
 
@@ -397,11 +397,11 @@ mtl_axes_resolve (const int  *axes,
 }
 
 gboolean
-mtl_index_resolve (gint64    index,
-                   gint64    extent,
-                   guint     axis,
-                   gint64   *result,
-                   GError  **error)
+mtl_index_resolve (gint64   index,
+                   gint64   extent,
+                   guint    axis,
+                   gint64  *result,
+                   GError **error)
 {
   if (index < -extent || index >= extent)
     {

@@ -7,10 +7,10 @@
 #include "mtl-error-private.h"
 
 static gboolean
-set_overflow (GError      **error,
-              const char   *what,
-              const gint64 *dims,
-              gsize         n_dims)
+set_overflow (GError       **error,
+              const char    *what,
+              const gint64  *dims,
+              gsize          n_dims)
 {
   g_autofree char *string = mtl_dims_to_string (dims, n_dims);
 
@@ -179,12 +179,12 @@ mtl_layout_stride_before (const MtlLayout *self,
 }
 
 gboolean
-mtl_layout_new_for_bytes (const gint64  *shape,
-                          const gint64  *byte_strides,
-                          gsize          n_dims,
-                          guint32        item_bits,
-                          MtlLayout     *result,
-                          GError       **error)
+mtl_layout_new_with_byte_strides (const gint64  *shape,
+                                          const gint64  *byte_strides,
+                                          gsize          n_dims,
+                                          guint32        item_bits,
+                                          MtlLayout     *result,
+                                          GError       **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   gint64 units_per_item = item_bits % 8 == 0 ? item_bits / 8 : item_bits;

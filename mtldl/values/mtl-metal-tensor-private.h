@@ -32,7 +32,7 @@ gboolean mtl_metal_tensor_describe   (const MtlLayout       *layout,
                                       MtlElementType         type,
                                       gsize                  byte_offset,
                                       gsize                  length,
-                                      MtlTensorUsage         usage,
+                                      MtlMetalTensorUsage         usage,
                                       guint                  macos,
                                       MtlMetalTensor        *result,
                                       GError               **error);
@@ -40,7 +40,7 @@ gboolean mtl_metal_tensor_describe   (const MtlLayout       *layout,
 /* The layout of a copy that fits at the beginning of a buffer. */
 gboolean mtl_metal_tensor_fit        (const MtlLayout       *layout,
                                       MtlElementType         type,
-                                      MtlTensorUsage         usage,
+                                      MtlMetalTensorUsage         usage,
                                       guint                  macos,
                                       MtlLayout             *result,
                                       GError               **error);

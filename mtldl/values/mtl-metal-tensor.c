@@ -14,7 +14,8 @@
 #define FORMAT_EXTENT 32
 #define MACHINE_LEARNING_BYTES 64
 #define ALL_USAGES \
-  (MTL_TENSOR_USAGE_COMPUTE | MTL_TENSOR_USAGE_RENDER | MTL_TENSOR_USAGE_MACHINE_LEARNING)
+  (MTL_METAL_TENSOR_USAGE_COMPUTE | MTL_METAL_TENSOR_USAGE_RENDER \
+   | MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING)
 
 typedef struct
 {
@@ -130,7 +131,7 @@ check_type (MtlElementType    type,
 static gboolean
 check_elements (const MtlLayout  *layout,
                 MtlElementType    type,
-                MtlTensorUsage    usage,
+                MtlMetalTensorUsage    usage,
                 guint             macos,
                 Request          *request,
                 GError          **error)
@@ -149,7 +150,7 @@ check_elements (const MtlLayout  *layout,
   if (!check_type (type, found, macos, error))
     return FALSE;
 
-  *request = (Request) { found, type.bits, (usage & MTL_TENSOR_USAGE_MACHINE_LEARNING) != 0 };
+  *request = (Request) { found, type.bits, (usage & MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING) != 0 };
   if (layout->n_dims <= MTL_METAL_TENSOR_MAX_DIMS && !mtl_layout_is_empty (layout)
       && (!found->is_format || has_extent_of_format (layout)))
     return TRUE;
@@ -363,7 +364,7 @@ new_fitting_layout (const Request    *request,
 gboolean
 mtl_metal_tensor_fit (const MtlLayout  *layout,
                       MtlElementType    type,
-                      MtlTensorUsage    usage,
+                      MtlMetalTensorUsage    usage,
                       guint             macos,
                       MtlLayout        *result,
                       GError          **error)
@@ -431,7 +432,7 @@ mtl_metal_tensor_describe (const MtlLayout  *layout,
                            MtlElementType    type,
                            gsize             byte_offset,
                            gsize             length,
-                           MtlTensorUsage    usage,
+                           MtlMetalTensorUsage    usage,
                            guint             macos,
                            MtlMetalTensor   *result,
                            GError          **error)

@@ -16,14 +16,14 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-guint64  mtl_strided_view_describe  (MtlStridedView   *self,
-                                     DLTensor         *tensor);
+guint64  mtl_strided_view_describe  (MtlStridedView *self,
+                                     DLTensor       *tensor);
 MTL_AVAILABLE_IN_1_0
 gboolean mtl_strided_view_has_negative_strides
                                     (MtlStridedView   *self);
 MTL_AVAILABLE_IN_1_0
-gboolean mtl_strided_view_release   (MtlStridedView   *self,
-                                     gboolean          may_run_others);
+gboolean mtl_strided_view_release   (MtlStridedView *self,
+                                     gboolean        may_run_others);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_detach
                                     (MtlStridedView   *self) G_GNUC_WARN_UNUSED_RESULT;

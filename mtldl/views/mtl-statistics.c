@@ -15,7 +15,7 @@
 /**
  * MtlStatistics:
  *
- * What [method@Mtl.StridedView.get_statistics] finds in the elements of a view:
+ * What [method@Mtl.StridedView.compute_statistics] finds in the elements of a view:
  * how many there are, the least and the greatest, their mean and their
  * deviation from it, and how many are NaN, infinite or zero.
  *
@@ -29,14 +29,14 @@
  * ```c
  * const gint64 shape[] = { 2, 3 };
  * g_autoptr (MtlStridedView) view =
- *   mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2,
- *                                      (double[]) { 1, 2, 3, 4, 5, 6 }, 6, error);
+ *   mtl_strided_view_new_from_doubles ((double[]) { 1, 2, 3, 4, 5, 6 }, 6, MTL_DTYPE_FLOAT32,
+ *                                      shape, 2, error);
  * g_autoptr (MtlStatistics) statistics = NULL;
  *
  * if (view == NULL)
  *   return FALSE;
  *
- * statistics = mtl_strided_view_get_statistics (view, NULL, error);
+ * statistics = mtl_strided_view_compute_statistics (view, NULL, error);
  * if (statistics == NULL)
  *   return FALSE;
  *

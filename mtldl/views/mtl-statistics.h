@@ -51,9 +51,9 @@ char    *mtl_statistics_format_maximum     (MtlStatistics  *self);
 MTL_AVAILABLE_IN_1_0
 double   mtl_statistics_get_mean           (MtlStatistics  *self);
 MTL_AVAILABLE_IN_1_0
-void     mtl_statistics_get_complex_mean   (MtlStatistics  *self,
-                                            double         *re,
-                                            double         *im);
+void     mtl_statistics_get_complex_mean   (MtlStatistics *self,
+                                            double        *re,
+                                            double        *im);
 MTL_AVAILABLE_IN_1_0
 double   mtl_statistics_get_deviation      (MtlStatistics  *self);
 MTL_AVAILABLE_IN_1_0

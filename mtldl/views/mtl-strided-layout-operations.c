@@ -562,6 +562,7 @@ mtl_strided_layout_repack (MtlStridedLayout  *self,
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets the layout of a copy whose elements lie side by side from offset 0.
+ * Repeated elements each get a separate place, and reversed axes run forwards.
  *
  * Errors:
  *
@@ -587,13 +588,13 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
 }
 
 /**
- * mtl_strided_layout_fit_mtl_tensor:
+ * mtl_strided_layout_fit_metal_tensor:
  * @self: a layout
  * @dtype: the type of the elements
  * @usage: what the tensor is for, at least one usage
  * @error: return location for a [error@Mtl.Error]
  *
- * Gets the layout of a copy of which [method@Mtl.StridedView.to_mtl_tensor] can
+ * Gets the layout of a copy of which [method@Mtl.StridedView.to_metal_tensor] can
  * make a tensor of Metal.
  *
  * If @self fits, the result is equal to it. Otherwise it has the same shape in C
@@ -605,8 +606,8 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  * ```c
  * g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (view);
  * g_autoptr (MtlStridedLayout) fitting =
- *   mtl_strided_layout_fit_mtl_tensor (layout, MTL_DTYPE_FLOAT16,
- *                                      MTL_TENSOR_USAGE_MACHINE_LEARNING, error);
+ *   mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_FLOAT16,
+ *                                      MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING, error);
  * g_autoptr (MtlBuffer) buffer = NULL;
  * g_autoptr (MtlStridedView) copy = NULL;
  * gint64 size;
@@ -623,7 +624,7 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  *   return FALSE;
  *
  * copy = mtl_strided_view_new (buffer, fitting, MTL_DTYPE_FLOAT16, 0, error);
- * if (copy == NULL || !mtl_strided_view_copy_from (copy, view, error))
+ * if (copy == NULL || !mtl_strided_view_copy_from (copy, view, NULL, error))
  *   return FALSE;
  * ```
  *
@@ -643,10 +644,10 @@ mtl_strided_layout_to_dense (MtlStridedLayout  *self,
  * Since: 1.0
  */
 MtlStridedLayout *
-mtl_strided_layout_fit_mtl_tensor (MtlStridedLayout  *self,
-                                   MtlDType           dtype,
-                                   MtlTensorUsage     usage,
-                                   GError           **error)
+mtl_strided_layout_fit_metal_tensor (MtlStridedLayout     *self,
+                                       MtlDType              dtype,
+                                       MtlMetalTensorUsage   usage,
+                                       GError              **error)
 {
   MtlLayout result;
 

@@ -235,7 +235,7 @@ mtl_strided_layout_new (const gint64  *shape,
 }
 
 /**
- * mtl_strided_layout_new_for_bytes: (constructor)
+ * mtl_strided_layout_new_with_byte_strides: (constructor)
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions, at most 64
  * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, or
@@ -257,19 +257,19 @@ mtl_strided_layout_new (const gint64  *shape,
  * Since: 1.0
  */
 MtlStridedLayout *
-mtl_strided_layout_new_for_bytes (const gint64  *shape,
-                                  gsize          n_dims,
-                                  const gint64  *byte_strides,
-                                  gsize          n_strides,
-                                  guint          item_bits,
-                                  GError       **error)
+mtl_strided_layout_new_with_byte_strides (const gint64  *shape,
+                                                  gsize          n_dims,
+                                                  const gint64  *byte_strides,
+                                                  gsize          n_strides,
+                                                  guint          item_bits,
+                                                  GError       **error)
 {
   MtlLayout layout;
 
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
   if (!mtl_layout_check_n_strides (byte_strides, n_strides, n_dims, error)
-      || !mtl_layout_new_for_bytes (shape, byte_strides, n_dims, item_bits, &layout, error))
+      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims, item_bits, &layout, error))
     return NULL;
 
   return mtl_strided_layout_new_take (&layout);
@@ -348,39 +348,6 @@ mtl_strided_layout_new_dense_for_axes (const gint64  *shape,
   g_return_val_if_fail (axes != NULL || n_axes == 0, NULL);
 
   if (!mtl_layout_new_dense_for_axes (shape, n_dims, axes, n_axes, item_bits, &layout, error))
-    return NULL;
-
-  return mtl_strided_layout_new_take (&layout);
-}
-
-/**
- * mtl_strided_layout_new_dense_like: (constructor)
- * @other: a layout
- * @order: the order; %MTL_ORDER_K keeps the order of @other
- * @error: return location for a [error@Mtl.Error]
- *
- * Creates a layout with the shape of @other whose elements lie side by side in
- * memory. Repeated elements each get a separate place, and reversed axes run
- * forwards.
- *
- * Errors:
- *
- * - %MTL_ERROR_INVALID_ARGUMENT: @order is not a valid order
- *
- * Returns: (transfer full): the new layout
- *
- * Since: 1.0
- */
-MtlStridedLayout *
-mtl_strided_layout_new_dense_like (MtlStridedLayout  *other,
-                                   MtlOrder           order,
-                                   GError           **error)
-{
-  MtlLayout layout;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_LAYOUT (other), NULL);
-
-  if (!mtl_layout_new_dense_like (&other->layout, order, &layout, error))
     return NULL;
 
   return mtl_strided_layout_new_take (&layout);

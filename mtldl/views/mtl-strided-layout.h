@@ -20,40 +20,35 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (MtlStridedLayout, mtl_strided_layout, MTL, STRIDED_LAYOUT, GObject)
 
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_new                (const gint64      *shape,
-                                                         gsize              n_dims,
-                                                         const gint64      *strides,
-                                                         gsize              n_strides,
-                                                         guint              item_bits,
-                                                         GError           **error)
+MtlStridedLayout *mtl_strided_layout_new                (const gint64  *shape,
+                                                         gsize          n_dims,
+                                                         const gint64  *strides,
+                                                         gsize          n_strides,
+                                                         guint          item_bits,
+                                                         GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_new_for_bytes      (const gint64      *shape,
-                                                         gsize              n_dims,
-                                                         const gint64      *byte_strides,
-                                                         gsize              n_strides,
-                                                         guint              item_bits,
-                                                         GError           **error)
+MtlStridedLayout *
+mtl_strided_layout_new_with_byte_strides (const gint64  *shape,
+                                          gsize          n_dims,
+                                          const gint64  *byte_strides,
+                                          gsize          n_strides,
+                                          guint          item_bits,
+                                          GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedLayout *mtl_strided_layout_new_dense          (const gint64  *shape,
+                                                         gsize          n_dims,
+                                                         MtlOrder       order,
+                                                         guint          item_bits,
+                                                         GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_new_dense          (const gint64      *shape,
-                                                         gsize              n_dims,
-                                                         MtlOrder           order,
-                                                         guint              item_bits,
-                                                         GError           **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_new_dense_for_axes (const gint64      *shape,
-                                                         gsize              n_dims,
-                                                         const int         *axes,
-                                                         gsize              n_axes,
-                                                         guint              item_bits,
-                                                         GError           **error)
-  G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_new_dense_like     (MtlStridedLayout  *other,
-                                                         MtlOrder           order,
-                                                         GError           **error)
+MtlStridedLayout *mtl_strided_layout_new_dense_for_axes (const gint64  *shape,
+                                                         gsize          n_dims,
+                                                         const int     *axes,
+                                                         gsize          n_axes,
+                                                         guint          item_bits,
+                                                         GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
@@ -110,8 +105,8 @@ MTL_AVAILABLE_IN_1_0
 gboolean      mtl_strided_layout_is_contiguous     (MtlStridedLayout *self,
                                                     MtlOrder          order);
 MTL_AVAILABLE_IN_1_0
-gboolean          mtl_strided_layout_equal              (MtlStridedLayout  *self,
-                                                         MtlStridedLayout  *other);
+gboolean          mtl_strided_layout_equal              (MtlStridedLayout *self,
+                                                         MtlStridedLayout *other);
 MTL_AVAILABLE_IN_1_0
 guint             mtl_strided_layout_hash               (MtlStridedLayout  *self);
 MTL_AVAILABLE_IN_1_0
@@ -213,10 +208,10 @@ MtlStridedLayout *mtl_strided_layout_to_dense           (MtlStridedLayout  *self
                                                          GError           **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedLayout *mtl_strided_layout_fit_mtl_tensor     (MtlStridedLayout  *self,
-                                                         MtlDType           dtype,
-                                                         MtlTensorUsage     usage,
-                                                         GError           **error)
+MtlStridedLayout *mtl_strided_layout_fit_metal_tensor     (MtlStridedLayout     *self,
+                                                           MtlDType              dtype,
+                                                           MtlMetalTensorUsage   usage,
+                                                           GError              **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

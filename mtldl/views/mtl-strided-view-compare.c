@@ -16,7 +16,11 @@ typedef struct
   MtlElementType b;
   double rtol;
   double atol;
+  GCancellable *cancellable; /* or NULL */
 } Tolerance;
+
+/* So that a long row is cancelled within a few milliseconds. */
+#define N_BETWEEN_CHECKS 65536
 
 static gboolean
 rows_are_close (const MtlStridedRow *a,
@@ -24,13 +28,17 @@ rows_are_close (const MtlStridedRow *a,
                 gint64               n,
                 gpointer             user_data)
 {
-  Tolerance *tolerance = user_data;
+  const Tolerance *tolerance = user_data;
 
   for (gint64 i = 0; i < n; i++)
     {
       guint a_bit, b_bit;
       const guint8 *a_data = mtl_strided_row_locate (a, i, &a_bit);
       const guint8 *b_data = mtl_strided_row_locate (b, i, &b_bit);
+
+      if (tolerance->cancellable != NULL && i % N_BETWEEN_CHECKS == 0
+          && g_cancellable_is_cancelled (tolerance->cancellable))
+        return FALSE;
 
       if (!mtl_number_is_close (mtl_number_load (tolerance->a, a_data, a_bit),
                                 mtl_number_load (tolerance->b, b_data, b_bit),
@@ -46,8 +54,10 @@ compare (MtlStridedView  *self,
          MtlStridedView  *other,
          double           rtol,
          double           atol,
+         GCancellable    *cancellable,
          GError         **error)
 {
+  const Tolerance tolerance = { self->type, other->type, rtol, atol, cancellable };
   MTL_USE_VIEW (self);
   MTL_USE_VIEW (other);
   g_auto (MtlHostElements) a = { .layout = NULL };
@@ -67,16 +77,22 @@ compare (MtlStridedView  *self,
       || !mtl_host_elements_spread_lanes (&b, error))
     return FALSE;
 
-  return mtl_layout_same_shape (a.strided.layout, b.strided.layout)
-         && mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close,
-                                      &(Tolerance) { self->type, other->type, rtol, atol });
+  if (!mtl_layout_same_shape (a.strided.layout, b.strided.layout))
+    return FALSE;
+
+  if (mtl_strided_for_each_row (&a.strided, &b.strided, rows_are_close, (gpointer) &tolerance))
+    return TRUE;
+
+  g_cancellable_set_error_if_cancelled (cancellable, error);
+  return FALSE;
 }
 
 /**
  * mtl_strided_view_array_equal:
  * @self: a view
  * @other: another view
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Checks whether both views have the same shape and equal elements. Elements
  * are compared as numbers, whatever their types, and NaN is not equal to
@@ -91,6 +107,7 @@ compare (MtlStridedView  *self,
  * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
  *   be allocated
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: whether the views are equal; if they are not, %FALSE without an
  *   error
@@ -100,12 +117,13 @@ compare (MtlStridedView  *self,
 gboolean
 mtl_strided_view_array_equal (MtlStridedView  *self,
                               MtlStridedView  *other,
+                              GCancellable    *cancellable,
                               GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, 0, 0, error);
+  return compare (self, other, 0, 0, cancellable, error);
 }
 
 /**
@@ -114,7 +132,8 @@ mtl_strided_view_array_equal (MtlStridedView  *self,
  * @other: another view
  * @rtol: the tolerance relative to the element of @other
  * @atol: the absolute tolerance, which is added to the relative one
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Checks whether both views have the same shape and close elements: |a - b| <=
  * @atol + @rtol * |b|, like NumPy's `allclose`.
@@ -122,6 +141,7 @@ mtl_strided_view_array_equal (MtlStridedView  *self,
  * Errors:
  *
  * - the errors of [method@Mtl.StridedView.array_equal]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: whether the views are close; if they are not, %FALSE without an
  *   error
@@ -133,12 +153,13 @@ mtl_strided_view_all_close (MtlStridedView  *self,
                             MtlStridedView  *other,
                             double           rtol,
                             double           atol,
+                            GCancellable    *cancellable,
                             GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (other), FALSE);
 
-  return compare (self, other, rtol, atol, error);
+  return compare (self, other, rtol, atol, cancellable, error);
 }
 
 /* Gets the distance between the element offsets 0, in bytes, if both views are

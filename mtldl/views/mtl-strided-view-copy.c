@@ -115,8 +115,43 @@ copy_elements (MtlStridedView    *dest,
          && mtl_host_elements_write_back (&to, error);
 }
 
-/* Copies in C order. If type has no lanes, the lanes of self become the last
- * axis. */
+/* In C order. The lanes of self become the last axis if type has none. */
+static gboolean
+get_layout_of_type (MtlStridedView  *self,
+                    MtlElementType   type,
+                    MtlLayout       *layout,
+                    GError         **error)
+{
+  gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
+  gsize n_dims = self->layout.n_dims;
+
+  memcpy (shape, mtl_layout_shape (&self->layout), n_dims * sizeof (gint64));
+  if (type.lanes != self->type.lanes)
+    shape[n_dims++] = self->type.lanes;
+
+  return mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_element_type_get_item_bits (type),
+                               layout, error);
+}
+
+/* Takes the layout. */
+static MtlStridedView *
+copy_to_layout (MtlStridedView    *self,
+                MtlDevice         *device,
+                MtlStorageMode     mode,
+                MtlElementType     type,
+                MtlLayout         *layout,
+                const MtlMonitor  *monitor,
+                GError           **error)
+{
+  g_autoptr (MtlStridedView) copy =
+    mtl_strided_view_new_dense (device, mode, type, layout, FALSE, error);
+
+  if (copy == NULL || !copy_elements (copy, self, NULL, monitor, error))
+    return NULL;
+
+  return g_steal_pointer (&copy);
+}
+
 MtlStridedView *
 mtl_strided_view_copy_to (MtlStridedView    *self,
                           MtlDevice         *device,
@@ -125,27 +160,14 @@ mtl_strided_view_copy_to (MtlStridedView    *self,
                           const MtlMonitor  *monitor,
                           GError           **error)
 {
-  g_autoptr (MtlStridedView) copy = NULL;
-  gint64 shape[MTL_LAYOUT_MAX_DIMS + 1];
   MTL_USE_VIEW (self);
-  gsize n_dims = self->layout.n_dims;
   MtlLayout layout;
 
-  memcpy (shape, mtl_layout_shape (&self->layout), n_dims * sizeof (gint64));
-  if (type.lanes != self->type.lanes)
-    shape[n_dims++] = self->type.lanes;
-
-  if (!mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_element_type_get_item_bits (type),
-                             &layout, error))
+  if (!get_layout_of_type (self, type, &layout, error))
     return NULL;
 
-  copy = mtl_strided_view_new_dense (device, mode, type, &layout, FALSE, error);
-  if (copy == NULL || !copy_elements (copy, self, NULL, monitor, error))
-    return NULL;
-
-  return g_steal_pointer (&copy);
+  return copy_to_layout (self, device, mode, type, &layout, monitor, error);
 }
-
 static MtlStridedView *
 copy_to_type (MtlStridedView    *self,
               MtlElementType     type,
@@ -163,7 +185,8 @@ copy_to_type (MtlStridedView    *self,
  * mtl_strided_view_copy_from:
  * @self: the view to write to
  * @source: the view to read
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Copies all elements of @source into @self, and converts them to its element
  * type. @source is broadcast to the shape of @self. If the two share memory,
@@ -190,6 +213,7 @@ copy_to_type (MtlStridedView    *self,
  *   not fit in 63 bits
  * - %MTL_ERROR_NO_MEMORY: a temporary copy cannot be allocated
  * - %MTL_ERROR_DEVICE: a device failed; some of the elements may be written
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * After any other error nothing was written.
  *
@@ -200,12 +224,13 @@ copy_to_type (MtlStridedView    *self,
 gboolean
 mtl_strided_view_copy_from (MtlStridedView  *self,
                             MtlStridedView  *source,
+                            GCancellable    *cancellable,
                             GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (source), FALSE);
 
-  return mtl_strided_view_copy_from_monitored (self, source, NULL, error);
+  return mtl_strided_view_copy_from_monitored (self, source, MTL_MONITOR (cancellable), error);
 }
 
 gboolean
@@ -227,15 +252,16 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
  * @source: the view to read
  * @scale: what the elements are multiplied by
  * @offset: what is added to them then
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Sets all elements of @self to `source * scale + offset`, converted to its
  * element type, reading and writing the memory once. This is how pictures of
  * bytes become floats from 0 to 1, and back:
  *
  * ```c
- * if (!mtl_strided_view_copy_scaled_from (floats, pixels, 1 / 255.0, 0, error)
- *     || !mtl_strided_view_copy_scaled_from (pixels, floats, 255, 0, error))
+ * if (!mtl_strided_view_copy_scaled_from (floats, pixels, 1 / 255.0, 0, NULL, error)
+ *     || !mtl_strided_view_copy_scaled_from (pixels, floats, 255, 0, NULL, error))
  *   return FALSE;
  * ```
  *
@@ -260,6 +286,7 @@ mtl_strided_view_copy_from_monitored (MtlStridedView    *self,
  *
  * - %MTL_ERROR_NOT_SUPPORTED: the elements of either view are not numbers
  * - the errors of [method@Mtl.StridedView.copy_from]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: %TRUE on success
  *
@@ -270,12 +297,14 @@ mtl_strided_view_copy_scaled_from (MtlStridedView  *self,
                                    MtlStridedView  *source,
                                    double           scale,
                                    double           offset,
+                                   GCancellable    *cancellable,
                                    GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (source), FALSE);
 
-  return mtl_strided_view_copy_scaled_from_monitored (self, source, scale, offset, NULL, error);
+  return mtl_strided_view_copy_scaled_from_monitored (self, source, scale, offset,
+                                                      MTL_MONITOR (cancellable), error);
 }
 
 gboolean
@@ -301,14 +330,17 @@ mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
 /**
  * mtl_strided_view_copy:
  * @self: a view
- * @error: return location for a [error@Mtl.Error]
+ * @order: the order of the axes in memory
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Copies all elements into new memory, in C order: on the same device in the
- * same storage mode, or on the host if the library has no backend for the
- * device.
+ * Copies all elements into new memory, where they lie side by side: on the same
+ * device in the same storage mode, or on the host if the library has no backend
+ * for the device.
  *
  * Errors:
  *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @order is not a valid order
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, which can happen if
  *   elements are repeated
@@ -316,6 +348,7 @@ mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
  * - %MTL_ERROR_NOT_SUPPORTED: the device cannot copy the last bytes of its
  *   memory
  * - %MTL_ERROR_DEVICE: the device failed
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): a writable view of the copy
  *
@@ -323,17 +356,37 @@ mtl_strided_view_copy_scaled_from_monitored (MtlStridedView    *self,
  */
 MtlStridedView *
 mtl_strided_view_copy (MtlStridedView  *self,
+                       MtlOrder         order,
+                       GCancellable    *cancellable,
                        GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return copy_to_type (self, self->type, NULL, error);
+  return mtl_strided_view_copy_monitored (self, order, MTL_MONITOR (cancellable), error);
+}
+
+MtlStridedView *
+mtl_strided_view_copy_monitored (MtlStridedView    *self,
+                                 MtlOrder           order,
+                                 const MtlMonitor  *monitor,
+                                 GError           **error)
+{
+  MTL_USE_VIEW (self);
+  MtlStorageMode mode;
+  MtlDevice *device = mtl_memory_get_copy_device (self->memory, &mode);
+  MtlLayout layout;
+
+  if (!mtl_layout_new_dense_like (&self->layout, order, &layout, error))
+    return NULL;
+
+  return copy_to_layout (self, device, mode, self->type, &layout, monitor, error);
 }
 
 /**
  * mtl_strided_view_to_contiguous:
  * @self: a view
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Gets a view whose elements lie side by side in C order: @self if they already
  * do, or else a copy.
@@ -341,6 +394,7 @@ mtl_strided_view_copy (MtlStridedView  *self,
  * Errors:
  *
  * - the errors of [method@Mtl.StridedView.copy]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *
@@ -348,11 +402,12 @@ mtl_strided_view_copy (MtlStridedView  *self,
  */
 MtlStridedView *
 mtl_strided_view_to_contiguous (MtlStridedView  *self,
+                                GCancellable    *cancellable,
                                 GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return mtl_strided_view_to_contiguous_monitored (self, NULL, error);
+  return mtl_strided_view_to_contiguous_monitored (self, MTL_MONITOR (cancellable), error);
 }
 
 MtlStridedView *
@@ -372,7 +427,8 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
  * mtl_strided_view_to_dtype:
  * @self: a view
  * @dtype: the element type
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Gets a view with the given element type: @self if it already has that type,
  * or else a copy whose elements are converted by the rules of
@@ -385,6 +441,7 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
  *   lanes would become a 65th axis
  * - the errors of [method@Mtl.StridedView.copy_from] and
  *   [method@Mtl.StridedView.copy]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *
@@ -393,11 +450,12 @@ mtl_strided_view_to_contiguous_monitored (MtlStridedView    *self,
 MtlStridedView *
 mtl_strided_view_to_dtype (MtlStridedView  *self,
                            MtlDType         dtype,
+                           GCancellable    *cancellable,
                            GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
-  return mtl_strided_view_to_dtype_monitored (self, dtype, NULL, error);
+  return mtl_strided_view_to_dtype_monitored (self, dtype, MTL_MONITOR (cancellable), error);
 }
 
 MtlStridedView *
@@ -428,7 +486,8 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
  * @self: a view
  * @device: a device
  * @storage_mode: the storage mode of the memory
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Gets a view on the given device in the given storage mode: @self if it
  * already is there, or else a copy in C order.
@@ -437,6 +496,7 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
  *
  * - %MTL_ERROR_NOT_SUPPORTED: the device does not support @storage_mode
  * - the errors of [method@Mtl.StridedView.copy]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the view
  *
@@ -446,12 +506,14 @@ MtlStridedView *
 mtl_strided_view_to_device (MtlStridedView  *self,
                             MtlDevice       *device,
                             MtlStorageMode   storage_mode,
+                            GCancellable    *cancellable,
                             GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
 
-  return mtl_strided_view_to_device_monitored (self, device, storage_mode, NULL, error);
+  return mtl_strided_view_to_device_monitored (self, device, storage_mode,
+                                               MTL_MONITOR (cancellable), error);
 }
 
 MtlStridedView *
@@ -521,7 +583,8 @@ mtl_strided_view_ref_bytes (MtlStridedView  *self,
 /**
  * mtl_strided_view_dup_bytes:
  * @self: a view
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Copies the elements, in C order whatever the layout. If elements are smaller
  * than a byte, unused bits in the last byte are 0.
@@ -529,6 +592,7 @@ mtl_strided_view_ref_bytes (MtlStridedView  *self,
  * Errors:
  *
  * - the errors of [method@Mtl.StridedView.copy]
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * Returns: (transfer full): the bytes
  *
@@ -536,6 +600,7 @@ mtl_strided_view_ref_bytes (MtlStridedView  *self,
  */
 GBytes *
 mtl_strided_view_dup_bytes (MtlStridedView  *self,
+                            GCancellable    *cancellable,
                             GError         **error)
 {
   g_autoptr (MtlStridedView) copy = NULL;
@@ -544,7 +609,7 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
-                                   NULL, error);
+                                   MTL_MONITOR (cancellable), error);
   if (copy == NULL)
     return NULL;
 

@@ -69,7 +69,8 @@ fill_items (MtlStridedView    *self,
  * mtl_strided_view_fill:
  * @self: a view
  * @element: the bytes of one element
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Sets all elements to the value that has the given bytes in memory. This works
  * for any element type. If the size of an element is not a whole number of
@@ -86,6 +87,7 @@ fill_items (MtlStridedView    *self,
  * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
  *   be allocated
  * - %MTL_ERROR_DEVICE: the device failed; some of the elements may be written
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * After any other error nothing was written.
  *
@@ -96,12 +98,13 @@ fill_items (MtlStridedView    *self,
 gboolean
 mtl_strided_view_fill (MtlStridedView  *self,
                        GBytes          *element,
+                       GCancellable    *cancellable,
                        GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
   g_return_val_if_fail (element != NULL, FALSE);
 
-  return mtl_strided_view_fill_monitored (self, element, NULL, error);
+  return mtl_strided_view_fill_monitored (self, element, MTL_MONITOR (cancellable), error);
 }
 
 gboolean
@@ -132,7 +135,8 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
  * mtl_strided_view_fill_double:
  * @self: a view
  * @value: the value of each element
- * @error: return location for a [error@Mtl.Error]
+ * @cancellable: (nullable): a cancellable
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Sets all elements to the same value, rounded by the rules of
  * [method@Mtl.StridedView.set_double].
@@ -148,6 +152,7 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
  * - %MTL_ERROR_NO_MEMORY: host memory for a copy of a device's elements cannot
  *   be allocated
  * - %MTL_ERROR_DEVICE: the device failed; some of the elements may be written
+ * - %G_IO_ERROR_CANCELLED: the operation was cancelled
  *
  * After any other error nothing was written.
  *
@@ -158,11 +163,12 @@ mtl_strided_view_fill_monitored (MtlStridedView    *self,
 gboolean
 mtl_strided_view_fill_double (MtlStridedView  *self,
                               double           value,
+                              GCancellable    *cancellable,
                               GError         **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  return mtl_strided_view_fill_double_monitored (self, value, NULL, error);
+  return mtl_strided_view_fill_double_monitored (self, value, MTL_MONITOR (cancellable), error);
 }
 
 gboolean
@@ -185,7 +191,7 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
 }
 
 /**
- * mtl_strided_view_new_full: (constructor)
+ * mtl_strided_view_new_filled: (constructor)
  * @device: (nullable): a device, or %NULL for the default one
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
@@ -205,20 +211,20 @@ mtl_strided_view_fill_double_monitored (MtlStridedView    *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_full (MtlDevice     *device,
-                           MtlDType       dtype,
-                           const gint64  *shape,
-                           gsize          n_dims,
-                           double         value,
-                           GError       **error)
+mtl_strided_view_new_filled (MtlDevice     *device,
+                               MtlDType       dtype,
+                               const gint64  *shape,
+                               gsize          n_dims,
+                               double         value,
+                               GError       **error)
 {
   g_autoptr (MtlStridedView) self = NULL;
 
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  self = mtl_strided_view_new_empty (device, dtype, shape, n_dims, error);
-  if (self == NULL || !mtl_strided_view_fill_double (self, value, error))
+  self = mtl_strided_view_new_uninitialized (device, dtype, shape, n_dims, error);
+  if (self == NULL || !mtl_strided_view_fill_double (self, value, NULL, error))
     return NULL;
 
   return g_steal_pointer (&self);

@@ -67,11 +67,11 @@ store_nth (MtlStridedView *self,
 
 /**
  * mtl_strided_view_new_from_doubles: (constructor)
+ * @values: (array length=n_values): the elements in C order
+ * @n_values: the number of @values
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @values: (array length=n_values): the elements in C order
- * @n_values: the number of @values
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a tensor with the given values, in host memory.
@@ -89,11 +89,11 @@ store_nth (MtlStridedView *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_from_doubles (MtlDType       dtype,
+mtl_strided_view_new_from_doubles (const double  *values,
+                                   gsize          n_values,
+                                   MtlDType       dtype,
                                    const gint64  *shape,
                                    gsize          n_dims,
-                                   const double  *values,
-                                   gsize          n_values,
                                    GError       **error)
 {
   g_autoptr (MtlStridedView) self = NULL;
@@ -198,11 +198,11 @@ read_variant (VariantReader  *self,
 
 /**
  * mtl_strided_view_new_from_variant: (constructor)
+ * @values: numbers and booleans in C order, nested in arrays and tuples in any
+ *   way
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @values: numbers and booleans in C order, nested in arrays and tuples in any
- *   way
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a tensor with the given values, in host memory. 64-bit integers are
@@ -221,10 +221,10 @@ read_variant (VariantReader  *self,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_from_variant (MtlDType       dtype,
+mtl_strided_view_new_from_variant (GVariant      *values,
+                                   MtlDType       dtype,
                                    const gint64  *shape,
                                    gsize          n_dims,
-                                   GVariant      *values,
                                    GError       **error)
 {
   g_autoptr (MtlStridedView) self = NULL;

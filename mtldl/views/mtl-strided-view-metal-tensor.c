@@ -11,7 +11,7 @@
 
 /* The tensor of each usage has its own, and what is no usage has none. */
 static GQuark
-get_quark (MtlTensorUsage usage)
+get_quark (MtlMetalTensorUsage usage)
 {
   static const char *const names[] = {
     NULL,
@@ -42,7 +42,7 @@ keep_tensor (MtlStridedView *self,
 }
 
 /**
- * mtl_strided_view_to_mtl_tensor:
+ * mtl_strided_view_to_metal_tensor:
  * @self: a view
  * @usage: what the tensor is for, at least one usage
  * @error: return location for a [error@Mtl.Error]
@@ -66,7 +66,7 @@ keep_tensor (MtlStridedView *self,
  * sliced with steps need a copy. More is asked for machine learning, for floats
  * of 8 bits and for elements of 4 or 2 bits: see
  * [MTLTensor](metal.html#mtltensor).
- * [method@Mtl.StridedLayout.fit_mtl_tensor] gives the layout that a copy needs.
+ * [method@Mtl.StridedLayout.fit_metal_tensor] gives the layout that a copy needs.
  *
  * A tensor does not know whether a view is read-only.
  *
@@ -87,9 +87,9 @@ keep_tensor (MtlStridedView *self,
  * Since: 1.0
  */
 gpointer
-mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
-                                MtlTensorUsage   usage,
-                                GError         **error)
+mtl_strided_view_to_metal_tensor (MtlStridedView       *self,
+                                    MtlMetalTensorUsage   usage,
+                                    GError              **error)
 {
   MtlMetalTensor description;
   gpointer tensor;
@@ -153,7 +153,7 @@ new_memory (gpointer               tensor,
 }
 
 /**
- * mtl_strided_view_new_from_mtl_tensor: (constructor)
+ * mtl_strided_view_new_from_metal_tensor: (constructor)
  * @tensor: (type gsize): an `id<MTLTensor>` that was created from an `MTLBuffer`
  * @error: return location for a [error@Mtl.Error]
  *
@@ -178,8 +178,8 @@ new_memory (gpointer               tensor,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_from_mtl_tensor (gpointer   tensor,
-                                      GError   **error)
+mtl_strided_view_new_from_metal_tensor (gpointer   tensor,
+                                          GError   **error)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   MtlMetalTensor description;

@@ -54,12 +54,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (MtlViewUse, mtl_view_use_end)
 
 /* All three take the layout, the last one on failure too; the first one also
  * takes the memory. The second one shares everything else with self. */
-MtlStridedView *mtl_strided_view_new_take (MtlMemory       *memory,
-                                           gsize            byte_offset,
-                                           MtlElementType   type,
-                                           MtlLayout       *layout);
-MtlStridedView *mtl_strided_view_derive   (MtlStridedView  *self,
-                                           MtlLayout       *layout);
+MtlStridedView *mtl_strided_view_new_take (MtlMemory      *memory,
+                                           gsize           byte_offset,
+                                           MtlElementType  type,
+                                           MtlLayout      *layout);
+MtlStridedView *mtl_strided_view_derive   (MtlStridedView *self,
+                                           MtlLayout      *layout);
 MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             MtlStorageMode   mode,
                                             MtlElementType   type,
@@ -67,6 +67,10 @@ MtlStridedView *mtl_strided_view_new_dense (MtlDevice       *device,
                                             gboolean         zeroed,
                                             GError         **error);
 
+MtlStridedView *mtl_strided_view_copy_monitored (MtlStridedView    *self,
+                                                 MtlOrder           order,
+                                                 const MtlMonitor  *monitor,
+                                                 GError           **error);
 MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
                                           MtlDevice         *device,
                                           MtlStorageMode     mode,

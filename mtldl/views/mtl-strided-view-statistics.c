@@ -167,9 +167,9 @@ add_to_tally (gpointer           tally,
 }
 
 static MtlStatistics *
-get_statistics (MtlStridedView    *self,
-                const MtlMonitor  *monitor,
-                GError           **error)
+compute_statistics (MtlStridedView    *self,
+                        const MtlMonitor  *monitor,
+                        GError           **error)
 {
   MTL_USE_VIEW (self);
   MtlTally tally = MTL_TALLY_NONE;
@@ -188,7 +188,7 @@ get_statistics (MtlStridedView    *self,
 }
 
 /**
- * mtl_strided_view_get_statistics:
+ * mtl_strided_view_compute_statistics:
  * @self: a view
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
@@ -216,15 +216,15 @@ get_statistics (MtlStridedView    *self,
  * Since: 1.0
  */
 MtlStatistics *
-mtl_strided_view_get_statistics (MtlStridedView  *self,
-                                 GCancellable    *cancellable,
-                                 GError         **error)
+mtl_strided_view_compute_statistics (MtlStridedView  *self,
+                                         GCancellable    *cancellable,
+                                         GError         **error)
 {
-  return mtl_strided_view_get_statistics_full (self, cancellable, NULL, NULL, error);
+  return mtl_strided_view_compute_statistics_full (self, cancellable, NULL, NULL, error);
 }
 
 /**
- * mtl_strided_view_get_statistics_full:
+ * mtl_strided_view_compute_statistics_full:
  * @self: a view
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope call) (closure progress_data): called with the
@@ -232,7 +232,7 @@ mtl_strided_view_get_statistics (MtlStridedView  *self,
  * @progress_data: data for @progress
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
- * Works like [method@Mtl.StridedView.get_statistics], and reports the progress.
+ * Works like [method@Mtl.StridedView.compute_statistics], and reports the progress.
  * Elements that are repeated, as by [method@Mtl.StridedView.broadcast_to], are
  * only read once.
  *
@@ -240,18 +240,18 @@ mtl_strided_view_get_statistics (MtlStridedView  *self,
  *
  * Errors:
  *
- * - the errors of [method@Mtl.StridedView.get_statistics]
+ * - the errors of [method@Mtl.StridedView.compute_statistics]
  *
  * Returns: (transfer full): the statistics
  *
  * Since: 1.0
  */
 MtlStatistics *
-mtl_strided_view_get_statistics_full (MtlStridedView         *self,
-                                      GCancellable           *cancellable,
-                                      GFileProgressCallback   progress,
-                                      gpointer                progress_data,
-                                      GError                **error)
+mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
+                                              GCancellable           *cancellable,
+                                              GFileProgressCallback   progress,
+                                              gpointer                progress_data,
+                                              GError                **error)
 {
   MtlProgressCallback callback = { progress, progress_data };
   MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
@@ -259,20 +259,21 @@ mtl_strided_view_get_statistics_full (MtlStridedView         *self,
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
 
-  return get_statistics (self, cancellable != NULL || progress != NULL ? &monitor : NULL, error);
+  return compute_statistics (self, cancellable != NULL || progress != NULL ? &monitor : NULL,
+                             error);
 }
 
 static gpointer
-run_get_statistics (gpointer           self,
-                    gpointer           call,
-                    const MtlMonitor  *monitor,
-                    GError           **error)
+run_compute_statistics (gpointer           self,
+                            gpointer           call,
+                            const MtlMonitor  *monitor,
+                            GError           **error)
 {
-  return get_statistics (self, monitor, error);
+  return compute_statistics (self, monitor, error);
 }
 
 /**
- * mtl_strided_view_get_statistics_async:
+ * mtl_strided_view_compute_statistics_async:
  * @self: a view
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
@@ -282,7 +283,7 @@ run_get_statistics (gpointer           self,
  * @callback: (scope async): called when the operation is done
  * @user_data: data for @callback
  *
- * Works like [method@Mtl.StridedView.get_statistics], without blocking the
+ * Works like [method@Mtl.StridedView.compute_statistics], without blocking the
  * caller. Nothing may write to the elements until the operation is done.
  *
  * The callbacks are called as described for
@@ -291,13 +292,13 @@ run_get_statistics (gpointer           self,
  * Since: 1.0
  */
 void
-mtl_strided_view_get_statistics_async (MtlStridedView        *self,
-                                       GCancellable          *cancellable,
-                                       GFileProgressCallback  progress,
-                                       gpointer               progress_data,
-                                       GDestroyNotify         progress_destroy,
-                                       GAsyncReadyCallback    callback,
-                                       gpointer               user_data)
+mtl_strided_view_compute_statistics_async (MtlStridedView        *self,
+                                               GCancellable          *cancellable,
+                                               GFileProgressCallback  progress,
+                                               gpointer               progress_data,
+                                               GDestroyNotify         progress_destroy,
+                                               GAsyncReadyCallback    callback,
+                                               gpointer               user_data)
 {
   MtlAsyncCall *call;
 
@@ -305,37 +306,38 @@ mtl_strided_view_get_statistics_async (MtlStridedView        *self,
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   call = g_new0 (MtlAsyncCall, 1);
-  call->run = run_get_statistics;
+  call->run = run_compute_statistics;
   call->free_result = g_object_unref;
   call->progress = mtl_progress_new (progress, progress_data, progress_destroy,
                                      G_PRIORITY_DEFAULT);
-  mtl_async_call_start (call, self, mtl_strided_view_get_statistics_async, cancellable, callback,
-                        user_data);
+  mtl_async_call_start (call, self, mtl_strided_view_compute_statistics_async, cancellable,
+                        callback, user_data);
 }
 
 /**
- * mtl_strided_view_get_statistics_finish:
+ * mtl_strided_view_compute_statistics_finish:
  * @self: a view
  * @result: the result passed to the callback
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
  * Finishes an operation started with
- * [method@Mtl.StridedView.get_statistics_async].
+ * [method@Mtl.StridedView.compute_statistics_async].
  *
  * Errors:
  *
- * - the errors of [method@Mtl.StridedView.get_statistics]
+ * - the errors of [method@Mtl.StridedView.compute_statistics]
  *
  * Returns: (transfer full): the statistics
  *
  * Since: 1.0
  */
 MtlStatistics *
-mtl_strided_view_get_statistics_finish (MtlStridedView  *self,
-                                        GAsyncResult    *result,
-                                        GError         **error)
+mtl_strided_view_compute_statistics_finish (MtlStridedView  *self,
+                                                GAsyncResult    *result,
+                                                GError         **error)
 {
-  return mtl_async_call_take_result (self, result, mtl_strided_view_get_statistics_async, error);
+  return mtl_async_call_take_result (self, result, mtl_strided_view_compute_statistics_async,
+                                     error);
 }
 
 /* Histograms */
@@ -343,10 +345,10 @@ mtl_strided_view_get_statistics_finish (MtlStridedView  *self,
 #define MAX_BINS (16 * 1024 * 1024)
 
 static gboolean
-check_bins (double    low,
-            double    high,
-            gsize     n_bins,
-            GError  **error)
+check_bins (double   low,
+            double   high,
+            gsize    n_bins,
+            GError **error)
 {
   if (!isfinite (low) || !isfinite (high) || low >= high)
     {
@@ -696,7 +698,8 @@ compute_along (const MtlStrided  *strided,
   if (is_distinct)
     return g_steal_pointer (&distinct);
 
-  return mtl_strided_view_copy_from (results, distinct, error) ? g_steal_pointer (&results) : NULL;
+  return mtl_strided_view_copy_from (results, distinct, NULL, error) ? g_steal_pointer (&results)
+                                                                     : NULL;
 }
 
 static gboolean

@@ -30,7 +30,7 @@
  * const gint64 shape[] = { 2, 3 };
  * const double values[] = { 1, 2, 3, 4, 5, 6 };
  * g_autoptr (MtlStridedView) view =
- *   mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, 2, values, 6, error);
+ *   mtl_strided_view_new_from_doubles (values, 6, MTL_DTYPE_FLOAT32, shape, 2, error);
  * g_autoptr (MtlStridedView) column = NULL;
  *
  * if (view == NULL)
@@ -38,7 +38,7 @@
  *
  * // The last column, in the same memory.
  * column = mtl_strided_view_slice_string (view, ":, -1", error);
- * if (column == NULL || !mtl_strided_view_fill_double (column, 0, error))
+ * if (column == NULL || !mtl_strided_view_fill_double (column, 0, NULL, error))
  *   return FALSE;
  *
  * g_assert_cmpfloat (mtl_strided_view_get_double (view, (gint64[]) { 1, 2 }, 2, NULL), ==, 0);
@@ -551,10 +551,10 @@ mtl_strided_view_close (MtlStridedView *self)
 }
 
 MtlStridedView *
-mtl_strided_view_new_take (MtlMemory       *memory,
-                           gsize            byte_offset,
-                           MtlElementType   type,
-                           MtlLayout       *layout)
+mtl_strided_view_new_take (MtlMemory      *memory,
+                           gsize           byte_offset,
+                           MtlElementType  type,
+                           MtlLayout      *layout)
 {
   MtlStridedView *self = mtl_spare_objects_take (&spare_views, MTL_TYPE_STRIDED_VIEW);
 
@@ -786,7 +786,7 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
 }
 
 /**
- * mtl_strided_view_new_empty: (constructor)
+ * mtl_strided_view_new_uninitialized: (constructor)
  * @device: (nullable): a device, or %NULL for the default one
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
@@ -805,16 +805,29 @@ mtl_strided_view_new_zeros (MtlDevice     *device,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_strided_view_new_empty (MtlDevice     *device,
-                            MtlDType       dtype,
-                            const gint64  *shape,
-                            gsize          n_dims,
-                            GError       **error)
+mtl_strided_view_new_uninitialized (MtlDevice     *device,
+                                            MtlDType       dtype,
+                                            const gint64  *shape,
+                                            gsize          n_dims,
+                                            GError       **error)
 {
   g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
   return view_new_for_shape (device, dtype, shape, n_dims, FALSE, error);
+}
+
+/* Takes the layout. */
+static MtlStridedView *
+view_new_for_bytes (GBytes     *bytes,
+                    MtlDType    dtype,
+                    MtlLayout  *layout,
+                    GError    **error)
+{
+  g_autoptr (MtlStridedLayout) owned = mtl_strided_layout_new_take (layout);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
+
+  return buffer != NULL ? mtl_strided_view_new (buffer, owned, dtype, 0, error) : NULL;
 }
 
 /**
@@ -823,19 +836,16 @@ mtl_strided_view_new_empty (MtlDevice     *device,
  * @dtype: the element type
  * @shape: (array length=n_dims): the extents
  * @n_dims: the number of dimensions
- * @byte_strides: (array length=n_strides) (nullable): the strides in bytes, or
- *   %NULL for C order
- * @n_strides: the number of @byte_strides
  * @error: return location for a [error@Mtl.Error]
  *
- * Creates a read-only view of @bytes in host memory, without a copy. For the
- * pixels of an image, pass the length of a row in bytes as the first stride.
+ * Creates a read-only view of @bytes in host memory, in C order and without a
+ * copy.
  *
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
  * - %MTL_ERROR_OUT_OF_BOUNDS: an element is not within @bytes
- * - the errors of [ctor@Mtl.StridedLayout.new_for_bytes]
+ * - the errors of [ctor@Mtl.StridedLayout.new_dense]
  *
  * Returns: (transfer full): the new view
  *
@@ -846,33 +856,67 @@ mtl_strided_view_new_from_bytes (GBytes        *bytes,
                                  MtlDType       dtype,
                                  const gint64  *shape,
                                  gsize          n_dims,
-                                 const gint64  *byte_strides,
-                                 gsize          n_strides,
                                  GError       **error)
 {
-  g_autoptr (MtlStridedLayout) layout = NULL;
-  g_autoptr (MtlBuffer) buffer = NULL;
+  MtlLayout layout;
 
   g_return_val_if_fail (bytes != NULL, NULL);
   g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
 
-  if (!mtl_dtype_check (dtype, error))
+  if (!mtl_dtype_check (dtype, error)
+      || !mtl_layout_new_dense (shape, n_dims, MTL_ORDER_C, mtl_dtype_get_bits (dtype), &layout,
+                                error))
     return NULL;
 
-  if (byte_strides == NULL)
-    layout = mtl_strided_layout_new_dense (shape, n_dims, MTL_ORDER_C,
-                                           mtl_dtype_get_bits (dtype), error);
-  else
-    layout = mtl_strided_layout_new_for_bytes (shape, n_dims, byte_strides, n_strides,
-                                               mtl_dtype_get_bits (dtype), error);
-  if (layout == NULL)
+  return view_new_for_bytes (bytes, dtype, &layout, error);
+}
+
+/**
+ * mtl_strided_view_new_from_bytes_with_byte_strides: (constructor)
+ * @bytes: the memory of the elements
+ * @dtype: the element type
+ * @shape: (array length=n_dims): the extents
+ * @n_dims: the number of dimensions
+ * @byte_strides: (array length=n_strides): the strides, in bytes
+ * @n_strides: the number of @byte_strides, which is @n_dims
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a view like [ctor@Mtl.StridedView.new_from_bytes], with other strides
+ * than those of C order. For the pixels of an image, the first stride is the
+ * length of a row in bytes.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @dtype is not a known element type
+ * - %MTL_ERROR_OUT_OF_BOUNDS: an element is not within @bytes
+ * - the errors of [ctor@Mtl.StridedLayout.new_with_byte_strides]
+ *
+ * Returns: (transfer full): the new view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
+                                                   MtlDType       dtype,
+                                                   const gint64  *shape,
+                                                   gsize          n_dims,
+                                                   const gint64  *byte_strides,
+                                                   gsize          n_strides,
+                                                   GError       **error)
+{
+  MtlLayout layout;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+  g_return_val_if_fail (shape != NULL || n_dims == 0, NULL);
+  g_return_val_if_fail (byte_strides != NULL || n_strides == 0, NULL);
+
+  if (!mtl_dtype_check (dtype, error)
+      || !mtl_layout_check_n_strides (byte_strides, n_strides, n_dims, error)
+      || !mtl_layout_new_with_byte_strides (shape, byte_strides, n_dims,
+                                            mtl_dtype_get_bits (dtype), &layout, error))
     return NULL;
 
-  buffer = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
-  if (buffer == NULL)
-    return NULL;
-
-  return mtl_strided_view_new (buffer, layout, dtype, 0, error);
+  return view_new_for_bytes (bytes, dtype, &layout, error);
 }
 
 /**

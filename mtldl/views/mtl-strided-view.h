@@ -32,42 +32,49 @@ MtlStridedView *mtl_strided_view_new_zeros        (MtlDevice     *device,
                                                    gsize          n_dims,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_empty        (MtlDevice     *device,
-                                                   MtlDType       dtype,
-                                                   const gint64  *shape,
-                                                   gsize          n_dims,
-                                                   GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_strided_view_new_uninitialized (MtlDevice     *device,
+                                                    MtlDType       dtype,
+                                                    const gint64  *shape,
+                                                    gsize          n_dims,
+                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_full         (MtlDevice     *device,
-                                                   MtlDType       dtype,
-                                                   const gint64  *shape,
-                                                   gsize          n_dims,
-                                                   double         value,
-                                                   GError       **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlStridedView *mtl_strided_view_new_filled (MtlDevice     *device,
+                                             MtlDType       dtype,
+                                             const gint64  *shape,
+                                             gsize          n_dims,
+                                             double         value,
+                                             GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_from_doubles (MtlDType       dtype,
-                                                   const gint64  *shape,
-                                                   gsize          n_dims,
-                                                   const double  *values,
+MtlStridedView *mtl_strided_view_new_from_doubles (const double  *values,
                                                    gsize          n_values,
+                                                   MtlDType       dtype,
+                                                   const gint64  *shape,
+                                                   gsize          n_dims,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_from_bytes   (GBytes        *bytes,
                                                    MtlDType       dtype,
                                                    const gint64  *shape,
                                                    gsize          n_dims,
-                                                   const gint64  *byte_strides,
-                                                   gsize          n_strides,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_from_variant (MtlDType       dtype,
+MtlStridedView *mtl_strided_view_new_from_bytes_with_byte_strides (GBytes        *bytes,
+                                                                   MtlDType       dtype,
+                                                                   const gint64  *shape,
+                                                                   gsize          n_dims,
+                                                                   const gint64  *byte_strides,
+                                                                   gsize          n_strides,
+                                                                   GError       **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_new_from_variant (GVariant      *values,
+                                                   MtlDType       dtype,
                                                    const gint64  *shape,
                                                    gsize          n_dims,
-                                                   GVariant      *values,
                                                    GError       **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_new_from_mtl_tensor (gpointer   tensor,
-                                                      GError   **error)
+MtlStridedView *mtl_strided_view_new_from_metal_tensor (gpointer   tensor,
+                                                        GError   **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_new_like         (MtlStridedView  *other,
@@ -246,9 +253,9 @@ MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_close        (MtlStridedView *self);
 
 MTL_AVAILABLE_IN_1_0
-gpointer        mtl_strided_view_to_mtl_tensor (MtlStridedView  *self,
-                                                MtlTensorUsage   usage,
-                                                GError         **error);
+gpointer        mtl_strided_view_to_metal_tensor (MtlStridedView       *self,
+                                                  MtlMetalTensorUsage   usage,
+                                                  GError              **error);
 
 MTL_AVAILABLE_IN_1_0
 double    mtl_strided_view_get_double  (MtlStridedView  *self,
@@ -301,80 +308,92 @@ gboolean  mtl_strided_view_set_complex (MtlStridedView  *self,
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_fill          (MtlStridedView  *self,
                                                 GBytes          *element,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_fill_double   (MtlStridedView  *self,
                                                 double           value,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_copy_from     (MtlStridedView  *self,
                                                 MtlStridedView  *source,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_copy_scaled_from (MtlStridedView  *self,
                                                    MtlStridedView  *source,
                                                    double           scale,
                                                    double           offset,
+                                                   GCancellable    *cancellable,
                                                    GError         **error);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_copy          (MtlStridedView  *self,
+                                                MtlOrder         order,
+                                                GCancellable    *cancellable,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_to_contiguous (MtlStridedView  *self,
+                                                GCancellable    *cancellable,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_to_dtype      (MtlStridedView  *self,
                                                 MtlDType         dtype,
+                                                GCancellable    *cancellable,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView *mtl_strided_view_to_device     (MtlStridedView  *self,
                                                 MtlDevice       *device,
                                                 MtlStorageMode   storage_mode,
+                                                GCancellable    *cancellable,
                                                 GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_array_equal   (MtlStridedView  *self,
                                                 MtlStridedView  *other,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 gboolean        mtl_strided_view_all_close     (MtlStridedView  *self,
                                                 MtlStridedView  *other,
                                                 double           rtol,
                                                 double           atol,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
-MtlStatistics  *mtl_strided_view_get_statistics      (MtlStridedView         *self,
-                                                      GCancellable           *cancellable,
-                                                      GError                **error)
+MtlStatistics  *mtl_strided_view_compute_statistics      (MtlStridedView  *self,
+                                                          GCancellable    *cancellable,
+                                                          GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStatistics  *mtl_strided_view_get_statistics_full (MtlStridedView         *self,
-                                                      GCancellable           *cancellable,
-                                                      GFileProgressCallback   progress,
-                                                      gpointer                progress_data,
-                                                      GError                **error)
+MtlStatistics  *mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
+                                                          GCancellable           *cancellable,
+                                                          GFileProgressCallback   progress,
+                                                          gpointer                progress_data,
+                                                          GError                **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-guint64        *mtl_strided_view_compute_histogram   (MtlStridedView         *self,
-                                                      double                  low,
-                                                      double                  high,
-                                                      gsize                   n_bins,
-                                                      gsize                  *n_counts,
-                                                      GCancellable           *cancellable,
-                                                      GError                **error)
+guint64        *mtl_strided_view_compute_histogram   (MtlStridedView  *self,
+                                                      double           low,
+                                                      double           high,
+                                                      gsize            n_bins,
+                                                      gsize           *n_counts,
+                                                      GCancellable    *cancellable,
+                                                      GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_compute_statistic   (MtlStridedView         *self,
-                                                      MtlStatistic            statistic,
-                                                      const int              *axes,
-                                                      gsize                   n_axes,
-                                                      GCancellable           *cancellable,
-                                                      GError                **error)
+MtlStridedView *mtl_strided_view_compute_statistic   (MtlStridedView  *self,
+                                                      MtlStatistic     statistic,
+                                                      const int       *axes,
+                                                      gsize            n_axes,
+                                                      GCancellable    *cancellable,
+                                                      GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_ref_bytes     (MtlStridedView  *self,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_dup_bytes     (MtlStridedView  *self,
+                                                GCancellable    *cancellable,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 char           *mtl_strided_view_format        (MtlStridedView *self,
@@ -384,44 +403,44 @@ char           *mtl_strided_view_to_string     (MtlStridedView *self);
 
 /* Asynchronous operations with progress. */
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_fill_async           (MtlStridedView         *self,
-                                                       GBytes                 *element,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_fill_async           (MtlStridedView        *self,
+                                                       GBytes                *element,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_fill_finish          (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+gboolean        mtl_strided_view_fill_finish          (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_fill_double_async    (MtlStridedView         *self,
-                                                       double                  value,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_fill_double_async    (MtlStridedView        *self,
+                                                       double                 value,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_fill_double_finish   (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+gboolean        mtl_strided_view_fill_double_finish   (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_copy_from_async      (MtlStridedView         *self,
-                                                       MtlStridedView         *source,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_copy_from_async      (MtlStridedView        *self,
+                                                       MtlStridedView        *source,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_copy_from_finish     (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+gboolean        mtl_strided_view_copy_from_finish     (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_copy_scaled_from_async (MtlStridedView        *self,
                                                          MtlStridedView        *source,
@@ -434,21 +453,21 @@ void            mtl_strided_view_copy_scaled_from_async (MtlStridedView        *
                                                          GAsyncReadyCallback    callback,
                                                          gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean        mtl_strided_view_copy_scaled_from_finish (MtlStridedView       *self,
-                                                          GAsyncResult         *result,
-                                                          GError              **error);
+gboolean        mtl_strided_view_copy_scaled_from_finish (MtlStridedView  *self,
+                                                          GAsyncResult    *result,
+                                                          GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_get_statistics_async (MtlStridedView         *self,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void mtl_strided_view_compute_statistics_async (MtlStridedView        *self,
+                                                GCancellable          *cancellable,
+                                                GFileProgressCallback  progress,
+                                                gpointer               progress_data,
+                                                GDestroyNotify         progress_destroy,
+                                                GAsyncReadyCallback    callback,
+                                                gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStatistics  *mtl_strided_view_get_statistics_finish (MtlStridedView        *self,
-                                                        GAsyncResult          *result,
-                                                        GError               **error);
+MtlStatistics  *mtl_strided_view_compute_statistics_finish (MtlStridedView  *self,
+                                                            GAsyncResult    *result,
+                                                            GError         **error);
 MTL_AVAILABLE_IN_1_0
 void            mtl_strided_view_compute_histogram_async  (MtlStridedView        *self,
                                                            double                 low,
@@ -461,48 +480,48 @@ void            mtl_strided_view_compute_histogram_async  (MtlStridedView       
                                                            GAsyncReadyCallback    callback,
                                                            gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-guint64        *mtl_strided_view_compute_histogram_finish (MtlStridedView        *self,
-                                                           GAsyncResult          *result,
-                                                           gsize                 *n_counts,
-                                                           GError               **error);
+guint64        *mtl_strided_view_compute_histogram_finish (MtlStridedView  *self,
+                                                           GAsyncResult    *result,
+                                                           gsize           *n_counts,
+                                                           GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_to_contiguous_async  (MtlStridedView         *self,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_to_contiguous_async  (MtlStridedView        *self,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_to_contiguous_finish (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+MtlStridedView *mtl_strided_view_to_contiguous_finish (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_to_dtype_async       (MtlStridedView         *self,
-                                                       MtlDType                dtype,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_to_dtype_async       (MtlStridedView        *self,
+                                                       MtlDType               dtype,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_to_dtype_finish      (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+MtlStridedView *mtl_strided_view_to_dtype_finish      (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_strided_view_to_device_async      (MtlStridedView         *self,
-                                                       MtlDevice              *device,
-                                                       MtlStorageMode          storage_mode,
-                                                       GCancellable           *cancellable,
-                                                       GFileProgressCallback   progress,
-                                                       gpointer                progress_data,
-                                                       GDestroyNotify          progress_destroy,
-                                                       GAsyncReadyCallback     callback,
-                                                       gpointer                user_data);
+void            mtl_strided_view_to_device_async      (MtlStridedView        *self,
+                                                       MtlDevice             *device,
+                                                       MtlStorageMode         storage_mode,
+                                                       GCancellable          *cancellable,
+                                                       GFileProgressCallback  progress,
+                                                       gpointer               progress_data,
+                                                       GDestroyNotify         progress_destroy,
+                                                       GAsyncReadyCallback    callback,
+                                                       gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
-MtlStridedView *mtl_strided_view_to_device_finish     (MtlStridedView         *self,
-                                                       GAsyncResult           *result,
-                                                       GError                **error);
+MtlStridedView *mtl_strided_view_to_device_finish     (MtlStridedView  *self,
+                                                       GAsyncResult    *result,
+                                                       GError         **error);
 
 G_END_DECLS

@@ -76,7 +76,7 @@ copy_views (MtlStridedView *dest,
   double start = get_seconds (clock);
 
   for (int i = 0; i < n; i++)
-    if (!mtl_strided_view_copy_from (dest, source, NULL))
+    if (!mtl_strided_view_copy_from (dest, source, NULL, NULL))
       return -1;
 
   return (get_seconds (clock) - start) / n;

@@ -81,7 +81,8 @@ main (int    argc,
                              2160);
   view = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, shape, 3, NULL);
   bytes = g_bytes_new_take (g_malloc0 (2160 * 4000 * 4), 2160 * 4000 * 4);
-  crop = mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, crop_strides, 3, NULL);
+  crop = mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, shape, 3,
+                                                            crop_strides, 3, NULL);
 
   {
     Case cases[] = {

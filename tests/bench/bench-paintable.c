@@ -174,12 +174,13 @@ main (int   argc,
   bench.loop = g_main_loop_new (NULL, FALSE);
   bench.paintable = mtl_gtk_view_paintable_new ();
   bench.picture = GTK_PICTURE (gtk_picture_new ());
-  bench.view = mtl_strided_view_new_full (mtl_device_get_host (), MTL_DTYPE_UINT8, shape, 3, 255,
-                                          &error);
+  bench.view = mtl_strided_view_new_filled (mtl_device_get_host (), MTL_DTYPE_UINT8, shape, 3, 255,
+                                              &error);
   check (bench.view != NULL, error);
   for (guint i = 0; i < G_N_ELEMENTS (bench.frames); i++)
     {
-      g_autoptr (MtlStridedView) frame = mtl_strided_view_copy (bench.view, &error);
+      g_autoptr (MtlStridedView) frame = mtl_strided_view_copy (bench.view, MTL_ORDER_C, NULL,
+                                                                &error);
 
       check (frame != NULL, error);
       bench.frames[i] = mtl_strided_view_as_read_only (frame);

@@ -31,7 +31,7 @@ def of_statistics(array):
     def numpy():
         return array.min(), array.max(), array.mean(), array.std()
 
-    return {"mtldl": view.get_statistics, "NumPy": numpy}
+    return {"mtldl": view.compute_statistics, "NumPy": numpy}
 
 
 def show_statistics(worst):

@@ -376,7 +376,7 @@ const tests = {
         for (let sample; (sample = sink.try_pull_sample(10 * Gst.SECOND)) !== null; nFrames++) {
             const [buffer, caps] = [sample.get_buffer(), sample.get_caps()];
             const address = MtlGst.map(buffer, caps, READ, view => {
-                equal([view.shape, view.get_statistics().minimum], [[24, 322, 3], 255]);
+                equal([view.shape, view.compute_statistics().minimum], [[24, 322, 3], 255]);
                 return view.get_address();
             });
             equal(MtlGst.view_from_bytes(buffer, 'uint8', [1]).get_address(), address);

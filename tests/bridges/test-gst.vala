@@ -50,7 +50,7 @@ void assert_shape (Mtl.StridedView view, int64[] shape) {
 	}
 }
 
-void test_video () throws Mtl.Error {
+void test_video () throws Error {
 	var buffer = new_buffer (48);
 	var view = MtlGst.view_from_buffer (buffer, video_info (rgb ()));
 	assert_shape (view, { 3, 5, 3 });
@@ -65,7 +65,7 @@ void test_video () throws Mtl.Error {
 	assert (MtlGst.view_from_caps (buffer, rgb ()).array_equal (view));
 }
 
-void test_frames () throws Mtl.Error {
+void test_frames () throws Error {
 	var buffer = new_buffer (72);
 	var address = address_of (buffer);
 	var info = video_info (nv12 ());
@@ -96,7 +96,7 @@ void test_frames () throws Mtl.Error {
 	}
 }
 
-void test_planes_written_together () throws Mtl.Error {
+void test_planes_written_together () throws Error {
 	var buffer = new_buffer (72);
 	var address = address_of (buffer);
 	var y = MtlGst.view_from_caps (buffer, nv12 (), 0, WRITE);
@@ -113,7 +113,7 @@ void test_planes_written_together () throws Mtl.Error {
 	}
 }
 
-void test_bytes () throws Mtl.Error {
+void test_bytes () throws Error {
 	var buffer = new_buffer (48);
 	var view = MtlGst.view_from_bytes (buffer, Mtl.DType.UINT16, { 2, 3 });
 	assert_shape (view, { 2, 3 });
@@ -121,7 +121,7 @@ void test_bytes () throws Mtl.Error {
 	assert (view.get_int64 ({ 1, 2 }) == 2826);
 }
 
-void test_audio () throws Mtl.Error {
+void test_audio () throws Error {
 	var buffer = new_buffer (24);
 	var info = audio_info (stereo ());
 	var view = MtlGst.view_from_audio (buffer, info);
@@ -135,7 +135,7 @@ void test_audio () throws Mtl.Error {
 	assert (address_of (MtlGst.buffer_from_audio_view (samples, info)) == samples.get_address ());
 }
 
-void test_buffers () throws Mtl.Error {
+void test_buffers () throws Error {
 	var pixels = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 4, 6, 3 });
 	var crop = pixels.slice ("1:4, :5");
 	var buffer = MtlGst.buffer_from_view (crop, video_info (rgb ()));
@@ -160,7 +160,7 @@ void test_buffers () throws Mtl.Error {
 	}
 }
 
-void test_caps () throws Mtl.Error {
+void test_caps () throws Error {
 	var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3, 5, 4 });
 	var text = MtlGst.caps_from_view (view).to_string ();
 	assert (text.contains ("RGBA, width=(int)5") && text.contains ("framerate=(fraction)0/1"));
@@ -180,7 +180,7 @@ void test_caps () throws Mtl.Error {
 	assert (view.get_address () == address_of (buffer));
 }
 
-void test_tensors () throws Mtl.Error {
+void test_tensors () throws Error {
 	var buffer = new_buffer (8);
 	var scores = new Mtl.StridedView.zeros (null, Mtl.DType.FLOAT32, { 2, 3 });
 	assert (MtlGst.get_n_tensors (buffer) == 0 && MtlGst.get_tensor_id (buffer, 0) == null);
@@ -200,7 +200,7 @@ void test_tensors () throws Mtl.Error {
 	}
 }
 
-void test_allocator () throws Mtl.Error {
+void test_allocator () throws Error {
 	var allocator = new MtlGst.Allocator ();
 	assert (allocator.ref_count == 1);
 	var buffer = new Gst.Buffer.allocate (allocator, 48, null);
@@ -216,7 +216,7 @@ void test_allocator () throws Mtl.Error {
 	assert (byte_offset == 0);
 }
 
-void test_errors () throws Mtl.Error {
+void test_errors () throws Error {
 	var buffer = new_buffer (40);
 	try {
 		MtlGst.view_from_caps (buffer, rgb ());
@@ -239,7 +239,7 @@ void test_errors () throws Mtl.Error {
 	}
 }
 
-void test_lifetimes () throws Mtl.Error {
+void test_lifetimes () throws Error {
 	var buffer = new_buffer (8);
 	unowned Gst.Buffer watched = buffer;
 	var view = MtlGst.view_from_bytes (buffer, Mtl.DType.UINT8, { 8 });
@@ -281,7 +281,7 @@ class Invert : Gst.Base.Transform {
 			view.copy_scaled_from (view, -1, 255);
 			addresses += view.get_address ();
 			return Gst.FlowReturn.OK;
-		} catch (Mtl.Error error) {
+		} catch (Error error) {
 			warning ("%s", error.message);
 			return Gst.FlowReturn.ERROR;
 		}
@@ -304,7 +304,7 @@ class InvertFrames : Gst.Video.Filter {
 			var view = MtlGst.view_from_frame (frame);
 			view.copy_scaled_from (view, -1, 255);
 			return Gst.FlowReturn.OK;
-		} catch (Mtl.Error error) {
+		} catch (Error error) {
 			warning ("%s", error.message);
 			return Gst.FlowReturn.ERROR;
 		}
@@ -341,7 +341,7 @@ void test_pipeline_with_transform () throws GLib.Error {
 		assert_shape (view, { 24, 320, 3 });
 		assert (view.get_address () == address_of (sample.get_buffer ()));
 		assert (view.get_address () == invert.addresses[i]);
-		assert (view.get_statistics ().get_maximum () == 0);
+		assert (view.compute_statistics ().get_maximum () == 0);
 	}
 	pipeline.set_state (Gst.State.NULL);
 }
@@ -361,7 +361,7 @@ void test_pipeline_with_video_filter () throws GLib.Error {
 	var n_samples = 0;
 	for (var sample = pull (sink); sample != null; sample = pull (sink)) {
 		var view = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
-		assert (view.get_statistics ().get_maximum () == 0);
+		assert (view.compute_statistics ().get_maximum () == 0);
 		n_samples++;
 	}
 	assert (n_samples == 5);

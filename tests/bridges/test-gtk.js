@@ -267,7 +267,7 @@ test('a paintable shows numbers in colors', () => {
 
 if (MtlGtk.view_from_dmabuf) { // on Linux
     test('what is not a DMA-BUF', () => {
-        const layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8);
+        const layout = Mtl.StridedLayout.new_with_byte_strides([2, 3], [3, 1], 8);
         throwsMtl('INVALID_ARGUMENT', /file descriptor -1/,
             () => MtlGtk.view_from_dmabuf(-1, 0, layout, 'uint8'));
         throws(Error, /display may not be null/,

@@ -482,7 +482,7 @@ class PaintableTest(unittest.TestCase):
 @unittest.skipUnless(sys.platform == 'linux', 'only Linux has DMA-BUFs')
 class DmabufTest(unittest.TestCase):
     def test_other_file(self):
-        layout = Mtl.StridedLayout.new_for_bytes([2, 3], [3, 1], 8)
+        layout = Mtl.StridedLayout.new_with_byte_strides([2, 3], [3, 1], 8)
         with open(os.memfd_create('pixels'), 'r+b') as file:
             file.write(bytes(6))
             file.flush()
@@ -521,7 +521,7 @@ class ScreenTest(unittest.TestCase):
 
     @unittest.skipUnless(sys.platform == 'linux', 'only Linux has DMA-BUFs')
     def test_dmabuf(self):
-        layout = Mtl.StridedLayout.new_for_bytes([2, 3, 4], [12, 4, 1], 8)
+        layout = Mtl.StridedLayout.new_with_byte_strides([2, 3, 4], [12, 4, 1], 8)
         has_textures = (Gtk.get_major_version(), Gtk.get_minor_version()) >= (4, 14)
         for fourcc in ('XR24', 0x34325258):
             with self.assertRaises(ValueError if has_textures else NotImplementedError):

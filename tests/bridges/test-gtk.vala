@@ -2,7 +2,7 @@
 
 /* Every function and method from Vala; the tests in C have the cases. */
 
-Mtl.StridedView make_numbers (int64[] shape) throws Mtl.Error {
+Mtl.StridedView make_numbers (int64[] shape) throws Mtl.Error, IOError {
 	var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, shape);
 	uint8[] bytes = {};
 
@@ -33,7 +33,7 @@ Cancellable cancelled () {
 	return cancellable;
 }
 
-void test_texture () throws Mtl.Error, IOError {
+void test_texture () throws Error {
 	var view = make_numbers ({ 3, 4, 3 });
 	var texture = MtlGtk.texture_from_view (view);
 	assert (texture.width == 4 && texture.height == 3);
@@ -65,7 +65,7 @@ void test_texture () throws Mtl.Error, IOError {
 	assert (back.get_int64 ({ 0, 1, 0 }) == 3);
 }
 
-void test_texture_errors () throws Mtl.Error, IOError {
+void test_texture_errors () throws Error {
 	var view = make_numbers ({ 2, 2, 4 });
 
 	assert (failure_of (() => { MtlGtk.texture_from_view (view, MtlGtk.Channels.RGB); })
@@ -85,7 +85,7 @@ void test_texture_errors () throws Mtl.Error, IOError {
 	}
 }
 
-void test_memory_format () throws Mtl.Error {
+void test_memory_format () throws Error {
 	Gdk.MemoryFormat format;
 	Mtl.DType dtype;
 	MtlGtk.Channels channels;
@@ -103,7 +103,7 @@ void test_memory_format () throws Mtl.Error {
 	}) == Mtl.Error.INVALID_ARGUMENT);
 }
 
-void test_view_of_surface () throws Mtl.Error {
+void test_view_of_surface () throws Error {
 	var surface = new Cairo.ImageSurface (Cairo.Format.ARGB32, 5, 3);
 	var view = MtlGtk.view_from_surface (surface);
 	assert (view.get_address () == (uint64) (uintptr) surface.get_data ());
@@ -122,7 +122,7 @@ void test_view_of_surface () throws Mtl.Error {
 	assert (failure_of (() => { MtlGtk.view_from_surface (bits); }) == Mtl.Error.NOT_SUPPORTED);
 }
 
-void test_surface_of_view () throws Mtl.Error {
+void test_surface_of_view () throws Error {
 	var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3, 5, 4 });
 	assert (MtlGtk.check_surface (view, Cairo.Format.ARGB32));
 	var surface = MtlGtk.surface_from_view (view, Cairo.Format.ARGB32);
@@ -208,7 +208,7 @@ void test_in_background () {
 }
 
 /* The pixels that GTK draws. */
-Mtl.StridedView get_shown (MtlGtk.ViewPaintable paintable) throws Mtl.Error {
+Mtl.StridedView get_shown (MtlGtk.ViewPaintable paintable) throws Error {
 	var snapshot = new Gtk.Snapshot ();
 
 	paintable.snapshot (snapshot, paintable.get_intrinsic_width (),
@@ -216,7 +216,7 @@ Mtl.StridedView get_shown (MtlGtk.ViewPaintable paintable) throws Mtl.Error {
 	return MtlGtk.view_from_texture (((Gsk.TextureNode) snapshot.to_node ()).get_texture ());
 }
 
-void test_writable_paintable () throws Mtl.Error {
+void test_writable_paintable () throws Error {
 	var view = make_numbers ({ 3, 4, 3 });
 	var paintable = new MtlGtk.ViewPaintable ();
 	int n_invalidated = 0;
@@ -240,7 +240,7 @@ void test_writable_paintable () throws Mtl.Error {
 	assert (paintable.get_view () == null);
 }
 
-void test_read_only_paintable () throws Mtl.Error {
+void test_read_only_paintable () throws Error {
 	var view = make_numbers ({ 3, 4, 4 });
 	var paintable = new MtlGtk.ViewPaintable ();
 
@@ -253,7 +253,7 @@ void test_read_only_paintable () throws Mtl.Error {
 	assert (get_shown (paintable).get_int64 ({ 0, 1, 0 }) == 4);
 }
 
-void test_color_map () throws Mtl.Error, IOError {
+void test_color_map () throws Error {
 	var view = make_numbers ({ 2, 3 }).to_dtype (Mtl.DType.FLOAT64);
 	var paintable = new MtlGtk.ViewPaintable ();
 
@@ -275,8 +275,8 @@ void test_color_map () throws Mtl.Error, IOError {
 }
 
 #if LINUX
-void test_dmabuf () throws Mtl.Error {
-	var layout = new Mtl.StridedLayout.for_bytes ({ 2, 3 }, { 3, 1 }, 8);
+void test_dmabuf () throws Error {
+	var layout = new Mtl.StridedLayout.with_byte_strides ({ 2, 3 }, { 3, 1 }, 8);
 
 	assert (failure_of (() => { MtlGtk.view_from_dmabuf (-1, 0, layout, Mtl.DType.UINT8); })
 	        == Mtl.Error.INVALID_ARGUMENT);

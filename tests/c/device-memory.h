@@ -33,7 +33,8 @@ test_move (MtlStridedView  *view,
                          == test_storage_mode ())
     return g_steal_pointer (&taken);
 
-  return mtl_strided_view_to_device (taken, mtl_device_get_default (), test_storage_mode (), error);
+  return mtl_strided_view_to_device (taken, mtl_device_get_default (), test_storage_mode (), NULL,
+                                     error);
 }
 
 static inline MtlStridedView *
@@ -41,7 +42,7 @@ test_host_copy (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *copy = mtl_strided_view_to_device (view, mtl_device_get_host (),
-                                                     MTL_STORAGE_MODE_HOST, &error);
+                                                     MTL_STORAGE_MODE_HOST, NULL, &error);
 
   g_assert_no_error (error);
   return copy;
@@ -83,7 +84,7 @@ test_buffer_new (MtlDevice       *device,
       return mtl_strided_view_set_ ## name (view, indices, n_indices, value, error); \
     host = test_host_copy (view); \
     return mtl_strided_view_set_ ## name (host, indices, n_indices, value, error) \
-           && mtl_strided_view_copy_from (view, host, error); \
+           && mtl_strided_view_copy_from (view, host, NULL, error); \
   }
 
 TEST_DEFINE_GET (double, double)
@@ -121,7 +122,7 @@ test_set_complex (MtlStridedView  *view,
 
   host = test_host_copy (view);
   return mtl_strided_view_set_complex (host, indices, n_indices, re, im, error)
-         && mtl_strided_view_copy_from (view, host, error);
+         && mtl_strided_view_copy_from (view, host, NULL, error);
 }
 
 /* Tests of what only memory of the host does, or for which it does not matter
@@ -148,7 +149,8 @@ test_set_complex (MtlStridedView  *view,
 #define mtl_strided_view_new_from_doubles(...) \
   test_move (mtl_strided_view_new_from_doubles (__VA_ARGS__), NULL)
 #define mtl_strided_view_new_zeros(...) test_move (mtl_strided_view_new_zeros (__VA_ARGS__), NULL)
-#define mtl_strided_view_new_empty(...) test_move (mtl_strided_view_new_empty (__VA_ARGS__), NULL)
-#define mtl_strided_view_new_full(...) test_move (mtl_strided_view_new_full (__VA_ARGS__), NULL)
+#define mtl_strided_view_new_uninitialized(...) \
+  test_move (mtl_strided_view_new_uninitialized (__VA_ARGS__), NULL)
+#define mtl_strided_view_new_filled(...) test_move (mtl_strided_view_new_filled (__VA_ARGS__), NULL)
 #define mtl_strided_view_new_from_variant(...) \
   test_move (mtl_strided_view_new_from_variant (__VA_ARGS__), NULL)

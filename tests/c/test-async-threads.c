@@ -16,8 +16,8 @@ new_numbers (void)
 
   for (int i = 0; i < N_ROWS * N_COLUMNS; i++)
     values[i] = i % 65521;
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (N_ROWS, N_COLUMNS), values,
-                                            N_ROWS * N_COLUMNS, &error);
+  view = mtl_strided_view_new_from_doubles (values, N_ROWS * N_COLUMNS, MTL_DTYPE_FLOAT32,
+                                            DIMS (N_ROWS, N_COLUMNS), &error);
   g_assert_no_error (error);
   return view;
 }
@@ -92,7 +92,7 @@ test_same_with_any_number (void)
       g_autoptr (MtlStridedView) copy = NULL;
 
       mtl_set_max_threads (n_threads);
-      copy = mtl_strided_view_copy (turned, &error);
+      copy = mtl_strided_view_copy (turned, MTL_ORDER_C, NULL, &error);
       g_assert_no_error (error);
       g_assert_true (is_transposed (copy));
     }
@@ -105,7 +105,7 @@ copy_often (gpointer turned)
 {
   for (int i = 0; i < 8; i++)
     {
-      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (turned, NULL);
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (turned, MTL_ORDER_C, NULL, NULL);
 
       g_assert_true (is_transposed (copy));
     }

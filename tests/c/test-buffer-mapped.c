@@ -137,8 +137,10 @@ test_read_only (TestFolder    *folder,
   g_autoptr (MtlBuffer) buffer = map_file (file, 0, 100);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
 
-  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, &error), MTL_ERROR_READ_ONLY, "100");
-  assert_refuses (mtl_buffer_fill (buffer, 0, 100, bytes, &error), MTL_ERROR_READ_ONLY, "100");
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "100");
+  assert_refuses (mtl_buffer_fill (buffer, 0, 100, bytes, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "100");
 }
 
 /* Each of them alone keeps the pages. */

@@ -135,11 +135,11 @@ test_new_empty (void)
   g_autoptr (GBytes) nothing = g_bytes_new_static (NULL, 0);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
   g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 0, 0, &local_error);
-  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, NULL, &local_error);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
-  g_assert_true (mtl_buffer_set_bytes (buffer, 0, nothing, &local_error));
-  g_assert_true (mtl_buffer_fill (buffer, 0, 0, pattern, &local_error));
+  g_assert_true (mtl_buffer_set_bytes (buffer, 0, nothing, NULL, &local_error));
+  g_assert_true (mtl_buffer_fill (buffer, 0, 0, pattern, NULL, &local_error));
   g_assert_true (mtl_buffer_copy_from (buffer, 0, buffer, 0, 0, NULL, &local_error));
   g_assert_no_error (local_error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
@@ -197,11 +197,12 @@ test_read_only (void)
   g_assert_no_error (local_error);
   g_assert_true (mtl_buffer_is_read_only (slice));
 
-  assert_refuses (mtl_buffer_set_bytes (buffer, 0, pattern, &error), MTL_ERROR_READ_ONLY, "8");
-  assert_refuses (mtl_buffer_fill (buffer, 0, 8, pattern, &error), MTL_ERROR_READ_ONLY, "8");
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, pattern, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "8");
+  assert_refuses (mtl_buffer_fill (buffer, 0, 8, pattern, NULL, &error), MTL_ERROR_READ_ONLY, "8");
   assert_refuses (mtl_buffer_copy_from (buffer, 0, buffer, 4, 4, NULL, &error),
                   MTL_ERROR_READ_ONLY, "8");
-  assert_refuses (mtl_buffer_fill (slice, 0, 4, pattern, &error), MTL_ERROR_READ_ONLY, "4");
+  assert_refuses (mtl_buffer_fill (slice, 0, 4, pattern, NULL, &error), MTL_ERROR_READ_ONLY, "4");
   assert_contents (buffer, "constant");
 }
 
@@ -219,7 +220,7 @@ test_for_data (void)
   g_assert_false (mtl_buffer_is_read_only (buffer));
   g_assert_true (mtl_buffer_get_contents (buffer) == data);
   g_assert_true (mtl_buffer_get_handle (buffer) == data);
-  g_assert_true (mtl_buffer_fill (buffer, 1, 2, pattern, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 1, 2, pattern, NULL, &error));
   g_assert_cmpmem (data, 8, "w--table", 8);
   g_assert_finalize_object (buffer);
   g_assert_cmpint (n_destroyed, ==, 1);
@@ -235,7 +236,7 @@ test_for_data_read_only (void)
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
 
   g_assert_no_error (local_error);
-  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, &error), MTL_ERROR_READ_ONLY, "4");
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, &error), MTL_ERROR_READ_ONLY, "4");
   g_assert_cmpmem (data, 4, "abcd", 4);
 }
 
@@ -423,9 +424,9 @@ test_out_of_bounds (void)
                     MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_fails (mtl_buffer_ref_bytes (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_fails (mtl_buffer_dup_bytes (buffer, offset, size, &error),
+      assert_fails (mtl_buffer_dup_bytes (buffer, offset, size, NULL, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_refuses (mtl_buffer_fill (buffer, offset, size, pattern, &error),
+      assert_refuses (mtl_buffer_fill (buffer, offset, size, pattern, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_refuses (mtl_buffer_copy_from (buffer, offset, buffer, 0, size, NULL, &error),
                       MTL_ERROR_OUT_OF_BOUNDS, value);
@@ -433,9 +434,9 @@ test_out_of_bounds (void)
                       MTL_ERROR_OUT_OF_BOUNDS, size <= 100 ? value : "leave the buffer of 100");
     }
 
-  assert_refuses (mtl_buffer_set_bytes (buffer, 0, seven, &error),
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, seven, NULL, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "7 bytes at offset 0");
-  assert_refuses (mtl_buffer_set_bytes (buffer, G_MAXSIZE, seven, &error),
+  assert_refuses (mtl_buffer_set_bytes (buffer, G_MAXSIZE, seven, NULL, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "18446744073709551615");
   assert_contents (parent, "0123456789");
 }
@@ -447,9 +448,9 @@ test_bytes (void)
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("0123456789");
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abc", 3);
   g_autoptr (GBytes) shared = mtl_buffer_ref_bytes (buffer, 3, 4, &error);
-  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 3, 4, &error);
+  g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 3, 4, NULL, &error);
 
-  g_assert_true (mtl_buffer_set_bytes (buffer, 4, bytes, &error));
+  g_assert_true (mtl_buffer_set_bytes (buffer, 4, bytes, NULL, &error));
   g_assert_no_error (error);
   assert_contents (buffer, "0123abc789");
   g_assert_cmpmem (g_bytes_get_data (shared, NULL), g_bytes_get_size (shared), "3abc", 4);
@@ -489,7 +490,7 @@ test_copy_whole (void)
   g_assert_true (mtl_buffer_get_device (copy) == mtl_buffer_get_device (buffer));
   g_assert_cmpint (mtl_buffer_get_storage_mode (copy), ==, mtl_buffer_get_storage_mode (buffer));
 
-  g_assert_true (mtl_buffer_set_bytes (copy, 1, bytes, &error));
+  g_assert_true (mtl_buffer_set_bytes (copy, 1, bytes, NULL, &error));
   g_assert_no_error (error);
   assert_contents (copy, "3abc");
   assert_contents (buffer, "0123456789");
@@ -542,7 +543,7 @@ test_fill (void)
       const guint8 *contents = mtl_buffer_get_contents (buffer);
       const gsize offset = 3, size = 7 * pattern_size;
 
-      g_assert_true (mtl_buffer_fill (buffer, offset, size, bytes, &error));
+      g_assert_true (mtl_buffer_fill (buffer, offset, size, bytes, NULL, &error));
       g_assert_no_error (error);
       for (gsize i = 0; i < 128; i++)
         {
@@ -566,11 +567,11 @@ test_fill_bad_pattern (void)
       g_autoptr (GBytes) bytes = g_bytes_new_static (pattern, bad[i]);
       g_autofree char *value = g_strdup_printf ("pattern of %" G_GSIZE_FORMAT " bytes", bad[i]);
 
-      assert_refuses (mtl_buffer_fill (buffer, 0, 0, bytes, &error),
+      assert_refuses (mtl_buffer_fill (buffer, 0, 0, bytes, NULL, &error),
                       MTL_ERROR_INVALID_ARGUMENT, value);
     }
 
-  assert_refuses (mtl_buffer_fill (buffer, 0, 10, four, &error),
+  assert_refuses (mtl_buffer_fill (buffer, 0, 10, four, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "4 bytes for 10 bytes");
 }
 
@@ -615,7 +616,7 @@ test_bare (void)
 {
   g_autoptr (GError) local_error = NULL;
   MtlBuffer *buffer = g_object_new (MTL_TYPE_BUFFER, NULL);
-  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (GBytes) bytes = mtl_buffer_dup_bytes (buffer, 0, 0, NULL, &local_error);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
   g_assert_no_error (local_error);

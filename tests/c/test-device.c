@@ -191,11 +191,11 @@ test_derived_upload (void)
   g_autoptr (GBytes) read_slice = NULL;
 
   buffer = mtl_buffer_new (MTL_DEVICE (device), 10, MTL_STORAGE_MODE_PRIVATE, &error);
-  g_assert_true (mtl_buffer_set_bytes (buffer, 1, bytes, &error));
-  g_assert_true (mtl_buffer_fill (buffer, 4, 4, pattern, &error));
-  read = mtl_buffer_dup_bytes (buffer, 0, 10, &error);
+  g_assert_true (mtl_buffer_set_bytes (buffer, 1, bytes, NULL, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 4, 4, pattern, NULL, &error));
+  read = mtl_buffer_dup_bytes (buffer, 0, 10, NULL, &error);
   slice = mtl_buffer_slice (buffer, 3, 4, &error);
-  read_slice = mtl_buffer_dup_bytes (slice, 1, 3, &error);
+  read_slice = mtl_buffer_dup_bytes (slice, 1, 3, NULL, &error);
   g_assert_no_error (error);
 
   g_assert_cmpmem (g_bytes_get_data (read, NULL), g_bytes_get_size (read), "\0abc-+-+h\0", 10);
@@ -245,22 +245,22 @@ test_derived_to_device (void)
   g_autoptr (MtlStridedView) downloaded = NULL;
   g_autoptr (MtlStridedView) again = NULL;
 
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_INT16, DIMS (2, 3),
-                                            DOUBLES (1, 2, 3, 4, 5, 6), &error);
+  view = mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3, 4, 5, 6), MTL_DTYPE_INT16,
+                                            DIMS (2, 3), &error);
   reversed = mtl_strided_view_slice_string (view, "::-1, 1:", &error);
-  uploaded = mtl_strided_view_to_device (reversed, MTL_DEVICE (device),
-                                         MTL_STORAGE_MODE_PRIVATE, &error);
+  uploaded = mtl_strided_view_to_device (reversed, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+                                         NULL, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_get_device (uploaded) == MTL_DEVICE (device));
   g_assert_false (mtl_strided_view_is_host_accessible (uploaded));
   g_assert_null (mtl_strided_view_get_data (uploaded));
 
-  again = mtl_strided_view_to_device (uploaded, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+  again = mtl_strided_view_to_device (uploaded, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, NULL,
                                       &error);
   g_assert_true (again == uploaded);
 
   row = mtl_strided_view_select (uploaded, 0, 1, &error);
-  downloaded = mtl_strided_view_to_device (row, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+  downloaded = mtl_strided_view_to_device (row, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
                                            &error);
   g_assert_no_error (error);
   assert_elements (downloaded, 2, 3);
@@ -286,13 +286,12 @@ test_derived_to_device_packed (void)
   g_autoptr (MtlStridedView) uploaded = NULL;
   g_autoptr (GBytes) read = NULL;
 
-  view = mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (8), NULL, 0,
-                                          &error);
+  view = mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (8), &error);
   tail = mtl_strided_view_slice_string (view, "4:", &error);
-  uploaded = mtl_strided_view_to_device (tail, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+  uploaded = mtl_strided_view_to_device (tail, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, NULL,
                                          &error);
   g_assert_no_error (error);
-  read = mtl_buffer_dup_bytes (mtl_strided_view_get_buffer (uploaded), 0, 2, &error);
+  read = mtl_buffer_dup_bytes (mtl_strided_view_get_buffer (uploaded), 0, 2, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (read, NULL), g_bytes_get_size (read), "\x65\x87", 2);
 }
@@ -319,8 +318,8 @@ test_derived_elements (void)
                   MTL_ERROR_NOT_HOST_ACCESSIBLE, "(12, 3)");
 
   /* What is asked of all elements goes through a copy of them. */
-  g_assert_true (mtl_strided_view_fill_double (view, 1, &local_error));
-  copy = mtl_strided_view_copy (transposed, &local_error);
+  g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, &local_error));
+  copy = mtl_strided_view_copy (transposed, MTL_ORDER_C, NULL, &local_error);
   g_assert_no_error (local_error);
   g_assert_true (mtl_strided_view_get_device (copy) == MTL_DEVICE (device));
   assert_elements (copy, 1, 1, 1, 1, 1, 1);

@@ -12,8 +12,8 @@ new_range (const gint64 *shape,
 {
   g_autoptr (GError) error = NULL;
   double values[] = { 0, 1, 2, 3, 4, 5 };
-  MtlStridedView *view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, shape, n_dims,
-                                                            values, 6, &error);
+  MtlStridedView *view = mtl_strided_view_new_from_doubles (values, 6, MTL_DTYPE_FLOAT32, shape,
+                                                            n_dims, &error);
 
   g_assert_no_error (error);
   return view;
@@ -283,7 +283,7 @@ test_read_only_comes_back (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (4), NULL, 0, &error);
+    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (4), &error);
   g_autoptr (MtlStridedView) back =
     mtl_strided_view_new_take_dlpack (export (view, MTL_DLPACK_FLAGS_NONE), &error);
 
@@ -375,7 +375,7 @@ test_within_a_byte (void)
 {
   g_autoptr (GBytes) bytes = g_bytes_new_static ("\x21\x43", 2);
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (4), NULL, 0, NULL);
+    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (4), NULL);
   g_autoptr (MtlStridedView) odd = slice (view, "1:");
   g_autoptr (MtlStridedView) even = slice (view, "2:");
   DLManagedTensorVersioned *managed = export (even, MTL_DLPACK_FLAGS_NONE);

@@ -190,7 +190,7 @@ test_empty (void)
   g_assert_true (mtl_strided_view_is_host_accessible (view));
   g_assert_null (mtl_strided_view_get_data (view));
   g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 0);
-  copy = mtl_strided_view_copy (view, NULL);
+  copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
   assert_view_shape (copy, 0, POW2 (62));
 }
 
@@ -252,8 +252,9 @@ test_read_only (void)
   producer.versioned.flags = DL_READ_ONLY;
   view = import (&producer);
   g_assert_true (mtl_strided_view_is_read_only (view));
-  assert_refuses (mtl_strided_view_fill_double (view, 9, &error), MTL_ERROR_READ_ONLY, "(2, 3)");
-  assert_refuses (mtl_buffer_set_bytes (mtl_strided_view_get_buffer (view), 0, bytes, &error),
+  assert_refuses (mtl_strided_view_fill_double (view, 9, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "(2, 3)");
+  assert_refuses (mtl_buffer_set_bytes (mtl_strided_view_get_buffer (view), 0, bytes, NULL, &error),
                   MTL_ERROR_READ_ONLY, "24");
   assert_elements (view, 0, 1, 2, 3, 4, 5);
 }
@@ -324,7 +325,7 @@ test_foreign_copy (void)
   buffer = mtl_strided_view_get_buffer (view);
 
   assert_fails (mtl_buffer_copy (buffer, NULL, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
-  assert_fails (mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), &error),
+  assert_fails (mtl_buffer_dup_bytes (buffer, 0, mtl_buffer_get_size (buffer), NULL, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "(2, 0)");
 }
 
@@ -374,15 +375,16 @@ test_foreign (void)
       g_assert_true (mtl_buffer_get_handle (buffer) == (gpointer) 16);
       g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 100);
 
-      assert_fails (mtl_strided_view_copy (view, &error), MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
+      assert_fails (mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error),
+                    MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
       assert_fails (mtl_strided_view_ref_bytes (view, &error),
                     MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
       assert_fails (mtl_strided_view_new_like (view, &error), MTL_ERROR_NOT_SUPPORTED, named);
-      assert_fails (mtl_buffer_dup_bytes (buffer, 0, 8, &error),
+      assert_fails (mtl_buffer_dup_bytes (buffer, 0, 8, NULL, &error),
                     MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
       assert_fails (mtl_buffer_new (device, 8, MTL_STORAGE_MODE_HOST, &error),
                     MTL_ERROR_NOT_SUPPORTED, named);
-      assert_refuses (mtl_strided_view_fill_double (view, 1, &error),
+      assert_refuses (mtl_strided_view_fill_double (view, 1, NULL, &error),
                       MTL_ERROR_NOT_HOST_ACCESSIBLE, named);
       text = mtl_strided_view_to_string (view);
       g_assert_true (strstr (text, named) != NULL);

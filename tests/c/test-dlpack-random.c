@@ -585,7 +585,7 @@ check_values (MtlStridedView *view,
               const Verdict  *verdict)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
   guint8 expected[MAX_MEMORY];
 
   g_assert_no_error (error);

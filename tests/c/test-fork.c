@@ -88,7 +88,7 @@ static void
 assert_copies (MtlStridedView *source)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (source, &error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (source, MTL_ORDER_C, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpmem (mtl_strided_view_get_data (copy), SIZE,
@@ -99,7 +99,8 @@ static void
 assert_converts (MtlStridedView *source)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) wide = mtl_strided_view_to_dtype (source, MTL_DTYPE_INT16, &error);
+  g_autoptr (MtlStridedView) wide = mtl_strided_view_to_dtype (source, MTL_DTYPE_INT16, NULL,
+                                                               &error);
 
   g_assert_no_error (error);
   for (gsize i = 0; i < SIZE; i += 4099)
@@ -258,7 +259,7 @@ load_by_copying (gpointer data)
   World *self = data;
 
   while (goes_on (self))
-    g_assert_true (mtl_strided_view_copy_from (self->copy, self->bytes, NULL));
+    g_assert_true (mtl_strided_view_copy_from (self->copy, self->bytes, NULL, NULL));
   return NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #define NEWEST MTL_MACOS (27, 0)
 #define MAX_CANDIDATES 512
-#define ML MTL_TENSOR_USAGE_MACHINE_LEARNING
+#define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
 
 typedef struct
 {
@@ -36,7 +36,7 @@ typedef struct
   const MtlLayout *layout;
   MtlDType dtype;
   gsize byte_offset;
-  MtlTensorUsage usage;
+  MtlMetalTensorUsage usage;
 } Question;
 
 static gboolean
@@ -399,7 +399,7 @@ check (const Question *question)
   return TRUE;
 }
 
-static const MtlTensorUsage all_usages[] = { 1, 2, 3, 4, 5, 6, 7 };
+static const MtlMetalTensorUsage all_usages[] = { 1, 2, 3, 4, 5, 6, 7 };
 static guint n_checked, n_fitting;
 
 static void
@@ -409,7 +409,7 @@ check_layout (const gint64 *shape,
               gint64        offset,
               MtlDType      dtype,
               gsize         byte_offset,
-              MtlTensorUsage usage)
+              MtlMetalTensorUsage usage)
 {
   g_auto (MtlLayout) layout = MTL_LAYOUT_INIT;
   Question question = { &layout, dtype, byte_offset, usage };
@@ -596,7 +596,7 @@ typedef struct
   MtlDType dtype;
   gsize byte_offset;
   gsize length;
-  MtlTensorUsage usage;
+  MtlMetalTensorUsage usage;
   guint item_bits; /* 0: those of the type */
   MtlError code;
   const char *message; /* NULL if it fits */

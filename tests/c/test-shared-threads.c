@@ -50,7 +50,7 @@ assert_values (MtlStridedView *view,
                const gint32   *values)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), values,
@@ -137,16 +137,17 @@ static void
 copy (User *self)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) made = mtl_strided_view_copy (self->shared->view, &error);
+  g_autoptr (MtlStridedView) made = mtl_strided_view_copy (self->shared->view, MTL_ORDER_C, NULL,
+                                                           &error);
 
   g_assert_no_error (error);
   assert_values (made, self->shared->values);
-  g_assert_true (mtl_strided_view_array_equal (made, self->shared->view, &error));
+  g_assert_true (mtl_strided_view_array_equal (made, self->shared->view, NULL, &error));
   g_assert_no_error (error);
 
   mtl_strided_view_set_int64 (made, DIMS (0, 0, draw (self, N_COLUMNS)), -77, &error);
   g_assert_no_error (error);
-  g_assert_false (mtl_strided_view_array_equal (made, self->shared->view, &error));
+  g_assert_false (mtl_strided_view_array_equal (made, self->shared->view, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -155,7 +156,7 @@ convert (User *self)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (self->shared->view,
-                                                                  MTL_DTYPE_FLOAT64, &error);
+                                                                  MTL_DTYPE_FLOAT64, NULL, &error);
   const double *data;
 
   g_assert_no_error (error);
@@ -180,9 +181,9 @@ write_row (User *self)
   flat = mtl_strided_view_reshape (self->shared->view, DIMS (N_ELEMENTS), &error);
   g_assert_no_error (error);
 
-  mtl_strided_view_copy_from (row, flat, &error);
+  mtl_strided_view_copy_from (row, flat, NULL, &error);
   g_assert_no_error (error);
-  mtl_strided_view_fill_double (tail, value, &error);
+  mtl_strided_view_fill_double (tail, value, NULL, &error);
   g_assert_no_error (error);
   for (gsize i = 0; i < N_ELEMENTS; i++)
     g_assert_cmpuint (data[i], ==, i < begin ? (gsize) self->shared->values[i] : value);

@@ -165,10 +165,10 @@ check (MtlStridedView *view,
 }
 
 static MtlStatistics *
-get_statistics (MtlStridedView *view)
+compute_statistics (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  MtlStatistics *statistics = mtl_strided_view_get_statistics (view, NULL, &error);
+  MtlStatistics *statistics = mtl_strided_view_compute_statistics (view, NULL, &error);
 
   g_assert_no_error (error);
   return statistics;
@@ -213,11 +213,11 @@ new_random (MtlDType      dtype,
         values[i] = 7;
     }
 
-  doubles = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, shape, n_dims, values, n, &error);
+  doubles = mtl_strided_view_new_from_doubles (values, n, MTL_DTYPE_FLOAT64, shape, n_dims, &error);
   g_assert_no_error (error);
-  view = mtl_strided_view_new_empty (NULL, dtype, shape, n_dims, &error);
+  view = mtl_strided_view_new_uninitialized (NULL, dtype, shape, n_dims, &error);
   g_assert_no_error (error);
-  mtl_strided_view_copy_from (view, doubles, &error);
+  mtl_strided_view_copy_from (view, doubles, NULL, &error);
   g_assert_no_error (error);
   return view;
 }
@@ -239,17 +239,17 @@ test_types_and_layouts (void)
       for (gsize k = 0; k < G_N_ELEMENTS (slices); k++)
         {
           g_autoptr (MtlStridedView) part = slice (view, slices[k]);
-          g_autoptr (MtlStatistics) statistics = get_statistics (part);
+          g_autoptr (MtlStatistics) statistics = compute_statistics (part);
           g_autoptr (MtlStridedView) turned_part = mtl_strided_view_transpose (part);
-          g_autoptr (MtlStatistics) of_turned = get_statistics (turned_part);
+          g_autoptr (MtlStatistics) of_turned = compute_statistics (turned_part);
 
           check (part, statistics);
           check (turned_part, of_turned);
         }
 
       {
-        g_autoptr (MtlStatistics) of_turned = get_statistics (turned);
-        g_autoptr (MtlStatistics) of_repeated = get_statistics (repeated);
+        g_autoptr (MtlStatistics) of_turned = compute_statistics (turned);
+        g_autoptr (MtlStatistics) of_repeated = compute_statistics (repeated);
 
         check (turned, of_turned);
         check (repeated, of_repeated);
@@ -268,7 +268,7 @@ test_sizes (void)
     for (gsize k = 0; k < G_N_ELEMENTS (sizes); k++)
       {
         g_autoptr (MtlStridedView) view = new_random (dtypes[i], &sizes[k], 1);
-        g_autoptr (MtlStatistics) statistics = get_statistics (view);
+        g_autoptr (MtlStatistics) statistics = compute_statistics (view);
 
         check (view, statistics);
       }
@@ -292,14 +292,14 @@ test_integers_are_exact (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_from_variant (cases[i].dtype, DIMS (3),
-                                           g_variant_new_parsed (cases[i].values), &error);
+        mtl_strided_view_new_from_variant (g_variant_new_parsed (cases[i].values), cases[i].dtype,
+                                           DIMS (3), &error);
       g_autoptr (MtlStatistics) statistics = NULL;
       g_autofree char *high = g_strdup_printf ("%" G_GUINT64_FORMAT, cases[i].high);
       g_autofree char *text = NULL;
 
       g_assert_no_error (error);
-      statistics = get_statistics (view);
+      statistics = compute_statistics (view);
       text = mtl_statistics_format_maximum (statistics);
       g_assert_cmpstr (text, ==, high);
       g_assert_cmpuint (mtl_statistics_get_maximum_uint64 (statistics, &error), ==, cases[i].high);
@@ -321,8 +321,8 @@ test_what_does_not_fit (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (3), DOUBLES (-1.5, 1e19, 2), NULL);
-  g_autoptr (MtlStatistics) statistics = get_statistics (view);
+    mtl_strided_view_new_from_doubles (DOUBLES (-1.5, 1e19, 2), MTL_DTYPE_FLOAT64, DIMS (3), NULL);
+  g_autoptr (MtlStatistics) statistics = compute_statistics (view);
 
   g_assert_cmpint (mtl_statistics_get_minimum_int64 (statistics, &error), ==, -1);
   g_assert_no_error (error);
@@ -347,8 +347,8 @@ test_huge_numbers (void)
   g_autoptr (MtlStatistics) of_spread = NULL;
   g_autoptr (MtlStatistics) of_unequal = NULL;
 
-  spread = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (7), few, 7, NULL);
-  of_spread = get_statistics (spread);
+  spread = mtl_strided_view_new_from_doubles (few, 7, MTL_DTYPE_FLOAT64, DIMS (7), NULL);
+  of_spread = compute_statistics (spread);
   g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_spread) / 1e200, 1, 1e-15);
   g_assert_true (isinf (mtl_statistics_get_deviation (of_spread)));
 
@@ -357,8 +357,8 @@ test_huge_numbers (void)
       {
         MtlDType dtype = t == 0 ? MTL_DTYPE_FLOAT64 : MTL_DTYPE_COMPLEX128;
         g_autoptr (MtlStridedView) equal =
-          mtl_strided_view_new_full (NULL, dtype, DIMS (5000), same[k], NULL);
-        g_autoptr (MtlStatistics) of_equal = get_statistics (equal);
+          mtl_strided_view_new_filled (NULL, dtype, DIMS (5000), same[k], NULL);
+        g_autoptr (MtlStatistics) of_equal = compute_statistics (equal);
 
         g_assert_cmpfloat (mtl_statistics_get_mean (of_equal), ==, same[k]);
         g_assert_cmpfloat (mtl_statistics_get_deviation (of_equal), ==, 0);
@@ -366,8 +366,8 @@ test_huge_numbers (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     values[i] = i % 3 == 0 ? 1e308 : 0.7e308;
-  unequal = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (4998), values, 4998, NULL);
-  of_unequal = get_statistics (unequal);
+  unequal = mtl_strided_view_new_from_doubles (values, 4998, MTL_DTYPE_FLOAT64, DIMS (4998), NULL);
+  of_unequal = compute_statistics (unequal);
   g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_unequal) / 0.8e308, 1, 2e-15);
   g_assert_true (isinf (mtl_statistics_get_deviation (of_unequal)));
 }
@@ -396,8 +396,8 @@ test_large_neighbors (void)
           values[i] = cases[k].base + is_one;
           ones += is_one;
         }
-      view = mtl_strided_view_new_from_doubles (cases[k].dtype, DIMS (n), values, n, NULL);
-      statistics = get_statistics (view);
+      view = mtl_strided_view_new_from_doubles (values, n, cases[k].dtype, DIMS (n), NULL);
+      statistics = compute_statistics (view);
       g_assert_cmpfloat_with_epsilon (mtl_statistics_get_deviation (statistics),
                                       sqrt (ones * (n - ones)) / n, 4e-15);
     }
@@ -417,19 +417,19 @@ test_hard_numbers (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     values[i] = 1e15 + i % 2;
-  offset = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (5000), values, 5000, NULL);
-  of_offset = get_statistics (offset);
+  offset = mtl_strided_view_new_from_doubles (values, 5000, MTL_DTYPE_FLOAT64, DIMS (5000), NULL);
+  of_offset = compute_statistics (offset);
   g_assert_cmpfloat (mtl_statistics_get_mean (of_offset), ==, 1e15 + 0.5);
   g_assert_cmpfloat (mtl_statistics_get_deviation (of_offset), ==, 0.5);
 
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
     values[i] = G_MAXDOUBLE;
-  large = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (5000), values, 5000, NULL);
-  of_large = get_statistics (large);
+  large = mtl_strided_view_new_from_doubles (values, 5000, MTL_DTYPE_FLOAT64, DIMS (5000), NULL);
+  of_large = compute_statistics (large);
   g_assert_cmpfloat_with_epsilon (mtl_statistics_get_mean (of_large) / G_MAXDOUBLE, 1, 1e-12);
 
-  equal = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT64, DIMS (100, 3000), 0.1, NULL);
-  of_equal = get_statistics (equal);
+  equal = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (100, 3000), 0.1, NULL);
+  of_equal = compute_statistics (equal);
   g_assert_cmpfloat (mtl_statistics_get_mean (of_equal), ==, 0.1);
   g_assert_cmpfloat (mtl_statistics_get_deviation (of_equal), <, 1e-17);
 }
@@ -440,10 +440,10 @@ test_nothing_finite (void)
   g_autoptr (MtlStridedView) empty = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT64,
                                                                  DIMS (3, 0), NULL);
   g_autoptr (MtlStridedView) nans =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (3), DOUBLES (NAN, -INFINITY, NAN),
+    mtl_strided_view_new_from_doubles (DOUBLES (NAN, -INFINITY, NAN), MTL_DTYPE_FLOAT32, DIMS (3),
                                        NULL);
-  g_autoptr (MtlStatistics) of_empty = get_statistics (empty);
-  g_autoptr (MtlStatistics) of_nans = get_statistics (nans);
+  g_autoptr (MtlStatistics) of_empty = compute_statistics (empty);
+  g_autoptr (MtlStatistics) of_nans = compute_statistics (nans);
   g_autofree char *text = mtl_statistics_format_minimum (of_empty);
   g_autofree char *empty_text = mtl_statistics_to_string (of_empty);
   g_autofree char *nans_text = mtl_statistics_to_string (of_nans);
@@ -462,10 +462,10 @@ static void
 test_repeated_elements (void)
 {
   g_autoptr (MtlStridedView) three =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (3, 1), DOUBLES (0, 3, NAN), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (0, 3, NAN), MTL_DTYPE_FLOAT32, DIMS (3, 1), NULL);
   g_autoptr (MtlStridedView) many =
     mtl_strided_view_broadcast_to (three, DIMS (POW2 (20), 3, POW2 (20)), NULL);
-  g_autoptr (MtlStatistics) statistics = get_statistics (many);
+  g_autoptr (MtlStatistics) statistics = compute_statistics (many);
 
   g_assert_cmpuint (mtl_statistics_get_count (statistics), ==, 3 * POW2 (40));
   g_assert_cmpuint (mtl_statistics_get_n_nans (statistics), ==, POW2 (40));
@@ -492,7 +492,7 @@ test_loose_strides (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) dense =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (3), DOUBLES (1, 2, 6), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 6), MTL_DTYPE_FLOAT32, DIMS (3), NULL);
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new (DIMS (1, 3, 1), DIMS (G_MAXINT64, 1, -G_MAXINT64), 32, &error);
   g_autoptr (MtlStridedView) view = NULL;
@@ -502,7 +502,7 @@ test_loose_strides (void)
   view = mtl_strided_view_new (mtl_strided_view_get_buffer (dense), layout, MTL_DTYPE_FLOAT32, 0,
                                &error);
   g_assert_no_error (error);
-  statistics = get_statistics (view);
+  statistics = compute_statistics (view);
   check (view, statistics);
 }
 
@@ -516,7 +516,7 @@ test_device_memory (void)
                   "max-buffer-size", (guint64) POW2 (30), "page-size", (guint64) 256, NULL);
   g_autoptr (MtlStridedView) host = new_random (MTL_DTYPE_FLOAT64, DIMS (3, 1000, 1000));
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_to_device (host, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, &error);
+    mtl_strided_view_to_device (host, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, NULL, &error);
   g_autoptr (MtlStridedView) turned = NULL;
   g_autoptr (MtlStridedView) turned_host = NULL;
   g_autoptr (MtlStatistics) statistics = NULL;
@@ -527,7 +527,8 @@ test_device_memory (void)
   turned = slice (view, ":, ::-2, :500");
   turned_host = slice (host, ":, ::-2, :500");
   n_copies = device->n_copies;
-  statistics = mtl_strided_view_get_statistics_full (turned, NULL, record_progress, told, &error);
+  statistics =
+    mtl_strided_view_compute_statistics_full (turned, NULL, record_progress, told, &error);
   g_assert_no_error (error);
   check (turned_host, statistics);
   g_assert_cmpint (device->n_copies, >=, n_copies + 3); /* of at most 8 MiB */
@@ -547,7 +548,7 @@ test_threads (void)
       g_autoptr (MtlStatistics) statistics = NULL;
 
       mtl_set_max_threads (i + 1);
-      statistics = get_statistics (part);
+      statistics = compute_statistics (part);
       means[i] = mtl_statistics_get_mean (statistics);
       deviations[i] = mtl_statistics_get_deviation (statistics);
     }
@@ -578,25 +579,25 @@ test_async (void)
   g_autoptr (GAsyncResult) cancelled = NULL;
   goffset told[2] = { 0 };
 
-  mtl_strided_view_get_statistics_async (view, NULL, record_progress, told, NULL, take_result,
-                                         &result);
+  mtl_strided_view_compute_statistics_async (view, NULL, record_progress, told, NULL, take_result,
+                                                 &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  statistics = mtl_strided_view_get_statistics_finish (view, result, &error);
+  statistics = mtl_strided_view_compute_statistics_finish (view, result, &error);
   g_assert_no_error (error);
   check (view, statistics);
   g_assert_cmpint (told[0], ==, 300 * 1000 * 4);
 
   g_cancellable_cancel (cancellable);
-  g_assert_null (mtl_strided_view_get_statistics (view, cancellable, &error));
+  g_assert_null (mtl_strided_view_compute_statistics (view, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&error);
 
-  mtl_strided_view_get_statistics_async (view, cancellable, NULL, NULL, NULL, take_result,
-                                         &cancelled);
+  mtl_strided_view_compute_statistics_async (view, cancellable, NULL, NULL, NULL, take_result,
+                                                 &cancelled);
   while (cancelled == NULL)
     g_main_context_iteration (NULL, TRUE);
-  g_assert_null (mtl_strided_view_get_statistics_finish (view, cancelled, &error));
+  g_assert_null (mtl_strided_view_compute_statistics_finish (view, cancelled, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
@@ -606,7 +607,7 @@ test_no_numbers (void)
   g_autoptr (MtlStridedView) view =
     mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_OPAQUE_HANDLE8, DIMS (2), NULL);
 
-  assert_fails (mtl_strided_view_get_statistics (view, NULL, &error), MTL_ERROR_NOT_SUPPORTED,
+  assert_fails (mtl_strided_view_compute_statistics (view, NULL, &error), MTL_ERROR_NOT_SUPPORTED,
                 "opaque_handle8");
 }
 
@@ -614,9 +615,9 @@ static void
 test_properties (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (5), DOUBLES (1, -4, 0, INFINITY, 0),
+    mtl_strided_view_new_from_doubles (DOUBLES (1, -4, 0, INFINITY, 0), MTL_DTYPE_FLOAT32, DIMS (5),
                                        NULL);
-  g_autoptr (MtlStatistics) statistics = get_statistics (view);
+  g_autoptr (MtlStatistics) statistics = compute_statistics (view);
   g_autofree char *text = mtl_statistics_to_string (statistics);
   double im;
 
@@ -659,8 +660,8 @@ test_histogram (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (7),
-                                       (double[]) { 0, 1, 2, 3, 4, 5, NAN }, 7, &error);
+    mtl_strided_view_new_from_doubles ((double[]) { 0, 1, 2, 3, 4, 5, NAN }, 7, MTL_DTYPE_FLOAT32,
+                                       DIMS (7), &error);
   gsize n_counts;
   g_autofree guint64 *counts =
     mtl_strided_view_compute_histogram (view, 0, 4, 4, &n_counts, NULL, &error);
@@ -678,8 +679,8 @@ test_along_axes (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_INT16, DIMS (2, 3),
-                                       (double[]) { 0, 1, 2, 4, 5, 9 }, 6, &error);
+    mtl_strided_view_new_from_doubles ((double[]) { 0, 1, 2, 4, 5, 9 }, 6, MTL_DTYPE_INT16,
+                                       DIMS (2, 3), &error);
   g_autoptr (MtlStridedView) means =
     mtl_strided_view_compute_statistic (view, MTL_STATISTIC_MEAN, AXES (-1), NULL, &error);
   g_autoptr (MtlStridedView) most =

@@ -501,13 +501,13 @@ test_far_reaches (void)
 static void
 check_fit (MtlStridedLayout *layout,
            MtlDType          dtype,
-           MtlTensorUsage    usage,
+           MtlMetalTensorUsage    usage,
            const gint64     *strides,
            gsize             n_strides)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedLayout) fitting = mtl_strided_layout_fit_mtl_tensor (layout, dtype, usage,
-                                                                            &error);
+  g_autoptr (MtlStridedLayout) fitting = mtl_strided_layout_fit_metal_tensor (layout, dtype, usage,
+                                                                                &error);
   gsize n;
 
   g_assert_no_error (error);
@@ -521,24 +521,25 @@ check_fit (MtlStridedLayout *layout,
 
 /* The rules are tested in test-metal-tensor-brute-force.c. */
 static void
-test_fit_mtl_tensor (void)
+test_fit_metal_tensor (void)
 {
   g_autoptr (MtlStridedLayout) layout = new_dense (DIMS (2, 32, 3));
   g_autoptr (MtlStridedLayout) transposed = mtl_strided_layout_transpose (layout);
 
-  check_fit (layout, MTL_DTYPE_UINT8, MTL_TENSOR_USAGE_COMPUTE, DIMS (96, 3, 1));
-  check_fit (transposed, MTL_DTYPE_INT8, MTL_TENSOR_USAGE_RENDER, DIMS (1, 3, 96));
-  check_fit (transposed, MTL_DTYPE_INT16, MTL_TENSOR_USAGE_RENDER, DIMS (64, 2, 1));
-  check_fit (layout, MTL_DTYPE_UINT8, MTL_TENSOR_USAGE_MACHINE_LEARNING, DIMS (2048, 64, 1));
-  check_fit (layout, MTL_DTYPE_UINT4, MTL_TENSOR_USAGE_COMPUTE, DIMS (768, 1, 256));
-  assert_fails (mtl_strided_layout_fit_mtl_tensor (layout, MTL_DTYPE_COMPLEX64,
-                                                   MTL_TENSOR_USAGE_COMPUTE, &error),
+  check_fit (layout, MTL_DTYPE_UINT8, MTL_METAL_TENSOR_USAGE_COMPUTE, DIMS (96, 3, 1));
+  check_fit (transposed, MTL_DTYPE_INT8, MTL_METAL_TENSOR_USAGE_RENDER, DIMS (1, 3, 96));
+  check_fit (transposed, MTL_DTYPE_INT16, MTL_METAL_TENSOR_USAGE_RENDER, DIMS (64, 2, 1));
+  check_fit (layout, MTL_DTYPE_UINT8, MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING, DIMS (2048, 64, 1));
+  check_fit (layout, MTL_DTYPE_UINT4, MTL_METAL_TENSOR_USAGE_COMPUTE, DIMS (768, 1, 256));
+  assert_fails (mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_COMPLEX64,
+                                                       MTL_METAL_TENSOR_USAGE_COMPUTE, &error),
                 MTL_ERROR_NOT_SUPPORTED, "complex64");
-  assert_fails (mtl_strided_layout_fit_mtl_tensor (layout, 77, MTL_TENSOR_USAGE_COMPUTE, &error),
-                MTL_ERROR_INVALID_ARGUMENT, "0x4d");
-  assert_fails (mtl_strided_layout_fit_mtl_tensor (layout, MTL_DTYPE_UINT8, 0, &error),
+  assert_fails (
+      mtl_strided_layout_fit_metal_tensor (layout, 77, MTL_METAL_TENSOR_USAGE_COMPUTE, &error),
+      MTL_ERROR_INVALID_ARGUMENT, "0x4d");
+  assert_fails (mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_UINT8, 0, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "usage 0x0");
-  assert_fails (mtl_strided_layout_fit_mtl_tensor (layout, MTL_DTYPE_UINT8, 9, &error),
+  assert_fails (mtl_strided_layout_fit_metal_tensor (layout, MTL_DTYPE_UINT8, 9, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "usage 0x9");
 }
 
@@ -564,7 +565,7 @@ main (int   argc,
   g_test_add_func ("/StridedLayout/extremes", test_extremes);
   g_test_add_func ("/StridedLayout/step-beyond", test_step_beyond);
   g_test_add_func ("/StridedLayout/far-reaches", test_far_reaches);
-  g_test_add_func ("/StridedLayout/fit-mtl-tensor", test_fit_mtl_tensor);
+  g_test_add_func ("/StridedLayout/fit-mtl-tensor", test_fit_metal_tensor);
 
   return g_test_run ();
 }

@@ -88,7 +88,7 @@ test_bad_shape (void)
                 MTL_ERROR_INVALID_ARGUMENT, "65 dimensions are more than the limit of 64");
   assert_fails (mtl_strided_layout_new (ones, 65, ones, 65, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
-  assert_fails (mtl_strided_layout_new_for_bytes (ones, 65, ones, 65, 8, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (ones, 65, ones, 65, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
   assert_fails (mtl_strided_layout_new_dense (ones, 65, MTL_ORDER_F, 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
@@ -98,7 +98,7 @@ test_bad_shape (void)
                 MTL_ERROR_INVALID_ARGUMENT, "0 bits");
   assert_fails (mtl_strided_layout_new (DIMS (2, 3), DIMS (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 stride given for 2 dimensions");
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (1, 1), 8, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2), DIMS (1, 1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1 dimension");
 }
 
@@ -117,7 +117,7 @@ test_overflow (void)
                 MTL_ERROR_OVERFLOW, "4611686018427387904");
   assert_fails (mtl_strided_layout_new (DIMS (4), DIMS (-POW2 (62)), 8, &error),
                 MTL_ERROR_OVERFLOW, "-4611686018427387904");
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (POW2 (61)), 4, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2), DIMS (POW2 (61)), 4, &error),
                 MTL_ERROR_OVERFLOW, "2305843009213693952");
 }
 
@@ -155,26 +155,26 @@ test_for_bytes (void)
   const gint64 none[1] = { 0 };
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedLayout) layout =
-    mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (-32, 4), 32, &local_error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (2, 3), DIMS (-32, 4), 32, &local_error);
   g_autoptr (MtlStridedLayout) packed =
-    mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (3, 1), 4, &local_error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (2, 3), DIMS (3, 1), 4, &local_error);
   g_autoptr (MtlStridedLayout) dense =
-    mtl_strided_layout_new_for_bytes (DIMS (2, 3), NULL, 0, 32, &local_error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (2, 3), NULL, 0, 32, &local_error);
   g_autoptr (MtlStridedLayout) scalar =
-    mtl_strided_layout_new_for_bytes (NULL, 0, none, 0, 32, &local_error);
+    mtl_strided_layout_new_with_byte_strides (NULL, 0, none, 0, 32, &local_error);
 
   g_assert_no_error (local_error);
   assert_strides (layout, -8, 1);
   assert_strides (packed, 6, 2);
   assert_strides (dense, 3, 1);
   g_assert_cmpint (mtl_strided_layout_get_volume (scalar), ==, 1);
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2, 3), DIMS (12, 6), 32, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2, 3), DIMS (12, 6), 32, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "6 bytes of axis 1");
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (7, 2), 32, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (1, 4), DIMS (7, 2), 32, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 bytes of axis 1");
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (2), DIMS (1), 6, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (2), DIMS (1), 6, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 bytes");
-  assert_fails (mtl_strided_layout_new_for_bytes (DIMS (-2), DIMS (1), 8, &error),
+  assert_fails (mtl_strided_layout_new_with_byte_strides (DIMS (-2), DIMS (1), 8, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-2");
 }
 
@@ -183,14 +183,14 @@ static void
 test_for_bytes_not_walked (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedLayout) row = mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (7, 4), 32,
-                                                                       &error);
+  g_autoptr (MtlStridedLayout) row =
+    mtl_strided_layout_new_with_byte_strides (DIMS (1, 4), DIMS (7, 4), 32, &error);
   g_autoptr (MtlStridedLayout) pixel =
-    mtl_strided_layout_new_for_bytes (DIMS (1, 1, 1), DIMS (-9, 3, 1), 16, &error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (1, 1, 1), DIMS (-9, 3, 1), 16, &error);
   g_autoptr (MtlStridedLayout) empty =
-    mtl_strided_layout_new_for_bytes (DIMS (3, 0, 2), DIMS (1, 6, 2), 32, &error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (3, 0, 2), DIMS (1, 6, 2), 32, &error);
   g_autoptr (MtlStridedLayout) far =
-    mtl_strided_layout_new_for_bytes (DIMS (1, 4), DIMS (G_MININT64, 1), 4, &error);
+    mtl_strided_layout_new_with_byte_strides (DIMS (1, 4), DIMS (G_MININT64, 1), 4, &error);
 
   g_assert_no_error (error);
   assert_strides (row, 4, 1);
@@ -319,13 +319,13 @@ test_to_dense (void)
     mtl_strided_layout_new (DIMS (2, 3, 4), DIMS (-4, 100, 0), 8, &local_error);
   g_autoptr (MtlStridedLayout) k = mtl_strided_layout_to_dense (layout, MTL_ORDER_K, &local_error);
   g_autoptr (MtlStridedLayout) c = mtl_strided_layout_to_dense (layout, MTL_ORDER_C, &local_error);
-  g_autoptr (MtlStridedLayout) like = mtl_strided_layout_new_dense_like (layout, MTL_ORDER_F,
-                                                                         &local_error);
+  g_autoptr (MtlStridedLayout) like = mtl_strided_layout_to_dense (layout, MTL_ORDER_F,
+                                                                   &local_error);
   g_autoptr (MtlStridedLayout) flipped = mtl_strided_layout_flip (like, 1, &local_error);
-  g_autoptr (MtlStridedLayout) any = mtl_strided_layout_new_dense_like (like, MTL_ORDER_ANY,
-                                                                        &local_error);
-  g_autoptr (MtlStridedLayout) neither = mtl_strided_layout_new_dense_like (flipped, MTL_ORDER_ANY,
-                                                                            &local_error);
+  g_autoptr (MtlStridedLayout) any = mtl_strided_layout_to_dense (like, MTL_ORDER_ANY,
+                                                                  &local_error);
+  g_autoptr (MtlStridedLayout) neither = mtl_strided_layout_to_dense (flipped, MTL_ORDER_ANY,
+                                                                      &local_error);
 
   g_assert_no_error (local_error);
   assert_strides (k, 4, 8, 1);

@@ -60,7 +60,7 @@ copy (MtlStridedView *view)
 {
   GError *error = NULL;
 
-  assert_whole_or_empty (mtl_strided_view_copy (view, &error), error);
+  assert_whole_or_empty (mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error), error);
 }
 
 static void
@@ -68,7 +68,7 @@ convert (MtlStridedView *view)
 {
   GError *error = NULL;
 
-  assert_whole_or_empty (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error), error);
+  assert_whole_or_empty (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error), error);
 }
 
 static void
@@ -77,7 +77,7 @@ move (MtlStridedView *view)
   GError *error = NULL;
 
   assert_whole_or_empty (mtl_strided_view_to_device (view, mtl_device_get_host (),
-                                                     MTL_STORAGE_MODE_HOST, &error), error);
+                                                     MTL_STORAGE_MODE_HOST, NULL, &error), error);
 }
 
 static void
@@ -85,7 +85,7 @@ fill (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
 
-  mtl_strided_view_fill_double (view, 0, &error);
+  mtl_strided_view_fill_double (view, 0, NULL, &error);
   g_assert_no_error (error);
 }
 
@@ -94,7 +94,7 @@ copy_from_itself (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
 
-  mtl_strided_view_copy_from (view, view, &error);
+  mtl_strided_view_copy_from (view, view, NULL, &error);
   g_assert_no_error (error);
 }
 
@@ -103,7 +103,7 @@ copy_scaled_from_itself (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
 
-  mtl_strided_view_copy_scaled_from (view, view, 2, 0, &error);
+  mtl_strided_view_copy_scaled_from (view, view, 2, 0, NULL, &error);
   g_assert_no_error (error);
 }
 
@@ -112,7 +112,7 @@ compare (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_strided_view_array_equal (view, view, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -120,7 +120,7 @@ static void
 summarize (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStatistics) statistics = mtl_strided_view_get_statistics (view, NULL, &error);
+  g_autoptr (MtlStatistics) statistics = mtl_strided_view_compute_statistics (view, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_statistics_get_n_zeros (statistics), ==,
@@ -140,7 +140,7 @@ static void
 get_bytes (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (g_bytes_get_size (bytes) == 0 || g_bytes_get_size (bytes) == SIZE);
@@ -207,7 +207,8 @@ test_progress (void)
   Closer closer = { .view = new_owned (&owned) };
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStatistics) statistics =
-    mtl_strided_view_get_statistics_full (closer.view, NULL, close_in_progress, &closer, &error);
+    mtl_strided_view_compute_statistics_full (closer.view, NULL, close_in_progress, &closer,
+                                              &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_statistics_get_count (statistics), ==, SIZE / 4);
@@ -250,26 +251,26 @@ test_device (gconstpointer data)
 static void
 copy_some (MtlStridedView *view)
 {
-  g_object_unref (mtl_strided_view_copy (view, NULL));
+  g_object_unref (mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL));
 }
 
 static void
 convert_some (MtlStridedView *view)
 {
-  g_object_unref (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL));
+  g_object_unref (mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, NULL));
 }
 
 static void
 move_some (MtlStridedView *view)
 {
   g_object_unref (mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
-                                              NULL));
+                                              NULL, NULL));
 }
 
 static void
 get_some_bytes (MtlStridedView *view)
 {
-  g_bytes_unref (mtl_strided_view_dup_bytes (view, NULL));
+  g_bytes_unref (mtl_strided_view_dup_bytes (view, NULL, NULL));
 }
 
 static const struct

@@ -21,7 +21,7 @@ new_empty (MtlDType      dtype,
            gsize         n_dims)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_empty (NULL, dtype, shape, n_dims, &error);
+  MtlStridedView *view = mtl_strided_view_new_uninitialized (NULL, dtype, shape, n_dims, &error);
 
   g_assert_no_error (error);
   return view;
@@ -40,8 +40,8 @@ new_random (MtlDType      dtype,
 
   for (gsize i = 0; i < n; i++)
     values[i] = i < G_N_ELEMENTS (special) ? special[i] : g_test_rand_double_range (-400, 400);
-  doubles = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, shape, n_dims, values, n, &error);
-  mtl_strided_view_copy_from (view, doubles, &error);
+  doubles = mtl_strided_view_new_from_doubles (values, n, MTL_DTYPE_FLOAT64, shape, n_dims, &error);
+  mtl_strided_view_copy_from (view, doubles, NULL, &error);
   g_assert_no_error (error);
   return view;
 }
@@ -68,14 +68,15 @@ get_expected (MtlDType dtype,
               double   value)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) number = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, NO_DIMS,
-                                                                         &value, 1, NULL);
+  g_autoptr (MtlStridedView) number = mtl_strided_view_new_from_doubles (&value, 1,
+                                                                         MTL_DTYPE_FLOAT64, NO_DIMS,
+                                                                         NULL);
   MtlStridedView *view = new_empty (dtype, NO_DIMS);
   double least, end;
 
   if (!get_range (dtype, &least, &end))
     {
-      g_assert_true (mtl_strided_view_copy_from (view, number, &error));
+      g_assert_true (mtl_strided_view_copy_from (view, number, NULL, &error));
       return view;
     }
 
@@ -106,8 +107,8 @@ assert_same (MtlStridedView *a,
   if ((isnan (x) && isnan (y)) || (x == 0 && y == 0))
     return;
 
-  g_autoptr (GBytes) a_bytes = mtl_strided_view_dup_bytes (a, NULL);
-  g_autoptr (GBytes) b_bytes = mtl_strided_view_dup_bytes (b, NULL);
+  g_autoptr (GBytes) a_bytes = mtl_strided_view_dup_bytes (a, NULL, NULL);
+  g_autoptr (GBytes) b_bytes = mtl_strided_view_dup_bytes (b, NULL, NULL);
 
   g_assert_true (g_bytes_equal (a_bytes, b_bytes));
 }
@@ -154,7 +155,8 @@ test_types (void)
           if (i == k && factors[f][0] == 1)
             continue;
 
-          mtl_strided_view_copy_scaled_from (dest, source, factors[f][0], factors[f][1], &error);
+          mtl_strided_view_copy_scaled_from (dest, source, factors[f][0], factors[f][1], NULL,
+                                             &error);
           g_assert_no_error (error);
           check (dest, source, factors[f][0], factors[f][1]);
         }
@@ -184,10 +186,10 @@ test_pixels (void)
             g_autoptr (MtlStridedView) back = new_empty (types[i], DIMS (523, n_channels));
             g_autoptr (MtlStridedView) back_part = slice (back, parts[p]);
 
-            mtl_strided_view_copy_scaled_from (planes, turned, 0.25, 3, &error);
+            mtl_strided_view_copy_scaled_from (planes, turned, 0.25, 3, NULL, &error);
             g_assert_no_error (error);
             check (planes, turned, 0.25, 3);
-            mtl_strided_view_copy_scaled_from (back_part, planes_turned, 4, -12, &error);
+            mtl_strided_view_copy_scaled_from (back_part, planes_turned, 4, -12, NULL, &error);
             g_assert_no_error (error);
             check (back_part, planes_turned, 4, -12);
           }
@@ -198,16 +200,17 @@ test_known_numbers (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) floats =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (8),
-                                       DOUBLES (0, 0.5, 1, 2, -1, NAN, INFINITY, 0.01), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (0, 0.5, 1, 2, -1, NAN, INFINITY, 0.01),
+                                       MTL_DTYPE_FLOAT32, DIMS (8), NULL);
   g_autoptr (MtlStridedView) bytes = new_empty (MTL_DTYPE_UINT8, DIMS (8));
-  g_autoptr (MtlStridedView) row = mtl_strided_view_new_from_doubles (MTL_DTYPE_INT32, DIMS (2),
-                                                                      DOUBLES (1, 2), NULL);
+  g_autoptr (MtlStridedView) row = mtl_strided_view_new_from_doubles (DOUBLES (1, 2),
+                                                                      MTL_DTYPE_INT32, DIMS (2),
+                                                                      NULL);
   g_autoptr (MtlStridedView) rows = new_empty (MTL_DTYPE_FLOAT32, DIMS (2, 2));
 
-  g_assert_true (mtl_strided_view_copy_scaled_from (bytes, floats, 255, 0, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (bytes, floats, 255, 0, NULL, &error));
   assert_elements (bytes, 0, 128, 255, 255, 0, 0, 255, 3);
-  g_assert_true (mtl_strided_view_copy_scaled_from (rows, row, 0.5, 1, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (rows, row, 0.5, 1, NULL, &error));
   assert_elements (rows, 1.5, 2, 1.5, 2);
 }
 
@@ -216,12 +219,12 @@ test_overlap (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_INT16, DIMS (6), DOUBLES (1, 2, 3, 4, 5, 6), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3, 4, 5, 6), MTL_DTYPE_INT16, DIMS (6), NULL);
   g_autoptr (MtlStridedView) back = slice (view, "::-1");
 
-  g_assert_true (mtl_strided_view_copy_scaled_from (view, back, 10, 1, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (view, back, 10, 1, NULL, &error));
   assert_elements (view, 61, 51, 41, 31, 21, 11);
-  g_assert_true (mtl_strided_view_copy_scaled_from (view, view, -1, 0, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (view, view, -1, 0, NULL, &error));
   assert_elements (view, -61, -51, -41, -31, -21, -11);
 }
 
@@ -237,17 +240,17 @@ test_complex (void)
   double re, im;
 
   mtl_strided_view_set_complex (source, DIMS (0), 1.5, -2, &error);
-  g_assert_true (mtl_strided_view_copy_scaled_from (dest, source, 3, 1, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (dest, source, 3, 1, NULL, &error));
   mtl_strided_view_get_complex (dest, DIMS (0), &re, &im, &error);
   g_assert_true (re == 5.5 && im == -6);
-  g_assert_true (mtl_strided_view_copy_scaled_from (real, source, 3, 1, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (real, source, 3, 1, NULL, &error));
   assert_elements (real, 6);
-  g_assert_true (mtl_strided_view_copy_scaled_from (half, real, 0.5, 1, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (half, real, 0.5, 1, NULL, &error));
   mtl_strided_view_get_complex (half, DIMS (0), &re, &im, &error);
   g_assert_true (re == 4 && im == 0);
-  g_assert_true (mtl_strided_view_copy_scaled_from (truth, source, 2, -3, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (truth, source, 2, -3, NULL, &error));
   assert_elements (truth, 1); /* -4i */
-  g_assert_true (mtl_strided_view_copy_scaled_from (truth, source, 0, 0, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (truth, source, 0, 0, NULL, &error));
   assert_elements (truth, 0);
 }
 
@@ -259,20 +262,22 @@ test_large (void)
   g_autoptr (MtlStridedView) pixels = new_empty (MTL_DTYPE_UINT8, DIMS (1201, 1003, 3));
   g_autoptr (MtlStridedView) planes = new_empty (MTL_DTYPE_FLOAT32, DIMS (3, 1201, 1003));
   g_autoptr (MtlStridedView) turned = mtl_strided_view_permute (pixels, AXES (2, 0, 1), NULL);
-  g_autoptr (MtlStridedView) planes_turned = mtl_strided_view_permute (planes, AXES (1, 2, 0), NULL);
+  g_autoptr (MtlStridedView) planes_turned =
+    mtl_strided_view_permute (planes, AXES (1, 2, 0), NULL);
   guint8 *bytes = mtl_strided_view_get_data (pixels);
   float *floats = mtl_strided_view_get_data (planes);
   const gsize n = 1201 * 1003;
 
   for (gsize i = 0; i < 3 * n; i++)
     bytes[i] = i * 7 + i / 1000;
-  g_assert_true (mtl_strided_view_copy_scaled_from (planes, turned, 1 / 255.0, -0.5, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (planes, turned, 1 / 255.0, -0.5, NULL, &error));
   for (gsize i = 0; i < n; i++)
     for (gsize c = 0; c < 3; c++)
       g_assert_true (floats[c * n + i] == (float) (bytes[3 * i + c] * (1 / 255.0) - 0.5));
 
   memset (bytes, 0, 3 * n);
-  g_assert_true (mtl_strided_view_copy_scaled_from (pixels, planes_turned, 255, 127.5, &error));
+  g_assert_true (mtl_strided_view_copy_scaled_from (pixels, planes_turned, 255, 127.5, NULL,
+                                                    &error));
   for (gsize i = 0; i < 3 * n; i++)
     g_assert_cmpuint (bytes[i], ==, (guint8) (i * 7 + i / 1000));
 }
@@ -283,14 +288,16 @@ test_device_memory (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (TestPrivateDevice) device = test_private_device_new ();
   g_autoptr (MtlStridedView) source =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 2), DOUBLES (1, 2, 3, 4), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3, 4), MTL_DTYPE_FLOAT32, DIMS (2, 2), NULL);
   g_autoptr (MtlStridedView) there =
-    mtl_strided_view_to_device (source, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, &error);
+    mtl_strided_view_to_device (source, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, NULL,
+                                &error);
   g_autoptr (MtlStridedView) back = NULL;
 
   g_assert_no_error (error);
-  g_assert_true (mtl_strided_view_copy_scaled_from (there, source, 2, 1, &error));
-  back = mtl_strided_view_to_device (there, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, &error);
+  g_assert_true (mtl_strided_view_copy_scaled_from (there, source, 2, 1, NULL, &error));
+  back = mtl_strided_view_to_device (there, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
+                                     &error);
   g_assert_no_error (error);
   assert_elements (back, 3, 5, 7, 9);
 }
@@ -299,18 +306,18 @@ static void
 test_errors (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2), DOUBLES (1, 2), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2), MTL_DTYPE_FLOAT32, DIMS (2), NULL);
   g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (view);
   g_autoptr (MtlStridedView) longer = new_empty (MTL_DTYPE_FLOAT32, DIMS (3));
   g_autoptr (MtlStridedView) opaque = new_empty (MTL_DTYPE_OPAQUE_HANDLE8, DIMS (2));
 
-  assert_refuses (mtl_strided_view_copy_scaled_from (read_only, view, 2, 0, &error),
+  assert_refuses (mtl_strided_view_copy_scaled_from (read_only, view, 2, 0, NULL, &error),
                   MTL_ERROR_READ_ONLY, "read-only");
-  assert_refuses (mtl_strided_view_copy_scaled_from (view, longer, 2, 0, &error),
+  assert_refuses (mtl_strided_view_copy_scaled_from (view, longer, 2, 0, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "3");
-  assert_refuses (mtl_strided_view_copy_scaled_from (view, opaque, 2, 0, &error),
+  assert_refuses (mtl_strided_view_copy_scaled_from (view, opaque, 2, 0, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
-  assert_refuses (mtl_strided_view_copy_scaled_from (opaque, opaque, 1, 0, &error),
+  assert_refuses (mtl_strided_view_copy_scaled_from (opaque, opaque, 1, 0, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
   assert_elements (view, 1, 2);
 }
@@ -328,7 +335,7 @@ test_async (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2), DOUBLES (1, 2), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2), MTL_DTYPE_FLOAT32, DIMS (2), NULL);
   g_autoptr (MtlStridedView) dest = new_empty (MTL_DTYPE_INT16, DIMS (2));
   g_autoptr (GAsyncResult) result = NULL;
 

@@ -12,7 +12,7 @@ new_view (MtlDType      dtype,
           gsize         n_values)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_from_doubles (dtype, shape, n_dims, values, n_values,
+  MtlStridedView *view = mtl_strided_view_new_from_doubles (values, n_values, dtype, shape, n_dims,
                                                             &error);
 
   g_assert_no_error (error);
@@ -43,7 +43,7 @@ test_same_type (void)
                                                                 &error);
   g_autoptr (MtlStridedView) part = slice (dest, ":, 3:0:-2");
 
-  g_assert_true (mtl_strided_view_copy_from (part, transposed, &error));
+  g_assert_true (mtl_strided_view_copy_from (part, transposed, NULL, &error));
   g_assert_no_error (error);
   assert_elements (dest, 0, 3, 0, 0, 0, 4, 0, 1, 0, 5, 0, 2);
 }
@@ -82,12 +82,12 @@ test_casts (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) source = new_view (cases[i].from, DIMS (1), &cases[i].value, 1);
-      g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to,
+      g_autoptr (MtlStridedView) converted = mtl_strided_view_to_dtype (source, cases[i].to, NULL,
                                                                         &error);
       g_autoptr (MtlStridedView) dest =
         mtl_strided_view_new_zeros (NULL, cases[i].to, DIMS (1), &error);
 
-      g_assert_true (mtl_strided_view_copy_from (dest, source, &error));
+      g_assert_true (mtl_strided_view_copy_from (dest, source, NULL, &error));
       g_assert_no_error (error);
       g_assert_cmpint (mtl_strided_view_get_dtype (converted), ==, cases[i].to);
       assert_elements (converted, cases[i].expected);
@@ -105,7 +105,7 @@ test_cast_imaginary (void)
   double re, im;
 
   mtl_strided_view_set_complex (view, DIMS (0), 1.5, -2.5, &error);
-  narrow = mtl_strided_view_to_dtype (view, MTL_DTYPE_COMPLEX32, &error);
+  narrow = mtl_strided_view_to_dtype (view, MTL_DTYPE_COMPLEX32, NULL, &error);
   mtl_strided_view_get_complex (narrow, DIMS (0), &re, &im, &error);
   g_assert_no_error (error);
   g_assert_true (re == 1.5 && im == -2.5);
@@ -122,15 +122,15 @@ test_broadcast (void)
   g_autoptr (MtlStridedView) pair = new_range (2, DIMS (2));
   g_autoptr (MtlStridedView) cube = new_range (6, DIMS (1, 2, 3));
 
-  g_assert_true (mtl_strided_view_copy_from (dest, row, &local_error));
+  g_assert_true (mtl_strided_view_copy_from (dest, row, NULL, &local_error));
   assert_elements (dest, 0, 1, 2, 0, 1, 2);
-  g_assert_true (mtl_strided_view_copy_from (dest, column, &local_error));
+  g_assert_true (mtl_strided_view_copy_from (dest, column, NULL, &local_error));
   assert_elements (dest, 7, 7, 7, 8, 8, 8);
   g_assert_no_error (local_error);
 
-  assert_refuses (mtl_strided_view_copy_from (dest, pair, &error),
+  assert_refuses (mtl_strided_view_copy_from (dest, pair, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "(2,) cannot be broadcast to (2, 3)");
-  assert_refuses (mtl_strided_view_copy_from (dest, cube, &error),
+  assert_refuses (mtl_strided_view_copy_from (dest, cube, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "(1, 2, 3) cannot be broadcast to (2, 3)");
   assert_elements (dest, 7, 7, 7, 8, 8, 8);
 }
@@ -164,12 +164,13 @@ test_overlap (void)
       g_autoptr (MtlStridedView) source = slice (view, cases[i].source);
       g_autoptr (MtlStridedView) turned = cases[i].transpose ? mtl_strided_view_transpose (source)
                                                              : g_object_ref (source);
-      g_autoptr (MtlStridedView) temporary = mtl_strided_view_copy (turned, &error);
+      g_autoptr (MtlStridedView) temporary = mtl_strided_view_copy (turned, MTL_ORDER_C, NULL,
+                                                                    &error);
       g_autoptr (MtlStridedView) expected_dest = slice (expected, cases[i].dest);
 
-      g_assert_true (mtl_strided_view_copy_from (expected_dest, temporary, &error));
-      g_assert_true (mtl_strided_view_copy_from (dest, turned, &error));
-      g_assert_true (mtl_strided_view_array_equal (view, expected, &error));
+      g_assert_true (mtl_strided_view_copy_from (expected_dest, temporary, NULL, &error));
+      g_assert_true (mtl_strided_view_copy_from (dest, turned, NULL, &error));
+      g_assert_true (mtl_strided_view_array_equal (view, expected, NULL, &error));
       g_assert_no_error (error);
     }
 }
@@ -189,9 +190,9 @@ test_overlap_types (void)
 
   for (int i = 0; i < 4; i++)
     mtl_strided_view_set_int64 (bytes, DIMS (i), i + 1, &error);
-  g_assert_true (mtl_strided_view_copy_from (doubles, bytes, &error));
+  g_assert_true (mtl_strided_view_copy_from (doubles, bytes, NULL, &error));
   assert_elements (doubles, 1, 2, 3, 4);
-  g_assert_true (mtl_strided_view_copy_from (bytes, doubles, &error));
+  g_assert_true (mtl_strided_view_copy_from (bytes, doubles, NULL, &error));
   assert_elements (bytes, 1, 2, 3, 4);
   g_assert_no_error (error);
 }
@@ -204,17 +205,19 @@ test_refused (void)
   g_autoptr (MtlStridedView) handles =
     mtl_strided_view_new_zeros (NULL, MTL_DTYPE_OPAQUE_HANDLE32, DIMS (4), NULL);
 
-  assert_refuses (mtl_strided_view_copy_from (locked, view, &error), MTL_ERROR_READ_ONLY, "(4,)");
-  assert_refuses (mtl_strided_view_fill_double (locked, 1, &error), MTL_ERROR_READ_ONLY, "(4,)");
-  assert_refuses (mtl_strided_view_copy_from (view, handles, &error),
+  assert_refuses (mtl_strided_view_copy_from (locked, view, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "(4,)");
+  assert_refuses (mtl_strided_view_fill_double (locked, 1, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "(4,)");
+  assert_refuses (mtl_strided_view_copy_from (view, handles, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
-  assert_refuses (mtl_strided_view_copy_from (handles, view, &error),
+  assert_refuses (mtl_strided_view_copy_from (handles, view, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OPAQUE_HANDLE8, &error),
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OPAQUE_HANDLE8, NULL, &error),
                 MTL_ERROR_NOT_SUPPORTED, "opaque_handle8");
-  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, &error),
+  assert_fails (mtl_strided_view_to_dtype (view, MTL_DTYPE_OTHER, NULL, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_refuses (mtl_strided_view_array_equal (view, handles, &error),
+  assert_refuses (mtl_strided_view_array_equal (view, handles, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "opaque_handle32");
   assert_elements (view, 0, 1, 2, 3);
 }
@@ -228,13 +231,13 @@ test_fill (void)
   g_autoptr (MtlStridedView) corner = slice (view, "0, 0");
   g_autoptr (MtlStridedView) nothing = slice (view, "3:");
 
-  g_assert_true (mtl_strided_view_fill_double (part, -1.7, &local_error));
-  g_assert_true (mtl_strided_view_fill_double (corner, 99, &local_error));
-  g_assert_true (mtl_strided_view_fill_double (nothing, 5, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (part, -1.7, NULL, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (corner, 99, NULL, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (nothing, 5, NULL, &local_error));
   g_assert_no_error (local_error);
   assert_elements (view, 99, 1, 2, 3, 4, -1, 6, -1, 8, -1, 10, -1);
 
-  assert_refuses (mtl_strided_view_fill_double (view, 3e9, &error),
+  assert_refuses (mtl_strided_view_fill_double (view, 3e9, NULL, &error),
                   MTL_ERROR_OVERFLOW, "3000000000");
   g_assert_cmpint (mtl_strided_view_get_int64 (view, DIMS (0, 1), NULL), ==, 1);
 }
@@ -256,8 +259,8 @@ test_unwalked_strides (void)
       g_autoptr (MtlStridedView) copy = NULL;
       g_autofree char *text = NULL;
 
-      g_assert_true (mtl_strided_view_fill_double (view, 3, &error));
-      copy = mtl_strided_view_copy (view, &error);
+      g_assert_true (mtl_strided_view_fill_double (view, 3, NULL, &error));
+      copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
       g_assert_no_error (error);
       assert_elements (copy, 3, 3);
       text = mtl_strided_view_to_string (view);
@@ -272,12 +275,13 @@ test_copy (void)
   g_autoptr (MtlStridedView) view = new_range (6, DIMS (2, 3));
   g_autoptr (MtlStridedView) transposed = mtl_strided_view_transpose (view);
   g_autoptr (MtlStridedView) locked = mtl_strided_view_as_read_only (transposed);
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (locked, &error);
-  g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (locked, &error);
-  g_autoptr (MtlStridedView) itself = mtl_strided_view_to_contiguous (view, &error);
-  g_autoptr (MtlStridedView) same_type = mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, &error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (locked, MTL_ORDER_C, NULL, &error);
+  g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (locked, NULL, &error);
+  g_autoptr (MtlStridedView) itself = mtl_strided_view_to_contiguous (view, NULL, &error);
+  g_autoptr (MtlStridedView) same_type = mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, NULL,
+                                                                    &error);
   g_autoptr (MtlStridedView) on_host =
-    mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, &error);
+    mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL, &error);
 
   g_assert_no_error (error);
   assert_view_strides (copy, 2, 1);
@@ -288,7 +292,7 @@ test_copy (void)
   g_assert_true (same_type == view);
   g_assert_true (on_host == view);
 
-  mtl_strided_view_fill_double (view, 0, &error);
+  mtl_strided_view_fill_double (view, 0, NULL, &error);
   assert_elements (copy, 0, 3, 1, 4, 2, 5);
 }
 
@@ -299,12 +303,14 @@ test_copy_too_large (void)
   g_autoptr (MtlStridedView) wide = mtl_strided_view_broadcast_to (view, DIMS (POW2 (56)), NULL);
   g_autoptr (MtlStridedView) wider = mtl_strided_view_broadcast_to (view, DIMS (POW2 (62)), NULL);
 
-  assert_fails (mtl_strided_view_copy (wide, &error), MTL_ERROR_NO_MEMORY, "288230376151711744");
-  assert_fails (mtl_strided_view_copy (wider, &error), MTL_ERROR_OVERFLOW, "4611686018427387903");
+  assert_fails (mtl_strided_view_copy (wide, MTL_ORDER_C, NULL, &error), MTL_ERROR_NO_MEMORY,
+                "288230376151711744");
+  assert_fails (mtl_strided_view_copy (wider, MTL_ORDER_C, NULL, &error), MTL_ERROR_OVERFLOW,
+                "4611686018427387903");
   assert_fails (mtl_strided_view_ref_bytes (wider, &error),
                 MTL_ERROR_NEEDS_COPY, "4611686018427387904");
   assert_fails (mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_MANAGED,
-                                            &error),
+                                            NULL, &error),
                 MTL_ERROR_NOT_SUPPORTED, "mode 2");
 }
 
@@ -316,20 +322,21 @@ test_equal (void)
   g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT16, DIMS (2, 2), DOUBLES (1, 3, 2, 4));
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (b);
   g_autoptr (MtlStridedView) flat = new_view (MTL_DTYPE_INT32, DIMS (4), DOUBLES (1, 2, 3, 4));
-  g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (a, MTL_DTYPE_COMPLEX64, &error);
+  g_autoptr (MtlStridedView) complex = mtl_strided_view_to_dtype (a, MTL_DTYPE_COMPLEX64, NULL,
+                                                                  &error);
   g_autoptr (MtlStridedView) nan = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (NAN));
   g_autoptr (MtlStridedView) zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (0.0));
   g_autoptr (MtlStridedView) minus_zero = new_view (MTL_DTYPE_FLOAT64, DIMS (1), DOUBLES (-0.0));
 
-  g_assert_true (mtl_strided_view_array_equal (a, a, &error));
-  g_assert_true (mtl_strided_view_array_equal (a, turned, &error));
-  g_assert_false (mtl_strided_view_array_equal (a, b, &error));
-  g_assert_false (mtl_strided_view_array_equal (a, flat, &error));
-  g_assert_true (mtl_strided_view_array_equal (a, complex, &error));
-  g_assert_false (mtl_strided_view_array_equal (nan, nan, &error));
-  g_assert_true (mtl_strided_view_array_equal (zero, minus_zero, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, a, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, turned, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, b, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (a, flat, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (a, complex, NULL, &error));
+  g_assert_false (mtl_strided_view_array_equal (nan, nan, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (zero, minus_zero, NULL, &error));
   g_assert_true (mtl_strided_view_set_complex (complex, DIMS (0, 0), 1, 1, &error));
-  g_assert_false (mtl_strided_view_array_equal (complex, a, &error));
+  g_assert_false (mtl_strided_view_array_equal (complex, a, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -356,14 +363,14 @@ test_equal_exact (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) a =
-        mtl_strided_view_new_from_variant (cases[i].a_type, NO_DIMS,
-                                           g_variant_new_parsed (cases[i].a), &error);
+        mtl_strided_view_new_from_variant (g_variant_new_parsed (cases[i].a), cases[i].a_type,
+                                           NO_DIMS, &error);
       g_autoptr (MtlStridedView) b =
-        mtl_strided_view_new_from_variant (cases[i].b_type, NO_DIMS,
-                                           g_variant_new_parsed (cases[i].b), &error);
+        mtl_strided_view_new_from_variant (g_variant_new_parsed (cases[i].b), cases[i].b_type,
+                                           NO_DIMS, &error);
 
-      g_assert_true (mtl_strided_view_array_equal (a, b, &error) == cases[i].equal);
-      g_assert_true (mtl_strided_view_array_equal (b, a, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (a, b, NULL, &error) == cases[i].equal);
+      g_assert_true (mtl_strided_view_array_equal (b, a, NULL, &error) == cases[i].equal);
       g_assert_no_error (error);
     }
 }
@@ -389,7 +396,8 @@ test_all_close (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) a = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].a, 1);
       g_autoptr (MtlStridedView) b = new_view (MTL_DTYPE_FLOAT64, DIMS (1), &cases[i].b, 1);
-      gboolean close = mtl_strided_view_all_close (a, b, cases[i].rtol, cases[i].atol, &error);
+      gboolean close = mtl_strided_view_all_close (a, b, cases[i].rtol, cases[i].atol, NULL,
+                                                   &error);
 
       g_assert_no_error (error);
       g_assert_true (close == cases[i].close);
@@ -404,7 +412,7 @@ test_bytes (void)
   g_autoptr (MtlStridedView) row = slice (view, "1");
   g_autoptr (MtlStridedView) column = slice (view, ":, 1");
   g_autoptr (GBytes) shared = mtl_strided_view_ref_bytes (row, &local_error);
-  g_autoptr (GBytes) copied = mtl_strided_view_dup_bytes (column, &local_error);
+  g_autoptr (GBytes) copied = mtl_strided_view_dup_bytes (column, NULL, &local_error);
   const gint32 row_values[] = { 3, 4, 5 }, column_values[] = { 1, 4 };
 
   g_assert_no_error (local_error);
@@ -440,12 +448,12 @@ test_empty_far_away (void)
 
   g_assert_no_error (error);
   bytes = mtl_strided_view_ref_bytes (view, &error);
-  copy = mtl_strided_view_copy (view, &error);
+  copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_true (mtl_strided_view_is_empty (copy));
-  g_assert_true (mtl_strided_view_array_equal (view, copy, &error));
-  g_assert_true (mtl_strided_view_copy_from (view, copy, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, copy, NULL, &error));
+  g_assert_true (mtl_strided_view_copy_from (view, copy, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -456,15 +464,14 @@ test_packed (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new_static ("\x21\x43\x65", 3);
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (6), NULL, 0,
-                                     &local_error);
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &local_error);
+    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT4_E2M1FN, DIMS (6), &local_error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &local_error);
   g_autoptr (MtlStridedView) tail = slice (view, "2:");
   g_autoptr (MtlStridedView) odd = slice (view, "1:4");
   g_autoptr (MtlStridedView) reversed = slice (view, "::-1");
-  g_autoptr (GBytes) odd_bytes = mtl_strided_view_dup_bytes (odd, &local_error);
-  g_autoptr (GBytes) reversed_bytes = mtl_strided_view_dup_bytes (reversed, &local_error);
-  g_autoptr (GBytes) tail_bytes = mtl_strided_view_dup_bytes (tail, &local_error);
+  g_autoptr (GBytes) odd_bytes = mtl_strided_view_dup_bytes (odd, NULL, &local_error);
+  g_autoptr (GBytes) reversed_bytes = mtl_strided_view_dup_bytes (reversed, NULL, &local_error);
+  g_autoptr (GBytes) tail_bytes = mtl_strided_view_dup_bytes (tail, NULL, &local_error);
   g_autoptr (GBytes) copy_bytes = mtl_strided_view_ref_bytes (copy, &local_error);
 
   g_assert_no_error (local_error);

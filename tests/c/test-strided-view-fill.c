@@ -50,7 +50,7 @@ check_filled (MtlStridedView *view,
               gsize           step)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
   guint bits = mtl_strided_view_get_item_bits (view);
 
   g_assert_no_error (error);
@@ -73,12 +73,12 @@ fill_parts (MtlStridedView *view,
   g_autoptr (GBytes) zero = g_bytes_new_take (g_malloc0 (g_bytes_get_size (element)),
                                               g_bytes_get_size (element));
 
-  g_assert_true (mtl_strided_view_fill (part, element, &error));
+  g_assert_true (mtl_strided_view_fill (part, element, NULL, &error));
   check_filled (view, element, 3, 20, 4);
-  g_assert_true (mtl_strided_view_fill (view, zero, &error));
-  g_assert_true (mtl_strided_view_fill (run, element, &error));
+  g_assert_true (mtl_strided_view_fill (view, zero, NULL, &error));
+  g_assert_true (mtl_strided_view_fill (run, element, NULL, &error));
   check_filled (view, element, 5, 18, 1);
-  g_assert_true (mtl_strided_view_fill (view, element, &error));
+  g_assert_true (mtl_strided_view_fill (view, element, NULL, &error));
   check_filled (view, element, 0, N, 1);
   g_assert_no_error (error);
 }
@@ -137,7 +137,7 @@ test_nothing (void)
   g_autoptr (MtlStridedView) nothing = slice (view, "7:7");
   g_autoptr (GBytes) element = new_element (16);
 
-  g_assert_true (mtl_strided_view_fill (nothing, element, &error));
+  g_assert_true (mtl_strided_view_fill (nothing, element, NULL, &error));
   g_assert_no_error (error);
   check_filled (view, element, 0, 0, 1);
 }
@@ -155,13 +155,13 @@ test_refused (void)
   g_autoptr (GBytes) two = new_element (16);
   g_autoptr (GBytes) three = new_element (24);
 
-  assert_refuses (mtl_strided_view_fill (view, one, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_refuses (mtl_strided_view_fill (view, one, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                   "1 byte given for an element of type uint16, which takes 2");
-  assert_refuses (mtl_strided_view_fill (view, three, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_refuses (mtl_strided_view_fill (view, three, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                   "3 bytes");
-  assert_refuses (mtl_strided_view_fill (packed, none, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_refuses (mtl_strided_view_fill (packed, none, NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                   "takes 1");
-  assert_refuses (mtl_strided_view_fill (locked, two, &error), MTL_ERROR_READ_ONLY, "(24,)");
+  assert_refuses (mtl_strided_view_fill (locked, two, NULL, &error), MTL_ERROR_READ_ONLY, "(24,)");
   check_filled (view, two, 0, 0, 1);
 }
 

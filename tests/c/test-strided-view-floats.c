@@ -86,7 +86,7 @@ new_view (MtlDType  dtype,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new_static (data, n * mtl_dtype_get_bits (dtype) / 8);
-  MtlStridedView *view = mtl_strided_view_new_from_bytes (bytes, dtype, DIMS (n), NULL, 0, &error);
+  MtlStridedView *view = mtl_strided_view_new_from_bytes (bytes, dtype, DIMS (n), &error);
 
   g_assert_no_error (error);
   return view;
@@ -100,7 +100,7 @@ convert (MtlStridedView  *view,
 {
   g_autoptr (GError) error = NULL;
 
-  *holder = mtl_strided_view_to_dtype (view, dtype, &error);
+  *holder = mtl_strided_view_to_dtype (view, dtype, NULL, &error);
   g_assert_no_error (error);
   return mtl_strided_view_get_data (*holder);
 }

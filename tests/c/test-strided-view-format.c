@@ -48,8 +48,8 @@ test_array (gconstpointer data)
   gsize i = GPOINTER_TO_SIZE (data);
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_variant (arrays[i].dtype, arrays[i].shape, arrays[i].n_dims,
-                                       g_variant_new_parsed (arrays[i].values), &error);
+    mtl_strided_view_new_from_variant (g_variant_new_parsed (arrays[i].values), arrays[i].dtype,
+                                       arrays[i].shape, arrays[i].n_dims, &error);
   g_autofree char *text = NULL;
 
   g_assert_no_error (error);
@@ -61,8 +61,8 @@ static void
 test_nonfinite (void)
 {
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (2, 2),
-                                       DOUBLES (1.5, -2.25, NAN, INFINITY), NULL);
+    mtl_strided_view_new_from_doubles (DOUBLES (1.5, -2.25, NAN, INFINITY), MTL_DTYPE_FLOAT64,
+                                       DIMS (2, 2), NULL);
   g_autofree char *text = mtl_strided_view_to_string (view);
 
   g_assert_cmpstr (text, ==, "[[ 1.5  -2.25]\n [  nan   inf]]");
@@ -95,7 +95,7 @@ new_range (gsize         n,
 
   for (gsize i = 0; i < n; i++)
     values[i] = i;
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_INT64, shape, n_dims, values, n, &error);
+  view = mtl_strided_view_new_from_doubles (values, n, MTL_DTYPE_INT64, shape, n_dims, &error);
   g_assert_no_error (error);
   return view;
 }

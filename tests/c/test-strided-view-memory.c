@@ -25,7 +25,7 @@ test_overlaps (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) bytes = new_bytes (60);
   g_autoptr (MtlStridedView) view = mtl_strided_view_reshape (bytes, DIMS (6, 10), &error);
-  g_autoptr (MtlStridedView) other = mtl_strided_view_copy (view, &error);
+  g_autoptr (MtlStridedView) other = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
 
   g_assert_no_error (error);
   assert_overlap (view, "...", "...", TRUE);

@@ -9,8 +9,8 @@ test_reinterpret (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) floats =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (2, 4),
-                                       DOUBLES (1, 2, 3, 4, 5, 6, 7, 8), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3, 4, 5, 6, 7, 8), MTL_DTYPE_FLOAT32,
+                                       DIMS (2, 4), &error);
   g_autoptr (MtlStridedView) complex = reinterpret (floats, MTL_DTYPE_COMPLEX64);
   g_autoptr (MtlStridedView) back = reinterpret (complex, MTL_DTYPE_FLOAT32);
   g_autoptr (MtlStridedView) words = reinterpret (floats, MTL_DTYPE_UINT32);
@@ -77,8 +77,8 @@ static void
 test_reinterpret_same_size (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                 1, &error);
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
+                                                                     1, &error);
   g_autoptr (MtlStridedView) word = reinterpret (scalar, MTL_DTYPE_INT32);
   g_autoptr (MtlStridedView) bytes = new_bytes (9);
   g_autoptr (MtlStridedView) spread = slice (bytes, "::-3");
@@ -96,8 +96,8 @@ test_reinterpret_same_size (void)
 static void
 test_bad_reinterpret (void)
 {
-  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
-                                                                 1, NULL);
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32, NO_DIMS,
+                                                                     1, NULL);
   g_autoptr (MtlStridedView) bytes = new_bytes (25);
   g_autoptr (MtlStridedView) spread = slice (bytes, "::2");
   g_autoptr (MtlStridedView) shifted = slice (bytes, "1:17");
@@ -177,7 +177,7 @@ test_reinterpret_padded (void)
                                                             MTL_DTYPE_FLOAT4_E2M1FN, 0, &error);
   g_autoptr (MtlStridedView) packed = reinterpret (padded, MTL_DTYPE_FLOAT4_E2M1FN);
 
-  g_assert_true (mtl_strided_view_fill_double (padded, -2, &error));
+  g_assert_true (mtl_strided_view_fill_double (padded, -2, NULL, &error));
   g_assert_no_error (error);
   g_assert_true (mtl_strided_view_is_padded (padded));
   g_assert_false (mtl_strided_view_is_padded (packed));

@@ -24,7 +24,7 @@ new_range (MtlDType      dtype,
       g_array_append_val (values, value);
     }
 
-  view = mtl_strided_view_new_from_doubles (dtype, shape, n_dims, (gpointer) values->data, volume,
+  view = mtl_strided_view_new_from_doubles ((gpointer) values->data, volume, dtype, shape, n_dims,
                                             &error);
   g_assert_no_error (error);
   return view;
@@ -174,12 +174,12 @@ test_bad_dtype (void)
                 MTL_ERROR_INVALID_ARGUMENT, "0x720");
   assert_fails (mtl_strided_view_new_zeros (NULL, (MtlDType) 0x0018, DIMS (2), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x18");
-  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_OTHER, DIMS (1), DOUBLES (1), &error),
+  assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1), MTL_DTYPE_OTHER, DIMS (1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_OTHER, DIMS (1), NULL, 0, &error),
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_OTHER, DIMS (1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
-  assert_fails (mtl_strided_view_new_from_variant (MTL_DTYPE_OTHER, DIMS (1),
-                                                   g_variant_new_int32 (1), &error),
+  assert_fails (mtl_strided_view_new_from_variant (g_variant_new_int32 (1), MTL_DTYPE_OTHER,
+                                                   DIMS (1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0x0");
 }
 
@@ -189,13 +189,13 @@ test_allocate (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) zeros = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_FLOAT32,
                                                                  DIMS (2, 3), &error);
-  g_autoptr (MtlStridedView) empty = mtl_strided_view_new_empty (mtl_device_get_host (),
-                                                                 MTL_DTYPE_FLOAT64, DIMS (5),
-                                                                 &error);
-  g_autoptr (MtlStridedView) full = mtl_strided_view_new_full (NULL, MTL_DTYPE_INT8, DIMS (2, 2),
-                                                               -7.9, &error);
-  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_full (NULL, MTL_DTYPE_COMPLEX64,
-                                                                 NO_DIMS, 1.5, &error);
+  g_autoptr (MtlStridedView) empty =
+    mtl_strided_view_new_uninitialized (mtl_device_get_host (), MTL_DTYPE_FLOAT64, DIMS (5),
+                                        &error);
+  g_autoptr (MtlStridedView) full = mtl_strided_view_new_filled (NULL, MTL_DTYPE_INT8, DIMS (2, 2),
+                                                                   -7.9, &error);
+  g_autoptr (MtlStridedView) scalar = mtl_strided_view_new_filled (NULL, MTL_DTYPE_COMPLEX64,
+                                                                     NO_DIMS, 1.5, &error);
   g_autoptr (MtlStridedView) nothing = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8,
                                                                    DIMS (0, POW2 (40)), &error);
 
@@ -220,10 +220,10 @@ test_allocate_bad (void)
                 MTL_ERROR_NO_MEMORY, "4611686018427387904");
   assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (POW2 (59)), &error),
                 MTL_ERROR_NO_MEMORY, "576460752303423488");
-  assert_fails (mtl_strided_view_new_empty (NULL, MTL_DTYPE_FLOAT64, DIMS (POW2 (40), POW2 (16)),
-                                            &error),
+  assert_fails (mtl_strided_view_new_uninitialized (NULL, MTL_DTYPE_FLOAT64,
+                                                    DIMS (POW2 (40), POW2 (16)), &error),
                 MTL_ERROR_NO_MEMORY, "576460752303423488");
-  assert_fails (mtl_strided_view_new_full (NULL, MTL_DTYPE_UINT8, DIMS (2), 256, &error),
+  assert_fails (mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (2), 256, &error),
                 MTL_ERROR_OVERFLOW, "256");
   assert_fails (mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (2, -1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
@@ -237,18 +237,18 @@ test_from_doubles (void)
 {
   g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT16, DIMS (2, 2), DOUBLES (1, -2, 0.5, 1e9),
+    mtl_strided_view_new_from_doubles (DOUBLES (1, -2, 0.5, 1e9), MTL_DTYPE_FLOAT16, DIMS (2, 2),
                                        &local_error);
 
   g_assert_no_error (local_error);
   assert_elements (view, 1, -2, 0.5, INFINITY);
-  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (2, 2), DOUBLES (1, 2, 3),
+  assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3), MTL_DTYPE_INT8, DIMS (2, 2),
                                                    &error),
                 MTL_ERROR_INVALID_ARGUMENT, "3 values given for the shape (2, 2) of 4 elements");
-  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (2), DOUBLES (1, 200),
+  assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1, 200), MTL_DTYPE_INT8, DIMS (2),
                                                    &error),
                 MTL_ERROR_OVERFLOW, "200 does not fit int8");
-  assert_fails (mtl_strided_view_new_from_doubles (MTL_DTYPE_INT8, DIMS (0), DOUBLES (1), &error),
+  assert_fails (mtl_strided_view_new_from_doubles (DOUBLES (1), MTL_DTYPE_INT8, DIMS (0), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "1 value given");
 }
 
@@ -260,8 +260,8 @@ test_from_bytes (void)
   const guint8 pixels[14] = { 1, 2, 3, 4, 5, 6, 0xff, 7, 8, 9, 10, 11, 12, 0xff };
   g_autoptr (GBytes) bytes = g_bytes_new_static (pixels, 13);
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 2, 3), DIMS (7, 3, 1),
-                                     &local_error);
+    mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (2, 2, 3),
+                                                       DIMS (7, 3, 1), &local_error);
   g_autoptr (MtlStridedView) green = mtl_strided_view_slice_string (view, "..., 1", &local_error);
 
   g_assert_no_error (local_error);
@@ -271,18 +271,18 @@ test_from_bytes (void)
   assert_elements (view, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
   assert_elements (green, 2, 5, 8, 11);
 
-  assert_refuses (mtl_strided_view_fill_double (green, 0, &error), MTL_ERROR_READ_ONLY, "(2, 2)");
-  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 7), NULL, 0,
-                                                 &error),
+  assert_refuses (mtl_strided_view_fill_double (green, 0, NULL, &error), MTL_ERROR_READ_ONLY,
+                  "(2, 2)");
+  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2, 7), &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "13 bytes");
-  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT16, DIMS (2), DIMS (3),
-                                                 &error),
+  assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT16,
+                                                                   DIMS (2), DIMS (3), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "3 bytes");
-  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2), DIMS (-1),
-                                                 &error),
+  assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (2),
+                                                                   DIMS (-1), &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "-1");
-  assert_fails (mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (2), DIMS (1, 1),
-                                                 &error),
+  assert_fails (mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (2),
+                                                                   DIMS (1, 1), &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 strides given for 1");
 }
 
@@ -291,22 +291,21 @@ test_from_variant (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) nested =
-    mtl_strided_view_new_from_variant (MTL_DTYPE_FLOAT32, DIMS (2, 3),
-                                       g_variant_new_parsed ("[[1, 2, 3], [4, 5, 6]]"), &error);
+    mtl_strided_view_new_from_variant (g_variant_new_parsed ("[[1, 2, 3], [4, 5, 6]]"),
+                                       MTL_DTYPE_FLOAT32, DIMS (2, 3), &error);
   g_autoptr (MtlStridedView) mixed =
-    mtl_strided_view_new_from_variant (MTL_DTYPE_FLOAT64, DIMS (11),
-                                       g_variant_new_parsed ("(true, byte 2, int16 -3, uint16 4, 5,"
-                                                             " uint32 6, int64 7, (uint64 8, 9.5),"
-                                                             " <10>, [<11>])"), &error);
+    mtl_strided_view_new_from_variant (
+      g_variant_new_parsed ("(true, byte 2, int16 -3, uint16 4, 5, uint32 6, int64 7,"
+                            " (uint64 8, 9.5), <10>, [<11>])"),
+      MTL_DTYPE_FLOAT64, DIMS (11), &error);
   g_autoptr (MtlStridedView) big =
-    mtl_strided_view_new_from_variant (MTL_DTYPE_UINT64, DIMS (2),
-                                       g_variant_new_parsed ("[uint64 18446744073709551615, 1]"),
-                                       &error);
+    mtl_strided_view_new_from_variant (g_variant_new_parsed ("[uint64 18446744073709551615, 1]"),
+                                       MTL_DTYPE_UINT64, DIMS (2), &error);
   g_autoptr (MtlStridedView) small =
-    mtl_strided_view_new_from_variant (MTL_DTYPE_INT64, NO_DIMS, g_variant_new_int64 (G_MININT64),
+    mtl_strided_view_new_from_variant (g_variant_new_int64 (G_MININT64), MTL_DTYPE_INT64, NO_DIMS,
                                        &error);
   g_autoptr (MtlStridedView) nothing =
-    mtl_strided_view_new_from_variant (MTL_DTYPE_INT64, DIMS (0), g_variant_new_parsed ("@ai []"),
+    mtl_strided_view_new_from_variant (g_variant_new_parsed ("@ai []"), MTL_DTYPE_INT64, DIMS (0),
                                        &error);
 
   g_assert_no_error (error);
@@ -332,9 +331,8 @@ test_from_variant_bad (void)
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    assert_fails (mtl_strided_view_new_from_variant (MTL_DTYPE_UINT8, DIMS (2),
-                                                     g_variant_new_parsed (cases[i].values),
-                                                     &error),
+    assert_fails (mtl_strided_view_new_from_variant (g_variant_new_parsed (cases[i].values),
+                                                     MTL_DTYPE_UINT8, DIMS (2), &error),
                   cases[i].code, cases[i].value);
 }
 
@@ -349,8 +347,8 @@ test_from_variant_reference (void)
   g_autoptr (MtlStridedView) b = NULL;
 
   g_variant_ref (floating);
-  a = mtl_strided_view_new_from_variant (MTL_DTYPE_INT8, DIMS (2), floating, &error);
-  b = mtl_strided_view_new_from_variant (MTL_DTYPE_INT8, DIMS (2), kept, &error);
+  a = mtl_strided_view_new_from_variant (floating, MTL_DTYPE_INT8, DIMS (2), &error);
+  b = mtl_strided_view_new_from_variant (kept, MTL_DTYPE_INT8, DIMS (2), &error);
   g_assert_no_error (error);
   g_assert_false (g_variant_is_floating (floating));
   assert_elements (a, 1, 2);
@@ -582,8 +580,8 @@ test_bare (void)
 {
   g_autoptr (GError) local_error = NULL;
   MtlStridedView *view = g_object_new (MTL_TYPE_STRIDED_VIEW, NULL);
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &local_error);
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &local_error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &local_error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &local_error);
   g_autofree char *text = mtl_strided_view_to_string (view);
 
   g_assert_no_error (local_error);
@@ -591,8 +589,8 @@ test_bare (void)
   g_assert_cmpstr (text, ==, "[]");
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (mtl_strided_view_get_buffer (view)), ==, 0);
-  g_assert_true (mtl_strided_view_copy_from (view, copy, &local_error));
-  g_assert_true (mtl_strided_view_fill_double (view, 1, &local_error));
+  g_assert_true (mtl_strided_view_copy_from (view, copy, NULL, &local_error));
+  g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, &local_error));
   g_assert_no_error (local_error);
   assert_refuses (mtl_strided_view_get_double (view, DIMS (0), &error) != 0,
                   MTL_ERROR_OUT_OF_BOUNDS, "extent 0");

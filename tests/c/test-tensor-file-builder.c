@@ -48,7 +48,7 @@ new_matrix (MtlDType dtype,
 
   for (gsize i = 0; i < size; i++)
     data[i] = get_pattern_byte (i);
-  view = mtl_strided_view_new_from_bytes (bytes, dtype, DIMS (n_rows, n_columns), NULL, 0, &error);
+  view = mtl_strided_view_new_from_bytes (bytes, dtype, DIMS (n_rows, n_columns), &error);
   g_assert_no_error (error);
 #ifdef TEST_DEVICE_MEMORY
   view = test_move (view, &error);
@@ -61,7 +61,7 @@ static GBytes *
 dup_bytes (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  GBytes *bytes = mtl_strided_view_dup_bytes (view, &error);
+  GBytes *bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
 
   g_assert_no_error (error);
   return bytes;
@@ -179,7 +179,7 @@ test_converted (TestFolder    *folder,
   g_autoptr (GFile) file = get_file (folder, "file");
   g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
   g_autoptr (MtlStridedView) numbers =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (2, 2), DOUBLES (1.5, -2, 300, 0.1),
+    mtl_strided_view_new_from_doubles (DOUBLES (1.5, -2, 300, 0.1), MTL_DTYPE_FLOAT64, DIMS (2, 2),
                                        NULL);
   g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (numbers);
   g_autoptr (MtlStridedView) opaque = new_zeros (MTL_DTYPE_OPAQUE_HANDLE16, DIMS (2));

@@ -16,8 +16,8 @@ new_full (double value,
           gint64 n_elements)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT32,
-                                                    DIMS (2, n_elements / 2), value, &error);
+  MtlStridedView *view = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT32,
+                                                        DIMS (2, n_elements / 2), value, &error);
 
   g_assert_no_error (error);
   return view;

@@ -149,7 +149,7 @@ test_read (TestFolder    *folder,
   MtlStridedView *view = get_view (tensors, "b");
 
   g_assert_cmpint (mtl_tensor_file_get_mode (tensors), ==, MTL_FILE_MODE_READ);
-  g_assert_true (mtl_strided_view_fill_double (view, 7, &error));
+  g_assert_true (mtl_strided_view_fill_double (view, 7, NULL, &error));
   g_assert_no_error (error);
   assert_tensor (tensors, "b", 4, 5, 6, -1);
   assert_tensor (tensors, "none");

@@ -58,7 +58,7 @@ new_range (void)
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_INT32, DIMS (2, 3), DOUBLES (0, 1, 2, 3, 4, 5),
+    mtl_strided_view_new_from_doubles (DOUBLES (0, 1, 2, 3, 4, 5), MTL_DTYPE_INT32, DIMS (2, 3),
                                        &error);
 
   g_assert_no_error (error);
@@ -75,7 +75,7 @@ derive (gpointer data)
     {
       g_autoptr (MtlStridedView) turned = mtl_strided_view_transpose (self->view);
       g_autoptr (MtlStridedView) row = mtl_strided_view_slice_string (turned, "1, ::-1", NULL);
-      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (row, NULL);
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (row, MTL_ORDER_C, NULL, NULL);
 
       g_assert_cmpint (mtl_strided_view_get_int64 (copy, DIMS (0), NULL), ==, 4);
       g_assert_cmpint (mtl_strided_view_get_int64 (row, DIMS (1), NULL), ==, 1);

@@ -119,10 +119,11 @@
     { \
       const double expected_[] = { __VA_ARGS__ }; \
       GError *error_ = NULL; \
-      MtlStridedView *doubles_ = mtl_strided_view_to_dtype ((view), MTL_DTYPE_FLOAT64, &error_); \
+      MtlStridedView *doubles_ = mtl_strided_view_to_dtype ((view), MTL_DTYPE_FLOAT64, NULL, \
+                                                            &error_); \
       GBytes *bytes_; \
       g_assert_no_error (error_); \
-      bytes_ = mtl_strided_view_dup_bytes (doubles_, &error_); \
+      bytes_ = mtl_strided_view_dup_bytes (doubles_, NULL, &error_); \
       g_assert_no_error (error_); \
       g_assert_cmpmem (g_bytes_get_data (bytes_, NULL), g_bytes_get_size (bytes_), \
                        expected_, sizeof expected_); \
@@ -147,7 +148,7 @@ new_bytes (gint64 n)
 
   for (gint64 i = 0; i < n; i++)
     values[i] = i;
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_UINT8, &n, 1, values, n, &error);
+  view = mtl_strided_view_new_from_doubles (values, n, MTL_DTYPE_UINT8, &n, 1, &error);
   g_assert_no_error (error);
   return view;
 }

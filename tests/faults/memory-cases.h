@@ -21,10 +21,10 @@ OBJECT (buffer_dup_mapped_file, dup_mapped_file (f, error))
 OBJECT (buffer_slice, mtl_buffer_slice (f->buffer, 8, 16, error))
 OBJECT (buffer_copy, mtl_buffer_copy (f->buffer, NULL, error))
 DONE (buffer_copy_from, mtl_buffer_copy_from (f->buffer, 0, f->source, 0, 32, NULL, error))
-DONE (buffer_fill, mtl_buffer_fill (f->buffer, 4, 8, f->pattern, error))
-DONE (buffer_set_bytes, mtl_buffer_set_bytes (f->buffer, 3, f->bytes, error))
+DONE (buffer_fill, mtl_buffer_fill (f->buffer, 4, 8, f->pattern, NULL, error))
+DONE (buffer_set_bytes, mtl_buffer_set_bytes (f->buffer, 3, f->bytes, NULL, error))
 DONE (buffer_synchronize, mtl_buffer_synchronize (f->buffer, NULL, error))
-BYTES (buffer_dup_bytes, mtl_buffer_dup_bytes (f->buffer, 1, 20, error))
+BYTES (buffer_dup_bytes, mtl_buffer_dup_bytes (f->buffer, 1, 20, NULL, error))
 BYTES (buffer_ref_bytes, mtl_buffer_ref_bytes (f->buffer, 1, 20, error))
 
 /* Types, devices, events */
@@ -45,13 +45,11 @@ DONE (event_wait_async,
 
 /* Layouts */
 OBJECT (layout_new, mtl_strided_layout_new (DIMS (4, 6), DIMS (1, 4), 8, error))
-OBJECT (layout_new_for_bytes,
-        mtl_strided_layout_new_for_bytes (DIMS (4, 6), DIMS (2, 8), 16, error))
+OBJECT (layout_new_with_byte_strides,
+        mtl_strided_layout_new_with_byte_strides (DIMS (4, 6), DIMS (2, 8), 16, error))
 OBJECT (layout_new_dense, mtl_strided_layout_new_dense (DIMS (4, 6), MTL_ORDER_F, 8, error))
 OBJECT (layout_new_dense_for_axes,
         mtl_strided_layout_new_dense_for_axes (DIMS (4, 6), AXES (1, 0), 8, error))
-OBJECT (layout_new_dense_like,
-        mtl_strided_layout_new_dense_like (f->layout, MTL_ORDER_C, error))
 OBJECT (layout_broadcast_to, mtl_strided_layout_broadcast_to (f->layout, DIMS (2, 4, 6), error))
 MEMORY (layout_dup_byte_strides,
         mtl_strided_layout_dup_byte_strides (f->layout, &f->n, error))
@@ -60,9 +58,9 @@ OBJECT (layout_flatten, mtl_strided_layout_flatten (f->layout, 0, 1, error))
 OBJECT (layout_flatten_mask,
         mtl_strided_layout_flatten_mask (f->layout, mtl_strided_layout_get_flatten_mask (f->layout),
                                          error))
-OBJECT (layout_fit_mtl_tensor,
-        mtl_strided_layout_fit_mtl_tensor (f->layout, MTL_DTYPE_UINT8,
-                                           MTL_TENSOR_USAGE_MACHINE_LEARNING, error))
+OBJECT (layout_fit_metal_tensor,
+        mtl_strided_layout_fit_metal_tensor (f->layout, MTL_DTYPE_UINT8,
+                                               MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING, error))
 OBJECT (layout_flip, mtl_strided_layout_flip (f->layout, 0, error))
 NUMBER (layout_get_extent, mtl_strided_layout_get_extent (f->layout, 0, error))
 NUMBER (layout_get_stride, mtl_strided_layout_get_stride (f->layout, 0, error))
@@ -86,19 +84,19 @@ OBJECT (layout_unsqueeze, mtl_strided_layout_unsqueeze (f->layout, AXES (0), err
 
 /* New views */
 OBJECT (view_new, mtl_strided_view_new (f->buffer, f->layout, MTL_DTYPE_UINT8, 0, error))
-OBJECT (view_new_empty,
-        mtl_strided_view_new_empty (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
+OBJECT (view_new_uninitialized,
+        mtl_strided_view_new_uninitialized (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
 OBJECT (view_new_zeros,
         mtl_strided_view_new_zeros (mtl_device_get_host (), f->dtype, DIMS (4, 6), error))
-OBJECT (view_new_full,
-        mtl_strided_view_new_full (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1, error))
+OBJECT (view_new_filled,
+        mtl_strided_view_new_filled (mtl_device_get_host (), f->dtype, DIMS (4, 6), 1, error))
 OBJECT (view_new_from_bytes,
-        mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), NULL, 0, error))
+        mtl_strided_view_new_from_bytes (f->bytes, MTL_DTYPE_UINT8, DIMS (2, 3), error))
 OBJECT (view_new_from_doubles,
-        mtl_strided_view_new_from_doubles (f->dtype, DIMS (3), DOUBLES (1, 2, 3), error))
-DONE (view_new_from_mtl_tensor, refuses_tensor (f, error))
+        mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3), f->dtype, DIMS (3), error))
+DONE (view_new_from_metal_tensor, refuses_tensor (f, error))
 OBJECT (view_new_from_variant,
-        mtl_strided_view_new_from_variant (f->dtype, DIMS (3), f->variant, error))
+        mtl_strided_view_new_from_variant (f->variant, f->dtype, DIMS (3), error))
 OBJECT (view_new_like, mtl_strided_view_new_like (f->view, error))
 
 /* Other views of the same memory */
@@ -139,58 +137,58 @@ DONE (set_double, mtl_strided_view_set_double (f->view, DIMS (1, 2), 3, error))
 DONE (set_int64, mtl_strided_view_set_int64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_uint64, mtl_strided_view_set_uint64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_complex, mtl_strided_view_set_complex (f->view, DIMS (1, 2), 3, 0, error))
-NUMBER (array_equal, mtl_strided_view_array_equal (f->view, f->other, error))
-NUMBER (all_close, mtl_strided_view_all_close (f->view, f->other, 0, 0, error))
+NUMBER (array_equal, mtl_strided_view_array_equal (f->view, f->other, NULL, error))
+NUMBER (all_close, mtl_strided_view_all_close (f->view, f->other, 0, 0, NULL, error))
 LASTING (format, mtl_strided_view_format (f->view, 1000))
 LASTING (to_string, mtl_strided_view_to_string (f->view))
 
 /* Copies */
-DONE (fill, mtl_strided_view_fill (f->view, f->element, error))
+DONE (fill, mtl_strided_view_fill (f->view, f->element, NULL, error))
 DONE (fill_async,
       (mtl_strided_view_fill_async (f->view, f->element, NULL, NULL, NULL, NULL, take_result, f),
        mtl_strided_view_fill_finish (f->view, wait_for_result (f), error)))
-DONE (fill_double, mtl_strided_view_fill_double (f->view, 2, error))
+DONE (fill_double, mtl_strided_view_fill_double (f->view, 2, NULL, error))
 DONE (fill_double_async,
       (mtl_strided_view_fill_double_async (f->view, 2, NULL, NULL, NULL, NULL, take_result, f),
        mtl_strided_view_fill_double_finish (f->view, wait_for_result (f), error)))
-DONE (copy_from, mtl_strided_view_copy_from (f->view, f->other, error))
-DONE (copy_from_overlapping, mtl_strided_view_copy_from (f->flipped, f->view, error))
-DONE (copy_from_converted, mtl_strided_view_copy_from (f->view, f->doubles, error))
+DONE (copy_from, mtl_strided_view_copy_from (f->view, f->other, NULL, error))
+DONE (copy_from_overlapping, mtl_strided_view_copy_from (f->flipped, f->view, NULL, error))
+DONE (copy_from_converted, mtl_strided_view_copy_from (f->view, f->doubles, NULL, error))
 DONE (copy_from_async,
       (mtl_strided_view_copy_from_async (f->view, f->other, NULL, NULL, NULL, NULL, take_result, f),
        mtl_strided_view_copy_from_finish (f->view, wait_for_result (f), error)))
-DONE (copy_scaled_from, mtl_strided_view_copy_scaled_from (f->view, f->other, 2, 1, error))
+DONE (copy_scaled_from, mtl_strided_view_copy_scaled_from (f->view, f->other, 2, 1, NULL, error))
 DONE (copy_scaled_from_overlapping,
-      mtl_strided_view_copy_scaled_from (f->flipped, f->view, 2, 1, error))
+      mtl_strided_view_copy_scaled_from (f->flipped, f->view, 2, 1, NULL, error))
 DONE (copy_scaled_from_async,
       (mtl_strided_view_copy_scaled_from_async (f->view, f->other, 2, 1, NULL, NULL, NULL, NULL,
                                                 take_result, f),
        mtl_strided_view_copy_scaled_from_finish (f->view, wait_for_result (f), error)))
-OBJECT (copy, mtl_strided_view_copy (f->view, error))
-REFUSED (to_mtl_tensor,
-         mtl_strided_view_to_mtl_tensor (f->view, MTL_TENSOR_USAGE_COMPUTE, error))
-OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, error))
+OBJECT (copy, mtl_strided_view_copy (f->view, MTL_ORDER_C, NULL, error))
+REFUSED (to_metal_tensor,
+         mtl_strided_view_to_metal_tensor (f->view, MTL_METAL_TENSOR_USAGE_COMPUTE, error))
+OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, NULL, error))
 OBJECT (to_contiguous_async,
         (mtl_strided_view_to_contiguous_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
          mtl_strided_view_to_contiguous_finish (f->view, wait_for_result (f), error)))
-OBJECT (to_dtype, mtl_strided_view_to_dtype (f->view, MTL_DTYPE_FLOAT64, error))
+OBJECT (to_dtype, mtl_strided_view_to_dtype (f->view, MTL_DTYPE_FLOAT64, NULL, error))
 OBJECT (to_dtype_async,
         (mtl_strided_view_to_dtype_async (f->view, MTL_DTYPE_FLOAT64, NULL, NULL, NULL, NULL,
                                           take_result, f),
          mtl_strided_view_to_dtype_finish (f->view, wait_for_result (f), error)))
 OBJECT (to_device,
-        mtl_strided_view_to_device (f->view, f->other_device, f->other_mode, error))
+        mtl_strided_view_to_device (f->view, f->other_device, f->other_mode, NULL, error))
 OBJECT (to_device_async,
         (mtl_strided_view_to_device_async (f->view, f->other_device, f->other_mode, NULL, NULL,
                                            NULL, NULL, take_result, f),
          mtl_strided_view_to_device_finish (f->view, wait_for_result (f), error)))
-BYTES (view_dup_bytes, mtl_strided_view_dup_bytes (f->view, error))
+BYTES (view_dup_bytes, mtl_strided_view_dup_bytes (f->view, NULL, error))
 BYTES (view_ref_bytes, mtl_strided_view_ref_bytes (f->dense, error))
 
 /* Statistics */
-OBJECT (get_statistics, mtl_strided_view_get_statistics (f->view, NULL, error))
-OBJECT (get_statistics_full,
-        mtl_strided_view_get_statistics_full (f->view, NULL, NULL, NULL, error))
+OBJECT (compute_statistics, mtl_strided_view_compute_statistics (f->view, NULL, error))
+OBJECT (compute_statistics_full,
+        mtl_strided_view_compute_statistics_full (f->view, NULL, NULL, NULL, error))
 MEMORY (compute_histogram,
         mtl_strided_view_compute_histogram (f->view, 0, 4, 8, &f->n, NULL, error))
 MEMORY (compute_histogram_large,
@@ -201,10 +199,11 @@ MEMORY (compute_histogram_async,
          mtl_strided_view_compute_histogram_finish (f->view, wait_for_result (f), &f->n, error)))
 OBJECT (compute_statistic,
         mtl_strided_view_compute_statistic (f->view, MTL_STATISTIC_MEAN, NULL, 0, NULL, error))
-OBJECT (get_statistics_large, mtl_strided_view_get_statistics (f->large, NULL, error))
-OBJECT (get_statistics_async,
-        (mtl_strided_view_get_statistics_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
-         mtl_strided_view_get_statistics_finish (f->view, wait_for_result (f), error)))
+OBJECT (compute_statistics_large, mtl_strided_view_compute_statistics (f->large, NULL, error))
+OBJECT (
+    compute_statistics_async,
+    (mtl_strided_view_compute_statistics_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
+     mtl_strided_view_compute_statistics_finish (f->view, wait_for_result (f), error)))
 NUMBER (get_minimum_int64, mtl_statistics_get_minimum_int64 (f->statistics, error))
 NUMBER (get_maximum_int64, mtl_statistics_get_maximum_int64 (f->statistics, error))
 NUMBER (get_minimum_uint64, mtl_statistics_get_minimum_uint64 (f->statistics, error))

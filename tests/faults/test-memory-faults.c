@@ -95,7 +95,7 @@ static gboolean
 refuses_tensor (Fixture  *f,
                 GError  **error)
 {
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_mtl_tensor (f->data + 1, error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_metal_tensor (f->data + 1, error);
 
   g_assert_null (view);
   g_assert_true (g_error_matches (*error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED)
@@ -172,7 +172,7 @@ static MtlStridedView *
 detach_copy (Fixture  *f,
              GError  **error)
 {
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (f->view, error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (f->view, MTL_ORDER_C, NULL, error);
 
   return copy != NULL ? mtl_strided_view_detach (copy) : NULL;
 }
@@ -529,17 +529,17 @@ set_up (Fixture        *f,
                                                 : MTL_DTYPE_FLOAT6_E3M2FN;
   f->element = g_bytes_new (element, (mtl_strided_view_get_item_bits (view) + 7) / 8);
   f->variant = g_variant_ref_sink (g_variant_new_parsed ("[1, 2, 3]"));
-  f->other = mtl_strided_view_copy (view, &error);
+  f->other = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   f->flipped = mtl_strided_view_flip (view, 1, &error);
   g_assert_no_error (error);
   f->dense = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (2, 3), &error);
   g_assert_no_error (error);
-  f->doubles = mtl_strided_view_new_full (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3, &error);
+  f->doubles = mtl_strided_view_new_filled (NULL, MTL_DTYPE_FLOAT64, DIMS (4, 6), 3, &error);
   g_assert_no_error (error);
-  f->large = mtl_strided_view_new_full (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3, &error);
+  f->large = mtl_strided_view_new_filled (NULL, MTL_DTYPE_UINT8, DIMS (1800000), 3, &error);
   g_assert_no_error (error);
-  f->statistics = mtl_strided_view_get_statistics (f->doubles, NULL, &error);
+  f->statistics = mtl_strided_view_compute_statistics (f->doubles, NULL, &error);
   g_assert_no_error (error);
   producer_init (&f->producer);
 }
@@ -621,8 +621,8 @@ static MtlStridedView *
 new_transposed (MtlDType dtype)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new_full (NULL, dtype, DIMS (6, 4), 2,
-                                                               &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_filled (NULL, dtype, DIMS (6, 4), 2,
+                                                                   &error);
 
   g_assert_no_error (error);
   return mtl_strided_view_transpose (view);
@@ -656,7 +656,7 @@ test_private (TestFolder    *folder,
   g_autoptr (MtlDevice) device = MTL_DEVICE (test_private_device_new ());
   g_autoptr (MtlStridedView) host = new_transposed (MTL_DTYPE_FLOAT32);
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_to_device (host, device, MTL_STORAGE_MODE_PRIVATE,
+  MtlStridedView *view = mtl_strided_view_to_device (host, device, MTL_STORAGE_MODE_PRIVATE, NULL,
                                                      &error);
 
   g_assert_no_error (error);

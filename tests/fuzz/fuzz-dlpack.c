@@ -181,7 +181,7 @@ touch (MtlStridedView *view,
        Input          *input)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) doubles = NULL;
   g_autoptr (GBytes) bytes = NULL, copied = NULL;
   g_autofree char *text = mtl_strided_view_format (view, 100);
@@ -191,25 +191,26 @@ touch (MtlStridedView *view,
   g_assert_nonnull (text);
   g_assert_true (mtl_strided_view_overlaps (view, view) == !mtl_strided_view_is_empty (view));
   g_assert_false (mtl_strided_view_overlaps (view, copy));
-  bytes = mtl_strided_view_dup_bytes (view, &error);
-  copied = mtl_strided_view_dup_bytes (copy, &error);
+  bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
+  copied = mtl_strided_view_dup_bytes (copy, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (g_bytes_equal (bytes, copied));
 
-  doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error);
+  doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL, &error);
   if (check_result (doubles != NULL, &error))
     {
-      mtl_strided_view_array_equal (view, doubles, &error);
+      mtl_strided_view_array_equal (view, doubles, NULL, &error);
       g_assert_no_error (error);
-      mtl_strided_view_all_close (doubles, view, 0.1, 0.1, &error);
+      mtl_strided_view_all_close (doubles, view, 0.1, 0.1, NULL, &error);
       g_assert_no_error (error);
       mtl_strided_view_get_double (view, indices, mtl_strided_view_get_n_dims (view), &error);
       g_clear_error (&error);
-      check_result (mtl_strided_view_copy_from (view, doubles, &error), &error);
+      check_result (mtl_strided_view_copy_from (view, doubles, NULL, &error), &error);
     }
 
-  check_result (mtl_strided_view_copy_from (view, copy, &error), &error);
-  check_result (mtl_strided_view_fill_double (view, input_byte (input) - 128, &error), &error);
+  check_result (mtl_strided_view_copy_from (view, copy, NULL, &error), &error);
+  check_result (mtl_strided_view_fill_double (view, input_byte (input) - 128, NULL, &error),
+                &error);
   check_result (mtl_strided_view_set_int64 (view, indices, mtl_strided_view_get_n_dims (view), -3,
                                             &error), &error);
 }

@@ -188,13 +188,13 @@ static GBytes *
 use (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) same = mtl_strided_view_to_contiguous (view, &error);
+  g_autoptr (MtlStridedView) same = mtl_strided_view_to_contiguous (view, NULL, &error);
   g_autofree char *text = mtl_strided_view_to_string (view);
   GBytes *bytes;
 
   g_assert_no_error (error);
   g_assert_nonnull (text);
-  bytes = mtl_strided_view_dup_bytes (same, &error);
+  bytes = mtl_strided_view_dup_bytes (same, NULL, &error);
   g_assert_no_error (error);
   return bytes;
 }

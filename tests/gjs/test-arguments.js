@@ -127,10 +127,10 @@ test('names of element types', () => {
 
     equal(view.dtype, FLOAT32);
     equal(StridedView.new_zeros(null, 'int32', [2]).dtype, INT32);
-    equal(StridedView.new_empty(null, 'int32', [2]).dtype, INT32);
-    equal(StridedView.new_full(null, 'int32', [2], 3).toArray(), [3, 3]);
-    equal(StridedView.new_from_doubles('int32', [2], [1, 2]).dtype, INT32);
-    equal(StridedView.new_from_variant('int32', [1], new GLib.Variant('ai', [5])).toArray(), [5]);
+    equal(StridedView.new_uninitialized(null, 'int32', [2]).dtype, INT32);
+    equal(StridedView.new_filled(null, 'int32', [2], 3).toArray(), [3, 3]);
+    equal(StridedView.new_from_doubles([1, 2], 'int32', [2]).dtype, INT32);
+    equal(StridedView.new_from_variant(new GLib.Variant('ai', [5]), 'int32', [1]).toArray(), [5]);
     equal(StridedView.new_from_bytes(new GLib.Bytes(Uint8Array.of(1, 0)), 'uint16', [1]).get(0), 1);
     equal(StridedView.new(view.get_buffer(), view.dup_layout(), 'float32').toArray(), MATRIX);
     equal(view.to_dtype('float64').dtype, FLOAT64);
@@ -238,12 +238,12 @@ test('a second number is no element type', () => {
         array: [n => Mtl.array(64, n), 'Mtl.array([64, N])'],
         from: [n => StridedView.from(64, n), 'from([64, N])'],
         new_zeros: [n => StridedView.new_zeros(null, n, 64), 'array'],
-        new_empty: [n => StridedView.new_empty(null, n, 64), 'array'],
-        new_full: [n => StridedView.new_full(null, n, 64, 1), 'array'],
-        new_from_doubles: [n => StridedView.new_from_doubles(n, 1, [1]), 'array'],
+        new_uninitialized: [n => StridedView.new_uninitialized(null, n, 64), 'array'],
+        new_filled: [n => StridedView.new_filled(null, n, 64, 1), 'array'],
+        new_from_doubles: [n => StridedView.new_from_doubles([1], n, 1), 'array'],
         new_from_bytes: [n => StridedView.new_from_bytes(new Uint8Array(8), n, 1), 'array'],
         new_from_variant:
-            [n => StridedView.new_from_variant(n, 1, new GLib.Variant('ad', [1])), 'array'],
+            [n => StridedView.new_from_variant(new GLib.Variant('ad', [1]), n, 1), 'array'],
     };
 
     for (const [make, hint] of Object.values(makers)) {
@@ -550,8 +550,8 @@ test('missing arguments, and too many', () => {
 test('numbers where C takes doubles', () => {
     const view = StridedView.from(MATRIX, 'float32');
 
-    equal(StridedView.new_from_doubles('int32', [3], [1n, true, 2.5]).toArray(), [1, 1, 2]);
-    equal(StridedView.new_full(null, 'int32', [1], 3n).toArray(), [3]);
+    equal(StridedView.new_from_doubles([1n, true, 2.5], 'int32', [3]).toArray(), [1, 1, 2]);
+    equal(StridedView.new_filled(null, 'int32', [1], 3n).toArray(), [3]);
     equal(view.all_close(view, null, undefined), true);
     equal([view.is_contiguous(), view.T.is_contiguous()], [true, false]);
     equal([view.T.is_contiguous(Mtl.Order.F), view.dup_layout().to_dense().strides],
@@ -560,7 +560,7 @@ test('numbers where C takes doubles', () => {
     view.fill_double(2n);
     equal(view.get(0, 0), 2);
     throws(TypeError, /number is needed, not “a”/,
-        () => StridedView.new_from_doubles('float32', [2], [1, 'a']));
+        () => StridedView.new_from_doubles([1, 'a'], 'float32', [2]));
     throws(TypeError, /number is needed, not “x”/, () => view.fill_double('x'));
 });
 

@@ -170,7 +170,7 @@ testAnyMemory('statistics and scaled copies are awaited', async () => {
     const view = zeros(2, 3);
 
     equal(await view.copy_scaled_from_async(place(Mtl.StridedView.from([1, 2, 3])), 2, 1), true);
-    equal((await view.get_statistics_async()).maximum, 7);
+    equal((await view.compute_statistics_async()).maximum, 7);
     equal(Array.from(await view.compute_histogram_async(0, 8, 2)), [2, 4]);
 });
 

@@ -88,7 +88,7 @@ test('600 frames, one after another', async () => {
 test('frames that are written to', async () => {
     resetPeak();
     await dropFrames(20, i => {
-        const frame = Mtl.StridedView.new_empty(host, 'float32', FRAME);
+        const frame = Mtl.StridedView.new_uninitialized(host, 'float32', FRAME);
         frame.fill(i);
         frame.note = 'with an attribute';
     });
@@ -103,7 +103,7 @@ const MAKERS = {
     'Mtl.arange': () => Mtl.arange(FRAME[0] * FRAME[1]),
     'Mtl.array': () => Mtl.array(typed),
     'StridedView.from': () => Mtl.StridedView.from(typed),
-    'StridedView.new_full': () => Mtl.StridedView.new_full(host, 'float32', FRAME, 3),
+    'StridedView.new_filled': () => Mtl.StridedView.new_filled(host, 'float32', FRAME, 3),
     'StridedView.new_like': () => Mtl.StridedView.new_like(kept),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'float32', FRAME),
     'Buffer.new': () => Mtl.Buffer.new(host, FRAME_SIZE, Mtl.StorageMode.HOST),
@@ -142,7 +142,7 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 // What hands out memory of tensors that is there already.
 const SHARING = `
     Buffer.new_mapped Buffer.ref_bytes Buffer.slice
-    StridedView.new StridedView.new_from_dlpack StridedView.new_from_mtl_tensor
+    StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
     StridedView.as_read_only StridedView.broadcast_to StridedView.export_dlpack
     StridedView.flatten StridedView.flatten_mask StridedView.flip StridedView.get_buffer
     StridedView.narrow StridedView.permute StridedView.ref_bytes StridedView.reinterpret
@@ -161,13 +161,15 @@ const ALLOCATING = {
     'Buffer.new_uninitialized': () => Mtl.Buffer.new_uninitialized(host, 1, HOST),
     'Buffer.copy': () => small.get_buffer().copy(),
     'Buffer.dup_bytes': () => small.get_buffer().dup_bytes(0, 4),
-    'StridedView.new_empty': () => Mtl.StridedView.new_empty(host, 'int8', [1]),
+    'StridedView.new_uninitialized': () => Mtl.StridedView.new_uninitialized(host, 'int8', [1]),
     'StridedView.new_from_bytes': () =>
         Mtl.StridedView.new_from_bytes(small.ref_bytes(), 'int8', [8]),
-    'StridedView.new_from_doubles': () => Mtl.StridedView.new_from_doubles('int8', [1], [1]),
+    'StridedView.new_from_bytes_with_byte_strides': () =>
+        Mtl.StridedView.new_from_bytes_with_byte_strides(small.ref_bytes(), 'int8', [2], [4]),
+    'StridedView.new_from_doubles': () => Mtl.StridedView.new_from_doubles([1], 'int8', [1]),
     'StridedView.new_from_variant': () =>
-        Mtl.StridedView.new_from_variant('int8', [1], new GLib.Variant('ai', [1])),
-    'StridedView.new_full': () => Mtl.StridedView.new_full(host, 'int8', [1], 1),
+        Mtl.StridedView.new_from_variant(new GLib.Variant('ai', [1]), 'int8', [1]),
+    'StridedView.new_filled': () => Mtl.StridedView.new_filled(host, 'int8', [1], 1),
     'StridedView.new_like': () => Mtl.StridedView.new_like(small),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'int8', [1]),
     'StridedView.compute_statistic': () => small.compute_statistic(Mtl.Statistic.MEAN),
@@ -200,7 +202,7 @@ test('every function that returns memory is known', () => {
 
 test('every function that allocates collects if it is time', async () => {
     for (const [name, call] of Object.entries(ALLOCATING)) {
-        Mtl.StridedView.new_empty(host, 'uint8', [250e6]);
+        Mtl.StridedView.new_uninitialized(host, 'uint8', [250e6]);
         let result;
         const n = countCollections(() => {
             result = call();
@@ -252,7 +254,7 @@ test('what is held is not collected again and again', () => {
     // 16 GiB, of which the system provides none, as nothing is written.
     const n = countCollections(() => {
         while (held.length < 256)
-            held.push(Mtl.StridedView.new_empty(host, 'uint8', [size]));
+            held.push(Mtl.StridedView.new_uninitialized(host, 'uint8', [size]));
     });
     ok(n > 0 && n < 30, `${n} collections`);
     ok(held.every(view => view.size === size));
@@ -282,7 +284,7 @@ test('the same bytes count once', () => {
 
 test('garbage makes room for what is needed', () => {
     const collect = system.gc;
-    const {new_empty: make} = Mtl.StridedView;
+    const {new_uninitialized: make} = Mtl.StridedView;
     let n = 0;
 
     system.gc = () => n++;
@@ -299,7 +301,7 @@ test('garbage makes room for what is needed', () => {
 
 test('bytes of what is alive do not cost collection after collection', () => {
     const collect = system.gc;
-    const whole = Mtl.StridedView.new_empty(host, 'uint8', [256 * MIB]);
+    const whole = Mtl.StridedView.new_uninitialized(host, 'uint8', [256 * MIB]);
     const start = GLib.get_monotonic_time();
     let inCollections = 0;
 

@@ -20,12 +20,12 @@ recordCalls('DlpackTensor');
 
 function makeView() {
     return place(
-        Mtl.StridedView.new_from_doubles(Mtl.DType.INT32, [2, 3], [1, 2, 3, 4, 5, 6]));
+        Mtl.StridedView.new_from_doubles([1, 2, 3, 4, 5, 6], Mtl.DType.INT32, [2, 3]));
 }
 
 function readOnlyView() {
     const bytes = new GLib.Bytes(new Uint8Array([1, 2, 3]));
-    return Mtl.StridedView.new_from_bytes(bytes, Mtl.DType.UINT8, [3], null);
+    return Mtl.StridedView.new_from_bytes(bytes, Mtl.DType.UINT8, [3]);
 }
 
 testAnyMemory('a tensor in transit describes itself', () => {

@@ -86,7 +86,7 @@ testEvents('a wait can be cancelled', async event => {
 testEvents('an export waits for an event', async event => {
     const {NONE} = Mtl.DlpackFlags;
     const {UNKNOWN} = Mtl.DeviceType;
-    const view = Mtl.StridedView.new_full(event.get_device(), Mtl.DType.INT32, [3], 7);
+    const view = Mtl.StridedView.new_filled(event.get_device(), Mtl.DType.INT32, [3], 7);
     const cancellable = new Gio.Cancellable();
 
     event.signal(2);

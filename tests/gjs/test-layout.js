@@ -49,9 +49,10 @@ test('strides are given in elements or in bytes', () => {
     equal(layout.get_offset_bounds(), [-4, 8]);
     equal(layout.get_stride(-1), -2);
     equal(layout.get_extent(0), 2);
-    equal(describe(Mtl.StridedLayout.new_for_bytes([2, 3], [32, -8], 32)), describe(layout));
+    equal(describe(Mtl.StridedLayout.new_with_byte_strides([2, 3], [32, -8], 32)),
+        describe(layout));
     throwsMtl('INVALID_ARGUMENT', /30/,
-        () => Mtl.StridedLayout.new_for_bytes([2, 3], [30, -8], 32));
+        () => Mtl.StridedLayout.new_with_byte_strides([2, 3], [30, -8], 32));
     throwsMtl('OUT_OF_BOUNDS', /2/, () => layout.get_extent(2));
     throwsMtl('OUT_OF_BOUNDS', /-3/, () => layout.get_stride(-3));
     throwsMtl('NOT_SUPPORTED', /4/, () => Mtl.StridedLayout.new([2], null, 4).dup_byte_strides());
@@ -70,18 +71,18 @@ test('dense layouts come in any order of axes', () => {
 test('a dense layout is made after another', () => {
     const layout = dense(4, 6).transpose().flip(0).narrow(1, 0, 4, 2);
 
-    equal(Mtl.StridedLayout.new_dense_like(layout, K).get_strides(), [1, 6]);
-    equal(Mtl.StridedLayout.new_dense_like(layout, C).get_strides(), [2, 1]);
+    equal(layout.to_dense(K).get_strides(), [1, 6]);
+    equal(layout.to_dense(C).get_strides(), [2, 1]);
     equal(describe(layout.to_dense(F)), [[6, 2], [1, 6], 0]);
 });
 
 test('a layout fits a tensor of Metal', () => {
-    const {COMPUTE, MACHINE_LEARNING} = Mtl.TensorUsage;
+    const {COMPUTE, MACHINE_LEARNING} = Mtl.MetalTensorUsage;
     const layout = dense(2, 3).transpose();
 
-    equal(layout.fit_mtl_tensor('int32', COMPUTE).get_strides(), [1, 3]);
-    equal(layout.fit_mtl_tensor('float32', COMPUTE | MACHINE_LEARNING).get_strides(), [16, 1]);
-    throwsMtl('NOT_SUPPORTED', /int64/, () => layout.fit_mtl_tensor(Mtl.DType.INT64, COMPUTE));
+    equal(layout.fit_metal_tensor('int32', COMPUTE).get_strides(), [1, 3]);
+    equal(layout.fit_metal_tensor('float32', COMPUTE | MACHINE_LEARNING).get_strides(), [16, 1]);
+    throwsMtl('NOT_SUPPORTED', /int64/, () => layout.fit_metal_tensor(Mtl.DType.INT64, COMPUTE));
 });
 
 test('bad shapes are errors', () => {

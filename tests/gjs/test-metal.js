@@ -160,18 +160,18 @@ testDevices('bytes are used in place where they begin on a page', device => {
 });
 
 testModes('a tensor of Metal is the view that it was made of', (device, mode) => {
-    const {COMPUTE, MACHINE_LEARNING} = Mtl.TensorUsage;
+    const {COMPUTE, MACHINE_LEARNING} = Mtl.MetalTensorUsage;
     const view = matrix(device, mode);
-    const tensor = view.to_mtl_tensor(COMPUTE);
-    const other = Mtl.StridedView.new_from_mtl_tensor(tensor);
+    const tensor = view.to_metal_tensor(COMPUTE);
+    const other = Mtl.StridedView.new_from_metal_tensor(tensor);
 
-    ok(tensor > 0 && view.to_mtl_tensor(COMPUTE) === tensor);
+    ok(tensor > 0 && view.to_metal_tensor(COMPUTE) === tensor);
     equal([other.toArray(), other.get_buffer().get_storage_mode()], [MATRIX, mode]);
     other.fill_double(7);
     equal(view.toArray(), [[7, 7, 7], [7, 7, 7]]);
-    throwsMtl('NEEDS_COPY', /strides \(16, 1\)/, () => view.to_mtl_tensor(MACHINE_LEARNING));
+    throwsMtl('NEEDS_COPY', /strides \(16, 1\)/, () => view.to_metal_tensor(MACHINE_LEARNING));
     throwsMtl('INVALID_ARGUMENT', /16 bytes/,
-        () => Mtl.StridedView.new_from_mtl_tensor(tensor + 1));
+        () => Mtl.StridedView.new_from_metal_tensor(tensor + 1));
 });
 
 testDevices('work is put in order by events and promises', async device => {

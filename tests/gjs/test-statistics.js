@@ -15,7 +15,7 @@ recordCalls('Statistics');
 
 test('numbers are described', () => {
     const statistics = Mtl.StridedView.from([[0, 1, 2], [NaN, 3, Infinity]], FLOAT32)
-        .get_statistics();
+        .compute_statistics();
 
     equal([statistics.count, statistics.n_nans, statistics.n_infinities, statistics.n_zeros],
         [6, 1, 1, 1]);
@@ -32,19 +32,19 @@ test('numbers are described', () => {
 });
 
 test('integers of 64 bits are exact', () => {
-    const signed = Mtl.StridedView.from([-(2n ** 63n), 2n ** 63n - 1n], INT64).get_statistics();
-    const unsigned = Mtl.StridedView.from([7n, 2n ** 64n - 1n], UINT64).get_statistics();
+    const signed = Mtl.StridedView.from([-(2n ** 63n), 2n ** 63n - 1n], INT64).compute_statistics();
+    const unsigned = Mtl.StridedView.from([7n, 2n ** 64n - 1n], UINT64).compute_statistics();
 
     equal([signed.minimum, signed.maximum], [-(2n ** 63n), 2n ** 63n - 1n]);
     equal([unsigned.minimum, unsigned.maximum], [7n, 2n ** 64n - 1n]);
     equal([unsigned.get_minimum_int64(), unsigned.get_minimum_uint64()], [7, 7]);
     throwsMtl('OVERFLOW', /18446744073709551615/, () => unsigned.get_maximum_int64());
     throwsMtl('OVERFLOW', /-9223372036854775808/, () => signed.get_minimum_uint64());
-    equal(Mtl.StridedView.from([1, 255], UINT8).get_statistics().get_maximum_uint64(), 255);
+    equal(Mtl.StridedView.from([1, 255], UINT8).compute_statistics().get_maximum_uint64(), 255);
 });
 
 test('complex numbers have a mean of two parts', () => {
-    const statistics = Mtl.StridedView.from([[1, 2], [3, -4]], COMPLEX64).get_statistics();
+    const statistics = Mtl.StridedView.from([[1, 2], [3, -4]], COMPLEX64).compute_statistics();
 
     equal(statistics.mean, [2, -1]);
     equal(statistics.get_complex_mean(), [2, -1]);
@@ -52,27 +52,27 @@ test('complex numbers have a mean of two parts', () => {
 });
 
 test('nothing has no extremes', () => {
-    const statistics = Mtl.StridedView.new_zeros(null, INT64, [0]).get_statistics();
+    const statistics = Mtl.StridedView.new_zeros(null, INT64, [0]).compute_statistics();
 
     ok(Number.isNaN(statistics.minimum) && Number.isNaN(statistics.maximum));
     ok(Number.isNaN(statistics.mean) && Number.isNaN(statistics.deviation));
 });
 
 test('they can be awaited, cancelled and watched', async () => {
-    const view = Mtl.StridedView.new_full(null, FLOAT32, [500, 1000], 3);
+    const view = Mtl.StridedView.new_filled(null, FLOAT32, [500, 1000], 3);
     const cancellable = new Gio.Cancellable();
     const told = [];
 
-    const statistics = await view.get_statistics_async(null, (done, total) => {
+    const statistics = await view.compute_statistics_async(null, (done, total) => {
         told.push([done, total]);
     });
     equal([statistics.minimum, statistics.mean, statistics.deviation], [3, 3, 0]);
     equal(told.at(-1), [2000000, 2000000]);
-    equal((await view.get_statistics_async()).count, 500000);
-    equal(view.get_statistics_full(null, () => {}).maximum, 3);
+    equal((await view.compute_statistics_async()).count, 500000);
+    equal(view.compute_statistics_full(null, () => {}).maximum, 3);
 
     cancellable.cancel();
-    await throwsGio('CANCELLED', () => view.get_statistics(cancellable));
+    await throwsGio('CANCELLED', () => view.compute_statistics(cancellable));
 });
 
 test('a histogram counts elements', async () => {

@@ -20,7 +20,7 @@ function bytesOf(...values) {
 }
 
 function doubles(shape, values, dtype = FLOAT64) {
-    return place(Mtl.StridedView.new_from_doubles(dtype, shape, values));
+    return place(Mtl.StridedView.new_from_doubles(values, dtype, shape));
 }
 
 function zeros(dtype, shape) {
@@ -109,12 +109,12 @@ testAnyMemory('a view answers what its layout knows', () => {
 
 test('tensors are made of nothing, of a value, of values', () => {
     equal(describe(Mtl.StridedView.new_zeros(null, UINT8, [3])), [[3], [0, 0, 0]]);
-    equal(describe(Mtl.StridedView.new_full(null, FLOAT16, [2], 1.5)), [[2], [1.5, 1.5]]);
+    equal(describe(Mtl.StridedView.new_filled(null, FLOAT16, [2], 1.5)), [[2], [1.5, 1.5]]);
     equal(describe(doubles([2, 2], [1, 2, 3, 4.5])), [[2, 2], [1, 2, 3, 4.5]]);
     equal(describe(doubles([], [7])), [[], [7]]);
     equal(describe(doubles([2, 0], [])), [[2, 0], []]);
 
-    const empty = Mtl.StridedView.new_empty(null, INT16, [2]);
+    const empty = Mtl.StridedView.new_uninitialized(null, INT16, [2]);
     empty.fill_double(-3);
     equal(describe(empty), [[2], [-3, -3]]);
 });
@@ -138,19 +138,20 @@ test('values that do not go into a tensor are errors', () => {
 
 test('a variant carries 64-bit integers exactly', () => {
     const values = new GLib.Variant('(axb)', [[2n ** 62n + 1n, -5n], true]);
-    const view = Mtl.StridedView.new_from_variant(INT64, [3], values);
+    const view = Mtl.StridedView.new_from_variant(values, INT64, [3]);
 
     equal(view.getBigInt(0), 2n ** 62n + 1n);
     equal(view.get_int64([1]), -5);
     equal(view.get_int64([2]), 1);
     throwsMtl('INVALID_ARGUMENT', /./,
-        () => Mtl.StridedView.new_from_variant(INT64, [1], new GLib.Variant('s', 'one')));
+        () => Mtl.StridedView.new_from_variant(new GLib.Variant('s', 'one'), INT64, [1]));
 });
 
 test('bytes are read in place, with the strides of a picture', () => {
     const bytes = bytesOf(1, 2, 3, 4, 99, 5, 6, 7, 8, 99);
-    const view = Mtl.StridedView.new_from_bytes(bytes, UINT8, [2, 2, 2], [5, 2, 1]);
-    const again = Mtl.StridedView.new_from_bytes(bytes, UINT8, [10], null);
+    const view = Mtl.StridedView.new_from_bytes_with_byte_strides(bytes, UINT8, [2, 2, 2],
+                                                                  [5, 2, 1]);
+    const again = Mtl.StridedView.new_from_bytes(bytes, UINT8, [10]);
 
     equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
     equal(view.get_address(), again.get_address());
@@ -159,7 +160,7 @@ test('bytes are read in place, with the strides of a picture', () => {
     throwsMtl('READ_ONLY', /./, () => view.fill_double(1));
     throwsMtl('READ_ONLY', /./, () => view.copy_from(view));
     throwsMtl('OUT_OF_BOUNDS', /10/,
-        () => Mtl.StridedView.new_from_bytes(bytes, UINT8, [2, 2, 2], [7, 2, 1]));
+        () => Mtl.StridedView.new_from_bytes_with_byte_strides(bytes, UINT8, [2, 2, 2], [7, 2, 1]));
     equal(valuesOf(view), [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
@@ -458,16 +459,16 @@ test('lanes are read and written by an index more', () => {
 test('memory of the host is no tensor of Metal', () => {
     const view = Mtl.StridedView.new_zeros(host, FLOAT32, [2]);
 
-    throwsMtl('NOT_SUPPORTED', /Metal/, () => view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE));
+    throwsMtl('NOT_SUPPORTED', /Metal/, () => view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE));
     throws(GLib.Error, /MTLTensor|built without Metal/,
-        () => Mtl.StridedView.new_from_mtl_tensor(1));
+        () => Mtl.StridedView.new_from_metal_tensor(1));
 });
 
 testAnyMemory('elements are described and scaled', () => {
     const view = counting(3, 4);
 
-    equal(place(view).get_statistics().maximum, 11);
-    equal(place(view).get_statistics_full().mean, 5.5);
+    equal(place(view).compute_statistics().maximum, 11);
+    equal(place(view).compute_statistics_full().mean, 5.5);
     equal(Array.from(place(view).compute_histogram(0, 12, 3)), [4, 4, 4]);
     equal(place(view).compute_statistic(Mtl.Statistic.MEAN, [0]).toArray(), [4, 5, 6, 7]);
     equal(view.copy_scaled_from(counting(3, 4), 2, -1), true);

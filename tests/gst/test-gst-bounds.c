@@ -223,7 +223,7 @@ test_random_metas_read (void)
           if (view == NULL || mtl_strided_view_get_volume (view) > 100000)
             continue;
 
-          copy = mtl_strided_view_copy (view, NULL);
+          copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
           g_assert_nonnull (copy);
         }
     }

@@ -57,7 +57,7 @@ test_strides (void)
                                                           : GST_VIDEO_FORMAT_RGBA,
                                             shape[1], shape[0]);
       g_autoptr (GError) error = NULL;
-      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, &error);
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
 
       assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, cases[i].reason);
       assert_refused (part, &info, MTL_ERROR_NEEDS_COPY, "copy the view");
@@ -84,8 +84,8 @@ test_overlapping_rows (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (4, 6), strides[i], 2,
-                                         &error);
+        mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (4, 6),
+                                                                             strides[i], 2, &error);
 
       g_assert_no_error (error);
       assert_refused (view, &gray, MTL_ERROR_NEEDS_COPY, reasons[i]);

@@ -13,8 +13,8 @@ view_new (MtlDType      dtype,
           gsize         n_dims)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_empty (mtl_device_get_host (), dtype, shape, n_dims,
-                                                     &error);
+  MtlStridedView *view =
+    mtl_strided_view_new_uninitialized (mtl_device_get_host (), dtype, shape, n_dims, &error);
   guint8 *bytes;
 
   g_assert_no_error (error);

@@ -50,7 +50,7 @@ test_write (void)
   view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (7), GST_MAP_WRITE, &error);
   assert_view (view, error);
   g_assert_true (gst_buffer_extract (buffer, 7, bytes + 7, 1) == 1);
-  g_assert_true (mtl_strided_view_fill_double (view, 9, NULL));
+  g_assert_true (mtl_strided_view_fill_double (view, 9, NULL, NULL));
   g_object_unref (view);
 
   g_assert_true (gst_buffer_memcmp (buffer, 0, "\x09\x09\x09\x09\x09\x09\x09", 7) == 0);

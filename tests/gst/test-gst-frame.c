@@ -162,9 +162,9 @@ test_writable (void)
       g_assert_true (mtl_strided_view_is_read_only (chroma) == (flags[i] == GST_MAP_READ));
       if (flags[i] != GST_MAP_READ)
         {
-          g_assert_true (mtl_strided_view_fill_double (luma, 7, NULL));
-          g_assert_true (mtl_strided_view_fill_double (chroma, 8, NULL));
-          g_assert_true (mtl_strided_view_fill_double (blue, 9, NULL));
+          g_assert_true (mtl_strided_view_fill_double (luma, 7, NULL, NULL));
+          g_assert_true (mtl_strided_view_fill_double (chroma, 8, NULL, NULL));
+          g_assert_true (mtl_strided_view_fill_double (blue, 9, NULL, NULL));
         }
       gst_video_frame_unmap (&frame);
       g_clear_object (&luma);
@@ -263,7 +263,7 @@ test_memories (void)
           g_autoptr (MtlStridedView) view = view_plane (&frame, plane);
 
           g_assert_true (mtl_strided_view_get_data (view) == frame.data[plane]);
-          g_assert_true (mtl_strided_view_fill_double (view, 50 + plane, NULL));
+          g_assert_true (mtl_strided_view_fill_double (view, 50 + plane, NULL, NULL));
         }
       gst_video_frame_unmap (&frame);
 
@@ -445,7 +445,7 @@ filter_transform_frame (GstVideoFilter *self,
   g_assert_true (mtl_strided_view_is_read_only (source));
   swapped = mtl_strided_view_slice_string (source, ":, :, ::-1", &error);
   g_assert_no_error (error);
-  g_assert_true (mtl_strided_view_copy_from (target, swapped, &error));
+  g_assert_true (mtl_strided_view_copy_from (target, swapped, NULL, &error));
   return GST_FLOW_OK;
 }
 

@@ -179,7 +179,7 @@ test_in_place (void)
   g_autoptr (MtlStridedView) large = view_new (MTL_DTYPE_UINT8, DIMS (9, 10, 4));
   g_autoptr (MtlStridedView) view = slice (large, "2:7, 1:7");
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) before = mtl_strided_view_copy (large, &error);
+  g_autoptr (MtlStridedView) before = mtl_strided_view_copy (large, MTL_ORDER_C, NULL, &error);
   g_autoptr (MtlStridedView) inside = slice (before, "2:7, 1:7");
   g_autoptr (GstElement) pipeline =
     pipeline_new ("videobalance name=balance brightness=1 ! fakesink sync=false async=false");
@@ -190,9 +190,9 @@ test_in_place (void)
   g_assert_cmpint (push (balance, get_buffer (view, &info), caps), ==, GST_FLOW_OK);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 
-  g_assert_false (mtl_strided_view_array_equal (view, inside, &error));
-  g_assert_true (mtl_strided_view_copy_from (view, inside, &error));
-  g_assert_true (mtl_strided_view_array_equal (large, before, &error));
+  g_assert_false (mtl_strided_view_array_equal (view, inside, NULL, &error));
+  g_assert_true (mtl_strided_view_copy_from (view, inside, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (large, before, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -211,7 +211,8 @@ check_audio_elements (gint64      n_channels,
   g_autoptr (MtlStridedView) untrimmed = mtl_strided_view_transpose (some);
   g_autoptr (MtlStridedView) planar = is_trimmed ? trim (untrimmed) : g_object_ref (untrimmed);
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) interleaved = mtl_strided_view_copy (planar, &error);
+  g_autoptr (MtlStridedView) interleaved = mtl_strided_view_copy (planar, MTL_ORDER_C, NULL,
+                                                                  &error);
   MtlStridedView *const views[] = { planar, interleaved };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)

@@ -94,7 +94,7 @@ write_frame (Channel   *channel,
   /* The pool has it back after all have read it, but by means that no tool sees. */
   pthread_mutex_lock (&channel->mutex);
   view = view_gray (buffer, GST_MAP_WRITE);
-  g_assert_true (mtl_strided_view_fill_double (view, frame % 256, NULL));
+  g_assert_true (mtl_strided_view_fill_double (view, frame % 256, NULL, NULL));
   g_object_unref (view);
 
   for (guint i = 0; i < N_READERS; i++)

@@ -21,7 +21,7 @@ append_elements (GByteArray     *bytes,
                  MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
 
   g_assert_no_error (error);
   g_byte_array_append (bytes, mtl_strided_view_get_data (copy),
@@ -336,7 +336,7 @@ check_pictures (const Picture *picture,
       g_autoptr (MtlStridedView) part =
         draw_picture (picture->dtype, height, width, picture->n_channels);
       g_autoptr (MtlStridedView) view =
-        has_meta ? g_object_ref (part) : mtl_strided_view_copy (part, NULL);
+        has_meta ? g_object_ref (part) : mtl_strided_view_copy (part, MTL_ORDER_C, NULL, NULL);
 
       append_elements (elements, view);
       buffers[i] = get_buffer (view, &info);
@@ -459,7 +459,7 @@ test_without_copy (void)
       buffers[i] = gst_buffer_new_allocate (allocator, info.size, NULL);
       frame = mtl_gst_view_from_buffer (buffers[i], &info, 0, GST_MAP_READWRITE, &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_strided_view_copy_from (frame, part, &error));
+      g_assert_true (mtl_strided_view_copy_from (frame, part, NULL, &error));
       append_elements (elements, part);
     }
 

@@ -42,7 +42,7 @@ test_write (void)
   guint8 value;
 
   g_assert_false (mtl_strided_view_is_read_only (view));
-  g_assert_true (mtl_strided_view_fill_double (view, 77, NULL));
+  g_assert_true (mtl_strided_view_fill_double (view, 77, NULL, NULL));
   g_assert_false (gst_buffer_is_writable (buffer));
   g_object_unref (view);
 
@@ -261,7 +261,7 @@ test_pool (void)
   gst_buffer_unref (buffer);
   g_assert_cmpint (acquire (pool, &again, FALSE), ==, GST_FLOW_EOS);
 
-  g_assert_true (mtl_strided_view_fill_double (view, 1, NULL));
+  g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, NULL));
   g_object_unref (view);
   g_assert_cmpint (acquire (pool, &again, FALSE), ==, GST_FLOW_OK);
   g_assert_true (again == buffer);
@@ -306,7 +306,7 @@ view_frame (GstPad          *pad,
             gpointer         n_frames)
 {
   g_autoptr (MtlStridedView) view = view_gray (GST_PAD_PROBE_INFO_BUFFER (info), GST_MAP_READ);
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
 
   g_assert_nonnull (copy);
   g_atomic_int_inc ((int *) n_frames);

@@ -11,11 +11,11 @@ static gboolean is_allowed;
 
 /* In place of the library's: results begin with it. */
 MtlStridedView *
-mtl_strided_view_new_empty (MtlDevice     *device,
-                            MtlDType       dtype,
-                            const gint64  *shape,
-                            gsize          n_dims,
-                            GError       **error)
+mtl_strided_view_new_uninitialized (MtlDevice     *device,
+                                            MtlDType       dtype,
+                                            const gint64  *shape,
+                                            gsize          n_dims,
+                                            GError       **error)
 {
   g_mutex_lock (&mutex);
   worker = g_thread_self ();

@@ -103,13 +103,14 @@ assert_colored (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) pixels = colorize (view, color_map, low, high);
-  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, &error);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL,
+                                                                  &error);
   g_autoptr (GBytes) bytes = NULL;
   const guint8 *data = mtl_strided_view_get_data (pixels);
   const double *values;
 
   g_assert_no_error (error);
-  bytes = mtl_strided_view_dup_bytes (doubles, &error);
+  bytes = mtl_strided_view_dup_bytes (doubles, NULL, &error);
   g_assert_no_error (error);
   values = g_bytes_get_data (bytes, NULL);
   for (gint64 i = 0; i < mtl_strided_view_get_volume (view); i++)
@@ -122,8 +123,8 @@ test_known_colors (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) steps =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, 7),
-                                       DOUBLES (0, 100, 253, -1, 300, NAN, -INFINITY), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (0, 100, 253, -1, 300, NAN, -INFINITY),
+                                       MTL_DTYPE_FLOAT32, DIMS (1, 7), &error);
   g_autoptr (MtlStridedView) warm = colorize (steps, MTL_GTK_COLOR_MAP_HEAT, 0, 253);
   g_autoptr (MtlStridedView) plain = colorize (steps, MTL_GTK_COLOR_MAP_GRAY, 0, 253);
 
@@ -219,7 +220,8 @@ assert_in_colors (MtlStridedView  *view,
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) pixels =
     mtl_gtk_colorize_with_colors (view, colors, low, high, NULL, &error);
-  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL);
+  g_autoptr (MtlStridedView) doubles = mtl_strided_view_to_dtype (view, MTL_DTYPE_FLOAT64, NULL,
+                                                                  NULL);
   const gint64 *shape = mtl_strided_view_get_shape (view, NULL);
   const int n_colors = mtl_strided_view_get_shape (colors, NULL)[0];
   const int n_channels = mtl_strided_view_get_shape (colors, NULL)[1];
@@ -271,7 +273,7 @@ colors_from_doubles (MtlDType      dtype,
 {
   g_autoptr (GError) error = NULL;
   MtlStridedView *colors =
-    mtl_strided_view_new_from_doubles (dtype, shape, n_dims, numbers, n, &error);
+    mtl_strided_view_new_from_doubles (numbers, n, dtype, shape, n_dims, &error);
 
   g_assert_no_error (error);
   return colors;
@@ -320,9 +322,9 @@ test_special_values (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (2, 6),
-                                       DOUBLES (NAN, INFINITY, -INFINITY, 1.79769e308, -1.79769e308,
-                                                5e-324, -0.0, 0, 1, -1, 0.5, 1e300), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (NAN, INFINITY, -INFINITY, 1.79769e308,
+                                                  -1.79769e308, 5e-324, -0.0, 0, 1, -1, 0.5, 1e300),
+                                         MTL_DTYPE_FLOAT64, DIMS (2, 6), &error);
   g_autoptr (MtlStridedView) integers = new_view (MTL_DTYPE_INT64, DIMS (1, 3));
   gint64 *data = mtl_strided_view_get_data (integers);
 
@@ -355,19 +357,20 @@ test_narrow_ranges (void)
   const double low = 6394464320723157;
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) large =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
-                                       DOUBLES (low, low + 1, low + 2), &error);
-  g_autoptr (MtlStridedView) integers = mtl_strided_view_to_dtype (large, MTL_DTYPE_INT64, &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (low, low + 1, low + 2), MTL_DTYPE_FLOAT64,
+                                       DIMS (1, 3), &error);
+  g_autoptr (MtlStridedView) integers = mtl_strided_view_to_dtype (large, MTL_DTYPE_INT64, NULL,
+                                                                   &error);
   g_autoptr (MtlStridedView) complexes =
-    mtl_strided_view_to_dtype (large, MTL_DTYPE_COMPLEX128, &error);
+    mtl_strided_view_to_dtype (large, MTL_DTYPE_COMPLEX128, NULL, &error);
   g_autoptr (MtlStridedView) tiny =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
-                                       DOUBLES (0, 2.5e-311, 1e-310), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (0, 2.5e-311, 1e-310), MTL_DTYPE_FLOAT64,
+                                       DIMS (1, 3), &error);
   g_autoptr (MtlStridedView) ones =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, 3), DOUBLES (-1, 0, 1), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (-1, 0, 1), MTL_DTYPE_FLOAT32, DIMS (1, 3), &error);
   g_autoptr (MtlStridedView) others =
-    mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT64, DIMS (1, 3),
-                                       DOUBLES (NAN, -INFINITY, low + 2), &error);
+    mtl_strided_view_new_from_doubles (DOUBLES (NAN, -INFINITY, low + 2), MTL_DTYPE_FLOAT64,
+                                       DIMS (1, 3), &error);
 
   g_assert_no_error (error);
   assert_gray_levels (large, low, low + 2, 0, 127, 255);
@@ -424,8 +427,8 @@ test_random_ranges (void)
 
       for (gsize j = 0; j < G_N_ELEMENTS (elements); j++)
         elements[j] = get_random_element (low, high);
-      view = mtl_strided_view_new_from_doubles (dtype, DIMS (3, 4), elements,
-                                                G_N_ELEMENTS (elements), &error);
+      view = mtl_strided_view_new_from_doubles (elements, G_N_ELEMENTS (elements), dtype,
+                                                DIMS (3, 4), &error);
       g_assert_no_error (error);
       assert_colored (view, MTL_GTK_COLOR_MAP_GRAY, low, high);
     }
@@ -479,12 +482,12 @@ test_devices (void)
 
   for (int i = 0; i < 35; i++)
     set_number_at (view, i / 7, i % 7, 0, i);
-  elsewhere = mtl_strided_view_to_device (view, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE,
+  elsewhere = mtl_strided_view_to_device (view, MTL_DEVICE (device), MTL_STORAGE_MODE_PRIVATE, NULL,
                                           &error);
   g_assert_no_error (error);
   pixels = colorize (elsewhere, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
   expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 34);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &error));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &error));
 }
 
 static void
@@ -550,10 +553,10 @@ colorize_with_colors_async (MtlStridedView  *view,
                             GError         **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (colors, NULL);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (colors, MTL_ORDER_C, NULL, NULL);
 
   mtl_gtk_colorize_with_colors_async (view, copy, 0, 15, NULL, on_ready, &result);
-  mtl_strided_view_fill_double (copy, 0, NULL);
+  mtl_strided_view_fill_double (copy, 0, NULL, NULL);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
   return mtl_gtk_colorize_with_colors_finish (result, error);
@@ -574,7 +577,7 @@ test_async (void)
   pixels = colorize_async (view, MTL_GTK_COLOR_MAP_HEAT, cancellable, &failure);
   g_assert_no_error (failure);
   expected = colorize (view, MTL_GTK_COLOR_MAP_HEAT, 0, 15);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &failure));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &failure));
 
   assert_fails (colorize_async (view, 9, NULL, &error), MTL_ERROR_INVALID_ARGUMENT, "9");
 
@@ -583,7 +586,7 @@ test_async (void)
   g_assert_no_error (failure);
   g_clear_object (&expected);
   expected = mtl_gtk_colorize_with_colors (view, colors, 0, 15, NULL, &failure);
-  g_assert_true (mtl_strided_view_array_equal (pixels, expected, &failure));
+  g_assert_true (mtl_strided_view_array_equal (pixels, expected, NULL, &failure));
   assert_fails (colorize_with_colors_async (view, view, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(3, 5)");
 

@@ -132,8 +132,8 @@ new_layout (const gint64 *shape,
             gsize         n_strides)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedLayout *layout = mtl_strided_layout_new_for_bytes (shape, n_dims, strides, n_strides,
-                                                               8, &error);
+  MtlStridedLayout *layout =
+    mtl_strided_layout_new_with_byte_strides (shape, n_dims, strides, n_strides, 8, &error);
 
   g_assert_no_error (error);
   return layout;

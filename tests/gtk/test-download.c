@@ -172,7 +172,7 @@ test_other_textures (void)
 
       pixels = new_view (dtype, DIMS (3, 5, strlen (orders[channels])));
       set_random_pixels (pixels, orders[channels], premultiplied);
-      bytes = mtl_strided_view_dup_bytes (pixels, &error);
+      bytes = mtl_strided_view_dup_bytes (pixels, NULL, &error);
       texture = gdk_memory_texture_new (5, 3, format, bytes, g_bytes_get_size (bytes) / 3);
       g_assert_no_error (error);
 #if GTK_CHECK_VERSION (4, 10, 0)
@@ -192,8 +192,8 @@ test_other_textures (void)
         };
         g_autoptr (GBytes) gtk_bytes = g_bytes_new_take (get_gtk_pixels (texture), 60);
         g_autoptr (MtlStridedView) gtk_view =
-          mtl_strided_view_new_from_bytes (gtk_bytes, MTL_DTYPE_UINT8, DIMS (3, 5, 4), NO_DIMS,
-                                           &error);
+          mtl_strided_view_new_from_bytes_with_byte_strides (gtk_bytes, MTL_DTYPE_UINT8,
+                                                             DIMS (3, 5, 4), NO_DIMS, &error);
 
         g_assert_no_error (error);
         check_downloads (texture, gtk_view, &gtk_pixel);
@@ -215,7 +215,7 @@ test_color_states (void)
   g_autoptr (GBytes) bytes = NULL;
 
   set_random_pixels (source, "RGBA", FALSE);
-  linear = mtl_strided_view_copy (source, &error);
+  linear = mtl_strided_view_copy (source, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   for (int i = 0; i < 3 * 5 * 3; i++)
     {
@@ -224,7 +224,7 @@ test_color_states (void)
       set_number_at (linear, i / 15, i / 3 % 5, i % 3,
                      light <= 0.04045 ? light / 12.92 : pow ((light + 0.055) / 1.055, 2.4));
     }
-  bytes = mtl_strided_view_dup_bytes (linear, &error);
+  bytes = mtl_strided_view_dup_bytes (linear, NULL, &error);
   g_assert_no_error (error);
   texture = new_texture_of_color_state (bytes, gdk_color_state_get_srgb_linear ());
 
@@ -371,8 +371,8 @@ download_floats (const double       *numbers,
   g_autoptr (MtlStridedView) source = NULL;
   g_autoptr (GdkTexture) texture = NULL;
 
-  source = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (1, n_numbers / 4, 4),
-                                              numbers, n_numbers, &error);
+  source = mtl_strided_view_new_from_doubles (numbers, n_numbers, MTL_DTYPE_FLOAT32,
+                                              DIMS (1, n_numbers / 4, 4), &error);
   g_assert_no_error (error);
   texture = get_texture (source, MTL_GTK_CHANNELS_RGBA, flags);
   return download (texture, MTL_DTYPE_FLOAT32, channels, MTL_GTK_TEXTURE_FLAGS_NONE);

@@ -226,7 +226,7 @@ check_texture (GdkMemoryFormat format,
   same = get_texture_view (texture);
   g_assert_true (mtl_strided_view_get_address (same) == mtl_strided_view_get_address (view));
   g_assert_true (mtl_strided_view_equal (same, view)
-                 || mtl_strided_view_array_equal (same, view, NULL));
+                 || mtl_strided_view_array_equal (same, view, NULL, NULL));
 
   expected = new_dense_texture (view, format);
   pixels = get_gtk_pixels (texture);
@@ -269,8 +269,8 @@ test_last_row (void)
   for (gsize i = 0; i < size; i++)
     data[i] = i;
   bytes = g_bytes_new_take (data, size);
-  view = mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (3, 5, 3),
-                                          DIMS (16, 3, 1), &error);
+  view = mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (3, 5, 3),
+                                                            DIMS (16, 3, 1), &error);
   g_assert_no_error (error);
   texture = get_texture (view, MTL_GTK_CHANNELS_AUTO, MTL_GTK_TEXTURE_FLAGS_NONE);
   same = get_texture_view (texture);
@@ -291,8 +291,8 @@ test_one_row (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, DIMS (1, 5, 3),
-                                         DIMS (strides[i], 3, 1), &error);
+        mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, DIMS (1, 5, 3),
+                                                           DIMS (strides[i], 3, 1), &error);
       g_autoptr (GdkTexture) texture = NULL;
       g_autofree guint8 *pixels = NULL;
 
@@ -691,7 +691,7 @@ test_color_states (void)
   g_autoptr (GBytes) bytes = NULL;
 
   set_random_pixels (source, "RGBA", FALSE);
-  bytes = mtl_strided_view_dup_bytes (source, &error);
+  bytes = mtl_strided_view_dup_bytes (source, NULL, &error);
   g_assert_no_error (error);
   for (gsize i = 0; i < G_N_ELEMENTS (states); i++)
     {
@@ -699,7 +699,7 @@ test_color_states (void)
       g_autoptr (MtlStridedView) view = get_texture_view (texture);
 
       g_assert_true (mtl_strided_view_get_data (view) == g_bytes_get_data (bytes, NULL));
-      g_assert_true (mtl_strided_view_array_equal (view, source, &error));
+      g_assert_true (mtl_strided_view_array_equal (view, source, NULL, &error));
     }
 }
 

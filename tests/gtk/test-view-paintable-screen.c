@@ -136,9 +136,9 @@ draw_all_products (GskRenderer *renderer)
   };
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new_full (mtl_device_get_host (),
-                                                               MTL_DTYPE_UINT8, shape, 3, 99,
-                                                               &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_filled (mtl_device_get_host (),
+                                                                   MTL_DTYPE_UINT8, shape, 3, 99,
+                                                                   &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,
@@ -169,8 +169,8 @@ assert_is_premultiplied (void)
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
   g_autoptr (MtlStridedView) pixels = NULL;
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_doubles (MTL_DTYPE_UINT8, shape, 3,
-                                                                       white, 4, &error);
+  g_autoptr (MtlStridedView) view = mtl_strided_view_new_from_doubles (white, 4, MTL_DTYPE_UINT8,
+                                                                       shape, 3, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_gtk_view_paintable_set_view (paintable, view, MTL_GTK_CHANNELS_RGBA,

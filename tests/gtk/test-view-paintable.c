@@ -815,7 +815,7 @@ test_colors (void)
       assert_shows (paintable, expected, shown);
 
       /* A copy is used. */
-      g_assert_true (mtl_strided_view_fill_double (palette, 0, &none));
+      g_assert_true (mtl_strided_view_fill_double (palette, 0, NULL, &none));
       invalidate (paintable, NULL);
       assert_shows (paintable, expected, shown);
       assert_refuses (mtl_gtk_view_paintable_set_colors (paintable, view, 0, 1, &error),

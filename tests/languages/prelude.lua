@@ -55,7 +55,7 @@ end
 local shared_buffer = Mtl.Buffer.new(nil, 24, 'HOST')
 local function host () return Mtl.Device.get_host() end
 local function view ()
-  return Mtl.StridedView.new_from_doubles('INT32', {2, 3}, {1, 2, 3, 4, 5, 6})
+  return Mtl.StridedView.new_from_doubles({1, 2, 3, 4, 5, 6}, 'INT32', {2, 3})
 end
 local function buffer () return shared_buffer end
 local function builder ()
@@ -75,7 +75,7 @@ local function entry () return file_of_tensors():lookup_entry('a') end
 local function event () return Mtl.Event.new(nil) end
 local function layout () return Mtl.StridedLayout.new({2, 3}, nil, 32) end
 local function other_buffer () return Mtl.Buffer.new(nil, 24, 'HOST') end
-local function statistics () return view():get_statistics() end
+local function statistics () return view():compute_statistics() end
 local function tensor () return view():export_dlpack() end
 local function variant () return GLib.Variant('ad', {1, 2, 3, 4, 5, 6}) end
 local function no_flags () return {} end

@@ -61,7 +61,7 @@ sub entry { file_of_tensors()->lookup_entry('a') }
 sub event { Mtl::Event->new }
 sub layout { Mtl::StridedLayout->new([2, 3], undef, 32) }
 sub other_buffer { Mtl::Buffer->new(undef, 24, 'host') }
-sub statistics { view()->get_statistics }
+sub statistics { view()->compute_statistics }
 sub tensor { view()->export_dlpack }
 sub variant { Glib::Variant->new('ad', [1 .. 6]) }
 sub no_flags { [] }

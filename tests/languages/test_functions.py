@@ -19,9 +19,9 @@ RUBY_LACKS = {'DType.from_string', 'DType.get_bits', 'DType.to_string', 'Strided
 
 # Addresses, sizes and memory that is not set; lgi leaves out a TRUE before other results.
 DIFFER = {'Buffer.hash', 'StridedView.get_address', 'StridedView.get_complex', 'StridedView.hash',
-          'StridedView.new_empty', 'StridedView.new_like', '.get_allocated_size'}
+          'StridedView.new_uninitialized', 'StridedView.new_like', '.get_allocated_size'}
 
-FAIL = {'StridedView.new_from_mtl_tensor', 'StridedView.to_mtl_tensor'}
+FAIL = {'StridedView.new_from_metal_tensor', 'StridedView.to_metal_tensor'}
 
 
 def results_of(gir, suffix, folder):

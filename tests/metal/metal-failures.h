@@ -71,7 +71,7 @@ stage_init (Stage *self,
         self->before[i][j] = 40 * i + j;
       bytes = g_bytes_new_static (self->before[i], SIZE);
       self->buffers[i] = new_buffer (i == HOST ? NULL : device, SIZE, modes[i]);
-      g_assert_true (mtl_buffer_set_bytes (self->buffers[i], 0, bytes, &error));
+      g_assert_true (mtl_buffer_set_bytes (self->buffers[i], 0, bytes, NULL, &error));
       g_assert_no_error (error);
     }
 }
@@ -154,9 +154,9 @@ check_made (Stage *stage)
     return;
 
   if (stage->bytes == NULL && MTL_IS_STRIDED_VIEW (stage->object))
-    stage->bytes = mtl_strided_view_dup_bytes (stage->object, &error);
+    stage->bytes = mtl_strided_view_dup_bytes (stage->object, NULL, &error);
   else if (stage->bytes == NULL)
-    stage->bytes = mtl_buffer_dup_bytes (stage->object, 0, stage->content_size, &error);
+    stage->bytes = mtl_buffer_dup_bytes (stage->object, 0, stage->content_size, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (stage->bytes, NULL), g_bytes_get_size (stage->bytes),

@@ -256,7 +256,7 @@ write_as_gpu (MtlBuffer     *buffer,
   G_STMT_START \
     { \
       GError *error_ = NULL; \
-      GBytes *bytes_ = mtl_buffer_dup_bytes ((buffer), (offset), (size), &error_); \
+      GBytes *bytes_ = mtl_buffer_dup_bytes ((buffer), (offset), (size), NULL, &error_); \
       g_assert_no_error (error_); \
       g_assert_cmpmem (g_bytes_get_data (bytes_, NULL), g_bytes_get_size (bytes_), \
                        (expected), (size)); \

@@ -181,7 +181,7 @@ check_fill (MtlBuffer    *buffer,
   for (gsize i = 0; i < n; i++)
     memcpy (expected + offset + i * pattern_size, pattern, pattern_size);
 
-  g_assert_true (mtl_buffer_fill (buffer, offset, n * pattern_size, bytes, &error));
+  g_assert_true (mtl_buffer_fill (buffer, offset, n * pattern_size, bytes, NULL, &error));
   g_assert_no_error (error);
   assert_everywhere (buffer, expected, sizeof expected);
 }
@@ -216,11 +216,11 @@ test_fill_refuses (void)
   g_autoptr (GBytes) three = g_bytes_new_static ("abc", 3);
   g_autoptr (GBytes) four = g_bytes_new_static ("abcd", 4);
 
-  assert_refuses (mtl_buffer_fill (buffer, 0, 15, three, &error),
+  assert_refuses (mtl_buffer_fill (buffer, 0, 15, three, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "3 bytes for 15");
-  assert_refuses (mtl_buffer_fill (buffer, 0, 6, four, &error),
+  assert_refuses (mtl_buffer_fill (buffer, 0, 6, four, NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "4 bytes for 6");
-  assert_refuses (mtl_buffer_fill (buffer, 4, 16, four, &error),
+  assert_refuses (mtl_buffer_fill (buffer, 4, 16, four, NULL, &error),
                   MTL_ERROR_OUT_OF_BOUNDS, "16 bytes at offset 4");
   assert_buffer_bytes (buffer, 0, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 }
@@ -285,8 +285,8 @@ test_large_up_and_down (void)
       buffer = mtl_buffer_new_uninitialized (get_metal (i), LARGE + 5, MTL_STORAGE_MODE_PRIVATE,
                                              &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_buffer_set_bytes (buffer, 5, bytes, &error));
-      read = mtl_buffer_dup_bytes (buffer, 5, LARGE, &error);
+      g_assert_true (mtl_buffer_set_bytes (buffer, 5, bytes, NULL, &error));
+      read = mtl_buffer_dup_bytes (buffer, 5, LARGE, NULL, &error);
       g_assert_no_error (error);
       g_assert_true (g_bytes_equal (read, bytes));
     }
@@ -341,7 +341,7 @@ test_large_pattern (void)
 
   for (gsize i = 0; i < size; i++)
     expected[3 + i] = "0123456789abcdef"[i % 16];
-  g_assert_true (mtl_buffer_fill (buffer, 3, size, pattern, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 3, size, pattern, NULL, &error));
   g_assert_no_error (error);
   assert_large (buffer, expected, size + 3);
 }
@@ -416,15 +416,15 @@ test_odd_length (void)
   guint8 last[3];
 
   metal_fixture_poke (mtl_buffer_get_handle (buffer), 4, "xyz", 3);
-  assert_refuses (mtl_buffer_set_bytes (buffer, 0, all, &error),
+  assert_refuses (mtl_buffer_set_bytes (buffer, 0, all, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 7 bytes of an MTLBuffer");
-  assert_refuses (mtl_buffer_fill (buffer, 4, 1, one, &error),
+  assert_refuses (mtl_buffer_fill (buffer, 4, 1, one, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "“Test Discrete” copies whole words of 4 bytes");
-  assert_fails (mtl_buffer_dup_bytes (buffer, 6, 1, &error),
+  assert_fails (mtl_buffer_dup_bytes (buffer, 6, 1, NULL, &error),
                 MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 7 bytes");
 
-  g_assert_true (mtl_buffer_set_bytes (buffer, 0, four, &local_error));
-  g_assert_true (mtl_buffer_fill (buffer, 1, 2, one, &local_error));
+  g_assert_true (mtl_buffer_set_bytes (buffer, 0, four, NULL, &local_error));
+  g_assert_true (mtl_buffer_fill (buffer, 1, 2, one, NULL, &local_error));
   g_assert_no_error (local_error);
   assert_buffer_bytes (buffer, 0, "a--d", 4);
   metal_fixture_peek (mtl_buffer_get_handle (buffer), 4, last, 3);
@@ -449,7 +449,7 @@ test_odd_length_of_many (void)
   assert_refuses (mtl_buffer_copy_from (dest, 0, beside, 0, size, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
   assert_large (dest, noise, size);
-  assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, &error),
+  assert_refuses (mtl_buffer_fill (dest, 1, size - 1, pattern, NULL, &error),
                   MTL_ERROR_NOT_SUPPORTED, "The last 3 of the 17825795 bytes");
   assert_large (dest, noise, size);
 }
@@ -471,8 +471,8 @@ test_odd_length_elsewhere (void)
       g_autoptr (GBytes) one = g_bytes_new_static ("-", 1);
       g_autoptr (GError) error = NULL;
 
-      g_assert_true (mtl_buffer_set_bytes (buffer, 0, all, &error));
-      g_assert_true (mtl_buffer_fill (buffer, 5, 2, one, &error));
+      g_assert_true (mtl_buffer_set_bytes (buffer, 0, all, NULL, &error));
+      g_assert_true (mtl_buffer_fill (buffer, 5, 2, one, NULL, &error));
       g_assert_no_error (error);
       assert_buffer_bytes (buffer, 0, "abcde--", 7);
       assert_gpu_reads (buffer, 0, "abcde--", 7);
@@ -496,7 +496,7 @@ test_one_blit (void)
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 1);
       g_assert_true (mtl_buffer_copy_from (dest, 32, dest, 0, 16, NULL, &error));
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 2);
-      g_assert_true (mtl_buffer_fill (dest, 8, 40, pattern, &error));
+      g_assert_true (mtl_buffer_fill (dest, 8, 40, pattern, NULL, &error));
       g_assert_cmpuint (metal_double_calls ("commit"), ==, n_commits + 3);
       g_assert_no_error (error);
       g_assert_cmpuint (metal_double_calls ("newBufferWithLength:options:"), ==, n_buffers);

@@ -276,7 +276,7 @@ test_empty (void)
       view = take (&producer, FALSE);
       g_assert_true (mtl_strided_view_is_empty (view));
       g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_METAL);
-      copy = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST,
+      copy = mtl_strided_view_to_device (view, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, NULL,
                                          &error);
       g_assert_no_error (error);
       assert_view_shape (copy, 2, 0);
@@ -299,7 +299,7 @@ test_read_only (void)
   producer.versioned.flags = DL_READ_ONLY;
   view = take (&producer, FALSE);
   g_assert_true (mtl_strided_view_is_read_only (view));
-  assert_refuses (mtl_strided_view_fill_double (view, 1, &error), MTL_ERROR_READ_ONLY,
+  assert_refuses (mtl_strided_view_fill_double (view, 1, NULL, &error), MTL_ERROR_READ_ONLY,
                   "read-only");
   assert_elements (view, 2, 3, 4, 5, 6, 7);
   g_clear_object (&view);
@@ -364,7 +364,7 @@ test_writes (void)
       view = take (&producer, FALSE);
       g_assert_true (mtl_buffer_synchronize (mtl_strided_view_get_buffer (view), NULL, &error));
       column = mtl_strided_view_select (view, 1, 1, &error);
-      g_assert_true (mtl_strided_view_fill_double (column, 9, &error));
+      g_assert_true (mtl_strided_view_fill_double (column, 9, NULL, &error));
       g_assert_no_error (error);
       assert_gpu_reads (mtl_strided_view_get_buffer (view), 0, expected, LENGTH);
 

@@ -77,7 +77,7 @@ export_and_import (Stage   *stage,
   return view != NULL
          && stage_made (stage,
                         mtl_strided_view_to_device (view, mtl_device_get_host (),
-                                                    MTL_STORAGE_MODE_HOST, error),
+                                                    MTL_STORAGE_MODE_HOST, NULL, error),
                         get_elements (stage, PRIVATE, elements), 6);
 }
 
@@ -89,7 +89,7 @@ view_to_private (Stage   *stage,
   guint8 elements[6];
 
   return stage_made (stage, mtl_strided_view_to_device (view, stage->device,
-                                                        MTL_STORAGE_MODE_PRIVATE, error),
+                                                        MTL_STORAGE_MODE_PRIVATE, NULL, error),
                      get_elements (stage, HOST, elements), 6);
 }
 
@@ -101,7 +101,7 @@ view_across_devices (Stage   *stage,
   guint8 elements[6];
 
   return stage_made (stage, mtl_strided_view_to_device (view, stage->device,
-                                                        MTL_STORAGE_MODE_MANAGED, error),
+                                                        MTL_STORAGE_MODE_MANAGED, NULL, error),
                      get_elements (stage, ELSEWHERE, elements), 6);
 }
 
@@ -112,7 +112,7 @@ view_copy (Stage   *stage,
   g_autoptr (MtlStridedView) view = view_buffer (stage, PRIVATE);
   guint8 elements[6];
 
-  return stage_made (stage, mtl_strided_view_copy (view, error),
+  return stage_made (stage, mtl_strided_view_copy (view, MTL_ORDER_C, NULL, error),
                      get_elements (stage, PRIVATE, elements), 6);
 }
 
@@ -127,7 +127,7 @@ view_to_dtype (Stage   *stage,
   get_elements (stage, PRIVATE, elements);
   for (int i = 0; i < 3; i++)
     wide[i] = elements[2 * i] | elements[2 * i + 1] << 8;
-  return stage_made (stage, mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, error),
+  return stage_made (stage, mtl_strided_view_to_dtype (view, MTL_DTYPE_INT32, NULL, error),
                      wide, sizeof wide);
 }
 
@@ -142,7 +142,7 @@ view_copy_from (Stage   *stage,
   for (int i = 0; i < 10; i++)
     bytes[i] = stage->before[i % 4 < 2 ? PRIVATE : DEST][2 + i];
   stage_expect (stage, DEST, 2, bytes, 10);
-  return mtl_strided_view_copy_from (view, source, error);
+  return mtl_strided_view_copy_from (view, source, NULL, error);
 }
 
 static gboolean
@@ -155,7 +155,7 @@ view_fill (Stage   *stage,
   for (int i = 0; i < 10; i++)
     bytes[i] = i % 4 < 2 ? 1 : stage->before[DEST][2 + i];
   stage_expect (stage, DEST, 2, bytes, 10);
-  return mtl_strided_view_fill_double (view, 257, error);
+  return mtl_strided_view_fill_double (view, 257, NULL, error);
 }
 
 static gboolean
@@ -165,7 +165,7 @@ view_equal (Stage   *stage,
   g_autoptr (MtlStridedView) view = view_buffer (stage, PRIVATE);
   g_autoptr (MtlStridedView) same = view_buffer (stage, PRIVATE);
 
-  return mtl_strided_view_array_equal (view, same, error);
+  return mtl_strided_view_array_equal (view, same, NULL, error);
 }
 
 static gboolean
@@ -204,7 +204,7 @@ test_format (void)
   zeros_on_host = mtl_strided_view_new_zeros (mtl_device_get_host (), MTL_DTYPE_INT16, DIMS (3),
                                               &error);
   view = mtl_strided_view_to_device (zeros_on_host, get_metal (UNIFIED), MTL_STORAGE_MODE_PRIVATE,
-                                     &error);
+                                     NULL, &error);
   g_assert_no_error (error);
   metal_double_fail_at (1);
   text = mtl_strided_view_format (view, 100);

@@ -53,7 +53,7 @@ upload (Stage   *stage,
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abcdefghijkl", size);
 
   stage_expect (stage, DEST, offset, "abcdefghijkl", size);
-  return mtl_buffer_set_bytes (stage->buffers[DEST], offset, bytes, error);
+  return mtl_buffer_set_bytes (stage->buffers[DEST], offset, bytes, NULL, error);
 }
 
 static gboolean
@@ -76,7 +76,7 @@ download (Stage   *stage,
           gsize    size,
           GError **error)
 {
-  stage->bytes = mtl_buffer_dup_bytes (stage->buffers[PRIVATE], offset, size, error);
+  stage->bytes = mtl_buffer_dup_bytes (stage->buffers[PRIVATE], offset, size, NULL, error);
   stage_made (stage, NULL, stage->before[PRIVATE] + offset, size);
   return stage->bytes != NULL;
 }
@@ -168,7 +168,7 @@ fill (Stage       *stage,
   g_autoptr (GBytes) bytes = g_bytes_new_static (pattern, strlen (pattern));
 
   stage_expect (stage, DEST, offset, filled, strlen (filled));
-  return mtl_buffer_fill (stage->buffers[DEST], offset, strlen (filled), bytes, error);
+  return mtl_buffer_fill (stage->buffers[DEST], offset, strlen (filled), bytes, NULL, error);
 }
 
 static gboolean

@@ -63,7 +63,7 @@ check_fill (MtlBuffer *buffer,
   g_autoptr (GBytes) pattern = g_bytes_new_static ("\x5a", 1);
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_buffer_fill (buffer, 0, size, pattern, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 0, size, pattern, NULL, &error));
   g_assert_no_error (error);
   for (gsize i = 0; i < size; i += GIB)
     {

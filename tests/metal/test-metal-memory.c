@@ -95,7 +95,7 @@ test_slice (void)
       g_autoptr (MtlBuffer) part_of_part = NULL;
       gpointer handle = mtl_buffer_get_handle (buffer);
 
-      g_assert_true (mtl_buffer_set_bytes (buffer, 0, bytes, &error));
+      g_assert_true (mtl_buffer_set_bytes (buffer, 0, bytes, NULL, &error));
       part = mtl_buffer_slice (buffer, 3, 9, &error);
       part_of_part = mtl_buffer_slice (part, 2, 5, &error);
       g_assert_no_error (error);
@@ -289,10 +289,10 @@ test_own_writes_are_seen (void)
   g_autoptr (GError) error = NULL;
 
   read_as_gpu (buffer, 0, (guint8[12]) { 0 }, 12);
-  g_assert_true (mtl_buffer_set_bytes (buffer, 1, bytes, &error));
+  g_assert_true (mtl_buffer_set_bytes (buffer, 1, bytes, NULL, &error));
   assert_gpu_reads (buffer, 0, "\0xyz\0\0\0\0\0\0\0\0", 12);
 
-  g_assert_true (mtl_buffer_fill (buffer, 5, 4, pattern, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 5, 4, pattern, NULL, &error));
   assert_gpu_reads (buffer, 0, "\0xyz\0-+-+\0\0\0", 12);
 
   memcpy (mtl_buffer_get_contents (source), "abcd", 4);
@@ -311,19 +311,20 @@ test_elements_are_seen (void)
                                                           &error);
   g_autoptr (MtlStridedView) reversed = mtl_strided_view_flip (view, 0, &error);
   g_autoptr (MtlStridedView) odd = mtl_strided_view_slice_string (view, "1::2", &error);
-  g_autoptr (MtlStridedView) source = mtl_strided_view_new_from_doubles (MTL_DTYPE_INT32, DIMS (3),
-                                                                         DOUBLES (4, 5, 6), &error);
+  g_autoptr (MtlStridedView) source = mtl_strided_view_new_from_doubles (DOUBLES (4, 5, 6),
+                                                                         MTL_DTYPE_INT32, DIMS (3),
+                                                                         &error);
 
   g_assert_no_error (error);
   read_as_gpu (buffer, 0, (guint8[16]) { 0 }, 16);
-  g_assert_true (mtl_strided_view_fill_double (view, 1, &error));
+  g_assert_true (mtl_strided_view_fill_double (view, 1, NULL, &error));
   assert_gpu_reads (buffer, 4, "\0\1\1\1\1\1\1\0", 8);
 
   g_assert_true (mtl_strided_view_set_double (reversed, DIMS (0), 9, &error));
   g_assert_true (mtl_strided_view_set_int64 (reversed, DIMS (5), 8, &error));
   assert_gpu_reads (buffer, 4, "\0\10\1\1\1\1\11\0", 8);
 
-  g_assert_true (mtl_strided_view_copy_from (odd, source, &error));
+  g_assert_true (mtl_strided_view_copy_from (odd, source, NULL, &error));
   assert_gpu_reads (buffer, 4, "\0\10\4\1\5\1\6\0", 8);
   g_assert_no_error (error);
 }

@@ -21,10 +21,10 @@ new_numbers (MtlDevice      *device,
 
   for (int i = 0; i < N_ROWS * N_COLUMNS; i++)
     values[i] = i;
-  view = mtl_strided_view_new_from_doubles (MTL_DTYPE_FLOAT32, DIMS (N_ROWS, N_COLUMNS), values,
-                                            N_ROWS * N_COLUMNS, &error);
+  view = mtl_strided_view_new_from_doubles (values, N_ROWS * N_COLUMNS, MTL_DTYPE_FLOAT32,
+                                            DIMS (N_ROWS, N_COLUMNS), &error);
   g_assert_no_error (error);
-  moved = mtl_strided_view_to_device (view, device, mode, &error);
+  moved = mtl_strided_view_to_device (view, device, mode, NULL, &error);
   g_assert_no_error (error);
   return moved;
 }

@@ -39,8 +39,8 @@ assert_gpu_copies (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) copy =
-    mtl_strided_view_to_device (view, mtl_strided_view_get_device (view),
-                                MTL_STORAGE_MODE_PRIVATE, &error);
+    mtl_strided_view_to_device (view, mtl_strided_view_get_device (view), MTL_STORAGE_MODE_PRIVATE,
+                                NULL, &error);
 
   g_assert_no_error (error);
   assert_elements (copy, first, second);

@@ -5,8 +5,8 @@
 #include "metal-tests.h"
 #include "../c/dlpack-structs.h"
 
-#define COMPUTE MTL_TENSOR_USAGE_COMPUTE
-#define ML MTL_TENSOR_USAGE_MACHINE_LEARNING
+#define COMPUTE MTL_METAL_TENSOR_USAGE_COMPUTE
+#define ML MTL_METAL_TENSOR_USAGE_MACHINE_LEARNING
 #define FLOAT32 3 /* an MTLTensorDataType */
 
 static const struct
@@ -39,10 +39,10 @@ static const struct
 /* Owned by the view. */
 static gpointer
 to_tensor (MtlStridedView *view,
-           MtlTensorUsage  usage)
+           MtlMetalTensorUsage  usage)
 {
   g_autoptr (GError) error = NULL;
-  gpointer tensor = mtl_strided_view_to_mtl_tensor (view, usage, &error);
+  gpointer tensor = mtl_strided_view_to_metal_tensor (view, usage, &error);
 
   g_assert_no_error (error);
   return tensor;
@@ -52,7 +52,7 @@ static MtlStridedView *
 from_tensor (gpointer tensor)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_strided_view_new_from_mtl_tensor (tensor, &error);
+  MtlStridedView *view = mtl_strided_view_new_from_metal_tensor (tensor, &error);
 
   g_assert_no_error (error);
   return view;
@@ -60,11 +60,11 @@ from_tensor (gpointer tensor)
 
 static void
 check_no_tensor (MtlStridedView *view,
-                 MtlTensorUsage  usage,
+                 MtlMetalTensorUsage  usage,
                  MtlError        code,
                  const char     *message)
 {
-  assert_fails (mtl_strided_view_to_mtl_tensor (view, usage, &error), code, message);
+  assert_fails (mtl_strided_view_to_metal_tensor (view, usage, &error), code, message);
 }
 
 static MtlStridedView *
@@ -94,7 +94,7 @@ static void
 check_tensor (gpointer        tensor,
               MtlStridedView *view,
               gsize           offset,
-              MtlTensorUsage  usage,
+              MtlMetalTensorUsage  usage,
               long            data_type,
               const long     *dims,
               const long     *strides,
@@ -128,7 +128,7 @@ assert_same_values (MtlStridedView *a,
                     MtlStridedView *b)
 {
   g_autoptr (GError) error = NULL;
-  gboolean equal = mtl_strided_view_array_equal (a, b, &error);
+  gboolean equal = mtl_strided_view_array_equal (a, b, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_true (equal);
@@ -148,8 +148,9 @@ check_round_trip (int            ordinal,
   check_tensor (tensor, view, 12, COMPUTE, FLOAT32, EXTENTS (3, 2), EXTENTS (1, 3), 2);
   g_assert_cmpuint (metal_fixture_retain_count (tensor), ==, 1);
   g_assert_true (to_tensor (rows, COMPUTE) == tensor);
-  check_tensor (to_tensor (rows, COMPUTE | MTL_TENSOR_USAGE_RENDER), view, 12,
-                COMPUTE | MTL_TENSOR_USAGE_RENDER, FLOAT32, EXTENTS (3, 2), EXTENTS (1, 3), 2);
+  check_tensor (to_tensor (rows, COMPUTE | MTL_METAL_TENSOR_USAGE_RENDER), view, 12,
+                COMPUTE | MTL_METAL_TENSOR_USAGE_RENDER, FLOAT32, EXTENTS (3, 2), EXTENTS (1, 3),
+                2);
   g_assert_cmpuint (metal_double_live ("tensor"), ==, 2);
 
   back = from_tensor (tensor);
@@ -161,7 +162,7 @@ check_round_trip (int            ordinal,
   g_assert_cmpint (mtl_strided_view_get_dtype (back), ==, MTL_DTYPE_FLOAT32);
   g_assert_false (mtl_strided_view_is_read_only (back));
 
-  g_assert_true (mtl_strided_view_fill_double (back, 7, &error));
+  g_assert_true (mtl_strided_view_fill_double (back, 7, NULL, &error));
   g_assert_no_error (error);
   assert_same_values (rows, back);
   text = mtl_strided_view_to_string (view);
@@ -222,7 +223,7 @@ test_systems (void)
 
   metal_double_set_macos (15, 7);
   check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "needs macOS 26");
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (handle, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_strided_view_new_from_metal_tensor (handle, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "is not an MTLTensor");
   g_assert_cmpuint (metal_double_calls ("newTensorWithDescriptor:offset:error:"), ==,
                     n_calls);
@@ -289,7 +290,8 @@ test_scalar (void)
   g_autoptr (MtlStridedView) back = NULL;
 
   g_assert_no_error (error);
-  check_tensor (to_tensor (last, COMPUTE | MTL_TENSOR_USAGE_RENDER), view, 8, 3, 29, NULL, NULL, 0);
+  check_tensor (to_tensor (last, COMPUTE | MTL_METAL_TENSOR_USAGE_RENDER), view, 8, 3, 29, NULL,
+                NULL, 0);
   back = from_tensor (to_tensor (last, COMPUTE));
   g_assert_cmpuint (mtl_strided_view_get_n_dims (back), ==, 0);
   g_assert_cmpuint (mtl_strided_view_get_byte_offset (back), ==, 8);
@@ -317,13 +319,13 @@ test_offset_of_slice (void)
 /* What does not fit does as a copy with the layout that the library proposes. */
 static void
 check_needs_copy (MtlStridedView *view,
-                  MtlTensorUsage  usage,
+                  MtlMetalTensorUsage  usage,
                   const char     *reason)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedLayout) layout = mtl_strided_view_dup_layout (view);
   g_autoptr (MtlStridedLayout) fitting =
-    mtl_strided_layout_fit_mtl_tensor (layout, mtl_strided_view_get_dtype (view), usage, &error);
+    mtl_strided_layout_fit_metal_tensor (layout, mtl_strided_view_get_dtype (view), usage, &error);
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlStridedView) copy = NULL;
 
@@ -334,7 +336,7 @@ check_needs_copy (MtlStridedView *view,
                        MTL_STORAGE_MODE_PRIVATE);
   copy = mtl_strided_view_new (buffer, fitting, mtl_strided_view_get_dtype (view), 0, &error);
   g_assert_no_error (error);
-  g_assert_true (mtl_strided_view_copy_from (copy, view, &error));
+  g_assert_true (mtl_strided_view_copy_from (copy, view, NULL, &error));
   g_assert_no_error (error);
   g_assert_nonnull (to_tensor (copy, usage));
   assert_same_values (copy, view);
@@ -361,7 +363,7 @@ test_needs_copy (void)
   g_autoptr (MtlStridedView) within_byte = slice (nibbles, ":, 1:33");
 
   g_assert_no_error (error);
-  g_assert_true (mtl_strided_view_fill_double (view, 3, &error));
+  g_assert_true (mtl_strided_view_fill_double (view, 3, NULL, &error));
   check_needs_copy (steps, COMPUTE, "the smallest stride is 2 and not 1");
   check_needs_copy (reversed, COMPUTE, "a stride of -6 is less than 6 × 1");
   check_needs_copy (mirrored, COMPUTE, "the smallest stride is -1 and not 1");
@@ -439,7 +441,7 @@ test_purgeable (void)
 
   metal_fixture_set_purgeable_state (handle, PURGEABLE_VOLATILE);
   check_no_tensor (view, COMPUTE, MTL_ERROR_NOT_SUPPORTED, "purgeable");
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (tensor, &error), MTL_ERROR_NOT_SUPPORTED,
+  assert_fails (mtl_strided_view_new_from_metal_tensor (tensor, &error), MTL_ERROR_NOT_SUPPORTED,
                 "purgeable");
   g_assert_cmpuint (metal_fixture_retain_count (tensor), ==, 1);
   metal_fixture_set_purgeable_state (handle, PURGEABLE_NON_VOLATILE);
@@ -612,7 +614,7 @@ check_refused (const MetalFixtureTensor *description,
 {
   gpointer tensor = metal_fixture_tensor_new (description);
 
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (tensor, &error), code, message);
+  assert_fails (mtl_strided_view_new_from_metal_tensor (tensor, &error), code, message);
   g_assert_cmpuint (metal_fixture_retain_count (tensor), ==, 1);
   metal_fixture_release (tensor);
 }
@@ -678,13 +680,13 @@ test_no_tensors (void)
   gpointer buffer = metal_fixture_buffer_new (UNIFIED, 40, OPTIONS_SHARED);
   gpointer event = metal_fixture_event_new (UNIFIED);
 
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_strided_view_new_from_metal_tensor (NULL, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "is not an MTLTensor");
-  assert_fails (mtl_strided_view_new_from_mtl_tensor ((guint8 *) buffer + 4, &error),
+  assert_fails (mtl_strided_view_new_from_metal_tensor ((guint8 *) buffer + 4, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (buffer, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_strided_view_new_from_metal_tensor (buffer, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "is not an MTLTensor");
-  assert_fails (mtl_strided_view_new_from_mtl_tensor (event, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_strided_view_new_from_metal_tensor (event, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "is not an MTLTensor");
   metal_fixture_release (event);
   metal_fixture_release (buffer);

@@ -54,7 +54,7 @@ new_grid (MtlDevice *device)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) zeros =
     mtl_strided_view_new_zeros (NULL, MTL_DTYPE_UINT8, DIMS (8, N_THREADS), &error);
-  MtlStridedView *grid = mtl_strided_view_to_device (zeros, device, MTL_STORAGE_MODE_PRIVATE,
+  MtlStridedView *grid = mtl_strided_view_to_device (zeros, device, MTL_STORAGE_MODE_PRIVATE, NULL,
                                                      &error);
 
   g_assert_no_error (error);
@@ -98,7 +98,7 @@ allocate (Worker *self,
   g_autoptr (GBytes) pattern = g_bytes_new_static ("xy", 2);
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_buffer_fill (buffer, 3, 4, pattern, &error));
+  g_assert_true (mtl_buffer_fill (buffer, 3, 4, pattern, NULL, &error));
   g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
   assert_buffer_bytes (buffer, 0, "\0\0\0xyxy\0\0\0", 10);
@@ -126,7 +126,7 @@ exchange (Worker *self,
 
   copy = mtl_strided_view_select (view, 0, self->number, &error);
   g_clear_object (&view);
-  view = mtl_strided_view_to_device (copy, self->device, MTL_STORAGE_MODE_PRIVATE, &error);
+  view = mtl_strided_view_to_device (copy, self->device, MTL_STORAGE_MODE_PRIVATE, NULL, &error);
   g_assert_no_error (error);
   assert_elements (view, round);
 }
@@ -140,7 +140,7 @@ write_column (Worker *self,
   g_autoptr (MtlStridedView) column = mtl_strided_view_select (self->crew->grid, 1, self->number,
                                                                &error);
 
-  g_assert_true (mtl_strided_view_fill_double (column, round + 1, &error));
+  g_assert_true (mtl_strided_view_fill_double (column, round + 1, NULL, &error));
   g_assert_no_error (error);
   assert_elements (column, round + 1, round + 1, round + 1, round + 1, round + 1, round + 1,
                    round + 1, round + 1);
@@ -156,7 +156,7 @@ copy (Worker *self,
   g_autoptr (GBytes) bytes = g_bytes_new (text, 8);
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (mtl_buffer_set_bytes (first, 1, bytes, &error));
+  g_assert_true (mtl_buffer_set_bytes (first, 1, bytes, NULL, &error));
   g_assert_true (mtl_buffer_copy_from (second, 3, first, 1, 8, NULL, &error));
   g_assert_true (mtl_buffer_copy_from (second, 5, second, 3, 8, NULL, &error));
   g_assert_no_error (error);

@@ -92,10 +92,10 @@ twins_init (Twins    *self,
   twins_allocate (self, ordinal, dtype);
   for (int i = 0; i < N_ELEMENTS; i++)
     values[i] = i * 5 % 7;
-  numbers = mtl_strided_view_new_from_doubles (dtype, DIMS (4, 6), values, N_ELEMENTS, &error);
+  numbers = mtl_strided_view_new_from_doubles (values, N_ELEMENTS, dtype, DIMS (4, 6), &error);
   g_assert_no_error (error);
   memset (mtl_buffer_get_contents (self->buffers[0]), 0x11, self->size);
-  g_assert_true (mtl_strided_view_copy_from (self->views[0], numbers, &error));
+  g_assert_true (mtl_strided_view_copy_from (self->views[0], numbers, NULL, &error));
   g_assert_no_error (error);
   twins_level (self);
 }
@@ -133,8 +133,8 @@ assert_same_elements (MtlStridedView *view,
                       MtlStridedView *expected)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, &error);
-  g_autoptr (GBytes) expected_bytes = mtl_strided_view_dup_bytes (expected, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
+  g_autoptr (GBytes) expected_bytes = mtl_strided_view_dup_bytes (expected, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes),
@@ -151,10 +151,10 @@ check_comparisons (MtlStridedView *view,
 
   assert_same_elements (view, expected);
   g_assert_cmpstr (text, ==, expected_text);
-  g_assert_true (mtl_strided_view_array_equal (view, expected, &error));
-  g_assert_true (mtl_strided_view_array_equal (expected, view, &error));
-  g_assert_true (mtl_strided_view_array_equal (view, view, &error));
-  g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, expected, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (expected, view, NULL, &error));
+  g_assert_true (mtl_strided_view_array_equal (view, view, NULL, &error));
+  g_assert_true (mtl_strided_view_all_close (view, expected, 0, 0, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -163,11 +163,11 @@ check_copies (MtlStridedView *view,
               MtlStridedView *expected)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, &error);
-  g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (view, &error);
+  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
+  g_autoptr (MtlStridedView) contiguous = mtl_strided_view_to_contiguous (view, NULL, &error);
   g_autoptr (MtlStridedView) complex_numbers = mtl_strided_view_to_dtype (view,
                                                                           MTL_DTYPE_COMPLEX128,
-                                                                          &error);
+                                                                          NULL, &error);
 
   g_assert_no_error (error);
   g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (copy)), ==,
@@ -177,7 +177,7 @@ check_copies (MtlStridedView *view,
   g_assert_true (mtl_strided_view_is_contiguous (contiguous, MTL_ORDER_C));
   assert_same_elements (copy, expected);
   assert_same_elements (contiguous, expected);
-  g_assert_true (mtl_strided_view_array_equal (complex_numbers, expected, &error));
+  g_assert_true (mtl_strided_view_array_equal (complex_numbers, expected, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -188,7 +188,8 @@ check_to_device (MtlStridedView *view,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) host = mtl_strided_view_to_device (view, mtl_device_get_host (),
-                                                                MTL_STORAGE_MODE_HOST, &error);
+                                                                MTL_STORAGE_MODE_HOST, NULL,
+                                                                &error);
 
   g_assert_no_error (error);
   assert_same_elements (host, expected);
@@ -197,9 +198,10 @@ check_to_device (MtlStridedView *view,
     for (gsize j = 0; j < G_N_ELEMENTS (metal_modes); j++)
       {
         g_autoptr (MtlStridedView) across = mtl_strided_view_to_device (view, get_metal (i),
-                                                                        metal_modes[j], &error);
+                                                                        metal_modes[j], NULL,
+                                                                        &error);
         g_autoptr (MtlStridedView) up = mtl_strided_view_to_device (expected, get_metal (i),
-                                                                    metal_modes[j], &error);
+                                                                    metal_modes[j], NULL, &error);
 
         g_assert_no_error (error);
         g_assert_true (mtl_strided_view_get_device (across) == get_metal (i));
@@ -273,7 +275,7 @@ new_source (MtlStridedView *view,
   if (device == NULL)
     return g_steal_pointer (&source);
 
-  return mtl_strided_view_to_device (source, device, MTL_STORAGE_MODE_PRIVATE, &error);
+  return mtl_strided_view_to_device (source, device, MTL_STORAGE_MODE_PRIVATE, NULL, &error);
 }
 
 static void
@@ -292,7 +294,7 @@ check_writes (Twins      *twins,
         return;
 
       source = new_source (view, source_dtype, source_device);
-      g_assert_true (mtl_strided_view_copy_from (view, source, &error));
+      g_assert_true (mtl_strided_view_copy_from (view, source, NULL, &error));
       g_assert_no_error (error);
     }
 }
@@ -340,7 +342,7 @@ test_fill (Living        *living,
                 g_autoptr (MtlStridedView) view = shape_view (twins.views[k], shapes[j]);
                 g_autoptr (GError) error = NULL;
 
-                g_assert_true (mtl_strided_view_fill_double (view, value, &error));
+                g_assert_true (mtl_strided_view_fill_double (view, value, NULL, &error));
                 g_assert_no_error (error);
               }
             twins_check (&twins);
@@ -384,8 +386,8 @@ test_few_bytes (Living        *living,
           twins_level (&twins);
           check_comparisons (view, expected);
 
-          g_assert_true (mtl_strided_view_fill_double (view, -1.5, &error));
-          g_assert_true (mtl_strided_view_fill_double (expected, -1.5, &error));
+          g_assert_true (mtl_strided_view_fill_double (view, -1.5, NULL, &error));
+          g_assert_true (mtl_strided_view_fill_double (expected, -1.5, NULL, &error));
           g_assert_no_error (error);
           twins_check (&twins);
         }
@@ -410,7 +412,7 @@ check_overlaps (Twins *twins)
           g_autoptr (MtlStridedView) source = shape_view (twins->views[k], pairs[j][1]);
           g_autoptr (GError) error = NULL;
 
-          g_assert_true (mtl_strided_view_copy_from (dest, source, &error));
+          g_assert_true (mtl_strided_view_copy_from (dest, source, NULL, &error));
           g_assert_no_error (error);
         }
       twins_check (twins);
@@ -439,10 +441,10 @@ test_unequal (Living        *living,
   g_autoptr (GError) error = NULL;
 
   twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_FLOAT32);
-  changed = mtl_strided_view_copy (twins.views[0], &error);
+  changed = mtl_strided_view_copy (twins.views[0], MTL_ORDER_C, NULL, &error);
   g_assert_true (mtl_strided_view_set_double (changed, DIMS (3, 5), 100, &error));
-  g_assert_false (mtl_strided_view_array_equal (twins.views[1], changed, &error));
-  g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1, &error));
+  g_assert_false (mtl_strided_view_array_equal (twins.views[1], changed, NULL, &error));
+  g_assert_false (mtl_strided_view_all_close (changed, twins.views[1], 0.1, 0.1, NULL, &error));
   g_assert_no_error (error);
 }
 
@@ -500,9 +502,9 @@ test_writes_between (Living        *living,
 
   g_assert_no_error (error);
   run_on_gpu (METAL_FIXTURE_FILL, buffer, 0, 12, 9);
-  g_assert_true (mtl_strided_view_fill_double (column, 5, &error));
+  g_assert_true (mtl_strided_view_fill_double (column, 5, NULL, &error));
   assert_gpu_reads (buffer, 0, "\11\5\11\5\11\11\11\5\11\5\11\11", 12);
-  g_assert_true (mtl_strided_view_copy_from (view, source, &error));
+  g_assert_true (mtl_strided_view_copy_from (view, source, NULL, &error));
   assert_gpu_reads (buffer, 0, "\0\0\0\0\11\11\0\0\0\0\11\11", 12);
   g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
   g_assert_no_error (error);
@@ -519,7 +521,7 @@ test_to_own_device (Living        *living,
 
   twins_init (&twins, GPOINTER_TO_INT (data), MTL_DTYPE_INT16);
   same = mtl_strided_view_to_device (twins.views[1], mtl_strided_view_get_device (twins.views[1]),
-                                     MTL_STORAGE_MODE_PRIVATE, &error);
+                                     MTL_STORAGE_MODE_PRIVATE, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (same == twins.views[1]);
 }

@@ -356,7 +356,7 @@ def resident():
 
 def test_memory_is_given_back(client):
     def exchange():
-        view = Mtl.StridedView.new_full(HOST, Mtl.DType.FLOAT32, [512, 512], 1)
+        view = Mtl.StridedView.new_filled(HOST, Mtl.DType.FLOAT32, [512, 512], 1)
         holders_of(client, view)
 
     for _ in range(20):

@@ -42,7 +42,7 @@ test_new_from_view_needs_copy (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) part = slice (view, cases[i].slice);
-      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, &error);
+      g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (part, MTL_ORDER_C, NULL, &error);
       g_autoptr (GdkPixbuf) pixbuf = NULL;
 
       assert_refused (part, MTL_ERROR_NEEDS_COPY, cases[i].strides);
@@ -76,7 +76,8 @@ test_new_from_view_overlapping_rows (void)
                                                  (int) strides[i][1], (int) strides[i][2]);
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, strides[i], 3, &error);
+        mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, shape, 3,
+                                                           strides[i], 3, &error);
 
       g_assert_no_error (error);
       assert_refused (view, MTL_ERROR_NEEDS_COPY, string);
@@ -97,7 +98,7 @@ test_new_from_view_planes (void)
   view = mtl_strided_view_permute (planes, axes, 3, &error);
   g_assert_no_error (error);
   assert_refused (view, MTL_ERROR_NEEDS_COPY, "not 42 bytes apart");
-  copy = mtl_strided_view_copy (view, &error);
+  copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, &error);
   g_assert_no_error (error);
   pixbuf = get_picture (copy);
   assert_same_samples (pixbuf, view);
@@ -123,7 +124,8 @@ test_new_from_view_distant_rows (void)
   bytes = g_bytes_new_static (memory, size);
   {
     g_autoptr (MtlStridedView) view =
-      mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_UINT8, shape, 3, strides, 3, &error);
+      mtl_strided_view_new_from_bytes_with_byte_strides (bytes, MTL_DTYPE_UINT8, shape, 3, strides,
+                                                         3, &error);
 
     g_assert_no_error (error);
     assert_refused (view, MTL_ERROR_NEEDS_COPY, "2147483648 bytes apart");

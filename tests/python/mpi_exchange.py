@@ -93,7 +93,7 @@ def check_receiving(rng, name):
 
 def check_opaque_elements():
     view = Mtl.asview(np.arange(24, dtype=np.uint16).reshape(4, 6))
-    brain = Mtl.StridedView.new_empty(Mtl.Device.get_host(), Mtl.DType.BFLOAT16, [4, 6])
+    brain = Mtl.StridedView.new_uninitialized(Mtl.Device.get_host(), Mtl.DType.BFLOAT16, [4, 6])
     memoryview(brain.get_buffer())[:] = memoryview(view.get_buffer())
     datatype = Mtl.mpi_datatype(brain[::-1, 1::2])
     packed = np.empty((4, 3), np.uint16)

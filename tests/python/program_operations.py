@@ -74,7 +74,7 @@ def new(pool, how, name, shape, start):
         return [pair_of(np.zeros(shape, dtype), pool.call(lambda: zeros(name, shape)))]
     if how == "full":
         value = start % 2
-        ours = pool.call(lambda: place(Mtl.StridedView.new_full(None, OURS[dtype], shape, value)))
+        ours = pool.call(lambda: place(Mtl.StridedView.new_filled(None, OURS[dtype], shape, value)))
         return [pair_of(np.full(shape, converted(np.float64(value), dtype)), ours)]
     values = take_numbers(name, int(np.prod(shape)), start).reshape(shape)
     if how == "list" and name in ("bool", "int64", "float64", "complex128") and values.size > 0:
@@ -83,7 +83,7 @@ def new(pool, how, name, shape, start):
             take_nans(pair.array, pair.elements())
         return [pair]
     ours = pool.call(lambda: Mtl.StridedView.new_from_bytes(GLib.Bytes.new(values.tobytes()),
-                                                            OURS[dtype], shape, None))
+                                                            OURS[dtype], shape))
     if how == "bytes":
         return [pair_of(values, ours, is_read_only=True)]
     return [pair_of(values, pool.call(lambda: place(ours.copy())))]

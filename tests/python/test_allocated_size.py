@@ -22,7 +22,7 @@ def test_a_loop_holds_no_more_than_its_last_views():
     before = Mtl.get_allocated_size()
 
     for i in range(100):
-        view = Mtl.StridedView.new_full(None, Mtl.DType.FLOAT32, [MIB], i)
+        view = Mtl.StridedView.new_filled(None, Mtl.DType.FLOAT32, [MIB], i)
         view.note = view[:5]  # what Python adds to the object
         doubled = view.to_dtype(Mtl.DType.FLOAT64)
         memoryview(doubled)

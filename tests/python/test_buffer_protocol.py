@@ -333,7 +333,7 @@ def test_asview_of_what_is_nothing_of_that():
 
 
 def test_glib_bytes():
-    view = Mtl.StridedView.new_from_bytes(GLib.Bytes.new(b"abcd"), Mtl.DType.UINT16, [2], None)
+    view = Mtl.StridedView.new_from_bytes(GLib.Bytes.new(b"abcd"), Mtl.DType.UINT16, [2])
 
     assert bytes(view) == b"abcd" and memoryview(view).readonly
     assert set(NUMERIC) > {"uint16"}

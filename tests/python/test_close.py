@@ -24,7 +24,7 @@ def opened(n=N):
 def test_progress_callback():
     memory, view = opened()
     closes = []
-    statistics = view.get_statistics_full(None, lambda *_: closes.append(view.close()))
+    statistics = view.compute_statistics_full(None, lambda *_: closes.append(view.close()))
     assert closes and not any(closes)
     assert statistics.get_count() == N // 4
     assert view.close() and view.shape == (0,)
@@ -86,7 +86,7 @@ OPERATIONS = {
     "to_contiguous": lambda v: v.transpose().to_contiguous(),
     "array_equal": lambda v: v.array_equal(v),
     "all_close": lambda v: v.all_close(v),
-    "statistics": lambda v: v.get_statistics().get_maximum(),
+    "statistics": lambda v: v.compute_statistics().get_maximum(),
     "bytes": bytes,
     "dup_bytes": lambda v: v.dup_bytes().get_data(),
     "__dlpack__": lambda v: v.__dlpack__(copy=True),

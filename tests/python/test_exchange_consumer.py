@@ -66,7 +66,7 @@ def test_refusals():
         consumer.borrow(View, object())
     with pytest.raises(BufferError, match="negative"):
         consumer.borrow(View, host_view(3)[::-1])
-    odd = View.new_full(HOST, Mtl.DType.FLOAT4_E2M1FN, [4], 2)[1:]
+    odd = View.new_filled(HOST, Mtl.DType.FLOAT4_E2M1FN, [4], 2)[1:]
     assert consumer.round_trip(odd, 1).tolist() == [2, 2, 2]
     with pytest.raises(BufferError, match="byte"):
         consumer.borrow(View, odd)

@@ -58,23 +58,23 @@ def test_index():
 
 def test_constructors():
     assert Layout.new([2, 3], None, 32).strides == (3, 1)
-    assert Layout.new_for_bytes([2, 3], [12, 4], 32) == Layout((2, 3), itemsize=4)
+    assert Layout.new_with_byte_strides([2, 3], [12, 4], 32) == Layout((2, 3), itemsize=4)
     assert Layout.new_dense([2, 3], Order.F, 8).strides == (1, 2)
     assert Layout.new_dense_for_axes([2, 3, 4], [1, -1, 0], 8).strides == (1, 8, 2)
-    assert Layout.new_dense_like(Layout((2, 3), (1, 10)), Order.K).strides == (1, 2)
+    assert Layout((2, 3), (1, 10)).to_dense(Order.K).strides == (1, 2)
     assert Layout((2, 3), (1, 10)).to_dense(Order.C).strides == (3, 1)
 
 
-def test_fit_mtl_tensor():
-    compute, machine_learning = Mtl.TensorUsage.COMPUTE, Mtl.TensorUsage.MACHINE_LEARNING
+def test_fit_metal_tensor():
+    compute, machine_learning = Mtl.MetalTensorUsage.COMPUTE, Mtl.MetalTensorUsage.MACHINE_LEARNING
     layout = Layout((2, 3), itemsize=4).T
 
-    assert layout.fit_mtl_tensor("float32", compute) == layout
-    assert layout.fit_mtl_tensor("float16", compute) == Layout((3, 2), itemsize=2)
-    assert layout.fit_mtl_tensor("float32", compute | machine_learning).strides == (16, 1)
-    assert Layout((32, 7)).fit_mtl_tensor(Mtl.DType.INT4, compute).strides == (1, 256)
+    assert layout.fit_metal_tensor("float32", compute) == layout
+    assert layout.fit_metal_tensor("float16", compute) == Layout((3, 2), itemsize=2)
+    assert layout.fit_metal_tensor("float32", compute | machine_learning).strides == (16, 1)
+    assert Layout((32, 7)).fit_metal_tensor(Mtl.DType.INT4, compute).strides == (1, 256)
     with pytest.raises(NotImplementedError, match="float64"):
-        layout.fit_mtl_tensor("float64", compute)
+        layout.fit_metal_tensor("float64", compute)
 
 
 def test_queries():
@@ -215,7 +215,7 @@ def test_unique():
     (lambda: Layout((3,), (2**62,)), ValueError, "OVERFLOW", "4611686018427387904"),
     (lambda: Layout.new([1] * 65, None, 8), ValueError, "INVALID_ARGUMENT", "65"),
     (lambda: Layout(()).reshape([1] * 65), ValueError, "INVALID_ARGUMENT", "65"),
-    (lambda: Layout.new_for_bytes([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
+    (lambda: Layout.new_with_byte_strides([2], [3], 16), ValueError, "INVALID_ARGUMENT", "3 bytes"),
     (lambda: Layout((2, 3)).permute([0]), ValueError, "INVALID_ARGUMENT", "1 axis given"),
     (lambda: Layout((2, 3)).permute([0, 0]), ValueError, "INVALID_ARGUMENT", "twice"),
     (lambda: Layout((2, 3)).permute([0, 2]), IndexError, "OUT_OF_BOUNDS", "Axis 2"),

@@ -274,10 +274,10 @@ def test_fill_and_single_numbers_are_checked_alike(name):
 
 def test_constructors_check_too():
     new = Mtl.StridedView
-    for make in (lambda: new.new_full(None, Mtl.DType.UINT8, [2], 300),
-                 lambda: new.new_from_doubles(Mtl.DType.UINT8, [2], [1, 300]),
-                 lambda: new.new_from_variant(Mtl.DType.UINT8, [2], GLib.Variant("ai", [1, 300])),
-                 lambda: new.new_from_variant(Mtl.DType.INT64, [1], GLib.Variant("at", [2**63])),
+    for make in (lambda: new.new_filled(None, Mtl.DType.UINT8, [2], 300),
+                 lambda: new.new_from_doubles([1, 300], Mtl.DType.UINT8, [2]),
+                 lambda: new.new_from_variant(GLib.Variant("ai", [1, 300]), Mtl.DType.UINT8, [2]),
+                 lambda: new.new_from_variant(GLib.Variant("at", [2**63]), Mtl.DType.INT64, [1]),
                  lambda: iota(2, dtype="uint8").fill_double(-1)):
         with pytest.raises(ValueError, match="does not fit"):
             make()

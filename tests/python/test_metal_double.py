@@ -75,11 +75,11 @@ def test_devices_are_those_of_the_environment():
 
 def test_tensor_of_metal_and_back(mode):
     view = zeros(mode, 64)[32:].reshape(4, 8)
-    tensor = view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
-    back = Mtl.StridedView.new_from_mtl_tensor(tensor)
+    tensor = view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE)
+    back = Mtl.StridedView.new_from_metal_tensor(tensor)
 
-    assert tensor == view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE) != 0
-    assert view.T.to_mtl_tensor(Mtl.TensorUsage.COMPUTE) != tensor
+    assert tensor == view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE) != 0
+    assert view.T.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE) != tensor
     assert double.live(b"tensor") == 1 and double.retain_count(tensor) == 2
     back.fill_double(5)
     assert view.tolist() == [[5] * 8] * 4 and handle_of(back) == handle_of(view)
@@ -97,11 +97,11 @@ def test_tensor_of_metal_needs_a_copy():
     view = zeros(Mtl.StorageMode.SHARED, 12).reshape(3, 4)
 
     with pytest.raises(ValueError, match=r"A copy with strides \(64, 1\) can") as info:
-        view.to_mtl_tensor(Mtl.TensorUsage.MACHINE_LEARNING)
+        view.to_metal_tensor(Mtl.MetalTensorUsage.MACHINE_LEARNING)
     assert error_code(info) == Mtl.Error.NEEDS_COPY
     double.fail_at(1)
     with pytest.raises(RuntimeError, match="Metal did not create an MTLTensor: internal"):
-        view.to_mtl_tensor(Mtl.TensorUsage.COMPUTE)
+        view.to_metal_tensor(Mtl.MetalTensorUsage.COMPUTE)
 
 
 # Tensors of other libraries

@@ -81,7 +81,7 @@ def test_element_types(protocol):
         source = Mtl.asview(np.arange(256, dtype="u1")[:3 * 5 * max(1, dtype.itemsize)])
         bits = Mtl.DType.get_bits(dtype)
         view = Mtl.StridedView.new_from_bytes(GLib.Bytes.new(bytes(source)[:(15 * bits + 7) // 8]),
-                                              dtype, [3, 5], None)
+                                              dtype, [3, 5])
         for part in (view, view.T, view[1:], view[:, 1::2], view[::-1], view[2, 3:4]):
             result = through(part, protocol)
             assert same_elements(result, part.copy()), (name, part)

@@ -48,8 +48,8 @@ def test_writes(dtype):
 
 def test_queries():
     view = broadcast()
-    assert view.get_statistics().get_count() == 3 * P * P
-    assert view.get_statistics().get_mean() == 1
+    assert view.compute_statistics().get_count() == 3 * P * P
+    assert view.compute_statistics().get_mean() == 1
     assert 1 in view and 1.5 not in view
     assert str(view).count("1.") == 3 * 36
 

@@ -40,7 +40,7 @@ def cut(number, name):
 
 
 def packed(values, name):
-    return Mtl.StridedView.new_from_doubles(dtype_of(name), [len(values)], values)
+    return Mtl.StridedView.new_from_doubles(values, dtype_of(name), [len(values)])
 
 
 def every(name):
@@ -173,7 +173,7 @@ def test_statistics(name):
     whole = Mtl.asview(array).to_dtype(dtype_of(name))
     for view, expected in [(whole, numbers), (Mtl.asview(array), numbers),
                            (whole[1::3], numbers[1::3]), (Mtl.asview(array)[::-2], numbers[::-2])]:
-        found = view.get_statistics()
+        found = view.compute_statistics()
         assert (found.dtype, found.count) == (name, expected.size)
         assert (found.minimum, found.maximum) == (least, most) and type(found.minimum) is int
         assert found.n_zeros == (expected == 0).sum() and found.n_nans == 0

@@ -26,19 +26,19 @@ public Mtl.StorageMode get_storage_mode () {
 	return (Mtl.StorageMode) mode.value;
 }
 
-public Mtl.Buffer new_buffer (size_t size) throws Mtl.Error {
+public Mtl.Buffer new_buffer (size_t size) throws Error {
 	return new Mtl.Buffer (null, size, get_storage_mode ());
 }
 
 /* A copy of a view of the host's memory, where the tests' tensors lie; on the
  * host the view itself.
  */
-public Mtl.StridedView place (Mtl.StridedView view) throws Mtl.Error {
+public Mtl.StridedView place (Mtl.StridedView view) throws Error {
 	return view.to_device (Mtl.Device.get_default (), get_storage_mode ());
 }
 
 /* The elements where the host reaches them. */
-public Mtl.StridedView fetch (Mtl.StridedView view) throws Mtl.Error {
+public Mtl.StridedView fetch (Mtl.StridedView view) throws Error {
 	return view.host_accessible
 		? view
 		: view.to_device (Mtl.Device.get_host (), Mtl.StorageMode.HOST);

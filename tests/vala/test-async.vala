@@ -5,22 +5,22 @@
 const int64 N_ROWS = 1500;
 const int64 N_COLUMNS = 1000;
 
-Mtl.StridedView zeros (int64[] shape) throws Mtl.Error {
+Mtl.StridedView zeros (int64[] shape) throws Error {
 	return place (new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, shape));
 }
 
 /* 0, 1, 2, … of which the rows are columns. */
-Mtl.StridedView transposed_numbers () throws Mtl.Error {
+Mtl.StridedView transposed_numbers () throws Error {
 	var values = new double[N_ROWS * N_COLUMNS];
 
 	for (var i = 0; i < values.length; i++) {
 		values[i] = i;
 	}
-	var numbers = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { N_ROWS, N_COLUMNS }, values);
+	var numbers = new Mtl.StridedView.from_doubles (values, Mtl.DType.FLOAT32, { N_ROWS, N_COLUMNS });
 	return place (numbers).transpose ();
 }
 
-void assert_transposed (Mtl.StridedView view) throws Mtl.Error {
+void assert_transposed (Mtl.StridedView view) throws Error {
 	var numbers = fetch (view);
 
 	for (int64 column = 0; column < N_COLUMNS; column += 37) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-Mtl.StridedView make_view () throws Mtl.Error {
-	return place (new Mtl.StridedView.from_doubles (Mtl.DType.INT32, { 3 }, { 1, 2, 3 }));
+Mtl.StridedView make_view () throws Error {
+	return place (new Mtl.StridedView.from_doubles ({ 1, 2, 3 }, Mtl.DType.INT32, { 3 }));
 }
 
 void test_description () throws GLib.Error {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-Mtl.StridedLayout dense (int64[] shape) throws Mtl.Error {
+Mtl.StridedLayout dense (int64[] shape) throws Error {
 	return new Mtl.StridedLayout.dense (shape, Mtl.Order.C, 32);
 }
 
@@ -21,8 +21,8 @@ void test_new () throws GLib.Error {
 	assert_true (layout.get_extent (-1) == 3 && layout.get_stride (0) == 3);
 	assert_layout (new Mtl.StridedLayout ({ 2, 3 }), { 2, 3 }, { 3, 1 });
 	assert_layout (new Mtl.StridedLayout.dense ({ 2, 3 }), { 2, 3 }, { 3, 1 });
-	assert_layout (new Mtl.StridedLayout.dense_like (layout.transpose ()), { 3, 2 }, { 1, 3 });
-	assert_cmpuint (new Mtl.StridedLayout.for_bytes ({ 2 }, { 1 }).item_bits, EQ, 8);
+	assert_layout (layout.transpose ().to_dense (Mtl.Order.K), { 3, 2 }, { 1, 3 });
+	assert_cmpuint (new Mtl.StridedLayout.with_byte_strides ({ 2 }, { 1 }).item_bits, EQ, 8);
 	try {
 		layout.get_extent (2);
 		assert_not_reached ();
@@ -33,7 +33,7 @@ void test_new () throws GLib.Error {
 
 void test_strides () throws GLib.Error {
 	var layout = new Mtl.StridedLayout ({ 2, 3 }, { 8, -2 }, 32);
-	var same = new Mtl.StridedLayout.for_bytes ({ 2, 3 }, { 32, -8 }, 32);
+	var same = new Mtl.StridedLayout.with_byte_strides ({ 2, 3 }, { 32, -8 }, 32);
 	int64 min, max;
 
 	assert_int64s (layout.dup_byte_strides (), { 32, -8 });
@@ -49,10 +49,11 @@ void test_dense () throws GLib.Error {
 
 	assert_layout (layout, { 2, 3, 4 }, { 4, 8, 1 });
 	assert_ints (layout.dup_stride_order (), { 1, 0, 2 });
-	assert_layout (new Mtl.StridedLayout.dense_like (layout, Mtl.Order.C), { 2, 3, 4 }, { 12, 4, 1 });
+	assert_layout (layout.to_dense (Mtl.Order.C), { 2, 3, 4 }, { 12, 4, 1 });
 	assert_layout (layout.to_dense (Mtl.Order.F), { 2, 3, 4 }, { 1, 2, 6 });
-	assert_layout (layout.fit_mtl_tensor (UINT8, COMPUTE), { 2, 3, 4 }, { 4, 8, 1 });
-	assert_layout (layout.fit_mtl_tensor (UINT8, COMPUTE | MACHINE_LEARNING), { 2, 3, 4 }, { 192, 64, 1 });
+	assert_layout (layout.fit_metal_tensor (UINT8, COMPUTE), { 2, 3, 4 }, { 4, 8, 1 });
+	assert_layout (layout.fit_metal_tensor (UINT8, COMPUTE | MACHINE_LEARNING),
+	               { 2, 3, 4 }, { 192, 64, 1 });
 	assert_true (layout.is_dense () && layout.is_unique () && !layout.is_empty ());
 	assert_false (layout.is_contiguous (Mtl.Order.C));
 	assert_true (layout.permute ({ 1, 0, 2 }).is_contiguous (Mtl.Order.C));

@@ -51,11 +51,11 @@ void add_reached_mode_test (string path, ModeTest test) {
 	add_test_for_modes (path, { Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED }, test);
 }
 
-Mtl.StridedView make_matrix () throws Mtl.Error {
-	return new Mtl.StridedView.from_doubles (Mtl.DType.INT32, { 2, 3 }, { 1, 2, 3, 4, 5, 6 });
+Mtl.StridedView make_matrix () throws Error {
+	return new Mtl.StridedView.from_doubles ({ 1, 2, 3, 4, 5, 6 }, Mtl.DType.INT32, { 2, 3 });
 }
 
-Mtl.StridedView matrix (Mtl.Device device, Mtl.StorageMode mode) throws Mtl.Error {
+Mtl.StridedView matrix (Mtl.Device device, Mtl.StorageMode mode) throws Error {
 	return make_matrix ().to_device (device, mode);
 }
 
@@ -349,13 +349,13 @@ void test_order (Mtl.Device device) throws GLib.Error {
 
 void test_tensor (Mtl.Device device, Mtl.StorageMode mode) throws GLib.Error {
 	var view = matrix (device, mode);
-	var tensor = view.to_mtl_tensor (COMPUTE | RENDER);
-	var other = new Mtl.StridedView.from_mtl_tensor (tensor);
+	var tensor = view.to_metal_tensor (COMPUTE | RENDER);
+	var other = new Mtl.StridedView.from_metal_tensor (tensor);
 
-	assert_true (view.to_mtl_tensor (COMPUTE | RENDER) == tensor);
+	assert_true (view.to_metal_tensor (COMPUTE | RENDER) == tensor);
 	assert_place (other, device, mode);
 	assert_view (other, MATRIX);
-	assert_needs_copy ("(16, 1)", () => view.to_mtl_tensor (MACHINE_LEARNING));
+	assert_needs_copy ("(16, 1)", () => view.to_metal_tensor (MACHINE_LEARNING));
 }
 
 int main (string[] args) {

@@ -2,12 +2,12 @@
 
 /* Statistics of elements, and elements that are scaled. */
 
-Mtl.StridedView floats (double[] values) throws Mtl.Error {
-	return new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT32, { values.length }, values);
+Mtl.StridedView floats (double[] values) throws Error {
+	return new Mtl.StridedView.from_doubles (values, Mtl.DType.FLOAT32, { values.length });
 }
 
 void test_numbers () throws Error {
-	var statistics = floats ({ 0, 1, 2, 3, double.NAN, double.INFINITY }).get_statistics ();
+	var statistics = floats ({ 0, 1, 2, 3, double.NAN, double.INFINITY }).compute_statistics ();
 
 	assert_true (statistics.dtype == Mtl.DType.FLOAT32 && statistics.count == 6);
 	assert_true (statistics.n_nans == 1 && statistics.n_infinities == 1 && statistics.n_zeros == 1);
@@ -19,12 +19,12 @@ void test_numbers () throws Error {
 
 void test_integers () throws Error {
 	var values = new Variant.parsed ("[uint64 18446744073709551615, 9223372036854775809]");
-	var view = new Mtl.StridedView.from_variant (Mtl.DType.UINT64, { 2 }, values);
-	var statistics = view.get_statistics ();
+	var view = new Mtl.StridedView.from_variant (values, Mtl.DType.UINT64, { 2 });
+	var statistics = view.compute_statistics ();
 
 	assert_true (statistics.get_maximum_uint64 () == uint64.MAX);
 	assert_true (statistics.get_minimum_uint64 () == (uint64) int64.MAX + 2);
-	assert_true (view.to_dtype (Mtl.DType.INT64).get_statistics ().get_maximum_int64 () == -1);
+	assert_true (view.to_dtype (Mtl.DType.INT64).compute_statistics ().get_maximum_int64 () == -1);
 	try {
 		statistics.get_minimum_int64 ();
 		assert_not_reached ();
@@ -38,12 +38,12 @@ void test_complex () throws Error {
 	double re, im;
 
 	view.set_complex ({ 0 }, 2, -4);
-	view.get_statistics ().get_complex_mean (out re, out im);
+	view.compute_statistics ().get_complex_mean (out re, out im);
 	assert_true (re == 1 && im == -2);
 }
 
 void test_histogram () throws Error {
-	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var view = new Mtl.StridedView.filled (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
 	var counts = view.compute_histogram (0, 4, 2);
 
 	assert_true (counts.length == 2 && counts[0] == 0 && counts[1] == 6);
@@ -60,7 +60,7 @@ async uint64[] count (Mtl.StridedView view) throws Error {
 }
 
 void test_histogram_in_background () throws Error {
-	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var view = new Mtl.StridedView.filled (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
 	var loop = new MainLoop ();
 	uint64[] counts = {};
 
@@ -77,7 +77,7 @@ void test_histogram_in_background () throws Error {
 }
 
 void test_along_axes () throws Error {
-	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
+	var view = new Mtl.StridedView.filled (null, Mtl.DType.FLOAT32, { 3, 2 }, 3);
 	var means = view.compute_statistic (Mtl.Statistic.MEAN, { -1 });
 
 	assert_true (means.n_dims == 1 && means.get_double ({ 2 }) == 3);
@@ -85,11 +85,11 @@ void test_along_axes () throws Error {
 }
 
 async Mtl.Statistics describe (Mtl.StridedView view) throws Error {
-	return yield view.get_statistics_async ();
+	return yield view.compute_statistics_async ();
 }
 
 void test_background () throws Error {
-	var view = new Mtl.StridedView.full (null, Mtl.DType.FLOAT32, { 500, 1000 }, 3);
+	var view = new Mtl.StridedView.filled (null, Mtl.DType.FLOAT32, { 500, 1000 }, 3);
 	var loop = new MainLoop ();
 	Mtl.Statistics? statistics = null;
 	int64 read = 0;
@@ -104,7 +104,7 @@ void test_background () throws Error {
 	});
 	loop.run ();
 	assert_true (statistics.mean == 3 && statistics.deviation == 0);
-	assert_true (view.get_statistics_full (null, (done, total) => read = done).minimum == 3);
+	assert_true (view.compute_statistics_full (null, (done, total) => read = done).minimum == 3);
 	assert_true (read == 2000000);
 }
 

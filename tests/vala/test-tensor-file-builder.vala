@@ -4,7 +4,7 @@ File folder;
 
 Mtl.TensorFileBuilder new_builder () throws GLib.Error {
 	var builder = new Mtl.TensorFileBuilder ();
-	var numbers = new Mtl.StridedView.from_doubles (Mtl.DType.INT16, { 2, 2 }, { 1, 2, 3, 4 });
+	var numbers = new Mtl.StridedView.from_doubles ({ 1, 2, 3, 4 }, Mtl.DType.INT16, { 2, 2 });
 
 	builder.add ("a", numbers.transpose ());
 	builder.add_converted ("b", numbers, Mtl.DType.BFLOAT16);
@@ -82,7 +82,7 @@ void test_options () throws GLib.Error {
 	builder.set_alignment (4096);
 	assert_true (builder.format == NPY && builder.order == ADDED && builder.alignment == 4096);
 
-	builder.add ("x", new Mtl.StridedView.from_doubles (Mtl.DType.UINT8, { 2 }, { 1, 2 }));
+	builder.add ("x", new Mtl.StridedView.from_doubles ({ 1, 2 }, Mtl.DType.UINT8, { 2 }));
 	builder.write (file);
 	assert_view (new Mtl.TensorFile.open (file)[""], "[1 2]");
 	file.delete ();

@@ -121,7 +121,7 @@ void test_refused () throws GLib.Error {
 	file.delete ();
 }
 
-void assert_both (Mtl.StridedView[] views) throws Mtl.Error {
+void assert_both (Mtl.StridedView[] views) throws Error {
 	assert_cmpuint (views.length, EQ, 2);
 	assert_view (views[0], "[5]");
 	assert_view (views[1], "[[ -2]\n [513]]");
@@ -142,7 +142,7 @@ void test_all_views () throws GLib.Error {
 	}
 }
 
-async void get_all_in_background (File file) throws Mtl.Error, IOError {
+async void get_all_in_background (File file) throws Error {
 	var tensors = new Mtl.TensorFile.open_full (file, null, Mtl.FileMode.READ);
 	int64 told = 0;
 
@@ -184,7 +184,7 @@ void test_check () throws GLib.Error {
 	file.delete ();
 }
 
-async void check_in_background (File file) throws Mtl.Error, IOError {
+async void check_in_background (File file) throws Error {
 	var tensors = new Mtl.TensorFile.open (file);
 
 	assert_true (yield tensors.check_async (NAN | BOOL));
@@ -207,7 +207,7 @@ void test_check_async () throws GLib.Error {
 	file.delete ();
 }
 
-async void open_in_background (File file) throws Mtl.Error, IOError {
+async void open_in_background (File file) throws Error {
 	var tensors = yield Mtl.TensorFile.open_async (file);
 	assert_true (tensors.mode == MAP && tensors.load_view ("a")[0] == 5);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-Mtl.StridedView zeros (Mtl.DType dtype, int64[] shape) throws Mtl.Error {
+Mtl.StridedView zeros (Mtl.DType dtype, int64[] shape) throws Error {
 	return place (new Mtl.StridedView.zeros (Mtl.Device.get_host (), dtype, shape));
 }
 
-Mtl.StridedView doubles (Mtl.DType dtype, int64[] shape, double[] values) throws Mtl.Error {
-	return place (new Mtl.StridedView.from_doubles (dtype, shape, values));
+Mtl.StridedView doubles (Mtl.DType dtype, int64[] shape, double[] values) throws Error {
+	return place (new Mtl.StridedView.from_doubles (values, dtype, shape));
 }
 
 /* 0, 1, 2, … in that shape. */
-Mtl.StridedView counting (int64[] shape) throws Mtl.Error {
+Mtl.StridedView counting (int64[] shape) throws Error {
 	double[] values = {};
 	int64 volume = 1;
 
@@ -102,16 +102,16 @@ void test_layout () throws GLib.Error {
 void test_constructors () throws GLib.Error {
 	var values = new Variant.tuple ({ new Variant.int64 (int64.MAX), new Variant.boolean (true) });
 	assert_view (new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3 }), "[0 0 0]");
-	assert_view (new Mtl.StridedView.full (null, Mtl.DType.FLOAT16, { 2 }, 1.5), "[1.5 1.5]");
-	assert_view (new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT64, { 2 }, { 1, 2.5 }), "[1.  2.5]");
-	assert_view (new Mtl.StridedView.from_variant (Mtl.DType.INT64, { 2 }, values),
+	assert_view (new Mtl.StridedView.filled (null, Mtl.DType.FLOAT16, { 2 }, 1.5), "[1.5 1.5]");
+	assert_view (new Mtl.StridedView.from_doubles ({ 1, 2.5 }, Mtl.DType.FLOAT64, { 2 }), "[1.  2.5]");
+	assert_view (new Mtl.StridedView.from_variant (values, Mtl.DType.INT64, { 2 }),
 	             "[9223372036854775807                   1]");
 
-	var empty = new Mtl.StridedView.empty (null, Mtl.DType.INT16, { 2 });
+	var empty = new Mtl.StridedView.uninitialized (null, Mtl.DType.INT16, { 2 });
 	assert_true (empty.fill_double (-3));
 	assert_view (empty, "[-3 -3]");
 	try {
-		new Mtl.StridedView.from_doubles (Mtl.DType.UINT8, { 1 }, { 300 });
+		new Mtl.StridedView.from_doubles ({ 300 }, Mtl.DType.UINT8, { 1 });
 		assert_not_reached ();
 	} catch (Mtl.Error.OVERFLOW e) {
 		assert_true (e.message.contains ("300"));
@@ -120,8 +120,8 @@ void test_constructors () throws GLib.Error {
 
 /* Half a byte each: the slice begins within one. */
 void test_packed () throws GLib.Error {
-	var view = new Mtl.StridedView.from_doubles (Mtl.DType.FLOAT4_E2M1FN, { 5 },
-	                                             { 0.5, -6, 1, 100, 2 });
+	var view = new Mtl.StridedView.from_doubles ({ 0.5, -6, 1, 100, 2 }, Mtl.DType.FLOAT4_E2M1FN,
+                                              { 5 });
 	var part = view.slice ("1:4");
 
 	assert_cmpuint (view.item_bits, EQ, 4);
@@ -132,7 +132,7 @@ void test_packed () throws GLib.Error {
 }
 
 void test_packed_integers () throws GLib.Error {
-	var view = new Mtl.StridedView.from_doubles (Mtl.DType.INT4, { 5 }, { -8, 7, 0, 3, -1 });
+	var view = new Mtl.StridedView.from_doubles ({ -8, 7, 0, 3, -1 }, Mtl.DType.INT4, { 5 });
 	var part = view.slice ("1:4");
 
 	assert_cmpuint (view.item_bits, EQ, 4);
@@ -160,7 +160,8 @@ void test_like () throws GLib.Error {
 void test_picture () throws GLib.Error {
 	var bytes = new Bytes ({ 1, 2, 3, 4, 99, 5, 6, 7, 8, 99 });
 	int h = 2, w = 2, n = 2, stride = 5;
-	var view = new Mtl.StridedView.from_bytes (bytes, Mtl.DType.UINT8, { h, w, n }, { stride, n, 1 });
+	var view = new Mtl.StridedView.from_bytes_with_byte_strides (bytes, Mtl.DType.UINT8, { h, w, n },
+                                                              { stride, n, 1 });
 
 	assert_view (view.slice ("..., 0"), "[[1 3]\n [5 7]]");
 	assert_true (view.get_data () == (void*) bytes.get_data ());
@@ -629,13 +630,13 @@ void test_tensor_of_metal () throws GLib.Error {
 	var view = new Mtl.StridedView.zeros (Mtl.Device.get_host (), Mtl.DType.FLOAT32, { 2 });
 
 	try {
-		view.to_mtl_tensor (COMPUTE);
+		view.to_metal_tensor (COMPUTE);
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_SUPPORTED e) {
 		assert_true (e.message.contains ("Metal"));
 	}
 	try {
-		new Mtl.StridedView.from_mtl_tensor (null);
+		new Mtl.StridedView.from_metal_tensor (null);
 		assert_not_reached ();
 	} catch (Mtl.Error e) {
 		assert_true (e is Mtl.Error.NOT_SUPPORTED || e is Mtl.Error.INVALID_ARGUMENT);

@@ -45,6 +45,6 @@ public void assert_view (Mtl.StridedView view, string expected) {
 	assert_cmpstr (view.to_string (), EQ, expected);
 }
 
-public void assert_contents (Mtl.Buffer buffer, uint8[] expected) throws Mtl.Error {
+public void assert_contents (Mtl.Buffer buffer, uint8[] expected) throws Error {
 	assert_true (buffer.dup_bytes (0, buffer.get_size ()).compare (new Bytes (expected)) == 0);
 }

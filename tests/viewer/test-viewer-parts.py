@@ -163,7 +163,7 @@ def check_failures():
     called = []
     task = Task(called.append)
     view = Mtl.asview(np.zeros(1000))
-    task.run(view.get_statistics_async, view.get_statistics_finish, called.append)
+    task.run(view.compute_statistics_async, view.compute_statistics_finish, called.append)
     task.cancel()
     loop = GLib.MainLoop()
     GLib.timeout_add(100, loop.quit)

@@ -62,11 +62,11 @@ def has_others(view):
 def read_bytes(task, view, factors, limits, done):
     """Calls done() with a byte for each element: limits[element * factor + offset], NAN_STEP or
     INFINITE_STEP."""
-    steps = Mtl.StridedView.new_empty(HOST, Mtl.DType.UINT8, view.shape)
+    steps = Mtl.StridedView.new_uninitialized(HOST, Mtl.DType.UINT8, view.shape)
 
     def mark_others(_):
         # Scaled like this, any number is small, but NaN stays NaN and infinity infinite.
-        kinds = Mtl.StridedView.new_empty(HOST, Mtl.DType.FLOAT8_E5M2, view.shape)
+        kinds = Mtl.StridedView.new_uninitialized(HOST, Mtl.DType.FLOAT8_E5M2, view.shape)
         task.run(kinds.copy_scaled_from_async, kinds.copy_scaled_from_finish,
                  lambda _: done(merge(bytes(steps).translate(limits), bytes(kinds))), view, 1e-305)
 
@@ -93,7 +93,7 @@ def read_heat_map(task, matrix, scale, done):
 def read_image(task, image, scale, done):
     """Calls done() with the pixels of [rows, columns, channels]: grey or colours, then opacity."""
     rows, columns, n_channels = image.shape
-    pixels = Mtl.StridedView.new_full(HOST, Mtl.DType.UINT8, [rows, columns, 4], 255)
+    pixels = Mtl.StridedView.new_filled(HOST, Mtl.DType.UINT8, [rows, columns, 4], 255)
     n_colors = 1 if n_channels < 3 else 3
     factors = scale.get_factors(256)
 

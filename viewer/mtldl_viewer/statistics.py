@@ -21,7 +21,7 @@ STOP_COLORS = color(range(17), 0, 16)
 
 def begin_statistics(task, view, done, progress=None):
     """Calls done() with the Mtl.Statistics of a view."""
-    task.run(view.get_statistics_async, view.get_statistics_finish, done, progress=progress)
+    task.run(view.compute_statistics_async, view.compute_statistics_finish, done, progress=progress)
 
 
 def take_sample(view):

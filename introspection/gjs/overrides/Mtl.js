@@ -429,7 +429,7 @@ function _orNull(convert) {
 
 const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
     'Statistic', 'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder',
-    'TensorUsage'];
+    'MetalTensorUsage'];
 
 // How an argument becomes what gjs takes.
 const CONVERTERS = {
@@ -556,7 +556,7 @@ function _makeAdapter(moreConverters = {}) {
 
 // Returns a new tensor with a copy of a typed array.
 function _copyTypedArray(values, dtype, shape) {
-    const view = Mtl.StridedView.new_empty(Mtl.Device.get_host(), dtype, shape);
+    const view = Mtl.StridedView.new_uninitialized(Mtl.Device.get_host(), dtype, shape);
 
     // gjs makes bytes of the array for this call alone.
     view.get_buffer().set_bytes(
@@ -708,13 +708,13 @@ function _newFromNested(values, dtype) {
         const integers = flat.map(value =>
             BigInt(typeof value === 'boolean' ? value : toInteger(value)));
         const variant = new GLib.Variant(isUnsigned ? 'at' : 'ax', integers);
-        return Mtl.StridedView.new_from_variant(dtype, shape, variant);
+        return Mtl.StridedView.new_from_variant(variant, dtype, shape);
     }
 
     const numbers = flat.some(value => typeof value === 'boolean') ? flat.map(Number) : flat;
     const packed = numbers.length < MIN_PACKED ? undefined : _packNumbers(numbers, dtype);
     return packed === undefined
-        ? Mtl.StridedView.new_from_doubles(dtype, shape, numbers)
+        ? Mtl.StridedView.new_from_doubles(numbers, dtype, shape)
         : _copyTypedArray(packed, dtype, shape);
 }
 
@@ -1109,7 +1109,7 @@ function _array(values, dtype = undefined, device = null) {
 // Mtl.empty(shape, dtype, device): the elements are arbitrary.
 function _empty(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.empty', dtype, shape);
-    return Mtl.StridedView.new_empty(device, dtype ?? 'float32', shape);
+    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float32', shape);
 }
 
 // Mtl.zeros(shape, dtype, device)
@@ -1274,78 +1274,79 @@ function _listSignatures() {
             copy: ['-', null],
             copy_from: ['uint64 - uint64 uint64 -', null],
             did_modify: ['uint64 uint64'],
-            dup_bytes: ['uint64 uint64'],
-            fill: ['uint64 uint64 bytes'],
+            dup_bytes: ['uint64 uint64 -', null],
+            fill: ['uint64 uint64 bytes -', null],
             ref_bytes: ['uint64 uint64'],
-            set_bytes: ['uint64 bytes'],
+            set_bytes: ['uint64 bytes -', null],
             slice: ['uint64 uint64'],
             synchronize: ['-', null],
         }],
         [Mtl.StridedLayout, {
             new: ['int64[] int64[] uint32'],
             new_dense: ['int64[] Order uint32'],
-            new_dense_like: ['- Order'],
             new_dense_for_axes: ['int64[] int32[] uint32'],
-            new_for_bytes: ['int64[] int64[] uint32'],
+            new_with_byte_strides: ['int64[] int64[] uint32'],
         }],
         [Mtl.StridedLayout.prototype, {
             ...layoutMethods,
-            fit_mtl_tensor: ['dtype TensorUsage'],
+            fit_metal_tensor: ['dtype MetalTensorUsage'],
             get_max_compatible_item_bits: ['uint32 uint64 int32'],
             repack: ['uint32 int32 boolean', -1, true],
             to_dense: ['Order', Mtl.Order.C],
         }],
         [Mtl.StridedView, {
             new: ['- - dtype uint64', 0],
-            new_empty: ['device dtype int64[]'],
-            new_from_bytes: ['bytes dtype int64[] int64[]', null],
-            new_from_doubles: ['dtype int64[] double[]'],
-            new_from_mtl_tensor: ['uint64'],
-            new_from_variant: ['dtype int64[] -'],
-            new_full: ['device dtype int64[] double'],
+            new_uninitialized: ['device dtype int64[]'],
+            new_from_bytes: ['bytes dtype int64[]'],
+            new_from_bytes_with_byte_strides: ['bytes dtype int64[] int64[]'],
+            new_from_doubles: ['double[] dtype int64[]'],
+            new_from_metal_tensor: ['uint64'],
+            new_from_variant: ['- dtype int64[]'],
+            new_filled: ['device dtype int64[] double'],
             new_like: ['-'],
             new_zeros: ['device dtype int64[]'],
         }],
         [Mtl.StridedView.prototype, {
             ...layoutMethods,
-            all_close: ['comparable double double', 1e-5, 1e-8],
-            array_equal: ['comparable'],
-            copy: ['-'],
-            copy_from: ['elements'],
+            all_close: ['comparable double double -', 1e-5, 1e-8, null],
+            array_equal: ['comparable -', null],
+            copy: ['Order -', Mtl.Order.C, null],
+            copy_from: ['elements -', null],
             copy_from_async: ['elements - -', null, null],
-            copy_scaled_from: ['view double double', 0],
+            copy_scaled_from: ['view double double -', 0, null],
             copy_scaled_from_async: ['view double double - -', 0, null, null],
-            dup_bytes: ['-'],
+            dup_bytes: ['-', null],
             export_dlpack_full: ['DlpackFlags DeviceType int32 - uint64 -',
                 Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
             compute_histogram: ['double double uint64 cancellable', null],
             compute_histogram_async: ['double double uint64 - -', null, null],
             compute_histogram_finish: ['result'],
             compute_statistic: ['Statistic int32[] cancellable', null, null],
+            fill: ['- -', null],
             fill_async: ['- - -', null, null],
-            fill_double: ['double'],
+            fill_double: ['double -', null],
             fill_double_async: ['double - -', null, null],
             format: ['uint64', 1000],
             get_complex: ['int64[]'],
             get_double: ['int64[]'],
             get_int64: ['int64[]'],
             get_max_compatible_item_bits: ['uint32 int32'],
-            get_statistics: ['-', null],
-            get_statistics_async: ['- -', null, null],
-            get_statistics_full: ['- -', null, null],
+            compute_statistics: ['-', null],
+            compute_statistics_async: ['- -', null, null],
+            compute_statistics_full: ['- -', null, null],
             get_uint64: ['int64[]'],
             reinterpret: ['dtype'],
             set_complex: ['int64[] double double'],
             set_double: ['int64[] double'],
             set_int64: ['int64[] int64'],
             set_uint64: ['int64[] uint64'],
-            to_contiguous: ['-'],
+            to_contiguous: ['-', null],
             to_contiguous_async: ['- -', null, null],
-            to_device: ['- StorageMode'],
+            to_device: ['- StorageMode -', null],
             to_device_async: ['- StorageMode - -', null, null],
-            to_dtype: ['dtype'],
+            to_dtype: ['dtype -', null],
             to_dtype_async: ['dtype - -', null, null],
-            to_mtl_tensor: ['TensorUsage'],
+            to_metal_tensor: ['MetalTensorUsage'],
         }],
         [Mtl.TensorFile, {
             open: ['file -', null],
@@ -1391,8 +1392,8 @@ function _listAllocating() {
     return new Map([
         [Mtl.Buffer, ['new', 'new_from_bytes', 'new_from_bytes_full', 'new_uninitialized']],
         [Mtl.Buffer.prototype, ['copy', 'dup_bytes']],
-        [Mtl.StridedView, ['new_empty', 'new_from_bytes', 'new_from_doubles', 'new_from_variant',
-            'new_full', 'new_like', 'new_zeros']],
+        [Mtl.StridedView, ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
+            'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros']],
         [Mtl.StridedView.prototype, ['compute_statistic', 'copy', 'dup_bytes', 'export_dlpack_full',
             'to_contiguous', 'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype',
             'to_dtype_async']],
@@ -1630,6 +1631,8 @@ function _init() {
     _adaptFunctions();
     _watchReturned();
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
+    _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,
+        view => view.get_required_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 1, buffer => buffer.get_size());
     _watchBorrowed(Mtl.Buffer, 'new_from_bytes_full', 1, buffer => buffer.get_size());
     _defineMembers(elementAccess);

@@ -128,7 +128,7 @@ def _view_of_number(x):
 def _view_of_bytes(x):
     if not isinstance(x, GLib.Bytes):
         return None
-    return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()], None)
+    return StridedView.new_from_bytes(x, DType.UINT8, [x.get_size()])
 
 
 def _view_of_interface(x):

@@ -56,7 +56,7 @@ def empty(shape, dtype="float32", device=None):
     """A new tensor whose elements have any values. The shape is an integer or a sequence of them.
     The dtype may be a name or a type of NumPy or Python. A device of None is the default device;
     "cpu" is the host."""
-    return Mtl.StridedView.new_empty(device_of(device), _type_of(dtype), _shape_of(shape))
+    return Mtl.StridedView.new_uninitialized(device_of(device), _type_of(dtype), _shape_of(shape))
 
 
 def zeros(shape, dtype="float32", device=None):
@@ -87,7 +87,7 @@ def array(values, dtype=None, device=None):
     dtype = source.dtype if dtype is None else dtype_of(dtype)
     if source.get_lanes() != 1:
         source = source.to_dtype(source.dtype)  # an axis of the lanes
-    result = Mtl.StridedView.new_empty(device_of(device), dtype, source.shape)
+    result = Mtl.StridedView.new_uninitialized(device_of(device), dtype, source.shape)
     result.copy_from(source)
     return result
 

@@ -36,7 +36,6 @@ EXCEPTIONS = {
     "StridedLayout.flip": {"axis": ...},
     "StridedLayout.get_extent": {"axis": ...},
     "StridedLayout.get_stride": {"axis": ...},
-    "StridedLayout.new_dense_like": {"order": "Order.K"},
     "StridedView.compute_statistic": {"axes": None},
     "StridedView.flip": {"axis": ...},
     "StridedView.get_extent": {"axis": ...},

@@ -81,9 +81,9 @@ def view_of_parts(items, dtype, view_of):
         if view.shape != views[0].shape:
             raise ValueError(f"the items have different shapes: that at {i} has {view.shape}, and "
                              f"that at 0 {views[0].shape}")
-    result = StridedView.new_empty(Mtl.Device.get_host(),
-                                   _common_type(views) if dtype is None else dtype,
-                                   (len(views), *views[0].shape))
+    result = StridedView.new_uninitialized(Mtl.Device.get_host(),
+                                                   _common_type(views) if dtype is None else dtype,
+                                                   (len(views), *views[0].shape))
     for i, (item, view) in enumerate(zip(items, views)):
         # Numbers have to fit the type.
         is_literal = isinstance(item, (numbers.Number, list, tuple))

@@ -47,8 +47,8 @@ def eval(lazy):
     values = np.ascontiguousarray(lazy._compute(source._read()))
     lazy._view, source = source._view, weakref.ref(source)
     if source() is not None:
-        lazy._view = Mtl.StridedView.new_empty(Mtl.Device.get(Mtl.DeviceType.METAL, 0),
-                                               Mtl.DType.FLOAT32, list(values.shape))
+        lazy._view = Mtl.StridedView.new_uninitialized(
+            Mtl.Device.get(Mtl.DeviceType.METAL, 0), Mtl.DType.FLOAT32, list(values.shape))
     ctypes.memmove(lazy._view.get_address(), values.ctypes.data, values.nbytes)
 
 
