@@ -324,8 +324,7 @@ class Namespace:
         override = importlib.import_module('gi.overrides._mtl')
         rows = []
         for name in codes:
-            error = override.exception_for_error(int(getattr(self.module.Error, name)), 'message')
-            kind = 'GLib.Error' if error is None else type(error).__name__
+            kind = override.exception_for_code(int(getattr(self.module.Error, name))).__name__
             rows.append((f'<code>{self.name}.Error.{name}</code>', f'<code>{kind}</code>'))
         return ['## Exceptions\n',
                 'A `GError` of mtldl is raised as the exception that Python has for such a mistake;'

@@ -38,29 +38,25 @@ module_install (PyObject *module,
   Py_RETURN_NONE;
 }
 
-/* The exception for a GLib.Error in the domain MTL_ERROR. */
+/* The class of the exception for a code of MTL_ERROR. */
 static PyObject *
-module_exception_for_error (PyObject *module,
-                            PyObject *args)
+module_exception_for_code (PyObject *module,
+                           PyObject *number)
 {
-  PyObject *type, *value, *traceback;
-  const char *message;
+  PyObject *exception;
   int code;
 
-  if (!PyArg_ParseTuple (args, "is:exception_for_error", &code, &message))
+  if (int_from_object (number, &code) < 0)
     return NULL;
 
-  PyErr_SetString (exception_for_code (code, CALLER), message);
-  PyErr_Fetch (&type, &value, &traceback);
-  PyErr_NormalizeException (&type, &value, &traceback);
-  Py_XDECREF (type);
-  Py_XDECREF (traceback);
-  return value;
+  exception = exception_for_code (code, CALLER);
+  Py_INCREF (exception);
+  return exception;
 }
 
 static PyMethodDef module_methods[] = {
   { "install", module_install, METH_VARARGS, NULL },
-  { "exception_for_error", module_exception_for_error, METH_VARARGS, NULL },
+  { "exception_for_code", module_exception_for_code, METH_O, NULL },
   { "from_dlpack", (PyCFunction) (void *) module_from_dlpack, METH_FASTCALL | METH_KEYWORDS,
     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
     "A view of the memory that x exports with DLPack, without a copy unless copy=True.\n\n"

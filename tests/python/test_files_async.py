@@ -76,9 +76,9 @@ def test_errors_are_raised_where_they_are_awaited(file):
     async def main():
         await Mtl.TensorFile.open_async(file)
 
-    with pytest.raises(GLib.Error) as caught:
+    with pytest.raises(FileNotFoundError) as caught:
         asyncio.run(main())
-    assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND)
+    assert caught.value.__cause__.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND)
     file.replace_contents(b"no header", None, False, Gio.FileCreateFlags.NONE, None)
     with pytest.raises(ValueError):
         asyncio.run(main())

@@ -72,4 +72,6 @@ def tensors(n_tensors):
 
 
 def message_of(error):
-    return printable(getattr(error, 'message', str(error)), 1000)
+    # The text of an OSError without its number.
+    told = getattr(error, 'message', None) or getattr(error, 'strerror', None) or str(error)
+    return printable(told, 1000)

@@ -27,8 +27,8 @@ from ._mtl_pickle import pickle_by_path
 
 Mtl = get_introspection_module("Mtl")
 
-__all__ = ["arange", "array", "asview", "empty", "from_dlpack", "full", "load", "mpi_datatype",
-           "ones", "pickle_by_path", "save", "set_max_threads", "zeros"]
+__all__ = ["arange", "array", "asview", "dtype_from_string", "empty", "from_dlpack", "full", "load",
+           "mpi_datatype", "ones", "pickle_by_path", "save", "set_max_threads", "zeros"]
 
 Buffer = Mtl.Buffer
 Device = Mtl.Device
@@ -59,6 +59,7 @@ _mtl.install(StridedView, Buffer, Device, StridedLayout)
 atexit.register(_mtl.prepare_end)
 
 from_dlpack = _mtl.from_dlpack
+dtype_from_string = raising(Mtl.dtype_from_string)
 set_max_threads = raising(Mtl.set_max_threads)
 
 
@@ -380,12 +381,13 @@ for _name in ("slice", "dup_bytes", "ref_bytes", "did_modify"):
 
 
 _new_mapped = Buffer.new_mapped
+_query_info = raising(Gio.File.query_info)
 
 
 def _buffer_new_mapped(file, device=None, offset=0, size=None, cancellable=None):
     file = as_file(file)
     if size is None:
-        info = file.query_info("standard::size", Gio.FileQueryInfoFlags.NONE, cancellable)
+        info = _query_info(file, "standard::size", Gio.FileQueryInfoFlags.NONE, cancellable)
         size = max(info.get_size() - offset, 0)
     return _new_mapped(file, device, offset, size, cancellable)
 

@@ -27,20 +27,17 @@ _CODES = {
     Gio.IOErrorEnum.NO_SPACE: errno.ENOSPC,
     Gio.IOErrorEnum.TOO_MANY_LINKS: errno.ELOOP,
     Gio.IOErrorEnum.TOO_MANY_OPEN_FILES: errno.EMFILE,
+    Gio.IOErrorEnum.TIMED_OUT: errno.ETIMEDOUT,
 }
 
 
 def exception_for(error):
-    """Returns the exception for an error of Mtl's, or None for other errors."""
-    if error.domain != _DOMAIN:
+    """The exception of Python's own for an error of Mtl's or GIO's. None for others, and for work
+    that was cancelled, which remain a GLib.Error."""
+    if error.domain == _DOMAIN:
+        return _mtl.exception_for_code(error.code)(error.message)
+    if error.domain != _IO_DOMAIN or error.code == Gio.IOErrorEnum.CANCELLED:
         return None
-    return _mtl.exception_for_error(error.code, error.message)
-
-
-def file_exception_for(error):
-    """Like exception_for(), but also turns GIO's errors into those of Python's own files."""
-    if error.domain != _IO_DOMAIN:
-        return exception_for(error)
     if error.code == Gio.IOErrorEnum.CLOSED:
         return ValueError(error.message)
     code = _CODES.get(error.code)
@@ -106,15 +103,15 @@ def _check_keywords(keywords, kinds):
     return dict(zip(names, _mtl.check_arguments(tuple(keywords.values()), letters, names)))
 
 
-def raising(info, exception_for=exception_for):
+def raising(info):
     """Wraps a function so that it raises exceptions, with the GLib.Error as their cause."""
     kinds = {}
     if isinstance(info, FunctionInfo):
         kinds = _kinds_of_arguments(info, _types_of_arguments(info))
-    return _raising(info, exception_for, kinds)
+    return _raising(info, kinds)
 
 
-def _raising(info, exception_for, kinds, completed=(None, 0, None)):
+def _raising(info, kinds, completed=(None, 0, None)):
     """Also completes arguments, unless all that are needed are there."""
     letters, names = "".join(kinds.values()).rstrip().encode(), tuple(kinds)
     check_arguments = _mtl.check_arguments
@@ -164,9 +161,9 @@ def pythonic(namespace, info, function, name):
     completed = completion(namespace, name, parameters, files, enums)
     kinds = _kinds_of_arguments(info, types)
     if completed[1] or enums:
-        return _raising(function, exception_for, kinds, completed)
+        return _raising(function, kinds, completed)
     if info.can_throw_gerror() or any(kind != " " for kind in kinds.values()):
-        return _raising(function, exception_for, kinds)
+        return _raising(function, kinds)
     takes_view = name.startswith("StridedView.") and info.is_method() or any(
         interface is not None and interface.get_name() == "StridedView"
         for interface in interfaces.values())

@@ -16,16 +16,12 @@ from ._mtl_asview import asview, is_literal, view_of_values
 from ._mtl_async import begin, document
 from ._mtl_create import dtype_of
 from ._mtl_defaults import as_file
-from ._mtl_errors import file_exception_for, raising
+from ._mtl_errors import exception_for
 from ._mtl_nested import listed
 
 Mtl = get_introspection_module("Mtl")
 
-# Raises the same exceptions as Python's own functions for files.
-_like_python = functools.partial(raising, exception_for=file_exception_for)
 
-
-@_like_python
 def load(path, *, mode=Mtl.FileMode.AUTO, device=None):
     """Opens a file of tensors as a mapping of names to views. A view is only made when it is
     looked up. `path` is a path or a Gio.File, also of a folder with one index of safetensors, or
@@ -125,7 +121,6 @@ def _check_is_single(builder, file):
                          ".safetensors or .npy")
 
 
-@_like_python
 def save(path, tensors, *, dtype=None, max_shard_size=None, metadata=None, alignment=0,
          order=Mtl.TensorFileOrder.ALIGNED, format=Mtl.TensorFileFormat.AUTO, sync=True):
     """Writes tensors to a file, and replaces an existing one. `tensors` is a mapping of names to
@@ -190,7 +185,7 @@ def _make_getitem(load_view):
         except UnicodeEncodeError:
             raise KeyError(name) from None
         except GLib.Error as error:
-            exception = file_exception_for(error)
+            exception = exception_for(error)
             if exception is None:
                 raise
             # Here, only an unknown name is out of bounds.
@@ -204,7 +199,7 @@ def _make_getitem(load_view):
 def _error(self):
     """The exception that loading the tensor raises, as it cannot be loaded; None if it can."""
     error = self.get_error()
-    return None if error is None else file_exception_for(error)
+    return None if error is None else exception_for(error)
 
 
 # The most tensors that a warning names.

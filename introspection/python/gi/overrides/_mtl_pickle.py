@@ -84,9 +84,7 @@ def load_file(path, mode, device):
 def load_mapping(path, size, modified):
     """Maps a file that has the size in bytes, and the time of its last modification in ns."""
     Mtl = _import()
-    from ._mtl_errors import file_exception_for, raising  # needs the library
-
-    buffer = raising(Mtl.Buffer.new_mapped, exception_for=file_exception_for)(path)
+    buffer = Mtl.Buffer.new_mapped(path)
     _, _, found = _find_mapped_file(buffer) or (path, 0, (0, "another time"))
     if found != (size, modified):
         raise ValueError(
