@@ -9,7 +9,7 @@ that of the page. The names that nothing documents are written to UNDOCUMENTED.
 """
 
 import ast
-import importlib
+import importlib.util
 import inspect
 import operator
 import pathlib
@@ -179,6 +179,8 @@ class Namespace:
         self.own_lines = pathlib.Path(own).read_text(encoding='utf-8').splitlines()
         self.gir = Gir(gir, book)
         gi.require_version(self.name, '1')
+        if importlib.util.find_spec('numpy'):
+            importlib.import_module('numpy')  # views then have what its arrays have
         self.module = importlib.import_module(f'gi.repository.{self.name}')
 
     def is_own(self, owner, name):

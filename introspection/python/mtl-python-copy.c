@@ -108,17 +108,28 @@ copy_in_order (MtlStridedView  *view,
   return mtl_strided_view_permute (copy, places, n_dims, error);
 }
 
+/* Releases the GIL meanwhile if there is much to copy. */
+MtlStridedView *
+copy_away_from_python (MtlStridedView  *view,
+                       MtlOrder         order,
+                       const MtlDType  *dtype,
+                       GError         **error)
+{
+  Absence absence = leave_python (view, NULL);
+  MtlStridedView *copy = copy_in_order (view, order, dtype, error);
+
+  enter_python (absence);
+  return copy;
+}
+
 static PyObject *
 copy_for_python (MtlStridedView *view,
                  MtlOrder        order,
                  const MtlDType *dtype)
 {
-  Absence absence = leave_python (view, NULL);
   GError *error = NULL;
-  MtlStridedView *copy = copy_in_order (view, order, dtype, &error);
 
-  enter_python (absence);
-  return wrap_view (copy, &error, CALLER);
+  return wrap_view (copy_away_from_python (view, order, dtype, &error), &error, CALLER);
 }
 
 static PyObject *

@@ -324,17 +324,11 @@ static PyObject *
 raise_export_error (GError        *error,
                     const Request *request)
 {
-  GError *with_advice;
-
-  if (request->versioned || !g_error_matches (error, MTL_ERROR, MTL_ERROR_READ_ONLY))
-    return raise_error (error, PEER);
-
-  with_advice = g_error_new (MTL_ERROR, MTL_ERROR_READ_ONLY,
-                             "%s. In JAX, use jax.numpy.asarray(view), or pass a view that can be"
-                             " written, such as view.copy() or one of a file that is opened with"
-                             " Mtl.load(path, mode='read')", error->message);
-  g_error_free (error);
-  return raise_error (with_advice, PEER);
+  if (!request->versioned)
+    add_advice (&error, MTL_ERROR_READ_ONLY,
+                "in JAX, use jax.numpy.asarray(view), or pass a view that can be written, such as"
+                " view.copy() or one of a file that is opened with Mtl.load(path, mode='read')");
+  return raise_error (error, PEER);
 }
 
 /* Host memory is usually exported in place, with the GIL held. Returns NULL

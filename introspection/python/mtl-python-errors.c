@@ -67,3 +67,18 @@ raise_error_int (GError   *error,
   raise_error (error, audience);
   return -1;
 }
+
+void
+add_advice (GError     **error,
+            MtlError     code,
+            const char  *advice)
+{
+  GError *with_advice;
+
+  if (!g_error_matches (*error, MTL_ERROR, code))
+    return;
+
+  with_advice = g_error_new (MTL_ERROR, code, "%s: %s", (*error)->message, advice);
+  g_error_free (*error);
+  *error = with_advice;
+}

@@ -37,6 +37,11 @@ PyObject *raise_error     (GError     *error,
 int       raise_error_int (GError     *error,
                            Audience    audience);
 
+/* Tells Python's users what to type if the error, which may be NULL, is of that code. */
+void      add_advice      (GError    **error,
+                           MtlError    code,
+                           const char *advice);
+
 /* Arguments: mtl-python-arguments.c */
 char     *dup_digits        (PyObject     *number);
 int       int64_from_object (PyObject     *object,
@@ -90,9 +95,13 @@ int       parse_tuple_and_dict (const Signature  *signature,
 PyObject *ref_item          (PyObject         *sequence,
                              Py_ssize_t        i);
 
-/* An order, or its letter: mtl-python-copy.c */
+/* An order, or its letter, and copies: mtl-python-copy.c */
 int       order_from_object (PyObject     *object,
                              MtlOrder     *order);
+MtlStridedView *copy_away_from_python (MtlStridedView  *view,
+                                       MtlOrder         order,
+                                       const MtlDType  *dtype,
+                                       GError         **error);
 
 /* Element types: mtl-python-dtype.c */
 int       dtype_from_object (PyObject     *object,

@@ -201,35 +201,6 @@ view_reinterpret (PyObject *self,
   return wrap_view (mtl_strided_view_reinterpret (get_view (self), type, &error), &error, CALLER);
 }
 
-/* Calls a function in Python, for arguments with names. */
-static PyObject *
-call_python (const char      *name,
-             PyObject        *self,
-             PyObject *const *args,
-             Py_ssize_t       n_args,
-             PyObject        *names)
-{
-  PyObject *module = PyImport_ImportModule ("gi.overrides._mtl_methods");
-  PyObject *function = module != NULL ? PyObject_GetAttrString (module, name) : NULL;
-  Py_ssize_t n = n_args + PyTuple_GET_SIZE (names);
-  PyObject *result = NULL;
-  PyObject **all = function != NULL ? PyMem_New (PyObject *, n + 1) : NULL;
-
-  if (all != NULL)
-    {
-      all[0] = self;
-      memcpy (all + 1, args, n * sizeof *args);
-      result = PyObject_Vectorcall (function, all, n_args + 1, names);
-    }
-  else if (function != NULL)
-    PyErr_NoMemory ();
-
-  PyMem_Free (all);
-  Py_XDECREF (function);
-  Py_XDECREF (module);
-  return result;
-}
-
 static PyObject *
 view_permute (PyObject        *self,
               PyObject *const *args,
@@ -249,16 +220,102 @@ view_transpose (PyObject        *self,
   return view_get_transposed (self, NULL);
 }
 
+/* In Fortran order, the reversed axes take the reversed shape. */
+static MtlStridedView *
+reshape_reversed (MtlStridedView  *view,
+                  gint64          *shape,
+                  gsize            n_dims,
+                  GError         **error)
+{
+  g_autoptr (MtlStridedView) reversed = mtl_strided_view_transpose (view);
+  g_autoptr (MtlStridedView) reshaped = NULL;
+
+  for (gsize i = 0; i < n_dims / 2; i++)
+    {
+      gint64 extent = shape[i];
+
+      shape[i] = shape[n_dims - 1 - i];
+      shape[n_dims - 1 - i] = extent;
+    }
+
+  reshaped = mtl_strided_view_reshape (reversed, shape, n_dims, error);
+  return reshaped != NULL ? mtl_strided_view_transpose (reshaped) : NULL;
+}
+
+static MtlStridedView *
+reshape_in_order (MtlStridedView  *view,
+                  MtlOrder         order,
+                  gint64          *shape,
+                  gsize            n_dims,
+                  GError         **error)
+{
+  if (order == MTL_ORDER_F
+      || (order == MTL_ORDER_ANY && mtl_strided_view_is_contiguous (view, MTL_ORDER_F)
+          && !mtl_strided_view_is_contiguous (view, MTL_ORDER_C)))
+    return reshape_reversed (view, shape, n_dims, error);
+
+  return mtl_strided_view_reshape (view, shape, n_dims, error);
+}
+
+static PyObject *
+reshape_with_names (PyObject        *self,
+                    PyObject *const *args,
+                    Py_ssize_t       n_args,
+                    PyObject        *names)
+{
+  static const Signature signature = { "reshape", { "order", "copy" }, 2, 0 };
+  PyObject *values[MAX_NAMES];
+  MtlStridedView *view, *reshaped;
+  GError *error = NULL;
+  MtlOrder order = MTL_ORDER_C;
+  gint64 shape[MAX_DIMS];
+  int copies = FALSE;
+  Py_ssize_t n;
+
+  if (parse_arguments (&signature, args + n_args, 0, names, values) < 0
+      || (values[0] != NULL && order_from_object (values[0], &order) < 0)
+      || (values[1] != NULL && (copies = PyObject_IsTrue (values[1])) < 0)
+      || (n = ints_from_args (args, n_args, shape, "dimensions", PyExc_ValueError)) < 0)
+    return NULL;
+
+  if (order == MTL_ORDER_K)
+    {
+      PyErr_SetString (PyExc_ValueError, "reshape() knows the orders 'C', 'F' and 'A', not 'K'");
+      return NULL;
+    }
+
+  view = get_view (self);
+  view = copies ? copy_away_from_python (view, order, NULL, &error) : g_object_ref (view);
+  reshaped = view != NULL ? reshape_in_order (view, order, shape, n, &error) : NULL;
+  if (view != NULL)
+    unref_view (view);
+  add_advice (&error, MTL_ERROR_NEEDS_COPY,
+              order == MTL_ORDER_C ? "pass copy=True" : "pass copy=True (order='F' reverses both)");
+  return wrap_view (reshaped, &error, CALLER);
+}
+
 static PyObject *
 view_reshape (PyObject        *self,
               PyObject *const *args,
               Py_ssize_t       n_args,
               PyObject        *names)
 {
-  if (names != NULL)
-    return call_python ("reshape_with", self, args, n_args, names);
+  MtlStridedView *reshaped;
+  GError *error = NULL;
+  gint64 shape[MAX_DIMS];
+  Py_ssize_t n;
 
-  return call_with_shape (self, args, n_args, mtl_strided_view_reshape);
+  if (names != NULL)
+    return reshape_with_names (self, args, n_args, names);
+
+  n = ints_from_args (args, n_args, shape, "dimensions", PyExc_ValueError);
+  if (n < 0)
+    return NULL;
+
+  reshaped = mtl_strided_view_reshape (get_view (self), shape, n, &error);
+  if (reshaped == NULL)
+    add_advice (&error, MTL_ERROR_NEEDS_COPY, "pass copy=True");
+  return wrap_view (reshaped, &error, CALLER);
 }
 
 static PyObject *
@@ -283,8 +340,16 @@ view_squeeze (PyObject        *self,
               Py_ssize_t       n_args,
               PyObject        *names)
 {
+  static const Signature signature = { "squeeze", { "axis" }, 1, 0 };
+  PyObject *values[MAX_NAMES];
+
   if (names != NULL)
-    return call_python ("squeeze_with", self, args, n_args, names);
+    {
+      if (parse_arguments (&signature, args, n_args, names, values) < 0)
+        return NULL;
+      args = values;
+      n_args = values[0] != NULL && values[0] != Py_None;
+    }
 
   if (n_args > 0)
     return call_with_axes (self, args, n_args, mtl_strided_view_squeeze_axes);

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from gi.overrides import _mtl_hints
+from gi.overrides import _mtl_numpy
 from gi.repository import Mtl
 
 from conftest import HOST
@@ -59,9 +59,9 @@ def test_transpose_of_none_is_numpys():
 
 def test_reshape_in_an_order_that_needs_a_copy():
     for shape in ((6,), (3, 2), (-1, 2)):
-        with pytest.raises(ValueError, match=r"the view of shape \(2, 3\) can only") as info:
+        with pytest.raises(ValueError, match=r"\(3, 2\).*copy=True") as info:
             FIRST.reshape(*shape, order="F")
-        assert "copy=True" in str(info.value) and info.value.__cause__ is not None
+        assert info.value.__cause__.matches(Mtl.error_quark(), Mtl.Error.NEEDS_COPY)
         wanted = np.asarray(FIRST).reshape(shape, order="F")
         assert FIRST.reshape(*shape, order="F", copy=True).tolist() == wanted.tolist()
     with pytest.raises(ValueError, match="6 elements"):
@@ -79,36 +79,13 @@ def test_names_of_members():
     assert info.value.__context__ is None
 
 
-@pytest.mark.parametrize("name", [*_mtl_hints.OF_VIEWS])
+@pytest.mark.parametrize("name", [*_mtl_numpy._INSTEAD])
 def test_views_say_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"views have no {name}: .{{20,}}"):
+    with pytest.raises(AttributeError, match=f"views have no {name}: .{{20,}}") as info:
         getattr(FIRST, name)
-    assert not hasattr(FIRST, name)
-
-
-def test_hints_can_be_typed(tmp_path):
-    """Each name that a hint has of the library's is there."""
-    path = tmp_path / "a.safetensors"
-    Mtl.save(path, {"x": FIRST})
-    file = Mtl.load(path)
-    names = {"view": FIRST, "file": file, "Mtl": Mtl, "numpy": np}
-    hints = [*_mtl_hints.OF_VIEWS.values(), *_mtl_hints.OF_FILES.values(),
-             *_mtl_hints.OF_THE_MODULE.values()]
-    for hint in hints:
-        for name, attribute in re.findall(r"\b(view|file|Mtl|numpy)\.(\w+)", hint):
-            assert hasattr(names[name], attribute), hint
-    assert FIRST.astype("float32").dtype == "float32" and FIRST.to_device("cpu").tolist()
-    assert file["x"][1:3].tolist() == [[4, 5, 6]]
-    assert Mtl.array([FIRST, FIRST]).shape == (2, 2, 3)
-    assert Mtl.full(FIRST.shape, 2, FIRST.dtype).dtype == FIRST.dtype
-
-
-def test_files_say_what_to_use(tmp_path):
-    Mtl.save(tmp_path / "a.safetensors", {"x": FIRST})
-    file = Mtl.load(tmp_path / "a.safetensors")
-    for name in _mtl_hints.OF_FILES:
-        with pytest.raises(AttributeError, match=f"files have no {name}: .{{20,}}"):
-            getattr(file, name)
+    for advised in re.findall(r"(\w+)\(", str(info.value)):
+        assert hasattr(FIRST, advised) or hasattr(np, advised)
+    assert not hasattr(FIRST, name) and name not in dir(FIRST)
 
 
 def test_a_tensor_without_a_name_is_told_of(tmp_path):
@@ -120,16 +97,6 @@ def test_a_tensor_without_a_name_is_told_of(tmp_path):
     with pytest.raises(KeyError) as info:
         Mtl.load(tmp_path / "a.safetensors")["stack"]
     assert info.value.args == ("stack",)
-
-
-@pytest.mark.parametrize("name", [*_mtl_hints.OF_THE_MODULE])
-def test_the_module_says_what_to_use(name):
-    with pytest.raises(AttributeError, match=f"Mtl has no {name}: .{{20,}}"):
-        getattr(Mtl, name)
-    assert not hasattr(Mtl, name) and name not in dir(Mtl)
-    with pytest.raises(AttributeError, match="no_such_name"):
-        Mtl.no_such_name
-    assert Mtl.asview is Mtl.asview and Mtl.StridedView.new_zeros
 
 
 def test_the_module_of_pip_says_what_to_use():

@@ -13,8 +13,8 @@ from gi._gi import FunctionInfo
 from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
-from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_hints, _mtl_methods,
-               _mtl_numpy, _mtl_pickle, _mtl_statistics)
+from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods, _mtl_numpy,
+               _mtl_pickle, _mtl_statistics)
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
@@ -348,8 +348,8 @@ StridedView.__bool__ = _view_bool
 StridedView.__contains__ = _view_contains
 StridedView.__enter__ = lambda self: self
 StridedView.__exit__ = _view_exit
-_mtl_numpy.install()
 _mtl_methods.install()
+_mtl_numpy.install()
 
 
 _mtl_statistics.install(Mtl.Statistics)
@@ -435,7 +435,6 @@ _mtl_files.install()
 
 
 _mtl_array_interface.install()
-_mtl_hints.install()
 _mtl_pickle.install()
 
 

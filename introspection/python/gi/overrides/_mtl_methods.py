@@ -1,41 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The methods and attributes that NumPy's arrays have beside those of the library. What only looks
-at the memory in another way is the library's; what computes, NumPy's."""
+"""Methods and attributes of NumPy's arrays that only look at the memory in another way: views have
+them without NumPy, and they return views. All others are NumPy's own, see _mtl_numpy."""
 
 from ..module import get_introspection_module
-from ._mtl_numpy import array_of, call, check_writable, import_numpy
-from ._mtl_reductions import SUMS, accumulating, is_narrow
+from ._mtl_numpy import array_of, check_writable
 
 Mtl = get_introspection_module("Mtl")
 
 DType = Mtl.DType
 Order = Mtl.Order
 StridedView = Mtl.StridedView
-
-# They return what NumPy's return, or work in the view's memory.
-COMPUTED = (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "byteswap", "choose", "clip",
-    "compress", "conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min",
-    "nonzero", "partition", "prod", "put", "repeat", "round", "searchsorted", "sort", "std", "sum",
-    "take", "tofile", "trace", "var",
-)
-
-
-def _computed(name):
-    def method(self, *args, **keywords):
-        function = getattr(import_numpy().ndarray, name)
-        if is_narrow(self.dtype):
-            function = accumulating(name, function)
-        return call(function, (self, *args), keywords)
-
-    method.__name__ = name
-    method.__qualname__ = f"StridedView.{name}"
-    method.__doc__ = f"Does the same as numpy.ndarray.{name}()."
-    if name in SUMS:
-        method.__doc__ += (" Elements that are narrower than float32 or int8 are added up, or "
-                           "multiplied, in a wide type.")
-    return method
-
 
 # Other shapes
 
@@ -69,34 +43,6 @@ def _in_order(view, order):
         is_fortran = view.is_contiguous(Order.F) and not view.is_contiguous(Order.C)
         return view.T if is_fortran else view
     raise ValueError(f"{order!r} is not an order: use 'C', 'F', 'K', 'A' or Mtl.Order")
-
-
-def reshape_with(view, *shape, order="C", copy=None):
-    """reshape() with its arguments that have names."""
-    if order in ("K", Order.K):
-        raise ValueError("reshape() knows the orders 'C', 'F' and 'A', not 'K'")
-    if len(shape) == 1:
-        try:
-            shape = tuple(shape[0])
-        except TypeError:
-            pass  # one extent
-    if copy:
-        view = view.copy(order)
-    ordered = _in_order(view, order)
-    if ordered is view:
-        return ordered.reshape(shape)
-    try:
-        return ordered.reshape(shape[::-1]).T
-    except ValueError as error:
-        if "after a copy" not in str(error):
-            raise
-        raise ValueError(f"the view of shape {view.shape} can only take the shape {shape} in order "
-                         f"{order!r} after a copy: pass copy=True") from error.__cause__
-
-
-def squeeze_with(view, *, axis=None):
-    """squeeze() with its argument that has a name."""
-    return view.squeeze() if axis is None else view.squeeze(axis)
 
 
 def _view_ravel(self, order="C"):
@@ -193,78 +139,33 @@ def _set_flat(self, value):
 
 
 class Flags:
-    """The flags of NumPy's arrays."""
+    """Those of numpy.asarray(view), to read: if they were set, that would change another array."""
 
     __slots__ = ("_view",)
 
     def __init__(self, view):
         self._view = view
 
-    @property
-    def c_contiguous(self):
-        return self._view.is_contiguous(Order.C)
-
-    @property
-    def f_contiguous(self):
-        return self._view.is_contiguous(Order.F)
-
-    @property
-    def writeable(self):
-        return not self._view.is_read_only()
-
-    @property
-    def aligned(self):
-        """Whether all elements lie at multiples of their size, or of the parts' of complex ones."""
-        view = self._view
-        step = view.itemsize // 2 if view.dtype.name in _PARTS else view.itemsize
-        first = view.get_byte_offset() + (view.get_address() or 0)
-        return first % step == 0
-
-    @property
-    def owndata(self):
-        """Always false: the memory is a buffer's."""
-        return False
-
-    @property
-    def writebackifcopy(self):
-        return False
-
-    contiguous = c_contiguous
-    fortran = f_contiguous
-    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
-    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
-    behaved = property(lambda self: self.aligned and self.writeable)
-    carray = property(lambda self: self.behaved and self.c_contiguous)
-    farray = property(lambda self: self.behaved and self.fnc)
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(f"flags have no {name}")
+        return getattr(array_of(self._view).flags, name)
 
     def __getitem__(self, name):
-        name = _SHORT_FLAGS.get(name, name)
-        if name not in _FLAGS:
-            raise KeyError(f"unknown flag {name!r}")
-        return getattr(self, name.lower())
+        return array_of(self._view).flags[name]
 
     def __eq__(self, other):
         if not isinstance(other, Flags):
             return NotImplemented
-        return all(self[name] == other[name] for name in _FLAGS)
+        return array_of(self._view).flags == array_of(other._view).flags
 
     __hash__ = None
 
     def __repr__(self):
-        return "".join(f"  {name} : {self[name]}\n" for name in _SHOWN_FLAGS)
-
-
-_SHOWN_FLAGS = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED",
-                "WRITEBACKIFCOPY")
-_FLAGS = {*_SHOWN_FLAGS, "CONTIGUOUS", "FORTRAN", "FORC", "FNC", "BEHAVED", "CARRAY", "FARRAY"}
-_SHORT_FLAGS = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "O": "OWNDATA", "W": "WRITEABLE",
-                "A": "ALIGNED", "X": "WRITEBACKIFCOPY", "B": "BEHAVED", "CA": "CARRAY",
-                "FA": "FARRAY"}
+        return repr(array_of(self._view).flags)
 
 
 def install():
-    for name in COMPUTED:
-        setattr(StridedView, name, _computed(name))
     StridedView.ravel = _view_ravel
     StridedView.flatten = _make_flatten(StridedView.flatten)
     StridedView.swapaxes = _view_swapaxes
@@ -275,8 +176,6 @@ def install():
     StridedView.imag = property(_get_imag, _set_imag,
                                 doc="The imaginary parts, in the same memory.")
     StridedView.flat = property(_get_flat, _set_flat, doc="An iterator over all elements.")
-    StridedView.flags = property(Flags, doc="How the elements lie in memory.")
+    StridedView.flags = property(Flags, doc="Those of numpy.asarray(view), to read.")
     StridedView.device = property(StridedView.get_device, doc="The device of the memory.")
     StridedView.data = property(memoryview, doc="A memoryview of the elements.")
-    StridedView.ctypes = property(lambda self: array_of(self).ctypes,
-                                  doc="The memory, for the module ctypes.")

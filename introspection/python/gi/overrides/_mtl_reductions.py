@@ -43,7 +43,6 @@ _PARAMETERS = {name: parameters.split() for group in (_SUMS, _UFUNCS, _OF_COPIES
 _TRUTHS = ("all", "any")
 _ORDERS = ("argpartition", "argsort", "partition", "searchsorted", "sort", "unique")
 
-SUMS = frozenset(_SUMS)
 _NAMES = frozenset((*_SUMS, *_OF_COPIES, *_TRUTHS, *_ORDERS))
 
 # Types of NumPy that hold the elements and have their order.
