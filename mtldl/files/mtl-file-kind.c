@@ -10,9 +10,9 @@
 
 #include "mtl-safetensors-header-private.h"
 
-#define SAVE_IN_PYTHON "read it in Python, and save its arrays with Mtl.save()"
+#define SAVE_ARRAYS "read it with a library for such files, and save its arrays in a .safetensors file"
 #define TORCH "a PyTorch checkpoint"
-#define CONVERT_TORCH "convert it with safetensors.torch.save_file(torch.load(…), …) in Python"
+#define CONVERT_TORCH "convert it to safetensors with PyTorch"
 #define UNPACK "unpack it first"
 #define PICTURE "it is a picture, not an array: load it with GdkPixbuf, and share it with MtlPixbuf"
 #define READ_GGML "convert it to GGUF with a program of llama.cpp"
@@ -32,37 +32,33 @@ typedef struct
 
 static const Mark marks[] = {
   MARK (0, "\x80\x02\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19", TORCH, CONVERT_TORCH),
-  MARK (0, "GGUF", "a GGUF file",
-        "read it with the Python package gguf, and save its tensors with Mtl.save()"),
+  MARK (0, "GGUF", "a GGUF file", SAVE_ARRAYS),
   MARK (0, "ggml", "an old GGML file", READ_GGML),
   MARK (0, "lmgg", "an old GGML file", READ_GGML),
   MARK (0, "tjgg", "an old GGML file", READ_GGML),
   MARK (0, "fmgg", "an old GGML file", READ_GGML),
-  MARK (0, "\x89HDF\r\n\x1a\n", "an HDF5 file",
-        "read it with the Python package h5py, and save its arrays with Mtl.save()"),
-  MARK (0, "MATLAB 7.3 MAT-file", "a MATLAB file of version 7.3, which is HDF5",
-        "read it with the Python package h5py, and save its arrays with Mtl.save()"),
-  MARK (0, "MATLAB 5.0 MAT-file", "a MATLAB file",
-        "read it with scipy.io.loadmat(), and save its arrays with Mtl.save()"),
-  MARK (4, "TFL3", "a TensorFlow Lite model", SAVE_IN_PYTHON),
+  MARK (0, "\x89HDF\r\n\x1a\n", "an HDF5 file", SAVE_ARRAYS),
+  MARK (0, "MATLAB 7.3 MAT-file", "a MATLAB file of version 7.3, which is HDF5", SAVE_ARRAYS),
+  MARK (0, "MATLAB 5.0 MAT-file", "a MATLAB file", SAVE_ARRAYS),
+  MARK (4, "TFL3", "a TensorFlow Lite model", SAVE_ARRAYS),
   MARK (4, "ET12", "an ExecuTorch program", "save the tensors of the model that it was made from"),
-  MARK (0, "PAR1", "a Parquet table", SAVE_IN_PYTHON),
-  MARK (0, "ARROW1", "an Arrow (Feather) table", SAVE_IN_PYTHON),
-  MARK (0, "FEA1", "a Feather table", SAVE_IN_PYTHON),
-  MARK (0, "\xff\xff\xff\xff\x10", "an Arrow stream", SAVE_IN_PYTHON),
-  MARK (0, "CDF\x01", "a netCDF file", SAVE_IN_PYTHON),
-  MARK (0, "CDF\x02", "a netCDF file", SAVE_IN_PYTHON),
-  MARK (0, "CDF\x05", "a netCDF file", SAVE_IN_PYTHON),
-  MARK (0, "SIMPLE  =", "a FITS file", SAVE_IN_PYTHON),
-  MARK (0, "SQLite format 3", "an SQLite database", SAVE_IN_PYTHON),
+  MARK (0, "PAR1", "a Parquet table", SAVE_ARRAYS),
+  MARK (0, "ARROW1", "an Arrow (Feather) table", SAVE_ARRAYS),
+  MARK (0, "FEA1", "a Feather table", SAVE_ARRAYS),
+  MARK (0, "\xff\xff\xff\xff\x10", "an Arrow stream", SAVE_ARRAYS),
+  MARK (0, "CDF\x01", "a netCDF file", SAVE_ARRAYS),
+  MARK (0, "CDF\x02", "a netCDF file", SAVE_ARRAYS),
+  MARK (0, "CDF\x05", "a netCDF file", SAVE_ARRAYS),
+  MARK (0, "SIMPLE  =", "a FITS file", SAVE_ARRAYS),
+  MARK (0, "SQLite format 3", "an SQLite database", SAVE_ARRAYS),
   MARK (0, "\x89PNG\r\n\x1a\n", "a PNG picture", PICTURE),
   MARK (0, "\xff\xd8\xff", "a JPEG picture", PICTURE),
   MARK (0, "GIF8", "a GIF picture", PICTURE),
   MARK (8, "WEBP", "a WebP picture", PICTURE),
   MARK (0, "II*\0", "a TIFF picture", PICTURE),
   MARK (0, "MM\0*", "a TIFF picture", PICTURE),
-  MARK (0, "v/1\x01", "an OpenEXR picture", SAVE_IN_PYTHON),
-  MARK (8, "WAVE", "a WAVE sound", SAVE_IN_PYTHON),
+  MARK (0, "v/1\x01", "an OpenEXR picture", SAVE_ARRAYS),
+  MARK (8, "WAVE", "a WAVE sound", SAVE_ARRAYS),
   MARK (4, "ftyp", "a video or a picture", "decode it first"),
   MARK (0, "%PDF-", "a PDF document", "choose another file"),
   MARK (0, "\x7f" "ELF", "a program or a library", "choose another file"),
@@ -256,8 +252,8 @@ explain_text (const char *text,
                 "open a .safetensors file, or its .safetensors.index.json");
 
   return say ("text, not a file of tensors",
-              "if it is a table of numbers, read it with numpy.loadtxt(), and save it with "
-              "Mtl.save()");
+              "if it is a table of numbers, read it with a program for tables, and save it as a"
+              " .npy file");
 }
 
 /* Other files that begin like this are damaged safetensors files, or indices. */
@@ -325,10 +321,10 @@ mtl_file_kind_explain (const guint8 *head,
     return say (mark->what, mark->advice);
   if (is_pickle (head, size))
     return say ("a Python pickle, which may run any code when it is loaded",
-                "if you trust it, " SAVE_IN_PYTHON);
+                "if you trust it, " SAVE_ARRAYS);
   model = find_protocol_buffer (head, size, file_size);
   if (model != NULL)
-    return say (model, SAVE_IN_PYTHON);
+    return say (model, SAVE_ARRAYS);
   if (is_bitmap (head, size, file_size))
     return say ("a BMP picture", PICTURE);
   if (is_wide_text (head, size))

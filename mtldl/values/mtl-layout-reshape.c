@@ -75,7 +75,7 @@ set_needs_copy (const MtlLayout  *self,
   g_autofree char *to = mtl_dims_to_string (shape, n_dims);
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-               "A layout of %s can only take the shape %s after a copy, view.copy()", from, to);
+               "A layout of %s can only take the shape %s after a copy", from, to);
   return FALSE;
 }
 

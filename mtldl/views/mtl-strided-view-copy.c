@@ -567,8 +567,7 @@ mtl_strided_view_ref_bytes (MtlStridedView  *self,
       g_autofree char *string = mtl_layout_to_string (&self->layout);
 
       g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
-                   "A layout of %s cannot be accessed as bytes without a copy, view.copy()",
-                   string);
+                   "A layout of %s cannot be accessed as bytes without a copy", string);
       return NULL;
     }
 

@@ -18,7 +18,7 @@ typedef struct
 static const Case cases[] = {
   CASE ("", "an empty file"),
   CASE ("x", "text"),
-  CASE ("1 2 3\n4 5 6\n", "numpy.loadtxt()"),
+  CASE ("1 2 3\n4 5 6\n", "a table of numbers"),
   CASE ("\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 \xd0\xbc", "text"),
   CASE ("\xff\xfeh\0a\0l\0l\0o\0", "text"),
   CASE ("\xfe\xff\0h\0a\0l\0l\0o", "text"),

@@ -68,7 +68,7 @@ test_reshape_bad (void)
   assert_fails (mtl_strided_layout_reshape (layout, ones, 65, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "65");
   assert_fails (mtl_strided_layout_reshape (transposed, DIMS (6), &error),
-                MTL_ERROR_NEEDS_COPY, "(6,) after a copy, view.copy()");
+                MTL_ERROR_NEEDS_COPY, "(6,)");
 }
 
 static void

@@ -160,6 +160,32 @@ def find_unforkable_uses():
                 yield f'{name} calls {use}(): a forked child may wait for it for ever'
 
 
+# Names as Python and JavaScript write them. Messages of C are read in every language.
+OF_OTHER_LANGUAGES = re.compile(r'\bMtl\.\w|\b(?:view|file|np|numpy|scipy|torch)(?:\.\w+)+\(|\bin Python\b')
+
+
+def find_advice_for_other_languages():
+    for path in sources_in('mtldl'):
+        text = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.DOTALL)
+        for literal in re.findall(r'"(?:[^"\\\n]|\\.)*"', text):
+            if OF_OTHER_LANGUAGES.search(literal):
+                yield f'{path.relative_to(ROOT)} has {literal}'
+
+
+# The code of an error tells what went wrong; its text may change.
+MATCHES_TEXT = re.compile(
+    r'\bin (?:str|repr)\(\w*err\w*\)|\bin \w*err\w*\.(?:message|args)\b'
+    r'|\b(?:str\(\w*err\w*\)|\w*err\w*\.message)\.(?:starts|ends|find|index|includes|match|search)'
+    r'|\bre\.\w+\([^\n]*str\(\w*err\w*\)|\bstr\w+ \(\w*err\w*->message,')
+
+
+def find_matches_of_texts():
+    for path in sorted((ROOT / 'introspection').rglob('*')):
+        if path.suffix in ('.c', '.py', '.js'):
+            for match in MATCHES_TEXT.findall(path.read_text()):
+                yield f'{path.relative_to(ROOT)}: {match}'
+
+
 class Report:
     """Prints results in TAP."""
 
@@ -187,6 +213,14 @@ def check_checks(report):
     report.add('a lock that stays locked would be found',
                [] if UNFORKABLE.findall('g_mutex_lock (&a); mtl_fork_lock (&b); /* G_LOCK() */')
                == ['g_mutex_lock'] else ['it was not'])
+    report.add('advice in another language would be found',
+               [] if [bool(OF_OTHER_LANGUAGES.search(text)) for text in (
+                   'use view.copy()', 'save it with Mtl.save()', 'see mtl.h, view.h, float(x)')]
+               == [True, True, False] else ['it was not'])
+    report.add('a match of a message would be found',
+               [] if len(MATCHES_TEXT.findall('"a copy" not in str(error)\nif "b" in e or "c" in '
+                                              'error.message: error.message.includes("d")')) == 3
+               else ['it was not'])
 
 
 def main(build):
@@ -219,6 +253,8 @@ def main(build):
             report.add(f"no private header of the library in {part}/", find_private_includes(part))
 
     report.add('no lock or thread that a forked child waits for', find_unforkable_uses())
+    report.add('messages advise in no other language', find_advice_for_other_languages())
+    report.add('nothing matches the text of an error', find_matches_of_texts())
     report.add('programs of the build tree see no private header',
                find_exposed_headers(Path(build)))
 
