@@ -1,40 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""make-stub.py GIR OVERRIDES OUTPUT
+"""make-stub.py TABLE GIR OVERRIDES OUTPUT
 
 Writes type hints for a namespace. Most are derived from the GIR, as PyGObject
 uses it. Hand-written hints of the override replace them or are added to them.
+Both get the defaults of the table.
 """
 
 import ast
-import importlib.util
-import os
+import functools
+import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-
-def load_defaults():
-    """The module of the override, which needs no PyGObject."""
-    path = os.path.join(os.path.dirname(__file__), "gi", "overrides", "_mtl_defaults.py")
-    specification = importlib.util.spec_from_file_location("_mtl_defaults", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-defaults_of = load_defaults().defaults_of
-CORE = "{http://www.gtk.org/introspection/core/1.0}"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from defaults import CORE, Library, Member, Table, check  # noqa: E402
 
 BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
          "gpointer": "object", "GLib.Quark": "int", "GLib.DestroyNotify": "Callable[..., None]",
-         "Gio.AsyncReadyCallback": "Callable[..., None]",
+         "Gio.AsyncReadyCallback": "Callable[..., object]",
          "Gio.FileProgressCallback": "Callable[..., object]"}
 INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize"}
 
 
 # What the override converts.
-ACCEPTED = {"DType": "_DType", "Gio.File": "_Path"}
+ACCEPTED = {"DType": "_DType", "Gio.File": "_Path", "Mtl.DType": "_DType",
+            "Mtl.StorageMode": "Mtl.StorageMode | str", "Mtl.StridedView": "Any",
+            "Sequence[Mtl.StridedView]": "Iterable[Any]", "GstAudio.AudioInfo": "_AudioInfo",
+            "GstVideo.VideoInfo": "_VideoInfo"}
+
+# Their asynchronous functions are PyGObject's. The others can be awaited.
+NATIVE = {"Device", "Event"}
 
 
 def accepted(parameter, enumerations):
@@ -78,10 +75,13 @@ def docstring(element, indent):
 class Function:
     """A callable of the GIR, with the signature that PyGObject gives it."""
 
+    namespace = None
     enumerations = frozenset()
+    defaults_of = None
 
-    def __init__(self, element, owner=None):
+    def __init__(self, element, owner=None, finish=None):
         self.element = element
+        self.finish = finish and Function(finish) if owner not in NATIVE else None
         self.owner = owner
         self.kind = element.tag.rpartition("}")[2]
         self.name = element.get("shadows") or element.get("name")
@@ -106,23 +106,32 @@ class Function:
                  if i not in hidden and parameter.get("direction") != "out"]
         arguments, may_be_left_out = [], True
         # Virtual functions are called by the library.
-        is_called = self.owner is not None and self.kind != "virtual-method"
-        defaults = defaults_of(f"{self.owner}.{self.name}", [
-            parameter.get("name") for parameter in shown]) if is_called else {}
+        is_called = (self.owner or self.namespace != "Mtl") and self.kind != "virtual-method"
+        full_name = f"{self.owner}.{self.name}" if self.owner else self.name
+        defaults = self.defaults_of(full_name, [
+            parameter.get("name") for parameter in shown
+            if not parameter.get("name").endswith("_data")]) if is_called else {}
         for parameter in reversed(shown):
             name = parameter.get("name")
             hint = accepted(parameter, self.enumerations) if is_called else type_of(parameter)
+            if name == "progress_data" and self.finish:
+                continue
             if name.endswith("_data"):
                 arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
-            may_be_left_out = may_be_left_out and (optional or name in defaults)
+            # Of the last ones, PyGObject knows that they can be None.
+            is_last = not any(other.get("name") in defaults for other in
+                              shown[shown.index(parameter) + 1:])
+            may_be_left_out &= name in defaults or optional and is_last
             hint += " | None" if optional and hint != "object" else ""
-            default = " = None" if optional else " = ..."
-            arguments.insert(0, f"{name}: {hint}{default if may_be_left_out else ''}")
+            default = f" = {written(defaults.get(name))}" if may_be_left_out else ""
+            arguments.insert(0, f"{name}: {hint}{default}")
         return arguments
 
     def result(self):
+        if self.finish:
+            return f"Awaitable[{self.finish.result()}]"
         hidden = self.hidden()
         values = [self.element.find(CORE + "return-value")] + [
             parameter for i, parameter in enumerate(self.parameters)
@@ -140,23 +149,28 @@ class Function:
         arguments = ["self"] * is_method + self.arguments()
         decorator = f"{indent}@staticmethod\n" if indent and not is_method else ""
         doc = docstring(self.element, indent)
+        if self.finish:
+            doc = (f'\n{indent}    """Does the same as {self.name.removesuffix("_async")}(): awaited, '
+                   'or with a callback."""')
 
-        def written(arguments, decorator):
+        def definition(arguments, decorator):
             return (f"{decorator}{indent}def {self.name}({', '.join(arguments)}) -> "
                     f"{self.result()}:{doc or ' ...'}\n")
 
         if self.owner is None or len(arguments) < 2 or not arguments[0].startswith("device:"):
-            return written(arguments, decorator)
+            return definition(arguments, decorator)
         # A device that comes first can be left out.
         overload = f"{indent}@overload\n{decorator}"
-        return written(arguments, overload) + written(arguments[1:], overload)
+        return definition(arguments, overload) + definition(arguments[1:], overload)
 
 
 def functions_of(element, owner=None):
+    finish = {child.get("name"): child for child in element if child.tag != CORE + "property"}
     for kind in ("constructor", "function", "method", "virtual-method"):
         for child in element.findall(CORE + kind):
             if child.get("introspectable") != "0" and not child.get("shadowed-by"):
-                yield Function(child, owner)
+                name, suffix, _ = child.get("name").partition("_async")
+                yield Function(child, owner, suffix and finish.get(f"{name}_finish"))
 
 
 def write_props(element):
@@ -175,13 +189,45 @@ def write_props(element):
     return lines
 
 
+def written(default):
+    """The default of an argument, as hints have it."""
+    return "..." if isinstance(default, Member) else repr(default)
+
+
+def functions_in(tree, owner=None):
+    """Yields the functions of hand-written hints, with the names of their classes."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield owner, node
+        elif isinstance(node, (ast.ClassDef, ast.If)):
+            yield from functions_in(node, getattr(node, "name", None))
+
+
+def with_defaults(text, defaults_of):
+    """Returns hand-written hints with the defaults of the table."""
+    lines, places = text.splitlines(keepends=True), []
+    for owner, node in functions_in(ast.parse(text)):
+        name = f"{owner}.{node.name}" if owner else node.name
+        arguments = node.args.args
+        defaults = defaults_of(name, [argument.arg for argument in arguments])
+        if len(node.args.defaults) > len(defaults):
+            continue  # of Python's own
+        if node.args.defaults:
+            sys.exit(f"{name}: its defaults are those of the table, and are not written here")
+        places += [(argument.end_lineno - 1, argument.end_col_offset, defaults[argument.arg])
+                   for argument in arguments if argument.arg in defaults]
+    for line, column, value in sorted(places, key=lambda place: place[:2], reverse=True):
+        lines[line] = f"{lines[line][:column]} = {written(value)}{lines[line][column:]}"
+    return "".join(lines)
+
+
 class Overrides:
     """The hand-written hints, by class and name, and the interfaces of classes. Classes that only
     the hints have are named _Like_This, and are part of the head."""
 
-    def __init__(self, path):
+    def __init__(self, path, defaults_of):
         with open(path, encoding="utf-8") as file:
-            self.text = file.read()
+            self.text = with_defaults(file.read(), defaults_of)
         lines = self.text.splitlines(keepends=True)
         self.head, self.members, self.functions, self.bases = [], {}, {}, {}
         for node in ast.parse(self.text).body:
@@ -228,13 +274,16 @@ def write_class(element, overrides, base):
     return "\n".join(parts) + "\n"
 
 
-def main(gir, overrides_path, output):
+def main(table, gir, overrides_path, output):
     namespace = ElementTree.parse(gir).getroot().find(CORE + "namespace")
-    overrides = Overrides(overrides_path)
-    if namespace.get("name") == "Mtl":
-        Function.enumerations = {element.get("name")
-                                 for element in namespace.findall(CORE + "enumeration")
-                                 if element.get("name") != "DType"}
+    table = Table(table)
+    check(table, [Library(gir)])
+    Function.defaults_of = functools.partial(table.defaults_of, namespace.get("name"))
+    overrides = Overrides(overrides_path, Function.defaults_of)
+    Function.namespace = namespace.get("name")
+    Function.enumerations = {element.get("name")
+                             for element in namespace.findall(CORE + "enumeration")
+                             if element.get("name") != "DType"}
     parts = ["# Written by make-stub.py.\n", "".join(overrides.head)]
     for kind, base in (("enumeration", "GObject.GEnum"), ("bitfield", "GObject.GFlags")):
         parts += [write_class(element, overrides, base)

@@ -120,10 +120,10 @@ class StridedLayout:
         """The layout with new axes of extent 1."""
     def squeeze(self, *axes: Any) -> StridedLayout:
         """The layout without its axes of extent 1, or without those given."""
-    def repack(self, item_bits: int, axis: int = -1, keep_dim: bool = True) -> StridedLayout:
+    def repack(self, item_bits: int, axis: int, keep_dim: bool) -> StridedLayout:
         """The same memory in smaller or larger elements."""
-    def get_max_compatible_item_bits(self, max_item_bits: int, address: int = 0,
-                                     axis: int = -1) -> int:
+    def get_max_compatible_item_bits(self, max_item_bits: int, address: int,
+                                     axis: int) -> int:
         """The largest item size, in bits, in which the elements can be viewed without a copy."""
     def is_unique(self) -> bool:
         """Whether no two indices refer to the same element."""
@@ -332,77 +332,41 @@ class StridedView:
     def var(self, *args: Any, **keywords: Any) -> Any: ...
     def fill(self, value: Any) -> bool:
         """Sets all elements to the same value, exactly: a number, or the bytes of one element."""
-    def fill_async(self, value: Any, cancellable: Gio.Cancellable | None = None,
-                   progress: _Progress | None = None,
-                   callback: Callable[..., object] | None = None,
+    def fill_async(self, value: Any, cancellable: Gio.Cancellable | None,
+                   progress: _Progress | None,
+                   callback: Callable[..., object] | None,
                    *user_data: object) -> Awaitable[bool]:
         """Does the same as fill(): awaited, or with a callback."""
-    def fill_double_async(self, value: float, cancellable: Gio.Cancellable | None = None,
-                          progress: _Progress | None = None,
-                          callback: Callable[..., object] | None = None,
-                          *user_data: object) -> Awaitable[bool]:
-        """Fills the elements in the background: awaited, or with a callback."""
     def copy_from(self, source: Any) -> bool:
         """Copies the elements of another view, or of anything else that asview() takes, broadcast
         to this one's shape and converted to its element type."""
     def compute_statistic(self, statistic: Statistic | str,
-                          axes: int | Sequence[int] | None = None,
-                          cancellable: Gio.Cancellable | None = None) -> StridedView:
+                          axes: int | Sequence[int] | None,
+                          cancellable: Gio.Cancellable | None) -> StridedView:
         """A statistic of the elements along one or more axes, or of all elements."""
     def array_equal(self, other: Any) -> bool:
         """Returns True if the view has the same shape and equal elements as another, or as
         anything else that asview() takes."""
-    def all_close(self, other: Any, rtol: float = ..., atol: float = ...) -> bool:
+    def all_close(self, other: Any, rtol: float, atol: float) -> bool:
         """Returns True if the view has the same shape and close elements as another, or as
         anything else that asview() takes: |a - b| <= atol + rtol * |b|."""
-    def copy_from_async(self, source: Any, cancellable: Gio.Cancellable | None = None,
-                        progress: _Progress | None = None,
-                        callback: Callable[..., object] | None = None,
+    def copy_from_async(self, source: Any, cancellable: Gio.Cancellable | None,
+                        progress: _Progress | None,
+                        callback: Callable[..., object] | None,
                         *user_data: object) -> Awaitable[bool]:
         """Copies the elements in the background: awaited, or with a callback."""
-    def copy_scaled_from(self, source: Any, scale: float, offset: float = 0) -> bool:
+    def copy_scaled_from(self, source: Any, scale: float, offset: float) -> bool:
         """Sets the elements to source * scale + offset, converted, in one pass."""
-    def copy_scaled_from_async(self, source: Any, scale: float, offset: float = 0,
-                               cancellable: Gio.Cancellable | None = None,
-                               progress: _Progress | None = None,
-                               callback: Callable[..., object] | None = None,
+    def copy_scaled_from_async(self, source: Any, scale: float, offset: float,
+                               cancellable: Gio.Cancellable | None,
+                               progress: _Progress | None,
+                               callback: Callable[..., object] | None,
                                *user_data: object) -> Awaitable[bool]:
         """Does the same as copy_scaled_from(): awaited, or with a callback."""
-    def compute_statistics_async(self, cancellable: Gio.Cancellable | None = None,
-                                     progress: _Progress | None = None,
-                                     callback: Callable[..., object] | None = None,
-                                     *user_data: object) -> Awaitable[Statistics]:
-        """Does the same as compute_statistics(): awaited, or with a callback."""
-    def compute_histogram_async(self, low: float, high: float, n_bins: int,
-                                cancellable: Gio.Cancellable | None = None,
-                                progress: _Progress | None = None,
-                                callback: Callable[..., object] | None = None,
-                                *user_data: object) -> Awaitable[list[int]]:
-        """Does the same as compute_histogram(): awaited, or with a callback."""
-    def to_contiguous_async(self, cancellable: Gio.Cancellable | None = None,
-                            progress: _Progress | None = None,
-                            callback: Callable[..., object] | None = None,
-                            *user_data: object) -> Awaitable[StridedView]:
-        """Does the same as to_contiguous(): awaited, or with a callback."""
-    def to_dtype_async(self, dtype: _DType, cancellable: Gio.Cancellable | None = None,
-                       progress: _Progress | None = None,
-                       callback: Callable[..., object] | None = None,
-                       *user_data: object) -> Awaitable[StridedView]:
-        """Does the same as to_dtype(): awaited, or with a callback."""
-    def to_device_async(self, device: Device, storage_mode: StorageMode,
-                        cancellable: Gio.Cancellable | None = None,
-                        progress: _Progress | None = None,
-                        callback: Callable[..., object] | None = None,
-                        *user_data: object) -> Awaitable[StridedView]:
-        """Does the same as to_device(): awaited, or with a callback."""
     def __enter__(self) -> StridedView:
         """Return self: the view is closed at the end of the with statement."""
     def __exit__(self, *exception: object) -> None:
         """Closes the view."""
-    def export_dlpack_full(self, flags: DlpackFlags, device_type: DeviceType, device_ordinal: int,
-                           event: Event | None = None, event_value: int = 0,
-                           cancellable: Gio.Cancellable | None = None) -> DlpackTensor:
-        """Exports the view to another library, in the given form."""
 
 class Statistics:
     @property
@@ -428,28 +392,6 @@ class Statistics:
     def n_zeros(self) -> int: ...
 
 class TensorFile(Gio.ListModel[TensorFileEntry]):
-    @staticmethod
-    def open_full(file: _Path, device: Device | None = None, mode: FileMode | str = ...,
-                  cancellable: Gio.Cancellable | None = None) -> TensorFile:
-        """Opens a file for a device, mapped or read."""
-    @staticmethod
-    def open_async(file: _Path, device: Device | None = None, mode: FileMode | str = ...,
-                   io_priority: int = ..., cancellable: Gio.Cancellable | None = None,
-                   callback: Callable[..., object] | None = None,
-                   *user_data: object) -> Awaitable[TensorFile]:
-        """Does the same as open_full(): awaited, or with a callback."""
-    def load_views_async(self, pattern: str | None = None, io_priority: int = ...,
-                         cancellable: Gio.Cancellable | None = None,
-                         progress: _Progress | None = None,
-                         callback: Callable[..., object] | None = None,
-                         *user_data: object) -> Awaitable[list[StridedView]]:
-        """Does the same as load_views(): awaited, or with a callback."""
-    def check_async(self, checks: TensorChecks = ..., io_priority: int = ...,
-                    cancellable: Gio.Cancellable | None = None,
-                    progress: _Progress | None = None,
-                    callback: Callable[..., object] | None = None,
-                    *user_data: object) -> Awaitable[bool]:
-        """Does the same as check(): awaited, or with a callback."""
     @property
     def metadata(self) -> dict[str, str]: ...
     def __getitem__(self, name: str) -> StridedView: ...  # type: ignore[override]
@@ -493,18 +435,6 @@ class TensorFileBuilder:
         """Adds a tensor: a view, or anything else that Mtl.asview() takes."""
     def add_converted(self, name: str, view: Any, dtype: _DType) -> bool:
         """Adds a tensor whose elements are converted when they are written."""
-    def write_async(self, file: _Path, io_priority: int = ...,
-                    cancellable: Gio.Cancellable | None = None,
-                    progress: _Progress | None = None,
-                    callback: Callable[..., object] | None = None,
-                    *user_data: object) -> Awaitable[bool]:
-        """Does the same as write(): awaited, or with a callback."""
-    def write_shards_async(self, index: _Path, max_size: int, io_priority: int = ...,
-                           cancellable: Gio.Cancellable | None = None,
-                           progress: _Progress | None = None,
-                           callback: Callable[..., object] | None = None,
-                           *user_data: object) -> Awaitable[bool]:
-        """Does the same as write_shards(): awaited, or with a callback."""
 
 def load(path: _Path, *, mode: FileMode | str = ..., device: Device | None = None) -> TensorFile:
     """Opens a file of tensors as a mapping of names to views."""

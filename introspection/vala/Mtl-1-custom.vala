@@ -164,7 +164,7 @@ namespace Mtl {
 		/* Introspection does not specify the type of the number of views that
 		 * an async method returns. */
 		[CCode (array_length_type = "gsize", array_length_pos = 1.1)]
-		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = GLib.Priority.DEFAULT, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
+		public async Mtl.StridedView[] load_views_async (string? pattern = null, int io_priority = 0, GLib.Cancellable? cancellable = null, owned GLib.FileProgressCallback? progress = null) throws Mtl.Error, GLib.IOError;
 	}
 
 	public sealed class TensorFileBuilder : GLib.Object {

@@ -218,7 +218,7 @@ GTK_WRONG = {
     "MtlGtk.download_texture_async(texture, callback=3)": 'incompatible type "int"',
     "MtlGtk.download_texture_async(texture).T": 'has no attribute "T"',
     "MtlGtk.colorize(view, 'heat', '0', 1)": 'incompatible type "str"',
-    "MtlGtk.colorize_async(view, 'heat')": "Missing positional arguments",
+    "MtlGtk.colorize_async()": 'Missing positional argument "view"',
     "MtlGtk.ColorMap.GREEN": 'has no attribute "GREEN"',
     "MtlGtk.memory_format_from_channels('u1')": 'Missing positional argument "channels"',
     "MtlGtk.memory_format_to_channels('R8G8B8')": 'incompatible type "str"',
@@ -227,7 +227,7 @@ GTK_WRONG = {
     "MtlGtk.view_from_dmabuf('a', 0, layout, 'u1')": 'incompatible type "str"',
     "MtlGtk.texture_from_dmabuf(None, 3, 0, layout, 2.5)": 'incompatible type "float"',
     "paintable.set_view(view, flags=Mtl.Order.C)": 'incompatible type "Order"',
-    "paintable.set_color_map('gray', 0)": 'Missing positional argument "high"',
+    "paintable.set_color_map()": 'Missing positional argument "color_map"',
     "paintable.invalidate((0, 0, 1))": 'incompatible type "tuple[int, int, int]"',
     "paintable.props.view = view": "is read-only",
 }

@@ -5,8 +5,13 @@
 // gjs runs _init() when the namespace is first imported; `this` is the
 // namespace.
 
-let Gio, GLib, Mtl;
-let _dtypes, _complexDTypes, _collector;
+const {GLib} = imports.gi;
+const {
+    _adaptFunctions, _isArray, _isComplex, _isScalar, _rejectErrors, _show, _throwOfPlainNumbers,
+    _toBytes, _toDType, _toElements, _wrap, INTEGER_CONVERTERS, NO_TEXT_IN_C,
+} = imports.overrides.mtldl.arguments;
+
+let Mtl, _collector;
 
 // The typed array for a copy of the elements, by the name of the dtype.
 const TYPED_ARRAYS = {
@@ -68,18 +73,6 @@ function _dtypeOfTypedArray(values) {
         throw new TypeError(`There is no element type for a ${kind}`);
 
     return Mtl.DType[DTYPES_OF_TYPED_ARRAYS[kind]];
-}
-
-function _isScalar(value) {
-    return ['number', 'bigint', 'boolean'].includes(typeof value);
-}
-
-// The names are looked up here, once: in a file such as this, that takes long.
-const _isArray = (({isArray}, {isView}) => value => isArray(value) || isView(value))(
-    Array, ArrayBuffer);
-
-function _isComplex(dtype) {
-    return _complexDTypes.has(dtype);
 }
 
 function _isInteger64(dtype) {
@@ -171,392 +164,12 @@ function _isOutOfMemory(error) {
     return error instanceof GLib.Error && error.matches(Mtl.Error, Mtl.Error.NO_MEMORY);
 }
 
-// Arguments
-
-// gjs converts any value to an integer, and takes the lowest bits of one that is
-// too large.
-const INTEGER_LIMITS = {
-    int32: [-(2 ** 31), 2 ** 31 - 1],
-    uint32: [0, 2 ** 32 - 1],
-    int64: [-(2n ** 63n), 2n ** 63n - 1n],
-    uint64: [0n, 2n ** 64n - 1n],
-};
-
-// A value in a message.
-function _show(value) {
-    if (typeof value === 'string')
-        return `“${value}”`;
-    if (typeof value === 'function')
-        return `the function ${value.name}`;
-    if (_isArray(value) && 'length' in value)
-        return `an array of ${value.length}`;
-    if (typeof value === 'object' && value !== null)
-        return `an object of type ${value.constructor?.name.replace('_', '.')}`;
-
-    return String(value);
-}
-
-// For each type of integers, the function that checks an argument, and that for
-// arrays, where a number stands for an array of one.
-function _makeIntegerConverters() {
-    const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
-    const {isInteger, isSafeInteger} = Number;
-    const [toNumber, show] = [Number, _show];
-
-    function toInteger(value, type) {
-        // An integer of 31 bits is safe in any type.
-        if (typeof value === 'number' && value === (value | 0) && value >= 0)
-            return value;
-
-        if (!isInteger(value) && typeof value !== 'bigint')
-            throw new TypeError(`An integer is needed, not ${show(value)}`);
-
-        const [min, max] = INTEGER_LIMITS[type];
-        if (value < min || value > max)
-            throw new RangeError(`${value} is not in the range of ${type}, ${min} to ${max}`);
-
-        return isSafeInteger(toNumber(value)) ? toNumber(value) : value;
-    }
-
-    function toIntegers(values, type) {
-        if (values === null)
-            return null;
-        if (!isArray(values))
-            return [toInteger(values, type)];
-
-        // Most often nothing is to be done. No type of arrays is unsigned.
-        let i = 0;
-        while (i < values.length && typeof values[i] === 'number' && values[i] === (values[i] | 0))
-            i++;
-        return i === values.length && isList(values)
-            ? values
-            : makeList(values, value => toInteger(value, type));
-    }
-
-    const converters = {};
-    for (const type of Object.keys(INTEGER_LIMITS)) {
-        converters[type] = value => toInteger(value, type);
-        converters[`${type}[]`] = values => toIntegers(values, type);
-    }
-    return converters;
-}
-
-const INTEGER_CONVERTERS = _makeIntegerConverters();
-
-// As for integers; of numbers, one by one.
-function _makeDoubleConverters() {
-    const [isArray, isList, makeList] = [_isArray, Array.isArray, Array.from.bind(Array)];
-    const [isScalar, toNumber, show] = [_isScalar, Number, _show];
-
-    function toDouble(value) {
-        if (typeof value === 'number')
-            return value;
-        if (!isScalar(value))
-            throw new TypeError(`A number is needed, not ${show(value)}`);
-
-        return toNumber(value);
-    }
-
-    function toDoubles(values) {
-        if (!isArray(values))
-            throw new TypeError(`An array of numbers is needed, not ${show(values)}`);
-
-        let i = 0;
-        while (i < values.length && typeof values[i] === 'number')
-            i++;
-        return i === values.length && isList(values) ? values : makeList(values, toDouble);
-    }
-
-    return {double: toDouble, 'double[]': toDoubles};
-}
-
-// A value of an enumeration or its name, such as 'gray-alpha'.
-function _toEnumeration(value, namespace, name, prefix) {
-    if (Number.isInteger(value))
-        return value;
-
-    const members = Object.entries(namespace[name]).filter(([, number]) =>
-        typeof number === 'number');
-    const key = typeof value === 'string' ? value.toUpperCase().replaceAll('-', '_') : null;
-    const found = members.find(([member]) => member === key);
-
-    if (!found) {
-        const names = members.map(([member]) => member);
-        const some = names.length > 20 ? [...names.slice(0, 20), '…'] : names;
-        throw new TypeError(
-            `A ${prefix}.${name} is needed (${some.join(', ')}), not ${_show(value)}`);
-    }
-
-    return found[1];
-}
-
-// Converters with these names, also for the overrides of other namespaces.
-function _makeEnumerationConverters(names, getNamespace, prefix) {
-    const toEnumeration = _toEnumeration;
-
-    return Object.fromEntries(names.map(name =>
-        [name, value => toEnumeration(value, getNamespace(), name, prefix)]));
-}
-
-// Of bytes, gjs takes these two.
-function _toBytes(values) {
-    if (values instanceof GLib.Bytes || values instanceof Uint8Array)
-        return values;
-    if (ArrayBuffer.isView(values))
-        return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    if (values instanceof ArrayBuffer)
-        return new Uint8Array(values);
-
-    throw new TypeError(`Bytes are needed, a GLib.Bytes or a typed array, not ${_show(values)}`);
-}
-
-function _toDType(dtype) {
-    if (typeof dtype === 'string')
-        return Mtl.DType.from_string(dtype);
-    if (!_dtypes.has(dtype)) {
-        const hint = typeof dtype === 'number' ? '; a shape is one argument, an array' : '';
-        throw new TypeError(`An element type is a name such as 'float32', or a Mtl.DType, not ${
-            _show(dtype)}${hint}`);
-    }
-
-    return dtype;
-}
-
-function _toFile(file) {
-    if (typeof file === 'string')
-        return Gio.File.new_for_path(_toText(file));
-    if (!(file instanceof Gio.File))
-        throw new TypeError(`A file is a path or a Gio.File, not ${_show(file)}`);
-
-    return file;
-}
-
-// A view, or whatever Mtl.array() takes.
-function _toView(values, dtype = undefined) {
-    return values instanceof Mtl.StridedView ? values : _newFrom(values, dtype);
-}
-
-// Values that are written to a view: numbers have to fit its type. A typed array is converted as a
-// view is.
-function _toElements(values, target) {
-    if (values instanceof Mtl.StridedView)
-        return values;
-
-    const dtype = target.get_dtype?.();
-    return _newFrom(values, ArrayBuffer.isView(values) && !_isComplex(dtype) ? undefined : dtype);
-}
-
-// Values that are compared with a view: numbers do not have to fit its type.
-function _toComparable(values, view) {
-    if (values instanceof Mtl.StridedView)
-        return values;
-
-    const dtype = view.get_dtype?.();
-    return _newFrom(values, _isComplex(dtype) ? dtype : undefined);
-}
-
-function _toList(values, kind) {
-    const isList = typeof values === 'object' && values !== null && Symbol.iterator in values;
-
-    if (!isList || values instanceof Mtl.StridedView)
-        throw new TypeError(`An array of ${kind} is needed, not ${_show(values)}`);
-
-    return values;
-}
-
-// gjs believes any length, and then reads that far.
-function _toViews(values) {
-    return Array.from(_toList(values, 'views'), view => _toView(view));
-}
-
-function _toOwnViews(values) {
-    return Array.from(_toList(values, 'views'), view => {
-        if (!(view instanceof Mtl.StridedView))
-            throw new TypeError(`A view is needed, not ${_show(view)}`);
-        return view;
-    });
-}
-
-function _toSlice(string) {
-    if (typeof string !== 'string') {
-        throw new TypeError(
-            `A slice is a string such as '1:3, ::2', not ${_show(string)}`);
-    }
-
-    return string;
-}
-
-// Text in C ends at U+0000 and has no lone surrogates: what contains one of these
-// would become another text.
-const NO_TEXT_IN_C = /[\0\p{Cs}]/u;
-
-function _toText(text) {
-    if (typeof text !== 'string')
-        throw new TypeError(`A string is needed, not ${_show(text)}`);
-    if (NO_TEXT_IN_C.test(text)) {
-        throw new TypeError(`A string must have neither U+0000 nor half of a surrogate pair: ${
-            JSON.stringify(text)}`);
-    }
-
-    return text;
-}
-
-// For JavaScript, the text 'false' is true.
-function _toBoolean(value) {
-    if (typeof value !== 'boolean')
-        throw new TypeError(`true or false is needed, not ${_show(value)}`);
-
-    return value;
-}
-
-function _toCallback(callback) {
-    if (typeof callback !== 'function')
-        throw new TypeError(`A function is needed, not ${_show(callback)}`);
-
-    return callback;
-}
-
-function _toInstance(object, cls, name) {
-    if (!(object instanceof cls))
-        throw new TypeError(`A ${name} is needed, not ${_show(object)}`);
-
-    return object;
-}
-
-function _orNull(convert) {
-    return value => value === null ? null : convert(value);
-}
-
-const ENUMERATIONS = ['BufferFlags', 'DeviceType', 'DlpackFlags', 'FileMode', 'Order',
-    'Statistic', 'StorageMode', 'TensorChecks', 'TensorFileFormat', 'TensorFileOrder',
-    'MetalTensorUsage'];
-
-// How an argument becomes what gjs takes.
-const CONVERTERS = {
-    boolean: _toBoolean,
-    bytes: _toBytes,
-    device: device => device ?? null,
-    dtype: _toDType,
-    file: _toFile,
-    slice: _toSlice,
-    cancellable: _orNull(object => _toInstance(object, Gio.Cancellable, 'Gio.Cancellable')),
-    callback: _orNull(_toCallback),
-    result: object => _toInstance(object, Gio.AsyncResult, 'Gio.AsyncResult'),
-    text: _toText,
-    'nullable-text': _orNull(_toText),
-    comparable: _toComparable,
-    elements: _toElements,
-    // The element type is the last argument.
-    converted: (values, _builder, args) => _toView(values, args.at(-1)),
-    view: values => _toView(values),
-    'nullable-view': _orNull(values => _toView(values)),
-    views: _toViews,
-    'own-views': _toOwnViews,
-    ...INTEGER_CONVERTERS,
-    ..._makeDoubleConverters(),
-    ..._makeEnumerationConverters(ENUMERATIONS, () => Mtl, 'Mtl'),
-};
-
-// Mtl.DType.INT32 is 32, so that a second extent would pass for an element type.
-function _throwOfPlainNumbers(label, first, dtype, example) {
-    throw new TypeError(`${label}(): beside ${_show(first)}, ${dtype} could be an extent or an ` +
-        `element type: write ${example}, or the name of the type, such as 'int32'`);
-}
-
-function _countArguments(n) {
-    return n === 1 ? '1 argument' : `${n} arguments`;
-}
-
-function _labelOf(owner, name) {
-    return typeof owner === 'function' ? `${owner.name.replace('_', '.')}.${name}` : name;
-}
-
-// gjs counts those that have defaults, and only warns of too many.
-function _throwOfCount(owner, name, signature, n, min, max) {
-    const label = _labelOf(owner, name);
-
-    if (n < min) {
-        throw new TypeError(
-            `${label}(): At least ${_countArguments(min)} required, but only ${n} passed`);
-    }
-
-    let hint = '';
-    if (signature === 'slice')
-        hint = ": a slice is one string, such as ':, 1'";
-    else if (signature.includes('[]'))
-        hint = ': a list is one argument, an array';
-    throw new TypeError(`${label}() takes ${_countArguments(max)}, not ${n}${hint}`);
-}
-
-// A promise rejects, whatever is wrong; with a callback, gjs throws.
-function _rejectErrors(original, nArgsWithCallback) {
-    return function (...args) {
-        if (args.length >= nArgsWithCallback)
-            return original.apply(this, args);
-        try {
-            return original.apply(this, args);
-        } catch (error) {
-            return Promise.reject(error);
-        }
-    };
-}
-
-// Makes functions take what people pass: names of element types, paths, plain
-// arguments for arrays. The last parameters have defaults. Asynchronous functions
-// return a promise if they get no callback.
-function _makeAdapter(moreConverters = {}) {
-    const [isArray, isScalar, throwOfCount] = [_isArray, _isScalar, _throwOfCount];
-    const [throwOfPlainNumbers, labelOf] = [_throwOfPlainNumbers, _labelOf];
-    const allConverters = {...CONVERTERS, ...moreConverters};
-    const rejectErrors = _rejectErrors;
-    const {callWithRoom} = _collector;
-    const [gio, {DType}, {defineProperty}] = [Gio, Mtl, Object];
-
-    // The signature names a converter for each parameter, or '-'.
-    return (owner, name, signature, defaults, allocates) => {
-        const isAsync = name.endsWith('_async');
-        const {length} = owner[name];
-        const nRequired = length - defaults.length - (isAsync ? 1 : 0);
-        // names.map(Mtl.DType.from_string) passes more.
-        const nMax = owner === DType ? Infinity : length;
-        const kinds = signature.split(' ');
-        const converters = kinds.map(kind => allConverters[kind] ?? null);
-        const dtypeAt = kinds.indexOf('dtype'), shapeAt = kinds.indexOf('int64[]');
-        const takesShape = dtypeAt >= 0 && shapeAt >= 0;
-        const isVariadic = converters.length === 1 && signature.endsWith('[]');
-
-        if (isAsync)
-            gio._promisify(owner, name);
-
-        const original = owner[name];
-        const adapted = function (...args) {
-            if (isVariadic && (args.length !== 1 || !isArray(args[0])))
-                args = [args];
-            if (args.length < nRequired || args.length > nMax)
-                throwOfCount(owner, name, signature, args.length, nRequired, nMax);
-            for (let i = 0; i < defaults.length; i++)
-                args[nRequired + i] ??= defaults[i];
-            if (takesShape && typeof args[dtypeAt] === 'number' && isScalar(args[shapeAt])) {
-                throwOfPlainNumbers(labelOf(owner, name), args[shapeAt], args[dtypeAt],
-                    'the shape as an array');
-            }
-            for (let i = 0; i < converters.length && i < args.length; i++) {
-                if (converters[i] !== null)
-                    args[i] = converters[i](args[i], this, args);
-            }
-            return allocates ? callWithRoom(original, this, args) : original.apply(this, args);
-        };
-
-        owner[name] = isAsync ? rejectErrors(adapted, length) : adapted;
-        defineProperty(owner[name], 'length', {value: nRequired, configurable: true});
-    };
-}
 
 // Values
 
 // Returns a new tensor with a copy of a typed array.
 function _copyTypedArray(values, dtype, shape) {
-    const view = Mtl.StridedView.new_uninitialized(Mtl.Device.get_host(), dtype, shape);
+    const view = Mtl.StridedView.new_empty(Mtl.Device.get_host(), dtype, shape);
 
     // gjs makes bytes of the array for this call alone.
     view.get_buffer().set_bytes(
@@ -1109,7 +722,7 @@ function _array(values, dtype = undefined, device = null) {
 // Mtl.empty(shape, dtype, device): the elements are arbitrary.
 function _empty(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.empty', dtype, shape);
-    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float32', shape);
+    return Mtl.StridedView.new_empty(device, dtype ?? 'float32', shape);
 }
 
 // Mtl.zeros(shape, dtype, device)
@@ -1209,208 +822,36 @@ function _defineMethods(object, methods) {
     }
 }
 
-// What the arguments of functions may be, for _adapt(), with the defaults of the
-// last ones. A test compares this with the typelib.
-function _listSignatures() {
-    const {PRIORITY_DEFAULT} = GLib;
-    const {AUTO} = Mtl.FileMode;
-    const {NONE} = Mtl.TensorChecks;
-
-    // Of layouts, and of views.
-    const layoutMethods = {
-        broadcast_to: ['int64[]'],
-        flatten: ['int32 int32', 0, -1],
-        flatten_mask: ['uint64'],
-        get_extent: ['int32'],
-        get_stride: ['int32'],
-        is_contiguous: ['Order', Mtl.Order.C],
-        narrow: ['int32 int64 int64 int64', 1],
-        permute: ['int32[]'],
-        reshape: ['int64[]'],
-        select: ['int32 int64'],
-        slice: ['slice'],
-        squeeze_axes: ['int32[]'],
-        swap_axes: ['int32 int32'],
-        unsqueeze: ['int32[]'],
-    };
-
-    // The last arguments are the priority, a Gio.Cancellable and the progress.
-    return new Map([
-        [Mtl, {
-            dtype_from_string: ['text'],
-            dtype_get_bits: ['dtype'],
-            dtype_to_string: ['dtype'],
-            set_max_threads: ['uint32'],
-        }],
-        [Mtl.DType, {
-            from_string: ['text'],
-            get_bits: ['dtype'],
-            to_string: ['dtype'],
-        }],
-        [Mtl.Device, {
-            get: ['DeviceType int32', 0],
-        }],
-        [Mtl.Device.prototype, {
-            supports_storage_mode: ['StorageMode'],
-            synchronize: ['-', null],
-            synchronize_async: ['-', null],
-        }],
-        [Mtl.Event, {
-            new: ['device', null],
-        }],
-        [Mtl.Event.prototype, {
-            signal: ['uint64'],
-            wait: ['uint64 int64 -', null],
-            wait_async: ['uint64 int64 -', null],
-        }],
-        [Mtl.Buffer, {
-            new: ['device uint64 StorageMode'],
-            new_from_bytes: ['device bytes'],
-            new_from_bytes_full: ['device bytes BufferFlags'],
-            new_mapped: ['file device uint64 uint64 -', null],
-            new_uninitialized: ['device uint64 StorageMode'],
-        }],
-        [Mtl.Buffer.prototype, {
-            copy: ['-', null],
-            copy_from: ['uint64 - uint64 uint64 -', null],
-            did_modify: ['uint64 uint64'],
-            dup_bytes: ['uint64 uint64 -', null],
-            fill: ['uint64 uint64 bytes -', null],
-            ref_bytes: ['uint64 uint64'],
-            set_bytes: ['uint64 bytes -', null],
-            slice: ['uint64 uint64'],
-            synchronize: ['-', null],
-        }],
-        [Mtl.StridedLayout, {
-            new: ['int64[] int64[] uint32'],
-            new_dense: ['int64[] Order uint32'],
-            new_dense_for_axes: ['int64[] int32[] uint32'],
-            new_with_byte_strides: ['int64[] int64[] uint32'],
-        }],
-        [Mtl.StridedLayout.prototype, {
-            ...layoutMethods,
-            fit_metal_tensor: ['dtype MetalTensorUsage'],
-            get_max_compatible_item_bits: ['uint32 uint64 int32'],
-            repack: ['uint32 int32 boolean', -1, true],
-            to_dense: ['Order', Mtl.Order.C],
-        }],
-        [Mtl.StridedView, {
-            new: ['- - dtype uint64', 0],
-            new_uninitialized: ['device dtype int64[]'],
-            new_from_bytes: ['bytes dtype int64[]'],
-            new_from_bytes_with_byte_strides: ['bytes dtype int64[] int64[]'],
-            new_from_doubles: ['double[] dtype int64[]'],
-            new_from_metal_tensor: ['uint64'],
-            new_from_variant: ['- dtype int64[]'],
-            new_filled: ['device dtype int64[] double'],
-            new_like: ['-'],
-            new_zeros: ['device dtype int64[]'],
-        }],
-        [Mtl.StridedView.prototype, {
-            ...layoutMethods,
-            all_close: ['comparable double double -', 1e-5, 1e-8, null],
-            array_equal: ['comparable -', null],
-            copy: ['Order -', Mtl.Order.C, null],
-            copy_from: ['elements -', null],
-            copy_from_async: ['elements - -', null, null],
-            copy_scaled_from: ['view double double -', 0, null],
-            copy_scaled_from_async: ['view double double - -', 0, null, null],
-            dup_bytes: ['-', null],
-            export_dlpack_full: ['DlpackFlags DeviceType int32 - uint64 -',
-                Mtl.DlpackFlags.NONE, Mtl.DeviceType.UNKNOWN, 0, null, 0, null],
-            compute_histogram: ['double double uint64 cancellable', null],
-            compute_histogram_async: ['double double uint64 - -', null, null],
-            compute_histogram_finish: ['result'],
-            compute_statistic: ['Statistic int32[] cancellable', null, null],
-            fill: ['- -', null],
-            fill_async: ['- - -', null, null],
-            fill_double: ['double -', null],
-            fill_double_async: ['double - -', null, null],
-            format: ['uint64', 1000],
-            get_complex: ['int64[]'],
-            get_double: ['int64[]'],
-            get_int64: ['int64[]'],
-            get_max_compatible_item_bits: ['uint32 int32'],
-            compute_statistics: ['-', null],
-            compute_statistics_async: ['- -', null, null],
-            compute_statistics_full: ['- -', null, null],
-            get_uint64: ['int64[]'],
-            reinterpret: ['dtype'],
-            set_complex: ['int64[] double double'],
-            set_double: ['int64[] double'],
-            set_int64: ['int64[] int64'],
-            set_uint64: ['int64[] uint64'],
-            to_contiguous: ['-', null],
-            to_contiguous_async: ['- -', null, null],
-            to_device: ['- StorageMode -', null],
-            to_device_async: ['- StorageMode - -', null, null],
-            to_dtype: ['dtype -', null],
-            to_dtype_async: ['dtype - -', null, null],
-            to_metal_tensor: ['MetalTensorUsage'],
-        }],
-        [Mtl.TensorFile, {
-            open: ['file -', null],
-            open_async: ['file device FileMode int32 -', null, AUTO, PRIORITY_DEFAULT, null],
-            open_full: ['file device FileMode -', null, AUTO, null],
-        }],
-        [Mtl.TensorFile.prototype, {
-            check: ['TensorChecks - -', NONE, null, null],
-            check_async: ['TensorChecks int32 - -', NONE, PRIORITY_DEFAULT, null, null],
-            get_metadata: ['text'],
-            load_view: ['text -', null],
-            load_views: ['nullable-text cancellable callback', null, null, null],
-            load_views_async: ['nullable-text int32 - -', null, PRIORITY_DEFAULT, null, null],
-            load_views_finish: ['result'],
-            lookup_entry: ['text'],
-            match_names: ['nullable-text', null],
-            match_refused_names: ['nullable-text', null],
-            prefetch: ['own-views -', null],
-        }],
-        [Mtl.TensorFileBuilder.prototype, {
-            add: ['text view'],
-            add_converted: ['text converted dtype'],
-            set_metadata: ['text nullable-text'],
-            set_alignment: ['uint32'],
-            set_format: ['TensorFileFormat'],
-            set_order: ['TensorFileOrder'],
-            set_sync: ['boolean'],
-            write: ['file - -', null, null],
-            write_async: ['file int32 - -', PRIORITY_DEFAULT, null, null],
-            write_shards: ['file uint64 - -', null, null],
-            write_shards_async: ['file uint64 int32 - -', PRIORITY_DEFAULT, null, null],
-        }],
-        [Mtl.TensorFileEntry.prototype, {
-            check: ['TensorChecks -', NONE, null],
-            load_view: ['-', null],
-        }],
-    ]);
-}
-
 // The functions that may allocate memory of tensors. A test compares them with
 // what they do.
-function _listAllocating() {
-    return new Map([
-        [Mtl.Buffer, ['new', 'new_from_bytes', 'new_from_bytes_full', 'new_uninitialized']],
-        [Mtl.Buffer.prototype, ['copy', 'dup_bytes']],
-        [Mtl.StridedView, ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
-            'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros']],
-        [Mtl.StridedView.prototype, ['compute_statistic', 'copy', 'dup_bytes', 'export_dlpack_full',
-            'to_contiguous', 'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype',
-            'to_dtype_async']],
-        [Mtl.TensorFile.prototype, ['load_view', 'load_views', 'load_views_async']],
-        [Mtl.TensorFileEntry.prototype, ['load_view']],
-    ]);
-}
+const ALLOCATING = {
+    'Buffer': ['new', 'new_from_bytes', 'new_from_bytes_full', 'new_uninitialized'],
+    'Buffer.prototype': ['copy', 'dup_bytes'],
+    'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
+        'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
+    'StridedView.prototype': ['compute_statistic', 'copy', 'dup_bytes', 'export_dlpack_full',
+        'to_contiguous', 'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype',
+        'to_dtype_async'],
+    'TensorFile.prototype': ['load_view', 'load_views', 'load_views_async'],
+    'TensorFileEntry.prototype': ['load_view'],
+};
 
-function _adaptFunctions() {
-    const [adapt, allocating, {entries}] = [_makeAdapter(), _listAllocating(), Object];
-
-    for (const [owner, functions] of _listSignatures()) {
-        const allocatingHere = allocating.get(owner) ?? [];
-        for (const [name, [signature, ...defaults]] of entries(functions))
-            adapt(owner, name, signature, defaults, allocatingHere.includes(name));
-    }
-}
+// What does not follow from the types of arguments.
+const SPECIAL_CONVERTERS = {
+    'StridedLayout.prototype.slice': {text: 'slice'},
+    'StridedView.new_like': {view: '-'},
+    'StridedView.prototype.all_close': {view: 'comparable'},
+    'StridedView.prototype.array_equal': {view: 'comparable'},
+    'StridedView.prototype.copy_from': {view: 'elements'},
+    'StridedView.prototype.copy_from_async': {view: 'elements'},
+    'StridedView.prototype.equal': {view: '-'},
+    'StridedView.prototype.fill': {bytes: '-'},
+    'StridedView.prototype.fill_async': {bytes: '-'},
+    'StridedView.prototype.overlaps': {view: '-'},
+    'StridedView.prototype.slice': {text: 'slice'},
+    'TensorFile.prototype.prefetch': {views: 'own-views'},
+    'TensorFileBuilder.prototype.add_converted': {view: 'converted'},
+};
 
 // What views, layouts and entries of files have.
 const SHAPED_GETTERS = {
@@ -1580,14 +1021,12 @@ function _defineMembers(elementAccess) {
 
 // For functions that make an object of bytes, or of another object's memory.
 function _watchBorrowed(owner, name, position, getSize) {
-    const original = owner[name];
     const {noteBorrowed} = _collector;
 
-    owner[name] = function (...args) {
-        const object = original.apply(this, args);
+    _wrap(owner, name, (object, args) => {
         noteBorrowed(args[position], object, getSize);
         return object;
-    };
+    });
 }
 
 // Versions of gjs that do not release the objects of an array that a function
@@ -1608,27 +1047,17 @@ function _watchReturned() {
     if (!_keepsReturnedObjects())
         return;
 
-    for (const name of ['load_views', 'load_views_finish']) {
-        const original = Mtl.TensorFile.prototype[name];
-
-        Mtl.TensorFile.prototype[name] = function (...args) {
-            return _releaseReturned(original.apply(this, args));
-        };
-    }
+    for (const name of ['load_views', 'load_views_finish'])
+        _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
 function _init() {
     Mtl = this;
-    Gio = imports.gi.Gio;
-    GLib = imports.gi.GLib;
-
-    _dtypes = new Set(Object.values(Mtl.DType).filter(value => typeof value === 'number'));
-    _complexDTypes = new Set([Mtl.DType.COMPLEX32, Mtl.DType.COMPLEX64, Mtl.DType.COMPLEX128]);
-
     _collector = _makeCollector();
+    imports.overrides.mtldl.arguments._init(Mtl, _newFrom, _collector.callWithRoom);
 
     const elementAccess = _makeElementAccess();
-    _adaptFunctions();
+    _adaptFunctions(Mtl, 'Mtl', ALLOCATING, SPECIAL_CONVERTERS);
     _watchReturned();
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,

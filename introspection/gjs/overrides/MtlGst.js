@@ -7,62 +7,35 @@
 const System = imports.system;
 
 // A format by its name in caps, or by that of its member.
-function _toVideoFormat(GstVideo, format) {
-    const {_toEnumeration} = imports.overrides.Mtl;
-    const found = typeof format === 'string'
-        ? GstVideo.VideoFormat.from_string(format) : GstVideo.VideoFormat.UNKNOWN;
+function _toVideoFormat({VideoFormat}, format) {
+    const {_toEnumeration} = imports.overrides.mtldl.arguments;
+    const found = typeof format === 'string' ? VideoFormat.from_string(format) : VideoFormat.UNKNOWN;
 
-    return found === GstVideo.VideoFormat.UNKNOWN
-        ? _toEnumeration(format, GstVideo, 'VideoFormat', 'GstVideo') : found;
+    return found === VideoFormat.UNKNOWN ? _toEnumeration(format, 'GstVideo.VideoFormat') : found;
 }
+
+const VIEWS = ['view_from_audio', 'view_from_audio_channel', 'view_from_buffer', 'view_from_bytes',
+    'view_from_caps', 'view_from_component', 'view_from_frame', 'view_from_frame_component',
+    'view_from_tensor'];
 
 // The last arguments can be left out, element types and formats be names such as 'float32' and
 // 'BGRx', and views be arrays. What a view keeps mapped is memory that the garbage collector has to
 // know of; it also frees what GStreamer has no more room to count.
-function _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl}) {
-    const {_makeAdapter, _makeEnumerationConverters, _watchBorrowed} = imports.overrides.Mtl;
-    const adapt = _makeAdapter({
-        ..._makeEnumerationConverters(['MapFlags'], () => Gst, 'Gst'),
-        VideoFormat: format => _toVideoFormat(GstVideo, format),
-    });
-    const {READ} = Gst.MapFlags;
-    const views = {
-        view_from_audio: ['- - MapFlags', null, READ],
-        view_from_audio_channel: ['- - uint32 MapFlags', READ],
-        view_from_buffer: ['- - uint32 MapFlags', null, 0, READ],
-        view_from_bytes: ['- dtype int64[] MapFlags', READ],
-        view_from_caps: ['- - uint32 MapFlags', 0, READ],
-        view_from_component: ['- - uint32 MapFlags', READ],
-        view_from_frame: ['- uint32', 0],
-        view_from_frame_component: ['- uint32'],
-        view_from_tensor: ['- uint32 MapFlags', READ],
-    };
-    const others = {
-        add_tensor: ['- nullable-text view'],
-        audio_caps_from_view: ['view int32'],
-        buffer_from_audio_view: ['view -'],
-        buffer_from_view: ['view -', null],
-        buffer_from_views: ['views -'],
-        caps_from_view: ['view VideoFormat int32 int32', GstVideo.VideoFormat.UNKNOWN, 0, 1],
-        get_tensor_id: ['- uint32'],
-        layout_from_caps: ['- uint32', 0],
-        tensor_caps_from_view: ['view nullable-text', null],
-    };
+function _adapt(MtlGst, GstVideo) {
+    const {_watchBorrowed} = imports.overrides.Mtl;
 
-    adapt(MtlGst.Allocator, 'new', 'device StorageMode', [null, Mtl.StorageMode.HOST], false);
-    for (const [name, [signature, ...defaults]] of Object.entries(views)) {
-        adapt(MtlGst, name, signature, defaults, true);
+    imports.overrides.mtldl.arguments._adaptFunctions(MtlGst, 'MtlGst', {'': VIEWS}, {},
+        {'GstVideo.VideoFormat': format => _toVideoFormat(GstVideo, format)});
+    for (const name of VIEWS)
         _watchBorrowed(MtlGst, name, 0, view => view.get_required_size());
-    }
-    for (const [name, [signature, ...defaults]] of Object.entries(others))
-        adapt(MtlGst, name, signature, defaults, false);
 }
 
 function _init() {
     const MtlGst = this;
-    const {Gst, GstAudio, GstVideo, Mtl} = imports.gi; // Mtl with its override
+    const {GstAudio, GstVideo} = imports.gi;
 
-    _adaptFunctions(MtlGst, {Gst, GstVideo, Mtl});
+    imports.gi.Mtl; // with its override
+    _adapt(MtlGst, GstVideo);
 
     // Calls work(view) with a view of a buffer, and returns what that returns. The caps are a
     // Gst.Caps or, which is faster, a GstVideo.VideoInfo or a GstAudio.AudioInfo; null for a buffer

@@ -6,8 +6,5 @@
 
 function _init() {
     imports.gi.Mtl; // with its override
-    const adapt = imports.overrides.Mtl._makeAdapter();
-
-    adapt(this, 'new_from_view', 'view', [], true);
-    adapt(this, 'to_view', '-', [], false);
+    imports.overrides.mtldl.arguments._adaptFunctions(this, 'MtlPixbuf', {'': ['new_from_view']});
 }

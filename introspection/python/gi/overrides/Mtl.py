@@ -18,7 +18,7 @@ from . import (_mtl, _mtl_array_interface, _mtl_dtype, _mtl_files, _mtl_methods,
 from ._mtl_asview import asview, view_of_values
 from ._mtl_async import in_background
 from ._mtl_create import arange, array, device_of, empty, full, ones, zeros
-from ._mtl_defaults import as_file
+from ._mtl_defaults import as_file, set_defaults
 from ._mtl_errors import pythonic, raising
 from ._mtl_files import load, save
 from ._mtl_mpi import mpi_datatype
@@ -37,6 +37,10 @@ StridedLayout = Mtl.StridedLayout
 StridedView = Mtl.StridedView
 
 
+def _name_of(cls):
+    return f"{cls.__module__.rpartition('.')[2]}.{cls.__name__}"
+
+
 def make_pythonic(cls):
     """Wraps the functions of a class as pythonic() does. Other namespaces use it, too."""
     for name, member in list(vars(cls).items()):
@@ -46,7 +50,7 @@ def make_pythonic(cls):
             continue
         # getattr() binds constructors to their class and leaves other functions unchanged.
         original = getattr(cls, name)
-        function = pythonic(Mtl, info, original, f"{cls.__name__}.{name}")
+        function = pythonic(Mtl, info, original, f"{_name_of(cls)}.{name}")
         if function is not original:
             setattr(cls, name, function if info.is_method() else staticmethod(function))
 
@@ -245,22 +249,6 @@ def _view_exit(self, *exception):
     self.close()
 
 
-_export_dlpack_full = StridedView.export_dlpack_full
-
-
-def _view_export_dlpack_full(self, flags, device_type, device_ordinal, event=None, event_value=0,
-                             cancellable=None):
-    return _export_dlpack_full(self, flags, device_type, device_ordinal, event, event_value,
-                               cancellable)
-
-
-_view_max_compatible = StridedView.get_max_compatible_item_bits
-
-
-def _view_get_max_compatible_item_bits(self, max_item_bits, axis=-1):
-    return _view_max_compatible(self, max_item_bits, axis)
-
-
 def _element_for(view, value):
     """Returns the bytes of one element: those given, or those of a number, in every lane."""
     if isinstance(value, GLib.Bytes):
@@ -284,7 +272,7 @@ def _view_fill(self, value):
 _compute_statistic = StridedView.compute_statistic
 
 
-def _view_compute_statistic(self, statistic, axes=None, cancellable=None):
+def _view_compute_statistic(self, statistic, axes, cancellable):
     if isinstance(axes, numbers.Integral):
         axes = [axes]
     return _compute_statistic(self, statistic, axes, cancellable)
@@ -314,7 +302,7 @@ StridedView.__numpy_dtype__ = property(lambda self: self.dtype.dtype,
 _copy_scaled_from = StridedView.copy_scaled_from
 
 
-def _view_copy_scaled_from(self, source, scale, offset=0):
+def _view_copy_scaled_from(self, source, scale, offset):
     return _copy_scaled_from(self, view_of_values(source), scale, offset)
 
 
@@ -336,9 +324,6 @@ StridedView.all_close = _compares_values(StridedView.all_close)
 StridedView.copy_scaled_from = functools.wraps(_copy_scaled_from)(_view_copy_scaled_from)
 for _function in in_background(StridedView, _element_for):
     setattr(StridedView, _function.__name__, _function)
-StridedView.get_max_compatible_item_bits = functools.wraps(_view_max_compatible)(
-    _view_get_max_compatible_item_bits)
-StridedView.export_dlpack_full = functools.wraps(_export_dlpack_full)(_view_export_dlpack_full)
 StridedView.__array__ = _view_array
 StridedView.__jax_array__ = _view_jax_array
 StridedView.__iter__ = _view_iter
@@ -439,13 +424,16 @@ _mtl_pickle.install()
 
 
 def name_functions(cls):
-    """Gives functions the names that they have here, for exceptions and help()."""
-    for name, function in vars(cls).items():
+    """Gives functions the names that they have here, for exceptions and help(), and their
+    defaults."""
+    for name, member in vars(cls).items():
+        function = getattr(member, "__func__", member)
         if isinstance(function, FunctionType):
             function.__name__ = name
             function.__qualname__ = f"{cls.__name__}.{name}"
+            set_defaults(function, f"{_name_of(cls)}.{name}")
 
 
 for _cls in (Buffer, Device, DType, StridedLayout, StridedView, Mtl.TensorFile,
-             Mtl.TensorFileEntry):
+             Mtl.TensorFileBuilder, Mtl.TensorFileEntry):
     name_functions(_cls)

@@ -8,6 +8,7 @@ from gi.repository import Gst, GstAudio, GstVideo
 
 from ..module import get_introspection_module
 from ._mtl_asview import view_of_values
+from ._mtl_defaults import set_all_defaults
 from .Mtl import make_pythonic, raising
 
 MtlGst = get_introspection_module("MtlGst")
@@ -78,18 +79,18 @@ def map(buffer, caps=None, flags=READ, plane=0):
     return _view_from_caps(buffer, caps, plane, flags)
 
 
-def view_from_buffer(buffer, info=None, plane=0, flags=READ):
+def view_from_buffer(buffer, info, plane, flags):
     """A view of a plane of a video frame, without a copy. The info can be that of the frame's caps,
     or the caps, and is not needed if the buffer has a GstVideo.VideoMeta."""
     return _view_from_buffer(buffer, _info_of(VideoInfo, info), plane, flags)
 
 
-def view_from_component(buffer, info, component, flags=READ):
+def view_from_component(buffer, info, component, flags):
     """A view of a component of a video frame, such as the red of RGB, without a copy."""
     return _view_from_component(buffer, _info_of(VideoInfo, info), component, flags)
 
 
-def view_from_frame(frame, plane=0):
+def view_from_frame(frame, plane):
     """A view of a plane of a GstVideo.VideoFrame that is mapped, as transform_frame() of a video
     filter gets it, without a copy. Close it before that returns: `with
     MtlGst.view_from_frame(frame) as view:`."""
@@ -99,28 +100,28 @@ def view_from_frame(frame, plane=0):
 view_from_frame_component = raising(MtlGst.view_from_frame_component)
 
 
-def view_from_audio(buffer, info=None, flags=READ):
+def view_from_audio(buffer, info, flags):
     """A view of all samples of a buffer, without a copy. The info can be that of the caps, or the
     caps, and is not needed if the buffer has a GstAudio.AudioMeta."""
     return _view_from_audio(buffer, _info_of(AudioInfo, info), flags)
 
 
-def view_from_audio_channel(buffer, info, channel, flags=READ):
+def view_from_audio_channel(buffer, info, channel, flags):
     """A view of the samples of one channel, without a copy."""
     return _view_from_audio_channel(buffer, _info_of(AudioInfo, info), channel, flags)
 
 
-def view_from_bytes(buffer, dtype, shape, flags=READ):
+def view_from_bytes(buffer, dtype, shape, flags):
     """A view of the first bytes of a buffer, in C order, without a copy."""
     return _view_from_bytes(buffer, dtype, shape, flags)
 
 
-def view_from_caps(buffer, caps, plane=0, flags=READ):
+def view_from_caps(buffer, caps, plane, flags):
     """A view of a buffer as its caps describe it, without a copy."""
     return _view_from_caps(buffer, caps, plane, flags)
 
 
-def view_from_tensor(buffer, index, flags=READ):
+def view_from_tensor(buffer, index, flags):
     """A view of a tensor that an element added to a buffer, without a copy."""
     return _view_from_tensor(buffer, index, flags)
 
@@ -128,7 +129,7 @@ def view_from_tensor(buffer, index, flags=READ):
 # Buffers over views
 
 
-def buffer_from_view(view, info=None):
+def buffer_from_view(view, info):
     """A buffer that shares the memory of a view, or of anything else that Mtl.asview() takes,
     without a copy. The info is that of the only plane of a video frame, or its caps; without one,
     the buffer has the bytes of the view. Arrays that cannot be viewed, such as big-endian ones, are
@@ -192,17 +193,18 @@ def audio_caps_from_view(view, rate):
     return _audio_caps_from_view(view_of_values(view), rate)
 
 
-def tensor_caps_from_view(view, id=None):
+def tensor_caps_from_view(view, id):
     """The caps of tensors with the shape, order and type of a view, or of anything else that
     Mtl.asview() takes."""
     return _tensor_caps_from_view(view_of_values(view), id)
 
 
-def layout_from_caps(caps, plane=0):
+def layout_from_caps(caps, plane):
     """The layout and the element type that views of buffers with these caps have."""
     return _layout_from_caps(caps, plane)
 
 
 get_tensor_id = raising(MtlGst.get_tensor_id)
 
+set_all_defaults("MtlGst", globals())
 make_pythonic(MtlGst.Allocator)

@@ -2,12 +2,12 @@
 """Adapts MtlGtk to Python: exceptions, arguments that can be left out, names and arrays as
 arguments, and results that can be awaited."""
 
-from gi.repository import Gdk, Mtl, cairo
+from gi.repository import Gdk, cairo
 
 from ..module import get_introspection_module
 from ._mtl_async import begin, document
 from ._mtl_asview import view_of_values
-from ._mtl_defaults import member
+from ._mtl_defaults import member, set_all_defaults
 from .Mtl import asview, name_functions, raising
 
 MtlGtk = get_introspection_module("MtlGtk")
@@ -23,10 +23,6 @@ Channels = MtlGtk.Channels
 ColorMap = MtlGtk.ColorMap
 TextureFlags = MtlGtk.TextureFlags
 ViewPaintable = MtlGtk.ViewPaintable
-
-AUTO = Channels.AUTO
-NONE = TextureFlags.NONE
-UINT8 = Mtl.DType.UINT8
 
 # The first time, PyGObject fails if the typelib has formats that Cairo does not register. From
 # then on it has the others.
@@ -58,14 +54,14 @@ view_from_texture_plane = raising(MtlGtk.view_from_texture_plane)
 # Textures
 
 
-def texture_from_view(view, channels=AUTO, flags=NONE):
+def texture_from_view(view, channels, flags):
     """A texture that shares the memory of a view, or of anything else that Mtl.asview() takes,
     without a copy. Do not write to the memory as long as the texture can be drawn. Arrays that
     cannot be viewed, such as big-endian ones, are copied."""
     return _texture_from_view(view_of_values(view), member(Channels, channels), flags)
 
 
-def download_texture(texture, dtype=UINT8, channels=AUTO, flags=NONE, cancellable=None):
+def download_texture(texture, dtype, channels, flags, cancellable):
     """A view of a copy of the pixels of any texture. By default these are RGBA."""
     return _download_texture(texture, dtype, member(Channels, channels), flags, cancellable)
 
@@ -75,14 +71,13 @@ def _without_progress(function, *args):
     return lambda cancellable, progress, progress_data, *rest: function(*args, cancellable, *rest)
 
 
-def download_texture_async(texture, dtype=UINT8, channels=AUTO, flags=NONE, cancellable=None,
-                           callback=None, *user_data):
+def download_texture_async(texture, dtype, channels, flags, cancellable, callback, *user_data):
     start = _without_progress(_download_texture_async, texture, dtype, member(Channels, channels),
                               flags)
     return begin(start, download_texture_finish, cancellable, None, callback, user_data)
 
 
-def memory_format_from_channels(dtype, channels, premultiplied=False):
+def memory_format_from_channels(dtype, channels, premultiplied):
     """The Gdk.MemoryFormat for pixels of a view of shape (height, width, channels)."""
     channels = member(Channels, channels)
     return _memory_format_from_channels(dtype, channels, premultiplied)[1]
@@ -111,18 +106,18 @@ def surface_from_view(view, format):
 # Colors
 
 
-def colorize(view, color_map, low, high, cancellable=None):
+def colorize(view, color_map, low, high, cancellable):
     """A picture of numbers: a new view of shape (height, width, 3) of red, green and blue."""
     return _colorize(view_of_values(view), member(ColorMap, color_map), low, high, cancellable)
 
 
-def colorize_async(view, color_map, low, high, cancellable=None, callback=None, *user_data):
+def colorize_async(view, color_map, low, high, cancellable, callback, *user_data):
     start = _without_progress(_colorize_async, view_of_values(view), member(ColorMap, color_map),
                               low, high)
     return begin(start, colorize_finish, cancellable, None, callback, user_data)
 
 
-def colorize_with_colors(view, colors, low, high, cancellable=None):
+def colorize_with_colors(view, colors, low, high, cancellable):
     """A picture of numbers in colors of your own, of shape (n, 3) or (n, 4): a new view of shape
     (height, width, 3) or (height, width, 4). The colors are integers from 0 to 255 or floats from
     0 to 1, such as matplotlib.colormaps['viridis'].colors."""
@@ -130,8 +125,7 @@ def colorize_with_colors(view, colors, low, high, cancellable=None):
                                  cancellable)
 
 
-def colorize_with_colors_async(view, colors, low, high, cancellable=None, callback=None,
-                               *user_data):
+def colorize_with_colors_async(view, colors, low, high, cancellable, callback, *user_data):
     start = _without_progress(_colorize_with_colors_async, view_of_values(view),
                               view_of_values(colors), low, high)
     return begin(start, colorize_with_colors_finish, cancellable, None, callback, user_data)
@@ -147,19 +141,21 @@ if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
     def _fd_of(file):
         return file.fileno() if hasattr(file, "fileno") else file
 
-    def texture_from_dmabuf(display, fd, offset, layout, fourcc, flags=NONE):
+    def texture_from_dmabuf(display, fd, offset, layout, fourcc, flags):
         """A texture of a DMA-BUF, given by its file descriptor or an object with one, without a
         copy. The format of the pixels is a number, or its four letters, such as "XR24"."""
         if isinstance(fourcc, str):
             fourcc = int.from_bytes(fourcc.encode("ascii"), "little")
         return _texture_from_dmabuf(display, _fd_of(fd), offset, layout, fourcc, flags)
 
-    def view_from_dmabuf(fd, offset, layout, dtype, writable=False):
+    def view_from_dmabuf(fd, offset, layout, dtype, writable):
         """A view of a DMA-BUF, given by its file descriptor or an object with one, without a copy.
         Close the view before a device uses the DMA-BUF again."""
         return _view_from_dmabuf(_fd_of(fd), offset, layout, dtype, writable)
 
     __all__ += ["texture_from_dmabuf", "view_from_dmabuf"]
+
+set_all_defaults("MtlGtk", globals())
 
 
 # Paintables
@@ -170,7 +166,7 @@ _set_colors = raising(ViewPaintable.set_colors)
 _invalidate = raising(ViewPaintable.invalidate)
 
 
-def _paintable_set_view(self, view, channels=AUTO, flags=NONE):
+def _paintable_set_view(self, view, channels, flags):
     """Shows a view, or anything else that Mtl.asview() takes, or nothing if it is None."""
     if view is not None:
         view = asview(view)
@@ -197,7 +193,7 @@ def _rectangle_of(rectangle):
     return result
 
 
-def _paintable_invalidate(self, rectangle=None):
+def _paintable_invalidate(self, rectangle):
     """Shows what was written to the view: everywhere, or in a Gdk.Rectangle, which can be given as
     (x, y, width, height)."""
     return _invalidate(self, _rectangle_of(rectangle))

@@ -69,51 +69,50 @@ def in_background(cls, element_for):
     fill, fill_double, copy_from = cls.fill_async, cls.fill_double_async, cls.copy_from_async
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)
-    copy_scaled_from, compute_statistics = cls.copy_scaled_from_async, cls.compute_statistics_async
+    copy_scaled_from, get_statistics = cls.copy_scaled_from_async, cls.get_statistics_async
     compute_histogram = cls.compute_histogram_async
 
-    def fill_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
+    def fill_async(self, value, cancellable, progress, callback, *user_data):
         element = element_for(self, value)
         return begin(lambda *rest: fill(self, element, *rest), self.fill_finish,
                      cancellable, progress, callback, user_data)
 
-    def fill_double_async(self, value, cancellable=None, progress=None, callback=None, *user_data):
+    def fill_double_async(self, value, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: fill_double(self, value, *rest), self.fill_double_finish,
                      cancellable, progress, callback, user_data)
 
-    def copy_from_async(self, source, cancellable=None, progress=None, callback=None, *user_data):
+    def copy_from_async(self, source, cancellable, progress, callback, *user_data):
         source = view_of_assigned(source, self.dtype)
         return begin(lambda *rest: copy_from(self, source, *rest), self.copy_from_finish,
                      cancellable, progress, callback, user_data)
 
-    def to_contiguous_async(self, cancellable=None, progress=None, callback=None, *user_data):
+    def to_contiguous_async(self, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: to_contiguous(self, *rest), self.to_contiguous_finish,
                      cancellable, progress, callback, user_data)
 
-    def to_dtype_async(self, dtype, cancellable=None, progress=None, callback=None, *user_data):
+    def to_dtype_async(self, dtype, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: to_dtype(self, dtype, *rest), self.to_dtype_finish,
                      cancellable, progress, callback, user_data)
 
-    def to_device_async(self, device, storage_mode, cancellable=None, progress=None, callback=None,
-                        *user_data):
+    def to_device_async(self, device, storage_mode, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: to_device(self, device, storage_mode, *rest),
                      self.to_device_finish, cancellable, progress, callback, user_data)
 
-    def copy_scaled_from_async(self, source, scale, offset=0, cancellable=None, progress=None,
-                               callback=None, *user_data):
+    def copy_scaled_from_async(self, source, scale, offset, cancellable, progress, callback,
+                               *user_data):
         source = view_of_values(source)
         return begin(lambda *rest: copy_scaled_from(self, source, scale, offset, *rest),
                      self.copy_scaled_from_finish, cancellable, progress, callback, user_data)
 
-    def compute_statistics_async(self, cancellable=None, progress=None, callback=None, *user_data):
-        return begin(lambda *rest: compute_statistics(self, *rest), self.compute_statistics_finish,
+    def get_statistics_async(self, cancellable, progress, callback, *user_data):
+        return begin(lambda *rest: get_statistics(self, *rest), self.get_statistics_finish,
                      cancellable, progress, callback, user_data)
 
-    def compute_histogram_async(self, low, high, n_bins, cancellable=None, progress=None,
-                                callback=None, *user_data):
+    def compute_histogram_async(self, low, high, n_bins, cancellable, progress, callback,
+                                *user_data):
         return begin(lambda *rest: compute_histogram(self, low, high, n_bins, *rest),
                      self.compute_histogram_finish, cancellable, progress, callback, user_data)
 
     return document((fill_async, fill_double_async, copy_from_async, copy_scaled_from_async,
-                     to_contiguous_async, to_dtype_async, to_device_async, compute_statistics_async,
+                     to_contiguous_async, to_dtype_async, to_device_async, get_statistics_async,
                      compute_histogram_async))

@@ -1,68 +1,53 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Arguments that can be left out, and names in place of members and files. make-stub.py reads the
-table."""
+"""Arguments that can be left out, and names in place of members and files."""
 
 import errno
 import functools
 import os
 import sys
+from types import FunctionType
 
-# Defaults of parameters that are the last of a function, in all functions but setters.
-DEFAULTS = {
-    "atol": 1e-8,
-    "axis": -1,
-    "byte_offset": 0,
-    "byte_strides": None,
-    "checks": "TensorChecks.NONE",
-    "device": None,
-    "first": 0,
-    "flags": "BufferFlags.NONE",
-    "item_bits": 8,
-    "last": -1,
-    "max_items": 1000,
-    "mode": "FileMode.AUTO",
-    "order": "Order.C",
-    "ordinal": 0,
-    "rtol": 1e-5,
-    "step": 1,
-    "strides": None,
-    "timeout": -1,
-}
+from ..module import get_introspection_module
+from ._mtl_optional import EVERYWHERE, FUNCTIONS
 
-# Functions whose parameters of these names have another default, or none.
-EXCEPTIONS = {
-    "Allocator.new": {"storage_mode": "StorageMode.HOST"},
-    "Device.supports_storage_mode": {"mode": ...},
-    "StridedLayout.flip": {"axis": ...},
-    "StridedLayout.get_extent": {"axis": ...},
-    "StridedLayout.get_stride": {"axis": ...},
-    "StridedView.compute_statistic": {"axes": None},
-    "StridedView.flip": {"axis": ...},
-    "StridedView.get_extent": {"axis": ...},
-    "StridedView.get_stride": {"axis": ...},
-    "Buffer.new": {"storage_mode": "StorageMode.HOST"},
-    "Buffer.new_uninitialized": {"storage_mode": "StorageMode.HOST"},
-}
+# What PyGObject gives a default itself, at the end.
+_OPTIONAL = {*EVERYWHERE, "progress_data", "user_data"}
 
 
 def defaults_of(name, parameters):
-    """Returns the defaults of the last parameters that have one, in order. Those that PyGObject
-    gives a default itself may follow."""
-    if name.rpartition(".")[2].startswith("set_"):
-        return {}
-    table = DEFAULTS | EXCEPTIONS.get(name, {})
+    """Returns the defaults of the last parameters that have one, in order. The name is that of the
+    function, with namespace and class."""
+    table = {**EVERYWHERE, **FUNCTIONS.get(name.removesuffix("_async"), {}),
+             **FUNCTIONS.get(name, {})}
     found = {}
     for parameter in reversed(parameters):
-        if parameter not in table and not found and parameter in _OPTIONAL:
-            continue
-        if table.get(parameter, ...) is ...:
+        if parameter not in table:
             break
-        found[parameter] = table[parameter]
+        found[parameter] = _value_of(table[parameter])
     return dict(reversed(found.items()))
 
 
-# Nullable parameters at the end.
-_OPTIONAL = {"cancellable", "progress", "progress_data", "callback", "user_data"}
+def _value_of(default):
+    if not isinstance(default, str):
+        return default
+    namespace, *names = default.split(".")
+    return functools.reduce(getattr, names, get_introspection_module(namespace))
+
+
+def set_defaults(function, name):
+    """Gives a function that is written in Python the defaults of the one in C that it replaces,
+    unless it has more of its own."""
+    code = function.__code__
+    found = defaults_of(name, code.co_varnames[:code.co_argcount])
+    if found and not function.__defaults__:
+        function.__defaults__ = tuple(found.values())
+
+
+def set_all_defaults(namespace, functions):
+    """As set_defaults(), for the functions of a namespace, by name."""
+    for name, function in functions.items():
+        if isinstance(function, FunctionType):
+            set_defaults(function, f"{namespace}.{name}")
 
 
 def as_file(path):
@@ -78,12 +63,6 @@ def as_file(path):
     if os.path.basename(encoded) in (b"", b".", b".."):
         raise IsADirectoryError(errno.EISDIR, "the path is that of a folder", path)
     return Gio.File.new_for_path(encoded)
-
-
-def _value_of(namespace, default):
-    if isinstance(default, str):
-        return functools.reduce(getattr, default.split("."), namespace)
-    return default
 
 
 def member(cls, value):
@@ -105,8 +84,10 @@ def completion(namespace, name, parameters, files, enums):
     can a device that comes first. `files` are the parameters that take a path as well, `enums` the
     enumerations whose members can be named. Also returns how many positional arguments have to be
     there for it not to be needed but for names, and the types of the first then, or None."""
-    defaults = {parameter: _value_of(namespace, default)
-                for parameter, default in defaults_of(name, parameters).items()}
+    completed = list(parameters)
+    while completed and completed[-1] in _OPTIONAL:
+        completed.pop()
+    defaults = defaults_of(name, completed)
     n_required = parameters.index(next(iter(defaults))) if defaults else len(parameters)
     tail = tuple(defaults.values())
     devices = (type(None), namespace.Device)

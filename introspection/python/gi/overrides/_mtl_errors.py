@@ -148,7 +148,7 @@ def _raising(info, kinds, completed=(None, 0, None)):
 
 def pythonic(namespace, info, function, name):
     """Wraps a function of a class, which may be a constructor bound to it, as raising() does, and
-    completes its arguments. `name` is that of the class and the function. Returns the function
+    completes its arguments. `name` is that of namespace, class and function. Returns the function
     itself if there is nothing to do."""
     types = _types_of_arguments(info)
     parameters = ["self"] * info.is_method() + list(types)
@@ -164,7 +164,7 @@ def pythonic(namespace, info, function, name):
         return _raising(function, kinds, completed)
     if info.can_throw_gerror() or any(kind != " " for kind in kinds.values()):
         return _raising(function, kinds)
-    takes_view = name.startswith("StridedView.") and info.is_method() or any(
+    takes_view = name.startswith("Mtl.StridedView.") and info.is_method() or any(
         interface is not None and interface.get_name() == "StridedView"
         for interface in interfaces.values())
     return _mtl.using(function) if takes_view else function

@@ -270,19 +270,10 @@ def _entry_repr(self):
             f"nbytes={self.nbytes}>")
 
 
-def _make_open_full(open_full):
-    @functools.wraps(open_full)
-    def function(file, device=None, mode=Mtl.FileMode.AUTO, cancellable=None):
-        return open_full(file, device, mode, cancellable)
-
-    return function
-
-
 def _open_in_background(file):
     open_ = file.open_async
 
-    def open_async(file, device=None, mode=Mtl.FileMode.AUTO, io_priority=GLib.PRIORITY_DEFAULT,
-                   cancellable=None, callback=None, *user_data):
+    def open_async(file, device, mode, io_priority, cancellable, callback, *user_data):
         def start(cancellable, progress, progress_data, callback, *user_data):
             return open_(file, device, mode, io_priority, cancellable, callback, *user_data)
 
@@ -293,7 +284,7 @@ def _open_in_background(file):
 
 def _make_load_views(load_views):
     @functools.wraps(load_views)
-    def function(self, pattern=None, *rest, **named):
+    def function(self, pattern, *rest, **named):
         views = load_views(self, pattern, *rest, **named)
         _warn_of_refused(self, pattern)
         return views
@@ -304,14 +295,12 @@ def _make_load_views(load_views):
 def _read_in_background(file):
     load_views, check = file.load_views_async, file.check_async
 
-    def load_views_async(self, pattern=None, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None,
-                         progress=None, callback=None, *user_data):
+    def load_views_async(self, pattern, io_priority, cancellable, progress, callback, *user_data):
         _warn_of_refused(self, pattern)
         return begin(lambda *rest: load_views(self, pattern, io_priority, *rest),
                      self.load_views_finish, cancellable, progress, callback, user_data)
 
-    def check_async(self, checks=Mtl.TensorChecks.NONE, io_priority=GLib.PRIORITY_DEFAULT,
-                    cancellable=None, progress=None, callback=None, *user_data):
+    def check_async(self, checks, io_priority, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: check(self, checks, io_priority, *rest), self.check_finish,
                      cancellable, progress, callback, user_data)
 
@@ -321,13 +310,12 @@ def _read_in_background(file):
 def _write_in_background(builder):
     write, write_shards = builder.write_async, builder.write_shards_async
 
-    def write_async(self, file, io_priority=GLib.PRIORITY_DEFAULT, cancellable=None, progress=None,
-                    callback=None, *user_data):
+    def write_async(self, file, io_priority, cancellable, progress, callback, *user_data):
         return begin(lambda *rest: write(self, file, io_priority, *rest), self.write_finish,
                      cancellable, progress, callback, user_data)
 
-    def write_shards_async(self, index, max_size, io_priority=GLib.PRIORITY_DEFAULT,
-                           cancellable=None, progress=None, callback=None, *user_data):
+    def write_shards_async(self, index, max_size, io_priority, cancellable, progress, callback,
+                           *user_data):
         return begin(lambda *rest: write_shards(self, index, max_size, io_priority, *rest),
                      self.write_shards_finish, cancellable, progress, callback, user_data)
 
@@ -353,7 +341,6 @@ def install():
     file.__repr__ = _file_repr
 
     file.load_views = _make_load_views(file.load_views)
-    file.open_full = staticmethod(_make_open_full(file.open_full))
     for function in _open_in_background(file):
         setattr(file, function.__name__, staticmethod(function))
     for cls, functions in ((file, _read_in_background(file)),
