@@ -287,7 +287,7 @@ class StridedView:
     def __numpy_dtype__(self) -> numpy.dtype[Any]: ...
     def reinterpret(self, dtype: _DType, /) -> StridedView:
         """The same bytes as elements of another type, without a copy."""
-    def copy(self, order: _Order = "C") -> StridedView:
+    def copy(self, order: _Order) -> StridedView:
         """A copy of the elements, in the given order."""
     def astype(self, dtype: _DType, order: _Order = "K",
                copy: bool = True) -> StridedView:

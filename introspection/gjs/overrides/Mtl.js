@@ -169,7 +169,7 @@ function _isOutOfMemory(error) {
 
 // Returns a new tensor with a copy of a typed array.
 function _copyTypedArray(values, dtype, shape) {
-    const view = Mtl.StridedView.new_empty(Mtl.Device.get_host(), dtype, shape);
+    const view = Mtl.StridedView.new_uninitialized(Mtl.Device.get_host(), dtype, shape);
 
     // gjs makes bytes of the array for this call alone.
     view.get_buffer().set_bytes(
@@ -722,7 +722,7 @@ function _array(values, dtype = undefined, device = null) {
 // Mtl.empty(shape, dtype, device): the elements are arbitrary.
 function _empty(shape, dtype = null, device = null) {
     _checkPlainNumbers('Mtl.empty', dtype, shape);
-    return Mtl.StridedView.new_empty(device, dtype ?? 'float32', shape);
+    return Mtl.StridedView.new_uninitialized(device, dtype ?? 'float32', shape);
 }
 
 // Mtl.zeros(shape, dtype, device)

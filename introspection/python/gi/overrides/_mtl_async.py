@@ -69,7 +69,7 @@ def in_background(cls, element_for):
     fill, fill_double, copy_from = cls.fill_async, cls.fill_double_async, cls.copy_from_async
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)
-    copy_scaled_from, get_statistics = cls.copy_scaled_from_async, cls.get_statistics_async
+    copy_scaled_from, compute_statistics = cls.copy_scaled_from_async, cls.compute_statistics_async
     compute_histogram = cls.compute_histogram_async
 
     def fill_async(self, value, cancellable, progress, callback, *user_data):
@@ -104,8 +104,8 @@ def in_background(cls, element_for):
         return begin(lambda *rest: copy_scaled_from(self, source, scale, offset, *rest),
                      self.copy_scaled_from_finish, cancellable, progress, callback, user_data)
 
-    def get_statistics_async(self, cancellable, progress, callback, *user_data):
-        return begin(lambda *rest: get_statistics(self, *rest), self.get_statistics_finish,
+    def compute_statistics_async(self, cancellable, progress, callback, *user_data):
+        return begin(lambda *rest: compute_statistics(self, *rest), self.compute_statistics_finish,
                      cancellable, progress, callback, user_data)
 
     def compute_histogram_async(self, low, high, n_bins, cancellable, progress, callback,
@@ -114,5 +114,5 @@ def in_background(cls, element_for):
                      self.compute_histogram_finish, cancellable, progress, callback, user_data)
 
     return document((fill_async, fill_double_async, copy_from_async, copy_scaled_from_async,
-                     to_contiguous_async, to_dtype_async, to_device_async, get_statistics_async,
+                     to_contiguous_async, to_dtype_async, to_device_async, compute_statistics_async,
                      compute_histogram_async))
