@@ -10,6 +10,7 @@ hand-written metadata come first.
 """
 
 import configparser
+import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -105,7 +106,7 @@ class Function:
 
 
 class Library:
-    """What a GIR says of a namespace."""
+    """The functions and the enumerations of a GIR."""
 
     def __init__(self, path):
         root = ElementTree.parse(path).getroot().find(CORE + "namespace")
@@ -184,13 +185,14 @@ def write_python(table, output):
 # JavaScript
 
 # The converters of mtldl/arguments.js, by type.
-CONVERTERS = {"gint": "int32", "guint": "uint32", "guint32": "uint32", "gint64": "int64",
-              "guint64": "uint64", "gsize": "uint64", "gdouble": "double", "gboolean": "boolean",
-              "utf8": "text", "GLib.Bytes": "bytes", "Gio.File": "file", "Mtl.DType": "dtype",
-              "Mtl.StridedView": "view", "Gdk.MemoryFormat": "int32", "cairo.Format": "int32"}
-# Of other GIRs. Their members can be named, as those of our own.
+NUMBERS = {"gint": "int32", "guint": "uint32", "guint32": "uint32", "gint64": "int64",
+           "guint64": "uint64", "gsize": "uint64", "gdouble": "double"}
+CONVERTERS = {**NUMBERS, "gboolean": "boolean", "utf8": "text", "GLib.Bytes": "bytes",
+              "Gio.File": "file", "Mtl.DType": "dtype", "Mtl.StridedView": "view",
+              "Gdk.MemoryFormat": "int32", "cairo.Format": "int32"}
+# Enumerations of other GIRs, whose members can be named as those of our own.
 ENUMERATIONS = {"Gst.MapFlags", "GstVideo.VideoFormat"}
-# gjs checks these itself, but does not release the arrays of the same call then.
+# gjs checks these itself, but leaks the arrays of a call that it refuses.
 CHECKED = {"Gio.Cancellable": "cancellable", "Gio.AsyncResult": "result",
            "Gio.FileProgressCallback": "callback"}
 
@@ -202,7 +204,7 @@ def converter_of(parameter, function, enumerations):
     if function.has_array:
         kind = kind or CHECKED.get(parameter.type)
     if parameter.is_array:
-        return "views" if kind == "view" else f"{kind}[]"
+        return "views" if kind == "view" else f"{kind}[]" if parameter.type in NUMBERS else "-"
     if parameter.is_nullable and parameter.type == "Mtl.Device":
         return "device"
     if parameter.is_nullable and kind in ("text", "view"):
@@ -211,10 +213,7 @@ def converter_of(parameter, function, enumerations):
 
 
 def in_javascript(value):
-    if isinstance(value, Member):
-        return f"gi.{value}"
-    return {None: "null", True: "true", False: "false"}.get(value, str(value)) \
-        if value is None or isinstance(value, bool) else repr(value)
+    return f"gi.{value}" if isinstance(value, Member) else json.dumps(value)
 
 
 def signatures_of(table, library, enumerations):
@@ -222,8 +221,7 @@ def signatures_of(table, library, enumerations):
     arguments."""
     for function in library.functions.values():
         passed = function.passed
-        # The callback of asynchronous functions is gjs's own affair: without it, they return a
-        # promise.
+        # gjs itself adds the callback of asynchronous functions, which return a promise then.
         if function.name.endswith("_async"):
             passed = passed[:-1]
         converters = [converter_of(parameter, function, enumerations) for parameter in passed]
@@ -249,16 +247,10 @@ def write_gjs(table, output, libraries):
 
 # Vala
 
-# Namespaces that Vala calls otherwise.
-VALA_NAMES = {"GstVideo.Video": "Gst.Video."}
-
-
 def in_vala(value):
     if isinstance(value, Member):
-        for name, written in VALA_NAMES.items():
-            value = value.replace(name, written)
-        return str(value)
-    return in_javascript(value)
+        return value.replace("GstVideo.Video", "Gst.Video.")  # another name for the namespace
+    return json.dumps(value)
 
 
 def write_vala(table, output, metadata, library):

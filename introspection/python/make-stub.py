@@ -120,7 +120,7 @@ class Function:
                 arguments.insert(0, f"*{name}: object")
                 continue
             optional = parameter.get("nullable") == "1"
-            # Of the last ones, PyGObject knows that they can be None.
+            # PyGObject lets those be left out that can be None and come last.
             is_last = not any(other.get("name") in defaults for other in
                               shown[shown.index(parameter) + 1:])
             may_be_left_out &= name in defaults or optional and is_last

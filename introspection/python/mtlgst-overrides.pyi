@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the override changes beyond what make-stub.py knows.
+# The override changes more of these than make-stub.py knows.
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, SupportsIndex, TypeAlias, overload

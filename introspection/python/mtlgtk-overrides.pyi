@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the override changes beyond what make-stub.py knows.
+# The override changes more of these than make-stub.py knows.
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias, final

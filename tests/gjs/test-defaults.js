@@ -54,7 +54,7 @@ builder.write(path);
 
 const file = TensorFile.open(path);
 
-// Whose function it is, and the arguments that have to be there.
+// The owner of each function, and the arguments that have to be there.
 const CALLS = {
     'Buffer.new': [Buffer, null, 64],
     'Buffer.new_from_bytes_full': [Buffer, null, Uint8Array.of(1, 2)],
@@ -90,7 +90,7 @@ const CALLS = {
     'TensorFileEntry.check': [file.lookup_entry('a')],
 };
 
-// What can be compared of a result.
+// The parts of a result that can be compared.
 function describe(result) {
     if (Array.isArray(result))
         return result.map(describe);
@@ -111,7 +111,7 @@ test('what is left out is the default', () => {
     let n = 0;
 
     for (const [namespace, name, items] of TABLE) {
-        // Whether a wait ends is in the test of events.
+        // The test of events has the timeout.
         if (namespace !== 'Mtl' || name.endsWith('_async') || name === 'Event.wait')
             continue;
 

@@ -83,7 +83,7 @@ def owners(tmp_path_factory):
 
 
 def describe(result):
-    """What can be compared of a result."""
+    """Returns the parts of a result that can be compared."""
     if isinstance(result, (list, tuple)):
         return [describe(part) for part in result]
     if isinstance(result, Mtl.StridedView):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-# What a line becomes, and what the complaint has to name.
+# Lines, what each becomes, and what the complaint has to name.
 SAMPLES = [
     ('Device.get: ordinal = 0', 'Device.got: ordinal = 0', ['Mtl.Device.got']),
     ('Device.get: ordinal = 0', 'Device.get: ordinary = 0', ['Mtl.Device.get', 'ordinary',

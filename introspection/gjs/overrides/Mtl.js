@@ -836,7 +836,7 @@ const ALLOCATING = {
     'TensorFileEntry.prototype': ['load_view'],
 };
 
-// What does not follow from the types of arguments.
+// Converters of arguments that do not follow from their types.
 const SPECIAL_CONVERTERS = {
     'StridedLayout.prototype.slice': {text: 'slice'},
     'StridedView.new_like': {view: '-'},

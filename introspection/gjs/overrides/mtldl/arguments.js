@@ -140,7 +140,7 @@ function _toEnumeration(value, type) {
     return found[1];
 }
 
-// Of bytes, gjs takes these two.
+// gjs takes these two for bytes.
 function _toBytes(values) {
     if (values instanceof GLib.Bytes || values instanceof Uint8Array)
         return values;

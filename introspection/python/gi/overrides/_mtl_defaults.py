@@ -10,7 +10,7 @@ from types import FunctionType
 from ..module import get_introspection_module
 from ._mtl_optional import EVERYWHERE, FUNCTIONS
 
-# What PyGObject gives a default itself, at the end.
+# PyGObject gives these a default itself if they come last.
 _OPTIONAL = {*EVERYWHERE, "progress_data", "user_data"}
 
 
