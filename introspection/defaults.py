@@ -17,6 +17,7 @@ import xml.etree.ElementTree as ElementTree
 
 CORE = "{http://www.gtk.org/introspection/core/1.0}"
 MEMBER = re.compile(r"(?:(\w+)\.)?(\w+)\.([A-Z]\w*)")
+NAMESPACES = {"Mtl", "MtlGst", "MtlGtk", "MtlPixbuf"}
 CONSTANTS = {"null": None, "true": True, "false": False}
 
 
@@ -48,6 +49,8 @@ class Table:
             if section == "everywhere":
                 continue
             namespace, _, is_partial = section.partition(" on ")
+            if namespace not in NAMESPACES:
+                complain(f"there is no namespace {namespace}")
             functions = self.functions.setdefault(namespace, {})
             for name, text in parser[section].items():
                 items = [item.split("=") for item in text.replace("\n", " ").split(",")]

@@ -211,7 +211,7 @@ def with_defaults(text, defaults_of):
         arguments = node.args.args
         defaults = defaults_of(name, [argument.arg for argument in arguments])
         if len(node.args.defaults) > len(defaults):
-            continue  # of Python's own
+            continue  # Python has more
         if node.args.defaults:
             sys.exit(f"{name}: its defaults are those of the table, and are not written here")
         places += [(argument.end_lineno - 1, argument.end_col_offset, defaults[argument.arg])

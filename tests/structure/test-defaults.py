@@ -28,6 +28,7 @@ SAMPLES = [
     ('view_from_tensor: flags = Gst.MapFlags.READ', 'view_from_tensor: flags = StorageMode.HOST',
      ['Gst.MapFlags', 'MtlGst.StorageMode.HOST']),
     ('view_from_dmabuf: writable = false', 'view_from_dmabuf: written = false', ['written']),
+    ('[MtlGtk on Linux]', '[MtlGkt on Linux]', ['MtlGkt']),
     ('texture_from_dmabuf: flags', 'texture_from_dmabufs: flags', ['texture_from_dmabufs']),
 ]
 
