@@ -150,8 +150,8 @@ class Function:
         decorator = f"{indent}@staticmethod\n" if indent and not is_method else ""
         doc = docstring(self.element, indent)
         if self.finish:
-            doc = (f'\n{indent}    """Does the same as {self.name.removesuffix("_async")}(): awaited, '
-                   'or with a callback."""')
+            same = self.name.removesuffix("_async")
+            doc = f'\n{indent}    """Does the same as {same}(): awaited, or with a callback."""'
 
         def definition(arguments, decorator):
             return (f"{decorator}{indent}def {self.name}({', '.join(arguments)}) -> "

@@ -9,7 +9,8 @@ const System = imports.system;
 // A format by its name in caps, or by that of its member.
 function _toVideoFormat({VideoFormat}, format) {
     const {_toEnumeration} = imports.overrides.mtldl.arguments;
-    const found = typeof format === 'string' ? VideoFormat.from_string(format) : VideoFormat.UNKNOWN;
+    const found = typeof format === 'string'
+        ? VideoFormat.from_string(format) : VideoFormat.UNKNOWN;
 
     return found === VideoFormat.UNKNOWN ? _toEnumeration(format, 'GstVideo.VideoFormat') : found;
 }

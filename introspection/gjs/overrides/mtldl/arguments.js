@@ -415,7 +415,8 @@ function _adaptFunctions(namespace, name, allocating, special = {}, moreConverte
     for (const [path, func, kinds, ...defaults] of imports.overrides.mtldl.signatures[name](
         imports.gi)) {
         const replaced = Object.entries(special[`${path}.${func}`] ?? {});
-        const signature = replaced.reduce((text, [kind, other]) => text.replace(kind, other), kinds);
+        const signature = replaced.reduce(
+            (text, [kind, other]) => text.replace(kind, other), kinds);
 
         adapt(ownerOf(path), func, signature, defaults, rest.get(path)?.delete(func) ?? false);
         unseen.delete(`${path}.${func}`);
