@@ -4,7 +4,7 @@
 
 #include "mtl-gst-map-private.h"
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
 
 #include "mtl-gst-check-private.h"
 

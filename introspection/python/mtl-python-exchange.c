@@ -86,12 +86,26 @@ begins_within_byte (MtlStridedView *view)
   return bits % 8 != 0 && mtl_strided_view_get_offset (view) % 8 * bits % 8 != 0;
 }
 
+/* Borrowers see the view's strides, including those that are never used. */
+static gboolean
+has_any_negative_stride (MtlStridedView *view)
+{
+  gsize n_dims;
+  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
+
+  for (gsize i = 0; i < n_dims; i++)
+    if (strides[i] < 0)
+      return TRUE;
+
+  return FALSE;
+}
+
 /* Otherwise it is copied, or the export waits for a device. */
 static gboolean
 goes_out_in_place (MtlStridedView *view)
 {
   return mtl_strided_view_get_device_type (view) == MTL_DEVICE_TYPE_CPU
-         && !mtl_strided_view_has_negative_strides (view) && !begins_within_byte (view);
+         && !has_any_negative_stride (view) && !begins_within_byte (view);
 }
 
 /* A peer in C may pass NULL for anything. */
@@ -150,20 +164,6 @@ object_from_managed (DLManagedTensorVersioned  *tensor,
   view = mtl_strided_view_new_take_dlpack (tensor, &error);
   *out_py_object = wrap_view (view, &error, PEER);
   return *out_py_object != NULL ? 0 : -1;
-}
-
-/* Borrowers see the view's strides, including those that are never used. */
-static gboolean
-has_any_negative_stride (MtlStridedView *view)
-{
-  gsize n_dims;
-  const gint64 *strides = mtl_strided_view_get_strides (view, &n_dims);
-
-  for (gsize i = 0; i < n_dims; i++)
-    if (strides[i] < 0)
-      return TRUE;
-
-  return FALSE;
 }
 
 /* Returns why a DLTensor cannot describe the view, or why a consumer would take

@@ -10,8 +10,10 @@
 #endif
 #include <pygobject.h>
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
 #include <mtldl/mtldl.h>
+
+#include "mtl-bindings-private.h"
 
 G_BEGIN_DECLS
 

@@ -408,48 +408,36 @@ view_get_offset_bounds (PyObject *self,
 /* All that reads a view here expects it to change only where Python code may run, as with the GIL.
  * Without one, the other threads are stopped at such a place, as for a garbage collection. */
 #ifdef Py_GIL_DISABLED
-typedef struct
-{
-  MtlStridedView *view;
-  MtlStridedView *detached;
-} Closing;
-
 static int
-detach_once (PyObject *first,
-             void     *data)
+close_once (PyObject *first,
+            void     *data)
 {
-  Closing *self = data;
-
-  self->detached = mtl_strided_view_detach (self->view);
+  mtl_strided_view_close (data);
   return 0; /* no more objects */
 }
 
-static MtlStridedView *
-detach (MtlStridedView *view)
+static void
+close_at_once (MtlStridedView *view)
 {
-  Closing closing = { view, NULL };
-
-  PyUnstable_GC_VisitObjects (detach_once, &closing);
-  return closing.detached;
+  PyUnstable_GC_VisitObjects (close_once, view);
 }
 #else
-#define detach mtl_strided_view_detach
+#define close_at_once mtl_strided_view_close
 #endif
 
-/* Only the end of the memory may run others' code. */
+/* The end of the memory may run others' code, so another view has it until the GIL is released. */
 static PyObject *
 view_close (PyObject *self,
             PyObject *unused)
 {
-  MtlStridedView *detached = detach (get_view (self));
+  MtlStridedView *view = get_view (self);
+  MtlStridedView *last = mtl_strided_view_transpose (view);
   gboolean closed;
 
-  if (detached == NULL)
-    Py_RETURN_FALSE;
-
+  close_at_once (view);
   Py_BEGIN_ALLOW_THREADS
-  closed = mtl_strided_view_close (detached);
-  g_object_unref (detached);
+  closed = mtl_strided_view_close (last);
+  g_object_unref (last);
   Py_END_ALLOW_THREADS
   return PyBool_FromLong (closed);
 }

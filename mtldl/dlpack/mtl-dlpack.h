@@ -11,8 +11,8 @@
 
 G_BEGIN_DECLS
 
-/* DLPack's structs. Include <dlpack/dlpack.h> of version 1.0 or later to access
- * their fields. */
+/* DLPack's structs. Include <mtldl/mtldl-dlpack.h>, or <dlpack/dlpack.h> of version 1.0
+ * or later, to access their fields. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 

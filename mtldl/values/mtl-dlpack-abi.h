@@ -3,7 +3,7 @@
 #pragma once
 
 #if !defined (MTLDL_INSIDE) && !defined (MTLDL_COMPILATION)
-#error "Only <mtldl/mtl-bindings.h> can be included directly."
+#error "Only <mtldl/mtldl-dlpack.h> can be included directly."
 #endif
 
 #include <glib.h>

@@ -4,7 +4,7 @@
 
 #include "mtl-strided-layout-private.h"
 
-#include "mtl-bindings.h"
+#include "mtl-bindings-private.h"
 #include "mtl-error.h"
 #include "mtl-spare-objects-private.h"
 
@@ -150,21 +150,6 @@ mtl_strided_layout_init (MtlStridedLayout *self)
 
 static MtlSpareObjects spare_layouts;
 
-/**
- * mtl_strided_layout_release: (skip)
- * @self: (transfer full): a layout
- * @may_run_others: whether to proceed even if that ends the object, which runs
- *   the functions of anyone watching it
- *
- * Releases a reference like g_object_unref(), but keeps the object for the next
- * new layout unless it is still in use elsewhere. Useful in loops that create
- * many short-lived layouts. Declared in `<mtldl/mtl-bindings.h>`.
- *
- * Returns: whether the reference was released, which is always the case if
- *   @may_run_others is %TRUE
- *
- * Since: 1.0
- */
 gboolean
 mtl_strided_layout_release (MtlStridedLayout *self,
                             gboolean          may_run_others)

@@ -4,7 +4,7 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-bindings.h"
+#include "mtl-bindings-private.h"
 #include "mtl-device-private.h"
 #include "mtl-strided-layout-private.h"
 
@@ -349,26 +349,12 @@ mtl_strided_view_get_data (MtlStridedView *self)
   return find_first_element (self);
 }
 
-/**
- * mtl_strided_view_describe: (skip)
- * @self: a view
- * @tensor: (type gpointer) (out caller-allocates): a DLPack `DLTensor`
- *
- * Gets the results of [method@Mtl.StridedView.get_data],
- * [method@Mtl.StridedView.get_shape], [method@Mtl.StridedView.get_strides] and
- * the getters of the device and the element type in one call. They belong to
- * @self and are valid as long as it exists. To pass memory to another library,
- * use [method@Mtl.StridedView.to_dlpack_full]. Declared in
- * `<mtldl/mtl-bindings.h>`.
- *
- * Returns: the DLPack flags: 1 for a read-only view, 4 for padded elements
- *
- * Since: 1.0
- */
 guint64
 mtl_strided_view_describe (MtlStridedView *self,
-                           DLTensor       *tensor)
+                           gpointer        dl_tensor)
 {
+  DLTensor *tensor = dl_tensor;
+
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
   g_return_val_if_fail (tensor != NULL, 0);
 
@@ -383,27 +369,6 @@ mtl_strided_view_describe (MtlStridedView *self,
 
   return (self->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0)
          | (self->type.padded ? DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED : 0);
-}
-
-/**
- * mtl_strided_view_has_negative_strides: (skip)
- * @self: a view
- *
- * Checks whether the elements run backwards along an axis. Axes with fewer than
- * two indices do not count, and the result is %FALSE if there are no elements.
- * Few consumers of DLPack accept negative strides; see
- * %MTL_DLPACK_FLAGS_NEGATIVE_STRIDES. Declared in `<mtldl/mtl-bindings.h>`.
- *
- * Returns: whether a stride is negative
- *
- * Since: 1.0
- */
-gboolean
-mtl_strided_view_has_negative_strides (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
-
-  return mtl_layout_has_negative_strides (&self->layout);
 }
 
 /**

@@ -4,7 +4,7 @@
 
 #include "mtl-strided-view-private.h"
 
-#include "mtl-bindings.h"
+#include "mtl-bindings-private.h"
 #include "mtl-device-private.h"
 #include "mtl-enum-types.h"
 #include "mtl-error.h"
@@ -396,22 +396,6 @@ mtl_strided_view_init (MtlStridedView *self)
 
 static MtlSpareObjects spare_views;
 
-/**
- * mtl_strided_view_release: (skip)
- * @self: (transfer full): a view
- * @may_run_others: whether to proceed even if that ends the memory or the
- *   object, which runs the functions of the memory's owner or of anyone
- *   watching the object
- *
- * Releases a reference like g_object_unref(), but keeps the object for the next
- * new view unless it is still in use elsewhere. Useful in loops that create
- * many short-lived views. Declared in `<mtldl/mtl-bindings.h>`.
- *
- * Returns: whether the reference was released, which is always the case if
- *   @may_run_others is %TRUE
- *
- * Since: 1.0
- */
 gboolean
 mtl_strided_view_release (MtlStridedView *self,
                           gboolean        may_run_others)
@@ -465,25 +449,12 @@ begin_close (MtlStridedView *self)
   return FALSE;
 }
 
-/**
- * mtl_strided_view_detach: (skip)
- * @self: a view
- *
- * Moves all that a view describes to a new view, and leaves @self empty. Unlike
- * [method@Mtl.StridedView.close], which does so first, it runs no function of
- * the memory's owner. Declared in `<mtldl/mtl-bindings.h>`.
- *
- * Returns: (transfer full) (nullable): the new view, or %NULL if @self is in
- *   use
- *
- * Since: 1.0
- */
-MtlStridedView *
-mtl_strided_view_detach (MtlStridedView *self)
+/* Moves all that a view describes to a new one, and leaves the view empty. Returns NULL if it is
+ * in use. */
+static MtlStridedView *
+detach (MtlStridedView *self)
 {
   MtlStridedView *moved;
-
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
 
   if (g_atomic_int_get (&self->n_users) != 0)
     return NULL;
@@ -533,7 +504,7 @@ mtl_strided_view_close (MtlStridedView *self)
 
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), FALSE);
 
-  moved = mtl_strided_view_detach (self);
+  moved = detach (self);
   if (moved == NULL)
     return FALSE;
 

@@ -22,7 +22,7 @@ CALLABLES = {'function', 'method', 'constructor', 'function-macro', 'virtual-met
 COMMENTS = {'doc', 'doc-deprecated', 'source-position', 'attribute'}
 
 # Which header has all of a GIR, and where pkg-config finds it.
-HEADERS = {'Mtl': ('mtldl-1', ['mtldl/mtldl.h', 'mtldl/mtl-bindings.h']),
+HEADERS = {'Mtl': ('mtldl-1', ['mtldl/mtldl.h', 'mtldl/mtldl-dlpack.h']),
            'MtlGst': ('mtldl-gst-1', ['mtldl-gst/mtldl-gst.h']),
            'MtlGtk': ('mtldl-gtk-1', ['mtldl-gtk/mtldl-gtk.h']),
            'MtlPixbuf': ('mtldl-pixbuf-1', ['mtldl-pixbuf/mtldl-pixbuf.h'])}

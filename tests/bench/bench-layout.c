@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-#include "mtl-bindings.h"
+#include "mtl-bindings-private.h"
 #include "mtl-layout-private.h"
 
 static const gint64 dims[] = { 2, 3, 4 };

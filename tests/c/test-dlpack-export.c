@@ -2,7 +2,9 @@
 
 #include "dlpack-producer.h"
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
+
+#include "mtl-bindings-private.h"
 
 #define ANY_DEVICE MTL_DEVICE_TYPE_UNKNOWN, 0
 
@@ -193,31 +195,6 @@ test_negative_strides (void)
   assert_dims (managed->dl_tensor.strides, managed->dl_tensor.ndim, -3, 1);
   g_assert_true (((float *) managed->dl_tensor.data)[0] == 3);
   managed->deleter (managed);
-}
-
-/* Those of axes that are never walked do not count, nor do those of empty views. */
-static void
-test_has_negative_strides (void)
-{
-  static const struct { const char *slices; gboolean expected; } cases[] = {
-    { ":", FALSE },
-    { "::-1", TRUE },
-    { ":, ::-1", TRUE },
-    { ":, ::2", FALSE },
-    { "1:2", FALSE },
-    { "1:0:-1", FALSE },     /* one row */
-    { "1::-1, 2:0:-2", TRUE },
-    { ":, 2:0:-2", FALSE },  /* one column */
-    { "::-1, 3:", FALSE },   /* no column */
-  };
-  g_autoptr (MtlStridedView) view = new_range (DIMS (2, 3));
-
-  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (MtlStridedView) part = slice (view, cases[i].slices);
-
-      g_assert_cmpint (mtl_strided_view_has_negative_strides (part), ==, cases[i].expected);
-    }
 }
 
 /* Strides that say nothing false go out as they are. */
@@ -609,7 +586,6 @@ main (int   argc,
   g_test_add_func ("/Dlpack/export/foreign", test_foreign);
   g_test_add_func ("/Dlpack/export/foreign/metal", test_foreign_metal);
   g_test_add_func ("/Dlpack/export/foreign/pinned", test_pinned);
-  g_test_add_func ("/Dlpack/has-negative-strides", test_has_negative_strides);
   g_test_add_func ("/Dlpack/describe", test_describe);
 
   return g_test_run ();

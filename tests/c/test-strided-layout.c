@@ -2,7 +2,7 @@
 
 #include "test-utils.h"
 
-#include <mtldl/mtl-bindings.h>
+#include "mtl-bindings-private.h"
 
 static void
 test_new (void)

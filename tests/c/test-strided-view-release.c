@@ -2,7 +2,7 @@
 
 #include "test-utils.h"
 
-#include <mtldl/mtl-bindings.h>
+#include "mtl-bindings-private.h"
 
 static MtlStridedView *
 new_counted (int *n_ended)
@@ -139,30 +139,6 @@ test_close_what_others_hold (void)
   g_assert_cmpint (n_ended, ==, 1);
 }
 
-static void
-test_detach (void)
-{
-  int n_ended = 0;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlStridedView) view = new_counted (&n_ended);
-  MtlStridedView *moved;
-
-  /* Another reference is another user. */
-  g_object_ref (view);
-  g_assert_null (mtl_strided_view_detach (view));
-  assert_view_shape (view, 2, 3);
-  g_object_unref (view);
-
-  moved = mtl_strided_view_detach (view);
-  assert_view_shape (view, 0);
-  assert_view_shape (moved, 2, 3);
-  g_assert_cmpfloat (mtl_strided_view_get_double (moved, DIMS (1, 2), &error), ==, 5);
-  g_assert_no_error (error);
-  g_assert_cmpint (n_ended, ==, 0);
-  g_object_unref (moved);
-  g_assert_cmpint (n_ended, ==, 1);
-}
-
 int
 main (int   argc,
       char *argv[])
@@ -173,7 +149,6 @@ main (int   argc,
   g_test_add_func ("/StridedView/release/held", test_release_of_what_others_hold);
   g_test_add_func ("/StridedView/close", test_close);
   g_test_add_func ("/StridedView/close/held", test_close_what_others_hold);
-  g_test_add_func ("/StridedView/detach", test_detach);
 
   return g_test_run ();
 }

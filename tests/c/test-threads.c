@@ -2,7 +2,7 @@
 
 #include "dlpack-producer.h"
 
-#include <mtldl/mtl-bindings.h>
+#include "mtl-bindings-private.h"
 
 #define N_THREADS 4
 #define N_ROUNDS 2000

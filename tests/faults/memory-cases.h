@@ -114,7 +114,6 @@ NUMBER (view_get_extent, mtl_strided_view_get_extent (f->view, 0, error))
 NUMBER (view_get_stride, mtl_strided_view_get_stride (f->view, 0, error))
 NUMBER (view_get_max_compatible_item_bits,
         mtl_strided_view_get_max_compatible_item_bits (f->view, 64, 0, error))
-OBJECT (view_detach, detach_copy (f, error))
 OBJECT (view_narrow, mtl_strided_view_narrow (f->view, 0, 1, 3, 1, error))
 OBJECT (view_permute, mtl_strided_view_permute (f->view, AXES (1, 0), error))
 OBJECT (view_reinterpret, mtl_strided_view_reinterpret (f->view, f->same_size, error))

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "dlpack-producer.h"
-#include "mtl-bindings.h"
 #include "mtl-strided-view-private.h"
 #include "private-device.h"
 #include "test-tensor-files.h"
@@ -166,15 +165,6 @@ dup_mapped_file (Fixture  *f,
   g_autoptr (GFileInfo) info = NULL;
 
   return buffer != NULL ? mtl_buffer_dup_mapped_file (buffer, NULL, &info) : NULL;
-}
-
-static MtlStridedView *
-detach_copy (Fixture  *f,
-             GError  **error)
-{
-  g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (f->view, MTL_ORDER_C, NULL, error);
-
-  return copy != NULL ? mtl_strided_view_detach (copy) : NULL;
 }
 
 /* Of a file that no view was loaded from yet. */

@@ -2,7 +2,7 @@
 
 #include <mtldl-gtk/mtldl-gtk.h>
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
 
 #if GTK_CHECK_VERSION (4, 16, 0) && defined (__ELF__)
 #include <dlfcn.h>

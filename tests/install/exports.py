@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a GIR names and what a library exports, to be compared."""
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree
+from pathlib import Path
 
+MAP = Path(__file__).resolve().parent.parent.parent / 'mtldl' / 'symbols.map'
+PUBLIC_NODE = 'MTLDL_1'
+PRIVATE_NODE = 'MTLDL_1_PRIVATE'
 C_IDENTIFIER = '{http://www.gtk.org/introspection/c/1.0}identifier'
 GET_TYPE = '{http://www.gtk.org/introspection/glib/1.0}get-type'
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
@@ -23,6 +28,12 @@ def read_gir_symbols(path):
             symbols.add(element.attrib[GET_TYPE])
 
     return symbols
+
+
+def read_private_symbols():
+    """Give the functions that libmtldl exports for the Python module alone."""
+    (names,) = re.findall(PRIVATE_NODE + r' {\s*global:([^}]*)}', MAP.read_text())
+    return set(re.findall(r'\w+', names))
 
 
 def list_symbols(*options):

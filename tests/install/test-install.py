@@ -23,7 +23,8 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'readme'))
 
 from blocks import get_block, read_blocks
-from exports import read_exported_symbols, read_gir_symbols
+from exports import (PRIVATE_NODE, PUBLIC_NODE, read_exported_symbols, read_gir_symbols,
+                     read_private_symbols)
 from peers import find_python_with
 
 SAME = 'The same in four languages'
@@ -249,19 +250,20 @@ class InstallTest:
                          '-pedantic', '-fsyntax-only', *flags, source], **kwargs)
 
     def test_headers_c99(self):
-        """C: <mtldl/mtldl.h> brings every header but that for bindings, in pedantic C99."""
+        """C: <mtldl/mtldl.h> brings every header but those of DLPack's structs, in pedantic C99."""
         text = '#include <mtldl/mtldl.h>\nint main (void) { return MTL_MAJOR_VERSION != 1; }\n'
         self.compile([*self.cc, '-std=c99'], 'headers.c', text)
 
         flags = self.pkg_config('--cflags', 'mtldl-1')
         read = self.run([*self.cc, '-M', 'headers.c', *flags])
         unread = [name for name in self.headers() if f'/mtldl/{name}' not in read]
-        check_equal(unread, ['mtl-bindings.h', 'mtl-dlpack-abi.h'])
+        check_equal(unread, ['mtl-dlpack-abi.h', 'mtldl-dlpack.h'])
 
-        text = '#include <mtldl/mtl-bindings.h>\nint main (void) { return sizeof (DLTensor) == 0; }\n'
-        self.compile([*self.cc, '-std=c99'], 'bindings.c', text)
+        text = ('#include <mtldl/mtldl-dlpack.h>\n'
+                'int main (void) { return sizeof (DLTensor) == 0; }\n')
+        self.compile([*self.cc, '-std=c99'], 'structs.c', text)
         self.compile([*self.cc, '-std=c99'], 'both.c', f'#include <mtldl/mtldl.h>\n{text}')
-        self.compile([*self.cxx, '-std=c++11'], 'bindings.cpp', text.replace('void', ''))
+        self.compile([*self.cxx, '-std=c++11'], 'structs.cpp', text.replace('void', ''))
 
     def test_headers_cxx(self):
         """C++: <mtldl/mtldl.h> compiles, and the functions have C's names."""
@@ -273,9 +275,9 @@ class InstallTest:
         self.run(['./headers-cpp'])
 
     def test_single_headers(self):
-        """C: no header but <mtldl/mtldl.h> and that for bindings can be included by itself."""
+        """C: no header but <mtldl/mtldl.h> and <mtldl/mtldl-dlpack.h> can be included by itself."""
         for name in self.headers():
-            if name in ('mtldl.h', 'mtl-version.h', 'mtl-bindings.h'):
+            if name in ('mtldl.h', 'mtl-version.h', 'mtldl-dlpack.h'):
                 continue
             message = self.compile(self.cc, 'single.c', f'#include <mtldl/{name}>\n', fails=True)
             if 'can be included directly' not in message:
@@ -294,17 +296,18 @@ class InstallTest:
             if not (share / path).is_file():
                 raise Failure(f'{path} is not in {share}')
 
-    def check_exports(self, gir, library):
+    def check_exports(self, gir, library, private=frozenset()):
         named = read_gir_symbols(self.prefix / 'share' / 'gir-1.0' / gir)
         exported = read_exported_symbols(self.prefix / 'lib' / library)
-        check_equal(sorted(exported.keys() - named), [])
+        check_equal(sorted(exported.keys() - named), sorted(private))
         check_equal(sorted(named - exported.keys()), [])
         if sys.platform == 'linux':
-            check_equal(set(exported.values()), {'MTLDL_1'})
+            check_equal({name for name, node in exported.items() if node != PUBLIC_NODE}, private)
+            check_equal({exported[name] for name in private} - {PRIVATE_NODE}, set())
 
     def test_exports(self):
-        """The library exports what the GIR names, and nothing else."""
-        self.check_exports('Mtl-1.gir', f'libmtldl-1.{LIBRARY_SUFFIX}')
+        """The library exports what the GIR names, what is for our Python module, and no more."""
+        self.check_exports('Mtl-1.gir', f'libmtldl-1.{LIBRARY_SUFFIX}', read_private_symbols())
 
     def test_bridge_exports(self):
         """The bridges export what their GIRs name, and nothing else."""
@@ -387,8 +390,8 @@ class InstallTest:
         before = f'#include {header}\n#include <mtldl/mtldl.h>\n{use}'
         after = f'#include <mtldl/mtldl.h>\n#include {header}\n{use}'
         flags = ['-Wno-address', '-Wno-nonnull-compare']
-        bindings = f'#include {header}\n#include <mtldl/mtl-bindings.h>\n{after}'
-        for text in (before, after, bindings):
+        structs = f'#include {header}\n#include <mtldl/mtldl-dlpack.h>\n{after}'
+        for text in (before, after, structs):
             self.compile([*self.cc, '-std=c11', *flags], 'dlpack.c', text)
             self.compile([*self.cxx, '-std=c++11', *flags], 'dlpack.cpp', text)
 

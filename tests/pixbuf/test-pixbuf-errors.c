@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
 #include "test-pixbuf-utils.h"
 
 static void

@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <structmember.h>
 
-#include <mtldl/mtl-bindings.h>
+#include <mtldl/mtldl-dlpack.h>
 
 typedef struct
 {

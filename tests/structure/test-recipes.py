@@ -172,7 +172,8 @@ def check_checks():
         list(find_wrong_lists(lists, files)),
         list(find_wrong_parts('set_aside viewer usr/bin', {'bin/a'}, files)),
         list(find_wrong_contents(' - lib/none', files)),
-        list(symbols.find_wrong('a', ' mtl_a@MTLDL_1 1\n mtl_b@MTLDL_1 1\n', {'mtl_b', 'mtl_c'})),
+        list(symbols.find_wrong('a', ' mtl_a@MTLDL_1 1\n mtl_b@MTLDL_1 1\n',
+                                {'mtl_b@MTLDL_1', 'mtl_c@MTLDL_1'})),
     ]
     counts = [len(complaints) for complaints in found]
     return [] if counts == [len(VERSIONS), 1, 1, 1, 1, 3, 1, 1, 2] else [f'The checks found {found}']

@@ -120,12 +120,16 @@ def find_upward_includes():
                 yield f'{name} includes {home}'
 
 
+# What the library exports for the Python module alone.
+BINDINGS = 'mtl-bindings-private.h'
+
+
 def private_headers():
     return {path.name for path in sources_in('mtldl') if path.name.endswith('-private.h')}
 
 
 def find_private_includes(folder):
-    private = private_headers()
+    private = private_headers() - ({BINDINGS} if folder == 'introspection' else set())
     return [f'{path.relative_to(ROOT)} includes {header}' for path in sources_in(folder)
             for header in included_by(path) if Path(header).name in private]
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+/* For the Python module that comes with the library. These functions are exported, but with a
+ * version of their own: they are no part of the interface and may change with any release.
+ * Programs outside the library include <mtldl/mtldl.h> first. */
+
+#ifdef MTLDL_COMPILATION
+#include "mtl-strided-layout.h"
+#include "mtl-strided-view.h"
+#endif
+
+G_BEGIN_DECLS
+
+/* Fills in a DLTensor, whose shape and strides are the view's own. Returns the DLPack flags:
+ * 1 for a read-only view, 4 for padded elements. One call for each field would make
+ * memoryview() of a view 16 % slower. */
+_MTL_EXTERN
+guint64  mtl_strided_view_describe  (MtlStridedView *self,
+                                     gpointer        dl_tensor);
+
+/* These release a reference like g_object_unref(), but keep the object for the next new one
+ * if nothing else uses it. If the memory or the object ends, its owner's functions run, or
+ * those of anyone who watches the object: unless @may_run_others allows that, nothing
+ * happens, and the result is FALSE. */
+_MTL_EXTERN
+gboolean mtl_strided_view_release   (MtlStridedView *self,
+                                     gboolean        may_run_others);
+_MTL_EXTERN
+gboolean mtl_strided_layout_release (MtlStridedLayout *self,
+                                     gboolean          may_run_others);
+
+G_END_DECLS
