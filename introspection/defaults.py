@@ -208,8 +208,8 @@ def converter_of(parameter, function, enumerations):
         kind = kind or CHECKED.get(parameter.type)
     if parameter.is_array:
         return "views" if kind == "view" else f"{kind}[]" if parameter.type in NUMBERS else "-"
-    if parameter.is_nullable and parameter.type == "Mtl.Device":
-        return "device"
+    if parameter.type == "Mtl.Device":
+        return "nullable-device" if parameter.is_nullable else "device"
     if parameter.is_nullable and kind in ("text", "view"):
         return f"nullable-{kind}"
     return kind or "-"

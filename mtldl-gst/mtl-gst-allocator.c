@@ -123,7 +123,7 @@ unmap_memory (GstMemory  *memory,
   if ((info->flags & GST_MAP_WRITE) != 0 && needs_synchronization (self))
     mtl_buffer_did_modify (self->buffer,
                            info->data - (guint8 *) mtl_buffer_get_contents (self->buffer),
-                           info->size);
+                           info->size, NULL);
 }
 
 static GstMemory *
@@ -259,7 +259,7 @@ mtl_gst_memory_new (MtlBuffer *buffer,
  * @device: (nullable): a device, or %NULL for the default device, or for the
  *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @storage_mode: the storage mode of the memory, which the host has to be able
- *   to access
+ *   to access; may be %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates an allocator of memory of a device.
@@ -302,14 +302,14 @@ mtl_gst_allocator_new (MtlDevice       *device,
       g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
                    "Elements run on the host, which cannot access memory with the storage mode"
                    " “%s”; use “shared” or “managed”",
-                   g_enum_get_value (modes, storage_mode)->value_nick);
+                   g_enum_get_value (modes, mtl_buffer_get_storage_mode (buffer))->value_nick);
       return NULL;
     }
 
   self = g_object_new (MTL_GST_TYPE_ALLOCATOR, NULL);
   gst_object_ref_sink (self);
   g_set_object (&self->device, device);
-  self->storage_mode = storage_mode;
+  self->storage_mode = mtl_buffer_get_storage_mode (buffer);
   return self;
 }
 

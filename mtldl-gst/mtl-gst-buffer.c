@@ -270,7 +270,7 @@ buffer_new_for_bytes (MtlStridedView  *view,
   Range range;
 
   if (mtl_gst_check_not_empty (view, error) && mtl_gst_check_reachable (view, error))
-    bytes = mtl_strided_view_ref_bytes (view, error);
+    bytes = mtl_strided_view_get_bytes (view, error);
   if (bytes == NULL)
     {
       g_prefix_error (error, "Buffer of bytes: ");

@@ -88,8 +88,7 @@ mtl_gst_check_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "the host cannot access memory of device (%d, %d): copy it with to_device()",
-               mtl_strided_view_get_device_type_code (view),
-               mtl_strided_view_get_device_ordinal (view));
+               "the host cannot access memory of “%s”: copy it to the host",
+               mtl_device_get_name (mtl_strided_view_get_device (view)));
   return FALSE;
 }

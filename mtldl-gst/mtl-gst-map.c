@@ -298,10 +298,10 @@ map_first (GstBuffer    *buffer,
       return NULL;
     }
 
-  return mtl_buffer_new_for_data (NULL, data, size,
+  return mtl_buffer_new_for_data (data, size, NULL,
                                   mapping->n_writers != NULL ? MTL_BUFFER_FLAGS_NONE
                                                              : MTL_BUFFER_FLAGS_READ_ONLY,
-                                  mapping, (GDestroyNotify) mapping_free, error);
+                                  (GDestroyNotify) mapping_free, mapping, error);
 }
 
 static gboolean

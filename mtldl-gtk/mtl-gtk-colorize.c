@@ -88,9 +88,11 @@ static gboolean
 has_only_finite (MtlStridedView *view)
 {
   static const guint dlpack_integer = 0, dlpack_unsigned = 1, dlpack_bool = 6;
-  const guint code = mtl_strided_view_get_dtype_code (view);
+  const MtlDType dtype = mtl_strided_view_get_dtype (view);
+  const guint code = dtype >> 8;
 
-  return code == dlpack_integer || code == dlpack_unsigned || code == dlpack_bool;
+  return dtype != MTL_DTYPE_OTHER
+         && (code == dlpack_integer || code == dlpack_unsigned || code == dlpack_bool);
 }
 
 /* A type that has NaN and infinity where the elements have them, and nowhere else. */

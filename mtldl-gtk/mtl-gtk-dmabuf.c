@@ -216,9 +216,9 @@ mtl_gtk_view_from_dmabuf (int                fd,
       return NULL;
     }
 
-  buffer = mtl_buffer_new_for_data (NULL, self->data, self->size,
+  buffer = mtl_buffer_new_for_data (self->data, self->size, NULL,
                                     writable ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_READ_ONLY,
-                                    self, dmabuf_free, error);
+                                    dmabuf_free, self, error);
   return buffer != NULL ? mtl_strided_view_new (buffer, layout, dtype, offset, error) : NULL;
 }
 

@@ -82,15 +82,16 @@ find_full_intensity (MtlStridedView  *colors,
                      GError         **error)
 {
   static const guint integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4;
-  const guint code = mtl_strided_view_get_dtype_code (colors);
+  const MtlDType dtype = mtl_strided_view_get_dtype (colors);
+  const guint code = dtype >> 8;
   g_autofree char *name = NULL;
 
-  *full = code == integer || code == unsigned_integer ? 255 : 1;
+  *full = dtype != MTL_DTYPE_OTHER && (code == integer || code == unsigned_integer) ? 255 : 1;
   if ((*full == 255 || code == floating || code == bfloat)
       && mtl_strided_view_get_lanes (colors) == 1)
     return TRUE;
 
-  name = mtl_dtype_to_string (mtl_strided_view_get_dtype (colors));
+  name = mtl_dtype_to_string (dtype);
   g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                "The colors are elements of %s with %u lanes; they have to be integers from 0 to"
                " 255, or floats from 0 to 1, with 1 lane", name,

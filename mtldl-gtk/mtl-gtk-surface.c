@@ -123,9 +123,9 @@ buffer_new_for_rows (cairo_surface_t  *surface,
   cairo_surface_flush (surface);
   data = cairo_image_surface_get_data (surface);
   *byte_offset = MAX (-below, 0);
-  return mtl_buffer_new_for_data (NULL, data - *byte_offset, ABS (below) + row_size,
-                                  MTL_BUFFER_FLAGS_NONE, cairo_surface_reference (surface),
-                                  release_surface, error);
+  return mtl_buffer_new_for_data (data - *byte_offset, ABS (below) + row_size, NULL,
+                                  MTL_BUFFER_FLAGS_NONE, release_surface,
+                                  cairo_surface_reference (surface), error);
 }
 
 /**

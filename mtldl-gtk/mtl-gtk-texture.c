@@ -53,9 +53,8 @@ mtl_gtk_check_is_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "The host cannot access memory of device (%d, %d): copy it with to_device()",
-               mtl_strided_view_get_device_type_code (view),
-               mtl_strided_view_get_device_ordinal (view));
+               "The host cannot access memory of “%s”: copy it to the host",
+               mtl_device_get_name (mtl_strided_view_get_device (view)));
   return FALSE;
 }
 
@@ -430,9 +429,9 @@ view_memory (GdkTexture          *texture,
   if (layout == NULL)
     return NULL;
 
-  buffer = mtl_buffer_new_for_data (NULL, (gpointer) g_bytes_get_data (bytes, NULL),
-                                    g_bytes_get_size (bytes), MTL_BUFFER_FLAGS_READ_ONLY,
-                                    g_bytes_ref (bytes), free_bytes, error);
+  buffer = mtl_buffer_new_for_data ((gpointer) g_bytes_get_data (bytes, NULL),
+                                    g_bytes_get_size (bytes), NULL, MTL_BUFFER_FLAGS_READ_ONLY,
+                                    free_bytes, g_bytes_ref (bytes), error);
   if (buffer == NULL)
     return NULL;
 

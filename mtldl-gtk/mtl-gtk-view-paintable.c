@@ -283,9 +283,9 @@ frame_create_texture (Frame         *self,
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlStridedView) view = NULL;
 
-  buffer = mtl_buffer_new_for_data (NULL, mtl_strided_view_get_data (self->pixels),
-                                    mtl_strided_view_get_required_size (self->pixels),
-                                    MTL_BUFFER_FLAGS_READ_ONLY, frame_ref (self), frame_unref,
+  buffer = mtl_buffer_new_for_data (mtl_strided_view_get_data (self->pixels),
+                                    mtl_strided_view_get_required_size (self->pixels), NULL,
+                                    MTL_BUFFER_FLAGS_READ_ONLY, frame_unref, frame_ref (self),
                                     error);
   if (buffer == NULL)
     return NULL;

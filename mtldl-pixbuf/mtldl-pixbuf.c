@@ -82,8 +82,8 @@ mtl_pixbuf_to_view (GdkPixbuf  *pixbuf,
     return NULL;
 
   size = picture_size (shape[0], strides[0], shape[1] * shape[2]);
-  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), gdk_pixbuf_get_pixels (pixbuf), size,
-                                    MTL_BUFFER_FLAGS_NONE, g_object_ref (pixbuf), g_object_unref,
+  buffer = mtl_buffer_new_for_data (gdk_pixbuf_get_pixels (pixbuf), size, mtl_device_get_host (),
+                                    MTL_BUFFER_FLAGS_NONE, g_object_unref, g_object_ref (pixbuf),
                                     error);
   if (buffer == NULL)
     return NULL;
@@ -157,9 +157,8 @@ check_is_reachable (MtlStridedView  *view,
     return TRUE;
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_HOST_ACCESSIBLE,
-               "The host cannot access memory of device (%d, %d): copy it with to_device()",
-               mtl_strided_view_get_device_type_code (view),
-               mtl_strided_view_get_device_ordinal (view));
+               "The host cannot access memory of “%s”: copy it to the host",
+               mtl_device_get_name (mtl_strided_view_get_device (view)));
   return FALSE;
 }
 

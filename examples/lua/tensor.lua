@@ -24,7 +24,7 @@ for i = 0, view:get_extent(0) - 1 do
 end
 
 -- The bytes are a string, which is a copy.
-local row = view:select(0, 1):ref_bytes().data
+local row = view:select(0, 1):get_bytes().data
 print(('bytes of row 1: %g %g %g'):format(string.unpack('fff', row)))
 
 -- Where it fails, a function returns nil and an error, so assert() raises it.

@@ -25,7 +25,7 @@ for my $i (0 .. $n_rows - 1) {
 }
 
 # The bytes are a string, which is a copy.
-my $row = $view->select(0, 1)->ref_bytes->get_data;
+my $row = $view->select(0, 1)->get_bytes->get_data;
 printf "bytes of row 1: %g %g %g\n", unpack 'fff', $row;
 
 my $file = Glib::IO::File::new_for_path('tensors.safetensors');

@@ -25,7 +25,7 @@ n_rows.times do |i|
 end
 
 # The bytes are a frozen string of the same memory.
-row = view.select(0, 1).ref_bytes.to_s
+row = view.select(0, 1).get_bytes.to_s
 puts format('bytes of row 1: %g %g %g', *row.unpack('fff'))
 
 file = Gio::File.open(path: 'tensors.safetensors')

@@ -260,8 +260,9 @@ def parent_of(element):
 def write_class(element, overrides, base):
     name = element.get("name")
     own = overrides.members.get(name, {})
-    # PyGObject's enumerations cannot be subclassed.
-    final = "@final\n" if base in ("GObject.GEnum", "GObject.GFlags") else ""
+    # PyGObject's enumerations cannot be subclassed, nor what only the library derives from.
+    is_final = base in ("GObject.GEnum", "GObject.GFlags") or element.get("abstract") == "1"
+    final = "@final\n" if is_final else ""
     bases = ", ".join([base, *overrides.bases.get(name, [])])
     parts = [f"{final}class {name}({bases}):",
              docstring(element, "").removeprefix("\n") or "    ..."]

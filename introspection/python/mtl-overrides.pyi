@@ -66,6 +66,9 @@ class DType:
     def str(self) -> str: ...
 
 class Buffer:
+    def __init__(self, *, device: Device | None = ..., size: int = ...,
+                 storage_mode: StorageMode = ...) -> None:
+        """Allocates zeros, in the device's default storage mode unless another is given."""
     @staticmethod
     def new_mapped(file: _Path, device: Device | None = None, offset: int = 0,
                    size: int | None = None, cancellable: Gio.Cancellable | None = None) -> Buffer:
@@ -74,7 +77,7 @@ class Buffer:
         """A buffer of a range of the memory. Without a size it is the rest."""
     def dup_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
         """A copy of a range of the memory. Without a size it is the rest."""
-    def ref_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
+    def get_bytes(self, offset: int = 0, size: int | None = None) -> GLib.Bytes:
         """A range of the memory, without a copy. Without a size it is the rest."""
     def did_modify(self, offset: int = 0, size: int | None = None) -> bool:
         """Reports that the host has written to a range. Without a size it is the rest."""
@@ -129,7 +132,7 @@ class StridedLayout:
         """Whether no two indices refer to the same element."""
 
 class StridedView:
-    def to_device(self, device: Device | str, storage_mode: StorageMode | None = None) -> StridedView:
+    def to_device(self, device: Device | str, storage_mode: StorageMode | str) -> StridedView:
         """Copies the elements to memory of a device. Without a storage mode it is the first that
         the device supports, from what the host reaches best."""
     # DLPack's functions in C, with which other libraries exchange tensors without calling Python.

@@ -269,7 +269,7 @@ exporter_bytes (PyObject *self,
   if (mtl_strided_view_is_host_accessible (view)
       && mtl_strided_view_get_item_bits (view) % 8 == 0
       && mtl_strided_view_is_contiguous (view, MTL_ORDER_C))
-    bytes = mtl_strided_view_ref_bytes (view, &error);
+    bytes = mtl_strided_view_get_bytes (view, &error);
   else
     bytes = mtl_strided_view_dup_bytes (view, NULL, &error);
   enter_python (absence);

@@ -298,8 +298,10 @@ check_stream (MtlStridedView *view,
   ordinal = request->device_ordinal;
   if (type == MTL_DEVICE_TYPE_UNKNOWN)
     {
-      type = mtl_strided_view_get_device_type_code (view);
-      ordinal = mtl_strided_view_get_device_ordinal (view);
+      const DLDevice device = view_device (view);
+
+      type = device.device_type;
+      ordinal = device.device_id;
     }
 
   reason = find_reason_against_stream (streams_of_device (type), request->stream);
@@ -419,13 +421,15 @@ exporter_dlpack_device (PyObject *self,
                         PyObject *unused)
 {
   MtlStridedView *view = is_view (self) ? get_view (self) : view_for_exporter (self);
+  DLDevice device;
   gint64 pair[2];
 
   if (view == NULL)
     return NULL;
 
-  pair[0] = mtl_strided_view_get_device_type_code (view);
-  pair[1] = mtl_strided_view_get_device_ordinal (view);
+  device = view_device (view);
+  pair[0] = device.device_type;
+  pair[1] = device.device_id;
   if (!is_view (self))
     g_object_unref (view);
   if (pair[0] != MTL_DEVICE_TYPE_CPU)

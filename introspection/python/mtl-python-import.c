@@ -248,7 +248,7 @@ static PyObject *
 check_device (PyObject *wrapper,
               PyObject *device)
 {
-  MtlStridedView *view = get_view (wrapper);
+  const DLDevice own = view_device (get_view (wrapper));
   int type, ordinal;
 
   if (device == Py_None)
@@ -256,14 +256,12 @@ check_device (PyObject *wrapper,
 
   if (device_from_object (device, "device", &type, &ordinal) == 0)
     {
-      if (type == mtl_strided_view_get_device_type_code (view)
-          && ordinal == mtl_strided_view_get_device_ordinal (view))
+      if (type == own.device_type && ordinal == own.device_id)
         return wrapper;
 
       PyErr_Format (PyExc_BufferError,
                     "The producer returned memory of device (%d, %d), not (%d, %d)",
-                    mtl_strided_view_get_device_type_code (view),
-                    mtl_strided_view_get_device_ordinal (view), type, ordinal);
+                    own.device_type, own.device_id, type, ordinal);
     }
 
   decref_keeping_exception (wrapper);

@@ -54,6 +54,20 @@ module_exception_for_code (PyObject *module,
   return exception;
 }
 
+/* DLPack's code and bits of a view's element type, also of one without a name. */
+static PyObject *
+module_element_type (PyObject *module,
+                     PyObject *object)
+{
+  DLTensor tensor;
+
+  if (!is_view (object))
+    return PyErr_Format (PyExc_TypeError, "a view is needed, not %R", object);
+
+  mtl_strided_view_describe (get_view (object), &tensor);
+  return Py_BuildValue ("(ii)", tensor.dtype.code, tensor.dtype.bits);
+}
+
 static PyMethodDef module_methods[] = {
   { "install", module_install, METH_VARARGS, NULL },
   { "exception_for_code", module_exception_for_code, METH_O, NULL },
@@ -73,6 +87,7 @@ static PyMethodDef module_methods[] = {
   { "from_numbers", (PyCFunction) (void *) module_from_numbers, METH_FASTCALL,
     "from_numbers($module, x, dtype=..., /)\n--\n\n"
     "A view of a copy of a number, or of nested lists and tuples of numbers." },
+  { "element_type", module_element_type, METH_O, NULL },
   { "dtype_from", module_dtype_from, METH_O, NULL },
   { "install_dtype", module_install_dtype, METH_O, NULL },
   { "check_arguments", (PyCFunction) (void *) module_check_arguments, METH_FASTCALL, NULL },

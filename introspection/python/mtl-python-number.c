@@ -236,7 +236,10 @@ static gboolean
 has_code (MtlStridedView *view,
           guint           code)
 {
-  return mtl_strided_view_get_dtype_code (view) == code;
+  DLTensor tensor;
+
+  mtl_strided_view_describe (view, &tensor);
+  return tensor.dtype.code == code;
 }
 
 static gboolean

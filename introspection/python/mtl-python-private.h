@@ -192,6 +192,16 @@ get_view (PyObject *object)
            : classes.empty_view;
 }
 
+/* Also a device that the library has no name for. */
+static inline DLDevice
+view_device (MtlStridedView *view)
+{
+  DLTensor tensor;
+
+  mtl_strided_view_describe (view, &tensor);
+  return tensor.device;
+}
+
 static inline MtlBuffer *
 get_buffer (PyObject *object)
 {

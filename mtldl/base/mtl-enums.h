@@ -8,8 +8,7 @@ G_BEGIN_DECLS
 
 /**
  * MtlDeviceType:
- * @MTL_DEVICE_TYPE_UNKNOWN: a type that DLPack does not name; as an argument:
- *   no particular type
+ * @MTL_DEVICE_TYPE_UNKNOWN: a type that DLPack does not name
  * @MTL_DEVICE_TYPE_CPU: host memory
  * @MTL_DEVICE_TYPE_CUDA: NVIDIA GPUs
  * @MTL_DEVICE_TYPE_CUDA_HOST: host memory pinned for CUDA
@@ -60,6 +59,9 @@ typedef enum
 
 /**
  * MtlStorageMode:
+ * @MTL_STORAGE_MODE_DEFAULT: the device's own default: the first of host, shared,
+ *   managed and private memory that it supports, which is what the host reaches
+ *   best; for requests only: memory always has one of the other modes
  * @MTL_STORAGE_MODE_HOST: memory of the host
  * @MTL_STORAGE_MODE_SHARED: one memory that the host and the device both use
  * @MTL_STORAGE_MODE_MANAGED: one copy each for the host and the device,
@@ -74,6 +76,7 @@ typedef enum
  */
 typedef enum
 {
+  MTL_STORAGE_MODE_DEFAULT,
   MTL_STORAGE_MODE_HOST,
   MTL_STORAGE_MODE_SHARED,
   MTL_STORAGE_MODE_MANAGED,

@@ -83,7 +83,7 @@ mtl_device_list (void)
 
 /**
  * mtl_device_get:
- * @device_type: the kind of device
+ * @device_type: the kind of device, which is not %MTL_DEVICE_TYPE_UNKNOWN
  * @ordinal: the number of the device among those of its kind
  * @error: return location for a [error@Mtl.Error]
  *
@@ -93,6 +93,7 @@ mtl_device_list (void)
  *
  * Errors:
  *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @device_type is %MTL_DEVICE_TYPE_UNKNOWN
  * - %MTL_ERROR_NOT_SUPPORTED: there is no such device
  *
  * Returns: (transfer none): the device
@@ -104,8 +105,17 @@ mtl_device_get (MtlDeviceType   device_type,
                 int             ordinal,
                 GError        **error)
 {
-  g_autoptr (GList) devices = mtl_device_list ();
+  g_autoptr (GList) devices = NULL;
 
+  if (device_type == MTL_DEVICE_TYPE_UNKNOWN)
+    {
+      g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
+                   "Device (%d, %d) is of an unknown type: a type is needed to get a device",
+                   device_type, ordinal);
+      return NULL;
+    }
+
+  devices = mtl_device_list ();
   for (GList *l = devices; l != NULL; l = l->next)
     if (mtl_device_get_device_type (l->data) == device_type
         && mtl_device_get_device_ordinal (l->data) == ordinal)

@@ -20,8 +20,6 @@
  * for. Such a device has a kind and a number, but no memory can be allocated on
  * it.
  *
- * Other libraries can add devices by deriving from this class.
- *
  * ```c
  * g_autoptr (GList) devices = mtl_device_list ();
  * MtlDevice *device = mtl_device_get_default ();
@@ -43,7 +41,6 @@ typedef struct
   gint32 device_type;
   gint32 device_ordinal;
   char *name;
-  guint64 registry_id;
   gboolean host_accessible;
   gboolean unified_memory;
   guint64 max_buffer_size;
@@ -59,7 +56,6 @@ enum
   PROP_DEVICE_TYPE,
   PROP_DEVICE_ORDINAL,
   PROP_NAME,
-  PROP_REGISTRY_ID,
   PROP_HOST_ACCESSIBLE,
   PROP_UNIFIED_MEMORY,
   PROP_MAX_BUFFER_SIZE,
@@ -107,9 +103,6 @@ mtl_device_get_property (GObject    *object,
     case PROP_NAME:
       g_value_set_string (value, mtl_device_get_name (self));
       break;
-    case PROP_REGISTRY_ID:
-      g_value_set_uint64 (value, mtl_device_get_registry_id (self));
-      break;
     case PROP_HOST_ACCESSIBLE:
       g_value_set_boolean (value, mtl_device_is_host_accessible (self));
       break;
@@ -147,9 +140,6 @@ mtl_device_set_property (GObject      *object,
       priv->name = g_value_dup_string (value);
       if (priv->name == NULL)
         priv->name = g_strdup ("");
-      break;
-    case PROP_REGISTRY_ID:
-      priv->registry_id = g_value_get_uint64 (value);
       break;
     case PROP_HOST_ACCESSIBLE:
       priv->host_accessible = g_value_get_boolean (value);
@@ -288,16 +278,6 @@ mtl_device_class_init (MtlDeviceClass *klass)
    */
   props[PROP_NAME] =
     g_param_spec_string ("name", NULL, NULL, "", flags);
-
-  /**
-   * MtlDevice:registry-id: (getter get_registry_id)
-   *
-   * A number that identifies the device on this system, or 0 if it has none.
-   *
-   * Since: 1.0
-   */
-  props[PROP_REGISTRY_ID] =
-    g_param_spec_uint64 ("registry-id", NULL, NULL, 0, G_MAXUINT64, 0, flags);
 
   /**
    * MtlDevice:host-accessible: (getter is_host_accessible)
@@ -440,24 +420,6 @@ mtl_device_get_name (MtlDevice *self)
 }
 
 /**
- * mtl_device_get_registry_id: (get-property registry-id)
- * @self: a device
- *
- * Gets a number that identifies the device on this system.
- *
- * Returns: the number, or 0 if the device has none
- *
- * Since: 1.0
- */
-guint64
-mtl_device_get_registry_id (MtlDevice *self)
-{
-  g_return_val_if_fail (MTL_IS_DEVICE (self), 0);
-
-  return get_private (self)->registry_id;
-}
-
-/**
  * mtl_device_is_host_accessible: (get-property host-accessible)
  * @self: a device
  *
@@ -531,12 +493,34 @@ mtl_device_get_page_size (MtlDevice *self)
   return get_private (self)->page_size;
 }
 
+MtlStorageMode
+mtl_device_resolve_storage_mode (MtlDevice      *self,
+                                 MtlStorageMode  mode)
+{
+  /* From what the host reaches best. */
+  static const MtlStorageMode modes[] = {
+    MTL_STORAGE_MODE_HOST, MTL_STORAGE_MODE_SHARED, MTL_STORAGE_MODE_MANAGED,
+    MTL_STORAGE_MODE_PRIVATE,
+  };
+
+  if (mode != MTL_STORAGE_MODE_DEFAULT)
+    return mode;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
+    if (MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, modes[i]))
+      return modes[i];
+
+  return MTL_STORAGE_MODE_DEFAULT;
+}
+
 /**
  * mtl_device_supports_storage_mode:
  * @self: a device
  * @mode: a storage mode
  *
  * Checks whether buffers with a storage mode can be allocated on the device.
+ *
+ * %MTL_STORAGE_MODE_DEFAULT is supported if any other is.
  *
  * Returns: whether @mode is supported
  *
@@ -548,7 +532,9 @@ mtl_device_supports_storage_mode (MtlDevice      *self,
 {
   g_return_val_if_fail (MTL_IS_DEVICE (self), FALSE);
 
-  return MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, mode);
+  mode = mtl_device_resolve_storage_mode (self, mode);
+  return mode != MTL_STORAGE_MODE_DEFAULT
+         && MTL_DEVICE_GET_CLASS (self)->supports_storage_mode (self, mode);
 }
 
 /**

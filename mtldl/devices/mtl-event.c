@@ -5,6 +5,7 @@
 #include "mtl-event.h"
 
 #include "mtl-async-call-private.h"
+#include "mtl-device-private.h"
 #include "mtl-error.h"
 #include "mtl-fork-private.h"
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mtl-device.h"
+#include "mtl-device-private.h"
 
 G_BEGIN_DECLS
 

@@ -21,7 +21,6 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *name; /* owned by the caller */
-  guint64 registry_id;
   guint64 max_buffer_size;
   gboolean unified_memory;
   gboolean blits_bytes; /* at any offset, otherwise only whole words of 4 bytes */

@@ -86,7 +86,6 @@ mtl_metal_bridge_describe_device (gpointer            device,
     {
       *info = (MtlMetalDeviceInfo) {
         .name = g_strdup ([[metal name] UTF8String]),
-        .registry_id = [metal registryID],
         .max_buffer_size = [metal maxBufferLength],
         .unified_memory = [metal hasUnifiedMemory],
         .blits_bytes = [metal supportsFamily: MTLGPUFamilyApple1],

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mtl-device.h"
+#include "mtl-device-private.h"
 #include "mtl-error.h"
 #include "mtl-metal-tensor-private.h"
 

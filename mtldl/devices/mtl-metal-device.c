@@ -480,7 +480,6 @@ mtl_metal_device_new (gpointer handle,
                        "device-type", MTL_DEVICE_TYPE_METAL,
                        "device-ordinal", ordinal,
                        "name", info.name,
-                       "registry-id", info.registry_id,
                        "unified-memory", info.unified_memory,
                        "max-buffer-size", info.max_buffer_size,
                        "page-size", (guint64) mtl_metal_bridge_get_page_size (),
@@ -500,13 +499,16 @@ typedef struct
   MtlDevice *default_device;
 } MtlMetalDevices;
 
-/* Returns the index in the list, or -1. */
+/* Returns the index of the same device in the list, or -1. Metal usually returns the
+ * same object for the same device, but only the registry ID is certain. */
 static int
-find_device (GPtrArray *devices,
-             guint64    registry_id)
+find_device (GPtrArray *handles,
+             gpointer   handle)
 {
-  for (guint i = 0; i < devices->len; i++)
-    if (mtl_device_get_registry_id (g_ptr_array_index (devices, i)) == registry_id)
+  guint64 id = mtl_metal_bridge_get_registry_id (handle);
+
+  for (guint i = 0; i < handles->len; i++)
+    if (mtl_metal_bridge_get_registry_id (g_ptr_array_index (handles, i)) == id)
       return i;
 
   return -1;
@@ -530,8 +532,7 @@ enumerate (void)
     g_ptr_array_add (all->devices, mtl_metal_device_new (g_ptr_array_index (handles, i), i));
 
   if (default_handle != NULL)
-    default_ordinal = find_device (all->devices,
-                                   mtl_metal_bridge_get_registry_id (default_handle));
+    default_ordinal = find_device (handles, default_handle);
   if (handles->len > 0)
     all->default_device = g_ptr_array_index (all->devices, MAX (default_ordinal, 0));
 
@@ -566,8 +567,6 @@ mtl_metal_device_get_default (void)
   return get_devices ()->default_device;
 }
 
-/* Metal usually returns the same object for the same device, but only the
- * registry ID is certain. */
 static int
 find_handle (MtlMetalDevices *all,
              gpointer         handle)
@@ -576,7 +575,7 @@ find_handle (MtlMetalDevices *all,
     if (g_ptr_array_index (all->handles, i) == handle)
       return i;
 
-  return find_device (all->devices, mtl_metal_bridge_get_registry_id (handle));
+  return find_device (all->handles, handle);
 }
 
 /* Describes an id<MTLBuffer> of another library if it can be used. If the

@@ -253,8 +253,8 @@ prepare (MtlStridedView   *self,
 
   *copy = is_own_device (self, device_type, device_ordinal)
             ? mtl_strided_view_copy (self, MTL_ORDER_C, NULL, error)
-            : mtl_strided_view_copy_to (self, device, mtl_device_get_host_mode (device),
-                                        self->type, NULL, error);
+            : mtl_strided_view_copy_to (self, device, MTL_STORAGE_MODE_DEFAULT, self->type,
+                                        NULL, error);
   return *copy != NULL;
 }
 

@@ -30,9 +30,10 @@ mtl_allocated_size_subtract (gsize size)
  * as anything keeps it alive, such as a view, [struct@GLib.Bytes] or an exported
  * tensor.
  *
- * A language with a garbage collector does not see this memory. Its binding can
+ * This function is for bindings, which can only call what introspection shows. A
+ * language with a garbage collector does not see this memory. Its binding can
  * compare the size before and after a collection, and so decide when the next
- * one is due. This function takes a few nanoseconds and can be called from any
+ * one is due. The function takes a few nanoseconds and can be called from any
  * thread.
  *
  * Returns: the size in bytes

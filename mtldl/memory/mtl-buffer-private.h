@@ -7,6 +7,14 @@
 
 G_BEGIN_DECLS
 
+/* What g_initable_new() asks for, from the first property to init(). */
+typedef struct
+{
+  MtlDevice *device;
+  guint64 size;
+  MtlStorageMode storage_mode;
+} MtlBufferRequest;
+
 struct _MtlBuffer
 {
   GObject parent_instance;
@@ -15,6 +23,7 @@ struct _MtlBuffer
   gsize offset; /* of the first byte in the memory */
   gsize size;
   gboolean size_known; /* always TRUE for a slice */
+  MtlBufferRequest *request;
 };
 
 MtlBuffer *mtl_buffer_new_for_memory (MtlMemory  *memory);

@@ -22,6 +22,10 @@
  * Views, slices, [struct@GLib.Bytes] and exported tensors keep the memory of a
  * buffer alive.
  *
+ * g_initable_new() with a size creates a buffer of zeros, as
+ * [ctor@Mtl.Buffer.new] does. A buffer that was not initialized has no bytes, and
+ * is on the host.
+ *
  * ```c
  * g_autoptr (MtlBuffer) buffer = mtl_buffer_new (NULL, 1024, MTL_STORAGE_MODE_HOST, error);
  * g_autoptr (MtlBuffer) end = NULL;
@@ -61,13 +65,25 @@ enum
 
 static GParamSpec *props[N_PROPS];
 
-G_DEFINE_FINAL_TYPE (MtlBuffer, mtl_buffer, G_TYPE_OBJECT)
+static void initable_iface_init (GInitableIface *iface);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE (MtlBuffer, mtl_buffer, G_TYPE_OBJECT,
+                               G_IMPLEMENT_INTERFACE (G_TYPE_INITABLE, initable_iface_init))
+
+static void
+clear_request (MtlBuffer *self)
+{
+  if (self->request != NULL)
+    g_clear_object (&self->request->device);
+  g_clear_pointer (&self->request, g_free);
+}
 
 static void
 mtl_buffer_finalize (GObject *object)
 {
   MtlBuffer *self = MTL_BUFFER (object);
 
+  clear_request (self);
   g_clear_pointer (&self->memory, mtl_memory_unref);
 
   G_OBJECT_CLASS (mtl_buffer_parent_class)->finalize (object);
@@ -115,23 +131,65 @@ mtl_buffer_get_property (GObject    *object,
     }
 }
 
+static gboolean
+is_initialized (MtlBuffer *self)
+{
+  return self->memory != mtl_memory_get_empty ();
+}
+
+static void
+mtl_buffer_set_property (GObject      *object,
+                         guint         prop_id,
+                         const GValue *value,
+                         GParamSpec   *pspec)
+{
+  MtlBuffer *self = MTL_BUFFER (object);
+
+  g_return_if_fail (!is_initialized (self));
+
+  if (self->request == NULL)
+    self->request = g_new0 (MtlBufferRequest, 1);
+
+  switch (prop_id)
+    {
+    case PROP_DEVICE:
+      g_set_object (&self->request->device, g_value_get_object (value));
+      break;
+    case PROP_SIZE:
+      self->request->size = g_value_get_uint64 (value);
+      break;
+    case PROP_STORAGE_MODE:
+      self->request->storage_mode = g_value_get_enum (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
 static void
 mtl_buffer_class_init (MtlBufferClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  /* Properties for the construction alone would be set for every buffer, which doubles the
+   * time that a small one takes. */
+  const GParamFlags requested = flags | G_PARAM_WRITABLE | G_PARAM_EXPLICIT_NOTIFY;
 
   object_class->finalize = mtl_buffer_finalize;
   object_class->get_property = mtl_buffer_get_property;
+  object_class->set_property = mtl_buffer_set_property;
 
   /**
    * MtlBuffer:device: (getter get_device)
    *
    * The device that the memory belongs to.
    *
+   * It is set before [method@Gio.Initable.init], and never changes after that.
+   * If it is not set, it is chosen as by [ctor@Mtl.Buffer.new].
+   *
    * Since: 1.0
    */
-  props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
+  props[PROP_DEVICE] = g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, requested);
 
   /**
    * MtlBuffer:device-type: (getter get_device_type)
@@ -159,9 +217,11 @@ mtl_buffer_class_init (MtlBufferClass *klass)
    *
    * The size in bytes.
    *
+   * It is set before [method@Gio.Initable.init], and never changes after that.
+   *
    * Since: 1.0
    */
-  props[PROP_SIZE] = g_param_spec_uint64 ("size", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+  props[PROP_SIZE] = g_param_spec_uint64 ("size", NULL, NULL, 0, G_MAXUINT64, 0, requested);
 
   /**
    * MtlBuffer:size-known: (getter is_size_known)
@@ -180,11 +240,14 @@ mtl_buffer_class_init (MtlBufferClass *klass)
    *
    * Where the memory is, and whether the host and the device can access it.
    *
+   * It is set before [method@Gio.Initable.init], may be
+   * %MTL_STORAGE_MODE_DEFAULT until then, and never changes after that.
+   *
    * Since: 1.0
    */
   props[PROP_STORAGE_MODE] =
     g_param_spec_enum ("storage-mode", NULL, NULL,
-                       MTL_TYPE_STORAGE_MODE, MTL_STORAGE_MODE_HOST, flags);
+                       MTL_TYPE_STORAGE_MODE, MTL_STORAGE_MODE_DEFAULT, requested);
 
   /**
    * MtlBuffer:host-accessible: (getter is_host_accessible)
@@ -263,12 +326,47 @@ device_for_mode (MtlDevice      *device,
   return mode == MTL_STORAGE_MODE_HOST ? mtl_device_get_host () : mtl_device_get_default ();
 }
 
+static gboolean
+mtl_buffer_initable_init (GInitable     *initable,
+                          GCancellable  *cancellable,
+                          GError       **error)
+{
+  MtlBuffer *self = MTL_BUFFER (initable);
+  const MtlBufferRequest nothing = { 0 };
+  const MtlBufferRequest *request = self->request != NULL ? self->request : &nothing;
+  MtlMemory *memory;
+
+  if (is_initialized (self))
+    return TRUE;
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+
+  memory = mtl_memory_new (device_for_mode (request->device, request->storage_mode),
+                           MIN (request->size, G_MAXSIZE), request->storage_mode, TRUE, error);
+  if (memory == NULL)
+    return FALSE;
+
+  self->memory = memory;
+  self->size = memory->size;
+  self->size_known = TRUE;
+  clear_request (self);
+  return TRUE;
+}
+
+static void
+initable_iface_init (GInitableIface *iface)
+{
+  iface->init = mtl_buffer_initable_init;
+}
+
 /**
  * mtl_buffer_new: (constructor)
  * @device: (nullable): a device, or %NULL for the default device, or for the
  *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @size: the size in bytes, may be 0
- * @storage_mode: the storage mode of the memory
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a buffer filled with zeros.
@@ -302,7 +400,8 @@ mtl_buffer_new (MtlDevice       *device,
  * @device: (nullable): a device, or %NULL for the default device, or for the
  *   host if @storage_mode is %MTL_STORAGE_MODE_HOST
  * @size: the size in bytes, may be 0
- * @storage_mode: the storage mode of the memory
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a buffer without initializing its contents.
@@ -332,8 +431,9 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
 
 /**
  * mtl_buffer_new_from_bytes: (constructor)
- * @device: (nullable): a device, or %NULL for the host
  * @bytes: the contents
+ * @device: (nullable): a device, or %NULL for the host
+ * @flags: flags that may forbid a copy; the buffer is always read-only
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a read-only buffer for @bytes.
@@ -341,33 +441,6 @@ mtl_buffer_new_uninitialized (MtlDevice       *device,
  * If the device can use the memory in place, as the host always can, nothing is
  * copied. Otherwise the buffer has a copy. Metal can use memory that begins at
  * a page boundary, see [method@Mtl.Device.get_page_size].
- *
- * Errors:
- *
- * - %MTL_ERROR_NO_MEMORY: the memory for the copy cannot be allocated
- *
- * Returns: (transfer full): the new buffer
- *
- * Since: 1.0
- */
-MtlBuffer *
-mtl_buffer_new_from_bytes (MtlDevice  *device,
-                           GBytes     *bytes,
-                           GError    **error)
-{
-  return mtl_buffer_new_from_bytes_full (device, bytes, MTL_BUFFER_FLAGS_NONE, error);
-}
-
-/**
- * mtl_buffer_new_from_bytes_full: (constructor)
- * @device: (nullable): a device, or %NULL for the host
- * @bytes: the contents
- * @flags: flags that may forbid a copy; the buffer is always read-only
- * @error: return location for a [error@Mtl.Error]
- *
- * Creates a read-only buffer for @bytes, with flags.
- *
- * See [ctor@Mtl.Buffer.new_from_bytes].
  *
  * Errors:
  *
@@ -380,34 +453,30 @@ mtl_buffer_new_from_bytes (MtlDevice  *device,
  * Since: 1.0
  */
 MtlBuffer *
-mtl_buffer_new_from_bytes_full (MtlDevice       *device,
-                                GBytes          *bytes,
-                                MtlBufferFlags   flags,
-                                GError         **error)
+mtl_buffer_new_from_bytes (GBytes          *bytes,
+                           MtlDevice       *device,
+                           MtlBufferFlags   flags,
+                           GError         **error)
 {
   gconstpointer data;
   gsize size;
 
-  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (bytes != NULL, NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
   data = g_bytes_get_data (bytes, &size);
-  device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
-  return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, (gpointer) data, size,
-                                                            flags | MTL_BUFFER_FLAGS_READ_ONLY,
-                                                            g_bytes_ref (bytes),
-                                                            (GDestroyNotify) g_bytes_unref,
-                                                            error));
+  return mtl_buffer_new_for_data ((gpointer) data, size, device, flags | MTL_BUFFER_FLAGS_READ_ONLY,
+                                  (GDestroyNotify) g_bytes_unref, g_bytes_ref (bytes), error);
 }
 
 /**
  * mtl_buffer_new_for_data: (skip)
- * @device: (nullable): a device, or %NULL for the host
  * @data: (nullable): host memory; may only be %NULL if @size is 0
  * @size: the size in bytes
+ * @device: (nullable): a device, or %NULL for the host
  * @flags: whether the buffer is read-only, and whether a copy is forbidden
- * @user_data: (nullable): data to pass to @destroy
  * @destroy: (nullable): called when the memory is no longer used, on any thread
+ * @user_data: (nullable): data to pass to @destroy
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a buffer for existing host memory.
@@ -434,16 +503,16 @@ mtl_buffer_new_from_bytes_full (MtlDevice       *device,
  * Since: 1.0
  */
 MtlBuffer *
-mtl_buffer_new_for_data (MtlDevice       *device,
-                         gpointer         data,
+mtl_buffer_new_for_data (gpointer         data,
                          gsize            size,
+                         MtlDevice       *device,
                          MtlBufferFlags   flags,
-                         gpointer         user_data,
                          GDestroyNotify   destroy,
+                         gpointer         user_data,
                          GError         **error)
 {
-  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (data != NULL || size == 0, NULL);
+  g_return_val_if_fail (device == NULL || MTL_IS_DEVICE (device), NULL);
 
   device = device_for_mode (device, MTL_STORAGE_MODE_HOST);
   return mtl_buffer_new_for_memory (mtl_memory_new_wrapped (device, data, size, flags, user_data,
@@ -452,12 +521,12 @@ mtl_buffer_new_for_data (MtlDevice       *device,
 
 /**
  * mtl_buffer_new_for_handle: (skip)
- * @device: a device
  * @handle: the device's handle for an allocation: an address on the host, an
  *   `id<MTLBuffer>` on Metal
  * @size: the size in bytes
- * @user_data: (nullable): data to pass to @destroy
+ * @device: the device
  * @destroy: (nullable): called when the memory is no longer used, on any thread
+ * @user_data: (nullable): data to pass to @destroy
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a buffer for an existing allocation of a device.
@@ -481,15 +550,15 @@ mtl_buffer_new_for_data (MtlDevice       *device,
  * Since: 1.0
  */
 MtlBuffer *
-mtl_buffer_new_for_handle (MtlDevice       *device,
-                           gpointer         handle,
+mtl_buffer_new_for_handle (gpointer         handle,
                            gsize            size,
-                           gpointer         user_data,
+                           MtlDevice       *device,
                            GDestroyNotify   destroy,
+                           gpointer         user_data,
                            GError         **error)
 {
-  g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
   g_return_val_if_fail (handle != NULL, NULL);
+  g_return_val_if_fail (MTL_IS_DEVICE (device), NULL);
 
   return mtl_buffer_new_for_memory (mtl_memory_new_for_handle (device, handle, size,
                                                                user_data, destroy, error));
@@ -837,7 +906,7 @@ check_readable (MtlBuffer  *self,
 }
 
 /**
- * mtl_buffer_ref_bytes:
+ * mtl_buffer_get_bytes:
  * @self: a buffer
  * @offset: the offset of the part, in bytes
  * @size: the size of the part in bytes
@@ -863,7 +932,7 @@ check_readable (MtlBuffer  *self,
  * Since: 1.0
  */
 GBytes *
-mtl_buffer_ref_bytes (MtlBuffer  *self,
+mtl_buffer_get_bytes (MtlBuffer  *self,
                       gsize       offset,
                       gsize       size,
                       GError    **error)
@@ -928,7 +997,7 @@ mtl_buffer_dup_bytes (MtlBuffer     *self,
   if (copy == NULL || !mtl_buffer_copy_from (copy, 0, self, offset, size, cancellable, error))
     return NULL;
 
-  return mtl_buffer_ref_bytes (copy, 0, size, error);
+  return mtl_buffer_get_bytes (copy, 0, size, error);
 }
 
 /**
@@ -966,7 +1035,7 @@ mtl_buffer_set_bytes (MtlBuffer     *self,
   g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
   g_return_val_if_fail (bytes != NULL, FALSE);
 
-  source = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
+  source = mtl_buffer_new_from_bytes (bytes, mtl_device_get_host (), MTL_BUFFER_FLAGS_NONE, error);
   if (source == NULL)
     return FALSE;
 
@@ -1190,22 +1259,33 @@ mtl_buffer_synchronize (MtlBuffer     *self,
  * @self: a buffer
  * @offset: the offset of the changed bytes
  * @size: the number of changed bytes
+ * @error: return location for a [error@Mtl.Error]
  *
  * Makes the host's writes visible to the device.
  *
  * This is only needed for memory with %MTL_STORAGE_MODE_MANAGED that the
  * program wrote to through its address. The library reports its own writes. For
- * other memory this does nothing. The bytes have to be within the buffer.
+ * other memory this does nothing.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_OUT_OF_BOUNDS: the changed bytes are not within @self
+ *
+ * Returns: %TRUE on success
  *
  * Since: 1.0
  */
-void
-mtl_buffer_did_modify (MtlBuffer *self,
-                       gsize      offset,
-                       gsize      size)
+gboolean
+mtl_buffer_did_modify (MtlBuffer  *self,
+                       gsize       offset,
+                       gsize       size,
+                       GError    **error)
 {
-  g_return_if_fail (MTL_IS_BUFFER (self));
-  g_return_if_fail (offset <= self->size && size <= self->size - offset);
+  g_return_val_if_fail (MTL_IS_BUFFER (self), FALSE);
+
+  if (!check_range (self, offset, size, error))
+    return FALSE;
 
   mtl_memory_did_modify (self->memory, self->offset + offset, size);
+  return TRUE;
 }

@@ -26,29 +26,24 @@ MtlBuffer      *mtl_buffer_new_uninitialized    (MtlDevice       *device,
                                                  MtlStorageMode   storage_mode,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_from_bytes       (MtlDevice  *device,
-                                                 GBytes     *bytes,
-                                                 GError    **error) G_GNUC_WARN_UNUSED_RESULT;
-MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_from_bytes_full
-                                                (MtlDevice       *device,
-                                                 GBytes          *bytes,
+MtlBuffer      *mtl_buffer_new_from_bytes       (GBytes          *bytes,
+                                                 MtlDevice       *device,
                                                  MtlBufferFlags   flags,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_for_data         (MtlDevice       *device,
-                                                 gpointer         data,
+MtlBuffer      *mtl_buffer_new_for_data         (gpointer         data,
                                                  gsize            size,
+                                                 MtlDevice       *device,
                                                  MtlBufferFlags   flags,
-                                                 gpointer         user_data,
                                                  GDestroyNotify   destroy,
+                                                 gpointer         user_data,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlBuffer      *mtl_buffer_new_for_handle       (MtlDevice       *device,
-                                                 gpointer         handle,
+MtlBuffer      *mtl_buffer_new_for_handle       (gpointer         handle,
                                                  gsize            size,
-                                                 gpointer         user_data,
+                                                 MtlDevice       *device,
                                                  GDestroyNotify   destroy,
+                                                 gpointer         user_data,
                                                  GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlBuffer      *mtl_buffer_new_mapped           (GFile         *file,
@@ -99,10 +94,10 @@ GFile          *mtl_buffer_dup_mapped_file      (MtlBuffer  *self,
                                                  GFileInfo **info);
 
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_buffer_ref_bytes            (MtlBuffer  *self,
-                                                 gsize       offset,
-                                                 gsize       size,
-                                                 GError    **error);
+GBytes         *mtl_buffer_get_bytes            (MtlBuffer       *self,
+                                                 gsize            offset,
+                                                 gsize            size,
+                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_buffer_dup_bytes            (MtlBuffer     *self,
                                                  gsize          offset,
@@ -139,8 +134,9 @@ gboolean        mtl_buffer_synchronize          (MtlBuffer     *self,
                                                  GCancellable  *cancellable,
                                                  GError       **error);
 MTL_AVAILABLE_IN_1_0
-void            mtl_buffer_did_modify           (MtlBuffer *self,
-                                                 gsize      offset,
-                                                 gsize      size);
+gboolean        mtl_buffer_did_modify           (MtlBuffer       *self,
+                                                 gsize            offset,
+                                                 gsize            size,
+                                                 GError         **error);
 
 G_END_DECLS

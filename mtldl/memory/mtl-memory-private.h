@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mtl-device.h"
+#include "mtl-device-private.h"
 #include "mtl-dlpack-abi-private.h"
 #include "mtl-file-mapping-private.h"
 
@@ -100,8 +100,6 @@ gboolean   mtl_memory_fill (MtlMemory      *self,
                             gconstpointer   pattern,
                             gsize           pattern_size,
                             GError        **error);
-
-MtlStorageMode mtl_device_get_host_mode (MtlDevice *device);
 
 static inline MtlMemory *
 mtl_memory_ref (MtlMemory *self)

@@ -8,6 +8,7 @@
 
 #include "mtl-allocated-size-private.h"
 #include "mtl-dlpack-abi-private.h"
+#include "mtl-enum-types.h"
 #include "mtl-error.h"
 #include "mtl-foreign-device-private.h"
 #include "mtl-fork-private.h"
@@ -46,6 +47,7 @@ mtl_memory_get_empty (void)
   if (mtl_fork_once_enter (&once))
     {
       empty = memory_alloc_for_device (mtl_device_get_host ());
+      empty->storage_mode = MTL_STORAGE_MODE_HOST;
       empty->is_static = TRUE;
       mtl_fork_once_leave (&once);
     }
@@ -69,6 +71,25 @@ check_size (MtlDevice  *device,
   return FALSE;
 }
 
+static gboolean
+check_mode (MtlDevice       *device,
+            MtlStorageMode   mode,
+            GError         **error)
+{
+  g_autoptr (GEnumClass) modes = NULL;
+  const GEnumValue *value;
+
+  if (mtl_device_supports_storage_mode (device, mode))
+    return TRUE;
+
+  modes = g_type_class_ref (MTL_TYPE_STORAGE_MODE);
+  value = g_enum_get_value (modes, mode);
+  g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
+               "“%s” does not support the storage mode “%s” (%d)", mtl_device_get_name (device),
+               value != NULL ? value->value_nick : "?", mode);
+  return FALSE;
+}
+
 MtlMemory *
 mtl_memory_new (MtlDevice       *device,
                 gsize            size,
@@ -79,14 +100,8 @@ mtl_memory_new (MtlDevice       *device,
   MtlMemory *self;
   gpointer handle;
 
-  if (!mtl_device_supports_storage_mode (device, mode))
-    {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” does not support storage mode %d", mtl_device_get_name (device), mode);
-      return NULL;
-    }
-
-  if (!check_size (device, size, error))
+  mode = mtl_device_resolve_storage_mode (device, mode);
+  if (!check_mode (device, mode, error) || !check_size (device, size, error))
     return NULL;
 
   handle = MTL_DEVICE_GET_CLASS (device)->allocate (device, MAX (size, 1), mode, zeroed, error);
@@ -102,15 +117,6 @@ mtl_memory_new (MtlDevice       *device,
   self->contents = MTL_DEVICE_GET_CLASS (device)->contents (device, handle, mode);
   mtl_allocated_size_add (size);
   return self;
-}
-
-/* The mode of memory that the host can access. */
-MtlStorageMode
-mtl_device_get_host_mode (MtlDevice *device)
-{
-  return mtl_device_supports_storage_mode (device, MTL_STORAGE_MODE_HOST)
-           ? MTL_STORAGE_MODE_HOST
-           : MTL_STORAGE_MODE_SHARED;
 }
 
 static MtlMemory *
@@ -167,22 +173,31 @@ memory_new_for_copy (MtlDevice      *device,
                      gsize           size,
                      GError        **error)
 {
-  MtlMemory *self = mtl_memory_new (device, size, mtl_device_get_host_mode (device), FALSE, error);
+  MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
+  g_autoptr (MtlMemory) self = mtl_memory_new (device, size, MTL_STORAGE_MODE_DEFAULT, FALSE,
+                                               error);
 
   if (self == NULL || size == 0)
-    return self;
+    return g_steal_pointer (&self);
 
-  if (self->contents == NULL)
+  if (self->contents != NULL)
     {
-      g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
-                   "“%s” can neither use host memory nor be written to by the host",
-                   mtl_device_get_name (device));
-      mtl_memory_unref (self);
+      memcpy (self->contents, data, size);
+      mtl_memory_did_modify (self, 0, size);
+      return g_steal_pointer (&self);
+    }
+
+  if (klass->copy == NULL)
+    {
+      mtl_memory_check_host_accessible (self, error);
       return NULL;
     }
 
-  memcpy (self->contents, data, size);
-  return self;
+  if (!klass->copy (device, self->handle, self->storage_mode, 0, (gpointer) data,
+                    MTL_STORAGE_MODE_HOST, 0, size, NULL, error))
+    return NULL;
+
+  return g_steal_pointer (&self);
 }
 
 /* Host memory that the device uses in place. Fails with NOT_SUPPORTED if it
@@ -196,7 +211,7 @@ memory_new_in_place (MtlDevice       *device,
                      GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
-  MtlStorageMode mode = mtl_device_get_host_mode (device);
+  MtlStorageMode mode = mtl_device_resolve_storage_mode (device, MTL_STORAGE_MODE_DEFAULT);
   gpointer handle;
   MtlMemory *self;
 
@@ -293,7 +308,7 @@ mtl_memory_new_for_handle (MtlDevice       *device,
                            GError         **error)
 {
   MtlDeviceClass *klass = MTL_DEVICE_GET_CLASS (device);
-  MtlStorageMode mode = mtl_device_get_host_mode (device);
+  MtlStorageMode mode = mtl_device_resolve_storage_mode (device, MTL_STORAGE_MODE_DEFAULT);
   gboolean is_address = mtl_dl_device_has_addresses (mtl_device_get_device_type (device));
   gpointer kept = NULL;
   MtlMemory *self;

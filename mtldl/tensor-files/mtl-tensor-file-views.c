@@ -171,8 +171,7 @@ allocate (MtlTensorFile         *self,
           GError               **error)
 {
   g_autoptr (MtlMemory) memory = mtl_memory_new (self->device, entry->end - entry->begin,
-                                                 mtl_device_get_host_mode (self->device), FALSE,
-                                                 error);
+                                                 MTL_STORAGE_MODE_DEFAULT, FALSE, error);
 
   if (memory == NULL || !mtl_memory_check_host_accessible (memory, error))
     return NULL;

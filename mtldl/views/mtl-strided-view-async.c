@@ -550,7 +550,8 @@ run_to_device (gpointer           self,
  * mtl_strided_view_to_device_async:
  * @self: a view
  * @device: a device
- * @storage_mode: the storage mode of the memory
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
  *   called with the number of bytes written so far and in total

@@ -485,7 +485,8 @@ mtl_strided_view_to_dtype_monitored (MtlStridedView    *self,
  * mtl_strided_view_to_device:
  * @self: a view
  * @device: a device
- * @storage_mode: the storage mode of the memory
+ * @storage_mode: the storage mode of the memory, may be
+ *   %MTL_STORAGE_MODE_DEFAULT
  * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
  *
@@ -525,6 +526,7 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
 {
   MTL_USE_VIEW (self);
 
+  storage_mode = mtl_device_resolve_storage_mode (device, storage_mode);
   if (mtl_strided_view_get_device (self) == device && self->memory->storage_mode == storage_mode)
     return g_object_ref (self);
 
@@ -532,12 +534,12 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
 }
 
 /**
- * mtl_strided_view_ref_bytes:
+ * mtl_strided_view_get_bytes:
  * @self: a view
  * @error: return location for a [error@Mtl.Error]
  *
  * Gets the elements as [struct@GLib.Bytes], without a copy. The rules of
- * [method@Mtl.Buffer.ref_bytes] apply. In particular, never write through the
+ * [method@Mtl.Buffer.get_bytes] apply. In particular, never write through the
  * bytes, or in gjs to the array that `toArray()` returns: if the view is of a
  * mapped file, that ends the program.
  *
@@ -552,7 +554,7 @@ mtl_strided_view_to_device_monitored (MtlStridedView    *self,
  * Since: 1.0
  */
 GBytes *
-mtl_strided_view_ref_bytes (MtlStridedView  *self,
+mtl_strided_view_get_bytes (MtlStridedView  *self,
                             GError         **error)
 {
   gint64 start, size;
@@ -613,5 +615,5 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
     return NULL;
 
   memory = mtl_strided_view_get_buffer (copy);
-  return mtl_buffer_ref_bytes (memory, 0, mtl_buffer_get_size (memory), error);
+  return mtl_buffer_get_bytes (memory, 0, mtl_buffer_get_size (memory), error);
 }

@@ -85,45 +85,6 @@ mtl_strided_view_get_dtype (MtlStridedView *self)
 }
 
 /**
- * mtl_strided_view_get_dtype_code: (get-property dtype-code)
- * @self: a view
- *
- * Gets the DLPack code of the element type, even if the library has no name for
- * the type.
- *
- * Returns: the code
- *
- * Since: 1.0
- */
-guint
-mtl_strided_view_get_dtype_code (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->type.code;
-}
-
-/**
- * mtl_strided_view_get_dtype_bits: (get-property dtype-bits)
- * @self: a view
- *
- * Gets the size of one lane of an element, even if the library has no name for
- * its type. For the size of an element in memory, use
- * [method@Mtl.StridedView.get_item_bits].
- *
- * Returns: the size in bits
- *
- * Since: 1.0
- */
-guint
-mtl_strided_view_get_dtype_bits (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->type.bits;
-}
-
-/**
  * mtl_strided_view_get_lanes: (get-property lanes)
  * @self: a view
  *
@@ -193,25 +154,6 @@ mtl_strided_view_get_device_type (MtlStridedView *self)
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), MTL_DEVICE_TYPE_UNKNOWN);
 
   return mtl_device_type_from_number (self->memory->device_type);
-}
-
-/**
- * mtl_strided_view_get_device_type_code: (get-property device-type-code)
- * @self: a view
- *
- * Gets the DLPack number of the kind of device, even if the library has no name
- * for it.
- *
- * Returns: the number
- *
- * Since: 1.0
- */
-int
-mtl_strided_view_get_device_type_code (MtlStridedView *self)
-{
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), 0);
-
-  return self->memory->device_type;
 }
 
 /**

@@ -54,13 +54,10 @@ enum
   PROP_BYTE_OFFSET,
   PROP_LAYOUT,
   PROP_DTYPE,
-  PROP_DTYPE_CODE,
-  PROP_DTYPE_BITS,
   PROP_LANES,
   PROP_PADDED,
   PROP_DEVICE,
   PROP_DEVICE_TYPE,
-  PROP_DEVICE_TYPE_CODE,
   PROP_DEVICE_ORDINAL,
   PROP_HOST_ACCESSIBLE,
   PROP_READ_ONLY,
@@ -144,12 +141,6 @@ mtl_strided_view_get_property (GObject    *object,
     case PROP_DTYPE:
       g_value_set_enum (value, mtl_element_type_get_dtype (self->type));
       break;
-    case PROP_DTYPE_CODE:
-      g_value_set_uint (value, self->type.code);
-      break;
-    case PROP_DTYPE_BITS:
-      g_value_set_uint (value, self->type.bits);
-      break;
     case PROP_LANES:
       g_value_set_uint (value, self->type.lanes);
       break;
@@ -161,9 +152,6 @@ mtl_strided_view_get_property (GObject    *object,
       break;
     case PROP_DEVICE_TYPE:
       g_value_set_enum (value, mtl_device_type_from_number (self->memory->device_type));
-      break;
-    case PROP_DEVICE_TYPE_CODE:
-      g_value_set_int (value, self->memory->device_type);
       break;
     case PROP_DEVICE_ORDINAL:
       g_value_set_int (value, self->memory->device_ordinal);
@@ -240,24 +228,6 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
     g_param_spec_enum ("dtype", NULL, NULL, MTL_TYPE_DTYPE, MTL_DTYPE_OTHER, flags);
 
   /**
-   * MtlStridedView:dtype-code: (getter get_dtype_code)
-   *
-   * The DLPack code of the element type.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DTYPE_CODE] = g_param_spec_uint ("dtype-code", NULL, NULL, 0, G_MAXUINT, 0, flags);
-
-  /**
-   * MtlStridedView:dtype-bits: (getter get_dtype_bits)
-   *
-   * The size of one lane of an element, in bits.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DTYPE_BITS] = g_param_spec_uint ("dtype-bits", NULL, NULL, 0, G_MAXUINT, 0, flags);
-
-  /**
    * MtlStridedView:lanes: (getter get_lanes)
    *
    * The number of lanes in an element, which is 1 unless it is a vector.
@@ -294,16 +264,6 @@ mtl_strided_view_class_init (MtlStridedViewClass *klass)
   props[PROP_DEVICE_TYPE] =
     g_param_spec_enum ("device-type", NULL, NULL, MTL_TYPE_DEVICE_TYPE, MTL_DEVICE_TYPE_UNKNOWN,
                        flags);
-
-  /**
-   * MtlStridedView:device-type-code: (getter get_device_type_code)
-   *
-   * The DLPack number of the kind of device.
-   *
-   * Since: 1.0
-   */
-  props[PROP_DEVICE_TYPE_CODE] =
-    g_param_spec_int ("device-type-code", NULL, NULL, G_MININT, G_MAXINT, 0, flags);
 
   /**
    * MtlStridedView:device-ordinal: (getter get_device_ordinal)
@@ -717,7 +677,7 @@ view_new_for_shape (MtlDevice     *device,
                                 &layout, error))
     return NULL;
 
-  return mtl_strided_view_new_dense (device, mtl_device_get_host_mode (device),
+  return mtl_strided_view_new_dense (device, MTL_STORAGE_MODE_DEFAULT,
                                      mtl_element_type_new (dtype), &layout, zeroed, error);
 }
 
@@ -796,7 +756,8 @@ view_new_for_bytes (GBytes     *bytes,
                     GError    **error)
 {
   g_autoptr (MtlStridedLayout) owned = mtl_strided_layout_new_take (layout);
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE,
+                                                            error);
 
   return buffer != NULL ? mtl_strided_view_new (buffer, owned, dtype, 0, error) : NULL;
 }

@@ -91,10 +91,6 @@ gsize             mtl_strided_view_get_byte_offset      (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 MtlDType          mtl_strided_view_get_dtype            (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
-guint             mtl_strided_view_get_dtype_code       (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-guint             mtl_strided_view_get_dtype_bits       (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
 guint             mtl_strided_view_get_lanes            (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 gboolean          mtl_strided_view_is_padded            (MtlStridedView *self);
@@ -102,8 +98,6 @@ MTL_AVAILABLE_IN_1_0
 MtlDevice        *mtl_strided_view_get_device           (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 MtlDeviceType     mtl_strided_view_get_device_type      (MtlStridedView *self);
-MTL_AVAILABLE_IN_1_0
-int               mtl_strided_view_get_device_type_code (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
 int               mtl_strided_view_get_device_ordinal   (MtlStridedView *self);
 MTL_AVAILABLE_IN_1_0
@@ -389,7 +383,7 @@ MtlStridedView *mtl_strided_view_compute_statistic   (MtlStridedView  *self,
                                                       GError         **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-GBytes         *mtl_strided_view_ref_bytes     (MtlStridedView  *self,
+GBytes         *mtl_strided_view_get_bytes     (MtlStridedView  *self,
                                                 GError         **error);
 MTL_AVAILABLE_IN_1_0
 GBytes         *mtl_strided_view_dup_bytes     (MtlStridedView  *self,

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* A device as another library would derive one: its memory is its own, and
- * the host reaches it through the device only. */
+#include "mtl-device-private.h"
+
+/* A device whose memory is its own: the host reaches it through the device only. */
 #define TEST_TYPE_PRIVATE_DEVICE (test_private_device_get_type ())
 G_DECLARE_FINAL_TYPE (TestPrivateDevice, test_private_device, TEST, PRIVATE_DEVICE, MtlDevice)
 
@@ -157,7 +158,6 @@ test_private_device_new (void)
                        "device-type", MTL_DEVICE_TYPE_EXT_DEV,
                        "device-ordinal", 3,
                        "name", "Test",
-                       "registry-id", (guint64) 0xfeedfacecafe,
                        "max-buffer-size", (guint64) 4096,
                        "page-size", (guint64) 256,
                        NULL);

@@ -84,7 +84,7 @@ test_counts_shared_memory_once (void)
 
   g_assert_no_error (error);
   row = slice (view, "1");
-  bytes = mtl_strided_view_ref_bytes (view, &error);
+  bytes = mtl_strided_view_get_bytes (view, &error);
   g_assert_no_error (error);
   part = mtl_buffer_slice (mtl_strided_view_get_buffer (view), 10, 20, &error);
   g_assert_no_error (error);
@@ -114,12 +114,13 @@ test_leaves_out_memory_of_others (TestFolder    *folder,
   char memory[300];
 
   g_assert_no_error (error);
-  of_bytes = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, &error);
+  of_bytes = mtl_buffer_new_from_bytes (bytes, mtl_device_get_host (), MTL_BUFFER_FLAGS_NONE,
+                                        &error);
   g_assert_no_error (error);
-  of_data = mtl_buffer_new_for_data (mtl_device_get_host (), memory, sizeof memory,
+  of_data = mtl_buffer_new_for_data (memory, sizeof memory, mtl_device_get_host (),
                                      MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
   g_assert_no_error (error);
-  of_handle = mtl_buffer_new_for_handle (mtl_device_get_host (), memory, sizeof memory, NULL, NULL,
+  of_handle = mtl_buffer_new_for_handle (memory, sizeof memory, mtl_device_get_host (), NULL, NULL,
                                          &error);
   g_assert_no_error (error);
   assert_allocated (before, 0);

@@ -562,8 +562,8 @@ test_without_callbacks (void)
   g_autoptr (GError) error = NULL;
   float data[6] = { 0 };
   int ended = FALSE;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, sizeof data, MTL_BUFFER_FLAGS_NONE,
-                                               &ended, memory_end, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, sizeof data, NULL, MTL_BUFFER_FLAGS_NONE,
+                                               memory_end, &ended, &error);
   MtlStridedLayout *layout = mtl_strided_layout_new_dense (DIMS (6), MTL_ORDER_C, 32, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
 

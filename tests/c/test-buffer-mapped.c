@@ -152,7 +152,7 @@ test_keeps_pages (TestFolder    *folder,
   g_autoptr (GError) error = NULL;
   MtlBuffer *buffer = map_file (file, 20000, 20000);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 1000, 2000, &error);
-  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 3000, 4000, &error);
+  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 3000, 4000, &error);
 
   g_assert_no_error (error);
   g_assert_finalize_object (buffer);

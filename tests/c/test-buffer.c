@@ -134,7 +134,7 @@ test_new_empty (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) nothing = g_bytes_new_static (NULL, 0);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
-  g_autoptr (GBytes) bytes = mtl_buffer_ref_bytes (buffer, 0, 0, &local_error);
+  g_autoptr (GBytes) bytes = mtl_buffer_get_bytes (buffer, 0, 0, &local_error);
   g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 0, 0, NULL, &local_error);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 0, 0, &local_error);
 
@@ -147,7 +147,7 @@ test_new_empty (void)
   g_assert_cmpuint (g_bytes_get_size (copy), ==, 0);
   g_assert_cmpuint (mtl_buffer_get_size (slice), ==, 0);
 
-  assert_fails (mtl_buffer_ref_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1 bytes");
+  assert_fails (mtl_buffer_get_bytes (buffer, 0, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "1 bytes");
 }
 
 static void
@@ -171,7 +171,7 @@ test_from_bytes (void)
   int n_destroyed = 0;
   char text[] = "picture";
   GBytes *bytes = g_bytes_new_with_free_func (text, 7, count_call, &n_destroyed);
-  MtlBuffer *buffer = mtl_buffer_new_from_bytes (NULL, bytes, &error);
+  MtlBuffer *buffer = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_buffer_get_contents (buffer) == text);
@@ -191,7 +191,8 @@ test_read_only (void)
   g_autoptr (GError) local_error = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new_static ("constant", 8);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("x", 1);
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (NULL, bytes, &local_error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE,
+                                                            &local_error);
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 2, 4, &local_error);
 
   g_assert_no_error (local_error);
@@ -212,8 +213,8 @@ test_for_data (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[] = "writable";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, 8, NULL, MTL_BUFFER_FLAGS_NONE, count_call,
+                                               &n_destroyed, &error);
   g_autoptr (GBytes) pattern = g_bytes_new_static ("-", 1);
 
   g_assert_no_error (error);
@@ -231,7 +232,7 @@ test_for_data_read_only (void)
 {
   g_autoptr (GError) local_error = NULL;
   char data[] = "abcd";
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_READ_ONLY,
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (data, 4, NULL, MTL_BUFFER_FLAGS_READ_ONLY,
                                                           NULL, NULL, &local_error);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
 
@@ -245,8 +246,8 @@ test_for_data_empty (void)
 {
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, NULL, 0, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, 0, NULL, MTL_BUFFER_FLAGS_NONE, count_call,
+                                               &n_destroyed, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (mtl_buffer_get_size (buffer), ==, 0);
@@ -261,13 +262,13 @@ test_destroyed_once (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[] = "abcdefgh";
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 8, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, 8, NULL, MTL_BUFFER_FLAGS_NONE, count_call,
+                                               &n_destroyed, &error);
   MtlBuffer *slice = mtl_buffer_slice (buffer, 2, 4, &error);
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
   MtlStridedView *view = mtl_strided_view_new (slice, layout, MTL_DTYPE_UINT8, 0, &error);
-  GBytes *bytes = mtl_buffer_ref_bytes (slice, 1, 2, &error);
-  GBytes *view_bytes = mtl_strided_view_ref_bytes (view, &error);
+  GBytes *bytes = mtl_buffer_get_bytes (slice, 1, 2, &error);
+  GBytes *view_bytes = mtl_strided_view_get_bytes (view, &error);
 
   g_assert_no_error (error);
   g_assert_finalize_object (buffer);
@@ -305,11 +306,10 @@ test_around_the_end_of_addresses (void)
         gpointer address = (gpointer) (guintptr) cases[i].address;
         g_autoptr (GError) error = NULL;
         g_autoptr (MtlBuffer) buffer =
-          is_handle ? mtl_buffer_new_for_handle (mtl_device_get_host (), address, cases[i].size,
-                                                 &n_destroyed, count_call, &error)
-                    : mtl_buffer_new_for_data (NULL, address, cases[i].size,
-                                               MTL_BUFFER_FLAGS_NONE, &n_destroyed, count_call,
-                                               &error);
+          is_handle ? mtl_buffer_new_for_handle (address, cases[i].size, mtl_device_get_host (),
+                                                 count_call, &n_destroyed, &error)
+                    : mtl_buffer_new_for_data (address, cases[i].size, NULL, MTL_BUFFER_FLAGS_NONE,
+                                               count_call, &n_destroyed, &error);
 
         g_assert_true ((buffer != NULL) == cases[i].fits);
         if (!cases[i].fits)
@@ -329,8 +329,8 @@ test_for_handle (void)
   g_autoptr (GError) error = NULL;
   int n_destroyed = 0;
   char data[] = "allocate";
-  MtlBuffer *buffer = mtl_buffer_new_for_handle (mtl_device_get_host (), data, 8, &n_destroyed,
-                                                 count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_handle (data, 8, mtl_device_get_host (), count_call,
+                                                 &n_destroyed, &error);
 
   g_assert_no_error (error);
   g_assert_true (mtl_buffer_get_handle (buffer) == data);
@@ -422,7 +422,7 @@ test_out_of_bounds (void)
 
       assert_fails (mtl_buffer_slice (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
-      assert_fails (mtl_buffer_ref_bytes (buffer, offset, size, &error),
+      assert_fails (mtl_buffer_get_bytes (buffer, offset, size, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
       assert_fails (mtl_buffer_dup_bytes (buffer, offset, size, NULL, &error),
                     MTL_ERROR_OUT_OF_BOUNDS, value);
@@ -447,7 +447,7 @@ test_bytes (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("0123456789");
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abc", 3);
-  g_autoptr (GBytes) shared = mtl_buffer_ref_bytes (buffer, 3, 4, &error);
+  g_autoptr (GBytes) shared = mtl_buffer_get_bytes (buffer, 3, 4, &error);
   g_autoptr (GBytes) copy = mtl_buffer_dup_bytes (buffer, 3, 4, NULL, &error);
 
   g_assert_true (mtl_buffer_set_bytes (buffer, 4, bytes, NULL, &error));
@@ -476,7 +476,8 @@ test_copy_whole (void)
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("0123456789");
   g_autoptr (MtlBuffer) slice = mtl_buffer_slice (buffer, 3, 4, &error);
   g_autoptr (GBytes) bytes = g_bytes_new_static ("abc", 3);
-  g_autoptr (MtlBuffer) read_only = mtl_buffer_new_from_bytes (NULL, bytes, &error);
+  g_autoptr (MtlBuffer) read_only = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE,
+                                                               &error);
   g_autoptr (MtlBuffer) copy = mtl_buffer_copy (slice, NULL, &error);
   g_autoptr (MtlBuffer) of_read_only = mtl_buffer_copy (read_only, NULL, &error);
   g_autoptr (MtlBuffer) empty = mtl_buffer_slice (buffer, 10, 0, &error);
@@ -600,13 +601,17 @@ test_equal (void)
 static void
 test_synchronize (void)
 {
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) local_error = NULL;
   g_autoptr (MtlBuffer) buffer = new_buffer_of ("same");
 
-  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &error));
-  g_assert_no_error (error);
-  mtl_buffer_did_modify (buffer, 0, 4);
-  mtl_buffer_did_modify (buffer, 4, 0);
+  g_assert_true (mtl_buffer_synchronize (buffer, NULL, &local_error));
+  g_assert_true (mtl_buffer_did_modify (buffer, 0, 4, &local_error));
+  g_assert_true (mtl_buffer_did_modify (buffer, 4, 0, &local_error));
+  g_assert_no_error (local_error);
+  assert_refuses (mtl_buffer_did_modify (buffer, 1, 4, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                  "4 bytes at offset 1");
+  assert_refuses (mtl_buffer_did_modify (buffer, G_MAXSIZE, 2, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                  "buffer of 4 bytes");
   assert_contents (buffer, "same");
 }
 
@@ -631,6 +636,52 @@ test_bare (void)
   g_assert_finalize_object (buffer);
 }
 
+static void
+test_initable (void)
+{
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (MtlBuffer) buffer =
+    g_initable_new (MTL_TYPE_BUFFER, NULL, &local_error, "size", (guint64) 64, NULL);
+  g_autoptr (MtlBuffer) placed =
+    g_initable_new (MTL_TYPE_BUFFER, NULL, &local_error, "device", mtl_device_get_host (),
+                    "storage-mode", MTL_STORAGE_MODE_HOST, "size", (guint64) 3, NULL);
+  g_autoptr (MtlBuffer) bare = g_object_new (MTL_TYPE_BUFFER, "size", (guint64) 64, NULL);
+  g_autoptr (MtlBuffer) made = mtl_buffer_new (NULL, 5, MTL_STORAGE_MODE_HOST, &local_error);
+  g_autoptr (GBytes) bytes = NULL;
+  const guint8 zeros[64] = { 0 };
+
+  g_assert_no_error (local_error);
+  bytes = mtl_buffer_dup_bytes (buffer, 0, 64, NULL, &local_error);
+  g_assert_no_error (local_error);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), zeros, 64);
+  g_assert_true (mtl_buffer_get_device (buffer) == mtl_device_get_default ());
+  g_assert_true (mtl_buffer_is_size_known (buffer));
+  g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), !=, MTL_STORAGE_MODE_DEFAULT);
+  g_assert_cmpuint (mtl_buffer_get_size (placed), ==, 3);
+  g_assert_true (mtl_buffer_get_device (placed) == mtl_device_get_host ());
+
+  /* Until it is initialized there are no bytes; after that it stays as it is. */
+  g_assert_cmpuint (mtl_buffer_get_size (bare), ==, 0);
+  assert_fails (mtl_buffer_dup_bytes (bare, 0, 1, NULL, &error), MTL_ERROR_OUT_OF_BOUNDS, "0 bytes");
+  g_cancellable_cancel (cancellable);
+  g_assert_false (g_initable_init (G_INITABLE (bare), cancellable, &local_error));
+  g_assert_error (local_error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&local_error);
+  g_assert_true (g_initable_init (G_INITABLE (bare), NULL, &local_error));
+  g_assert_true (g_initable_init (G_INITABLE (bare), NULL, &local_error));
+  g_assert_cmpuint (mtl_buffer_get_size (bare), ==, 64);
+  g_assert_true (g_initable_init (G_INITABLE (made), NULL, &local_error));
+  g_assert_cmpuint (mtl_buffer_get_size (made), ==, 5);
+  g_assert_no_error (local_error);
+
+  assert_fails (g_initable_new (MTL_TYPE_BUFFER, NULL, &error, "size", G_MAXUINT64, NULL),
+                MTL_ERROR_NO_MEMORY, "18446744073709551615 bytes");
+  assert_fails (g_initable_new (MTL_TYPE_BUFFER, NULL, &error, "device", mtl_device_get_host (),
+                                "storage-mode", MTL_STORAGE_MODE_PRIVATE, NULL),
+                MTL_ERROR_NOT_SUPPORTED, "“private”");
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -643,6 +694,7 @@ main (int   argc,
   add_host_test ("/Buffer/new/huge-pages", test_huge_pages);
   g_test_add_func ("/Buffer/new/no-memory", test_no_memory);
   g_test_add_func ("/Buffer/new/bare", test_bare);
+  g_test_add_func ("/Buffer/new/initable", test_initable);
   g_test_add_func ("/Buffer/bytes/from", test_from_bytes);
   g_test_add_func ("/Buffer/bytes/read-only", test_read_only);
   add_reachable_test ("/Buffer/bytes/get-set", test_bytes);

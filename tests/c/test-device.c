@@ -14,7 +14,6 @@ test_host (void)
   g_assert_cmpint (mtl_device_get_device_type (host), ==, MTL_DEVICE_TYPE_CPU);
   g_assert_cmpint (mtl_device_get_device_ordinal (host), ==, 0);
   g_assert_cmpstr (mtl_device_get_name (host), ==, "Host");
-  g_assert_cmpuint (mtl_device_get_registry_id (host), ==, 0);
   g_assert_true (mtl_device_is_host_accessible (host));
   g_assert_cmpuint (mtl_device_get_max_buffer_size (host), ==, G_MAXSSIZE);
   g_assert_cmpuint (mtl_device_get_page_size (host), ==, sysconf (_SC_PAGESIZE));
@@ -26,13 +25,124 @@ test_storage_modes (void)
   MtlDevice *host = mtl_device_get_host ();
 
   g_assert_true (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_HOST));
+  g_assert_true (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_DEFAULT));
   g_assert_false (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_SHARED));
   g_assert_false (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_MANAGED));
   g_assert_false (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_PRIVATE));
   g_assert_false (mtl_device_supports_storage_mode (host, MTL_STORAGE_MODE_FOREIGN));
 
   assert_fails (mtl_buffer_new (host, 8, MTL_STORAGE_MODE_PRIVATE, &error),
-                MTL_ERROR_NOT_SUPPORTED, "mode 3");
+                MTL_ERROR_NOT_SUPPORTED, "“private”");
+}
+
+/* A device that supports the modes of a set of bits, and has no memory. */
+#define TEST_TYPE_MODES_DEVICE (test_modes_device_get_type ())
+G_DECLARE_FINAL_TYPE (TestModesDevice, test_modes_device, TEST, MODES_DEVICE, MtlDevice)
+
+struct _TestModesDevice
+{
+  MtlDevice parent_instance;
+
+  guint modes;
+};
+
+G_DEFINE_FINAL_TYPE (TestModesDevice, test_modes_device, MTL_TYPE_DEVICE)
+
+static gboolean
+test_modes_device_supports_storage_mode (MtlDevice      *device,
+                                         MtlStorageMode  mode)
+{
+  g_assert_cmpint (mode, !=, MTL_STORAGE_MODE_DEFAULT);
+  return (TEST_MODES_DEVICE (device)->modes >> mode) & 1;
+}
+
+static gpointer
+test_modes_device_allocate (MtlDevice       *device,
+                            gsize            size,
+                            MtlStorageMode   mode,
+                            gboolean         zeroed,
+                            GError         **error)
+{
+  g_assert_true (test_modes_device_supports_storage_mode (device, mode));
+  return device;
+}
+
+static void
+test_modes_device_class_init (TestModesDeviceClass *klass)
+{
+  MtlDeviceClass *device_class = MTL_DEVICE_CLASS (klass);
+
+  device_class->supports_storage_mode = test_modes_device_supports_storage_mode;
+  device_class->allocate = test_modes_device_allocate;
+}
+
+static void
+test_modes_device_init (TestModesDevice *self)
+{
+}
+
+/* For each set of modes, the default is the first of them, and there is none without. */
+static void
+test_default_mode (void)
+{
+  for (guint modes = 0; modes < 1 << 4; modes++)
+    {
+      g_autoptr (TestModesDevice) device =
+        g_object_new (TEST_TYPE_MODES_DEVICE, "name", "Modes", "max-buffer-size", (guint64) 8, NULL);
+      g_autoptr (GError) local_error = NULL;
+      g_autoptr (MtlBuffer) buffer = NULL;
+
+      device->modes = modes << MTL_STORAGE_MODE_HOST;
+      g_assert_cmpint (mtl_device_supports_storage_mode (MTL_DEVICE (device),
+                                                         MTL_STORAGE_MODE_DEFAULT), ==, modes != 0);
+      if (modes == 0)
+        {
+          assert_fails (mtl_buffer_new (MTL_DEVICE (device), 8, MTL_STORAGE_MODE_DEFAULT, &error),
+                        MTL_ERROR_NOT_SUPPORTED, "“default”");
+          continue;
+        }
+
+      buffer = mtl_buffer_new (MTL_DEVICE (device), 8, MTL_STORAGE_MODE_DEFAULT, &local_error);
+      g_assert_no_error (local_error);
+      g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==,
+                       MTL_STORAGE_MODE_HOST + g_bit_nth_lsf (modes, -1));
+    }
+}
+
+/* Memory that only the device reaches is written by it. */
+static void
+test_derived_in_default_mode (void)
+{
+  g_autoptr (TestPrivateDevice) device = test_private_device_new ();
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("abcd", 4);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (MtlBuffer) buffer = NULL;
+  g_autoptr (MtlStridedView) view = NULL;
+  g_autoptr (MtlStridedView) moved = NULL;
+  g_autoptr (MtlStridedView) again = NULL;
+  g_autoptr (GBytes) read = NULL;
+
+  buffer = mtl_buffer_new_from_bytes (bytes, MTL_DEVICE (device), MTL_BUFFER_FLAGS_NONE, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (mtl_buffer_get_storage_mode (buffer), ==, MTL_STORAGE_MODE_PRIVATE);
+  g_assert_true (mtl_buffer_is_read_only (buffer));
+  read = mtl_buffer_dup_bytes (buffer, 0, 4, NULL, &error);
+  g_assert_true (g_bytes_equal (read, bytes));
+
+  view = mtl_strided_view_new_from_doubles (DOUBLES (1, 2, 3), MTL_DTYPE_INT16, DIMS (3), &error);
+  moved = mtl_strided_view_to_device (view, MTL_DEVICE (device), MTL_STORAGE_MODE_DEFAULT, NULL,
+                                      &error);
+  again = mtl_strided_view_to_device (moved, MTL_DEVICE (device), MTL_STORAGE_MODE_DEFAULT, NULL,
+                                      &error);
+  g_assert_no_error (error);
+  g_assert_true (again == moved);
+  g_assert_cmpint (mtl_buffer_get_storage_mode (mtl_strided_view_get_buffer (moved)), ==,
+                   MTL_STORAGE_MODE_PRIVATE);
+  g_clear_object (&again);
+
+  again = mtl_strided_view_new_zeros (MTL_DEVICE (device), MTL_DTYPE_INT8, DIMS (3), &error);
+  g_assert_no_error (error);
+  g_assert_true (mtl_strided_view_get_device (again) == MTL_DEVICE (device));
 }
 
 static void
@@ -61,8 +171,8 @@ test_get_missing (void)
                 MTL_ERROR_NOT_SUPPORTED, "(1, 1)");
   assert_fails (mtl_device_get (MTL_DEVICE_TYPE_CUDA, -7, &error),
                 MTL_ERROR_NOT_SUPPORTED, "(2, -7)");
-  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_UNKNOWN, 0, &error),
-                MTL_ERROR_NOT_SUPPORTED, "(0, 0)");
+  assert_fails (mtl_device_get (MTL_DEVICE_TYPE_UNKNOWN, 5, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "(0, 5)");
 }
 
 static void
@@ -72,14 +182,13 @@ test_properties (void)
   g_autofree char *name = NULL;
   MtlDeviceType device_type;
   int ordinal;
-  guint64 registry_id, max_buffer_size, page_size;
+  guint64 max_buffer_size, page_size;
   gboolean host_accessible;
 
   g_object_get (device,
                 "device-type", &device_type,
                 "device-ordinal", &ordinal,
                 "name", &name,
-                "registry-id", &registry_id,
                 "host-accessible", &host_accessible,
                 "max-buffer-size", &max_buffer_size,
                 "page-size", &page_size,
@@ -88,7 +197,6 @@ test_properties (void)
   g_assert_cmpint (device_type, ==, MTL_DEVICE_TYPE_EXT_DEV);
   g_assert_cmpint (ordinal, ==, 3);
   g_assert_cmpstr (name, ==, "Test");
-  g_assert_cmpuint (registry_id, ==, 0xfeedfacecafe);
   g_assert_false (host_accessible);
   g_assert_cmpuint (max_buffer_size, ==, 4096);
   g_assert_cmpuint (page_size, ==, 256);
@@ -143,7 +251,7 @@ test_derived_buffer (void)
   g_assert_true (mtl_buffer_is_device_accessible (buffer));
   g_assert_null (mtl_buffer_get_contents (buffer));
   g_assert_nonnull (mtl_buffer_get_handle (buffer));
-  assert_fails (mtl_buffer_ref_bytes (buffer, 0, 16, &error),
+  assert_fails (mtl_buffer_get_bytes (buffer, 0, 16, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "(12, 3)");
 
   g_assert_true (mtl_buffer_synchronize (buffer, NULL, &local_error));
@@ -215,17 +323,19 @@ test_derived_refuses (void)
   assert_fails (mtl_buffer_new (MTL_DEVICE (device), 4097, MTL_STORAGE_MODE_PRIVATE, &error),
                 MTL_ERROR_NO_MEMORY, "4097 bytes are more than the limit of 4096");
   assert_fails (mtl_buffer_new (MTL_DEVICE (device), 4, MTL_STORAGE_MODE_HOST, &error),
-                MTL_ERROR_NOT_SUPPORTED, "mode 0");
-  assert_fails (mtl_buffer_new_for_data (MTL_DEVICE (device), data, 4, MTL_BUFFER_FLAGS_NONE,
-                                         &n_destroyed, count_call, &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Test”");
+                MTL_ERROR_NOT_SUPPORTED, "“host”");
+  assert_fails (mtl_buffer_new_for_data (data, 4, MTL_DEVICE (device),
+                                         MTL_BUFFER_FLAGS_NEVER_COPY, count_call, &n_destroyed,
+                                         &error),
+                MTL_ERROR_NEEDS_COPY, "“Test”");
   g_assert_cmpint (n_destroyed, ==, 1);
-  assert_fails (mtl_buffer_new_for_handle (MTL_DEVICE (device), data, 4, &n_owners, count_call,
+  assert_fails (mtl_buffer_new_for_handle (data, 4, MTL_DEVICE (device), count_call, &n_owners,
                                            &error),
                 MTL_ERROR_NOT_SUPPORTED, "“Test”");
   g_assert_cmpint (n_owners, ==, 1);
-  assert_fails (mtl_buffer_new_from_bytes (MTL_DEVICE (device), bytes, &error),
-                MTL_ERROR_NOT_SUPPORTED, "“Test”");
+  assert_fails (mtl_buffer_new_from_bytes (bytes, MTL_DEVICE (device), MTL_BUFFER_FLAGS_NEVER_COPY,
+                                           &error),
+                MTL_ERROR_NEEDS_COPY, "“Test”");
 
   device->out_of_memory = TRUE;
   assert_fails (mtl_buffer_new (MTL_DEVICE (device), 77, MTL_STORAGE_MODE_PRIVATE, &error),
@@ -338,6 +448,8 @@ main (int   argc,
   g_test_add_func ("/Device/host", test_host);
   g_test_add_func ("/Device/storage-modes", test_storage_modes);
   g_test_add_func ("/Device/default", test_default);
+  g_test_add_func ("/Device/default-mode", test_default_mode);
+  g_test_add_func ("/Device/derived/in-default-mode", test_derived_in_default_mode);
   g_test_add_func ("/Device/get", test_get);
   g_test_add_func ("/Device/get/missing", test_get_missing);
   g_test_add_func ("/Device/properties", test_properties);

@@ -410,8 +410,8 @@ test_deleted_on_thread (void)
   int n_destroyed = 0;
   guint8 data[4] = { 0 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (4), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 4, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, 4, NULL, MTL_BUFFER_FLAGS_NONE, count_call,
+                                               &n_destroyed, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   DLManagedTensorVersioned *managed = export (view, MTL_DLPACK_FLAGS_NONE);
   GThread *thread;

@@ -62,7 +62,7 @@ test_fill_with_itself (void)
   g_autoptr (GBytes) pattern = NULL;
 
   mtl_buffer_set_bytes (buffer, 0, letters, NULL, &error);
-  pattern = mtl_buffer_ref_bytes (buffer, 2, 4, &error);
+  pattern = mtl_buffer_get_bytes (buffer, 2, 4, &error);
   g_assert_true (mtl_buffer_fill (buffer, 0, 16, pattern, NULL, &error));
   g_assert_cmpmem (mtl_buffer_get_contents (buffer), 16, "cdefcdefcdefcdef", 16);
 }
@@ -78,7 +78,7 @@ test_many_bytes (void)
 
   producer_init_bytes (&producer, POW2 (61), 1);
   view = import (&producer);
-  bytes = mtl_strided_view_ref_bytes (view, &error);
+  bytes = mtl_strided_view_get_bytes (view, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (g_bytes_get_size (bytes), ==, POW2 (61));
 }
@@ -90,10 +90,10 @@ test_size_of_an_address_range (void)
   int n_destroyed = 0;
   char byte;
 
-  assert_fails (mtl_buffer_new_for_data (NULL, &byte, G_MAXSIZE, MTL_BUFFER_FLAGS_NONE, NULL, NULL,
+  assert_fails (mtl_buffer_new_for_data (&byte, G_MAXSIZE, NULL, MTL_BUFFER_FLAGS_NONE, NULL, NULL,
                                          &error),
                 MTL_ERROR_OVERFLOW, "18446744073709551615");
-  assert_fails (mtl_buffer_new_for_handle (host, &byte, G_MAXSIZE, &n_destroyed, NULL, &error),
+  assert_fails (mtl_buffer_new_for_handle (&byte, G_MAXSIZE, host, NULL, &n_destroyed, &error),
                 MTL_ERROR_OVERFLOW, "18446744073709551615");
 }
 

@@ -142,7 +142,7 @@ new_view (const Case   *self,
           gsize         offset)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (mtl_device_get_host (), data, size,
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_for_data (data, size, mtl_device_get_host (),
                                                           MTL_BUFFER_FLAGS_NONE, NULL, NULL,
                                                           &error);
   g_autoptr (MtlStridedLayout) layout =

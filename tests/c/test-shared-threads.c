@@ -304,7 +304,7 @@ test_random (TestFolder    *folder,
 
   for (gsize i = 0; i < N_ELEMENTS; i++)
     shared->values[i] = g_test_rand_int_range (10000, 65536); /* of 5 digits */
-  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), shared->values, sizeof shared->values,
+  buffer = mtl_buffer_new_for_data (shared->values, sizeof shared->values, mtl_device_get_host (),
                                     MTL_BUFFER_FLAGS_NONE, NULL, NULL, &error);
   g_assert_no_error (error);
   layout = mtl_strided_layout_new_dense (DIMS (N_PLANES, N_ROWS, N_COLUMNS), MTL_ORDER_C, 32,

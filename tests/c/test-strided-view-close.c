@@ -34,8 +34,8 @@ new_owned (Owned *owned)
   MtlStridedView *view;
 
   *owned = (Owned) { .data = g_malloc0 (SIZE) };
-  buffer = mtl_buffer_new_for_data (mtl_device_get_host (), owned->data, SIZE,
-                                    MTL_BUFFER_FLAGS_NONE, owned, end_owned, &error);
+  buffer = mtl_buffer_new_for_data (owned->data, SIZE, mtl_device_get_host (),
+                                    MTL_BUFFER_FLAGS_NONE, end_owned, owned, &error);
   view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
   g_assert_no_error (error);
   return view;

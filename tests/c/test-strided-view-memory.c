@@ -315,8 +315,9 @@ test_bounds_of_sources (void)
   g_autoptr (GBytes) bytes = g_bytes_new_static (data, 24);
   g_autoptr (MtlBuffer) allocated = mtl_buffer_new (NULL, 24, MTL_STORAGE_MODE_HOST, &error);
   g_autoptr (MtlBuffer) slice_of = mtl_buffer_slice (allocated, 5, 7, &error);
-  g_autoptr (MtlBuffer) of_bytes = mtl_buffer_new_from_bytes (NULL, bytes, &error);
-  g_autoptr (MtlBuffer) of_data = mtl_buffer_new_for_data (NULL, data, 24, MTL_BUFFER_FLAGS_NONE,
+  g_autoptr (MtlBuffer) of_bytes = mtl_buffer_new_from_bytes (bytes, NULL, MTL_BUFFER_FLAGS_NONE,
+                                                              &error);
+  g_autoptr (MtlBuffer) of_data = mtl_buffer_new_for_data (data, 24, NULL, MTL_BUFFER_FLAGS_NONE,
                                                            NULL, NULL, &error);
   g_autoptr (MtlStridedView) made = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT16, DIMS (3, 4),
                                                                 &error);

@@ -12,8 +12,8 @@ new_counted (int *n_ended)
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new_dense (DIMS (2, 3), MTL_ORDER_C, 32, &error);
   g_autoptr (MtlBuffer) buffer =
-    mtl_buffer_new_for_data (mtl_device_get_host (), numbers, sizeof numbers, MTL_BUFFER_FLAGS_NONE,
-                             n_ended, count_call, &error);
+    mtl_buffer_new_for_data (numbers, sizeof numbers, mtl_device_get_host (), MTL_BUFFER_FLAGS_NONE,
+                             count_call, n_ended, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_FLOAT32, 0, &error);
 
   g_assert_no_error (error);
@@ -122,7 +122,7 @@ test_close_what_others_hold (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (MtlStridedView) view = new_counted (&n_ended);
   g_autoptr (MtlBuffer) buffer = g_object_ref (mtl_strided_view_get_buffer (view));
-  g_autoptr (GBytes) bytes = mtl_strided_view_ref_bytes (view, &error);
+  g_autoptr (GBytes) bytes = mtl_strided_view_get_bytes (view, &error);
 
   g_assert_no_error (error);
   g_object_ref (view);

@@ -55,14 +55,11 @@ test_new (void)
   g_assert_true (mtl_strided_layout_equal (layout, same_layout));
   g_assert_cmpuint (mtl_strided_view_get_byte_offset (view), ==, 8);
   g_assert_cmpint (mtl_strided_view_get_dtype (view), ==, MTL_DTYPE_INT16);
-  g_assert_cmpuint (mtl_strided_view_get_dtype_code (view), ==, 0);
-  g_assert_cmpuint (mtl_strided_view_get_dtype_bits (view), ==, 16);
   g_assert_cmpuint (mtl_strided_view_get_item_bits (view), ==, 16);
   g_assert_cmpuint (mtl_strided_view_get_lanes (view), ==, 1);
   g_assert_false (mtl_strided_view_is_padded (view));
   g_assert_true (mtl_strided_view_get_device (view) == mtl_device_get_host ());
   g_assert_cmpint (mtl_strided_view_get_device_type (view), ==, MTL_DEVICE_TYPE_CPU);
-  g_assert_cmpint (mtl_strided_view_get_device_type_code (view), ==, 1);
   g_assert_cmpint (mtl_strided_view_get_device_ordinal (view), ==, 0);
   g_assert_true (mtl_strided_view_is_host_accessible (view));
   g_assert_false (mtl_strided_view_is_read_only (view));
@@ -473,8 +470,8 @@ test_keeps_memory (void)
   int n_destroyed = 0;
   guint8 data[6] = { 0, 1, 2, 3, 4, 5 };
   g_autoptr (MtlStridedLayout) layout = mtl_strided_layout_new (DIMS (2, 3), NULL, 0, 8, &error);
-  MtlBuffer *buffer = mtl_buffer_new_for_data (NULL, data, 6, MTL_BUFFER_FLAGS_NONE, &n_destroyed,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, 6, NULL, MTL_BUFFER_FLAGS_NONE, count_call,
+                                               &n_destroyed, &error);
   MtlStridedView *view = mtl_strided_view_new (buffer, layout, MTL_DTYPE_UINT8, 0, &error);
   MtlStridedView *row = mtl_strided_view_select (view, 0, 1, &error);
 
@@ -557,12 +554,9 @@ test_properties (void)
       assert_property (views[i], "volume", gint64, mtl_strided_view_get_volume);
       assert_property (views[i], "byte-offset", guint64, mtl_strided_view_get_byte_offset);
       assert_property (views[i], "dtype", MtlDType, mtl_strided_view_get_dtype);
-      assert_property (views[i], "dtype-code", guint, mtl_strided_view_get_dtype_code);
-      assert_property (views[i], "dtype-bits", guint, mtl_strided_view_get_dtype_bits);
       assert_property (views[i], "lanes", guint, mtl_strided_view_get_lanes);
       assert_property (views[i], "padded", gboolean, mtl_strided_view_is_padded);
       assert_property (views[i], "device-type", MtlDeviceType, mtl_strided_view_get_device_type);
-      assert_property (views[i], "device-type-code", int, mtl_strided_view_get_device_type_code);
       assert_property (views[i], "device-ordinal", int, mtl_strided_view_get_device_ordinal);
       assert_property (views[i], "host-accessible", gboolean,
                        mtl_strided_view_is_host_accessible);

@@ -8,14 +8,13 @@
 /* Buffers */
 OBJECT (buffer_new, mtl_buffer_new (f->device, 64, f->mode, error))
 OBJECT (buffer_new_uninitialized, mtl_buffer_new_uninitialized (f->device, 64, f->mode, error))
-OBJECT (buffer_new_from_bytes, mtl_buffer_new_from_bytes (f->device, f->bytes, error))
-OBJECT (buffer_new_from_bytes_full,
-        mtl_buffer_new_from_bytes_full (f->device, f->bytes, MTL_BUFFER_FLAGS_NONE, error))
+OBJECT (buffer_new_from_bytes,
+        mtl_buffer_new_from_bytes (f->bytes, f->device, MTL_BUFFER_FLAGS_NONE, error))
 OBJECT (buffer_new_for_data,
-        mtl_buffer_new_for_data (f->device, f->data, sizeof f->data, MTL_BUFFER_FLAGS_NONE, NULL,
+        mtl_buffer_new_for_data (f->data, sizeof f->data, f->device, MTL_BUFFER_FLAGS_NONE, NULL,
                                  NULL, error))
 OBJECT (buffer_new_for_handle,
-        mtl_buffer_new_for_handle (f->device, f->data, sizeof f->data, NULL, NULL, error))
+        mtl_buffer_new_for_handle (f->data, sizeof f->data, f->device, NULL, NULL, error))
 OBJECT (buffer_new_mapped, mtl_buffer_new_mapped (f->file, NULL, 0, 8, NULL, error))
 OBJECT (buffer_dup_mapped_file, dup_mapped_file (f, error))
 OBJECT (buffer_slice, mtl_buffer_slice (f->buffer, 8, 16, error))
@@ -23,9 +22,10 @@ OBJECT (buffer_copy, mtl_buffer_copy (f->buffer, NULL, error))
 DONE (buffer_copy_from, mtl_buffer_copy_from (f->buffer, 0, f->source, 0, 32, NULL, error))
 DONE (buffer_fill, mtl_buffer_fill (f->buffer, 4, 8, f->pattern, NULL, error))
 DONE (buffer_set_bytes, mtl_buffer_set_bytes (f->buffer, 3, f->bytes, NULL, error))
+DONE (buffer_did_modify, mtl_buffer_did_modify (f->buffer, 4, 8, error))
 DONE (buffer_synchronize, mtl_buffer_synchronize (f->buffer, NULL, error))
 BYTES (buffer_dup_bytes, mtl_buffer_dup_bytes (f->buffer, 1, 20, NULL, error))
-BYTES (buffer_ref_bytes, mtl_buffer_ref_bytes (f->buffer, 1, 20, error))
+BYTES (buffer_get_bytes, mtl_buffer_get_bytes (f->buffer, 1, 20, error))
 
 /* Types, devices, events */
 NUMBER (dtype_from_string, mtl_dtype_from_string ("float32", error))
@@ -182,7 +182,7 @@ OBJECT (to_device_async,
                                            NULL, NULL, take_result, f),
          mtl_strided_view_to_device_finish (f->view, wait_for_result (f), error)))
 BYTES (view_dup_bytes, mtl_strided_view_dup_bytes (f->view, NULL, error))
-BYTES (view_ref_bytes, mtl_strided_view_ref_bytes (f->dense, error))
+BYTES (view_get_bytes, mtl_strided_view_get_bytes (f->dense, error))
 
 /* Statistics */
 OBJECT (compute_statistics, mtl_strided_view_compute_statistics (f->view, NULL, error))

@@ -372,7 +372,8 @@ check_view (MtlStridedLayout *layout,
 {
   g_autoptr (GBytes) bytes = g_bytes_new_static (memory, MEMORY_SIZE);
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (mtl_device_get_host (), bytes, &error);
+  g_autoptr (MtlBuffer) buffer = mtl_buffer_new_from_bytes (bytes, mtl_device_get_host (),
+                                                            MTL_BUFFER_FLAGS_NONE, &error);
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (GBytes) read = NULL;
   gint64 volume = mtl_strided_layout_get_volume (layout), min, max;

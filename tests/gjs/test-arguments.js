@@ -572,7 +572,7 @@ test('bytes are of any typed array', () => {
     for (const given of [floats, bytes, copy, new DataView(copy), new GLib.Bytes(bytes),
         new Uint8ClampedArray(bytes)]) {
         equal(StridedView.new_from_bytes(given, 'float32', [4]).toArray(), [1, 2, 3, 4]);
-        const buffer = Mtl.Buffer.new_from_bytes(null, given);
+        const buffer = Mtl.Buffer.new_from_bytes(given, null);
         equal([...buffer.dup_bytes(0, 16).toArray()], [...bytes]);
         const target = Mtl.Buffer.new(null, 32, Mtl.StorageMode.HOST);
         target.set_bytes(16, given);
@@ -582,7 +582,7 @@ test('bytes are of any typed array', () => {
     }
     for (const given of [[1, 2], 'ab', null, 5]) {
         throws(TypeError, /bytes/i, () => StridedView.new_from_bytes(given, 'uint8', [2]));
-        throws(TypeError, /bytes/i, () => Mtl.Buffer.new_from_bytes(null, given));
+        throws(TypeError, /bytes/i, () => Mtl.Buffer.new_from_bytes(given, null));
     }
 });
 
@@ -698,6 +698,7 @@ test('new tensors by the names of NumPy', async () => {
         Mtl.zeros([1], 'int8', host), Mtl.empty([1], 'int8', host), Mtl.full([1], 1, 'int8', host)])
         ok(view.get_device() === host);
     ok(Mtl.zeros([2]).to_device(host).get_device() === host);
+    ok(Mtl.zeros([2]).to_device(host, 'default').get_device() === host);
     ok((await Mtl.zeros([2]).to_device_async(host)).get_device() === host);
 });
 

@@ -87,8 +87,8 @@ testAnyMemory('an empty buffer is one too', () => {
 
 test('a buffer of bytes reads them in place, and refuses writes', () => {
     const bytes = bytesOf(1, 2, 3, 4);
-    const buffer = Mtl.Buffer.new_from_bytes(null, bytes);
-    const again = Mtl.Buffer.new_from_bytes(null, bytes);
+    const buffer = Mtl.Buffer.new_from_bytes(bytes, null);
+    const again = Mtl.Buffer.new_from_bytes(bytes, null);
 
     equal(contentsOf(buffer), [1, 2, 3, 4]);
     equal(addressOf(buffer), addressOf(again));
@@ -101,11 +101,11 @@ test('a buffer of bytes reads them in place, and refuses writes', () => {
 test('a copy of bytes can be forbidden', () => {
     const bytes = bytesOf(1, 2, 3, 4);
     const {NONE, NEVER_COPY} = Mtl.BufferFlags;
-    const inPlace = Mtl.Buffer.new_from_bytes_full(null, bytes, NEVER_COPY);
+    const inPlace = Mtl.Buffer.new_from_bytes(bytes, null, NEVER_COPY);
 
-    equal(addressOf(inPlace), addressOf(Mtl.Buffer.new_from_bytes(null, bytes)));
+    equal(addressOf(inPlace), addressOf(Mtl.Buffer.new_from_bytes(bytes, null)));
     equal(inPlace.is_read_only(), true);
-    const there = Mtl.Buffer.new_from_bytes_full(defaultDevice, bytes, NONE);
+    const there = Mtl.Buffer.new_from_bytes(bytes, defaultDevice, NONE);
     equal(contentsOf(there), [1, 2, 3, 4]);
     ok(there.get_device() === defaultDevice);
 });
@@ -134,18 +134,18 @@ testAnyMemory('buffers are equal that describe the same memory', () => {
 
 test('bytes without a copy show later writes, copied ones do not', () => {
     const buffer = newBuffer(4);
-    const shared = buffer.ref_bytes(1, 2);
+    const shared = buffer.get_bytes(1, 2);
     const copied = buffer.dup_bytes(1, 2);
 
     buffer.set_bytes(1, bytesOf(5, 6));
     equal([...shared.toArray()], [5, 6]);
     equal([...copied.toArray()], [0, 0]);
-    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.ref_bytes(3, 2));
+    throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.get_bytes(3, 2));
     throwsMtl('OUT_OF_BOUNDS', /./, () => buffer.dup_bytes(5, 0));
 });
 
 testAnyMemory('copies go between buffers and within one', () => {
-    const source = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2, 3, 4));
+    const source = Mtl.Buffer.new_from_bytes(bytesOf(1, 2, 3, 4), null);
     const buffer = newBuffer(6);
 
     equal(buffer.copy_from(1, source, 0, 4), true);
@@ -173,7 +173,7 @@ testAnyMemory('a copy of a buffer has its own memory', () => {
 });
 
 test('a copy of a read-only buffer is writable', () => {
-    const buffer = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2));
+    const buffer = Mtl.Buffer.new_from_bytes(bytesOf(1, 2), null);
     const copy = buffer.copy();
 
     copy.set_bytes(0, bytesOf(9));
@@ -182,7 +182,7 @@ test('a copy of a read-only buffer is writable', () => {
 
 testAnyMemory('a cancelled copy changes nothing', async () => {
     const buffer = newBuffer(2);
-    const source = Mtl.Buffer.new_from_bytes(null, bytesOf(1, 2));
+    const source = Mtl.Buffer.new_from_bytes(bytesOf(1, 2), null);
     const cancellable = new Gio.Cancellable();
 
     cancellable.cancel();
@@ -228,8 +228,19 @@ testAnyMemory('what is in a buffer stays when it is synchronized', () => {
 
     buffer.set_bytes(0, bytesOf(1, 2));
     equal([buffer.synchronize(), buffer.synchronize(null)], [true, true]);
-    buffer.did_modify(0, 2);
+    equal(buffer.did_modify(0, 2), true);
+    throwsMtl('OUT_OF_BOUNDS', /2 bytes/, () => buffer.did_modify(1, 2));
     equal(contentsOf(buffer), [1, 2]);
+});
+
+test('properties for the construction', () => {
+    const buffer = new Mtl.Buffer({size: 64, device: host});
+
+    equal(contentsOf(buffer), new Array(64).fill(0));
+    equal(new Mtl.Buffer({device: host, size: 3, storage_mode: HOST}).get_size(), 3);
+    throwsMtl('NO_MEMORY', /4611686018427387904/, () => new Mtl.Buffer({device: host, size: 2 ** 62}));
+    throwsMtl('NOT_SUPPORTED', /private/,
+        () => new Mtl.Buffer({device: host, size: 1, storage_mode: PRIVATE}));
 });
 
 testAllReached('Buffer');

@@ -141,11 +141,11 @@ for (const [name, makeFrame] of Object.entries(MAKERS)) {
 
 // What hands out memory of tensors that is there already.
 const SHARING = `
-    Buffer.new_mapped Buffer.ref_bytes Buffer.slice
+    Buffer.new_mapped Buffer.get_bytes Buffer.slice
     StridedView.new StridedView.new_from_dlpack StridedView.new_from_metal_tensor
     StridedView.as_read_only StridedView.broadcast_to StridedView.export_dlpack
     StridedView.flatten StridedView.flatten_mask StridedView.flip StridedView.get_buffer
-    StridedView.narrow StridedView.permute StridedView.ref_bytes StridedView.reinterpret
+    StridedView.narrow StridedView.permute StridedView.get_bytes StridedView.reinterpret
     StridedView.reshape StridedView.select StridedView.slice
     StridedView.squeeze StridedView.squeeze_axes StridedView.swap_axes StridedView.transpose
     StridedView.unsqueeze`.trim().split(/\s+/);
@@ -155,17 +155,15 @@ const {HOST} = Mtl.StorageMode;
 const small = Mtl.StridedView.new_zeros(host, 'float32', [2]);
 const ALLOCATING = {
     'Buffer.new': () => Mtl.Buffer.new(host, 1, HOST),
-    'Buffer.new_from_bytes': () => Mtl.Buffer.new_from_bytes(host, small.ref_bytes()),
-    'Buffer.new_from_bytes_full': () =>
-        Mtl.Buffer.new_from_bytes_full(host, small.ref_bytes(), Mtl.BufferFlags.NONE),
+    'Buffer.new_from_bytes': () => Mtl.Buffer.new_from_bytes(small.get_bytes(), host),
     'Buffer.new_uninitialized': () => Mtl.Buffer.new_uninitialized(host, 1, HOST),
     'Buffer.copy': () => small.get_buffer().copy(),
     'Buffer.dup_bytes': () => small.get_buffer().dup_bytes(0, 4),
     'StridedView.new_uninitialized': () => Mtl.StridedView.new_uninitialized(host, 'int8', [1]),
     'StridedView.new_from_bytes': () =>
-        Mtl.StridedView.new_from_bytes(small.ref_bytes(), 'int8', [8]),
+        Mtl.StridedView.new_from_bytes(small.get_bytes(), 'int8', [8]),
     'StridedView.new_from_bytes_with_byte_strides': () =>
-        Mtl.StridedView.new_from_bytes_with_byte_strides(small.ref_bytes(), 'int8', [2], [4]),
+        Mtl.StridedView.new_from_bytes_with_byte_strides(small.get_bytes(), 'int8', [2], [4]),
     'StridedView.new_from_doubles': () => Mtl.StridedView.new_from_doubles([1], 'int8', [1]),
     'StridedView.new_from_variant': () =>
         Mtl.StridedView.new_from_variant(new GLib.Variant('ai', [1]), 'int8', [1]),
@@ -218,8 +216,8 @@ test('frames of bytes', async () => {
     const makers = [
         () => Mtl.StridedView.new_from_bytes(bytes, 'float32', FRAME),
         () => Mtl.StridedView.new_from_bytes(new GLib.Bytes(bytes), 'float32', FRAME),
-        () => Mtl.Buffer.new_from_bytes(host, new GLib.Bytes(bytes)),
-        () => Mtl.Buffer.new_from_bytes_full(host, bytes, Mtl.BufferFlags.READ_ONLY),
+        () => Mtl.Buffer.new_from_bytes(new GLib.Bytes(bytes), host),
+        () => Mtl.Buffer.new_from_bytes(bytes, host, Mtl.BufferFlags.READ_ONLY),
     ];
 
     for (const makeFrame of makers) {
@@ -313,7 +311,7 @@ test('bytes of what is alive do not cost collection after collection', () => {
     try {
         // For each view, gjs makes an object of the same bytes.
         while (GLib.get_monotonic_time() - start < 500000)
-            Mtl.StridedView.new_from_bytes(whole.ref_bytes(), 'uint8', [256 * MIB]);
+            Mtl.StridedView.new_from_bytes(whole.get_bytes(), 'uint8', [256 * MIB]);
     } finally {
         system.gc = collect;
     }

@@ -57,7 +57,7 @@ const file = TensorFile.open(path);
 // The owner of each function, and the arguments that have to be there.
 const CALLS = {
     'Buffer.new': [Buffer, null, 64],
-    'Buffer.new_from_bytes_full': [Buffer, null, Uint8Array.of(1, 2)],
+    'Buffer.new_from_bytes': [Buffer, Uint8Array.of(1, 2)],
     'Buffer.new_uninitialized': [Buffer, null, 64],
     'Device.get': [Device, Mtl.DeviceType.CPU],
     'Event.new': [Event],
@@ -82,6 +82,7 @@ const CALLS = {
     'StridedView.get_max_compatible_item_bits': [makeView(), 64],
     'StridedView.is_contiguous': [makeView()],
     'StridedView.narrow': [makeView(), 0, 0, 4],
+    'StridedView.to_device': [makeView(), Device.get_host()],
     'TensorFile.check': [file],
     'TensorFile.load_views': [file],
     'TensorFile.match_names': [file],

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 import Gio from 'gi://Gio';
+import GObject from 'gi://GObject';
 import Mtl from 'gi://Mtl?version=1';
 
-import {equal, ok, recordCalls, run, test, testAllReached, throwsGio, throwsMtl} from './tap.js';
+import {equal, ok, recordCalls, run, test, testAllReached, throws, throwsGio, throwsMtl}
+    from './tap.js';
 
 Gio._promisify(Mtl.Device.prototype, 'synchronize_async');
 
@@ -25,12 +27,17 @@ test('the host describes itself', () => {
     equal(host.get_device_type(), Mtl.DeviceType.CPU);
     equal(host.get_device_ordinal(), 0);
     ok(host.get_name().length > 0);
-    equal(host.get_registry_id(), 0);
     equal([host.is_host_accessible(), host.has_unified_memory()], [true, true]);
     ok(host.get_max_buffer_size() >= 2 ** 31);
     ok(host.get_page_size() >= 1);
     equal(host.supports_storage_mode(Mtl.StorageMode.HOST), true);
+    equal(host.supports_storage_mode('default'), true);
     equal(host.supports_storage_mode(Mtl.StorageMode.FOREIGN), false);
+});
+
+test('there are no other kinds of devices', () => {
+    throws(Error, /abstract/, () => new Mtl.Device());
+    throws(TypeError, /derived/, () => GObject.registerClass(class Other extends Mtl.Device {}));
 });
 
 test('properties say the same as functions', () => {
@@ -46,6 +53,7 @@ test('properties say the same as functions', () => {
 
 test('a device that is not there is an error', () => {
     throwsMtl('NOT_SUPPORTED', /7/, () => Mtl.Device.get(Mtl.DeviceType.CPU, 7));
+    throwsMtl('INVALID_ARGUMENT', /\(0, 1\)/, () => Mtl.Device.get('unknown', 1));
 });
 
 test('devices are waited for, unless that is cancelled', async () => {

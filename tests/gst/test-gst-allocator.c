@@ -4,6 +4,8 @@
 
 #include "test-gst-buffer-utils.h"
 
+#include "mtl-device-private.h"
+
 /* A device with a copy of its own of the host's memory, or rather a count of when either would
  * have to be made. */
 #define TEST_TYPE_MANAGED_DEVICE (test_managed_device_get_type ())
@@ -108,7 +110,7 @@ test_managed (void)
                   "page-size", (guint64) 256, NULL);
   g_autoptr (GError) error = NULL;
   MtlGstAllocator *allocator =
-    mtl_gst_allocator_new (MTL_DEVICE (device), MTL_STORAGE_MODE_MANAGED, &error);
+    mtl_gst_allocator_new (MTL_DEVICE (device), MTL_STORAGE_MODE_DEFAULT, &error);
   GstMemory *memory, *part;
   GstMapInfo map;
 

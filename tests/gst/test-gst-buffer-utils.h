@@ -33,8 +33,8 @@ trim (MtlStridedView *view)
   const gsize size = ((shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1] + 1)
                      * mtl_strided_view_get_item_bits (view) / 8;
   g_autoptr (MtlBuffer) buffer =
-    mtl_buffer_new_for_data (NULL, mtl_strided_view_get_data (view), size, MTL_BUFFER_FLAGS_NONE,
-                             g_object_ref (view), g_object_unref, NULL);
+    mtl_buffer_new_for_data (mtl_strided_view_get_data (view), size, NULL, MTL_BUFFER_FLAGS_NONE,
+                             g_object_unref, g_object_ref (view), NULL);
   g_autoptr (MtlStridedLayout) layout =
     mtl_strided_layout_new (shape, 2, strides, 2, mtl_strided_view_get_item_bits (view), NULL);
 

@@ -97,8 +97,8 @@ test_ends (void)
     {
       g_autoptr (GError) error = NULL;
       int n_ends = 0;
-      MtlBuffer *memory = mtl_buffer_new_for_data (NULL, bytes, sizeof bytes,
-                                                   MTL_BUFFER_FLAGS_NONE, &n_ends, mark, &error);
+      MtlBuffer *memory = mtl_buffer_new_for_data (bytes, sizeof bytes, NULL, MTL_BUFFER_FLAGS_NONE,
+                                                   mark, &n_ends, &error);
       g_autoptr (MtlStridedLayout) layout =
         mtl_strided_layout_new_dense (DIMS (64), MTL_ORDER_C, 8, &error);
       MtlStridedView *view = mtl_strided_view_new (memory, layout, MTL_DTYPE_UINT8, 0, &error);

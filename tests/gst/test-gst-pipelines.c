@@ -272,7 +272,7 @@ new_frame (const GstVideoInfo *info)
   g_autoptr (GError) error = NULL;
   gpointer data = g_malloc0 (info->size);
   g_autoptr (MtlBuffer) memory =
-    mtl_buffer_new_for_data (NULL, data, info->size, MTL_BUFFER_FLAGS_NONE, data, free_frame,
+    mtl_buffer_new_for_data (data, info->size, NULL, MTL_BUFFER_FLAGS_NONE, free_frame, data,
                              &error);
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlStridedView) view = NULL;

@@ -456,7 +456,7 @@ test_views_refused (void)
   assert_refused (view, 99, MTL_ERROR_NOT_SUPPORTED, "format 99");
   assert_refused (tall, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "32768 rows");
   assert_refused (wide, CAIRO_FORMAT_ARGB32, MTL_ERROR_OVERFLOW, "1 rows of 32768");
-  assert_refused (elsewhere, CAIRO_FORMAT_ARGB32, MTL_ERROR_NOT_HOST_ACCESSIBLE, "to_device()");
+  assert_refused (elsewhere, CAIRO_FORMAT_ARGB32, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
 }
 
 static void

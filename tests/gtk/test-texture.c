@@ -611,10 +611,10 @@ test_devices (void)
   g_autoptr (TestPrivateDevice) device = test_private_device_new ();
   g_autoptr (MtlStridedView) view = new_view_elsewhere (MTL_DEVICE (device), 3, 4, 3);
 
-  assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NOT_HOST_ACCESSIBLE, "to_device()");
+  assert_refused (view, MTL_GTK_CHANNELS_RGB, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
   assert_fails (mtl_gtk_texture_from_view (view, MTL_GTK_CHANNELS_RGB,
                                            MTL_GTK_TEXTURE_FLAGS_COPY, &error),
-                MTL_ERROR_NOT_HOST_ACCESSIBLE, "to_device()");
+                MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
 }
 
 #if GTK_CHECK_VERSION (4, 10, 0)

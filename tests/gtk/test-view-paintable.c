@@ -676,7 +676,7 @@ test_failures (void)
       g_autoptr (MtlStridedLayout) layout = NULL;
       g_autoptr (MtlStridedView) bad = NULL;
 
-      buffer = mtl_buffer_new_for_data (NULL, &byte, 1, MTL_BUFFER_FLAGS_READ_ONLY, NULL, NULL,
+      buffer = mtl_buffer_new_for_data (&byte, 1, NULL, MTL_BUFFER_FLAGS_READ_ONLY, NULL, NULL,
                                         &none_yet);
       layout = mtl_strided_layout_new (wrong[i].shape, wrong[i].n_dims, strides, wrong[i].n_dims,
                                        8, &none_yet);

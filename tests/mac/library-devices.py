@@ -21,7 +21,6 @@ def try_copy(device, mode):
 
 def print_device(device):
     print(f'{device.get_name()}: ({int(device.get_device_type())}, {device.get_device_ordinal()})')
-    print(f'  registry ID: {device.get_registry_id()}')
     print(f'  unified memory: {"yes" if device.has_unified_memory() else "no"}')
     print(f'  longest buffer: {device.get_max_buffer_size()} bytes')
     print(f'  pages: {device.get_page_size()} bytes')

@@ -185,7 +185,7 @@ wrap_buffer (int      ordinal,
              gsize    size)
 {
   g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new_for_handle (get_metal (ordinal), handle, size, NULL, NULL,
+  MtlBuffer *buffer = mtl_buffer_new_for_handle (handle, size, get_metal (ordinal), NULL, NULL,
                                                  &error);
 
   g_assert_no_error (error);

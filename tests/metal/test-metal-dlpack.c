@@ -139,7 +139,7 @@ get_target (MtlStridedView *view,
   switch (target)
     {
     case AS_OWN:
-      return (DLDevice) { mtl_strided_view_get_device_type_code (view),
+      return (DLDevice) { mtl_strided_view_get_device_type (view),
                           mtl_strided_view_get_device_ordinal (view) };
     case AS_HOST:
       return (DLDevice) { 1, 0 };

@@ -206,8 +206,8 @@ wrap (Stage           *stage,
   memcpy (stage->memory + offset, "abcdef", 6);
   stage->n_owners = 1;
   return stage_made (stage,
-                     mtl_buffer_new_for_data (stage->device, stage->memory + offset, 6, flags,
-                                              &stage->n_ended, count_call, error),
+                     mtl_buffer_new_for_data (stage->memory + offset, 6, stage->device, flags,
+                                              count_call, &stage->n_ended, error),
                      "abcdef", 6);
 }
 

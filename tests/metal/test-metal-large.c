@@ -158,11 +158,11 @@ check_in_place (MtlError    code,
   for (int flags = 0; flags < 2; flags++)
     {
       metal_double_fail_at (1);
-      assert_fails (mtl_buffer_new_for_data (get_metal (0), memory, 100,
+      assert_fails (mtl_buffer_new_for_data (memory, 100, get_metal (0),
                                              flags == 0 && code == MTL_ERROR_NO_MEMORY
                                                ? MTL_BUFFER_FLAGS_NONE
                                                : MTL_BUFFER_FLAGS_NEVER_COPY,
-                                             &n_ended, count_call, &error),
+                                             count_call, &n_ended, &error),
                     code, message);
     }
   g_assert_cmpint (n_ended, ==, 2);
@@ -187,8 +187,8 @@ test_many_buffers (void)
                 MTL_ERROR_NO_MEMORY, "4 bytes cannot be allocated on “Test Large”: Metal has no");
 
   g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
-  buffers[MANY - 1] = mtl_buffer_new_for_data (get_metal (0), memory, 4,
-                                               MTL_BUFFER_FLAGS_NEVER_COPY, memory, free,
+  buffers[MANY - 1] = mtl_buffer_new_for_data (memory, 4, get_metal (0),
+                                               MTL_BUFFER_FLAGS_NEVER_COPY, free, memory,
                                                &local_error);
   g_assert_no_error (local_error);
   check_in_place (MTL_ERROR_NO_MEMORY, "has no buffer of 16384 bytes beside the 400000 of this");

@@ -76,8 +76,8 @@ lend (Owner  *self,
 
   *self = (Owner) { mutex, number };
   g_assert_cmpint (posix_memalign (&self->memory, page_size, page_size), ==, 0);
-  buffer = mtl_buffer_new_for_data (get_metal (UNIFIED), self->memory, page_size,
-                                    MTL_BUFFER_FLAGS_NEVER_COPY, self, end_owner, &error);
+  buffer = mtl_buffer_new_for_data (self->memory, page_size, get_metal (UNIFIED),
+                                    MTL_BUFFER_FLAGS_NEVER_COPY, end_owner, self, &error);
   g_assert_no_error (error);
   handle = mtl_buffer_get_handle (buffer);
   metal_fixture_retain (handle);
@@ -301,10 +301,9 @@ test_no_thread (void)
   for (int flags = 0; flags < 2; flags++)
     {
       g_atomic_int_set (&no_threads, TRUE);
-      assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), owner.memory, page_size,
-                                             flags == 0 ? MTL_BUFFER_FLAGS_NONE
-                                                        : MTL_BUFFER_FLAGS_NEVER_COPY,
-                                             &owner, end_owner, &error),
+      assert_fails (mtl_buffer_new_for_data (owner.memory, page_size, get_metal (UNIFIED),
+                                             flags == 0 ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_NEVER_COPY,
+                                             end_owner, &owner, &error),
                     MTL_ERROR_NO_MEMORY, "on Metal cannot be created: ");
       g_assert_cmpint (owner.n_ended, ==, 1 + flags);
       g_assert_true (owner.thread == g_thread_self ());
@@ -329,7 +328,7 @@ test_nobody (void)
   MtlBuffer *buffer;
 
   g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
-  buffer = mtl_buffer_new_for_data (get_metal (UNIFIED), memory, page_size,
+  buffer = mtl_buffer_new_for_data (memory, page_size, get_metal (UNIFIED),
                                     MTL_BUFFER_FLAGS_NEVER_COPY, NULL, NULL, &error);
   g_assert_no_error (error);
   handle = mtl_buffer_get_handle (buffer);

@@ -175,8 +175,8 @@ wrap (Worker *self,
 
   g_assert_cmpint (posix_memalign (&memory, page_size, page_size), ==, 0);
   memset (memory, self->number, 8);
-  buffer = mtl_buffer_new_for_data (self->device, memory, 8, MTL_BUFFER_FLAGS_NEVER_COPY, &n_ended,
-                                    count_call, &error);
+  buffer = mtl_buffer_new_for_data (memory, 8, self->device, MTL_BUFFER_FLAGS_NEVER_COPY,
+                                    count_call, &n_ended, &error);
   g_assert_no_error (error);
   run_on_gpu (METAL_FIXTURE_FILL, buffer, 4, 4, 200 + self->number);
   g_assert_cmpint (((guint8 *) memory)[3], ==, self->number);

@@ -25,8 +25,8 @@ test_handle (void)
         gpointer handle = metal_fixture_buffer_new (i, 12, kinds[j].options);
         g_autoptr (GError) error = NULL;
         int n_ended = 0;
-        MtlBuffer *buffer = mtl_buffer_new_for_handle (get_metal (i), handle, 10, &n_ended,
-                                                       count_call, &error);
+        MtlBuffer *buffer = mtl_buffer_new_for_handle (handle, 10, get_metal (i), count_call,
+                                                       &n_ended, &error);
 
         g_assert_no_error (error);
         assert_references (handle, 2);
@@ -101,7 +101,7 @@ check_refused (int         ordinal,
   unsigned long n_references = count_references (handle);
   int n_ended = 0;
 
-  assert_fails (mtl_buffer_new_for_handle (get_metal (ordinal), handle, size, &n_ended, count_call,
+  assert_fails (mtl_buffer_new_for_handle (handle, size, get_metal (ordinal), count_call, &n_ended,
                                            &error),
                 code, message);
   g_assert_cmpint (n_ended, ==, 1);
@@ -123,7 +123,7 @@ test_handle_refused (void)
   check_refused (DISCRETE, handle, G_MAXSIZE, MTL_ERROR_OVERFLOW, "18446744073709551615");
   check_refused (DISCRETE, event, 12, MTL_ERROR_INVALID_ARGUMENT, "is not an MTLBuffer");
   for (int i = 1; i < 16; i++)
-    assert_fails (mtl_buffer_new_for_handle (get_metal (DISCRETE), (guint8 *) handle + i, 12, NULL,
+    assert_fails (mtl_buffer_new_for_handle ((guint8 *) handle + i, 12, get_metal (DISCRETE), NULL,
                                              NULL, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "multiples of 16 bytes");
 
@@ -208,8 +208,8 @@ wrap_memory (int             ordinal,
              int            *n_ended)
 {
   g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (get_metal (ordinal), data, size, flags, n_ended,
-                                               count_call, &error);
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, size, get_metal (ordinal), flags, count_call,
+                                               n_ended, &error);
 
   g_assert_no_error (error);
   return buffer;
@@ -427,8 +427,8 @@ wrap_for_locked_owner (guint8      *data,
                        LockedOwner *owner)
 {
   g_autoptr (GError) error = NULL;
-  MtlBuffer *buffer = mtl_buffer_new_for_data (get_metal (UNIFIED), data, 64,
-                                               MTL_BUFFER_FLAGS_NEVER_COPY, owner, end_under_lock,
+  MtlBuffer *buffer = mtl_buffer_new_for_data (data, 64, get_metal (UNIFIED),
+                                               MTL_BUFFER_FLAGS_NEVER_COPY, end_under_lock, owner,
                                                &error);
 
   g_assert_no_error (error);
@@ -511,8 +511,8 @@ check_needs_copy (guint8     *data,
 {
   int n_ended = 0;
 
-  assert_fails (mtl_buffer_new_for_data (get_metal (DISCRETE), data, size,
-                                         MTL_BUFFER_FLAGS_NEVER_COPY, &n_ended, count_call, &error),
+  assert_fails (mtl_buffer_new_for_data (data, size, get_metal (DISCRETE),
+                                         MTL_BUFFER_FLAGS_NEVER_COPY, count_call, &n_ended, &error),
                 MTL_ERROR_NEEDS_COPY, message);
   g_assert_cmpint (n_ended, ==, 1);
 }
@@ -561,8 +561,8 @@ test_memory_too_large (void)
   int n_ended = 0;
 
   g_assert_true (room != MAP_FAILED);
-  assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), data, size, MTL_BUFFER_FLAGS_NONE,
-                                         &n_ended, count_call, &error),
+  assert_fails (mtl_buffer_new_for_data (data, size, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE,
+                                         count_call, &n_ended, &error),
                 MTL_ERROR_NO_MEMORY, "67108865 bytes");
   g_assert_cmpint (n_ended, ==, 1);
   check_needs_copy (data, size, "“Test Discrete” cannot use");
@@ -576,8 +576,8 @@ test_memory_copy_fails (void)
   int n_ended = 0;
 
   metal_double_fail_at (1);
-  assert_fails (mtl_buffer_new_for_data (get_metal (UNIFIED), data + 64, 36, MTL_BUFFER_FLAGS_NONE,
-                                         &n_ended, count_call, &error),
+  assert_fails (mtl_buffer_new_for_data (data + 64, 36, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE,
+                                         count_call, &n_ended, &error),
                 MTL_ERROR_NO_MEMORY, "36 bytes cannot be allocated on “Test Unified”");
   g_assert_cmpint (n_ended, ==, 1);
 }
@@ -610,8 +610,8 @@ test_options (void)
           check_options (buffer);
         }
 
-      in_place = mtl_buffer_new_for_data (get_metal (i), data, 100,
-                                          MTL_BUFFER_FLAGS_NEVER_COPY, NULL, NULL, &error);
+      in_place = mtl_buffer_new_for_data (data, 100, get_metal (i), MTL_BUFFER_FLAGS_NEVER_COPY,
+                                          NULL, NULL, &error);
       g_assert_no_error (error);
       check_options (in_place);
     }
@@ -625,9 +625,9 @@ test_memory_of_nobody (void)
   g_autoptr (MtlBuffer) buffer = NULL;
   g_autoptr (MtlBuffer) copy = NULL;
 
-  buffer = mtl_buffer_new_for_data (get_metal (UNIFIED), data, 32, MTL_BUFFER_FLAGS_NONE, NULL,
+  buffer = mtl_buffer_new_for_data (data, 32, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE, NULL,
                                     NULL, &error);
-  copy = mtl_buffer_new_for_data (get_metal (UNIFIED), data + 8, 8, MTL_BUFFER_FLAGS_NONE, NULL,
+  copy = mtl_buffer_new_for_data (data + 8, 8, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE, NULL,
                                   NULL, &error);
   g_assert_no_error (error);
   g_assert_true (mtl_buffer_get_contents (buffer) == data);
@@ -655,17 +655,18 @@ test_bytes (void)
   g_autoptr (MtlBuffer) in_place = NULL;
   g_autoptr (MtlBuffer) copied = NULL;
 
-  in_place = mtl_buffer_new_from_bytes_full (get_metal (UNIFIED), bytes,
-                                             MTL_BUFFER_FLAGS_NEVER_COPY, &local_error);
-  copied = mtl_buffer_new_from_bytes (get_metal (UNIFIED), part, &local_error);
+  in_place = mtl_buffer_new_from_bytes (bytes, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NEVER_COPY,
+                                        &local_error);
+  copied = mtl_buffer_new_from_bytes (part, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NONE,
+                                      &local_error);
   g_assert_no_error (local_error);
   g_assert_true (mtl_buffer_get_contents (in_place) == data);
   g_assert_true (mtl_buffer_is_read_only (in_place));
   g_assert_true (mtl_buffer_is_read_only (copied));
   g_assert_true (mtl_buffer_get_contents (copied) != data + 4);
   assert_buffer_bytes (copied, 0, "pppppppp", 8);
-  assert_fails (mtl_buffer_new_from_bytes_full (get_metal (UNIFIED), part,
-                                                MTL_BUFFER_FLAGS_NEVER_COPY, &error),
+  assert_fails (mtl_buffer_new_from_bytes (part, get_metal (UNIFIED), MTL_BUFFER_FLAGS_NEVER_COPY,
+                                           &error),
                 MTL_ERROR_NEEDS_COPY, "whole pages");
 
   /* The buffer alone keeps the bytes. */

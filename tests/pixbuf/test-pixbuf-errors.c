@@ -232,7 +232,7 @@ test_new_from_view_huge (void)
         const gint64 strides[] = { cases[i].rowstride, cases[i].shape[2], 1 };
         g_autoptr (GError) error = NULL;
         g_autoptr (MtlBuffer) buffer =
-          mtl_buffer_new_for_data (mtl_device_get_host (), data, HUGE_SIZE,
+          mtl_buffer_new_for_data (data, HUGE_SIZE, mtl_device_get_host (),
                                    read_only ? MTL_BUFFER_FLAGS_READ_ONLY : MTL_BUFFER_FLAGS_NONE,
                                    NULL, NULL, &error);
         g_autoptr (MtlStridedLayout) layout =

@@ -122,11 +122,11 @@ def test_bytes_go_in_and_out():
 
 def test_bytes_without_a_copy():
     source = GLib.Bytes.new(b"0123456789")
-    buffer = Mtl.Buffer.new_from_bytes(None, source)
+    buffer = Mtl.Buffer.new_from_bytes(source)
 
     assert buffer.is_read_only()
     assert bytes(buffer) == b"0123456789"
-    assert buffer.ref_bytes(2, 3).get_data() == b"234"
+    assert buffer.get_bytes(2, 3).get_data() == b"234"
     assert buffer.dup_bytes(2, 3).get_data() == b"234"
     with pytest.raises(ValueError, match="read-only") as info:
         buffer.set_bytes(0, GLib.Bytes.new(b"x"))
@@ -136,14 +136,14 @@ def test_bytes_without_a_copy():
 def test_bytes_of_another_device_or_of_none():
     source = GLib.Bytes.new(b"0123456789")
     never = Mtl.BufferFlags.NEVER_COPY
-    in_place = Mtl.Buffer.new_from_bytes_full(None, source, never)
-    copied = Mtl.Buffer.new_from_bytes_full(DEFAULT, source, Mtl.BufferFlags.NONE)
+    in_place = Mtl.Buffer.new_from_bytes(source, None, never)
+    copied = Mtl.Buffer.new_from_bytes(source, DEFAULT)
 
     assert bytes(in_place) == bytes(copied) == b"0123456789"
     assert in_place.is_read_only() and copied.is_read_only()
     assert copied.get_device() is DEFAULT
     assert np.asarray(in_place).ctypes.data == np.asarray(
-        Mtl.Buffer.new_from_bytes(None, source)).ctypes.data
+        Mtl.Buffer.new_from_bytes(source)).ctypes.data
 
 
 @pytest.mark.any_memory
@@ -179,7 +179,9 @@ def test_fill():
     with pytest.raises(ValueError, match="3 bytes"):
         buffer.fill(0, 8, GLib.Bytes.new(b"xyz"))
     assert buffer.synchronize()
-    buffer.did_modify(0, 8)
+    assert buffer.did_modify(0, 8) and buffer.did_modify()
+    with pytest.raises(IndexError, match="9 bytes"):
+        buffer.did_modify(0, 9)
 
 
 def buffer_of(data):
@@ -218,7 +220,7 @@ def test_a_copy_has_memory_of_its_own():
 
 
 def test_copies_of_other_memory():
-    read_only = Mtl.Buffer.new_from_bytes(None, GLib.Bytes.new(b"0123")).copy()
+    read_only = Mtl.Buffer.new_from_bytes(GLib.Bytes.new(b"0123")).copy()
     pinned = Mtl.from_dlpack(Producer(floats(1, 2), (2,), device=(3, 0))).get_buffer().copy()
 
     assert not read_only.is_read_only() and read_only.set_bytes(1, GLib.Bytes.new(b"x"))
@@ -290,3 +292,14 @@ def test_wrapper_and_memory_go():
     reference = weakref.ref(buffer)
     del buffer
     assert reference() is None
+
+
+def test_properties_for_the_construction():
+    host = Mtl.Device.get_host()
+    assert bytes(Mtl.Buffer(size=64, device=host)) == bytes(64)
+    placed = Mtl.Buffer(device=host, size=3, storage_mode=HOST)
+    assert (len(placed), placed.get_device()) == (3, host)
+    with pytest.raises(MemoryError, match=str(2**62)):
+        Mtl.Buffer(size=2**62, device=host)
+    with pytest.raises(NotImplementedError, match="private"):
+        Mtl.Buffer(size=1, device=host, storage_mode=Mtl.StorageMode.PRIVATE)

@@ -70,15 +70,15 @@ def test_methods():
 def test_bytes_without_a_copy():
     array = np.arange(6, dtype=np.int16).reshape(2, 3)
     view = tensor(array)
-    rows = view.ref_bytes()
+    rows = view.get_bytes()
 
     assert rows.get_data() == array.tobytes()
     view[0, 0] = 7
     assert rows.get_data()[:2] == np.int16(7).tobytes()
     with pytest.raises(ValueError, match="without a copy") as info:
-        view.T.ref_bytes()
+        view.T.get_bytes()
     assert error_code(info) == Mtl.Error.NEEDS_COPY
-    assert view[:0].ref_bytes().get_size() == 0
+    assert view[:0].get_bytes().get_size() == 0
 
 
 def test_buffers_hold_the_memory_until_they_are_released():
@@ -208,7 +208,7 @@ def test_released_at_once_by_a_thread_of_pythons():
     memory = bytearray(1000)
 
     def end():
-        rows = [Mtl.asview(memory).ref_bytes() for _ in range(10)]
+        rows = [Mtl.asview(memory).get_bytes() for _ in range(10)]
         rows.clear()
         memory.append(1)
 

@@ -82,6 +82,7 @@ def test_to_device():
     moved = part.to_device(HOST, Mtl.StorageMode.HOST)
     assert moved.get_device() is HOST and moved.tolist() == part.tolist()
     assert moved.to_device(HOST, Mtl.StorageMode.HOST) is moved
+    assert moved.to_device(HOST) is moved.to_device(HOST, "default") is moved
     with pytest.raises(NotImplementedError):
         view.to_device(HOST, Mtl.StorageMode.PRIVATE)
 

@@ -26,7 +26,7 @@ EVENT.signal(1)
 # The arguments that have to be there, of the functions that are not asynchronous.
 REQUIRED = {
     "Buffer.new": [None, 64],
-    "Buffer.new_from_bytes_full": [None, GLib.Bytes(b"abc")],
+    "Buffer.new_from_bytes": [GLib.Bytes(b"abc")],
     "Buffer.new_uninitialized": [None, 64],
     "Device.get": [Mtl.DeviceType.CPU],
     "Event.new": [],
@@ -51,6 +51,7 @@ REQUIRED = {
     "StridedView.get_max_compatible_item_bits": [64],
     "StridedView.is_contiguous": [],
     "StridedView.narrow": [0, 0, 4],
+    "StridedView.to_device": [Mtl.Device.get_host()],
     "TensorFile.check": [],
     "TensorFile.load_views": [],
     "TensorFile.match_names": [],

@@ -13,14 +13,23 @@ def test_host():
     assert host.get_device_type() == host.props.device_type == Mtl.DeviceType.CPU
     assert host.get_device_ordinal() == 0
     assert host.get_name() == "Host"
-    assert host.get_registry_id() == 0
     assert host.is_host_accessible() and host.props.host_accessible
     assert host.has_unified_memory() and host.props.unified_memory
     assert host.get_max_buffer_size() >= 2**31 - 1
     assert host.get_page_size() in (4096, 16384, 65536)
     assert host.supports_storage_mode(Mtl.StorageMode.HOST)
+    assert host.supports_storage_mode("default")
     assert not host.supports_storage_mode(Mtl.StorageMode.PRIVATE)
     assert host.synchronize(None)
+
+
+def test_no_other_kinds_of_devices():
+    with pytest.raises(TypeError, match="abstract"):
+        Mtl.Device()
+    with pytest.raises(TypeError, match="derived"):
+        class Other(Mtl.Device):
+            pass
+    assert not hasattr(Mtl, "DeviceClass")
 
 
 def test_list():
@@ -57,6 +66,9 @@ def test_absent_device():
     with pytest.raises(NotImplementedError, match=r"\(2, 3\)") as info:
         Mtl.Device.get(Mtl.DeviceType.CUDA, 3)
     assert error_code(info) == Mtl.Error.NOT_SUPPORTED
+    with pytest.raises(ValueError, match=r"\(0, 3\)") as info:
+        Mtl.Device.get(Mtl.DeviceType.UNKNOWN, 3)
+    assert error_code(info) == Mtl.Error.INVALID_ARGUMENT
 
 
 def test_cancelling_stays_a_glib_error():

@@ -269,7 +269,7 @@ def test_device_types_that_there_are_not(device_type, keywords):
 
     try:
         view = Mtl.from_dlpack(producer, **keywords)
-        assert view.get_device_type_code() == device_type and not keywords.get("copy")
+        assert view.__dlpack_device__()[0] == device_type and not keywords.get("copy")
         del view
     except BufferError as error:
         assert str(error)

@@ -13,6 +13,7 @@ import threading
 
 import numpy as np
 import pytest
+from gi.overrides import _mtl
 from gi.overrides._mtl_pickle import (load_buffer, load_device, load_dtype, load_layout,
                                       load_mapped_buffer, load_mapped_view, load_mapping, load_view)
 from gi.repository import GLib, Mtl
@@ -97,8 +98,7 @@ def test_elements_without_a_name_and_lanes(code, bits, lanes, flags):
     for part in (view, view.T, view[1:3, ::2], view[0].broadcast_to(3, 4)):
         for protocol in PROTOCOLS:
             result = through(part, protocol)
-            assert (result.get_dtype_code(), result.get_dtype_bits(), result.get_lanes()) == (
-                code, bits, lanes)
+            assert (*_mtl.element_type(result), result.get_lanes()) == (code, bits, lanes)
             assert result.is_padded() == part.is_padded() and result.shape == part.shape
             assert bytes(result) == bytes(part)
 
@@ -330,7 +330,7 @@ def test_buffers(protocol):
         assert not result.is_read_only() or size == 0
         assert through(buffer.slice(size // 2, size - size // 2), protocol).get_size() == (
             size - size // 2)
-    constant = Mtl.Buffer.new_from_bytes(None, GLib.Bytes.new(b"abc"))
+    constant = Mtl.Buffer.new_from_bytes(GLib.Bytes.new(b"abc"))
     assert through(constant, protocol).is_read_only()
     assert bytes(through(constant, protocol)) == b"abc"
 

@@ -103,7 +103,7 @@ def test_properties_of_a_view():
     props = view.props
 
     assert (props.n_dims, props.volume, props.offset, props.item_bits) == (2, 20, 19, 32)
-    assert (props.dtype, props.dtype_code, props.dtype_bits) == (DType.FLOAT32, 2, 32)
+    assert props.dtype == DType.FLOAT32
     assert props.lanes == 1 and not props.padded and props.byte_offset == 0
     assert props.read_only and not whole.props.read_only
     assert props.buffer is view.get_buffer() and props.device is DEFAULT
@@ -116,8 +116,8 @@ def test_properties_of_a_view():
 def test_properties_of_elements_and_devices_without_a_name():
     props = foreign().props
 
-    assert (props.dtype, props.dtype_code, props.dtype_bits) == (DType.OTHER, 2, 24)
-    assert (props.device_type, props.device_type_code) == (Mtl.DeviceType.UNKNOWN, 77)
+    assert (props.dtype, props.item_bits) == (DType.OTHER, 24)
+    assert props.device_type == Mtl.DeviceType.UNKNOWN
     assert props.device_ordinal == 5 and not props.host_accessible
 
 

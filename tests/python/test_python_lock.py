@@ -39,7 +39,7 @@ def take(capsule):
 
 def take_bytes(view):
     "GLib.Bytes of the memory, the last reference to which is ours."
-    rows = view.ref_bytes()
+    rows = view.get_bytes()
     address = hash(rows)
     glib.g_bytes_ref(address)
     return glib.g_bytes_unref, address

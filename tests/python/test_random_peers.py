@@ -8,6 +8,7 @@ import time
 
 import hostile_producer
 import pytest
+from gi.overrides import _mtl
 from gi.repository import Mtl
 
 import conftest
@@ -60,7 +61,7 @@ def drop_elsewhere():
 def check_tensor(view, tensor, is_copy):
     device = 1 if is_copy else tensor.device[0]
     assert view.shape == tuple(tensor.shape)
-    assert (view.get_dtype_code(), view.get_dtype_bits(), view.get_lanes()) == tensor.dtype
+    assert (*_mtl.element_type(view), view.get_lanes()) == tensor.dtype
     assert view.get_item_bits() == tensor.item_bits
     assert view.__dlpack_device__() == (device, 0 if device == 1 else tensor.device[1])
     if is_copy:

@@ -40,7 +40,7 @@ PROGRAMS = {
         at_exit(managed.deleter, ctypes.addressof(managed), None)
         """,
     "import of an array": """
-        rows = Mtl.from_dlpack(np.zeros(1000)).ref_bytes()
+        rows = Mtl.from_dlpack(np.zeros(1000)).get_bytes()
         pointer = glib.g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
         unref = glib.g_bytes_unref
@@ -49,7 +49,7 @@ PROGRAMS = {
         at_exit(ctypes.cast(unref, ctypes.c_void_p), address, None)
         """,
     "import of a buffer": """
-        rows = Mtl.asview(bytearray(1000)).ref_bytes()
+        rows = Mtl.asview(bytearray(1000)).get_bytes()
         pointer = glib.g_bytes_ref
         pointer.argtypes = [ctypes.c_void_p]
         unref = glib.g_bytes_unref

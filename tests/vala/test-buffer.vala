@@ -66,7 +66,7 @@ void test_contents () throws GLib.Error {
 
 void test_from_bytes () throws GLib.Error {
 	var bytes = new Bytes ({ 1, 2, 3 });
-	var buffer = new Mtl.Buffer.from_bytes (null, bytes);
+	var buffer = new Mtl.Buffer.from_bytes (bytes);
 
 	assert_true (buffer.get_contents () == (void*) bytes.get_data ());
 	assert_true (buffer.read_only);
@@ -114,7 +114,7 @@ void test_copied_bytes () throws GLib.Error {
 
 void test_shared_bytes () throws GLib.Error {
 	var buffer = new_buffer (3);
-	var shared = buffer.ref_bytes (1, 2);
+	var shared = buffer.get_bytes (1, 2);
 
 	buffer.set_bytes (1, new Bytes ({ 5, 6 }));
 	assert_true (shared.compare (new Bytes ({ 5, 6 })) == 0);
@@ -122,7 +122,7 @@ void test_shared_bytes () throws GLib.Error {
 
 void test_copy () throws GLib.Error {
 	var buffer = new_buffer (4);
-	var source = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2, 3 }));
+	var source = new Mtl.Buffer.from_bytes (new Bytes ({ 1, 2, 3 }));
 
 	assert_true (buffer.copy_from (1, source, 0, 3));
 	assert_contents (buffer, { 0, 1, 2, 3 });
@@ -150,7 +150,7 @@ void test_whole_copy () throws GLib.Error {
 }
 
 void test_writable_copy () throws GLib.Error {
-	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+	var buffer = new Mtl.Buffer.from_bytes (new Bytes ({ 1, 2 }));
 	var copy = buffer.copy ();
 
 	assert_true (buffer.read_only && !copy.read_only);
@@ -165,7 +165,7 @@ void test_cancelled_copy () throws GLib.Error {
 
 	cancellable.cancel ();
 	try {
-		buffer.copy_from (0, new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 })), 0, 2, cancellable);
+		buffer.copy_from (0, new Mtl.Buffer.from_bytes (new Bytes ({ 1, 2 })), 0, 2, cancellable);
 		assert_not_reached ();
 	} catch (IOError.CANCELLED e) {
 		assert_contents (buffer, { 0, 0 });
@@ -185,7 +185,7 @@ void test_cancelled_copy () throws GLib.Error {
 }
 
 void test_properties () throws GLib.Error {
-	var buffer = new Mtl.Buffer.from_bytes (null, new Bytes ({ 1, 2 }));
+	var buffer = new Mtl.Buffer.from_bytes (new Bytes ({ 1, 2 }));
 
 	assert_true (buffer.size == buffer.get_size ());
 	assert_true (buffer.size_known == buffer.is_size_known ());
@@ -254,8 +254,20 @@ void test_synchronize () throws GLib.Error {
 
 	buffer.set_bytes (0, new Bytes ({ 1, 2 }));
 	assert_true (buffer.synchronize ());
-	buffer.did_modify (0, 2);
+	assert_true (buffer.did_modify (0, 2));
+	try {
+		buffer.did_modify (1, 2);
+		assert_not_reached ();
+	} catch (Mtl.Error.OUT_OF_BOUNDS error) {
+	}
 	assert_contents (buffer, { 1, 2 });
+}
+
+void test_initable () throws GLib.Error {
+	var buffer = (Mtl.Buffer) Initable.@new (typeof (Mtl.Buffer), null, "size", (uint64) 2, "device",
+		Mtl.Device.get_host ());
+
+	assert_contents (buffer, { 0, 0 });
 }
 
 int main (string[] args) {
@@ -279,5 +291,6 @@ int main (string[] args) {
 	add_test ("/vala/buffer/mapped", test_mapped);
 	add_any_memory_test ("/vala/buffer/fill", test_fill);
 	add_any_memory_test ("/vala/buffer/synchronize", test_synchronize);
+	add_test ("/vala/buffer/initable", test_initable);
 	return Test.run ();
 }

@@ -8,11 +8,11 @@ void test_host () {
 	assert_true (host.get_device_type () == Mtl.DeviceType.CPU);
 	assert_cmpint (host.get_device_ordinal (), EQ, 0);
 	assert_cmpuint (host.get_name ().length, GT, 0);
-	assert_true (host.get_registry_id () == 0);
 	assert_true (host.is_host_accessible ());
 	assert_true (host.get_max_buffer_size () > int.MAX);
 	assert_true (host.get_page_size () >= 1);
 	assert_true (host.supports_storage_mode (Mtl.StorageMode.HOST));
+	assert_true (host.supports_storage_mode (Mtl.StorageMode.DEFAULT));
 	assert_false (host.supports_storage_mode (Mtl.StorageMode.FOREIGN));
 }
 
@@ -32,6 +32,15 @@ void test_get () {
 		assert_not_reached ();
 	} catch (Mtl.Error.NOT_SUPPORTED e) {
 		assert_true (e.message.contains ("7"));
+	} catch (Mtl.Error e) {
+		assert_no_error (e);
+	}
+
+	try {
+		Mtl.Device.@get (Mtl.DeviceType.UNKNOWN);
+		assert_not_reached ();
+	} catch (Mtl.Error.INVALID_ARGUMENT e) {
+		assert_true (e.message.contains ("(0, 0)"));
 	} catch (Mtl.Error e) {
 		assert_no_error (e);
 	}

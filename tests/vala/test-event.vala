@@ -57,8 +57,8 @@ void test_async () {
 
 void test_bytes_without_a_copy () {
 	try {
-		var buffer = new Mtl.Buffer.from_bytes_full (Mtl.Device.get_host (), new Bytes ({ 1, 2 }),
-		                                             NEVER_COPY);
+		var buffer = new Mtl.Buffer.from_bytes (new Bytes ({ 1, 2 }), Mtl.Device.get_host (),
+			NEVER_COPY);
 
 		assert_true (buffer.read_only);
 		assert_true (Mtl.Device.get_host ().has_unified_memory ());

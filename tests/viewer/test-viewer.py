@@ -63,7 +63,7 @@ def get_row(name):
     return shown, f'{DTYPES[dtype]} · {shape} · '
 
 
-def get_statistics(shown):
+def compute_statistics(shown):
     texts = shown['texts']
     titles = ['Elements', 'Minimum', 'Maximum', 'Mean', 'Deviation', 'NaN', 'Infinite', 'Zeros']
     begin = texts.index('Elements')
@@ -180,7 +180,7 @@ def check_statistics(start, folder):
             viewer.check_tensor(name, factor)
             shown = viewer.wait(lambda shown: sum(shown['bars'] or [0]) == finite.size,
                                 'the histogram')
-            found = get_statistics(shown)
+            found = compute_statistics(shown)
             expected = {'Elements': values.size, 'Minimum': finite.min(), 'Maximum': finite.max(),
                         'Mean': finite.mean(), 'Deviation': finite.std(),
                         'NaN': np.isnan(values).sum(), 'Infinite': np.isinf(values).sum(),
@@ -250,7 +250,7 @@ def check_large(start, folder):
         viewer.select('large')
         # First the colours of a sample, and then exact ones.
         viewer.wait_for_picture(get_picture(values[::8, ::8], scale_of=values))
-        shown = viewer.wait(lambda shown: get_statistics(shown)['Maximum'] == '255', 'all elements')
+        shown = viewer.wait(lambda shown: compute_statistics(shown)['Maximum'] == '255', 'all elements')
         assert '1 : 8' in shown['texts'], shown
         assert not any('≈' in text for text in shown['texts']), shown
         viewer.wait(lambda shown: 'From a sample of the elements' not in shown['texts'], 'the end')
@@ -531,7 +531,7 @@ def read_giant(viewer, path):
     seen = []
     viewer.wait(lambda shown: seen.extend(shown['progress']) or 'picture' in shown, 'a picture')
     shown = viewer.wait(lambda shown: seen.extend(shown['progress'])
-                        or get_statistics(shown)['Zeros'] == str(N_LARGE), 'all elements')
+                        or compute_statistics(shown)['Zeros'] == str(N_LARGE), 'all elements')
     return shown['pause'], seen
 
 

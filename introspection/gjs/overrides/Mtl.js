@@ -474,19 +474,6 @@ function _fillWithNumbers(original, suffix) {
     };
 }
 
-// view.to_device(device, mode), view.to_device_async(device, mode): by default
-// where the host can access it.
-function _moveWhereAccessible(original) {
-    return function (device, mode = null, ...rest) {
-        const {HOST, SHARED} = Mtl.StorageMode;
-
-        if (!(device instanceof Mtl.Device))
-            throw new TypeError(`A Mtl.Device is needed, not ${_show(device)}`);
-        return original.call(this, device,
-            mode ?? (device.supports_storage_mode(HOST) ? HOST : SHARED), ...rest);
-    };
-}
-
 // JavaScript makes text of an array, and NaN or the only item of that. Where
 // a number is needed, such as in new Float32Array(view), that would be wrong.
 function _refuseAsNumber(array) {
@@ -825,7 +812,7 @@ function _defineMethods(object, methods) {
 // The functions that may allocate memory of tensors. A test compares them with
 // what they do.
 const ALLOCATING = {
-    'Buffer': ['new', 'new_from_bytes', 'new_from_bytes_full', 'new_uninitialized'],
+    'Buffer': ['new', 'new_from_bytes', 'new_uninitialized'],
     'Buffer.prototype': ['copy', 'dup_bytes'],
     'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
         'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
@@ -924,8 +911,7 @@ function _defineMembers(elementAccess) {
         });
     }
 
-    const {fill, fill_async: fillAsync, to_device: toDevice, to_device_async: toDeviceAsync} =
-        Mtl.StridedView.prototype;
+    const {fill, fill_async: fillAsync} = Mtl.StridedView.prototype;
     _defineMethods(Mtl.StridedView, {from: _from});
     _defineGetters(Mtl.StridedView.prototype, {
         // In bytes, of elements side by side.
@@ -950,8 +936,6 @@ function _defineMembers(elementAccess) {
         toArray: _toArray,
         toJSON: _toArray,
         [Symbol.toPrimitive]: _toPrimitive,
-        to_device: _moveWhereAccessible(toDevice),
-        to_device_async: _rejectErrors(_moveWhereAccessible(toDeviceAsync), 5),
     });
 
     _guardIndices(Mtl.StridedView.prototype);
@@ -1051,6 +1035,23 @@ function _watchReturned() {
         _wrap(Mtl.TensorFile.prototype, name, _releaseReturned);
 }
 
+// new Mtl.Buffer({size, device, storage_mode}) allocates memory, or throws.
+function _initializeBuffers(prototype) {
+    const {_init: construct} = prototype;
+
+    prototype._init = function (...args) {
+        const buffer = construct.apply(this, args) ?? this;
+
+        buffer.init(null);
+        return buffer;
+    };
+}
+
+// A kind of device is the library's own.
+function _refuseDerivation() {
+    throw new TypeError('Mtl.Device cannot be derived from');
+}
+
 function _init() {
     Mtl = this;
     _collector = _makeCollector();
@@ -1062,7 +1063,8 @@ function _init() {
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes', 0, view => view.get_required_size());
     _watchBorrowed(Mtl.StridedView, 'new_from_bytes_with_byte_strides', 0,
         view => view.get_required_size());
-    _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 1, buffer => buffer.get_size());
-    _watchBorrowed(Mtl.Buffer, 'new_from_bytes_full', 1, buffer => buffer.get_size());
+    _watchBorrowed(Mtl.Buffer, 'new_from_bytes', 0, buffer => buffer.get_size());
     _defineMembers(elementAccess);
+    Mtl.Device._classInit = _refuseDerivation;
+    _initializeBuffers(Mtl.Buffer.prototype);
 }

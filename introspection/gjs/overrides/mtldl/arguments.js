@@ -273,7 +273,8 @@ function _orNull(convert) {
 const CONVERTERS = {
     boolean: _toBoolean,
     bytes: _toBytes,
-    device: device => device ?? null,
+    device: object => _toInstance(object, Mtl.Device, 'Mtl.Device'),
+    'nullable-device': device => device ?? null,
     dtype: _toDType,
     file: _toFile,
     slice: _toSlice,

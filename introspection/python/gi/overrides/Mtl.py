@@ -278,21 +278,12 @@ def _view_compute_statistic(self, statistic, axes, cancellable):
     return _compute_statistic(self, statistic, axes, cancellable)
 
 
-def _storage_mode_for(device):
-    """The first that the device supports, from what the host reaches best."""
-    modes = (Mtl.StorageMode.HOST, Mtl.StorageMode.SHARED, Mtl.StorageMode.MANAGED,
-             Mtl.StorageMode.PRIVATE)
-    return next(mode for mode in modes if device.supports_storage_mode(mode))
-
-
 _to_device = StridedView.to_device
 
 
-def _view_to_device(self, device, storage_mode=None):
+def _view_to_device(self, device, storage_mode):
     if isinstance(device, str):
         device = device_of(device)
-    if storage_mode is None and isinstance(device, Device):
-        storage_mode = _storage_mode_for(device)
     return _to_device(self, device, storage_mode)
 
 
@@ -361,7 +352,7 @@ def _make_ranged(method):
     return ranged
 
 
-for _name in ("slice", "dup_bytes", "ref_bytes", "did_modify"):
+for _name in ("slice", "dup_bytes", "get_bytes", "did_modify"):
     setattr(Buffer, _name, _make_ranged(getattr(Buffer, _name)))
 
 
@@ -383,6 +374,16 @@ Buffer.__bool__ = lambda self: True
 Buffer.__repr__ = _buffer_repr
 Buffer.__eq__ = _buffer_eq
 Buffer.__hash__ = lambda self: self.hash()
+_construct_buffer = Buffer.__init__
+_initialize = raising(Buffer.init)
+
+
+def _init_buffer(self, **properties):
+    _construct_buffer(self, **properties)
+    _initialize(self, None)
+
+
+Buffer.__init__ = _init_buffer
 Buffer.nbytes = property(lambda self: self.get_size(), doc="The size in bytes.")
 
 
@@ -395,6 +396,15 @@ def _device_repr(self):
 
 
 Device.__repr__ = _device_repr
+
+
+def _device_init_subclass(cls):
+    # PyGObject makes classes of the library's own types in this way, too.
+    if "__gtype__" not in vars(cls):
+        raise TypeError("Mtl.Device cannot be derived from")
+
+
+Device.__init_subclass__ = classmethod(_device_init_subclass)
 
 
 # Layouts

@@ -190,7 +190,7 @@ def _reduce_view(self, protocol):
                                   offset + self.get_byte_offset())
     dense, strides = _make_dense(self)
     data, flags = _pack(_memory_of(dense), self.is_read_only(), protocol)
-    element = (self.get_dtype_code(), self.get_dtype_bits(), self.get_lanes(), self.is_padded())
+    element = (*_mtl.element_type(self), self.get_lanes(), self.is_padded())
     return load_view, (data, element, self.shape, strides, flags)
 
 
