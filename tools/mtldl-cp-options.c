@@ -158,27 +158,15 @@ parse_format (ToolCopyOptions *self)
   return TRUE;
 }
 
-/* Sets the format to that in which the destination is written. */
-static gboolean
-choose_format (ToolCopyOptions  *self,
-               const char       *destination,
-               char            **wrong)
+/* Only a .npy file has no metadata; other endings are the builder's to judge. */
+static void
+choose_format (ToolCopyOptions *self,
+               const char      *destination)
 {
-  g_autoptr (MtlTensorFileBuilder) builder = mtl_tensor_file_builder_new ();
-  g_autoptr (GFile) file = g_file_new_for_path (destination);
-  g_autoptr (GError) error = NULL;
+  g_autofree char *lower = g_ascii_strdown (destination, -1);
 
-  if (self->max_shard > 0)
-    {
-      self->format = MTL_TENSOR_FILE_FORMAT_SAFETENSORS;
-      return TRUE;
-    }
-
-  mtl_tensor_file_builder_set_format (builder, self->format);
-  self->format = mtl_tensor_file_builder_find_format (builder, file, &error);
-  if (error != NULL)
-    *wrong = g_strdup_printf ("%s", error->message);
-  return error == NULL;
+  if (self->format == MTL_TENSOR_FILE_FORMAT_AUTO && g_str_has_suffix (lower, ".npy"))
+    self->format = MTL_TENSOR_FILE_FORMAT_NPY;
 }
 
 gboolean
@@ -209,5 +197,9 @@ tool_copy_options_parse (ToolCopyOptions  *self,
   else if (self->shard_size != NULL && self->format == MTL_TENSOR_FILE_FORMAT_NPY)
     *wrong = g_strdup (_("--shard-size writes safetensors files, not --format=npy"));
 
-  return *wrong == NULL && choose_format (self, destination, wrong) && check_rules (self, wrong);
+  if (*wrong != NULL)
+    return FALSE;
+
+  choose_format (self, destination);
+  return check_rules (self, wrong);
 }

@@ -27,10 +27,10 @@ find_entry (MtlTensorFile *file,
 {
   g_autofree char *unescaped = tool_unescape (name);
   g_autofree char *only_name = NULL;
-  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (file, name, NULL);
+  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (file, name);
 
   if (entry == NULL && unescaped != NULL)
-    entry = mtl_tensor_file_lookup_entry (file, unescaped, NULL);
+    entry = mtl_tensor_file_lookup_entry (file, unescaped);
   if (entry != NULL || mtl_tensor_file_get_format (file) != MTL_TENSOR_FILE_FORMAT_NPY)
     return entry;
 

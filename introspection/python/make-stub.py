@@ -21,7 +21,7 @@ BASIC = {"gboolean": "bool", "gdouble": "float", "utf8": "str", "none": "None",
          "gpointer": "object", "GLib.Quark": "int", "GLib.DestroyNotify": "Callable[..., None]",
          "Gio.AsyncReadyCallback": "Callable[..., object]",
          "Gio.FileProgressCallback": "Callable[..., object]"}
-INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize"}
+INTEGERS = {"gint", "guint", "gint64", "guint64", "gsize", "GLib.TimeSpan"}
 
 
 # What the override converts.

@@ -138,12 +138,12 @@ typedef enum
 
 /**
  * MtlTensorFileFormat:
+ * @MTL_TENSOR_FILE_FORMAT_AUTO: the format that the file tells: the ending of
+ *   its name if it is written, see [property@Mtl.TensorFileBuilder:format]
  * @MTL_TENSOR_FILE_FORMAT_SAFETENSORS: safetensors, in one file or in several
  *   that an index names
  * @MTL_TENSOR_FILE_FORMAT_NPY: NumPy's .npy, with one array
  * @MTL_TENSOR_FILE_FORMAT_NPZ: NumPy's .npz, a zip archive of .npy files
- * @MTL_TENSOR_FILE_FORMAT_AUTO: for writing only: the format that the ending
- *   of the file's name says, see [property@Mtl.TensorFileBuilder:format]
  *
  * The formats of tensor files.
  *
@@ -151,10 +151,10 @@ typedef enum
  */
 typedef enum
 {
+  MTL_TENSOR_FILE_FORMAT_AUTO,
   MTL_TENSOR_FILE_FORMAT_SAFETENSORS,
   MTL_TENSOR_FILE_FORMAT_NPY,
   MTL_TENSOR_FILE_FORMAT_NPZ,
-  MTL_TENSOR_FILE_FORMAT_AUTO,
 } MtlTensorFileFormat;
 
 /**

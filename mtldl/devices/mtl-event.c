@@ -406,7 +406,7 @@ wait_once (MtlEvent *self,
 gboolean
 mtl_event_wait (MtlEvent      *self,
                 guint64        value,
-                gint64         timeout,
+                GTimeSpan      timeout,
                 GCancellable  *cancellable,
                 GError       **error)
 {
@@ -443,7 +443,7 @@ typedef struct
 {
   MtlAsyncCall call;
   guint64 value;
-  gint64 timeout;
+  GTimeSpan timeout;
 } Wait;
 
 static gpointer
@@ -478,7 +478,7 @@ run_wait (gpointer           self,
 void
 mtl_event_wait_async (MtlEvent            *self,
                       guint64              value,
-                      gint64               timeout,
+                      GTimeSpan            timeout,
                       GCancellable        *cancellable,
                       GAsyncReadyCallback  callback,
                       gpointer             user_data)

@@ -16,12 +16,12 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (MtlEvent, mtl_event, MTL, EVENT, GObject)
 
 MTL_AVAILABLE_IN_1_0
-MtlEvent  *mtl_event_new                (MtlDevice            *device,
-                                         GError              **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlEvent  *mtl_event_new                (MtlDevice  *device,
+                                         GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlEvent  *mtl_event_new_for_handle     (MtlDevice            *device,
-                                         gpointer              handle,
-                                         GError              **error) G_GNUC_WARN_UNUSED_RESULT;
+MtlEvent  *mtl_event_new_for_handle     (MtlDevice  *device,
+                                         gpointer    handle,
+                                         GError    **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlDevice *mtl_event_get_device         (MtlEvent             *self);
 MTL_AVAILABLE_IN_1_0
@@ -29,24 +29,24 @@ gpointer   mtl_event_get_handle         (MtlEvent             *self);
 MTL_AVAILABLE_IN_1_0
 guint64    mtl_event_get_signaled_value (MtlEvent             *self);
 MTL_AVAILABLE_IN_1_0
-void       mtl_event_signal             (MtlEvent             *self,
-                                         guint64               value);
+void       mtl_event_signal             (MtlEvent *self,
+                                         guint64   value);
 MTL_AVAILABLE_IN_1_0
-gboolean   mtl_event_wait               (MtlEvent             *self,
-                                         guint64               value,
-                                         gint64                timeout,
-                                         GCancellable         *cancellable,
-                                         GError              **error);
+gboolean   mtl_event_wait               (MtlEvent      *self,
+                                         guint64        value,
+                                         GTimeSpan      timeout,
+                                         GCancellable  *cancellable,
+                                         GError       **error);
 MTL_AVAILABLE_IN_1_0
-void       mtl_event_wait_async         (MtlEvent             *self,
-                                         guint64               value,
-                                         gint64                timeout,
-                                         GCancellable         *cancellable,
-                                         GAsyncReadyCallback   callback,
-                                         gpointer              user_data);
+void       mtl_event_wait_async         (MtlEvent            *self,
+                                         guint64              value,
+                                         GTimeSpan            timeout,
+                                         GCancellable        *cancellable,
+                                         GAsyncReadyCallback  callback,
+                                         gpointer             user_data);
 MTL_AVAILABLE_IN_1_0
-gboolean   mtl_event_wait_finish        (MtlEvent             *self,
-                                         GAsyncResult         *result,
-                                         GError              **error);
+gboolean   mtl_event_wait_finish        (MtlEvent      *self,
+                                         GAsyncResult  *result,
+                                         GError       **error);
 
 G_END_DECLS

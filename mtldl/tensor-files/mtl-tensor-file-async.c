@@ -106,6 +106,95 @@ mtl_tensor_file_open_finish (GAsyncResult  *result,
 
 typedef struct
 {
+  MtlAsyncCall parent;
+
+  char *name;
+} ViewCall;
+
+static void
+view_call_clear (gpointer data)
+{
+  ViewCall *call = data;
+
+  g_clear_pointer (&call->name, g_free);
+}
+
+static gpointer
+run_load_view (gpointer           self,
+               gpointer           data,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  ViewCall *call = data;
+
+  return mtl_tensor_file_load_view (self, call->name, monitor->cancellable, error);
+}
+
+/**
+ * mtl_tensor_file_load_view_async:
+ * @self: a file of tensors
+ * @name: a tensor's name
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Gets a view of one tensor without blocking the caller. This is the
+ * asynchronous version of [method@Mtl.TensorFile.load_view].
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_load_view_async (MtlTensorFile       *self,
+                                 const char          *name,
+                                 int                  io_priority,
+                                 GCancellable        *cancellable,
+                                 GAsyncReadyCallback  callback,
+                                 gpointer             user_data)
+{
+  ViewCall *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE (self));
+  g_return_if_fail (name != NULL);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = g_new0 (ViewCall, 1);
+  call->parent.run = run_load_view;
+  call->parent.free_result = g_object_unref;
+  call->parent.clear = view_call_clear;
+  call->parent.io_priority = io_priority;
+  call->name = g_strdup (name);
+  mtl_async_call_start (call, self, mtl_tensor_file_load_view_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_tensor_file_load_view_finish:
+ * @self: a file of tensors
+ * @result: the result that the callback received
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFile.load_view_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFile.load_view]
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_tensor_file_load_view_finish (MtlTensorFile  *self,
+                                  GAsyncResult   *result,
+                                  GError        **error)
+{
+  return mtl_async_call_take_result (self, result, mtl_tensor_file_load_view_async, error);
+}
+
+typedef struct
+{
   MtlStridedView **views;
   gsize n_views;
 } Views;
@@ -320,4 +409,143 @@ mtl_tensor_file_check_finish (MtlTensorFile  *self,
                               GError        **error)
 {
   return mtl_async_call_finish (self, result, mtl_tensor_file_check_async, error);
+}
+
+static gpointer
+run_load_entry (gpointer           self,
+                gpointer           data,
+                const MtlMonitor  *monitor,
+                GError           **error)
+{
+  return mtl_tensor_file_entry_load_view (self, monitor->cancellable, error);
+}
+
+/**
+ * mtl_tensor_file_entry_load_view_async:
+ * @self: an entry
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Gets a view of the tensor without blocking the caller. This is the
+ * asynchronous version of [method@Mtl.TensorFileEntry.load_view].
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_entry_load_view_async (MtlTensorFileEntry  *self,
+                                       int                  io_priority,
+                                       GCancellable        *cancellable,
+                                       GAsyncReadyCallback  callback,
+                                       gpointer             user_data)
+{
+  MtlAsyncCall *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = g_new0 (MtlAsyncCall, 1);
+  call->run = run_load_entry;
+  call->free_result = g_object_unref;
+  call->io_priority = io_priority;
+  mtl_async_call_start (call, self, mtl_tensor_file_entry_load_view_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_tensor_file_entry_load_view_finish:
+ * @self: an entry
+ * @result: the result that the callback received
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileEntry.load_view_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileEntry.load_view]
+ *
+ * Returns: (transfer full): the view
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_tensor_file_entry_load_view_finish (MtlTensorFileEntry  *self,
+                                        GAsyncResult        *result,
+                                        GError             **error)
+{
+  return mtl_async_call_take_result (self, result, mtl_tensor_file_entry_load_view_async, error);
+}
+
+static gpointer
+run_check_entry (gpointer           self,
+                 gpointer           data,
+                 const MtlMonitor  *monitor,
+                 GError           **error)
+{
+  CheckCall *call = data;
+
+  return GINT_TO_POINTER (mtl_tensor_file_entry_check (self, call->checks, monitor->cancellable,
+                                                       error));
+}
+
+/**
+ * mtl_tensor_file_entry_check_async:
+ * @self: an entry
+ * @checks: additional checks
+ * @io_priority: the I/O priority of the request, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Checks the tensor without blocking the caller. This is the asynchronous
+ * version of [method@Mtl.TensorFileEntry.check].
+ *
+ * Since: 1.0
+ */
+void
+mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
+                                   MtlTensorChecks      checks,
+                                   int                  io_priority,
+                                   GCancellable        *cancellable,
+                                   GAsyncReadyCallback  callback,
+                                   gpointer             user_data)
+{
+  CheckCall *call;
+
+  g_return_if_fail (MTL_IS_TENSOR_FILE_ENTRY (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = g_new0 (CheckCall, 1);
+  call->parent.run = run_check_entry;
+  call->parent.io_priority = io_priority;
+  call->checks = checks;
+  mtl_async_call_start (call, self, mtl_tensor_file_entry_check_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_tensor_file_entry_check_finish:
+ * @self: an entry
+ * @result: the result that the callback received
+ * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
+ *
+ * Finishes an operation that was started with
+ * [method@Mtl.TensorFileEntry.check_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.TensorFileEntry.check]
+ *
+ * Returns: %TRUE if no fault was found
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_entry_check_finish (MtlTensorFileEntry  *self,
+                                    GAsyncResult        *result,
+                                    GError             **error)
+{
+  return mtl_async_call_finish (self, result, mtl_tensor_file_entry_check_async, error);
 }

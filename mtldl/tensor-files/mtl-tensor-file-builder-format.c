@@ -63,35 +63,6 @@ refuse_name (GFile       *file,
                  "name in one of these, or set the format", quoted, ending);
 }
 
-/**
- * mtl_tensor_file_builder_find_format:
- * @self: a builder
- * @file: a file, which need not exist
- * @error: return location for a [error@Mtl.Error]
- *
- * Finds the format in which [method@Mtl.TensorFileBuilder.write] would write
- * @file. If a format other than %MTL_TENSOR_FILE_FORMAT_AUTO was set, that is
- * it. Otherwise the ending of the name decides, in upper or lower case:
- *
- * - `.safetensors`: %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
- * - `.npy`: %MTL_TENSOR_FILE_FORMAT_NPY
- * - no ending: %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
- * - any other ending, such as `.npz`, `.pt`, `.gguf` or `.json`: an error,
- *   because readers expect such a file to have another format
- *
- * An ending is a dot and up to 15 letters and digits, of which a letter is the
- * first; a name that begins with its only dot has none, unless it is `.npy`. So
- * `model-v1.5` has no ending, and is written as safetensors.
- *
- * Errors:
- *
- * - %MTL_ERROR_INVALID_ARGUMENT: no format was set, and the name of @file ends
- *   in something else
- *
- * Returns: the format; %MTL_TENSOR_FILE_FORMAT_AUTO on error
- *
- * Since: 1.0
- */
 MtlTensorFileFormat
 mtl_tensor_file_builder_find_format (MtlTensorFileBuilder  *self,
                                      GFile                 *file,
@@ -99,9 +70,6 @@ mtl_tensor_file_builder_find_format (MtlTensorFileBuilder  *self,
 {
   g_autofree char *name = NULL;
   const char *ending;
-
-  g_return_val_if_fail (MTL_IS_TENSOR_FILE_BUILDER (self), MTL_TENSOR_FILE_FORMAT_AUTO);
-  g_return_val_if_fail (G_IS_FILE (file), MTL_TENSOR_FILE_FORMAT_AUTO);
 
   if (self->format != MTL_TENSOR_FILE_FORMAT_AUTO)
     return self->format;

@@ -252,7 +252,7 @@ mtl_tensor_file_builder_write_shards_monitored (MtlTensorFileBuilder  *self,
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Writes all tensors into a file, in the format that the ending of its name
- * says, or that was set: see [method@Mtl.TensorFileBuilder.find_format].
+ * says, or that was set: see [method@Mtl.TensorFileBuilder.set_format].
  *
  * The file is written under a hidden name in the same folder, and moved into
  * place when all of it is on the disk. Until then, and after any error, the old

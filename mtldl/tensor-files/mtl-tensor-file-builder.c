@@ -150,7 +150,7 @@ mtl_tensor_file_builder_class_init (MtlTensorFileBuilderClass *klass)
    *
    * The format of the file. With %MTL_TENSOR_FILE_FORMAT_AUTO, the default, the
    * ending of the file's name decides, as
-   * [method@Mtl.TensorFileBuilder.find_format] describes.
+   * [method@Mtl.TensorFileBuilder.set_format] describes.
    *
    * Since: 1.0
    */
@@ -481,8 +481,19 @@ mtl_tensor_file_builder_set_metadata (MtlTensorFileBuilder  *self,
  * @format: the format, %MTL_TENSOR_FILE_FORMAT_SAFETENSORS,
  *   %MTL_TENSOR_FILE_FORMAT_NPY or %MTL_TENSOR_FILE_FORMAT_AUTO
  *
- * Sets the format of the file, whatever its name. By default, the ending of the
- * name decides, see [method@Mtl.TensorFileBuilder.find_format].
+ * Sets the format of the file, whatever its name. With
+ * %MTL_TENSOR_FILE_FORMAT_AUTO, the default, the ending of the name decides, in
+ * upper or lower case:
+ *
+ * - `.safetensors`: %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+ * - `.npy`: %MTL_TENSOR_FILE_FORMAT_NPY
+ * - no ending: %MTL_TENSOR_FILE_FORMAT_SAFETENSORS
+ * - any other ending, such as `.npz`, `.pt`, `.gguf` or `.json`: writing is an
+ *   error, because readers expect such a file to have another format
+ *
+ * An ending is a dot and up to 15 letters and digits, of which a letter is the
+ * first; a name that begins with its only dot has none, unless it is `.npy`. So
+ * `model-v1.5` has no ending, and is written as safetensors.
  *
  * A `.npy` file has exactly one tensor, whose name it does not store, and no
  * metadata.

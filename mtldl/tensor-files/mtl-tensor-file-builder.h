@@ -58,10 +58,6 @@ void                  mtl_tensor_file_builder_set_sync      (MtlTensorFileBuilde
                                                              gboolean                sync);
 MTL_AVAILABLE_IN_1_0
 gboolean              mtl_tensor_file_builder_get_sync      (MtlTensorFileBuilder   *self);
-MTL_AVAILABLE_IN_1_0
-MtlTensorFileFormat   mtl_tensor_file_builder_find_format   (MtlTensorFileBuilder   *self,
-                                                             GFile                  *file,
-                                                             GError                **error);
 
 MTL_AVAILABLE_IN_1_0
 gboolean mtl_tensor_file_builder_write               (MtlTensorFileBuilder   *self,

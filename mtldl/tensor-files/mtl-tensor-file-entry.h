@@ -24,8 +24,8 @@ const char      *mtl_tensor_file_entry_get_type_name   (MtlTensorFileEntry  *sel
 MTL_AVAILABLE_IN_1_0
 const GError    *mtl_tensor_file_entry_get_error       (MtlTensorFileEntry  *self);
 MTL_AVAILABLE_IN_1_0
-const gint64    *mtl_tensor_file_entry_get_shape       (MtlTensorFileEntry  *self,
-                                                        gsize               *n_dims);
+const gint64    *mtl_tensor_file_entry_get_shape       (MtlTensorFileEntry *self,
+                                                        gsize              *n_dims);
 MTL_AVAILABLE_IN_1_0
 guint64          mtl_tensor_file_entry_get_byte_offset (MtlTensorFileEntry  *self);
 MTL_AVAILABLE_IN_1_0
@@ -42,5 +42,26 @@ gboolean         mtl_tensor_file_entry_check           (MtlTensorFileEntry  *sel
                                                         MtlTensorChecks      checks,
                                                         GCancellable        *cancellable,
                                                         GError             **error);
+MTL_AVAILABLE_IN_1_0
+void            mtl_tensor_file_entry_load_view_async (MtlTensorFileEntry  *self,
+                                                       int                  io_priority,
+                                                       GCancellable        *cancellable,
+                                                       GAsyncReadyCallback  callback,
+                                                       gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_tensor_file_entry_load_view_finish (MtlTensorFileEntry  *self,
+                                                        GAsyncResult        *result,
+                                                        GError             **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void            mtl_tensor_file_entry_check_async (MtlTensorFileEntry  *self,
+                                                   MtlTensorChecks      checks,
+                                                   int                  io_priority,
+                                                   GCancellable        *cancellable,
+                                                   GAsyncReadyCallback  callback,
+                                                   gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean        mtl_tensor_file_entry_check_finish (MtlTensorFileEntry  *self,
+                                                    GAsyncResult        *result,
+                                                    GError             **error);
 
 G_END_DECLS

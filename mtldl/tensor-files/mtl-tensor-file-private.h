@@ -58,17 +58,17 @@ void     mtl_part_reader_clear (MtlPartReader      *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MtlPartReader, mtl_part_reader_clear)
 
-gboolean mtl_tensor_file_check_open   (MtlTensorFile         *self,
-                                       GError               **error);
-gboolean mtl_tensor_file_refuse_closed (MtlTensorFile        *self,
-                                        GError              **error);
+gboolean mtl_tensor_file_check_open   (MtlTensorFile  *self,
+                                       GError        **error);
+gboolean mtl_tensor_file_refuse_closed (MtlTensorFile  *self,
+                                        GError        **error);
 void     mtl_tensor_file_close_unless_needed (MtlTensorFile     *self,
                                               MtlTensorFilePart *part);
 
 /* Names are UTF-8, so a pattern that is not matches none: then this is NULL. */
 GPatternSpec    *mtl_name_pattern_new     (const char         *pattern);
-gboolean         mtl_name_pattern_matches (GPatternSpec       *self,
-                                           const char         *name);
+gboolean         mtl_name_pattern_matches (GPatternSpec *self,
+                                           const char   *name);
 
 /* Sets the reason for which the tensor cannot be loaded. Always returns FALSE. */
 gboolean         mtl_tensor_file_part_refuse  (const MtlTensorFilePart  *self,
@@ -83,18 +83,18 @@ MtlStridedView **mtl_tensor_file_load_views_monitored (MtlTensorFile     *self,
 void mtl_tensor_file_free_views (MtlStridedView **views,
                                  gsize            n_views);
 
-gboolean mtl_tensor_file_check_monitored (MtlTensorFile         *self,
-                                          MtlTensorChecks        checks,
-                                          const MtlMonitor      *monitor,
-                                          GError               **error);
+gboolean mtl_tensor_file_check_monitored (MtlTensorFile     *self,
+                                          MtlTensorChecks    checks,
+                                          const MtlMonitor  *monitor,
+                                          GError           **error);
 gboolean mtl_tensor_file_check_entry     (MtlTensorFile         *self,
                                           const MtlTensorEntry  *entry,
                                           MtlTensorChecks        checks,
                                           const MtlMonitor      *monitor,
                                           GError               **error);
 
-MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile         *self,
-                                                  const MtlTensorEntry  *entry);
+MtlTensorFileEntry   *mtl_tensor_file_give_entry (MtlTensorFile        *self,
+                                                  const MtlTensorEntry *entry);
 MtlStridedView       *mtl_tensor_file_view_of    (MtlTensorFile         *self,
                                                   const MtlTensorEntry  *entry,
                                                   const MtlMonitor      *monitor,

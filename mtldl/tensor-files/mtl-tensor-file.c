@@ -484,32 +484,49 @@ find_entry (MtlTensorFile  *self,
 }
 
 /**
+ * mtl_tensor_file_has_tensor:
+ * @self: a file of tensors
+ * @name: a tensor's name
+ *
+ * Checks whether the file has a tensor with that name, including one that cannot
+ * be loaded.
+ *
+ * Returns: %TRUE if there is such a tensor
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_tensor_file_has_tensor (MtlTensorFile *self,
+                            const char    *name)
+{
+  g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+
+  return mtl_tensor_table_lookup (self->table, name) != NULL;
+}
+
+/**
  * mtl_tensor_file_lookup_entry:
  * @self: a file of tensors
  * @name: a tensor's name
- * @error: return location for a [error@Mtl.Error]
  *
  * Gets the description of one tensor, without reading its bytes.
  *
- * Errors:
- *
- * - %MTL_ERROR_OUT_OF_BOUNDS: there is no tensor with that name
- *
- * Returns: (transfer full): the entry
+ * Returns: (transfer full) (nullable): the entry, or %NULL if there is no tensor
+ *   with that name
  *
  * Since: 1.0
  */
 MtlTensorFileEntry *
-mtl_tensor_file_lookup_entry (MtlTensorFile  *self,
-                              const char     *name,
-                              GError        **error)
+mtl_tensor_file_lookup_entry (MtlTensorFile *self,
+                              const char    *name)
 {
   const MtlTensorEntry *entry;
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), NULL);
   g_return_val_if_fail (name != NULL, NULL);
 
-  entry = find_entry (self, name, error);
+  entry = mtl_tensor_table_lookup (self->table, name);
   return entry != NULL ? mtl_tensor_file_give_entry (self, entry) : NULL;
 }
 
@@ -659,7 +676,6 @@ get_mapped_range (MtlStridedView  *view,
  * @views: (array length=n_views): views of its tensors, or views derived from
  *   them
  * @n_views: the number of views
- * @cancellable: (nullable): a cancellable
  * @error: return location for a [error@Mtl.Error] or a [error@Gio.IOErrorEnum]
  *
  * Asks the system to read the bytes that mapped views need, in the order of the
@@ -672,7 +688,7 @@ get_mapped_range (MtlStridedView  *view,
  *
  * - %MTL_ERROR_OVERFLOW: the bounds of a view do not fit their type
  * - %MTL_ERROR_NO_MEMORY: the memory cannot be allocated
- * - [error@Gio.IOErrorEnum]: the system refuses, or the operation was cancelled
+ * - [error@Gio.IOErrorEnum]: the system refuses
  *
  * Returns: %TRUE if the system was asked
  *
@@ -682,17 +698,12 @@ gboolean
 mtl_tensor_file_prefetch (MtlTensorFile   *self,
                           MtlStridedView **views,
                           gsize            n_views,
-                          GCancellable    *cancellable,
                           GError         **error)
 {
   g_autofree ByteRange *ranges = NULL;
 
   g_return_val_if_fail (MTL_IS_TENSOR_FILE (self), FALSE);
   g_return_val_if_fail (views != NULL || n_views == 0, FALSE);
-  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
-
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
 
   ranges = g_try_new (ByteRange, MAX (n_views, 1));
   if (ranges == NULL)
@@ -705,8 +716,7 @@ mtl_tensor_file_prefetch (MtlTensorFile   *self,
   qsort (ranges, n_views, sizeof *ranges, compare_ranges);
   for (gsize i = 0; i < n_views; i++)
     if (ranges[i].size > 0
-        && (g_cancellable_set_error_if_cancelled (cancellable, error)
-            || !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error)))
+        && !mtl_mapped_bytes_prefetch (ranges[i].bytes, ranges[i].size, error))
       return FALSE;
 
   return TRUE;

@@ -16,28 +16,28 @@ MTL_AVAILABLE_IN_1_0
 G_DECLARE_FINAL_TYPE (MtlTensorFile, mtl_tensor_file, MTL, TENSOR_FILE, GObject)
 
 MTL_AVAILABLE_IN_1_0
-MtlTensorFile       *mtl_tensor_file_open              (GFile          *file,
-                                                        GCancellable   *cancellable,
-                                                        GError        **error)
+MtlTensorFile       *mtl_tensor_file_open              (GFile         *file,
+                                                        GCancellable  *cancellable,
+                                                        GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-MtlTensorFile       *mtl_tensor_file_open_full         (GFile          *file,
-                                                        MtlDevice      *device,
-                                                        MtlFileMode     mode,
-                                                        GCancellable   *cancellable,
-                                                        GError        **error)
+MtlTensorFile       *mtl_tensor_file_open_full         (GFile         *file,
+                                                        MtlDevice     *device,
+                                                        MtlFileMode    mode,
+                                                        GCancellable  *cancellable,
+                                                        GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-void                 mtl_tensor_file_open_async        (GFile                *file,
-                                                        MtlDevice            *device,
-                                                        MtlFileMode           mode,
-                                                        int                   io_priority,
-                                                        GCancellable         *cancellable,
-                                                        GAsyncReadyCallback   callback,
-                                                        gpointer              user_data);
+void                 mtl_tensor_file_open_async        (GFile               *file,
+                                                        MtlDevice           *device,
+                                                        MtlFileMode          mode,
+                                                        int                  io_priority,
+                                                        GCancellable        *cancellable,
+                                                        GAsyncReadyCallback  callback,
+                                                        gpointer             user_data);
 MTL_AVAILABLE_IN_1_0
-MtlTensorFile       *mtl_tensor_file_open_finish       (GAsyncResult   *result,
-                                                        GError        **error)
+MtlTensorFile       *mtl_tensor_file_open_finish       (GAsyncResult  *result,
+                                                        GError       **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 void                 mtl_tensor_file_close             (MtlTensorFile  *self);
@@ -54,8 +54,8 @@ MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_list_names         (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-const char         **mtl_tensor_file_match_names       (MtlTensorFile  *self,
-                                                        const char     *pattern)
+const char         **mtl_tensor_file_match_names       (MtlTensorFile *self,
+                                                        const char    *pattern)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_match_refused_names (MtlTensorFile *self,
@@ -65,17 +65,32 @@ MTL_AVAILABLE_IN_1_0
 const char         **mtl_tensor_file_list_metadata_keys (MtlTensorFile  *self)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-const char          *mtl_tensor_file_get_metadata      (MtlTensorFile  *self,
-                                                        const char     *key);
+const char          *mtl_tensor_file_get_metadata      (MtlTensorFile *self,
+                                                        const char    *key);
 MTL_AVAILABLE_IN_1_0
-MtlTensorFileEntry  *mtl_tensor_file_lookup_entry      (MtlTensorFile  *self,
-                                                        const char     *name,
-                                                        GError        **error)
+gboolean             mtl_tensor_file_has_tensor        (MtlTensorFile *self,
+                                                        const char    *name);
+MTL_AVAILABLE_IN_1_0
+MtlTensorFileEntry  *mtl_tensor_file_lookup_entry      (MtlTensorFile *self,
+                                                        const char    *name)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 MtlStridedView      *mtl_tensor_file_load_view         (MtlTensorFile  *self,
                                                         const char     *name,
                                                         GCancellable   *cancellable,
+                                                        GError        **error)
+  G_GNUC_WARN_UNUSED_RESULT;
+
+MTL_AVAILABLE_IN_1_0
+void                 mtl_tensor_file_load_view_async   (MtlTensorFile       *self,
+                                                        const char          *name,
+                                                        int                  io_priority,
+                                                        GCancellable        *cancellable,
+                                                        GAsyncReadyCallback  callback,
+                                                        gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView      *mtl_tensor_file_load_view_finish  (MtlTensorFile  *self,
+                                                        GAsyncResult   *result,
                                                         GError        **error)
   G_GNUC_WARN_UNUSED_RESULT;
 
@@ -89,15 +104,15 @@ MtlStridedView     **mtl_tensor_file_load_views        (MtlTensorFile          *
                                                         GError                **error)
   G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-void                 mtl_tensor_file_load_views_async  (MtlTensorFile          *self,
-                                                        const char             *pattern,
-                                                        int                     io_priority,
-                                                        GCancellable           *cancellable,
-                                                        GFileProgressCallback   progress,
-                                                        gpointer                progress_data,
-                                                        GDestroyNotify          progress_destroy,
-                                                        GAsyncReadyCallback     callback,
-                                                        gpointer                user_data);
+void                 mtl_tensor_file_load_views_async  (MtlTensorFile         *self,
+                                                        const char            *pattern,
+                                                        int                    io_priority,
+                                                        GCancellable          *cancellable,
+                                                        GFileProgressCallback  progress,
+                                                        gpointer               progress_data,
+                                                        GDestroyNotify         progress_destroy,
+                                                        GAsyncReadyCallback    callback,
+                                                        gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
 MtlStridedView     **mtl_tensor_file_load_views_finish (MtlTensorFile  *self,
                                                         GAsyncResult   *result,
@@ -106,11 +121,10 @@ MtlStridedView     **mtl_tensor_file_load_views_finish (MtlTensorFile  *self,
   G_GNUC_WARN_UNUSED_RESULT;
 
 MTL_AVAILABLE_IN_1_0
-gboolean             mtl_tensor_file_prefetch          (MtlTensorFile    *self,
-                                                        MtlStridedView  **views,
-                                                        gsize             n_views,
-                                                        GCancellable     *cancellable,
-                                                        GError          **error);
+gboolean             mtl_tensor_file_prefetch          (MtlTensorFile   *self,
+                                                        MtlStridedView **views,
+                                                        gsize            n_views,
+                                                        GError         **error);
 
 MTL_AVAILABLE_IN_1_0
 gboolean             mtl_tensor_file_check             (MtlTensorFile          *self,
@@ -120,15 +134,15 @@ gboolean             mtl_tensor_file_check             (MtlTensorFile          *
                                                         gpointer                progress_data,
                                                         GError                **error);
 MTL_AVAILABLE_IN_1_0
-void                 mtl_tensor_file_check_async       (MtlTensorFile          *self,
-                                                        MtlTensorChecks         checks,
-                                                        int                     io_priority,
-                                                        GCancellable           *cancellable,
-                                                        GFileProgressCallback   progress,
-                                                        gpointer                progress_data,
-                                                        GDestroyNotify          progress_destroy,
-                                                        GAsyncReadyCallback     callback,
-                                                        gpointer                user_data);
+void                 mtl_tensor_file_check_async       (MtlTensorFile         *self,
+                                                        MtlTensorChecks        checks,
+                                                        int                    io_priority,
+                                                        GCancellable          *cancellable,
+                                                        GFileProgressCallback  progress,
+                                                        gpointer               progress_data,
+                                                        GDestroyNotify         progress_destroy,
+                                                        GAsyncReadyCallback    callback,
+                                                        gpointer               user_data);
 MTL_AVAILABLE_IN_1_0
 gboolean             mtl_tensor_file_check_finish      (MtlTensorFile  *self,
                                                         GAsyncResult   *result,

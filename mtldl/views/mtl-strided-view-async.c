@@ -12,13 +12,16 @@ typedef struct
   MtlAsyncCall parent;
 
   GBytes *element;
-  MtlStridedView *source;
+  MtlStridedView *source; /* or the other one of a comparison */
   MtlDevice *device;
   MtlStorageMode storage_mode;
   MtlDType dtype;
+  MtlOrder order;
   double value;
   double scale;
   double offset;
+  double rtol;
+  double atol;
 } Call;
 
 static void
@@ -616,4 +619,333 @@ mtl_strided_view_to_device_finish (MtlStridedView  *self,
                                    GError         **error)
 {
   return mtl_async_call_take_result (self, result, mtl_strided_view_to_device_async, error);
+}
+
+static gpointer
+run_copy (gpointer           self,
+          gpointer           data,
+          const MtlMonitor  *monitor,
+          GError           **error)
+{
+  Call *call = data;
+
+  return mtl_strided_view_copy_monitored (self, call->order, monitor, error);
+}
+
+/**
+ * mtl_strided_view_copy_async:
+ * @self: a view
+ * @order: the order of the axes in memory
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   called with the number of bytes written so far and in total
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Copies the elements like [method@Mtl.StridedView.copy], without blocking the
+ * caller. Nothing may write to the elements until the operation is done.
+ *
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async]. If the operation is cancelled,
+ * there is no new view.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_copy_async (MtlStridedView        *self,
+                             MtlOrder               order,
+                             GCancellable          *cancellable,
+                             GFileProgressCallback  progress,
+                             gpointer               progress_data,
+                             GDestroyNotify         progress_destroy,
+                             GAsyncReadyCallback    callback,
+                             gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_copy, g_object_unref, progress, progress_data, progress_destroy);
+  call->order = order;
+  mtl_async_call_start (call, self, mtl_strided_view_copy_async, cancellable, callback, user_data);
+}
+
+/**
+ * mtl_strided_view_copy_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.copy_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.copy]
+ *
+ * Returns: (transfer full): a writable view of the copy
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_copy_finish (MtlStridedView  *self,
+                              GAsyncResult    *result,
+                              GError         **error)
+{
+  return mtl_async_call_take_result (self, result, mtl_strided_view_copy_async, error);
+}
+
+static gpointer
+run_dup_bytes (gpointer           self,
+               gpointer           data,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  return mtl_strided_view_dup_bytes_monitored (self, monitor, error);
+}
+
+/**
+ * mtl_strided_view_dup_bytes_async:
+ * @self: a view
+ * @cancellable: (nullable): a cancellable
+ * @progress: (nullable) (scope notified) (closure progress_data) (destroy progress_destroy):
+ *   called with the number of bytes written so far and in total
+ * @progress_data: data for @progress
+ * @progress_destroy: frees @progress_data
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Copies the elements like [method@Mtl.StridedView.dup_bytes], without blocking
+ * the caller. Nothing may write to the elements until the operation is done.
+ *
+ * The callbacks are called as described for
+ * [method@Mtl.StridedView.fill_double_async].
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_dup_bytes_async (MtlStridedView        *self,
+                                  GCancellable          *cancellable,
+                                  GFileProgressCallback  progress,
+                                  gpointer               progress_data,
+                                  GDestroyNotify         progress_destroy,
+                                  GAsyncReadyCallback    callback,
+                                  gpointer               user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_dup_bytes, (GDestroyNotify) g_bytes_unref, progress, progress_data,
+                   progress_destroy);
+  mtl_async_call_start (call, self, mtl_strided_view_dup_bytes_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_strided_view_dup_bytes_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.dup_bytes_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.dup_bytes]
+ *
+ * Returns: (transfer full): the bytes
+ *
+ * Since: 1.0
+ */
+GBytes *
+mtl_strided_view_dup_bytes_finish (MtlStridedView  *self,
+                                   GAsyncResult    *result,
+                                   GError         **error)
+{
+  return mtl_async_call_take_result (self, result, mtl_strided_view_dup_bytes_async, error);
+}
+
+/* The result of a comparison as a pointer, which is NULL if there is an error. */
+static gpointer
+verdict_new (gboolean   is_same,
+             GError    *failure,
+             GError   **error)
+{
+  if (failure == NULL)
+    return GINT_TO_POINTER (is_same ? 2 : 1);
+
+  g_propagate_error (error, failure);
+  return NULL;
+}
+
+static void
+verdict_free (gpointer verdict)
+{
+}
+
+static gboolean
+verdict_finish (MtlStridedView  *self,
+                GAsyncResult    *result,
+                gpointer         source_tag,
+                GError         **error)
+{
+  return GPOINTER_TO_INT (mtl_async_call_take_result (self, result, source_tag, error)) == 2;
+}
+
+static gpointer
+run_array_equal (gpointer           self,
+                 gpointer           data,
+                 const MtlMonitor  *monitor,
+                 GError           **error)
+{
+  Call *call = data;
+  GError *failure = NULL;
+  gboolean is_same =
+    mtl_strided_view_array_equal (self, call->source, monitor->cancellable, &failure);
+
+  return verdict_new (is_same, failure, error);
+}
+
+/**
+ * mtl_strided_view_array_equal_async:
+ * @self: a view
+ * @other: another view
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Compares the elements like [method@Mtl.StridedView.array_equal], without
+ * blocking the caller. Nothing may write to the elements until the operation is
+ * done.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_array_equal_async (MtlStridedView      *self,
+                                    MtlStridedView      *other,
+                                    GCancellable        *cancellable,
+                                    GAsyncReadyCallback  callback,
+                                    gpointer             user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (other));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_array_equal, verdict_free, NULL, NULL, NULL);
+  call->source = g_object_ref (other);
+  mtl_async_call_start (call, self, mtl_strided_view_array_equal_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_strided_view_array_equal_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.array_equal_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.array_equal]
+ *
+ * Returns: whether the views are equal; if they are not, %FALSE without an
+ *   error
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_array_equal_finish (MtlStridedView  *self,
+                                     GAsyncResult    *result,
+                                     GError         **error)
+{
+  return verdict_finish (self, result, mtl_strided_view_array_equal_async, error);
+}
+
+static gpointer
+run_all_close (gpointer           self,
+               gpointer           data,
+               const MtlMonitor  *monitor,
+               GError           **error)
+{
+  Call *call = data;
+  GError *failure = NULL;
+  gboolean is_same = mtl_strided_view_all_close (self, call->source, call->rtol, call->atol,
+                                                 monitor->cancellable, &failure);
+
+  return verdict_new (is_same, failure, error);
+}
+
+/**
+ * mtl_strided_view_all_close_async:
+ * @self: a view
+ * @other: another view
+ * @rtol: the tolerance relative to the element of @other
+ * @atol: the absolute tolerance, which is added to the relative one
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Compares the elements like [method@Mtl.StridedView.all_close], without
+ * blocking the caller. Nothing may write to the elements until the operation is
+ * done.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_all_close_async (MtlStridedView      *self,
+                                  MtlStridedView      *other,
+                                  double               rtol,
+                                  double               atol,
+                                  GCancellable        *cancellable,
+                                  GAsyncReadyCallback  callback,
+                                  gpointer             user_data)
+{
+  Call *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (other));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = call_new (run_all_close, verdict_free, NULL, NULL, NULL);
+  call->source = g_object_ref (other);
+  call->rtol = rtol;
+  call->atol = atol;
+  mtl_async_call_start (call, self, mtl_strided_view_all_close_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_strided_view_all_close_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.all_close_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.all_close]
+ *
+ * Returns: whether the views are close; if they are not, %FALSE without an
+ *   error
+ *
+ * Since: 1.0
+ */
+gboolean
+mtl_strided_view_all_close_finish (MtlStridedView  *self,
+                                   GAsyncResult    *result,
+                                   GError         **error)
+{
+  return verdict_finish (self, result, mtl_strided_view_all_close_async, error);
 }

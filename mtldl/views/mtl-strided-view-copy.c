@@ -604,13 +604,21 @@ mtl_strided_view_dup_bytes (MtlStridedView  *self,
                             GCancellable    *cancellable,
                             GError         **error)
 {
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
+
+  return mtl_strided_view_dup_bytes_monitored (self, MTL_MONITOR (cancellable), error);
+}
+
+GBytes *
+mtl_strided_view_dup_bytes_monitored (MtlStridedView    *self,
+                                      const MtlMonitor  *monitor,
+                                      GError           **error)
+{
   g_autoptr (MtlStridedView) copy = NULL;
   MtlBuffer *memory;
 
-  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (self), NULL);
-
   copy = mtl_strided_view_copy_to (self, mtl_device_get_host (), MTL_STORAGE_MODE_HOST, self->type,
-                                   MTL_MONITOR (cancellable), error);
+                                   monitor, error);
   if (copy == NULL)
     return NULL;
 

@@ -71,6 +71,9 @@ MtlStridedView *mtl_strided_view_copy_monitored (MtlStridedView    *self,
                                                  MtlOrder           order,
                                                  const MtlMonitor  *monitor,
                                                  GError           **error);
+GBytes         *mtl_strided_view_dup_bytes_monitored (MtlStridedView    *self,
+                                                      const MtlMonitor  *monitor,
+                                                      GError           **error);
 MtlStridedView *mtl_strided_view_copy_to (MtlStridedView    *self,
                                           MtlDevice         *device,
                                           MtlStorageMode     mode,

@@ -168,8 +168,8 @@ add_to_tally (gpointer           tally,
 
 static MtlStatistics *
 compute_statistics (MtlStridedView    *self,
-                        const MtlMonitor  *monitor,
-                        GError           **error)
+                    const MtlMonitor  *monitor,
+                    GError           **error)
 {
   MTL_USE_VIEW (self);
   MtlTally tally = MTL_TALLY_NONE;
@@ -217,8 +217,8 @@ compute_statistics (MtlStridedView    *self,
  */
 MtlStatistics *
 mtl_strided_view_compute_statistics (MtlStridedView  *self,
-                                         GCancellable    *cancellable,
-                                         GError         **error)
+                                     GCancellable    *cancellable,
+                                     GError         **error)
 {
   return mtl_strided_view_compute_statistics_full (self, cancellable, NULL, NULL, error);
 }
@@ -248,10 +248,10 @@ mtl_strided_view_compute_statistics (MtlStridedView  *self,
  */
 MtlStatistics *
 mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
-                                              GCancellable           *cancellable,
-                                              GFileProgressCallback   progress,
-                                              gpointer                progress_data,
-                                              GError                **error)
+                                          GCancellable           *cancellable,
+                                          GFileProgressCallback   progress,
+                                          gpointer                progress_data,
+                                          GError                **error)
 {
   MtlProgressCallback callback = { progress, progress_data };
   MtlMonitor monitor = mtl_progress_callback_get_monitor (&callback, cancellable);
@@ -265,9 +265,9 @@ mtl_strided_view_compute_statistics_full (MtlStridedView         *self,
 
 static gpointer
 run_compute_statistics (gpointer           self,
-                            gpointer           call,
-                            const MtlMonitor  *monitor,
-                            GError           **error)
+                        gpointer           call,
+                        const MtlMonitor  *monitor,
+                        GError           **error)
 {
   return compute_statistics (self, monitor, error);
 }
@@ -293,12 +293,12 @@ run_compute_statistics (gpointer           self,
  */
 void
 mtl_strided_view_compute_statistics_async (MtlStridedView        *self,
-                                               GCancellable          *cancellable,
-                                               GFileProgressCallback  progress,
-                                               gpointer               progress_data,
-                                               GDestroyNotify         progress_destroy,
-                                               GAsyncReadyCallback    callback,
-                                               gpointer               user_data)
+                                           GCancellable          *cancellable,
+                                           GFileProgressCallback  progress,
+                                           gpointer               progress_data,
+                                           GDestroyNotify         progress_destroy,
+                                           GAsyncReadyCallback    callback,
+                                           gpointer               user_data)
 {
   MtlAsyncCall *call;
 
@@ -333,8 +333,8 @@ mtl_strided_view_compute_statistics_async (MtlStridedView        *self,
  */
 MtlStatistics *
 mtl_strided_view_compute_statistics_finish (MtlStridedView  *self,
-                                                GAsyncResult    *result,
-                                                GError         **error)
+                                            GAsyncResult    *result,
+                                            GError         **error)
 {
   return mtl_async_call_take_result (self, result, mtl_strided_view_compute_statistics_async,
                                      error);
@@ -809,4 +809,100 @@ mtl_strided_view_compute_statistic (MtlStridedView  *self,
 
   return compute_along (&elements.strided, is_reduced, statistic,
                         cancellable != NULL ? &monitor : NULL, error);
+}
+
+typedef struct
+{
+  MtlAsyncCall parent;
+
+  MtlStatistic statistic;
+  int *axes;
+  gsize n_axes;
+} StatisticCall;
+
+static void
+statistic_call_clear (gpointer data)
+{
+  StatisticCall *call = data;
+
+  g_clear_pointer (&call->axes, g_free);
+}
+
+static gpointer
+run_compute_statistic (gpointer           self,
+                       gpointer           data,
+                       const MtlMonitor  *monitor,
+                       GError           **error)
+{
+  StatisticCall *call = data;
+
+  return mtl_strided_view_compute_statistic (self, call->statistic, call->axes, call->n_axes,
+                                             monitor->cancellable, error);
+}
+
+/**
+ * mtl_strided_view_compute_statistic_async:
+ * @self: a view
+ * @statistic: what to compute
+ * @axes: (array length=n_axes) (nullable): the axes to leave out, negative ones
+ *   from the end, or %NULL for all
+ * @n_axes: the number of axes, or 0 for all
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async): called when the operation is done
+ * @user_data: data for @callback
+ *
+ * Works like [method@Mtl.StridedView.compute_statistic], without blocking the
+ * caller. Nothing may write to the elements until the operation is done.
+ *
+ * Since: 1.0
+ */
+void
+mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
+                                          MtlStatistic         statistic,
+                                          const int           *axes,
+                                          gsize                n_axes,
+                                          GCancellable        *cancellable,
+                                          GAsyncReadyCallback  callback,
+                                          gpointer             user_data)
+{
+  StatisticCall *call;
+
+  g_return_if_fail (MTL_IS_STRIDED_VIEW (self));
+  g_return_if_fail (axes != NULL || n_axes == 0);
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  call = g_new0 (StatisticCall, 1);
+  call->parent.run = run_compute_statistic;
+  call->parent.free_result = g_object_unref;
+  call->parent.clear = statistic_call_clear;
+  call->statistic = statistic;
+  call->axes = g_memdup2 (axes, n_axes * sizeof *axes);
+  call->n_axes = n_axes;
+  mtl_async_call_start (call, self, mtl_strided_view_compute_statistic_async, cancellable, callback,
+                        user_data);
+}
+
+/**
+ * mtl_strided_view_compute_statistic_finish:
+ * @self: a view
+ * @result: the result passed to the callback
+ * @error: return location for a [error@Mtl.Error] or %G_IO_ERROR_CANCELLED
+ *
+ * Finishes an operation started with
+ * [method@Mtl.StridedView.compute_statistic_async].
+ *
+ * Errors:
+ *
+ * - the errors of [method@Mtl.StridedView.compute_statistic]
+ *
+ * Returns: (transfer full): the results
+ *
+ * Since: 1.0
+ */
+MtlStridedView *
+mtl_strided_view_compute_statistic_finish (MtlStridedView  *self,
+                                           GAsyncResult    *result,
+                                           GError         **error)
+{
+  return mtl_async_call_take_result (self, result, mtl_strided_view_compute_statistic_async, error);
 }

@@ -518,4 +518,63 @@ MtlStridedView *mtl_strided_view_to_device_finish     (MtlStridedView  *self,
                                                        GAsyncResult    *result,
                                                        GError         **error);
 
+MTL_AVAILABLE_IN_1_0
+void mtl_strided_view_copy_async (MtlStridedView        *self,
+                                  MtlOrder               order,
+                                  GCancellable          *cancellable,
+                                  GFileProgressCallback  progress,
+                                  gpointer               progress_data,
+                                  GDestroyNotify         progress_destroy,
+                                  GAsyncReadyCallback    callback,
+                                  gpointer               user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_copy_finish (MtlStridedView  *self,
+                                              GAsyncResult    *result,
+                                              GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void mtl_strided_view_dup_bytes_async (MtlStridedView        *self,
+                                       GCancellable          *cancellable,
+                                       GFileProgressCallback  progress,
+                                       gpointer               progress_data,
+                                       GDestroyNotify         progress_destroy,
+                                       GAsyncReadyCallback    callback,
+                                       gpointer               user_data);
+MTL_AVAILABLE_IN_1_0
+GBytes *mtl_strided_view_dup_bytes_finish (MtlStridedView  *self,
+                                           GAsyncResult    *result,
+                                           GError         **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+void mtl_strided_view_array_equal_async (MtlStridedView      *self,
+                                         MtlStridedView      *other,
+                                         GCancellable        *cancellable,
+                                         GAsyncReadyCallback  callback,
+                                         gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_strided_view_array_equal_finish (MtlStridedView  *self,
+                                              GAsyncResult    *result,
+                                              GError         **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_strided_view_all_close_async (MtlStridedView      *self,
+                                       MtlStridedView      *other,
+                                       double               rtol,
+                                       double               atol,
+                                       GCancellable        *cancellable,
+                                       GAsyncReadyCallback  callback,
+                                       gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+gboolean mtl_strided_view_all_close_finish (MtlStridedView  *self,
+                                            GAsyncResult    *result,
+                                            GError         **error);
+MTL_AVAILABLE_IN_1_0
+void mtl_strided_view_compute_statistic_async (MtlStridedView      *self,
+                                               MtlStatistic         statistic,
+                                               const int           *axes,
+                                               gsize                n_axes,
+                                               GCancellable        *cancellable,
+                                               GAsyncReadyCallback  callback,
+                                               gpointer             user_data);
+MTL_AVAILABLE_IN_1_0
+MtlStridedView *mtl_strided_view_compute_statistic_finish (
+    MtlStridedView *self, GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

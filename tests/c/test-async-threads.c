@@ -214,9 +214,11 @@ typedef enum
   FILL,
   FILL_DOUBLE,
   COPY_FROM,
+  COPY,
   TO_CONTIGUOUS,
   TO_DTYPE,
   TO_DEVICE,
+  DUP_BYTES,
   N_CALLS,
 } CallKind;
 
@@ -244,6 +246,14 @@ begin (CallKind        kind,
       mtl_strided_view_copy_from_async (view, source, cancellable, on_progress, outcome, on_freed,
                                         on_ready, outcome);
       break;
+    case COPY:
+      mtl_strided_view_copy_async (source, MTL_ORDER_C, cancellable, on_progress, outcome, on_freed,
+                                   on_ready, outcome);
+      break;
+    case DUP_BYTES:
+      mtl_strided_view_dup_bytes_async (source, cancellable, on_progress, outcome, on_freed, on_ready,
+                                        outcome);
+      break;
     case TO_CONTIGUOUS:
       mtl_strided_view_to_contiguous_async (source, cancellable, on_progress, outcome, on_freed,
                                             on_ready, outcome);
@@ -260,6 +270,16 @@ begin (CallKind        kind,
     default:
       g_assert_not_reached ();
     }
+}
+
+static MtlStridedView *
+view_of_bytes (GBytes *taken)
+{
+  g_autoptr (GBytes) bytes = taken;
+
+  return bytes != NULL ? mtl_strided_view_new_from_bytes (bytes, MTL_DTYPE_FLOAT32,
+                                                          DIMS (N_COLUMNS, N_ROWS), NULL)
+                       : NULL;
 }
 
 /* The view that there is afterwards, or NULL. */
@@ -281,6 +301,10 @@ end (CallKind         kind,
     case COPY_FROM:
       return mtl_strided_view_copy_from_finish (view, outcome->result, error)
                ? g_object_ref (view) : NULL;
+    case COPY:
+      return mtl_strided_view_copy_finish (source, outcome->result, error);
+    case DUP_BYTES:
+      return view_of_bytes (mtl_strided_view_dup_bytes_finish (source, outcome->result, error));
     case TO_CONTIGUOUS:
       return mtl_strided_view_to_contiguous_finish (source, outcome->result, error);
     case TO_DTYPE:
@@ -306,6 +330,8 @@ check_result (CallKind        kind,
         g_assert_cmpfloat (data[i], ==, 7);
       break;
     case COPY_FROM:
+    case COPY:
+    case DUP_BYTES:
     case TO_CONTIGUOUS:
       g_assert_true (is_transposed (view));
       break;

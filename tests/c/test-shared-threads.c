@@ -87,7 +87,7 @@ load_all (User *self)
 
   g_assert_no_error (error);
   g_assert_cmpuint (n_views, ==, 3);
-  g_assert_true (mtl_tensor_file_prefetch (tensors, views, n_views, NULL, &error));
+  g_assert_true (mtl_tensor_file_prefetch (tensors, views, n_views, &error));
   assert_elements (views[0], 1, 2, 3);
   assert_elements (views[1], 4, 5, 6, -1);
   for (gsize i = 0; i < n_views; i++)

@@ -443,8 +443,6 @@ assert_format (TestFolder          *folder,
   g_autoptr (GError) error = NULL;
 
   add (builder, "x", view);
-  g_assert_cmpint (mtl_tensor_file_builder_find_format (builder, file, &error), ==, expected);
-  g_assert_no_error (error);
   write_tensors (builder, file);
   tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_assert_cmpint (mtl_tensor_file_get_format (tensors), ==, expected);
@@ -460,16 +458,11 @@ assert_ending_is_refused (TestFolder *folder,
   g_autoptr (GFile) file = get_file (folder, name);
 
   add (builder, "x", view);
-  assert_refuses (mtl_tensor_file_builder_find_format (builder, file, &error)
-                    != MTL_TENSOR_FILE_FORMAT_AUTO,
-                  MTL_ERROR_INVALID_ARGUMENT, told);
   assert_not_written (builder, file, MTL_ERROR_INVALID_ARGUMENT, told);
   g_assert_false (g_file_query_exists (file, NULL));
 
   /* What was set counts, whatever the name. */
   mtl_tensor_file_builder_set_format (builder, MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
-  g_assert_cmpint (mtl_tensor_file_builder_find_format (builder, file, NULL), ==,
-                   MTL_TENSOR_FILE_FORMAT_SAFETENSORS);
   write_tensors (builder, file);
 }
 

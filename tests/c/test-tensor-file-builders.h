@@ -43,9 +43,8 @@ static inline guint64
 get_place (MtlTensorFile *tensors,
            const char    *name)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name, &error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name);
 
-  g_assert_no_error (error);
+  g_assert_nonnull (entry);
   return mtl_tensor_file_entry_get_byte_offset (entry);
 }

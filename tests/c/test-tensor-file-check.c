@@ -18,7 +18,7 @@ check_one (MtlTensorFile    *tensors,
            MtlTensorChecks   checks,
            GError          **error)
 {
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name, error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, name);
 
   g_assert_nonnull (entry);
   return mtl_tensor_file_entry_check (entry, checks, NULL, error);
@@ -333,7 +333,7 @@ test_cancelled (TestFolder    *folder,
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "bytes", &error);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "bytes");
   Outcome outcome = outcome_new (NULL);
 
   g_assert_no_error (error);

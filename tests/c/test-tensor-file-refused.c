@@ -85,8 +85,8 @@ test_properties (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_mixture (folder);
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
-  g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good", NULL);
-  g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text", NULL);
+  g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good");
+  g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text");
   g_autoptr (MtlTensorFileEntry) bare = g_object_new (MTL_TYPE_TENSOR_FILE_ENTRY, NULL);
   g_autofree char *good_type = NULL, *text_type = NULL;
   g_autoptr (GError) good_error = NULL, text_error = NULL;
@@ -183,8 +183,8 @@ test_check (TestFolder    *folder,
 {
   g_autoptr (GFile) file = write_mixture (folder);
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
-  g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good", NULL);
-  g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text", NULL);
+  g_autoptr (MtlTensorFileEntry) good = mtl_tensor_file_lookup_entry (tensors, "good");
+  g_autoptr (MtlTensorFileEntry) text = mtl_tensor_file_lookup_entry (tensors, "text");
   g_autoptr (GError) no_error = NULL;
   Outcome outcome = outcome_new (NULL);
 
@@ -234,7 +234,7 @@ test_same_names (TestFolder    *folder,
   for (guint i = 0; i <= 2; i += 2)
     {
       g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (tensors), i);
-      g_autoptr (MtlTensorFileEntry) found = mtl_tensor_file_lookup_entry (tensors, "a", NULL);
+      g_autoptr (MtlTensorFileEntry) found = mtl_tensor_file_lookup_entry (tensors, "a");
 
       g_assert_true (found == entry || i > 0);
       g_assert_error (mtl_tensor_file_entry_get_error (entry), MTL_ERROR, MTL_ERROR_INVALID_DATA);
@@ -325,7 +325,7 @@ test_names_of_bytes (TestFolder    *folder,
   g_autoptr (GFile) file = write_npz (folder, "file", members, G_N_ELEMENTS (members));
   g_autoptr (MtlTensorFile) tensors = open_file (file, MTL_FILE_MODE_MAP);
   g_autofree const char **names = mtl_tensor_file_list_names (tensors);
-  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, names[3], NULL);
+  g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, names[3]);
   gsize n_dims;
 
   g_assert_cmpstrv ((char **) names, (char **) expected);
@@ -366,7 +366,7 @@ test_safetensors (TestFolder    *folder,
   for (MODES (mode))
     {
       g_autoptr (MtlTensorFile) tensors = open_file (file, mode);
-      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "new", NULL);
+      g_autoptr (MtlTensorFileEntry) entry = mtl_tensor_file_lookup_entry (tensors, "new");
       gsize n_dims;
 
       assert_tensor (tensors, "a", 1);

@@ -198,10 +198,10 @@ test_prefetch (TestFolder    *folder,
       MtlStridedView **views = get_views (tensors, NULL, N_LARGE);
       MtlStridedView *turned[3];
 
-      g_assert_true (mtl_tensor_file_prefetch (tensors, views, N_LARGE, NULL, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, views, N_LARGE, &error));
       g_assert_no_error (error);
       assert_large (views);
-      g_assert_true (mtl_tensor_file_prefetch (tensors, NULL, 0, NULL, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, NULL, 0, &error));
 
       /* Any views, also of nothing, and of what a closed file had. */
       mtl_tensor_file_close (tensors);
@@ -209,7 +209,7 @@ test_prefetch (TestFolder    *folder,
       turned[1] = mtl_strided_view_narrow (views[0], 0, 1, 0, 1, &error);
       turned[2] = mtl_strided_view_new_zeros (NULL, MTL_DTYPE_INT8, DIMS (5), &error);
       g_assert_no_error (error);
-      g_assert_true (mtl_tensor_file_prefetch (tensors, turned, 3, NULL, &error));
+      g_assert_true (mtl_tensor_file_prefetch (tensors, turned, 3, &error));
       g_assert_no_error (error);
       free_views (views, N_LARGE);
       for (gsize i = 0; i < G_N_ELEMENTS (turned); i++)
@@ -261,7 +261,7 @@ test_prefetch_reads (TestFolder    *folder,
       return;
     }
 
-  g_assert_true (mtl_tensor_file_prefetch (tensors, &view, 1, NULL, &error));
+  g_assert_true (mtl_tensor_file_prefetch (tensors, &view, 1, &error));
   g_assert_no_error (error);
   for (int i = 0; i < 1000 && count_resident_pages (bytes, large_sizes[2]) <= n_before; i++)
     g_usleep (1000);

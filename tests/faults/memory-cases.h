@@ -137,7 +137,13 @@ DONE (set_int64, mtl_strided_view_set_int64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_uint64, mtl_strided_view_set_uint64 (f->view, DIMS (1, 2), 3, error))
 DONE (set_complex, mtl_strided_view_set_complex (f->view, DIMS (1, 2), 3, 0, error))
 NUMBER (array_equal, mtl_strided_view_array_equal (f->view, f->other, NULL, error))
+NUMBER (array_equal_async,
+        (mtl_strided_view_array_equal_async (f->view, f->other, NULL, take_result, f),
+         mtl_strided_view_array_equal_finish (f->view, wait_for_result (f), error)))
 NUMBER (all_close, mtl_strided_view_all_close (f->view, f->other, 0, 0, NULL, error))
+NUMBER (all_close_async,
+        (mtl_strided_view_all_close_async (f->view, f->other, 0, 0, NULL, take_result, f),
+         mtl_strided_view_all_close_finish (f->view, wait_for_result (f), error)))
 LASTING (format, mtl_strided_view_format (f->view, 1000))
 LASTING (to_string, mtl_strided_view_to_string (f->view))
 
@@ -164,6 +170,9 @@ DONE (copy_scaled_from_async,
                                                 take_result, f),
        mtl_strided_view_copy_scaled_from_finish (f->view, wait_for_result (f), error)))
 OBJECT (copy, mtl_strided_view_copy (f->view, MTL_ORDER_C, NULL, error))
+OBJECT (copy_async,
+        (mtl_strided_view_copy_async (f->view, MTL_ORDER_F, NULL, NULL, NULL, NULL, take_result, f),
+         mtl_strided_view_copy_finish (f->view, wait_for_result (f), error)))
 REFUSED (to_metal_tensor,
          mtl_strided_view_to_metal_tensor (f->view, MTL_METAL_TENSOR_USAGE_COMPUTE, error))
 OBJECT (to_contiguous, mtl_strided_view_to_contiguous (f->view, NULL, error))
@@ -182,6 +191,9 @@ OBJECT (to_device_async,
                                            NULL, NULL, take_result, f),
          mtl_strided_view_to_device_finish (f->view, wait_for_result (f), error)))
 BYTES (view_dup_bytes, mtl_strided_view_dup_bytes (f->view, NULL, error))
+BYTES (view_dup_bytes_async,
+       (mtl_strided_view_dup_bytes_async (f->view, NULL, NULL, NULL, NULL, take_result, f),
+        mtl_strided_view_dup_bytes_finish (f->view, wait_for_result (f), error)))
 BYTES (view_get_bytes, mtl_strided_view_get_bytes (f->dense, error))
 
 /* Statistics */
@@ -198,6 +210,10 @@ MEMORY (compute_histogram_async,
          mtl_strided_view_compute_histogram_finish (f->view, wait_for_result (f), &f->n, error)))
 OBJECT (compute_statistic,
         mtl_strided_view_compute_statistic (f->view, MTL_STATISTIC_MEAN, NULL, 0, NULL, error))
+OBJECT (compute_statistic_async,
+        (mtl_strided_view_compute_statistic_async (f->view, MTL_STATISTIC_MEAN, AXES (0), NULL,
+                                                   take_result, f),
+         mtl_strided_view_compute_statistic_finish (f->view, wait_for_result (f), error)))
 OBJECT (compute_statistics_large, mtl_strided_view_compute_statistics (f->large, NULL, error))
 OBJECT (
     compute_statistics_async,
@@ -254,6 +270,10 @@ MEMORY (file_match_names, mtl_tensor_file_match_names (f->tensors, "*"))
 MEMORY (file_match_refused_names, mtl_tensor_file_match_refused_names (f->tensors, "*"))
 MEMORY (file_list_metadata_keys, mtl_tensor_file_list_metadata_keys (f->tensors))
 OBJECT (file_load_view, load_new_view (f, error))
+OBJECT (file_load_view_async,
+        (mtl_tensor_file_load_view_async (f->tensors, f->name, G_PRIORITY_DEFAULT, NULL,
+                                          take_result, f),
+         mtl_tensor_file_load_view_finish (f->tensors, wait_for_result (f), error)))
 OBJECT (file_load_view_again, mtl_tensor_file_load_view (f->tensors, f->name, NULL, error))
 DONE (file_load_views,
       free_loaded (f, mtl_tensor_file_load_views (f->tensors, NULL, NULL, NULL, NULL, &f->n,
@@ -263,10 +283,18 @@ DONE (file_load_views_async,
                                          NULL, take_result, f),
        free_loaded (f, mtl_tensor_file_load_views_finish (f->tensors, wait_for_result (f), &f->n,
                                                           error))))
-DONE (file_prefetch, mtl_tensor_file_prefetch (f->tensors, &f->loaded, 1, NULL, error))
+DONE (file_prefetch, mtl_tensor_file_prefetch (f->tensors, &f->loaded, 1, error))
 LASTING_OBJECT (file_lookup_entry, look_up_new_entry (f))
 DONE (entry_check,
       mtl_tensor_file_entry_check (f->entry, MTL_TENSOR_CHECKS_NONE, NULL, error))
+DONE (entry_check_async,
+      (mtl_tensor_file_entry_check_async (f->entry, MTL_TENSOR_CHECKS_NONE, G_PRIORITY_DEFAULT,
+                                          NULL, take_result, f),
+       mtl_tensor_file_entry_check_finish (f->entry, wait_for_result (f), error)))
+OBJECT (entry_load_view_async,
+        (mtl_tensor_file_entry_load_view_async (f->entry, G_PRIORITY_DEFAULT, NULL, take_result,
+                                                f),
+         mtl_tensor_file_entry_load_view_finish (f->entry, wait_for_result (f), error)))
 OBJECT (entry_load_view, mtl_tensor_file_entry_load_view (f->entry, NULL, error))
 
 /* Writing */
@@ -274,9 +302,6 @@ OBJECT (builder_new, mtl_tensor_file_builder_new ())
 DONE (builder_add, add_many (f, MTL_DTYPE_OTHER, error))
 DONE (builder_add_converted, add_many (f, MTL_DTYPE_FLOAT32, error))
 DONE (builder_set_metadata, set_metadata (f, error))
-DONE (builder_find_format,
-      mtl_tensor_file_builder_find_format (f->builder, f->target, error)
-        != MTL_TENSOR_FILE_FORMAT_AUTO)
 DONE (builder_write,
       mtl_tensor_file_builder_write (f->builder, f->target, NULL, NULL, NULL, error))
 DONE (builder_write_async,

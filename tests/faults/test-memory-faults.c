@@ -182,7 +182,7 @@ static MtlTensorFileEntry *
 look_up_new_entry (Fixture *f)
 {
   g_autoptr (GError) error = NULL;
-  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (f->unlisted, f->name, &error);
+  MtlTensorFileEntry *entry = mtl_tensor_file_lookup_entry (f->unlisted, f->name);
 
   g_assert_no_error (error);
   g_assert_cmpstr (mtl_tensor_file_entry_get_name (entry), ==, f->name);
@@ -465,7 +465,7 @@ set_up_files (Fixture *f)
   char name[300];
 
   f->tensors = open_file (f->file, f->file_mode);
-  f->entry = mtl_tensor_file_lookup_entry (f->tensors, f->name, &error);
+  f->entry = mtl_tensor_file_lookup_entry (f->tensors, f->name);
   g_assert_no_error (error);
   f->loaded = get_view (f->tensors, f->name);
 

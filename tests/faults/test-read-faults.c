@@ -82,7 +82,7 @@ get_all (MtlTensorFile  *tensors,
   if (views == NULL)
     return FALSE;
 
-  done = mtl_tensor_file_prefetch (tensors, views, n_views, NULL, error);
+  done = mtl_tensor_file_prefetch (tensors, views, n_views, error);
   for (gsize i = 0; i < n_views; i++)
     add_view (sum, views[i]);
   free_views (views, n_views);

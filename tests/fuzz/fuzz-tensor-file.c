@@ -136,7 +136,7 @@ list (MtlTensorFile *file)
   for (guint i = 0; i < MIN (n, MAX_TENSORS); i++)
     {
       g_autoptr (MtlTensorFileEntry) entry = g_list_model_get_item (G_LIST_MODEL (file), i);
-      g_autoptr (MtlTensorFileEntry) found = mtl_tensor_file_lookup_entry (file, all[i], NULL);
+      g_autoptr (MtlTensorFileEntry) found = mtl_tensor_file_lookup_entry (file, all[i]);
 
       /* Two arrays of one name cannot be loaded. */
       g_assert_true (entry == found || mtl_tensor_file_entry_get_error (found) != NULL);

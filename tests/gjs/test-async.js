@@ -78,6 +78,22 @@ testAnyMemory('all that takes long has a promise', async () => {
     ok(moved.get_device() === host && isTransposed(moved));
 });
 
+testAnyMemory('copies, bytes and comparisons have a promise', async () => {
+    const source = transposedNumbers();
+    const [told, progress] = recordProgress();
+
+    const copy = await source.copy_async('f', null, progress);
+    equal([copy.is_contiguous(Mtl.Order.F), isTransposed(copy)], [true, true]);
+    checkProgress(told, N_BYTES);
+    equal((await source.dup_bytes_async()).get_size(), N_BYTES);
+    equal(await source.array_equal_async(copy), true);
+    equal(await source.array_equal_async(zeros(N_COLUMNS, N_ROWS)), false);
+    equal(await source.all_close_async(copy), true);
+    equal(await source.all_close_async(zeros(2, 3)), false);
+    const means = await source.compute_statistic_async(Mtl.Statistic.MINIMUM, [1]);
+    equal(means.get(3), 3);
+});
+
 testAnyMemory('who wants no progress leaves it out', async () => {
     const view = zeros(2, 3);
 
@@ -131,6 +147,10 @@ testAnyMemory('what is cancelled before does not begin', async () => {
         () => view.copy_from_async(place(Mtl.StridedView.from([1, 2, 3])), cancellable));
     await throwsGio('CANCELLED', () => view.transpose().to_contiguous_async(cancellable));
     await throwsGio('CANCELLED', () => view.to_dtype_async(FLOAT64, cancellable));
+    await throwsGio('CANCELLED', () => view.copy_async('c', cancellable));
+    await throwsGio('CANCELLED', () => view.dup_bytes_async(cancellable));
+    await throwsGio('CANCELLED', () => view.array_equal_async(view, cancellable));
+    await throwsGio('CANCELLED', () => view.compute_statistic_async(0, null, cancellable));
     equal(view.toArray(), [[0, 0, 0], [0, 0, 0]]);
 });
 

@@ -122,6 +122,7 @@ const MAKERS = {
     'export_dlpack_full': () => kept.export_dlpack_full(Mtl.DlpackFlags.COPY),
     'TensorFile.get': () => tensors.get('frame'),
     'TensorFile.load_view': () => tensors.load_view('frame'),
+    'TensorFile.load_view_async': () => tensors.load_view_async('frame'),
     'TensorFile.load_views': () => tensors.load_views(),
     'TensorFile.load_views_async': () => tensors.load_views_async(),
     'TensorFile.values': () => [...tensors.values()],
@@ -171,8 +172,12 @@ const ALLOCATING = {
     'StridedView.new_like': () => Mtl.StridedView.new_like(small),
     'StridedView.new_zeros': () => Mtl.StridedView.new_zeros(host, 'int8', [1]),
     'StridedView.compute_statistic': () => small.compute_statistic(Mtl.Statistic.MEAN),
+    'StridedView.compute_statistic_finish': () =>
+        small.compute_statistic_async(Mtl.Statistic.MEAN),
     'StridedView.copy': () => small.copy(),
+    'StridedView.copy_finish': () => small.copy_async(),
     'StridedView.dup_bytes': () => small.dup_bytes(),
+    'StridedView.dup_bytes_finish': () => small.dup_bytes_async(),
     'StridedView.export_dlpack_full': () => small.export_dlpack_full(),
     'StridedView.to_contiguous': () => small.to_contiguous(),
     'StridedView.to_contiguous_finish': () => small.to_contiguous_async(),
@@ -181,9 +186,11 @@ const ALLOCATING = {
     'StridedView.to_dtype': () => small.to_dtype('int8'),
     'StridedView.to_dtype_finish': () => small.to_dtype_async('int8'),
     'TensorFile.load_view': () => tensors.load_view('frame'),
+    'TensorFile.load_view_finish': () => tensors.load_view_async('frame'),
     'TensorFile.load_views': () => tensors.load_views('nothing'),
     'TensorFile.load_views_finish': () => tensors.load_views_async('nothing'),
     'TensorFileEntry.load_view': () => tensors.lookup_entry('frame').load_view(),
+    'TensorFileEntry.load_view_finish': () => tensors.lookup_entry('frame').load_view_async(),
 };
 
 test('every function that returns memory is known', () => {

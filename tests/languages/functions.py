@@ -49,7 +49,6 @@ OTHER_ARGUMENTS = {
     'StridedView.new_from_variant.values': Made('variant'), 'StridedView.squeeze_axes.axes': [],
     'StridedView.unsqueeze.axes': [0],
     'TensorFileBuilder.add.name': 'b', 'TensorFileBuilder.add_converted.name': 'c',
-    'TensorFileBuilder.find_format.file': Made('new_file'),
     'TensorFileBuilder.set_metadata.value': 'text',
     'TensorFileBuilder.set_order.order': Enum('added'),
     'TensorFileBuilder.write.file': Made('new_file'),

@@ -121,7 +121,7 @@ test_views (void)
         g_autoptr (GError) error = NULL;
         MtlStridedView **views = get_views (tensors, "?", 2);
 
-        g_assert_true (mtl_tensor_file_prefetch (tensors, views, 2, NULL, &error));
+        g_assert_true (mtl_tensor_file_prefetch (tensors, views, 2, &error));
         g_assert_no_error (error);
         mtl_tensor_file_close (tensors);
         assert_elements (views[0], 1, 2, 3, 4);

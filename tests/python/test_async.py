@@ -105,6 +105,30 @@ def test_results(calls, source):
 
 
 @pytest.mark.any_memory
+def test_results_without_a_view_to_write_to(source):
+    async def main():
+        copy = await source.copy_async("F")
+        assert copy.is_contiguous("F") and (elements(copy) == elements(source)).all()
+        assert (await source.dup_bytes_async()).get_size() == N_BYTES
+        assert await source.array_equal_async(copy) is True
+        assert await source.array_equal_async(zeros("float32", source.shape)) is False
+        assert await source.all_close_async(copy) is True
+        assert await source.all_close_async(copy, 0, atol=0) is True
+        least = await source.compute_statistic_async("minimum", [1])
+        assert least.tolist() == elements(source).min(1).tolist()
+        cancellable = Gio.Cancellable()
+        cancellable.cancel()
+        for work in (source.copy_async("C", cancellable), source.dup_bytes_async(cancellable),
+                     source.array_equal_async(copy, cancellable),
+                     source.compute_statistic_async("mean", None, cancellable)):
+            with pytest.raises(GLib.Error) as caught:
+                await work
+            assert caught.value.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
+
+    asyncio.run(main())
+
+
+@pytest.mark.any_memory
 def test_progress(calls, source):
     view = zeros("float32", source.shape)
     for call, args, total in (

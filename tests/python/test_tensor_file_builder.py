@@ -62,16 +62,19 @@ def test_options_are_kept():
 
 def test_the_ending_decides_unless_a_format_is_set(tmp_path):
     builder = Mtl.TensorFileBuilder.new()
-    found = {name: builder.find_format(tmp_path / name)
-             for name in ("x.npy", "x.NPY", "x.safetensors", "x")}
+    builder.add("x", Mtl.array([1]))
+    for name in ("x.npy", "x.NPY", "x.safetensors", "x"):
+        builder.write(tmp_path / name)
 
+    found = {path.name: Mtl.load(path).get_format() for path in tmp_path.iterdir()}
     assert found == {"x.npy": Mtl.TensorFileFormat.NPY, "x.NPY": Mtl.TensorFileFormat.NPY,
                      "x.safetensors": Mtl.TensorFileFormat.SAFETENSORS,
                      "x": Mtl.TensorFileFormat.SAFETENSORS}
     with pytest.raises(ValueError, match="x.pt.*[.]safetensors or [.]npy"):
-        builder.find_format(tmp_path / "x.pt")
+        builder.write(tmp_path / "x.pt")
     builder.set_format(Mtl.TensorFileFormat.NPY)
-    assert builder.find_format(tmp_path / "x.pt") == Mtl.TensorFileFormat.NPY
+    builder.write(tmp_path / "x.pt")
+    assert Mtl.load(tmp_path / "x.pt").get_format() == Mtl.TensorFileFormat.NPY
 
 
 def test_metadata_is_taken_out(file):

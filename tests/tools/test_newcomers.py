@@ -41,13 +41,17 @@ def work(tmp_path):
                                 ", “layers.1.w”, “layers.2.w”, “layers.10.w”;"),
     (["show", "a.safetensors", "embed", "0"], "0 is not a slice, such as “[0]”"),
     (["cp", "a.safetensors", "-"], "a file of that name is ./-"),
-    (["cp", "a.safetensors", "o.pt"], "files are written as .safetensors or .npy"),
-    (["cp", "a.safetensors", "o.npz"], ".npz files are only read"),
     (["cp", "a.safetensors", "o.npy", "--format=gguf"], "is not safetensors or npy"),
 ])
 def test_wrong_usage(work, typed, told):
     save(work / "-x", {})
     assert told in complaint(*typed, status=2, cwd=work)
+
+
+@pytest.mark.parametrize("name, told", [("o.pt", ".safetensors or .npy"), ("o.npz", "only read")])
+def test_names_of_other_formats(work, name, told):
+    assert told in complaint("cp", "a.safetensors", name, cwd=work)
+    assert not (work / name).exists()
 
 
 @pytest.mark.parametrize("typed, told", [

@@ -88,6 +88,16 @@ async void copy_and_convert () throws GLib.Error {
 	assert_true (moved.device == Mtl.Device.get_host ());
 	assert_transposed (moved);
 
+	var turned_copy = yield source.copy_async (F, null, new Told ().tell);
+	assert_true (turned_copy.is_contiguous (F));
+	assert_transposed (turned_copy);
+	var bytes = yield source.dup_bytes_async ();
+	assert_true (bytes.length == N_ROWS * N_COLUMNS * 4);
+	assert_true (yield source.array_equal_async (turned_copy));
+	assert_false (yield source.all_close_async (zeros ({ 2, 3 })));
+	var least = yield source.compute_statistic_async (MINIMUM, { 1 });
+	assert_true (least[3] == 3);
+
 	assert_true (yield view.fill_double_async (7));
 	assert_true (fetch (view)[-1, -1] == 7);
 

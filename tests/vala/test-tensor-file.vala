@@ -149,6 +149,12 @@ async void get_all_in_background (File file) throws Error {
 	assert_both (yield tensors.load_views_async (null, Priority.HIGH, null, (done, total) => told = done));
 	assert_true (told == 5);
 	assert_both (yield tensors.load_views_async ());
+	assert_view (yield tensors.load_view_async ("b"), "[[ -2]\n [513]]");
+	var entry = tensors.lookup_entry ("b");
+	assert_view (yield entry.load_view_async (), "[[ -2]\n [513]]");
+	assert_true (yield entry.check_async (NAN, Priority.LOW));
+	assert_true (tensors.has_tensor ("b") && !tensors.has_tensor ("c"));
+	assert_null (tensors.lookup_entry ("c"));
 }
 
 void test_all_views_async () throws GLib.Error {

@@ -617,29 +617,14 @@ function _extremeOf(statistics, name) {
 // A file of tensors works like a Map of names to views, but a view is only made
 // when it is looked up, and nothing can be set.
 
-// The method is load_view or lookup_entry. Returns undefined if there is no
-// such tensor.
-function _findTensor(file, name, method) {
-    if (typeof name !== 'string' || NO_TEXT_IN_C.test(name))
-        return undefined;
-
-    try {
-        return file[method](name);
-    } catch (error) {
-        if (!error.matches(Mtl.Error, Mtl.Error.OUT_OF_BOUNDS))
-            throw error;
-        return undefined;
-    }
-}
-
 // file.get(name): a view, or undefined.
 function _getTensor(name) {
-    return _findTensor(this, name, 'load_view');
+    return _hasTensor.call(this, name) ? this.load_view(name) : undefined;
 }
 
 // file.has(name): whether there is a tensor with that name.
 function _hasTensor(name) {
-    return _findTensor(this, name, 'lookup_entry') !== undefined;
+    return typeof name === 'string' && !NO_TEXT_IN_C.test(name) && this.has_tensor(name);
 }
 
 // file.keys(): the names.
@@ -816,11 +801,11 @@ const ALLOCATING = {
     'Buffer.prototype': ['copy', 'dup_bytes'],
     'StridedView': ['new_filled', 'new_from_bytes', 'new_from_bytes_with_byte_strides',
         'new_from_doubles', 'new_from_variant', 'new_like', 'new_uninitialized', 'new_zeros'],
-    'StridedView.prototype': ['compute_statistic', 'copy', 'dup_bytes', 'export_dlpack_full',
-        'to_contiguous', 'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype',
-        'to_dtype_async'],
-    'TensorFile.prototype': ['load_view', 'load_views', 'load_views_async'],
-    'TensorFileEntry.prototype': ['load_view'],
+    'StridedView.prototype': ['compute_statistic', 'compute_statistic_async', 'copy', 'copy_async',
+        'dup_bytes', 'dup_bytes_async', 'export_dlpack_full', 'to_contiguous',
+        'to_contiguous_async', 'to_device', 'to_device_async', 'to_dtype', 'to_dtype_async'],
+    'TensorFile.prototype': ['load_view', 'load_view_async', 'load_views', 'load_views_async'],
+    'TensorFileEntry.prototype': ['load_view', 'load_view_async'],
 };
 
 // Converters of arguments that do not follow from their types.
@@ -828,7 +813,9 @@ const SPECIAL_CONVERTERS = {
     'StridedLayout.prototype.slice': {text: 'slice'},
     'StridedView.new_like': {view: '-'},
     'StridedView.prototype.all_close': {view: 'comparable'},
+    'StridedView.prototype.all_close_async': {view: 'comparable'},
     'StridedView.prototype.array_equal': {view: 'comparable'},
+    'StridedView.prototype.array_equal_async': {view: 'comparable'},
     'StridedView.prototype.copy_from': {view: 'elements'},
     'StridedView.prototype.copy_from_async': {view: 'elements'},
     'StridedView.prototype.equal': {view: '-'},

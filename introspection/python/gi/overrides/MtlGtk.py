@@ -5,7 +5,7 @@ arguments, and results that can be awaited."""
 from gi.repository import Gdk, cairo
 
 from ..module import get_introspection_module
-from ._mtl_async import begin, document
+from ._mtl_async import begin, document, without_progress
 from ._mtl_asview import view_of_values
 from ._mtl_defaults import member, set_all_defaults
 from .Mtl import asview, name_functions, raising
@@ -66,13 +66,8 @@ def download_texture(texture, dtype, channels, flags, cancellable):
     return _download_texture(texture, dtype, member(Channels, channels), flags, cancellable)
 
 
-def _without_progress(function, *args):
-    """What begin() takes."""
-    return lambda cancellable, progress, progress_data, *rest: function(*args, cancellable, *rest)
-
-
 def download_texture_async(texture, dtype, channels, flags, cancellable, callback, *user_data):
-    start = _without_progress(_download_texture_async, texture, dtype, member(Channels, channels),
+    start = without_progress(_download_texture_async, texture, dtype, member(Channels, channels),
                               flags)
     return begin(start, download_texture_finish, cancellable, None, callback, user_data)
 
@@ -112,7 +107,7 @@ def colorize(view, color_map, low, high, cancellable):
 
 
 def colorize_async(view, color_map, low, high, cancellable, callback, *user_data):
-    start = _without_progress(_colorize_async, view_of_values(view), member(ColorMap, color_map),
+    start = without_progress(_colorize_async, view_of_values(view), member(ColorMap, color_map),
                               low, high)
     return begin(start, colorize_finish, cancellable, None, callback, user_data)
 
@@ -126,7 +121,7 @@ def colorize_with_colors(view, colors, low, high, cancellable):
 
 
 def colorize_with_colors_async(view, colors, low, high, cancellable, callback, *user_data):
-    start = _without_progress(_colorize_with_colors_async, view_of_values(view),
+    start = without_progress(_colorize_with_colors_async, view_of_values(view),
                               view_of_values(colors), low, high)
     return begin(start, colorize_with_colors_finish, cancellable, None, callback, user_data)
 

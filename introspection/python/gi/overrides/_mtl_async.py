@@ -56,6 +56,11 @@ def begin(start, finish, cancellable, progress, callback, user_data):
     return start(cancellable, progress, (), callback, *user_data)
 
 
+def without_progress(function, *args):
+    """Returns what begin() starts, for a function that takes no progress callback."""
+    return lambda cancellable, progress, progress_data, *rest: function(*args, cancellable, *rest)
+
+
 def document(functions):
     for function in functions:
         function.__doc__ = (f"Does the same as {function.__name__.removesuffix('_async')}() in the "
@@ -70,7 +75,9 @@ def in_background(cls, element_for):
     to_contiguous, to_dtype, to_device = (cls.to_contiguous_async, cls.to_dtype_async,
                                           cls.to_device_async)
     copy_scaled_from, compute_statistics = cls.copy_scaled_from_async, cls.compute_statistics_async
-    compute_histogram = cls.compute_histogram_async
+    compute_histogram, compute_statistic = cls.compute_histogram_async, cls.compute_statistic_async
+    copy, dup_bytes = cls.copy_async, cls.dup_bytes_async
+    array_equal, all_close = cls.array_equal_async, cls.all_close_async
 
     def fill_async(self, value, cancellable, progress, callback, *user_data):
         element = element_for(self, value)
@@ -113,6 +120,27 @@ def in_background(cls, element_for):
         return begin(lambda *rest: compute_histogram(self, low, high, n_bins, *rest),
                      self.compute_histogram_finish, cancellable, progress, callback, user_data)
 
+    def compute_statistic_async(self, statistic, axes, cancellable, callback, *user_data):
+        return begin(without_progress(compute_statistic, self, statistic, axes),
+                     self.compute_statistic_finish, cancellable, None, callback, user_data)
+
+    def copy_async(self, order, cancellable, progress, callback, *user_data):
+        return begin(lambda *rest: copy(self, order, *rest), self.copy_finish,
+                     cancellable, progress, callback, user_data)
+
+    def dup_bytes_async(self, cancellable, progress, callback, *user_data):
+        return begin(lambda *rest: dup_bytes(self, *rest), self.dup_bytes_finish,
+                     cancellable, progress, callback, user_data)
+
+    def array_equal_async(self, other, cancellable, callback, *user_data):
+        return begin(without_progress(array_equal, self, view_of_values(other)),
+                     self.array_equal_finish, cancellable, None, callback, user_data)
+
+    def all_close_async(self, other, rtol, atol, cancellable, callback, *user_data):
+        return begin(without_progress(all_close, self, view_of_values(other), rtol, atol),
+                     self.all_close_finish, cancellable, None, callback, user_data)
+
     return document((fill_async, fill_double_async, copy_from_async, copy_scaled_from_async,
                      to_contiguous_async, to_dtype_async, to_device_async, compute_statistics_async,
-                     compute_histogram_async))
+                     compute_histogram_async, compute_statistic_async, copy_async, dup_bytes_async,
+                     array_equal_async, all_close_async))

@@ -13,7 +13,7 @@ from gi.repository import Gio, GLib
 
 from ..module import get_introspection_module
 from ._mtl_asview import asview, is_literal, view_of_values
-from ._mtl_async import begin, document
+from ._mtl_async import begin, document, without_progress
 from ._mtl_create import dtype_of
 from ._mtl_defaults import as_file
 from ._mtl_errors import exception_for
@@ -113,6 +113,12 @@ def _size_of(size):
     return n_bytes
 
 
+def _is_npy(builder, file):
+    name = file.get_basename() or ""
+    return builder.get_format() == Mtl.TensorFileFormat.NPY or (
+        builder.get_format() == Mtl.TensorFileFormat.AUTO and name.lower().endswith(".npy"))
+
+
 def _check_is_single(builder, file):
     name = file.get_basename() or ""
     if builder.get_format() == Mtl.TensorFileFormat.AUTO and name.lower().endswith(".index.json"):
@@ -140,7 +146,7 @@ def save(path, tensors, *, dtype=None, max_shard_size=None, metadata=None, align
     if max_size is None:
         _check_is_single(builder, file)
     if not isinstance(tensors, Mapping):
-        if max_size is not None or builder.find_format(file) != Mtl.TensorFileFormat.NPY:
+        if max_size is not None or not _is_npy(builder, file):
             raise TypeError("the tensors must be a mapping of names to tensors, not "
                             + type(tensors).__name__)
         tensors = {"": tensors}
@@ -160,10 +166,9 @@ def _contains(self, name):
     if not isinstance(name, str) or "\0" in name:
         return False
     try:
-        self.lookup_entry(name)
-    except (IndexError, UnicodeEncodeError):
+        return self.has_tensor(name)
+    except UnicodeEncodeError:
         return False
-    return True
 
 
 def _missing(file, name):
@@ -274,10 +279,8 @@ def _open_in_background(file):
     open_ = file.open_async
 
     def open_async(file, device, mode, io_priority, cancellable, callback, *user_data):
-        def start(cancellable, progress, progress_data, callback, *user_data):
-            return open_(file, device, mode, io_priority, cancellable, callback, *user_data)
-
-        return begin(start, Mtl.TensorFile.open_finish, cancellable, None, callback, user_data)
+        return begin(without_progress(open_, file, device, mode, io_priority),
+                     Mtl.TensorFile.open_finish, cancellable, None, callback, user_data)
 
     return document((open_async,))
 
@@ -293,7 +296,11 @@ def _make_load_views(load_views):
 
 
 def _read_in_background(file):
-    load_views, check = file.load_views_async, file.check_async
+    load_view, load_views, check = file.load_view_async, file.load_views_async, file.check_async
+
+    def load_view_async(self, name, io_priority, cancellable, callback, *user_data):
+        return begin(without_progress(load_view, self, name, io_priority), self.load_view_finish,
+                     cancellable, None, callback, user_data)
 
     def load_views_async(self, pattern, io_priority, cancellable, progress, callback, *user_data):
         _warn_of_refused(self, pattern)
@@ -304,7 +311,21 @@ def _read_in_background(file):
         return begin(lambda *rest: check(self, checks, io_priority, *rest), self.check_finish,
                      cancellable, progress, callback, user_data)
 
-    return document((load_views_async, check_async))
+    return document((load_view_async, load_views_async, check_async))
+
+
+def _read_entry_in_background(entry):
+    load_view, check = entry.load_view_async, entry.check_async
+
+    def load_view_async(self, io_priority, cancellable, callback, *user_data):
+        return begin(without_progress(load_view, self, io_priority), self.load_view_finish,
+                     cancellable, None, callback, user_data)
+
+    def check_async(self, checks, io_priority, cancellable, callback, *user_data):
+        return begin(without_progress(check, self, checks, io_priority), self.check_finish,
+                     cancellable, None, callback, user_data)
+
+    return document((load_view_async, check_async))
 
 
 def _write_in_background(builder):
@@ -344,6 +365,7 @@ def install():
     for function in _open_in_background(file):
         setattr(file, function.__name__, staticmethod(function))
     for cls, functions in ((file, _read_in_background(file)),
+                           (entry, _read_entry_in_background(entry)),
                            (builder, _write_in_background(builder))):
         for function in functions:
             setattr(cls, function.__name__, function)

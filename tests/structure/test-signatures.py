@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks the rules for names and parameters that CONTRIBUTING.md lists: test-signatures.py GIR…
+
+SAMPLES breaks each rule once.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+CORE = '{http://www.gtk.org/introspection/core/1.0}'
+C = '{http://www.gtk.org/introspection/c/1.0}'
+GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
+
+CALLABLES = ('function', 'method', 'constructor')
+# What only the asynchronous variant has.
+PROGRESS = ('progress', 'progress_data', 'progress_destroy')
+ASYNC = {'io_priority', *PROGRESS, 'callback', 'user_data'}
+# Those that come first, in this order, unless a constructor is named for what it is made from.
+FIRST = ('file', 'device', 'dtype', 'size', 'shape', 'storage_mode')
+# What does not follow the rules yet. Whatever does has to leave this list.
+NOT_YET = [
+    'mtl_buffer_copy: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_copy_from: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_dup_bytes: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_fill: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_set_bytes: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_synchronize: can be cancelled, and has no asynchronous variant',
+    'mtl_buffer_new_mapped: can be cancelled, and has no asynchronous variant',
+    'mtl_strided_layout_repack: takes the boolean keep_dim: use flags or an enumeration',
+    'mtl_strided_view_export_dlpack_full: can be cancelled, and has no asynchronous variant',
+    'mtl_gtk_memory_format_from_channels: takes the boolean premultiplied: use flags or an '
+    'enumeration',
+    'mtl_gtk_view_from_dmabuf: takes the boolean writable: use flags or an enumeration',
+    'ViewPaintable: can be derived from',
+]
+# A setter has the type of its property.
+BOOLEANS = re.compile(r'(^|_)set_')
+# GLib's own names for what is shared and immutable: g_mapped_file_get_bytes ().
+SHARED = re.compile(r'_get_bytes$')
+
+
+class Function:
+    def __init__(self, element, owner):
+        self.name = element.get(C + 'identifier')
+        self.kind = element.tag.replace(CORE, '')
+        self.owner = owner
+        self.throws = element.get('throws') == '1'
+        self.result = element.find(CORE + 'return-value')
+        inputs = element.findall(f'{CORE}parameters/{CORE}parameter')
+        self.outputs = [one.get('name') for one in inputs if one.get('direction') == 'out']
+        self.inputs = {one.get('name'): type_of(one) for one in inputs
+                       if one.get('direction', 'in') == 'in'}
+
+    def arguments(self):
+        """The inputs that an operation has in both of its variants."""
+        return [name for name in self.inputs if name not in ASYNC | {'cancellable'}]
+
+
+def type_of(element):
+    kind = element.find(CORE + 'type')
+    return '' if kind is None else kind.get('name') or ''
+
+
+def functions_of(namespace):
+    functions = {}
+    for owner in (namespace, *namespace):
+        for kind in CALLABLES:
+            for element in owner.findall(CORE + kind):
+                if not element.get('moved-to'):
+                    function = Function(element, owner)
+                    functions[function.name] = function
+    return functions
+
+
+def faults_of_variants(function, functions):
+    """An operation that may take long has a cancellable and an asynchronous variant, or neither."""
+    base = re.sub(r'_(async|finish|full)$', '', function.name)
+    names = {ending: f'{base}_{ending}' for ending in ('async', 'finish', 'full')}
+    plain = functions.get(base)
+    if function.name.endswith('_async'):
+        longest = functions.get(names['full'], plain)
+        if longest is None:
+            yield 'has no synchronous variant'
+        elif longest.arguments() != function.arguments():
+            yield f'takes {function.arguments()}, and {longest.name} {longest.arguments()}'
+        elif 'cancellable' not in longest.inputs:
+            yield f'can be cancelled, and {longest.name} cannot'
+        if names['finish'] not in functions:
+            yield f'has no {names["finish"]}'
+        trio = [name for name in function.inputs if name in PROGRESS]
+        if trio and trio != list(PROGRESS):
+            yield f'takes only {trio} of {PROGRESS}'
+    elif function.name.endswith('_finish'):
+        if names['async'] not in functions:
+            yield f'has no {names["async"]}'
+    elif 'cancellable' in function.inputs and names['async'] not in functions:
+        yield 'can be cancelled, and has no asynchronous variant'
+    if function.name.endswith('_full'):
+        if plain is None:
+            yield f'has all arguments of {base}, which is not there'
+        elif not set(plain.inputs) < set(function.inputs):
+            yield f'lacks arguments of {base}'
+
+
+def faults_of_parameters(function):
+    names = list(function.inputs)
+    made_from = re.search(r'_(?:new_)?(?:from|for|with)_', function.name)
+    places = [names.index(name) for name in FIRST if name in names]
+    if function.kind == 'constructor' and not made_from and places != sorted(places):
+        yield f'takes {names}: the order is {FIRST}'
+    for name, kind in function.inputs.items():
+        if kind == 'gboolean' and not BOOLEANS.search(function.name):
+            yield f'takes the boolean {name}: use flags or an enumeration'
+        if name == 'byte_strides' and not re.search(r'_with_byte_strides$|_for_data$',
+                                                    function.name):
+            yield 'takes strides in bytes, and its name does not say so'
+        if name.endswith('timeout') and kind != 'GLib.TimeSpan':
+            yield f'takes a timeout of type {kind}: use GTimeSpan'
+    if 'destroy' in names and 'user_data' in names \
+            and names.index('destroy') > names.index('user_data'):
+        yield 'takes user_data before destroy, unlike GLib'
+    if 'cancellable' in names:
+        after = names[names.index('cancellable') + 1:]
+        if set(after) - (ASYNC - {'io_priority'}):
+            yield f'takes {after} after the cancellable'
+        if 'io_priority' in names and names.index('io_priority') + 1 != names.index('cancellable'):
+            yield 'takes the priority elsewhere than before the cancellable'
+
+
+def faults_of_name(function):
+    name = function.name
+    transfer = function.result.get('transfer-ownership')
+    if re.search(r'_get_', name) and 'cancellable' in function.inputs:
+        yield 'is a getter that takes long: name it for what it does'
+    if re.search(r'_get_', name) and transfer != 'none' and not function.inputs \
+            and not SHARED.search(name):
+        yield f'is a getter with (transfer {transfer}): name it dup_…'
+    if re.search(r'_dup_', name) and transfer != 'full' and not name.endswith('_async'):
+        yield f'makes a duplicate with (transfer {transfer})'
+    if re.search(r'_(lookup|has)_', name) and function.throws:
+        yield 'has an error: what is not there is NULL or FALSE'
+
+
+def faults_of_class(element, records):
+    record = records.get(element.get(GLIB + 'type-struct'))
+    if record is not None and record.findall(f'{CORE}field/{CORE}callback'):
+        yield 'has virtual functions that are public'
+    if element.get('final') != '1' and element.get('abstract') != '1':
+        yield 'can be derived from'
+
+
+def faults_of(namespace, patterns=()):
+    functions = functions_of(namespace)
+    records = {one.get('name'): one for one in namespace.findall(CORE + 'record')}
+    for function in functions.values():
+        for fault in (*faults_of_variants(function, functions), *faults_of_parameters(function),
+                      *faults_of_name(function)):
+            yield f'{function.name}: {fault}'
+    for element in namespace.findall(CORE + 'class'):
+        for fault in faults_of_class(element, records):
+            yield f'{element.get("name")}: {fault}'
+
+
+SAMPLE = f'''
+<namespace xmlns="{CORE[1:-1]}" xmlns:c="{C[1:-1]}" xmlns:glib="{GLIB[1:-1]}" name="Mtl">
+  <class name="Thing" final="1" glib:type-struct="ThingClass">
+    <constructor name="new" c:identifier="mtl_thing_new">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="device"><type name="Device"/></parameter>
+        <parameter name="shape"><array/></parameter>
+        <parameter name="storage_mode"><type name="StorageMode"/></parameter></parameters>
+    </constructor>
+    <constructor name="new_for_data" c:identifier="mtl_thing_new_for_data">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="data"><type name="gpointer"/></parameter>
+        <parameter name="device"><type name="Device"/></parameter>
+        <parameter name="destroy"><type name="GLib.DestroyNotify"/></parameter>
+        <parameter name="user_data"><type name="gpointer"/></parameter></parameters>
+    </constructor>
+    <method name="get_name" c:identifier="mtl_thing_get_name">
+      <return-value transfer-ownership="none"><type name="utf8"/></return-value>
+    </method>
+    <method name="lookup_part" c:identifier="mtl_thing_lookup_part">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="name"><type name="utf8"/></parameter></parameters>
+    </method>
+    <method name="set_sync" c:identifier="mtl_thing_set_sync">
+      <return-value transfer-ownership="none"><type name="none"/></return-value>
+      <parameters><parameter name="sync"><type name="gboolean"/></parameter></parameters>
+    </method>
+    <method name="load" c:identifier="mtl_thing_load" throws="1">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="name"><type name="utf8"/></parameter>
+        <parameter name="cancellable"><type name="Gio.Cancellable"/></parameter></parameters>
+    </method>
+    <method name="load_full" c:identifier="mtl_thing_load_full" throws="1">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="name"><type name="utf8"/></parameter>
+        <parameter name="timeout"><type name="GLib.TimeSpan"/></parameter>
+        <parameter name="cancellable"><type name="Gio.Cancellable"/></parameter></parameters>
+    </method>
+    <method name="load_async" c:identifier="mtl_thing_load_async">
+      <return-value transfer-ownership="none"><type name="none"/></return-value>
+      <parameters><parameter name="name"><type name="utf8"/></parameter>
+        <parameter name="timeout"><type name="GLib.TimeSpan"/></parameter>
+        <parameter name="io_priority"><type name="gint"/></parameter>
+        <parameter name="cancellable"><type name="Gio.Cancellable"/></parameter>
+        <parameter name="progress"><type name="Gio.FileProgressCallback"/></parameter>
+        <parameter name="progress_data"><type name="gpointer"/></parameter>
+        <parameter name="progress_destroy"><type name="GLib.DestroyNotify"/></parameter>
+        <parameter name="callback"><type name="Gio.AsyncReadyCallback"/></parameter>
+        <parameter name="user_data"><type name="gpointer"/></parameter></parameters>
+    </method>
+    <method name="load_finish" c:identifier="mtl_thing_load_finish" throws="1">
+      <return-value transfer-ownership="full"><type name="Thing"/></return-value>
+      <parameters><parameter name="result"><type name="Gio.AsyncResult"/></parameter></parameters>
+    </method>
+  </class>
+  <record name="ThingClass" glib:is-gtype-struct-for="Thing">
+    <field name="parent_class"><type name="GObject.ObjectClass"/></field>
+  </record>
+</namespace>'''
+
+CALL = '<field name="call"><callback name="call"/></field></record>'
+# What each rule finds in the sample, if that is changed: text, what replaces it, the fault.
+SAMPLES = [
+    ('mtl_thing_load_async', 'mtl_thing_read_async', 'load: can be cancelled, and has no async'),
+    ('mtl_thing_load_async', 'mtl_thing_read_async', 'read_async: has no synchronous variant'),
+    ('mtl_thing_load_finish', 'mtl_thing_end', 'load_async: has no mtl_thing_load_finish'),
+    ('mtl_thing_load_finish', 'mtl_thing_read_finish', 'read_finish: has no mtl_thing_read_async'),
+    ('mtl_thing_load"', 'mtl_thing_read"', 'load_full: has all arguments of mtl_thing_load'),
+    ('"timeout"', '"limit"', "load_async: takes ['name', 'timeout']"),
+    ('<parameter name="progress_data"><type name="gpointer"/></parameter>', '', 'takes only'),
+    ('<parameter name="timeout"><type name="GLib.TimeSpan"/></parameter>', '', 'load_async: takes'),
+    ('"GLib.TimeSpan"', '"gint64"', 'load_full: takes a timeout of type gint64'),
+    ('name="shape"', 'name="file"', 'new: takes'),
+    ('name="destroy"', 'name="freed"', None),
+    ('name="device"><type name="Device"/></parameter>\n        <parameter name="destroy"',
+     'name="user_data"><type name="gpointer"/></parameter>\n        <parameter name="destroy"',
+     'new_for_data: takes user_data before destroy'),
+    ('mtl_thing_load"', 'mtl_thing_get_load"', 'is a getter that takes long'),
+    ('<return-value transfer-ownership="none"><type name="utf8"/>',
+     '<return-value transfer-ownership="full"><type name="utf8"/>', 'name it dup_'),
+    ('mtl_thing_get_name', 'mtl_thing_dup_name', 'makes a duplicate with (transfer none)'),
+    ('"mtl_thing_lookup_part"', '"mtl_thing_lookup_part" throws="1"', 'lookup_part: has an error'),
+    ('mtl_thing_set_sync', 'mtl_thing_sync', 'sync: takes the boolean sync'),
+    ('name="shape"', 'name="byte_strides"', 'new: takes strides in bytes'),
+    ('final="1"', '', 'Thing: can be derived from'),
+    ('</record>', CALL, 'Thing: has virtual functions'),
+]
+
+
+def faults_of_rules():
+    """Returns the rules that do not find what they are for."""
+    faults = list(faults_of(ElementTree.fromstring(SAMPLE)))
+    for text, replacement, expected in SAMPLES:
+        changed = SAMPLE.replace(text, replacement, 1)
+        found = list(faults_of(ElementTree.fromstring(changed)))
+        if expected is None:
+            if found:
+                faults.append(f'{replacement} is no fault: {found}')
+        elif changed == SAMPLE or not any(expected in fault for fault in found):
+            faults.append(f'“{expected}” is not found: {found}')
+    return faults
+
+
+def main(*girs):
+    faults = faults_of_rules()
+    found = []
+    n_seen = 0
+    for gir in girs:
+        namespace = ElementTree.parse(gir).getroot().find(CORE + 'namespace')
+        n_seen += len(functions_of(namespace))
+        found += faults_of(namespace)
+    faults += [fault for fault in found if fault not in NOT_YET]
+    faults += [f'“{fault}” is mended: take it off the list' for fault in NOT_YET
+               if fault not in found and len(girs) == 4]
+    if n_seen < 250:
+        faults.append(f'only {n_seen} functions in {girs}')
+    print(*faults, f'{n_seen} functions, {len(faults)} faults', sep='\n')
+    return len(faults) > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
