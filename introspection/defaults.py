@@ -189,6 +189,7 @@ def write_python(table, output):
 
 # The converters of mtldl/arguments.js, by type.
 NUMBERS = {"gint": "int32", "guint": "uint32", "guint32": "uint32", "gint64": "int64",
+           "GLib.TimeSpan": "int64",
            "guint64": "uint64", "gsize": "uint64", "gdouble": "double"}
 CONVERTERS = {**NUMBERS, "gboolean": "boolean", "utf8": "text", "GLib.Bytes": "bytes",
               "Gio.File": "file", "Mtl.DType": "dtype", "Mtl.StridedView": "view",
