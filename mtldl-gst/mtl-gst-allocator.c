@@ -58,7 +58,17 @@ typedef struct
   guint8 *data; /* at offset 0 of the memory */
 } Memory;
 
-/* What mtl_buffer_new() promises, as a mask. */
+enum
+{
+  PROP_0,
+  PROP_DEVICE,
+  PROP_STORAGE_MODE,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+/* The alignment that mtl_buffer_new() promises, as a mask. */
 #define BUFFER_ALIGN 63
 
 G_DEFINE_FINAL_TYPE (MtlGstAllocator, mtl_gst_allocator, GST_TYPE_ALLOCATOR)
@@ -186,6 +196,13 @@ mtl_gst_allocator_alloc (GstAllocator        *allocator,
       return NULL;
     }
 
+  if (!mtl_buffer_is_host_accessible (buffer))
+    {
+      GST_ERROR_OBJECT (self, "The host cannot access memory with the storage mode %d",
+                        self->storage_mode);
+      return NULL;
+    }
+
   data = mtl_buffer_get_contents (buffer);
   data += -(guintptr) data & align;
   return memory_new (self, NULL, buffer, data, max_size, align, params->prefix, size,
@@ -203,6 +220,48 @@ mtl_gst_allocator_free (GstAllocator *allocator,
 }
 
 static void
+mtl_gst_allocator_get_property (GObject    *object,
+                                guint       id,
+                                GValue     *value,
+                                GParamSpec *pspec)
+{
+  MtlGstAllocator *self = MTL_GST_ALLOCATOR (object);
+
+  switch (id)
+    {
+    case PROP_DEVICE:
+      g_value_set_object (value, self->device);
+      break;
+    case PROP_STORAGE_MODE:
+      g_value_set_enum (value, self->storage_mode);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+mtl_gst_allocator_set_property (GObject      *object,
+                                guint         id,
+                                const GValue *value,
+                                GParamSpec   *pspec)
+{
+  MtlGstAllocator *self = MTL_GST_ALLOCATOR (object);
+
+  switch (id)
+    {
+    case PROP_DEVICE:
+      self->device = g_value_dup_object (value);
+      break;
+    case PROP_STORAGE_MODE:
+      self->storage_mode = g_value_get_enum (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
 mtl_gst_allocator_finalize (GObject *object)
 {
   MtlGstAllocator *self = MTL_GST_ALLOCATOR (object);
@@ -215,9 +274,42 @@ mtl_gst_allocator_finalize (GObject *object)
 static void
 mtl_gst_allocator_class_init (MtlGstAllocatorClass *klass)
 {
+  const GParamFlags flags =
+    G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
+
   GST_ALLOCATOR_CLASS (klass)->alloc = mtl_gst_allocator_alloc;
   GST_ALLOCATOR_CLASS (klass)->free = mtl_gst_allocator_free;
+  G_OBJECT_CLASS (klass)->get_property = mtl_gst_allocator_get_property;
+  G_OBJECT_CLASS (klass)->set_property = mtl_gst_allocator_set_property;
   G_OBJECT_CLASS (klass)->finalize = mtl_gst_allocator_finalize;
+
+  /**
+   * MtlGstAllocator:device:
+   *
+   * The device, or %NULL for the default device, or for the host if
+   * [property@MtlGst.Allocator:storage-mode] is %MTL_STORAGE_MODE_HOST.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_DEVICE] =
+    g_param_spec_object ("device", NULL, NULL, MTL_TYPE_DEVICE, flags);
+
+  /**
+   * MtlGstAllocator:storage-mode:
+   *
+   * The storage mode of the memory; may be %MTL_STORAGE_MODE_DEFAULT.
+   *
+   * If the device does not support it, or the host cannot access such memory,
+   * nothing can be allocated; [ctor@MtlGst.Allocator.new] returns an error
+   * instead.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_STORAGE_MODE] =
+    g_param_spec_enum ("storage-mode", NULL, NULL, MTL_TYPE_STORAGE_MODE, MTL_STORAGE_MODE_DEFAULT,
+                       flags);
+
+  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPS, properties);
 }
 
 static void
@@ -306,10 +398,9 @@ mtl_gst_allocator_new (MtlDevice       *device,
       return NULL;
     }
 
-  self = g_object_new (MTL_GST_TYPE_ALLOCATOR, NULL);
+  self = g_object_new (MTL_GST_TYPE_ALLOCATOR, "device", device, "storage-mode",
+                       mtl_buffer_get_storage_mode (buffer), NULL);
   gst_object_ref_sink (self);
-  g_set_object (&self->device, device);
-  self->storage_mode = mtl_buffer_get_storage_mode (buffer);
   return self;
 }
 
@@ -329,7 +420,7 @@ mtl_gst_allocator_new (MtlDevice       *device,
  * MtlBuffer *memory = mtl_gst_memory_get_buffer (first, &byte_offset);
  *
  * if (memory == NULL)
- *   return mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READ, error);
+ *   return mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READ, error);
  *
  * return mtl_strided_view_new (memory, layout, MTL_DTYPE_UINT8, byte_offset, error);
  * ```

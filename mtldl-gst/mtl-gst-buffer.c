@@ -84,7 +84,7 @@ is_aligned (MtlStridedView *view)
   return mtl_strided_view_get_address (view) % get_element_size (view) == 0;
 }
 
-/* What stands between the rows and a plane of the same memory, or NULL. The strides are in
+/* The reason why the rows cannot be a plane of the same memory, or NULL. The strides are in
  * elements; that of an axis of extent 1 is never used. */
 static char *
 find_obstacle (MtlStridedView    *view,
@@ -262,12 +262,40 @@ buffer_new_for_planes (const Plane        *planes,
   return buffer;
 }
 
-static GstBuffer *
-buffer_new_for_bytes (MtlStridedView  *view,
-                      GError         **error)
+/**
+ * mtl_gst_buffer_from_view:
+ * @view: a contiguous view
+ * @error: return location for a [error@Mtl.Error]
+ *
+ * Creates a buffer with the bytes of a view, without a copy.
+ *
+ * The buffer keeps the memory alive; it and @view can be released in any order
+ * and on any thread. If @view is read-only, so is the buffer's memory, and
+ * elements that write copy it first. If @view is writable, elements may write in
+ * place, and @view then has what they wrote. GStreamer does not know of other
+ * users of the memory: to push the same bytes twice, pass a view made by
+ * [method@Mtl.StridedView.as_read_only], and write to them only when the buffer
+ * is gone.
+ *
+ * Errors:
+ *
+ * - %MTL_ERROR_INVALID_ARGUMENT: @view is empty
+ * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
+ * - %MTL_ERROR_NEEDS_COPY: @view is not contiguous; use a
+ *   [method@Mtl.StridedView.copy] then
+ *
+ * Returns: (transfer full): the new buffer
+ *
+ * Since: 1.0
+ */
+GstBuffer *
+mtl_gst_buffer_from_view (MtlStridedView  *view,
+                          GError         **error)
 {
   g_autoptr (GBytes) bytes = NULL;
   Range range;
+
+  g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
 
   if (mtl_gst_check_not_empty (view, error) && mtl_gst_check_reachable (view, error))
     bytes = mtl_strided_view_get_bytes (view, error);
@@ -284,42 +312,32 @@ buffer_new_for_bytes (MtlStridedView  *view,
 }
 
 /**
- * mtl_gst_buffer_from_view:
- * @view: a view
- * @info: (nullable): the video format, if @view is a picture, or %NULL for
- *   bytes
+ * mtl_gst_video_buffer_from_view:
+ * @view: a view of shape [height, width] or [height, width, channels]
+ * @info: the video format, which has one plane
  * @error: return location for a [error@Mtl.Error]
  *
- * Creates a buffer that shares the memory of a view, without a copy.
+ * Creates a buffer of a video frame that shares the memory of a view, without a
+ * copy.
  *
- * The buffer keeps the memory alive, in whichever order and on whichever thread
- * it and @view end. If @view is read-only, so is the buffer's memory, and
- * elements that write copy it first. If @view is writable, elements may write in
- * place, and @view then has what they wrote. GStreamer does not know of other
- * users of the memory: to push the same pixels twice, pass a view made by
- * [method@Mtl.StridedView.as_read_only], and write to them only when the buffer
- * is gone.
+ * The rules of [func@MtlGst.buffer_from_view] for memory and writing apply.
  *
- * With @info, @view is the only plane of the format: its shape is
- * [height, width], or [height, width, channels]. The rows may be any distance
- * apart, so a part of a larger picture needs no copy: a
- * [struct@GstVideo.VideoMeta] says where they are, unless it is where GStreamer
- * expects them. Elements that use [func@GstVideo.VideoFrame.map] follow
- * it. Elements that pass on the bytes, such as filesink, do not; for them, use a
- * [method@Mtl.StridedView.copy] without @info.
- *
- * Without @info, @view can have any shape and type of elements, but has to be
- * contiguous.
+ * The rows may be any distance apart, so a part of a larger picture needs no
+ * copy: a [struct@GstVideo.VideoMeta] gives their distance, unless it is the one
+ * that GStreamer expects. Elements that use [func@GstVideo.VideoFrame.map]
+ * follow it. Elements that pass on the bytes, such as filesink, do not; for
+ * them, pass a [method@Mtl.StridedView.copy] to [func@MtlGst.buffer_from_view].
  *
  * ```c
- * g_autoptr (GstCaps) caps = mtl_gst_caps_from_view (view, GST_VIDEO_FORMAT_RGB, 30, 1, error);
+ * g_autoptr (GstCaps) caps =
+ *   mtl_gst_video_caps_from_view (view, GST_VIDEO_FORMAT_RGB, 30, 1, error);
  * GstVideoInfo info;
  * GstBuffer *buffer;
  *
  * if (caps == NULL || !gst_video_info_from_caps (&info, caps))
  *   return FALSE;
  *
- * buffer = mtl_gst_buffer_from_view (view, &info, error);
+ * buffer = mtl_gst_video_buffer_from_view (view, &info, error);
  * if (buffer == NULL)
  *   return FALSE;
  *
@@ -336,39 +354,36 @@ buffer_new_for_bytes (MtlStridedView  *view,
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the host cannot read the memory
  * - %MTL_ERROR_NEEDS_COPY: the pixels of a row are not adjacent, rows overlap,
  *   run from bottom to top or are further apart than GStreamer's limit, or
- *   samples are not aligned; without @info, @view is not contiguous; use a
- *   [method@Mtl.StridedView.copy] then
+ *   samples are not aligned; use a [method@Mtl.StridedView.copy] then
  *
  * Returns: (transfer full): the new buffer
  *
  * Since: 1.0
  */
 GstBuffer *
-mtl_gst_buffer_from_view (MtlStridedView      *view,
-                          const GstVideoInfo  *info,
-                          GError             **error)
+mtl_gst_video_buffer_from_view (MtlStridedView      *view,
+                                const GstVideoInfo  *info,
+                                GError             **error)
 {
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (view), NULL);
 
-  if (info == NULL)
-    return buffer_new_for_bytes (view, error);
-
-  return mtl_gst_buffer_from_views (&view, 1, info, error);
+  return mtl_gst_video_buffer_from_views (&view, 1, info, error);
 }
 
 /**
- * mtl_gst_buffer_from_views:
+ * mtl_gst_video_buffer_from_views:
  * @views: (array length=n_views): a view for each plane of the format
  * @n_views: the number of views
  * @info: the video format
  * @error: return location for a [error@Mtl.Error]
  *
- * Creates a buffer that shares the memory of several views, without a copy.
+ * Creates a buffer of a video frame that shares the memory of several views,
+ * without a copy.
  *
  * For I420 the views are Y, U and V, for NV12 they are Y and, of shape
  * [height, width, 2], UV. Each follows the rules of
- * [func@MtlGst.buffer_from_view], and a [struct@GstVideo.VideoMeta] says where
- * the planes are.
+ * [func@MtlGst.video_buffer_from_view], and a [struct@GstVideo.VideoMeta] says
+ * where the planes are.
  *
  * The planes may be anywhere. Those that are close to each other in one buffer
  * become one memory, others one each; mapping all of such a buffer at once,
@@ -377,17 +392,17 @@ mtl_gst_buffer_from_view (MtlStridedView      *view,
  * Errors:
  *
  * - %MTL_ERROR_INVALID_ARGUMENT: the number of views is not that of the planes
- * - the errors of [func@MtlGst.buffer_from_view]
+ * - the errors of [func@MtlGst.video_buffer_from_view]
  *
  * Returns: (transfer full): the new buffer
  *
  * Since: 1.0
  */
 GstBuffer *
-mtl_gst_buffer_from_views (MtlStridedView     **views,
-                           gsize                n_views,
-                           const GstVideoInfo  *info,
-                           GError             **error)
+mtl_gst_video_buffer_from_views (MtlStridedView     **views,
+                                 gsize                n_views,
+                                 const GstVideoInfo  *info,
+                                 GError             **error)
 {
   Plane planes[GST_VIDEO_MAX_PLANES];
 
@@ -500,9 +515,9 @@ range_extend (Range *range,
 }
 
 static GstBuffer *
-buffer_new_of_channels (const Range  *first,
-                        gint64        distance,
-                        gint64        n_channels)
+buffer_new_of_channels (const Range *first,
+                        gint64       distance,
+                        gint64       n_channels)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
@@ -554,7 +569,7 @@ buffer_new_for_channels (MtlStridedView      *view,
 }
 
 /**
- * mtl_gst_buffer_from_audio_view:
+ * mtl_gst_audio_buffer_from_view:
  * @view: a view of shape [frames, channels]
  * @info: the audio format, with the layout
  * @error: return location for a [error@Mtl.Error]
@@ -586,7 +601,7 @@ buffer_new_for_channels (MtlStridedView      *view,
  * Since: 1.0
  */
 GstBuffer *
-mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
+mtl_gst_audio_buffer_from_view (MtlStridedView      *view,
                                 const GstAudioInfo  *info,
                                 GError             **error)
 {

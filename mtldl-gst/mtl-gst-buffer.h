@@ -14,17 +14,20 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-GstBuffer *mtl_gst_buffer_from_view       (MtlStridedView      *view,
-                                           const GstVideoInfo  *info,
-                                           GError             **error) G_GNUC_WARN_UNUSED_RESULT;
+GstBuffer *mtl_gst_buffer_from_view        (MtlStridedView  *view,
+                                            GError         **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-GstBuffer *mtl_gst_buffer_from_views      (MtlStridedView     **views,
-                                           gsize                n_views,
-                                           const GstVideoInfo  *info,
-                                           GError             **error) G_GNUC_WARN_UNUSED_RESULT;
+GstBuffer *mtl_gst_video_buffer_from_view  (MtlStridedView      *view,
+                                            const GstVideoInfo  *info,
+                                            GError             **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
-GstBuffer *mtl_gst_buffer_from_audio_view (MtlStridedView      *view,
-                                           const GstAudioInfo  *info,
-                                           GError             **error) G_GNUC_WARN_UNUSED_RESULT;
+GstBuffer *mtl_gst_video_buffer_from_views (MtlStridedView     **views,
+                                            gsize                n_views,
+                                            const GstVideoInfo  *info,
+                                            GError             **error) G_GNUC_WARN_UNUSED_RESULT;
+MTL_AVAILABLE_IN_1_0
+GstBuffer *mtl_gst_audio_buffer_from_view  (MtlStridedView      *view,
+                                            const GstAudioInfo  *info,
+                                            GError             **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

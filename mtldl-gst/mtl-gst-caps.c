@@ -107,7 +107,7 @@ check_fits (MtlStridedView      *view,
 }
 
 /**
- * mtl_gst_caps_from_view:
+ * mtl_gst_video_caps_from_view:
  * @view: a view of shape [height, width] or [height, width, channels]
  * @format: a video format, or %GST_VIDEO_FORMAT_UNKNOWN to find one for the
  *   elements and the channels
@@ -122,7 +122,7 @@ check_fits (MtlStridedView      *view,
  * GRAY16 and RGBA64 of the machine's byte order. For a format with several
  * planes @view is the first one, which has the size of the frame.
  *
- * Caps say nothing about strides; see [func@MtlGst.buffer_from_view].
+ * Caps say nothing about strides; see [func@MtlGst.video_buffer_from_view].
  *
  * Errors:
  *
@@ -137,11 +137,11 @@ check_fits (MtlStridedView      *view,
  * Since: 1.0
  */
 GstCaps *
-mtl_gst_caps_from_view (MtlStridedView  *view,
-                        GstVideoFormat   format,
-                        int              framerate_numerator,
-                        int              framerate_denominator,
-                        GError         **error)
+mtl_gst_video_caps_from_view (MtlStridedView  *view,
+                              GstVideoFormat   format,
+                              int              framerate_numerator,
+                              int              framerate_denominator,
+                              GError         **error)
 {
   const gint64 *shape;
   GstVideoInfo info;
@@ -266,9 +266,9 @@ check_is_audio (MtlStridedView  *view,
 }
 
 static gboolean
-find_audio_layout (MtlStridedView   *view,
-                   GstAudioLayout   *layout,
-                   GError          **error)
+find_audio_layout (MtlStridedView  *view,
+                   GstAudioLayout  *layout,
+                   GError         **error)
 {
   const gint64 *shape, *strides;
   g_autofree char *string = NULL;

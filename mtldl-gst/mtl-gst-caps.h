@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-GstCaps *mtl_gst_caps_from_view       (MtlStridedView  *view,
+GstCaps *mtl_gst_video_caps_from_view (MtlStridedView  *view,
                                        GstVideoFormat   format,
                                        int              framerate_numerator,
                                        int              framerate_denominator,

@@ -96,7 +96,7 @@ get_dtype (const GstVideoFormatInfo *format,
     }
 }
 
-/* Whether components of a plane have bytes in common, so that they have no elements of their own:
+/* TRUE if components of a plane have bytes in common, so that they have no elements of their own:
  * RGB16, r210. */
 static gboolean
 shares_bytes (const GstVideoFormatInfo *format,
@@ -119,7 +119,7 @@ shares_bytes (const GstVideoFormatInfo *format,
   return FALSE;
 }
 
-/* What keeps a component from being elements at equal distances, or NULL. */
+/* The reason why a component is not elements at equal distances, or NULL. */
 static const char *
 find_obstacle (const GstVideoFormatInfo *format,
                guint                     component)
@@ -275,7 +275,7 @@ check_components_match (const GstVideoFormatInfo  *format,
 
   g_set_error (error, MTL_ERROR, MTL_ERROR_NOT_SUPPORTED,
                "Plane %u of the video format %s has components of different sizes: view each one"
-               " with mtl_gst_view_from_component()", plane, format->name);
+               " with mtl_gst_view_from_video_component()", plane, format->name);
   return FALSE;
 }
 

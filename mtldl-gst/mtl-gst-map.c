@@ -8,8 +8,8 @@
 
 #include "mtl-gst-check-private.h"
 
-/* What a view holds. The memory is mapped by itself: gst_buffer_map() would replace memory that
- * it cannot lock by a copy, and join several memories in a copy, without a word. */
+/* The owner of a view's memory. The memory is mapped by itself: gst_buffer_map() would replace
+ * memory that it cannot lock by a copy, and join several memories in a copy, without a word. */
 typedef struct
 {
   GstBuffer *buffer;
@@ -214,8 +214,8 @@ mapping_init (Mapping      *self,
   if (!check_locks (memory, error))
     return NULL;
 
-  /* What can be written to can be read, too. Other flags ask some allocators for something else
-   * than the bytes. */
+  /* Memory that can be written to can be read, too. Other flags ask some allocators for something
+   * else than the bytes. */
   flags = writes ? GST_MAP_READWRITE : GST_MAP_READ;
   if (!gst_memory_map (memory, &self->map, flags))
     {

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Of tensor/strided caps. */
+/* The layout of tensor/strided caps. */
 MtlStridedLayout *mtl_gst_layout_from_tensor_structure (const GstStructure  *structure,
                                                         MtlDType            *dtype,
                                                         GError             **error);

@@ -32,9 +32,9 @@ typedef struct
 #define TENSOR_TYPE(NAME, name) { MTL_DTYPE_##NAME, name }
 #endif
 
-/* GStreamer packs two numbers of 4 bits into a byte. It does not say which comes first; those of its
- * elements that have such tensors pass on the memory of ONNX Runtime, which begins with the lower
- * bits, as Mtl does. */
+/* GStreamer packs two numbers of 4 bits into a byte. It does not say which comes first; those of
+ * its elements that have such tensors pass on the memory of ONNX Runtime, which begins with the
+ * lower bits, as Mtl does. */
 static const TensorType tensor_types[] = {
   TENSOR_TYPE (INT4, "int4"),
   TENSOR_TYPE (INT8, "int8"),
@@ -559,7 +559,7 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
  * mtl_gst_view_from_tensor:
  * @buffer: a buffer
  * @index: which tensor, from 0, in the order of [func@MtlGst.get_n_tensors]
- * @flags: as for [func@MtlGst.view_from_bytes]
+ * @flags: as for [func@MtlGst.view_from_buffer]
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a view of a tensor that an element added to a buffer, without a copy.
@@ -577,7 +577,7 @@ mtl_gst_get_tensor_id (GstBuffer *buffer,
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such tensor, or its data is too short
  * - %MTL_ERROR_OVERFLOW: the size does not fit in 63 bits, or the tensor has
  *   more than 64 dimensions
- * - the errors of [func@MtlGst.view_from_bytes]
+ * - the errors of [func@MtlGst.view_from_buffer]
  *
  * Returns: (transfer full): the view
  *

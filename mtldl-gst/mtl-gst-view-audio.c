@@ -302,7 +302,7 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
 }
 
 /**
- * mtl_gst_view_from_audio:
+ * mtl_gst_view_from_audio_buffer:
  * @buffer: a buffer with audio samples
  * @info: (nullable): the format of the samples, or %NULL if @buffer has a
  *   [struct@GstAudio.AudioMeta]
@@ -323,12 +323,12 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  * S20_32 and U20_32 of GStreamer 1.28, which converts them with 3 bytes and not
  * the 4 that they should have.
  *
- * See [func@MtlGst.view_from_buffer] for who may use @buffer as long as there
- * is a view.
+ * See [func@MtlGst.view_from_video_buffer] for who may use @buffer as long as
+ * there is a view.
  *
  * ```c
  * g_autoptr (MtlStridedView) samples =
- *   mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, error);
+ *   mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, error);
  *
  * if (samples == NULL)
  *   return FALSE;
@@ -357,10 +357,10 @@ mtl_gst_audio_describe_frame (const GstAudioInfo  *info,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_audio (GstBuffer           *buffer,
-                         const GstAudioInfo  *info,
-                         GstMapFlags          flags,
-                         GError             **error)
+mtl_gst_view_from_audio_buffer (GstBuffer           *buffer,
+                                const GstAudioInfo  *info,
+                                GstMapFlags          flags,
+                                GError             **error)
 {
   MtlGstPlane description;
   Samples samples;
@@ -387,13 +387,14 @@ mtl_gst_view_from_audio (GstBuffer           *buffer,
  * Creates a view of the samples of one channel, without a copy.
  *
  * The view has the shape [frames]. Channels may lie anywhere, in memories of
- * their own as well. See [func@MtlGst.view_from_audio] for what else holds.
+ * their own as well. See [func@MtlGst.view_from_audio_buffer] for what else
+ * holds.
  *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such channel, or samples are not
  *   within the buffer
- * - the other errors of [func@MtlGst.view_from_audio]
+ * - the other errors of [func@MtlGst.view_from_audio_buffer]
  *
  * Returns: (transfer full): the view
  *

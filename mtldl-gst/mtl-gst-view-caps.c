@@ -15,7 +15,7 @@ typedef enum
   KIND_TENSOR,
 } Kind;
 
-/* What caps say, for their kind. */
+/* The description in caps, for their kind. */
 typedef struct
 {
   Kind kind;
@@ -209,7 +209,7 @@ view_tensor (GstBuffer           *buffer,
 }
 
 /**
- * mtl_gst_view_from_caps:
+ * mtl_gst_view_from_buffer_with_caps:
  * @buffer: a buffer with a video frame, audio samples, or a tensor
  * @caps: fixed caps, such as those of the pad or sample of @buffer
  * @plane: the number of a plane of a video frame, counted from 0; 0 for others
@@ -219,16 +219,17 @@ view_tensor (GstBuffer           *buffer,
  *
  * Creates a view of a buffer as its caps describe it, without a copy.
  *
- * For `video/x-raw` the view is that of [func@MtlGst.view_from_buffer], for
- * `audio/x-raw` that of [func@MtlGst.view_from_audio], and for `tensor/strided`
- * the bytes of the buffer are the tensor's elements. If you view many buffers
- * of the same caps, those functions are faster, as they need not read the caps
- * each time.
+ * For `video/x-raw` the view is that of [func@MtlGst.view_from_video_buffer],
+ * for `audio/x-raw` that of [func@MtlGst.view_from_audio_buffer], and for
+ * `tensor/strided` the bytes of the buffer are the tensor's elements. If you
+ * view many buffers of the same caps, those functions are faster, as they need
+ * not read the caps each time.
  *
  * ```c
  * GstBuffer *buffer = gst_sample_get_buffer (sample);
  * g_autoptr (MtlStridedView) view =
- *   mtl_gst_view_from_caps (buffer, gst_sample_get_caps (sample), 0, GST_MAP_READ, error);
+ *   mtl_gst_view_from_buffer_with_caps (buffer, gst_sample_get_caps (sample), 0,
+ *                                       GST_MAP_READ, error);
  *
  * if (view == NULL)
  *   return FALSE;
@@ -244,19 +245,19 @@ view_tensor (GstBuffer           *buffer,
  *   fixed, or have a channel mask that does not fit the channels
  * - %MTL_ERROR_OVERFLOW: a row of pixels is larger than GStreamer's largest, a
  *   tensor has more than 64 dimensions, or its size does not fit in 63 bits
- * - the errors of [func@MtlGst.view_from_buffer] and
- *   [func@MtlGst.view_from_audio]
+ * - the errors of [func@MtlGst.view_from_video_buffer] and
+ *   [func@MtlGst.view_from_audio_buffer]
  *
  * Returns: (transfer full): the view
  *
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_caps (GstBuffer    *buffer,
-                        GstCaps      *caps,
-                        guint         plane,
-                        GstMapFlags   flags,
-                        GError      **error)
+mtl_gst_view_from_buffer_with_caps (GstBuffer    *buffer,
+                                    GstCaps      *caps,
+                                    guint         plane,
+                                    GstMapFlags   flags,
+                                    GError      **error)
 {
   Media media;
 
@@ -267,13 +268,13 @@ mtl_gst_view_from_caps (GstBuffer    *buffer,
     return NULL;
 
   if (media.kind == KIND_VIDEO)
-    return mtl_gst_view_from_buffer (buffer, &media.video, plane, flags, error);
+    return mtl_gst_view_from_video_buffer (buffer, &media.video, plane, flags, error);
 
   if (!check_is_only_plane (media.kind, plane, error))
     return NULL;
 
   if (media.kind == KIND_AUDIO)
-    return mtl_gst_view_from_audio (buffer, &media.audio, flags, error);
+    return mtl_gst_view_from_audio_buffer (buffer, &media.audio, flags, error);
 
   return view_tensor (buffer, media.tensor, flags, error);
 }

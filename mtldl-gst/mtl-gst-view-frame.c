@@ -98,7 +98,7 @@ view_frame (const GstVideoFrame  *frame,
 }
 
 /**
- * mtl_gst_view_from_frame:
+ * mtl_gst_view_from_video_frame:
  * @frame: a frame that is mapped
  * @plane: the number of a plane, counted from 0
  * @error: return location for a [error@Mtl.Error]
@@ -106,9 +106,10 @@ view_frame (const GstVideoFrame  *frame,
  * Creates a view of a plane of a video frame that is already mapped, without a
  * copy: in `transform_frame()` of a [class@GstVideo.VideoFilter], for example.
  *
- * The shapes and element types are those of [func@MtlGst.view_from_buffer]. The
- * view is writable if the frame was mapped with %GST_MAP_WRITE, also if only
- * with that; the elements have unspecified values then until they are written.
+ * The shapes and element types are those of
+ * [func@MtlGst.view_from_video_buffer]. The view is writable if the frame was
+ * mapped with %GST_MAP_WRITE, also if only with that; the elements have
+ * unspecified values then until they are written.
  *
  * ```c
  * static GstFlowReturn
@@ -116,7 +117,7 @@ view_frame (const GstVideoFrame  *frame,
  *               GstVideoFrame  *frame)
  * {
  *   g_autoptr (GError) error = NULL;
- *   g_autoptr (MtlStridedView) pixels = mtl_gst_view_from_frame (frame, 0, &error);
+ *   g_autoptr (MtlStridedView) pixels = mtl_gst_view_from_video_frame (frame, 0, &error);
  *
  *   if (pixels == NULL
  *       || !mtl_strided_view_copy_scaled_from (pixels, pixels, -1, 255, NULL, &error))
@@ -158,9 +159,9 @@ view_frame (const GstVideoFrame  *frame,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_frame (GstVideoFrame  *frame,
-                         guint           plane,
-                         GError        **error)
+mtl_gst_view_from_video_frame (GstVideoFrame  *frame,
+                               guint           plane,
+                               GError        **error)
 {
   g_return_val_if_fail (frame != NULL, NULL);
 
@@ -168,7 +169,7 @@ mtl_gst_view_from_frame (GstVideoFrame  *frame,
 }
 
 /**
- * mtl_gst_view_from_frame_component:
+ * mtl_gst_view_from_video_frame_component:
  * @frame: a frame that is mapped
  * @component: 0 for R or Y, 1 for G or U, 2 for B or V, 3 for A
  * @error: return location for a [error@Mtl.Error]
@@ -177,23 +178,23 @@ mtl_gst_view_from_frame (GstVideoFrame  *frame,
  * without a copy.
  *
  * The view has the shape [rows, columns] of the component, as that of
- * [func@MtlGst.view_from_component]. See [func@MtlGst.view_from_frame] for how
- * long views may live.
+ * [func@MtlGst.view_from_video_component]. See
+ * [func@MtlGst.view_from_video_frame] for how long views may live.
  *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such component, or elements are not
  *   within the memory that is mapped
- * - the other errors of [func@MtlGst.view_from_frame]
+ * - the other errors of [func@MtlGst.view_from_video_frame]
  *
  * Returns: (transfer full): the view
  *
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_frame_component (GstVideoFrame  *frame,
-                                   guint           component,
-                                   GError        **error)
+mtl_gst_view_from_video_frame_component (GstVideoFrame  *frame,
+                                         guint           component,
+                                         GError        **error)
 {
   g_return_val_if_fail (frame != NULL, NULL);
 

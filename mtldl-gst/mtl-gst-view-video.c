@@ -11,7 +11,7 @@ typedef gboolean (* DescribeFunc) (const GstVideoInfo  *info,
                                    MtlGstPlane         *description,
                                    GError             **error);
 
-/* What maps the planes of nearly all buffers; GStreamer has no name for it. */
+/* The function that maps the planes of nearly all buffers; GStreamer has no name for it. */
 static gpointer
 get_default_map (void)
 {
@@ -67,7 +67,7 @@ check_meta (GstVideoMeta        *meta,
                            "The buffer's GstVideoMeta has a map function of its own, as for memory"
                            " of a device: bring the frame into system memory first, for example"
                            " with a download element of the device, or map it, and use"
-                           " mtl_gst_view_from_frame()");
+                           " mtl_gst_view_from_video_frame()");
       return FALSE;
     }
 
@@ -178,7 +178,7 @@ view_frame (GstBuffer           *buffer,
 }
 
 /**
- * mtl_gst_view_from_buffer:
+ * mtl_gst_view_from_video_buffer:
  * @buffer: a buffer with a video frame
  * @info: (nullable): the format and size of the frame, or %NULL if @buffer has
  *   a [struct@GstVideo.VideoMeta]
@@ -198,7 +198,7 @@ view_frame (GstBuffer           *buffer,
  * | NV12, P010_10LE, …, plane 1 | [rows, columns, 2] |
  *
  * A plane of which the components have different sizes, as in YUY2, has no
- * view; use [func@MtlGst.view_from_component].
+ * view; use [func@MtlGst.view_from_video_component].
  *
  * Elements are `uint8`, or `uint16` as they lie in memory: I420_10LE has values
  * up to 1023, P010_10LE has the same in the upper 10 bits. Formats in the other
@@ -215,7 +215,7 @@ view_frame (GstBuffer           *buffer,
  *
  * ```c
  * g_autoptr (MtlStridedView) pixels =
- *   mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READWRITE, error);
+ *   mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READWRITE, error);
  *
  * if (pixels == NULL || !mtl_strided_view_fill_double (pixels, 0, NULL, error))
  *   return FALSE;
@@ -266,11 +266,11 @@ view_frame (GstBuffer           *buffer,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_buffer (GstBuffer           *buffer,
-                          const GstVideoInfo  *info,
-                          guint                plane,
-                          GstMapFlags          flags,
-                          GError             **error)
+mtl_gst_view_from_video_buffer (GstBuffer           *buffer,
+                                const GstVideoInfo  *info,
+                                guint                plane,
+                                GstMapFlags          flags,
+                                GError             **error)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
@@ -278,7 +278,7 @@ mtl_gst_view_from_buffer (GstBuffer           *buffer,
 }
 
 /**
- * mtl_gst_view_from_component:
+ * mtl_gst_view_from_video_component:
  * @buffer: a buffer with a video frame
  * @info: (nullable): the format and size of the frame, or %NULL if @buffer has
  *   a [struct@GstVideo.VideoMeta]
@@ -291,24 +291,24 @@ mtl_gst_view_from_buffer (GstBuffer           *buffer,
  *
  * The view has the shape [rows, columns] of the component, wherever it lies: the
  * blue of BGRA and the luma of YUY2 are strided views of their planes. See
- * [func@MtlGst.view_from_buffer] for what else holds.
+ * [func@MtlGst.view_from_video_buffer] for what else holds.
  *
  * Errors:
  *
  * - %MTL_ERROR_OUT_OF_BOUNDS: there is no such component, or elements are not
  *   within the buffer
- * - the other errors of [func@MtlGst.view_from_buffer]
+ * - the other errors of [func@MtlGst.view_from_video_buffer]
  *
  * Returns: (transfer full): the view
  *
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_component (GstBuffer           *buffer,
-                             const GstVideoInfo  *info,
-                             guint                component,
-                             GstMapFlags          flags,
-                             GError             **error)
+mtl_gst_view_from_video_component (GstBuffer           *buffer,
+                                   const GstVideoInfo  *info,
+                                   guint                component,
+                                   GstMapFlags          flags,
+                                   GError             **error)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 

@@ -7,7 +7,7 @@
 #include "mtl-gst-map-private.h"
 
 /**
- * mtl_gst_view_from_bytes:
+ * mtl_gst_view_from_buffer:
  * @buffer: a buffer
  * @dtype: the type of the elements
  * @shape: (array length=n_dims): the extent of each axis
@@ -19,8 +19,8 @@
  * Creates a view of the first bytes of a buffer, in C order, without a copy.
  *
  * This is for buffers of data other than video and audio, such as tensors. See
- * [func@MtlGst.view_from_buffer] for who may use @buffer as long as there is a
- * view.
+ * [func@MtlGst.view_from_video_buffer] for who may use @buffer as long as there
+ * is a view.
  *
  * Errors:
  *
@@ -42,12 +42,12 @@
  * Since: 1.0
  */
 MtlStridedView *
-mtl_gst_view_from_bytes (GstBuffer     *buffer,
-                         MtlDType       dtype,
-                         const gint64  *shape,
-                         gsize          n_dims,
-                         GstMapFlags    flags,
-                         GError       **error)
+mtl_gst_view_from_buffer (GstBuffer     *buffer,
+                          MtlDType       dtype,
+                          const gint64  *shape,
+                          gsize          n_dims,
+                          GstMapFlags    flags,
+                          GError       **error)
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
 

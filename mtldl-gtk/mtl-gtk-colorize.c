@@ -9,10 +9,11 @@
 
 #include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-task-private.h"
+#include "mtl-gtk-texture-private.h"
 
-/* So many halves of the range away from 0, a product and a sum still have digits enough. */
+/* Up to this many halves of the range away from 0, a product and a sum have digits enough. */
 #define MAX_DISTANCE 0x1p30
-/* What numbers are multiplied by if their range is so narrow that its factor might be infinite. */
+/* The factor of numbers whose range is so narrow that its own factor might be infinite. */
 #define NARROW_SCALE 0x1p900
 #define NARROW_RANGE 1e-290
 
@@ -55,8 +56,8 @@ work_clear (Work *self)
   g_clear_object (&self->differences);
 }
 
-/* What elements are multiplied by to become steps, and what is then added. TRUE: that would not
- * be exact, so they become differences from the first number, and these become steps. */
+/* The factor and the summand that make steps of elements. TRUE: the steps would not be exact, so
+ * the elements become differences from the first number, and these become steps. */
 static gboolean
 find_factors (Work   *self,
               int     n_steps,
@@ -271,6 +272,23 @@ colorize_all (const Colorize  *self,
   return done;
 }
 
+/* Without colors. */
+static gboolean
+copy_gray_levels (MtlStridedView     *pixels,
+                  const MtlGtkPixel  *pixel,
+                  MtlStridedView     *view,
+                  GCancellable       *cancellable,
+                  GError            **error)
+{
+  const MtlGtkPixel gray = { mtl_strided_view_get_dtype (view), MTL_GTK_CHANNELS_GRAY, FALSE };
+  g_autoptr (MtlStridedView) levels = mtl_gtk_with_channel_axis (view);
+
+  return mtl_gtk_check_dtype (gray.dtype, error)
+         && mtl_gtk_check_is_reachable (view, error)
+         && (mtl_strided_view_is_empty (view)
+             || mtl_gtk_pixels_convert (pixels, pixel, levels, &gray, cancellable, error));
+}
+
 static MtlStridedView *
 colorize (gpointer       data,
           GCancellable  *cancellable,
@@ -291,6 +309,10 @@ colorize (gpointer       data,
   pixels = mtl_gtk_pixels_new (&pixel, shape[0], shape[1], error);
   if (pixels == NULL)
     return NULL;
+
+  if (self->palette.n_colors == 0)
+    return copy_gray_levels (pixels, &pixel, self->view, cancellable, error)
+           ? g_steal_pointer (&pixels) : NULL;
 
   if (!mtl_strided_view_is_empty (self->view)
       && !colorize_all (self, pixels, cancellable, error))
@@ -369,7 +391,8 @@ begin (MtlStridedView      *view,
  * Makes a picture of numbers: a new view of shape [height, width, 3] of red,
  * green and blue as `uint8`.
  *
- * There are 254 colors from @low to @high, in equal steps. Smaller numbers have
+ * There are 254 colors from @low to @high, in equal steps; without a color map,
+ * these are not used. Smaller numbers have
  * the first color, larger ones the last. NaN is red (224, 27, 36) and infinity
  * is violet (192, 97, 203). Of complex numbers, the real part is used. If @high
  * is not above @low, all numbers have the first color.
@@ -385,8 +408,9 @@ begin (MtlStridedView      *view,
  *
  * Errors:
  *
- * - %MTL_ERROR_INVALID_ARGUMENT: there are not 2 dimensions, or @color_map is
- *   none of the values
+ * - %MTL_ERROR_INVALID_ARGUMENT: there are not 2 dimensions, @color_map is none
+ *   of the values, or it is %MTL_GTK_COLOR_MAP_NONE and the elements cannot be
+ *   gray levels
  * - %MTL_ERROR_NOT_SUPPORTED: the elements are not numbers
  * - %MTL_ERROR_NOT_HOST_ACCESSIBLE: the library cannot access the elements
  * - %MTL_ERROR_NO_MEMORY: the pixels cannot be allocated

@@ -161,7 +161,8 @@ map (Dmabuf    *self,
  * @offset: where the elements begin, in bytes
  * @layout: how the elements lie from there on
  * @dtype: the element type
- * @writable: whether to write to the elements
+ * @flags: %MTL_BUFFER_FLAGS_READ_ONLY, or %MTL_BUFFER_FLAGS_NONE to write to the
+ *   elements; they are never copied
  * @error: return location for a [error@Mtl.Error]
  *
  * Creates a view of a DMA-BUF of Linux, as cameras and video decoders have them,
@@ -178,7 +179,8 @@ map (Dmabuf    *self,
  * g_autoptr (MtlStridedLayout) layout =
  *   mtl_strided_layout_new_with_byte_strides (shape, 3, byte_strides, 3, 8, &error);
  * g_autoptr (MtlStridedView) view =
- *   mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, FALSE, &error);
+ *   mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8,
+ *                             MTL_BUFFER_FLAGS_READ_ONLY, &error);
  * ```
  *
  * Errors:
@@ -198,9 +200,10 @@ mtl_gtk_view_from_dmabuf (int                fd,
                           gsize              offset,
                           MtlStridedLayout  *layout,
                           MtlDType           dtype,
-                          gboolean           writable,
+                          MtlBufferFlags     flags,
                           GError           **error)
 {
+  const gboolean writable = (flags & MTL_BUFFER_FLAGS_READ_ONLY) == 0;
   g_autoptr (MtlBuffer) buffer = NULL;
   Dmabuf *self;
 
@@ -216,9 +219,7 @@ mtl_gtk_view_from_dmabuf (int                fd,
       return NULL;
     }
 
-  buffer = mtl_buffer_new_for_data (self->data, self->size, NULL,
-                                    writable ? MTL_BUFFER_FLAGS_NONE : MTL_BUFFER_FLAGS_READ_ONLY,
-                                    dmabuf_free, self, error);
+  buffer = mtl_buffer_new_for_data (self->data, self->size, NULL, flags, dmabuf_free, self, error);
   return buffer != NULL ? mtl_strided_view_new (buffer, layout, dtype, offset, error) : NULL;
 }
 
@@ -370,7 +371,7 @@ find_row_stride (MtlStridedLayout  *layout,
   return 0;
 }
 
-/* From the beginning of the DMA-BUF. FALSE if it does not fit. */
+/* The position is that in the DMA-BUF. FALSE if it does not fit. */
 static gboolean
 find_start (gsize              offset,
             MtlStridedLayout  *layout,

@@ -17,7 +17,7 @@ MtlStridedView *mtl_gtk_view_from_dmabuf    (int                  fd,
                                              gsize                offset,
                                              MtlStridedLayout    *layout,
                                              MtlDType             dtype,
-                                             gboolean             writable,
+                                             MtlBufferFlags       flags,
                                              GError             **error) G_GNUC_WARN_UNUSED_RESULT;
 MTL_AVAILABLE_IN_1_0
 GdkTexture     *mtl_gtk_texture_from_dmabuf (GdkDisplay          *display,

@@ -40,7 +40,7 @@ pixel_init (MtlGtkPixel         *pixel,
   return TRUE;
 }
 
-/* What GTK itself makes of a texture. It is left to it to convert the opacity, not to drop it. */
+/* The pixels that GTK itself makes of a texture. GTK converts the opacity, but does not drop it. */
 static GdkMemoryFormat
 choose_format (const MtlGtkPixel *pixel)
 {

@@ -28,7 +28,7 @@ G_BEGIN_DECLS
  * @MTL_GTK_CHANNELS_XRGB: one that is not used, red, green, blue
  * @MTL_GTK_CHANNELS_XBGR: one that is not used, blue, green, red
  *
- * What the channels of a pixel are, in the order in which they lie in memory.
+ * The channels of a pixel, in the order in which they lie in memory.
  * Unlike in Cairo's names, the first one has the lowest address on all
  * machines.
  *
@@ -72,6 +72,8 @@ typedef enum /*< flags >*/
 
 /**
  * MtlGtkColorMap:
+ * @MTL_GTK_COLOR_MAP_NONE: gray levels as in a texture, whatever the least and
+ *   the greatest number: integers from 0 to their maximum, floats from 0 to 1
  * @MTL_GTK_COLOR_MAP_GRAY: from black to white
  * @MTL_GTK_COLOR_MAP_HEAT: from dark blue over green to light yellow
  *
@@ -81,6 +83,7 @@ typedef enum /*< flags >*/
  */
 typedef enum
 {
+  MTL_GTK_COLOR_MAP_NONE,
   MTL_GTK_COLOR_MAP_GRAY,
   MTL_GTK_COLOR_MAP_HEAT,
 } MtlGtkColorMap;

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* What the elements of a pixel are. */
+/* The elements of a pixel. */
 typedef struct
 {
   MtlDType dtype;
@@ -42,7 +42,7 @@ gboolean    mtl_gtk_channels_have_alpha            (MtlGtkChannels      channels
 /* Not colors without an opacity, nor an opacity without colors. */
 gboolean    mtl_gtk_channels_can_be_premultiplied  (MtlGtkChannels      channels);
 
-/* Of this GTK, without an error for those that it lacks. */
+/* A format of this GTK, without an error for those that it lacks. */
 gboolean    mtl_gtk_pixel_find_format              (const MtlGtkPixel  *pixel,
                                                     GdkMemoryFormat    *format);
 /* The same, or what GTK has a format of and can have the same values: RGB, or RGBA. */

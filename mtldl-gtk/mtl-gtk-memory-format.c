@@ -293,11 +293,12 @@ describe_planes (const MtlGtkPlanes *planes)
 }
 
 /**
- * mtl_gtk_memory_format_from_channels:
+ * mtl_gtk_memory_format_from_pixel:
  * @dtype: the element type
- * @channels: what the channels are, other than %MTL_GTK_CHANNELS_AUTO
- * @premultiplied: whether the colors are multiplied by the opacity; not used
- *   where there are not both
+ * @channels: the channels, other than %MTL_GTK_CHANNELS_AUTO
+ * @flags: %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED for colors that are multiplied
+ *   by the opacity, which is ignored if @channels lacks either; other flags are
+ *   ignored
  * @format: (out): return location for the format
  * @error: return location for a [error@Mtl.Error]
  *
@@ -318,12 +319,13 @@ describe_planes (const MtlGtkPlanes *planes)
  * Since: 1.0
  */
 gboolean
-mtl_gtk_memory_format_from_channels (MtlDType          dtype,
-                                     MtlGtkChannels    channels,
-                                     gboolean          premultiplied,
-                                     GdkMemoryFormat  *format,
-                                     GError          **error)
+mtl_gtk_memory_format_from_pixel (MtlDType             dtype,
+                                  MtlGtkChannels       channels,
+                                  MtlGtkTextureFlags   flags,
+                                  GdkMemoryFormat     *format,
+                                  GError             **error)
 {
+  const gboolean premultiplied = (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED) != 0;
   const MtlGtkPixel pixel = { dtype, channels, premultiplied };
   g_autofree char *name = NULL;
 
@@ -352,12 +354,13 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
 }
 
 /**
- * mtl_gtk_memory_format_to_channels:
+ * mtl_gtk_pixel_from_memory_format:
  * @format: a format of GTK
  * @dtype: (out): return location for the element type
- * @channels: (out): return location for what the channels are
- * @premultiplied: (out): return location for whether the colors are multiplied
- *   by the opacity
+ * @channels: (out): return location for the channels
+ * @flags: (out): return location for the flags:
+ *   %MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED if the colors are multiplied by the
+ *   opacity
  * @error: return location for a [error@Mtl.Error]
  *
  * Finds what the elements of a view of pixels are in a format of GTK.
@@ -373,23 +376,24 @@ mtl_gtk_memory_format_from_channels (MtlDType          dtype,
  * Since: 1.0
  */
 gboolean
-mtl_gtk_memory_format_to_channels (GdkMemoryFormat   format,
-                                   MtlDType         *dtype,
-                                   MtlGtkChannels   *channels,
-                                   gboolean         *premultiplied,
-                                   GError          **error)
+mtl_gtk_pixel_from_memory_format (GdkMemoryFormat      format,
+                                  MtlDType            *dtype,
+                                  MtlGtkChannels      *channels,
+                                  MtlGtkTextureFlags  *flags,
+                                  GError             **error)
 {
   g_autofree char *name = NULL, *reason = NULL;
   MtlGtkPlanes planes;
   MtlGtkPixel pixel;
 
-  g_return_val_if_fail (dtype != NULL && channels != NULL && premultiplied != NULL, FALSE);
+  g_return_val_if_fail (dtype != NULL && channels != NULL && flags != NULL, FALSE);
 
   if (mtl_gtk_pixel_init_for_format (&pixel, format))
     {
       *dtype = pixel.dtype;
       *channels = pixel.channels;
-      *premultiplied = pixel.premultiplied;
+      *flags = pixel.premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED
+                                   : MTL_GTK_TEXTURE_FLAGS_NONE;
       return TRUE;
     }
 

@@ -13,16 +13,16 @@
 G_BEGIN_DECLS
 
 MTL_AVAILABLE_IN_1_0
-gboolean mtl_gtk_memory_format_from_channels (MtlDType          dtype,
-                                              MtlGtkChannels    channels,
-                                              gboolean          premultiplied,
-                                              GdkMemoryFormat  *format,
-                                              GError          **error);
+gboolean mtl_gtk_memory_format_from_pixel (MtlDType             dtype,
+                                           MtlGtkChannels       channels,
+                                           MtlGtkTextureFlags   flags,
+                                           GdkMemoryFormat     *format,
+                                           GError             **error);
 MTL_AVAILABLE_IN_1_0
-gboolean mtl_gtk_memory_format_to_channels   (GdkMemoryFormat   format,
-                                              MtlDType         *dtype,
-                                              MtlGtkChannels   *channels,
-                                              gboolean         *premultiplied,
-                                              GError          **error);
+gboolean mtl_gtk_pixel_from_memory_format (GdkMemoryFormat      format,
+                                           MtlDType            *dtype,
+                                           MtlGtkChannels      *channels,
+                                           MtlGtkTextureFlags  *flags,
+                                           GError             **error);
 
 G_END_DECLS

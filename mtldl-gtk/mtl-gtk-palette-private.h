@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 /* Colors from that of the lowest number to that of the highest, with an opacity if there are
- * 4 channels. */
+ * 4 channels. Without colors, numbers are gray levels. */
 typedef struct
 {
   guint8 colors[256][4];

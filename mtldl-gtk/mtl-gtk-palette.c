@@ -43,6 +43,9 @@ mtl_gtk_palette_init_for_color_map (MtlGtkPalette   *palette,
   *palette = (MtlGtkPalette) { .n_colors = N_STEPS, .n_channels = 3 };
   switch (color_map)
     {
+    case MTL_GTK_COLOR_MAP_NONE:
+      palette->n_colors = 0;
+      return TRUE;
     case MTL_GTK_COLOR_MAP_GRAY:
       mix_colors (palette->colors, gray, G_N_ELEMENTS (gray));
       return TRUE;

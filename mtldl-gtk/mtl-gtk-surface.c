@@ -135,7 +135,7 @@ buffer_new_for_rows (cairo_surface_t  *surface,
  *
  * Creates a writable view of the pixels of a surface of Cairo, without a copy.
  *
- * What was drawn is flushed to the pixels first. Before you draw again, end the
+ * The drawing is flushed to the pixels first. Before you draw again, end the
  * view, which marks the surface as changed. To draw while you keep the view,
  * call `cairo_surface_flush()` before you read or write the elements, and
  * `cairo_surface_mark_dirty()` after you wrote to them.
@@ -287,7 +287,7 @@ get_rest_of_memory (MtlStridedView *view)
   return mtl_buffer_get_size (buffer) - (first - begin);
 }
 
-/* What stands between the elements and a surface of the same memory, or NULL. */
+/* The reason why the elements cannot be a surface of the same memory, or NULL. */
 static char *
 find_obstacle (MtlStridedView    *view,
                const PixelFormat *format)
@@ -356,7 +356,7 @@ check_extents (MtlStridedView     *view,
 /**
  * mtl_gtk_check_surface:
  * @view: a view of shape [height, width, channels], or [height, width]
- * @format: what the elements are to Cairo
+ * @format: Cairo's format for the elements
  * @error: return location for a [error@Mtl.Error]
  *
  * Checks that [func@surface_from_view] can share the memory of a view.

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* What a thread does with the task's data: returns a view, or sets the error. */
+/* The work of a thread on the task's data: returns a view, or sets the error. */
 typedef MtlStridedView *(*MtlGtkTaskFunc) (gpointer       data,
                                            GCancellable  *cancellable,
                                            GError       **error);

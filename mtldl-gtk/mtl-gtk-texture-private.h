@@ -13,11 +13,11 @@ MtlStridedView *mtl_gtk_texture_dup_pixels  (GdkTexture          *texture,
 
 char           *mtl_gtk_shape_to_string     (MtlStridedView      *view);
 
-/* Whether the host reaches the elements, and these are no vectors. */
+/* Fails if the host cannot access the elements, or these are vectors. */
 gboolean        mtl_gtk_check_is_reachable  (MtlStridedView      *view,
                                              GError             **error);
 
-/* Whether GTK can count the rows and pixels, of which there are some. */
+/* Fails if there are no rows or pixels, or too many for GTK. */
 gboolean        mtl_gtk_check_extents       (const gint64        *shape,
                                              GError             **error);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What the memory of a texture is, which GTK tells from 4.10 on only. */
+/* The memory of a texture, which GTK tells only from 4.10 on. */
 typedef struct
 {
   MtlStridedView *view;
@@ -158,7 +158,7 @@ get_row_stride (MtlStridedView    *view,
   return mtl_strided_view_get_strides (view, NULL)[0] * mtl_dtype_get_bits (pixel->dtype) / 8;
 }
 
-/* What stands between the elements and a texture of the same memory, or NULL. All strides
+/* The reason why the elements cannot be a texture of the same memory, or NULL. All strides
  * are whole elements, so rows are aligned if the first one is. */
 static char *
 find_obstacle (MtlStridedView    *view,
@@ -253,7 +253,7 @@ copy_memory (MtlStridedView     *view,
 /**
  * mtl_gtk_texture_from_view:
  * @view: a view of shape [height, width, channels], or [height, width]
- * @channels: what the channels are
+ * @channels: the channels
  * @flags: whether colors are premultiplied, and whether to copy
  * @error: return location for a [error@Mtl.Error]
  *
@@ -325,8 +325,7 @@ mtl_gtk_texture_from_view (MtlStridedView      *view,
     return copy_memory (view, &pixel, error);
 
   if (!has_format)
-    mtl_gtk_memory_format_from_channels (pixel.dtype, pixel.channels, pixel.premultiplied, &format,
-                                         &missing);
+    mtl_gtk_memory_format_from_pixel (pixel.dtype, pixel.channels, flags, &format, &missing);
   g_set_error (error, MTL_ERROR, MTL_ERROR_NEEDS_COPY,
                "The view cannot be a texture without a copy, since %s: pass"
                " MTL_GTK_TEXTURE_FLAGS_COPY",
@@ -460,11 +459,11 @@ view_pixels (GdkTexture  *texture,
              GError     **error)
 {
   const GdkMemoryFormat format = gdk_texture_get_format (texture);
+  MtlGtkTextureFlags flags;
   MtlGtkChannels channels;
-  gboolean premultiplied;
   MtlDType dtype;
 
-  if (!mtl_gtk_memory_format_to_channels (format, &dtype, &channels, &premultiplied, error))
+  if (!mtl_gtk_pixel_from_memory_format (format, &dtype, &channels, &flags, error))
     return NULL;
 
   return view_plane (texture, 0, error);

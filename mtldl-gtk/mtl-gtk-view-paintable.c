@@ -5,24 +5,27 @@
 #include "mtl-gtk-view-paintable.h"
 
 #include "mtl-gtk-colorize-private.h"
+#include "mtl-gtk-enum-types.h"
 #include "mtl-gtk-pixels-private.h"
 #include "mtl-gtk-texture-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Beyond this many rectangles, copying all between them is cheaper. */
 #define MAX_RECTANGLES 32
 
-/* What is shown. */
+/* The properties, and the state that follows from them. */
 typedef struct
 {
   MtlStridedView *view;
   MtlGtkChannels channels;
   MtlGtkTextureFlags flags;
-  gboolean has_palette;
-  MtlGtkPalette palette;
+  MtlGtkColorMap color_map;
+  MtlStridedView *colors;
   double low;
   double high;
+  MtlGtkPalette palette;
   gboolean is_shared;      /* the texture has the memory of the view */
   MtlGtkPixel pixel;       /* of the view, or of its colors in the map */
   MtlGtkPixel frame_pixel; /* of a copy */
@@ -56,6 +59,13 @@ typedef struct
  * Each state of the picture is another [class@Gdk.Texture], which never
  * changes. A copy is used for another state once its texture is gone, so there
  * is only one copy more than there are textures in use.
+ *
+ * The properties can be set in any order, also in GtkBuilder files and by
+ * bindings. As a property cannot fail, one that makes the picture impossible,
+ * such as a view with 5 channels, is kept: the paintable is then empty, and
+ * [property@MtlGtk.ViewPaintable:error] tells why, until the properties fit
+ * together again. [method@MtlGtk.ViewPaintable.set_view] and the other methods
+ * return the error instead, and change nothing.
  *
  * Use this object on the main thread only. The views can be written from other
  * threads, but not during [method@MtlGtk.ViewPaintable.set_view] and
@@ -105,15 +115,24 @@ struct _MtlGtkViewPaintable
   GObject parent_instance;
 
   Source source;
-  GdkTexture *texture;
+  GError *error;
+  GdkTexture *texture; /* NULL without a view, and if there is an error */
   GPtrArray *frames;
   cairo_region_t *changed; /* since the texture */
+  gboolean is_constructed;
 };
 
 enum
 {
   PROP_0,
   PROP_VIEW,
+  PROP_CHANNELS,
+  PROP_FLAGS,
+  PROP_COLOR_MAP,
+  PROP_COLORS,
+  PROP_LOW,
+  PROP_HIGH,
+  PROP_ERROR,
   N_PROPS,
 };
 
@@ -128,8 +147,19 @@ G_DEFINE_TYPE_WITH_CODE (MtlGtkViewPaintable, mtl_gtk_view_paintable, G_TYPE_OBJ
 static gboolean
 source_is_mapped (const Source *self)
 {
-  return self->has_palette && self->channels == MTL_GTK_CHANNELS_AUTO
+  const gboolean has_colors = self->colors != NULL || self->color_map != MTL_GTK_COLOR_MAP_NONE;
+
+  return has_colors && self->channels == MTL_GTK_CHANNELS_AUTO
          && mtl_strided_view_get_n_dims (self->view) == 2;
+}
+
+static gboolean
+source_init_palette (Source  *self,
+                     GError **error)
+{
+  return self->colors != NULL
+         ? mtl_gtk_palette_init_for_view (&self->palette, self->colors, error)
+         : mtl_gtk_palette_init_for_color_map (&self->palette, self->color_map, error);
 }
 
 static cairo_rectangle_int_t
@@ -156,7 +186,7 @@ narrow_to_rectangle (MtlStridedView               *view,
                                   (gint64) rectangle->x + rectangle->width, 1, error);
 }
 
-/* What is shown there, [height, width, channels]. */
+/* The pixels that are shown there, [height, width, channels]. */
 static MtlStridedView *
 source_get_part (const Source                 *self,
                  const cairo_rectangle_int_t  *rectangle,
@@ -374,7 +404,7 @@ drop_frames (MtlGtkViewPaintable *self)
     {
       Frame *frame = g_ptr_array_index (self->frames, i);
 
-      if (self->source.view == NULL || self->source.is_shared
+      if (self->texture == NULL || self->source.is_shared
           || !frame_fits (frame, &self->source) || (frame_is_spare (frame) && n_spare++ > 0))
         g_ptr_array_remove_index_fast (self->frames, i);
     }
@@ -540,43 +570,109 @@ show_changes (MtlGtkViewPaintable  *self,
   return TRUE;
 }
 
-/* Shows another source, all of it; the old one stays on failure. */
+/* A texture of another source, all of it; none without a view. */
+static gboolean
+create_first_texture (MtlGtkViewPaintable  *self,
+                      Source               *source,
+                      GdkTexture          **texture,
+                      GError              **error)
+{
+  cairo_rectangle_int_t extents;
+  cairo_region_t *all;
+
+  *texture = NULL;
+  if (!source_init_palette (source, error))
+    return FALSE;
+
+  if (source->view == NULL)
+    return TRUE;
+
+  if (!prepare_source (source, error))
+    return FALSE;
+
+  extents = source_get_extents (source);
+  all = cairo_region_create_rectangle (&extents);
+  *texture = create_next_texture (self, source, all, error);
+  cairo_region_destroy (all);
+  return *texture != NULL;
+}
+
+static void
+notify_changes (MtlGtkViewPaintable *self,
+                const Source        *before,
+                const GError        *error_before)
+{
+  const Source *source = &self->source;
+  const gboolean changed[N_PROPS] = {
+    [PROP_VIEW] = source->view != before->view,
+    [PROP_CHANNELS] = source->channels != before->channels,
+    [PROP_FLAGS] = source->flags != before->flags,
+    [PROP_COLOR_MAP] = source->color_map != before->color_map,
+    [PROP_COLORS] = source->colors != before->colors,
+    [PROP_LOW] = source->low != before->low,
+    [PROP_HIGH] = source->high != before->high,
+    [PROP_ERROR] = self->error != error_before,
+  };
+
+  for (int id = PROP_0 + 1; id < N_PROPS; id++)
+    if (changed[id])
+      g_object_notify_by_pspec (G_OBJECT (self), properties[id]);
+}
+
+/* Takes over the texture and the error. */
+static void
+adopt_source (MtlGtkViewPaintable *self,
+              const Source        *source,
+              GdkTexture          *texture,
+              GError              *error)
+{
+  const Source before = self->source;
+  g_autoptr (MtlStridedView) view_before = before.view;
+  g_autoptr (MtlStridedView) colors_before = before.colors;
+  g_autoptr (GError) error_before = self->error;
+
+  self->source = *source;
+  if (source->view != NULL)
+    g_object_ref (source->view);
+  if (source->colors != NULL)
+    g_object_ref (source->colors);
+  self->error = error;
+
+  g_object_freeze_notify (G_OBJECT (self));
+  set_texture (self, texture);
+  notify_changes (self, &before, error_before);
+  g_object_thaw_notify (G_OBJECT (self));
+}
+
+/* The old source stays on failure. */
 static gboolean
 show_source (MtlGtkViewPaintable  *self,
              Source               *source,
              GError              **error)
 {
-  g_autoptr (MtlStridedView) before = NULL;
-  GdkTexture *texture = NULL;
+  GdkTexture *texture;
 
-  if (source->view != NULL)
+  if (!create_first_texture (self, source, &texture, error))
     {
-      cairo_rectangle_int_t extents;
-      cairo_region_t *all;
-
-      if (!prepare_source (source, error))
-        return FALSE;
-
-      extents = source_get_extents (source);
-      all = cairo_region_create_rectangle (&extents);
-      texture = create_next_texture (self, source, all, error);
-      cairo_region_destroy (all);
-      if (texture == NULL)
-        {
-          drop_frames (self);
-          return FALSE;
-        }
-
-      g_object_ref (source->view);
+      drop_frames (self);
+      return FALSE;
     }
 
-  before = self->source.view;
-  self->source = *source;
-  set_texture (self, texture);
-  if (before != source->view)
-    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_VIEW]);
-
+  adopt_source (self, source, texture, NULL);
   return TRUE;
+}
+
+/* On failure the paintable is empty. */
+static void
+show_source_or_error (MtlGtkViewPaintable *self,
+                      Source              *source)
+{
+  GdkTexture *texture = NULL;
+  GError *error = NULL;
+
+  if (self->is_constructed)
+    create_first_texture (self, source, &texture, &error);
+  adopt_source (self, source, texture, error);
 }
 
 static void
@@ -638,9 +734,82 @@ mtl_gtk_view_paintable_get_property (GObject    *object,
     case PROP_VIEW:
       g_value_set_object (value, self->source.view);
       break;
+    case PROP_CHANNELS:
+      g_value_set_enum (value, self->source.channels);
+      break;
+    case PROP_FLAGS:
+      g_value_set_flags (value, self->source.flags);
+      break;
+    case PROP_COLOR_MAP:
+      g_value_set_enum (value, self->source.color_map);
+      break;
+    case PROP_COLORS:
+      g_value_set_object (value, self->source.colors);
+      break;
+    case PROP_LOW:
+      g_value_set_double (value, self->source.low);
+      break;
+    case PROP_HIGH:
+      g_value_set_double (value, self->source.high);
+      break;
+    case PROP_ERROR:
+      g_value_set_boxed (value, self->error);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
+}
+
+static void
+mtl_gtk_view_paintable_set_property (GObject      *object,
+                                     guint         id,
+                                     const GValue *value,
+                                     GParamSpec   *pspec)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (object);
+  Source source = self->source;
+
+  switch (id)
+    {
+    case PROP_VIEW:
+      source.view = g_value_get_object (value);
+      break;
+    case PROP_CHANNELS:
+      source.channels = g_value_get_enum (value);
+      break;
+    case PROP_FLAGS:
+      source.flags = g_value_get_flags (value);
+      break;
+    case PROP_COLOR_MAP:
+      source.color_map = g_value_get_enum (value);
+      break;
+    case PROP_COLORS:
+      source.colors = g_value_get_object (value);
+      break;
+    case PROP_LOW:
+      source.low = g_value_get_double (value);
+      break;
+    case PROP_HIGH:
+      source.high = g_value_get_double (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      return;
+    }
+
+  show_source_or_error (self, &source);
+}
+
+static void
+mtl_gtk_view_paintable_constructed (GObject *object)
+{
+  MtlGtkViewPaintable *self = MTL_GTK_VIEW_PAINTABLE (object);
+  Source source = self->source;
+
+  G_OBJECT_CLASS (mtl_gtk_view_paintable_parent_class)->constructed (object);
+
+  self->is_constructed = TRUE;
+  show_source_or_error (self, &source);
 }
 
 static void
@@ -650,6 +819,8 @@ mtl_gtk_view_paintable_finalize (GObject *object)
 
   g_clear_object (&self->texture);
   g_clear_object (&self->source.view);
+  g_clear_object (&self->source.colors);
+  g_clear_error (&self->error);
   g_ptr_array_unref (self->frames);
   cairo_region_destroy (self->changed);
 
@@ -659,20 +830,104 @@ mtl_gtk_view_paintable_finalize (GObject *object)
 static void
 mtl_gtk_view_paintable_class_init (MtlGtkViewPaintableClass *class)
 {
+  const GParamFlags flags =
+    G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (class);
 
   object_class->get_property = mtl_gtk_view_paintable_get_property;
+  object_class->set_property = mtl_gtk_view_paintable_set_property;
+  object_class->constructed = mtl_gtk_view_paintable_constructed;
   object_class->finalize = mtl_gtk_view_paintable_finalize;
 
   /**
    * MtlGtkViewPaintable:view: (getter get_view)
    *
-   * The view that is shown.
+   * The view that is shown, [height, width] or [height, width, channels].
    *
    * Since: 1.0
    */
-  properties[PROP_VIEW] = g_param_spec_object ("view", NULL, NULL, MTL_TYPE_STRIDED_VIEW,
-                                               G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_VIEW] =
+    g_param_spec_object ("view", NULL, NULL, MTL_TYPE_STRIDED_VIEW, flags);
+
+  /**
+   * MtlGtkViewPaintable:channels:
+   *
+   * The channels of the view.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_CHANNELS] =
+    g_param_spec_enum ("channels", NULL, NULL, MTL_GTK_TYPE_CHANNELS, MTL_GTK_CHANNELS_AUTO, flags);
+
+  /**
+   * MtlGtkViewPaintable:flags:
+   *
+   * Whether the colors are premultiplied, and whether a read-only view is copied
+   * if GTK cannot use its memory as it is.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_FLAGS] =
+    g_param_spec_flags ("flags", NULL, NULL, MTL_GTK_TYPE_TEXTURE_FLAGS,
+                        MTL_GTK_TEXTURE_FLAGS_NONE, flags);
+
+  /**
+   * MtlGtkViewPaintable:color-map:
+   *
+   * The colors of views [height, width] whose channels are
+   * %MTL_GTK_CHANNELS_AUTO, unless there are
+   * [property@MtlGtk.ViewPaintable:colors].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_COLOR_MAP] =
+    g_param_spec_enum ("color-map", NULL, NULL, MTL_GTK_TYPE_COLOR_MAP, MTL_GTK_COLOR_MAP_NONE,
+                       flags);
+
+  /**
+   * MtlGtkViewPaintable:colors:
+   *
+   * Colors of your own, [n, 3] or [n, 4], which take the place of
+   * [property@MtlGtk.ViewPaintable:color-map].
+   *
+   * They are read when a property or a view is set; later writes to them have no
+   * effect until then.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_COLORS] =
+    g_param_spec_object ("colors", NULL, NULL, MTL_TYPE_STRIDED_VIEW, flags);
+
+  /**
+   * MtlGtkViewPaintable:low:
+   *
+   * The number of the first color.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_LOW] = g_param_spec_double ("low", NULL, NULL, -INFINITY, INFINITY, 0, flags);
+
+  /**
+   * MtlGtkViewPaintable:high:
+   *
+   * The number of the last color.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_HIGH] = g_param_spec_double ("high", NULL, NULL, -INFINITY, INFINITY, 1, flags);
+
+  /**
+   * MtlGtkViewPaintable:error:
+   *
+   * The reason why the view cannot be shown with these properties: one of the
+   * errors of [method@MtlGtk.ViewPaintable.set_view] or
+   * [method@MtlGtk.ViewPaintable.set_colors].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_ERROR] =
+    g_param_spec_boxed ("error", NULL, NULL, G_TYPE_ERROR,
+                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -682,6 +937,7 @@ mtl_gtk_view_paintable_init (MtlGtkViewPaintable *self)
 {
   self->frames = g_ptr_array_new_with_free_func (frame_unref);
   self->changed = cairo_region_create ();
+  self->source.high = 1;
 }
 
 /**
@@ -704,7 +960,7 @@ mtl_gtk_view_paintable_new (void)
  * @self: a paintable
  * @view: (nullable): the view, [height, width] or [height, width, channels], or
  *   %NULL to show nothing
- * @channels: what the channels are
+ * @channels: the channels
  * @flags: whether the colors are premultiplied, and whether a read-only view is
  *   copied if GTK cannot use its memory as it is; others always are
  * @error: return location for a [error@Mtl.Error]
@@ -770,22 +1026,6 @@ mtl_gtk_view_paintable_get_view (MtlGtkViewPaintable *self)
   return self->source.view;
 }
 
-static gboolean
-set_palette (MtlGtkViewPaintable  *self,
-             const MtlGtkPalette  *palette,
-             double                low,
-             double                high,
-             GError              **error)
-{
-  Source source = self->source;
-
-  source.has_palette = TRUE;
-  source.palette = *palette;
-  source.low = low;
-  source.high = high;
-  return show_source (self, &source, error);
-}
-
 /**
  * mtl_gtk_view_paintable_set_color_map:
  * @self: a paintable
@@ -796,7 +1036,8 @@ set_palette (MtlGtkViewPaintable  *self,
  *
  * Shows views [height, width] in colors, as [func@MtlGtk.colorize] does: the
  * one that is shown now, and those that are set later, if their channels are
- * %MTL_GTK_CHANNELS_AUTO. Other views are shown as they are.
+ * %MTL_GTK_CHANNELS_AUTO. Other views are shown as they are. Colors of
+ * [method@MtlGtk.ViewPaintable.set_colors] are removed.
  *
  * On failure nothing is changed.
  *
@@ -817,12 +1058,16 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
                                       double                high,
                                       GError              **error)
 {
-  MtlGtkPalette palette;
+  Source source;
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
 
-  return mtl_gtk_palette_init_for_color_map (&palette, color_map, error)
-         && set_palette (self, &palette, low, high, error);
+  source = self->source;
+  source.color_map = color_map;
+  source.colors = NULL;
+  source.low = low;
+  source.high = high;
+  return show_source (self, &source, error);
 }
 
 /**
@@ -836,7 +1081,7 @@ mtl_gtk_view_paintable_set_color_map (MtlGtkViewPaintable  *self,
  * Shows views [height, width] in colors of your own, as
  * [func@MtlGtk.colorize_with_colors] does: like
  * [method@MtlGtk.ViewPaintable.set_color_map], whose colors these replace.
- * Later writes to @colors have no effect.
+ * @colors are read now and when a property or a view is set.
  *
  * On failure nothing is changed.
  *
@@ -857,45 +1102,15 @@ mtl_gtk_view_paintable_set_colors (MtlGtkViewPaintable  *self,
                                    double                high,
                                    GError              **error)
 {
-  MtlGtkPalette palette;
+  Source source;
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
   g_return_val_if_fail (MTL_IS_STRIDED_VIEW (colors), FALSE);
 
-  return mtl_gtk_palette_init_for_view (&palette, colors, error)
-         && set_palette (self, &palette, low, high, error);
-}
-
-/**
- * mtl_gtk_view_paintable_unset_color_map:
- * @self: a paintable
- * @error: return location for a [error@Mtl.Error]
- *
- * Shows views [height, width] as gray levels again, as without
- * [method@MtlGtk.ViewPaintable.set_color_map] and
- * [method@MtlGtk.ViewPaintable.set_colors].
- *
- * On failure nothing is changed.
- *
- * Errors:
- *
- * - the errors of [method@MtlGtk.ViewPaintable.set_view]; not all element types
- *   can be gray levels
- *
- * Returns: %TRUE on success
- *
- * Since: 1.0
- */
-gboolean
-mtl_gtk_view_paintable_unset_color_map (MtlGtkViewPaintable  *self,
-                                        GError              **error)
-{
-  Source source;
-
-  g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
-
   source = self->source;
-  source.has_palette = FALSE;
+  source.colors = colors;
+  source.low = low;
+  source.high = high;
   return show_source (self, &source, error);
 }
 
@@ -926,7 +1141,8 @@ clip_to_picture (const GdkRectangle           *rectangle,
  * Shows what was written to the view since it was set, or since the last call.
  *
  * The part of @rectangle outside of the picture is ignored. Without anything
- * changed, or without a view, nothing happens.
+ * changed, or without a view, nothing happens. If
+ * [property@MtlGtk.ViewPaintable:error] is set, the view is tried again.
  *
  * On failure the picture stays as it was, and the next call also shows what is
  * in @rectangle.
@@ -935,6 +1151,8 @@ clip_to_picture (const GdkRectangle           *rectangle,
  *
  * - %MTL_ERROR_NO_MEMORY: all copies are in use, and another one cannot be
  *   allocated
+ * - the errors of [method@MtlGtk.ViewPaintable.set_view], if
+ *   [property@MtlGtk.ViewPaintable:error] is set
  *
  * Returns: %TRUE on success
  *
@@ -948,6 +1166,13 @@ mtl_gtk_view_paintable_invalidate (MtlGtkViewPaintable  *self,
   cairo_rectangle_int_t extents, changed;
 
   g_return_val_if_fail (MTL_GTK_IS_VIEW_PAINTABLE (self), FALSE);
+
+  if (self->error != NULL)
+    {
+      Source source = self->source;
+
+      return show_source (self, &source, error);
+    }
 
   if (self->source.view == NULL)
     return TRUE;
@@ -972,7 +1197,8 @@ mtl_gtk_view_paintable_invalidate (MtlGtkViewPaintable  *self,
  * GTK before 4.14 draws with OpenGL, one with premultiplied colors. It shows
  * the same.
  *
- * Returns: (transfer none) (nullable): the texture, or %NULL without a view
+ * Returns: (transfer none) (nullable): the texture, or %NULL without a view or if
+ *   [property@MtlGtk.ViewPaintable:error] is set
  *
  * Since: 1.0
  */

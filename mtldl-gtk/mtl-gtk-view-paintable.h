@@ -39,9 +39,6 @@ gboolean             mtl_gtk_view_paintable_set_colors      (MtlGtkViewPaintable
                                                              double                high,
                                                              GError              **error);
 MTL_AVAILABLE_IN_1_0
-gboolean             mtl_gtk_view_paintable_unset_color_map (MtlGtkViewPaintable  *self,
-                                                             GError              **error);
-MTL_AVAILABLE_IN_1_0
 gboolean             mtl_gtk_view_paintable_invalidate      (MtlGtkViewPaintable  *self,
                                                              const GdkRectangle   *rectangle,
                                                              GError              **error);

@@ -25,7 +25,7 @@ picture_size (gsize height,
 }
 
 /**
- * mtl_pixbuf_to_view:
+ * mtl_pixbuf_view_from_pixbuf:
  * @pixbuf: a picture with 8 bits per sample
  * @error: return location for a [error@Mtl.Error]
  *
@@ -51,8 +51,8 @@ picture_size (gsize height,
  * Since: 1.0
  */
 MtlStridedView *
-mtl_pixbuf_to_view (GdkPixbuf  *pixbuf,
-                    GError    **error)
+mtl_pixbuf_view_from_pixbuf (GdkPixbuf  *pixbuf,
+                             GError    **error)
 {
   g_autoptr (MtlStridedLayout) layout = NULL;
   g_autoptr (MtlBuffer) buffer = NULL;
@@ -120,10 +120,7 @@ check_is_picture (MtlStridedView  *view,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "A picture needs 3 dimensions, height, width and channels, not %" G_GSIZE_FORMAT
-                   "%s", n_dims,
-                   n_dims == 2 ? ": for gray levels, use unsqueeze(2), broadcast_to() with 3"
-                                 " channels and copy()"
-                               : "");
+                   "%s", n_dims, n_dims == 2 ? ": repeat gray levels in 3 channels" : "");
       return FALSE;
     }
 
@@ -131,10 +128,7 @@ check_is_picture (MtlStridedView  *view,
     {
       g_set_error (error, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT,
                    "A picture needs 3 or 4 channels along the last axis, not %" G_GINT64_FORMAT
-                   "%s", shape[2],
-                   shape[2] == 1 ? ": for gray levels, use broadcast_to() with 3 channels and"
-                                   " copy()"
-                                 : "");
+                   "%s", shape[2], shape[2] == 1 ? ": repeat gray levels in 3 channels" : "");
       return FALSE;
     }
 
@@ -162,7 +156,7 @@ check_is_reachable (MtlStridedView  *view,
   return FALSE;
 }
 
-/* What stands between the elements and a picture of the same memory, or NULL. The
+/* The reason why the elements cannot be a picture of the same memory, or NULL. The
  * stride of an axis of extent 1 is never used. */
 static char *
 find_obstacle (const gint64 *shape,
@@ -267,7 +261,7 @@ unref_view (guchar   *pixels,
 }
 
 /**
- * mtl_pixbuf_new_from_view:
+ * mtl_pixbuf_pixbuf_from_view:
  * @view: a view of shape [height, width, channels]
  * @error: return location for a [error@Mtl.Error]
  *
@@ -295,8 +289,8 @@ unref_view (guchar   *pixels,
  * Since: 1.0
  */
 GdkPixbuf *
-mtl_pixbuf_new_from_view (MtlStridedView  *view,
-                          GError         **error)
+mtl_pixbuf_pixbuf_from_view (MtlStridedView  *view,
+                             GError         **error)
 {
   g_autoptr (GBytes) bytes = NULL;
   gpointer pixels;

@@ -25,7 +25,7 @@ program () {
 import os
 from gi.repository import MtlPixbuf, GdkPixbuf
 picture = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 4, 3)
-assert MtlPixbuf.to_view(picture).shape == (3, 4, 3)
+assert MtlPixbuf.view_from_pixbuf(picture).shape == (3, 4, 3)
 with open('/proc/self/maps') as maps:
     libraries = {line.split()[-1] for line in maps if 'libmtldl' in line}
 assert {os.path.dirname(path) for path in libraries} == {os.path.dirname(mtldl.__file__)}

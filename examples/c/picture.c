@@ -61,12 +61,12 @@ run (const char  *in,
 
   /* A view [height, width, channels] of the picture's own pixels, which keeps
    * the picture alive. */
-  view = mtl_pixbuf_to_view (pixbuf, error);
+  view = mtl_pixbuf_view_from_pixbuf (pixbuf, error);
   if (view == NULL || !change (view, error))
     return FALSE;
 
   /* And back: both of these also keep the memory alive. */
-  result = mtl_pixbuf_new_from_view (view, error);
+  result = mtl_pixbuf_pixbuf_from_view (view, error);
   if (result == NULL)
     return FALSE;
 
@@ -110,7 +110,7 @@ main (int   argc,
 static gpointer
 view_of_pixbuf (gpointer pixbuf)
 {
-  return mtl_pixbuf_to_view (pixbuf, NULL);
+  return mtl_pixbuf_view_from_pixbuf (pixbuf, NULL);
 }
 
 static gpointer
@@ -129,7 +129,7 @@ view_of_pixbuf_copied (gpointer pixbuf)
 static gpointer
 pixbuf_of_view (gpointer view)
 {
-  return mtl_pixbuf_new_from_view (view, NULL);
+  return mtl_pixbuf_pixbuf_from_view (view, NULL);
 }
 
 static gpointer
@@ -137,7 +137,7 @@ pixbuf_of_view_copied (gpointer view)
 {
   g_autoptr (MtlStridedView) copy = mtl_strided_view_copy (view, MTL_ORDER_C, NULL, NULL);
 
-  return mtl_pixbuf_new_from_view (copy, NULL);
+  return mtl_pixbuf_pixbuf_from_view (copy, NULL);
 }
 
 static gpointer

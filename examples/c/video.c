@@ -58,7 +58,7 @@ filter (GstPad          *pad,
   buffer = gst_buffer_make_writable (gst_pad_probe_info_get_buffer (info));
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
 
-  frame = mtl_gst_view_from_caps (buffer, caps, 0, GST_MAP_WRITE, &error);
+  frame = mtl_gst_view_from_buffer_with_caps (buffer, caps, 0, GST_MAP_WRITE, &error);
   if (frame != NULL && invert_left_half (frame, &error))
     return GST_PAD_PROBE_OK;
 
@@ -73,8 +73,8 @@ show (Video      *self,
 {
   g_autoptr (MtlStridedView) frame = NULL;
 
-  frame = mtl_gst_view_from_caps (gst_sample_get_buffer (sample), gst_sample_get_caps (sample), 0,
-                                  GST_MAP_READ, error);
+  frame = mtl_gst_view_from_buffer_with_caps (gst_sample_get_buffer (sample),
+                                              gst_sample_get_caps (sample), 0, GST_MAP_READ, error);
 
   /* A read-only view is shown without a copy. It keeps the frame until GTK
    * has the next one. */

@@ -34,12 +34,12 @@ function run(inPath, outPath, showHops) {
     const pixbuf = GdkPixbuf.Pixbuf.new_from_file(inPath);
 
     // A view [height, width, channels] of the picture's own pixels.
-    const view = MtlPixbuf.to_view(pixbuf);
+    const view = MtlPixbuf.view_from_pixbuf(pixbuf);
     change(view);
 
     // And back. Each object keeps the memory alive. GTK assumes that the pixels
     // do not change: do not write to them while the texture may be drawn.
-    const result = MtlPixbuf.new_from_view(view);
+    const result = MtlPixbuf.pixbuf_from_view(view);
     const texture = MtlGtk.texture_from_view(view);
 
     if (showHops)
@@ -83,17 +83,17 @@ function printHop(name, before, after, make, makeCopied) {
 // copies, two that exist at the same time could not have the same address.
 function printHops(pixbuf, view, texture) {
     const address = view.get_address();
-    const pixbufOfView = MtlPixbuf.new_from_view(view);
+    const pixbufOfView = MtlPixbuf.pixbuf_from_view(view);
 
     printHop('GdkPixbuf -> view',
-        address, MtlPixbuf.to_view(pixbuf).get_address(),
-        () => MtlPixbuf.to_view(pixbuf),
+        address, MtlPixbuf.view_from_pixbuf(pixbuf).get_address(),
+        () => MtlPixbuf.view_from_pixbuf(pixbuf),
         () => Mtl.StridedView.new_from_bytes_with_byte_strides(
             pixbuf.read_pixel_bytes(), Mtl.DType.UINT8, view.get_shape(), view.get_strides()));
     printHop('view -> GdkPixbuf',
-        address, MtlPixbuf.to_view(pixbufOfView).get_address(),
-        () => MtlPixbuf.new_from_view(view),
-        () => MtlPixbuf.new_from_view(view.copy()));
+        address, MtlPixbuf.view_from_pixbuf(pixbufOfView).get_address(),
+        () => MtlPixbuf.pixbuf_from_view(view),
+        () => MtlPixbuf.pixbuf_from_view(view.copy()));
     printHop('view -> Gdk.MemoryTexture',
         address, MtlGtk.view_from_texture(texture).get_address(),
         () => MtlGtk.texture_from_view(view),

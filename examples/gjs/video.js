@@ -86,7 +86,7 @@ class Video {
 
     // The encoder reads a copy, which nobody writes.
     _record(info, caps, time) {
-        const buffer = MtlGst.buffer_from_view(this._picture.copy(), info);
+        const buffer = MtlGst.video_buffer_from_view(this._picture.copy(), info);
 
         buffer.pts = time;
         this._pictures.caps = caps;

@@ -35,14 +35,14 @@ def run(in_path, out_path, show_hops):
     # array of the same memory, so NumPy writes to the picture. Since NumPy
     # 2.1 np.from_dlpack(view) does the same; in older versions it returns
     # read-only arrays.
-    view = MtlPixbuf.to_view(pixbuf)
+    view = MtlPixbuf.view_from_pixbuf(pixbuf)
     array = np.asarray(view)
     change(array)
 
     # And back: each object keeps the memory alive. GTK assumes that the pixels
     # do not change: do not write to them while the texture may be drawn.
     changed = Mtl.from_dlpack(array)
-    result = MtlPixbuf.new_from_view(changed)
+    result = MtlPixbuf.pixbuf_from_view(changed)
     texture = MtlGtk.texture_from_view(changed)
 
     if show_hops:
@@ -83,10 +83,10 @@ def print_torch_hop(view):
 
 def print_hops(pixbuf, view, array, changed, texture):
     address = changed.get_address()
-    pixbuf_of_view = MtlPixbuf.new_from_view(changed)
+    pixbuf_of_view = MtlPixbuf.pixbuf_from_view(changed)
 
     print_hop('GdkPixbuf -> view', pixbuf.props.pixels, view.get_address(),
-              lambda: MtlPixbuf.to_view(pixbuf),
+              lambda: MtlPixbuf.view_from_pixbuf(pixbuf),
               lambda: Mtl.StridedView.new_from_bytes_with_byte_strides(
                   pixbuf.read_pixel_bytes(), Mtl.DType.UINT8, view.shape, view.strides))
     print_hop('view -> NumPy', view.get_address(), array.ctypes.data,
@@ -100,8 +100,8 @@ def print_hops(pixbuf, view, array, changed, texture):
               lambda: Mtl.from_dlpack(array.copy()))
     print_torch_hop(changed)
     print_hop('view -> GdkPixbuf', address, pixbuf_of_view.props.pixels,
-              lambda: MtlPixbuf.new_from_view(changed),
-              lambda: MtlPixbuf.new_from_view(changed.copy()))
+              lambda: MtlPixbuf.pixbuf_from_view(changed),
+              lambda: MtlPixbuf.pixbuf_from_view(changed.copy()))
     print_hop('view -> Gdk.MemoryTexture', address,
               MtlGtk.view_from_texture(texture).get_address(),
               lambda: MtlGtk.texture_from_view(changed),

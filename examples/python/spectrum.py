@@ -64,7 +64,7 @@ class Spectrum:
         sample = self.blocks.emit('try-pull-sample', 0)
         if sample is not None:
             # [samples, channels] of float32, in the buffer's own memory
-            with MtlGst.view_from_audio(sample.get_buffer(), sample.get_caps()) as view:
+            with MtlGst.view_from_audio_buffer(sample.get_buffer(), sample.get_caps()) as view:
                 self.draw(np.asarray(view)[:, 0])
         return GLib.SOURCE_CONTINUE
 

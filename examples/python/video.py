@@ -78,7 +78,7 @@ class Video:
         if sample is not None:
             # This view is read-only, so it is shown without a copy. It keeps the
             # frame until GTK has the next one.
-            frame = MtlGst.view_from_caps(sample.get_buffer(), sample.get_caps())
+            frame = MtlGst.view_from_buffer_with_caps(sample.get_buffer(), sample.get_caps())
             self.paintable.set_view(frame)
             self.n_shown += 1
         return GLib.SOURCE_CONTINUE

@@ -33,13 +33,13 @@ int main (string[] args) {
 		var pixbuf = new Gdk.Pixbuf.from_file (args[1]);
 
 		/* A view [height, width, channels] of the picture's own pixels. */
-		var view = MtlPixbuf.to_view (pixbuf);
+		var view = MtlPixbuf.view_from_pixbuf (pixbuf);
 		change (view);
 
 		/* And back. There is nothing to keep or free by hand. GTK assumes that
 		 * the pixels do not change: do not write to them while the texture may
 		 * be drawn. */
-		var result = MtlPixbuf.new_from_view (view);
+		var result = MtlPixbuf.pixbuf_from_view (view);
 		var texture = MtlGtk.texture_from_view (view);
 
 		if (show_hops) {
@@ -97,14 +97,14 @@ void print_hops (Gdk.Pixbuf pixbuf, Mtl.StridedView view, Gdk.Texture texture) t
 	uint64 address = view.get_address ();
 
 	print_hop ("GdkPixbuf -> view",
-	           get_address (pixbuf), MtlPixbuf.to_view (pixbuf).get_address (),
-	           () => MtlPixbuf.to_view (pixbuf),
+	           get_address (pixbuf), MtlPixbuf.view_from_pixbuf (pixbuf).get_address (),
+	           () => MtlPixbuf.view_from_pixbuf (pixbuf),
 	           () => new Mtl.StridedView.from_bytes_with_byte_strides (
 	               pixbuf.read_pixel_bytes (), Mtl.DType.UINT8, shape, strides));
 	print_hop ("view -> GdkPixbuf",
-	           address, get_address (MtlPixbuf.new_from_view (view)),
-	           () => MtlPixbuf.new_from_view (view),
-	           () => MtlPixbuf.new_from_view (view.copy ()));
+	           address, get_address (MtlPixbuf.pixbuf_from_view (view)),
+	           () => MtlPixbuf.pixbuf_from_view (view),
+	           () => MtlPixbuf.pixbuf_from_view (view.copy ()));
 	print_hop ("view -> Gdk.MemoryTexture",
 	           address, MtlGtk.view_from_texture (texture).get_address (),
 	           () => MtlGtk.texture_from_view (view),

@@ -31,7 +31,7 @@ class Invert : Gst.Base.Transform {
 	/* On the thread of the source, for each frame. */
 	public override Gst.FlowReturn transform_ip (Gst.Buffer buffer) {
 		try {
-			var frame = MtlGst.view_from_caps (buffer, caps, 0, Gst.MapFlags.WRITE);
+			var frame = MtlGst.view_from_buffer_with_caps (buffer, caps, 0, Gst.MapFlags.WRITE);
 
 			/* A slice is another view of the same memory: writing to it changes
 			 * the frame. */
@@ -95,7 +95,7 @@ class Video : Gtk.Application {
 		try {
 			/* This view is read-only, so it is shown without a copy. It keeps
 			 * the frame until GTK has the next one. */
-			var frame = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
+			var frame = MtlGst.view_from_buffer_with_caps (sample.get_buffer (), sample.get_caps ());
 			paintable.set_view (frame);
 			n_shown++;
 		} catch (Error error) {

@@ -173,7 +173,7 @@ def functions_of(element, owner=None):
                 yield Function(child, owner, suffix and finish.get(f"{name}_finish"))
 
 
-def write_props(element):
+def write_props(element, parent):
     """Writes a class for the attributes of `props`. PyGObject has none, but type checkers need
     it."""
     lines = []
@@ -184,7 +184,7 @@ def write_props(element):
         else:
             lines += ["        @property", f"        def {name}(self) -> {hint}: ..."]
     if lines:
-        lines = ["    class Props(GObject.Object.Props):", *lines,
+        lines = [f"    class Props({parent}.Props):", *lines,
                  "    @property", "    def props(self) -> Props: ..."]
     return lines
 
@@ -268,7 +268,7 @@ def write_class(element, overrides, base):
              docstring(element, "").removeprefix("\n") or "    ..."]
     for member in element.findall(CORE + "member"):
         parts.append(f"    {member.get('name').upper()} = {member.get('value')}")
-    parts += write_props(element)
+    parts += write_props(element, base)
     parts += [function.write("    ").rstrip("\n") for function in functions_of(element, name)
               if function.name not in own]
     parts += [text.rstrip("\n") for text in own.values()]

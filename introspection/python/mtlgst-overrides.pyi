@@ -18,6 +18,6 @@ def map(buffer: Gst.Buffer, caps: Gst.Caps | GstVideo.VideoInfo | GstAudio.Audio
         flags: Gst.MapFlags = ..., plane: int = 0) -> Mtl.StridedView:
     """A view of a buffer for a block: `with MtlGst.map(buffer, caps) as view:`."""
 
-def caps_from_view(view: Any, format: str | GstVideo.VideoFormat | None = None,
-                   framerate: _Framerate = 0) -> Gst.Caps:
+def video_caps_from_view(view: Any, format: str | GstVideo.VideoFormat | None = None,
+                         framerate: _Framerate = 0) -> Gst.Caps:
     """The caps of a video whose frames are like a view."""

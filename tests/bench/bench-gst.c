@@ -23,25 +23,25 @@ map_frame (gpointer data)
 static void
 view_frame (gpointer data)
 {
-  g_object_unref (mtl_gst_view_from_buffer (data, &info, 0, GST_MAP_READ, NULL));
+  g_object_unref (mtl_gst_view_from_video_buffer (data, &info, 0, GST_MAP_READ, NULL));
 }
 
 static void
 view_frame_to_write (gpointer data)
 {
-  g_object_unref (mtl_gst_view_from_buffer (data, &info, 0, GST_MAP_WRITE, NULL));
+  g_object_unref (mtl_gst_view_from_video_buffer (data, &info, 0, GST_MAP_WRITE, NULL));
 }
 
 static void
 view_component (gpointer data)
 {
-  g_object_unref (mtl_gst_view_from_component (data, &info, 0, GST_MAP_READ, NULL));
+  g_object_unref (mtl_gst_view_from_video_component (data, &info, 0, GST_MAP_READ, NULL));
 }
 
 static void
 view_caps (gpointer data)
 {
-  g_object_unref (mtl_gst_view_from_caps (data, caps, 0, GST_MAP_READ, NULL));
+  g_object_unref (mtl_gst_view_from_buffer_with_caps (data, caps, 0, GST_MAP_READ, NULL));
 }
 
 static void
@@ -53,13 +53,13 @@ wrap_bytes (gpointer data)
 static void
 buffer_of_bytes (gpointer data)
 {
-  gst_buffer_unref (mtl_gst_buffer_from_view (data, NULL, NULL));
+  gst_buffer_unref (mtl_gst_buffer_from_view (data, NULL));
 }
 
 static void
 buffer_of_frame (gpointer data)
 {
-  gst_buffer_unref (mtl_gst_buffer_from_view (data, &info, NULL));
+  gst_buffer_unref (mtl_gst_video_buffer_from_view (data, &info, NULL));
 }
 
 int

@@ -88,16 +88,16 @@ const Inspect = GObject.registerClass(class Inspect extends GstVideo.VideoFilter
 
     vfunc_transform_frame_ip(frame) {
         try {
-            const y = MtlGst.view_from_frame(frame);
-            const uv = MtlGst.view_from_frame(frame, 1);
-            const v = MtlGst.view_from_frame_component(frame, 2);
+            const y = MtlGst.view_from_video_frame(frame);
+            const uv = MtlGst.view_from_video_frame(frame, 1);
+            const v = MtlGst.view_from_video_frame_component(frame, 2);
             this.shapes = [y.shape, uv.shape, v.shape];
             this.distances = [y, uv, v].map(view => view.get_address() - y.get_address());
             y.fill(1);
             v.fill(3);
             this.written = [y.get(5, 7), uv.get(2, 3, 1)];
-            throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_frame(frame, 2));
-            assertRefused(() => MtlGst.view_from_frame(frame, -1));
+            throwsMtl('OUT_OF_BOUNDS', /plane 2/, () => MtlGst.view_from_video_frame(frame, 2));
+            assertRefused(() => MtlGst.view_from_video_frame(frame, -1));
             equal([y, uv, v].map(view => view.close()), [true, true, true]);
         } catch (error) {
             this.error = error;
@@ -109,14 +109,15 @@ const Inspect = GObject.registerClass(class Inspect extends GstVideo.VideoFilter
 const tests = {
     video() {
         const buffer = newBuffer(48);
-        for (const view of [MtlGst.view_from_buffer(buffer, RGB_INFO),
-            MtlGst.view_from_caps(buffer, RGB), MtlGst.view_from_caps(buffer, RGB, 0, READ)]) {
+        for (const view of [MtlGst.view_from_video_buffer(buffer, RGB_INFO),
+            MtlGst.view_from_buffer_with_caps(buffer, RGB),
+            MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, READ)]) {
             equal([view.shape, view.strides], [[3, 5, 3], [16, 3, 1]]);
             equal(view.get_address(), addressOf(buffer));
             equal([view.is_read_only(), view.get(1, 2, 0)], [true, 22]);
         }
 
-        const green = MtlGst.view_from_component(buffer, RGB_INFO, 1);
+        const green = MtlGst.view_from_video_component(buffer, RGB_INFO, 1);
         equal([green.shape, green.strides], [[3, 5], [16, 3]]);
         equal(green.get_address(), addressOf(buffer) + 1);
     },
@@ -140,7 +141,7 @@ const tests = {
         equal(filter.distances, [0, 48, 49]);
         equal(filter.written, [1, 3]);
         throwsMtl('INVALID_ARGUMENT', /not mapped/,
-            () => MtlGst.view_from_frame(new GstVideo.VideoFrame()));
+            () => MtlGst.view_from_video_frame(new GstVideo.VideoFrame()));
     },
 
     mapPlanes() {
@@ -159,7 +160,7 @@ const tests = {
     bytes() {
         const buffer = newBuffer(48);
         for (const dtype of ['uint16', Mtl.DType.UINT16]) {
-            const view = MtlGst.view_from_bytes(buffer, dtype, [2, 3]);
+            const view = MtlGst.view_from_buffer(buffer, dtype, [2, 3]);
             equal(view.toArray(), [[256, 770, 1284], [1798, 2312, 2826]]);
             equal(view.get_address(), addressOf(buffer));
         }
@@ -167,7 +168,7 @@ const tests = {
 
     audio() {
         const buffer = newBuffer(24);
-        const view = MtlGst.view_from_audio(buffer, STEREO_INFO);
+        const view = MtlGst.view_from_audio_buffer(buffer, STEREO_INFO);
         equal(view.shape, [6, 2]);
         equal(view.get_address(), addressOf(buffer));
         equal(MtlGst.view_from_audio_channel(buffer, STEREO_INFO, 1).get_address(),
@@ -176,15 +177,15 @@ const tests = {
 
         const samples = newView(INT16, [6, 2]);
         equal(MtlGst.audio_caps_from_view(samples, 48000).is_equal(STEREO), true);
-        const played = MtlGst.buffer_from_audio_view(samples, STEREO_INFO);
-        equal(MtlGst.view_from_audio(played, STEREO_INFO).get_address(),
+        const played = MtlGst.audio_buffer_from_view(samples, STEREO_INFO);
+        equal(MtlGst.view_from_audio_buffer(played, STEREO_INFO).get_address(),
             samples.get_address());
     },
 
     buffers() {
         const pixels = newView(UINT8, [4, 6, 3]);
         const crop = pixels.slice('1:4, :5');
-        const buffer = MtlGst.buffer_from_view(crop, RGB_INFO);
+        const buffer = MtlGst.video_buffer_from_view(crop, RGB_INFO);
         equal(addressOf(buffer), crop.get_address());
         MtlGst.map(buffer, null, WRITE, view => {  // the meta has all that is needed
             equal(view.get_address(), crop.get_address());
@@ -194,9 +195,9 @@ const tests = {
         equal(addressOf(MtlGst.buffer_from_view(pixels)), pixels.get_address());
 
         const planes = [newView(UINT8, [6, 8]), newView(UINT8, [3, 4, 2])];
-        const frame = MtlGst.buffer_from_views(planes, NV12_INFO);
+        const frame = MtlGst.video_buffer_from_views(planes, NV12_INFO);
         for (const [i, plane] of planes.entries()) {
-            equal(MtlGst.view_from_caps(frame, NV12, i).get_address(),
+            equal(MtlGst.view_from_buffer_with_caps(frame, NV12, i).get_address(),
                 plane.get_address());
         }
     },
@@ -204,9 +205,9 @@ const tests = {
     caps() {
         const view = newView(UINT8, [3, 5, 4]);
         const {BGRX, UNKNOWN} = GstVideo.VideoFormat;
-        const found = MtlGst.caps_from_view(view, UNKNOWN, 0, 1).to_string();
+        const found = MtlGst.video_caps_from_view(view, UNKNOWN, 0, 1).to_string();
         equal([found.includes('RGBA'), found.includes('width=(int)5')], [true, true]);
-        const asked = MtlGst.caps_from_view(view, BGRX, 30000, 1001).to_string();
+        const asked = MtlGst.video_caps_from_view(view, BGRX, 30000, 1001).to_string();
         equal([asked.includes('BGRx'), asked.includes('30000/1001')], [true, true]);
 
         const [layout, dtype] = MtlGst.layout_from_caps(NV12, 1);
@@ -218,8 +219,8 @@ const tests = {
         equal(MtlGst.tensor_caps_from_view(view).get_structure(0).get_string('tensor-id'),
             null);
         const buffer = newBuffer(60);
-        equal(MtlGst.view_from_caps(buffer, tensor).shape, [3, 5, 4]);
-        equal(MtlGst.view_from_caps(buffer, tensor).get_address(), addressOf(buffer));
+        equal(MtlGst.view_from_buffer_with_caps(buffer, tensor).shape, [3, 5, 4]);
+        equal(MtlGst.view_from_buffer_with_caps(buffer, tensor).get_address(), addressOf(buffer));
     },
 
     tensors() {
@@ -247,10 +248,10 @@ const tests = {
     errors() {
         const buffer = newBuffer(40);
         throwsMtl('OUT_OF_BOUNDS', /40 bytes of the buffer/, () =>
-            MtlGst.view_from_caps(buffer, RGB));
-        throwsMtl('INVALID_ARGUMENT', /GstVideoMeta/, () => MtlGst.view_from_buffer(buffer));
+            MtlGst.view_from_buffer_with_caps(buffer, RGB));
+        throwsMtl('INVALID_ARGUMENT', /GstVideoMeta/, () => MtlGst.view_from_video_buffer(buffer));
         throwsMtl('NEEDS_COPY', /copy/, () =>
-            MtlGst.buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
+            MtlGst.video_buffer_from_view(newView(UINT8, [3, 5, 6]).slice('..., ::2'), RGB_INFO));
         throwsMtl('NOT_SUPPORTED', /Host/, () =>
             MtlGst.Allocator.new(Mtl.Device.get_host(), Mtl.StorageMode.PRIVATE));
     },
@@ -276,11 +277,11 @@ const tests = {
         MtlGst.map(buffer, RGB, WRITE, view => view.fill(0));
 
         // Without map(), nobody knows when the view ends.
-        let view = MtlGst.view_from_caps(buffer, RGB);
+        let view = MtlGst.view_from_buffer_with_caps(buffer, RGB);
         throwsMtl('READ_ONLY', /2 users/, () =>
-            MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
+            MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE));
         equal(view.close(), true);
-        view = MtlGst.view_from_caps(buffer, RGB, 0, WRITE);
+        view = MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE);
         equal(view.is_read_only(), false);
     },
 
@@ -295,9 +296,10 @@ const tests = {
             throw new Error('away');
         }).catch(error => error.message);
 
-        throwsMtl('READ_ONLY', /users/, () => MtlGst.view_from_caps(buffer, RGB, 0, WRITE));
+        throwsMtl('READ_ONLY', /users/,
+            () => MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE));
         equal(await Promise.all([read, failed]), [22, 'away']);
-        equal(MtlGst.view_from_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
+        equal(MtlGst.view_from_buffer_with_caps(buffer, RGB, 0, WRITE).is_read_only(), false);
     },
 
     // They are freed only when the collector runs, and GStreamer counts to 255.
@@ -305,33 +307,36 @@ const tests = {
         const buffer = newBuffer(48);
 
         for (let i = 0; i < 600; i++)
-            equal(MtlGst.view_from_bytes(buffer, 'uint8', [1], READ).get(0), 0);
+            equal(MtlGst.view_from_buffer(buffer, 'uint8', [1], READ).get(0), 0);
         System.gc();
-        equal(MtlGst.view_from_bytes(buffer, 'uint8', [1], WRITE).is_read_only(), false);
+        equal(MtlGst.view_from_buffer(buffer, 'uint8', [1], WRITE).is_read_only(), false);
     },
 
     numbersAndNames() {
         const buffer = newBuffer(48);
-        const view = MtlGst.view_from_bytes(buffer, 'uint8', [3, 4, 4]);
+        const view = MtlGst.view_from_buffer(buffer, 'uint8', [3, 4, 4]);
         const {VideoFormat} = GstVideo;
 
         for (const call of [
-            () => MtlGst.view_from_bytes(buffer, 'uint8', [4], 'writes'),
-            () => MtlGst.view_from_buffer(buffer, RGB_INFO, 0.9),
-            () => MtlGst.view_from_buffer(buffer, RGB_INFO, NaN),
-            () => MtlGst.view_from_caps(buffer, RGB, ''),
-            () => MtlGst.caps_from_view(view, 'BGRAX', 30, 1),
-            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 2 ** 32 + 30, 1),
-            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 29.97, 1),
-            () => MtlGst.caps_from_view(view, VideoFormat.RGBA, 30, 1, 1),
+            () => MtlGst.view_from_buffer(buffer, 'uint8', [4], 'writes'),
+            () => MtlGst.view_from_video_buffer(buffer, RGB_INFO, 0.9),
+            () => MtlGst.view_from_video_buffer(buffer, RGB_INFO, NaN),
+            () => MtlGst.view_from_buffer_with_caps(buffer, RGB, ''),
+            () => MtlGst.video_caps_from_view(view, 'BGRAX', 30, 1),
+            () => MtlGst.video_caps_from_view(view, VideoFormat.RGBA, 2 ** 32 + 30, 1),
+            () => MtlGst.video_caps_from_view(view, VideoFormat.RGBA, 29.97, 1),
+            () => MtlGst.video_caps_from_view(view, VideoFormat.RGBA, 30, 1, 1),
             () => MtlGst.audio_caps_from_view(view.select(0, 0), 48000.7),
             () => MtlGst.audio_caps_from_view(view.select(0, 0), 2 ** 32 + 1),
             () => MtlGst.Allocator.new(null, 'privat'),
             () => MtlGst.map(buffer, STEREO_INFO, READ, () => {}, 1),
         ])
             assertRefused(call);
-        equal(MtlGst.caps_from_view(view).to_string().includes('RGBA'), true);
+        equal(MtlGst.video_caps_from_view(view).to_string().includes('RGBA'), true);
         equal(MtlGst.Allocator.new() instanceof MtlGst.Allocator, true);
+        const made = new MtlGst.Allocator({device: Mtl.Device.get_host()});
+        equal([made.device, made.storage_mode],
+            [Mtl.Device.get_host(), Mtl.StorageMode.DEFAULT]);
     },
 
     arraysAndNames() {
@@ -341,20 +346,21 @@ const tests = {
 
         equal([...MtlGst.buffer_from_view(bytes).extract_dup(0, 4)], [1, 2, 3, 4]);
         equal(MtlGst.buffer_from_view(pixels).get_size(), 48);
-        const frame = MtlGst.buffer_from_views(
+        const frame = MtlGst.video_buffer_from_views(
             new Set([newView(UINT8, [6, 8]), newView(UINT8, [3, 4, 2])]), NV12_INFO);
-        equal(MtlGst.view_from_caps(frame, NV12, 1).shape, [3, 4, 2]);
+        equal(MtlGst.view_from_buffer_with_caps(frame, NV12, 1).shape, [3, 4, 2]);
         equal(MtlGst.audio_caps_from_view(Mtl.array([[1, 2]], 'int16'), 8000).to_string()
             .includes('S16'), true);
-        equal(MtlGst.caps_from_view(view, 'BGRx').is_equal(
-            MtlGst.caps_from_view(view, GstVideo.VideoFormat.BGRX)), true);
-        equal(MtlGst.caps_from_view(view, 'bgrx').to_string().includes('BGRx'), true);
+        equal(MtlGst.video_caps_from_view(view, 'BGRx').is_equal(
+            MtlGst.video_caps_from_view(view, GstVideo.VideoFormat.BGRX)), true);
+        equal(MtlGst.video_caps_from_view(view, 'bgrx').to_string().includes('BGRx'), true);
         for (const length of [-1, NaN, 1.5, 2 ** 53, '2']) {
             throws(TypeError, /array of views/,
-                () => MtlGst.buffer_from_views({length}, NV12_INFO));
+                () => MtlGst.video_buffer_from_views({length}, NV12_INFO));
         }
-        throws(TypeError, /array of views/, () => MtlGst.buffer_from_views(view, NV12_INFO));
-        throws(TypeError, /values is null/, () => MtlGst.buffer_from_views([null], NV12_INFO));
+        throws(TypeError, /array of views/, () => MtlGst.video_buffer_from_views(view, NV12_INFO));
+        throws(TypeError, /values is null/,
+            () => MtlGst.video_buffer_from_views([null], NV12_INFO));
     },
 
     keptViewKeepsTheMemory() {
@@ -379,7 +385,7 @@ const tests = {
                 equal([view.shape, view.compute_statistics().minimum], [[24, 322, 3], 255]);
                 return view.get_address();
             });
-            equal(MtlGst.view_from_bytes(buffer, 'uint8', [1]).get_address(), address);
+            equal(MtlGst.view_from_buffer(buffer, 'uint8', [1]).get_address(), address);
 
             // The sample is a user, too.
             throwsMtl('READ_ONLY', /users/, () => MtlGst.map(buffer, caps, WRITE, () => {}));
@@ -390,7 +396,8 @@ const tests = {
 
     toFakesink() {
         const frames = newView(UINT8, [5, 24, 320, 3]);
-        const caps = MtlGst.caps_from_view(frames.select(0, 0), GstVideo.VideoFormat.RGB, 30, 1);
+        const caps = MtlGst.video_caps_from_view(frames.select(0, 0), GstVideo.VideoFormat.RGB,
+            30, 1);
         const info = GstVideo.VideoInfo.new_from_caps(caps);
         const pipeline = Gst.parse_launch('appsrc name=source format=time ! fakesink name=sink');
         const source = pipeline.get_by_name('source');
@@ -398,7 +405,7 @@ const tests = {
         source.set_caps(caps);
         pipeline.set_state(Gst.State.PLAYING);
         for (const frame of frames) {
-            equal(source.push_buffer(MtlGst.buffer_from_view(frame, info)),
+            equal(source.push_buffer(MtlGst.video_buffer_from_view(frame, info)),
                 Gst.FlowReturn.OK);
         }
         source.end_of_stream();

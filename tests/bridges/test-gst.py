@@ -52,30 +52,30 @@ class Test(unittest.TestCase):
 
 
 class VideoTest(Test):
-    def test_view_from_buffer(self):
+    def test_view_from_video_buffer(self):
         buffer = new_buffer(48)
         info = GstVideo.VideoInfo.new_from_caps(RGB)
         for args in (info,), (RGB,), (info, 0), (RGB, 0, Gst.MapFlags.READ):
-            view = MtlGst.view_from_buffer(buffer, *args)
+            view = MtlGst.view_from_video_buffer(buffer, *args)
             self.assertEqual((view.shape, view.strides), ((3, 5, 3), (16, 3, 1)))
             self.assertEqual(view.get_address(), address_of(buffer))
             self.assertTrue(view.is_read_only())
         self.assertEqual(view[1, 2].tolist(), [22, 23, 24])
 
-    def test_view_from_component(self):
+    def test_view_from_video_component(self):
         buffer = new_buffer(48)
-        view = MtlGst.view_from_component(buffer, RGB, 1)
+        view = MtlGst.view_from_video_component(buffer, RGB, 1)
         self.assertEqual((view.shape, view.strides), ((3, 5), (16, 3)))
         self.assertEqual(view.get_address(), address_of(buffer) + 1)
         self.assertEqual(view[2, 4], 32 + 13)
 
     def test_frame_that_is_not_mapped(self):
-        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'not mapped', MtlGst.view_from_frame,
-                           GstVideo.VideoFrame())
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'not mapped',
-                           MtlGst.view_from_frame_component, GstVideo.VideoFrame(), 0)
+                           MtlGst.view_from_video_frame, GstVideo.VideoFrame())
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'not mapped',
+                           MtlGst.view_from_video_frame_component, GstVideo.VideoFrame(), 0)
         with self.assertRaises(TypeError):
-            MtlGst.view_from_frame(None)
+            MtlGst.view_from_video_frame(None)
 
     def test_planes_written_together(self):
         buffer = new_buffer(72)
@@ -90,19 +90,19 @@ class VideoTest(Test):
     def test_errors(self):
         buffer = new_buffer(40)
         self.assert_raises(IndexError, 'OUT_OF_BOUNDS', '40 bytes of the buffer',
-                           MtlGst.view_from_buffer, buffer, RGB)
+                           MtlGst.view_from_video_buffer, buffer, RGB)
         self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no plane 1',
-                           MtlGst.view_from_caps, buffer, RGB, 1)
+                           MtlGst.view_from_buffer_with_caps, buffer, RGB, 1)
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'GstVideoMeta',
-                           MtlGst.view_from_buffer, buffer)
+                           MtlGst.view_from_video_buffer, buffer)
         self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', 'image/png',
                            MtlGst.map, buffer, Gst.Caps.from_string('image/png'))
         with self.assertRaisesRegex(ValueError, 'audio/x-raw'):
-            MtlGst.view_from_buffer(buffer, STEREO)
+            MtlGst.view_from_video_buffer(buffer, STEREO)
         with self.assertRaisesRegex(ValueError, 'video/x-raw'):
-            MtlGst.view_from_audio(buffer, RGB)
+            MtlGst.view_from_audio_buffer(buffer, RGB)
         with self.assertRaisesRegex(ValueError, '-1 is not in the range'):
-            MtlGst.view_from_buffer(buffer, RGB, -1)
+            MtlGst.view_from_video_buffer(buffer, RGB, -1)
 
 
 class CapsArgumentTest(Test):
@@ -124,10 +124,10 @@ class CapsArgumentTest(Test):
     def test_video(self):
         buffer = new_buffer(48)
         picture = numpy.zeros((4, 4), 'u1')
-        functions = [lambda caps: MtlGst.view_from_buffer(buffer, caps),
-                     lambda caps: MtlGst.view_from_component(buffer, caps, 0),
-                     lambda caps: MtlGst.buffer_from_view(picture, caps),
-                     lambda caps: MtlGst.buffer_from_views([picture], caps)]
+        functions = [lambda caps: MtlGst.view_from_video_buffer(buffer, caps),
+                     lambda caps: MtlGst.view_from_video_component(buffer, caps, 0),
+                     lambda caps: MtlGst.video_buffer_from_view(picture, caps),
+                     lambda caps: MtlGst.video_buffer_from_views([picture], caps)]
         for fields in 'width=[1,4]', 'width={1,4}', 'width=4,framerate=[0/1,9/1]':
             self.assert_refused('fixate', f'video/x-raw,format=GRAY8,height=4,{fields}', functions)
         self.assert_refused('not 0', 'EMPTY', functions)
@@ -138,9 +138,9 @@ class CapsArgumentTest(Test):
     def test_audio(self):
         buffer = new_buffer(48)
         samples = numpy.zeros((6, 2), 'i2')
-        functions = [lambda caps: MtlGst.view_from_audio(buffer, caps),
+        functions = [lambda caps: MtlGst.view_from_audio_buffer(buffer, caps),
                      lambda caps: MtlGst.view_from_audio_channel(buffer, caps, 0),
-                     lambda caps: MtlGst.buffer_from_audio_view(samples, caps)]
+                     lambda caps: MtlGst.audio_buffer_from_view(samples, caps)]
         caps = 'audio/x-raw,format=S16LE,rate=1,layout=interleaved,channel-mask=(bitmask)'
         for channels in -1, -2**31, 0:
             self.assert_refused(f'not {channels}', f'{caps}0,channels={channels}', functions)
@@ -150,18 +150,18 @@ class CapsArgumentTest(Test):
 
 
 class BytesTest(Test):
-    def test_view_from_bytes(self):
+    def test_view_from_buffer(self):
         buffer = new_buffer(48)
         for dtype in Mtl.DType.UINT16, 'uint16', numpy.uint16, numpy.dtype('u2'):
-            view = MtlGst.view_from_bytes(buffer, dtype, (2, 3))
+            view = MtlGst.view_from_buffer(buffer, dtype, (2, 3))
             self.assertEqual(view.tolist(), [[256, 770, 1284], [1798, 2312, 2826]])
         self.assertEqual(view.get_address(), address_of(buffer))
-        self.assertEqual(MtlGst.view_from_bytes(buffer, 'u1', 48).shape, (48,))
+        self.assertEqual(MtlGst.view_from_buffer(buffer, 'u1', 48).shape, (48,))
 
     def test_with(self):
         buffer = new_buffer(8)
         address = address_of(buffer)
-        with MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE) as view:
+        with MtlGst.view_from_buffer(buffer, 'u1', 8, WRITE) as view:
             self.assertEqual(view.get_address(), address)
             view[3:] = 9
         self.assertEqual(view.shape, (0,))
@@ -169,16 +169,16 @@ class BytesTest(Test):
 
     def test_with_passes_exceptions_on(self):
         buffer = new_buffer(8)
-        with self.assertRaises(ZeroDivisionError), MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE):
+        with self.assertRaises(ZeroDivisionError), MtlGst.view_from_buffer(buffer, 'u1', 8, WRITE):
             1 / 0
-        with MtlGst.view_from_bytes(buffer, 'u1', 8, WRITE) as view:  # not mapped any longer
+        with MtlGst.view_from_buffer(buffer, 'u1', 8, WRITE) as view:  # not mapped any longer
             self.assertEqual(view.size, 8)
 
     def test_error(self):
-        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', '9 bytes', MtlGst.view_from_bytes,
+        self.assert_raises(IndexError, 'OUT_OF_BOUNDS', '9 bytes', MtlGst.view_from_buffer,
                            new_buffer(8), 'u1', 9)
         with self.assertRaisesRegex(ValueError, 'float33'):
-            MtlGst.view_from_bytes(new_buffer(8), 'float33', 1)
+            MtlGst.view_from_buffer(new_buffer(8), 'float33', 1)
 
 
 class AudioTest(Test):
@@ -187,7 +187,7 @@ class AudioTest(Test):
         address = address_of(buffer)
         info = GstAudio.AudioInfo.new_from_caps(STEREO)
         for caps in info, STEREO:
-            view = MtlGst.view_from_audio(buffer, caps)
+            view = MtlGst.view_from_audio_buffer(buffer, caps)
             self.assertEqual((view.shape, view.dtype), ((6, 2), 'int16'))
             self.assertEqual(view.get_address(), address)
             right = MtlGst.view_from_audio_channel(buffer, caps, 1)
@@ -195,23 +195,23 @@ class AudioTest(Test):
             self.assertEqual(right.get_address(), address + 2)
             with MtlGst.map(buffer, caps) as mapped:
                 self.assertTrue(mapped.array_equal(view))
-            self.assertTrue(MtlGst.view_from_caps(buffer, caps).array_equal(view)
+            self.assertTrue(MtlGst.view_from_buffer_with_caps(buffer, caps).array_equal(view)
                             if caps is STEREO else True)
 
-    def test_buffer_from_audio_view(self):
+    def test_audio_buffer_from_view(self):
         samples = numpy.arange(12, dtype='i2').reshape(6, 2)
         caps = MtlGst.audio_caps_from_view(samples, 48000)
         self.assertTrue(caps.is_equal(STEREO))
-        buffer = MtlGst.buffer_from_audio_view(samples, caps)
+        buffer = MtlGst.audio_buffer_from_view(samples, caps)
         self.assertEqual(address_of(buffer), samples.ctypes.data)
-        self.assertEqual(MtlGst.view_from_audio(buffer, caps).tolist(), samples.tolist())
+        self.assertEqual(MtlGst.view_from_audio_buffer(buffer, caps).tolist(), samples.tolist())
 
     def test_errors(self):
         buffer = new_buffer(24)
         self.assert_raises(IndexError, 'OUT_OF_BOUNDS', 'no channel 2',
                            MtlGst.view_from_audio_channel, buffer, STEREO, 2)
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'GstAudioMeta',
-                           MtlGst.view_from_audio, buffer)
+                           MtlGst.view_from_audio_buffer, buffer)
         self.assert_raises(ValueError, 'NEEDS_COPY', r'strides \(4, 2\)',
                            MtlGst.audio_caps_from_view,
                            numpy.zeros((6, 4), 'i2')[:, ::2], 48000)
@@ -223,7 +223,7 @@ class BufferTest(Test):
     def test_buffer_from_view(self):
         pixels = Mtl.zeros((4, 6, 3), 'u1')
         crop = pixels[1:4, :5]
-        buffer = MtlGst.buffer_from_view(crop, RGB)
+        buffer = MtlGst.video_buffer_from_view(crop, RGB)
         self.assertEqual(address_of(buffer), crop.get_address())
         meta = GstVideo.buffer_get_video_meta(buffer)
         self.assertEqual((meta.width, meta.height, meta.stride[0]), (5, 3, 18))
@@ -234,7 +234,7 @@ class BufferTest(Test):
 
     def test_arrays(self):
         frame = numpy.zeros((3, 5, 3), 'u1')
-        buffer = MtlGst.buffer_from_view(frame, RGB)
+        buffer = MtlGst.video_buffer_from_view(frame, RGB)
         self.assertEqual(address_of(buffer), frame.ctypes.data)
         numbers = numpy.arange(6, dtype='f4')
         self.assertEqual(address_of(MtlGst.buffer_from_view(numbers)), numbers.ctypes.data)
@@ -242,7 +242,7 @@ class BufferTest(Test):
 
         frame.flags.writeable = False
         self.assert_raises(ValueError, 'READ_ONLY', 'read-only', MtlGst.map,
-                           MtlGst.buffer_from_view(frame, RGB), RGB, WRITE)
+                           MtlGst.video_buffer_from_view(frame, RGB), RGB, WRITE)
 
     def test_what_cannot_be_viewed(self):
         """Big-endian arrays, fields of records, and strides between elements are copied."""
@@ -251,20 +251,20 @@ class BufferTest(Test):
         records = numpy.zeros((3, 5), [('pad', 'u1'), ('value', '<u2')])
         records['value'] = picture[..., 0]
         samples = numpy.arange(12, dtype='>i2').reshape(6, 2)
-        gray16 = MtlGst.caps_from_view(records['value'], 'GRAY16_LE')
+        gray16 = MtlGst.video_caps_from_view(records['value'], 'GRAY16_LE')
         self.assertIn('width=(int)5', gray16.to_string())
-        with MtlGst.map(MtlGst.buffer_from_view(records['value'], gray16), gray16) as view:
+        with MtlGst.map(MtlGst.video_buffer_from_view(records['value'], gray16), gray16) as view:
             self.assertEqual(view.tolist(), picture[..., 0].tolist())
-        self.assertEqual(MtlGst.view_from_bytes(MtlGst.buffer_from_view(words), 'u2', (3, 5, 3))
+        self.assertEqual(MtlGst.view_from_buffer(MtlGst.buffer_from_view(words), 'u2', (3, 5, 3))
                          .tolist(), picture.tolist())
 
         caps = MtlGst.audio_caps_from_view(samples, 48000)
-        self.assertEqual(MtlGst.view_from_audio(MtlGst.buffer_from_audio_view(samples, caps), caps)
-                         .tolist(), samples.tolist())
+        buffer = MtlGst.audio_buffer_from_view(samples, caps)
+        self.assertEqual(MtlGst.view_from_audio_buffer(buffer, caps).tolist(), samples.tolist())
         self.assertIn('float64', MtlGst.tensor_caps_from_view(words.astype('>f8')).to_string())
         planes = [records['value'][..., None][:, :, 0], numpy.zeros((2, 3, 2), '>u2')]
         p010 = Gst.Caps.from_string('video/x-raw, format=P010_10LE, width=5, height=3')
-        with MtlGst.map(MtlGst.buffer_from_views(planes, p010), p010) as view:
+        with MtlGst.map(MtlGst.video_buffer_from_views(planes, p010), p010) as view:
             self.assertEqual(view.tolist(), planes[0].tolist())
 
     def test_arrays_that_cannot_be_viewed(self):
@@ -283,45 +283,45 @@ class BufferTest(Test):
         buffer = MtlGst.buffer_from_view(swapped)
         self.assertEqual(buffer.extract_dup(0, buffer.get_size()), native)
         self.assertEqual(MtlGst.buffer_from_view(numpy.longdouble([1, 2])).get_size(), 16)
-        with MtlGst.map(MtlGst.buffer_from_view(Exporter(), RGB), RGB) as view:
+        with MtlGst.map(MtlGst.video_buffer_from_view(Exporter(), RGB), RGB) as view:
             self.assertEqual(view.tolist(), array.tolist())
         caps = MtlGst.audio_caps_from_view(swapped, 48000)
         self.assertEqual(caps.to_string(),
                          MtlGst.audio_caps_from_view(wide.astype('i2'), 48000).to_string())
-        buffer = MtlGst.buffer_from_audio_view(swapped, caps)
+        buffer = MtlGst.audio_buffer_from_view(swapped, caps)
         self.assertEqual(buffer.extract_dup(0, buffer.get_size()), native)
 
-    def test_buffer_from_views(self):
+    def test_video_buffer_from_views(self):
         y, uv = numpy.zeros((6, 8), 'u1'), numpy.ones((3, 4, 2), 'u1')
-        buffer = MtlGst.buffer_from_views([y, Mtl.asview(uv)], NV12)
+        buffer = MtlGst.video_buffer_from_views([y, Mtl.asview(uv)], NV12)
         for plane, array in enumerate((y, uv)):
             with MtlGst.map(buffer, NV12, plane=plane) as view:
                 self.assertEqual(view.get_address(), array.ctypes.data)
 
     def test_errors(self):
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', r'\(3, 5, 3\)',
-                           MtlGst.buffer_from_view, Mtl.zeros((3, 5, 4), 'u1'), RGB)
+                           MtlGst.video_buffer_from_view, Mtl.zeros((3, 5, 4), 'u1'), RGB)
         self.assert_raises(ValueError, 'NEEDS_COPY', 'copy',
-                           MtlGst.buffer_from_view, Mtl.zeros((3, 5, 6), 'u1')[..., ::2], RGB)
+                           MtlGst.video_buffer_from_view, Mtl.zeros((3, 5, 6), 'u1')[..., ::2], RGB)
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', '2 views',
-                           MtlGst.buffer_from_views, [Mtl.zeros((6, 8), 'u1')], NV12)
+                           MtlGst.video_buffer_from_views, [Mtl.zeros((6, 8), 'u1')], NV12)
         with self.assertRaisesRegex(TypeError, 'object exports neither DLPack nor a buffer'):
-            MtlGst.buffer_from_view(object(), RGB)
+            MtlGst.video_buffer_from_view(object(), RGB)
 
 
 class CapsTest(Test):
-    def test_caps_from_view(self):
+    def test_video_caps_from_view(self):
         view = Mtl.zeros((3, 5, 4), 'u1')
         for format, expected in {None: 'RGBA', 'BGRx': 'BGRx', GstVideo.VideoFormat.ARGB: 'ARGB',
                                  }.items():
-            text = MtlGst.caps_from_view(view, format).to_string()
+            text = MtlGst.video_caps_from_view(view, format).to_string()
             self.assertIn(f'format=(string){expected}', text)
         for framerate, expected in {0: '0/1', 30: '30/1', 12.5: '25/2', 30000 / 1001: '30000/1001',
                                     Fraction(30000, 1001): '30000/1001', '24000/1001': '24000/1001',
                                     }.items():
-            text = MtlGst.caps_from_view(view, None, framerate).to_string()
+            text = MtlGst.video_caps_from_view(view, None, framerate).to_string()
             self.assertIn(f'framerate=(fraction){expected}', text)
-        again = MtlGst.caps_from_view(view, framerate=Gst.Fraction(0, 1))
+        again = MtlGst.video_caps_from_view(view, framerate=Gst.Fraction(0, 1))
         self.assertIn('framerate=(fraction)0/1', again.to_string())
         self.assertIn('width=(int)5, height=(int)3', again.to_string())
 
@@ -339,22 +339,22 @@ class CapsTest(Test):
         self.assertEqual((layout.shape, dtype), ((2, 3), 'float32'))
 
         buffer = new_buffer(24)
-        view = MtlGst.view_from_caps(buffer, caps)
+        view = MtlGst.view_from_buffer_with_caps(buffer, caps)
         self.assertEqual((view.shape, view.dtype), ((2, 3), 'float32'))
         self.assertEqual(view.get_address(), address_of(buffer))
 
     def test_errors(self):
         view = Mtl.zeros((3, 5, 4), 'u1')
-        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'format RGB:', MtlGst.caps_from_view,
-                           view, 'RGB')
-        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '-1/1', MtlGst.caps_from_view, view,
-                           None, -1)
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'format RGB:',
+                           MtlGst.video_caps_from_view, view, 'RGB')
+        self.assert_raises(ValueError, 'INVALID_ARGUMENT', '-1/1',
+                           MtlGst.video_caps_from_view, view, None, -1)
         self.assert_raises(NotImplementedError, 'NOT_SUPPORTED', 'complex',
                            MtlGst.tensor_caps_from_view, Mtl.zeros(3, 'complex64'))
         self.assert_raises(ValueError, 'INVALID_ARGUMENT', 'width', MtlGst.layout_from_caps,
                            Gst.Caps.from_string('video/x-raw, format=RGB'))
         with self.assertRaisesRegex(ValueError, "no video format 'RGBY'"):
-            MtlGst.caps_from_view(view, 'RGBY')
+            MtlGst.video_caps_from_view(view, 'RGBY')
 
 
 class TensorTest(Test):
@@ -400,6 +400,7 @@ class AllocatorTest(Test):
     def test_allocator(self):
         host = Mtl.Device.get_host()
         for allocator in (MtlGst.Allocator.new(), MtlGst.Allocator.new('host'),
+                          MtlGst.Allocator(device=host, storage_mode=Mtl.StorageMode.HOST),
                           MtlGst.Allocator.new(host, Mtl.StorageMode.HOST)):
             buffer = Gst.Buffer.new_allocate(allocator, 48, None)
             memory, byte_offset = MtlGst.memory_get_buffer(buffer.peek_memory(0))
@@ -418,7 +419,7 @@ class LifetimeTest(Test):
     def test_array_keeps_the_memory(self):
         storage = bytearray(range(15)) * 3
         buffer = MtlGst.buffer_from_view(storage)
-        view = MtlGst.view_from_bytes(buffer, 'u1', (3, 15))
+        view = MtlGst.view_from_buffer(buffer, 'u1', (3, 15))
         array = numpy.asarray(view)[1:]
         del buffer, view
         with self.assertRaises(BufferError):
@@ -477,7 +478,8 @@ class Mirror(GstVideo.VideoFilter):
     __gsttemplates__ = Invert.__gsttemplates__
 
     def do_transform_frame(self, source, target):
-        with MtlGst.view_from_frame(source) as old, MtlGst.view_from_frame(target) as new:
+        with (MtlGst.view_from_video_frame(source) as old,
+              MtlGst.view_from_video_frame(target) as new):
             self.are_read_only = old.is_read_only(), new.is_read_only()
             new[:] = old[:, ::-1]
             self.last = numpy.asarray(old)  # outlives the frame
@@ -489,12 +491,12 @@ class Darken(GstVideo.VideoFilter):
     __gsttemplates__ = Invert.__gsttemplates__
 
     def do_transform_frame_ip(self, frame):
-        with MtlGst.view_from_frame(frame) as pixels:
+        with MtlGst.view_from_video_frame(frame) as pixels:
             numpy.asarray(pixels)[:, :160] //= 2
-            with MtlGst.view_from_frame_component(frame, 1) as green:
+            with MtlGst.view_from_video_frame_component(frame, 1) as green:
                 self.places = pixels.shape, green.shape, green.get_address() - pixels.get_address()
         try:
-            MtlGst.view_from_frame(frame, 1)
+            MtlGst.view_from_video_frame(frame, 1)
         except IndexError as error:
             self.error = error
         return Gst.FlowReturn.OK
@@ -536,7 +538,7 @@ class PipelineTest(Test):
 
     def test_to_fakesink(self):
         frames = numpy.zeros((5, 24, 320, 3), 'u1')
-        caps = MtlGst.caps_from_view(frames[0], 'RGB', 30)
+        caps = MtlGst.video_caps_from_view(frames[0], 'RGB', 30)
         pipeline = self.start('appsrc name=source format=time'
                               ' ! fakesink name=sink signal-handoffs=true')
         source, received = pipeline.get_by_name('source'), []
@@ -545,7 +547,7 @@ class PipelineTest(Test):
         source.props.caps = caps
         pipeline.set_state(Gst.State.PLAYING)
         for frame in frames:
-            source.emit('push-buffer', MtlGst.buffer_from_view(frame, caps))
+            source.emit('push-buffer', MtlGst.video_buffer_from_view(frame, caps))
         source.emit('end-of-stream')
         self.wait_for_end(pipeline)
         self.assertEqual(received, [frame.ctypes.data for frame in frames])

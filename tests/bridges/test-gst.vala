@@ -52,17 +52,17 @@ void assert_shape (Mtl.StridedView view, int64[] shape) {
 
 void test_video () throws Error {
 	var buffer = new_buffer (48);
-	var view = MtlGst.view_from_buffer (buffer, video_info (rgb ()));
+	var view = MtlGst.view_from_video_buffer (buffer, video_info (rgb ()));
 	assert_shape (view, { 3, 5, 3 });
 	assert (view.get_address () == address_of (buffer));
 	assert (view.is_read_only ());
 	assert (view.get_int64 ({ 1, 2, 0 }) == 22);
 
-	var green = MtlGst.view_from_component (buffer, video_info (rgb ()), 1);
+	var green = MtlGst.view_from_video_component (buffer, video_info (rgb ()), 1);
 	assert_shape (green, { 3, 5 });
 	assert (green.get_address () == address_of (buffer) + 1);
 
-	assert (MtlGst.view_from_caps (buffer, rgb ()).array_equal (view));
+	assert (MtlGst.view_from_buffer_with_caps (buffer, rgb ()).array_equal (view));
 }
 
 void test_frames () throws Error {
@@ -71,15 +71,15 @@ void test_frames () throws Error {
 	var info = video_info (nv12 ());
 	Gst.Video.Frame frame = {};
 	try {
-		MtlGst.view_from_frame (frame);
+		MtlGst.view_from_video_frame (frame);
 		assert_not_reached ();
 	} catch (Mtl.Error.INVALID_ARGUMENT error) {
 	}
 
 	assert (frame.map (info, buffer, WRITE));
-	var y = MtlGst.view_from_frame (frame);
-	var uv = MtlGst.view_from_frame (frame, 1);
-	var v = MtlGst.view_from_frame_component (frame, 2);
+	var y = MtlGst.view_from_video_frame (frame);
+	var uv = MtlGst.view_from_video_frame (frame, 1);
+	var v = MtlGst.view_from_video_frame_component (frame, 2);
 	frame.unmap ();
 	assert_shape (y, { 6, 8 });
 	assert_shape (v, { 3, 4 });
@@ -99,8 +99,8 @@ void test_frames () throws Error {
 void test_planes_written_together () throws Error {
 	var buffer = new_buffer (72);
 	var address = address_of (buffer);
-	var y = MtlGst.view_from_caps (buffer, nv12 (), 0, WRITE);
-	var uv = MtlGst.view_from_buffer (buffer, video_info (nv12 ()), 1, WRITE);
+	var y = MtlGst.view_from_buffer_with_caps (buffer, nv12 (), 0, WRITE);
+	var uv = MtlGst.view_from_video_buffer (buffer, video_info (nv12 ()), 1, WRITE);
 	assert (y.get_address () == address && uv.get_address () == address + 48);
 	y.fill_double (1);
 	uv.fill_double (2);
@@ -115,7 +115,7 @@ void test_planes_written_together () throws Error {
 
 void test_bytes () throws Error {
 	var buffer = new_buffer (48);
-	var view = MtlGst.view_from_bytes (buffer, Mtl.DType.UINT16, { 2, 3 });
+	var view = MtlGst.view_from_buffer (buffer, Mtl.DType.UINT16, { 2, 3 });
 	assert_shape (view, { 2, 3 });
 	assert (view.get_address () == address_of (buffer));
 	assert (view.get_int64 ({ 1, 2 }) == 2826);
@@ -124,7 +124,7 @@ void test_bytes () throws Error {
 void test_audio () throws Error {
 	var buffer = new_buffer (24);
 	var info = audio_info (stereo ());
-	var view = MtlGst.view_from_audio (buffer, info);
+	var view = MtlGst.view_from_audio_buffer (buffer, info);
 	assert_shape (view, { 6, 2 });
 	assert (view.get_address () == address_of (buffer));
 	assert (MtlGst.view_from_audio_channel (buffer, info, 1).get_address ()
@@ -132,17 +132,17 @@ void test_audio () throws Error {
 
 	var samples = new Mtl.StridedView.zeros (null, Mtl.DType.INT16, { 6, 2 });
 	assert (MtlGst.audio_caps_from_view (samples, 48000).is_equal (stereo ()));
-	assert (address_of (MtlGst.buffer_from_audio_view (samples, info)) == samples.get_address ());
+	assert (address_of (MtlGst.audio_buffer_from_view (samples, info)) == samples.get_address ());
 }
 
 void test_buffers () throws Error {
 	var pixels = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 4, 6, 3 });
 	var crop = pixels.slice ("1:4, :5");
-	var buffer = MtlGst.buffer_from_view (crop, video_info (rgb ()));
+	var buffer = MtlGst.video_buffer_from_view (crop, video_info (rgb ()));
 	assert (address_of (buffer) == crop.get_address ());
 
 	/* The meta has all that is needed. */
-	var view = MtlGst.view_from_buffer (buffer, null, 0, WRITE);
+	var view = MtlGst.view_from_video_buffer (buffer, null, 0, WRITE);
 	assert (view.get_address () == crop.get_address ());
 	view.fill_double (5);
 	assert (pixels.get_int64 ({ 3, 4, 2 }) == 5 && pixels.get_int64 ({ 3, 5, 0 }) == 0);
@@ -153,18 +153,18 @@ void test_buffers () throws Error {
 		new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 6, 8 }),
 		new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3, 4, 2 })
 	};
-	buffer = MtlGst.buffer_from_views (planes, video_info (nv12 ()));
+	buffer = MtlGst.video_buffer_from_views (planes, video_info (nv12 ()));
 	for (var plane = 0; plane < 2; plane++) {
-		assert (MtlGst.view_from_caps (buffer, nv12 (), plane).get_address ()
+		assert (MtlGst.view_from_buffer_with_caps (buffer, nv12 (), plane).get_address ()
 			== planes[plane].get_address ());
 	}
 }
 
 void test_caps () throws Error {
 	var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3, 5, 4 });
-	var text = MtlGst.caps_from_view (view).to_string ();
+	var text = MtlGst.video_caps_from_view (view).to_string ();
 	assert (text.contains ("RGBA, width=(int)5") && text.contains ("framerate=(fraction)0/1"));
-	text = MtlGst.caps_from_view (view, Gst.Video.Format.BGRX, 30000, 1001).to_string ();
+	text = MtlGst.video_caps_from_view (view, Gst.Video.Format.BGRX, 30000, 1001).to_string ();
 	assert (text.contains ("BGRx") && text.contains ("framerate=(fraction)30000/1001"));
 
 	Mtl.DType dtype;
@@ -175,7 +175,7 @@ void test_caps () throws Error {
 	var tensor = MtlGst.tensor_caps_from_view (view, "scores");
 	assert (tensor.get_structure (0).get_string ("tensor-id") == "scores");
 	var buffer = new_buffer (60);
-	view = MtlGst.view_from_caps (buffer, tensor);
+	view = MtlGst.view_from_buffer_with_caps (buffer, tensor);
 	assert_shape (view, { 3, 5, 4 });
 	assert (view.get_address () == address_of (buffer));
 }
@@ -202,6 +202,7 @@ void test_tensors () throws Error {
 
 void test_allocator () throws Error {
 	var allocator = new MtlGst.Allocator ();
+	assert (allocator.device == null && allocator.storage_mode == Mtl.StorageMode.HOST);
 	assert (allocator.ref_count == 1);
 	var buffer = new Gst.Buffer.allocate (allocator, 48, null);
 	size_t byte_offset;
@@ -219,14 +220,14 @@ void test_allocator () throws Error {
 void test_errors () throws Error {
 	var buffer = new_buffer (40);
 	try {
-		MtlGst.view_from_caps (buffer, rgb ());
+		MtlGst.view_from_buffer_with_caps (buffer, rgb ());
 		assert_not_reached ();
 	} catch (Mtl.Error.OUT_OF_BOUNDS error) {
 		assert (error.message.contains ("40 bytes of the buffer"));
 	}
 	try {
 		var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 3, 5, 6 });
-		MtlGst.buffer_from_view (view.slice ("..., ::2"), video_info (rgb ()));
+		MtlGst.video_buffer_from_view (view.slice ("..., ::2"), video_info (rgb ()));
 		assert_not_reached ();
 	} catch (Mtl.Error.NEEDS_COPY error) {
 		assert (error.message.contains ("copy"));
@@ -242,7 +243,7 @@ void test_errors () throws Error {
 void test_lifetimes () throws Error {
 	var buffer = new_buffer (8);
 	unowned Gst.Buffer watched = buffer;
-	var view = MtlGst.view_from_bytes (buffer, Mtl.DType.UINT8, { 8 });
+	var view = MtlGst.view_from_buffer (buffer, Mtl.DType.UINT8, { 8 });
 	assert (watched.refcount == 2);
 
 	/* The view alone keeps the buffer. */
@@ -277,7 +278,7 @@ class Invert : Gst.Base.Transform {
 
 	public override Gst.FlowReturn transform_ip (Gst.Buffer buffer) {
 		try {
-			var view = MtlGst.view_from_buffer (buffer, info, 0, WRITE);
+			var view = MtlGst.view_from_video_buffer (buffer, info, 0, WRITE);
 			view.copy_scaled_from (view, -1, 255);
 			addresses += view.get_address ();
 			return Gst.FlowReturn.OK;
@@ -301,7 +302,7 @@ class InvertFrames : Gst.Video.Filter {
 
 	public override Gst.FlowReturn transform_frame_ip (Gst.Video.Frame frame) {
 		try {
-			var view = MtlGst.view_from_frame (frame);
+			var view = MtlGst.view_from_video_frame (frame);
 			view.copy_scaled_from (view, -1, 255);
 			return Gst.FlowReturn.OK;
 		} catch (Error error) {
@@ -337,7 +338,7 @@ void test_pipeline_with_transform () throws GLib.Error {
 	assert (samples.length == 5 && invert.addresses.length == 5);
 	for (var i = 0; i < 5; i++) {
 		var sample = samples[i];
-		var view = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
+		var view = MtlGst.view_from_buffer_with_caps (sample.get_buffer (), sample.get_caps ());
 		assert_shape (view, { 24, 320, 3 });
 		assert (view.get_address () == address_of (sample.get_buffer ()));
 		assert (view.get_address () == invert.addresses[i]);
@@ -360,7 +361,7 @@ void test_pipeline_with_video_filter () throws GLib.Error {
 	pipeline.set_state (Gst.State.PLAYING);
 	var n_samples = 0;
 	for (var sample = pull (sink); sample != null; sample = pull (sink)) {
-		var view = MtlGst.view_from_caps (sample.get_buffer (), sample.get_caps ());
+		var view = MtlGst.view_from_buffer_with_caps (sample.get_buffer (), sample.get_caps ());
 		assert (view.compute_statistics ().get_maximum () == 0);
 		n_samples++;
 	}
@@ -378,7 +379,7 @@ class Addresses {
 
 void test_pipeline_of_views () throws GLib.Error {
 	var frame = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 24, 320, 3 });
-	var caps = MtlGst.caps_from_view (frame, Gst.Video.Format.RGB, 30);
+	var caps = MtlGst.video_caps_from_view (frame, Gst.Video.Format.RGB, 30);
 	var pipeline = (Gst.Pipeline) Gst.parse_launch (
 		"appsrc name=source format=time ! fakesink name=sink signal-handoffs=true");
 	var source = pipeline.get_by_name ("source");
@@ -389,7 +390,7 @@ void test_pipeline_of_views () throws GLib.Error {
 	pipeline.set_state (Gst.State.PLAYING);
 	Gst.FlowReturn flow;
 	for (var i = 0; i < 5; i++) {
-		var buffer = MtlGst.buffer_from_view (frame, video_info (caps));
+		var buffer = MtlGst.video_buffer_from_view (frame, video_info (caps));
 		Signal.emit_by_name (source, "push-buffer", buffer, out flow);
 		assert (flow == Gst.FlowReturn.OK);
 	}

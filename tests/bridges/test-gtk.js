@@ -12,7 +12,7 @@ import MtlGtk from 'gi://MtlGtk?version=1';
 import System from 'system';
 
 import {
-    checkProperties, equal, ok, rejectsMtl, run, test, throws, throwsGio, throwsMtl,
+    equal, ok, rejectsMtl, run, test, throws, throwsGio, throwsMtl,
 } from '../gjs/tap.js';
 
 const {AUTO, BGR, BGRA, GRAY, RGB} = MtlGtk.Channels;
@@ -92,12 +92,12 @@ test('planes of a texture', () => {
 });
 
 test('the formats of textures', () => {
-    const format = MtlGtk.memory_format_from_channels('uint8', BGRA, true);
+    const format = MtlGtk.memory_format_from_pixel('uint8', BGRA, PREMULTIPLIED);
     equal(format, Gdk.MemoryFormat.B8G8R8A8_PREMULTIPLIED);
-    equal(MtlGtk.memory_format_to_channels(format), [Mtl.DType.UINT8, BGRA, true]);
-    equal(MtlGtk.memory_format_from_channels(Mtl.DType.FLOAT32, RGB),
+    equal(MtlGtk.pixel_from_memory_format(format), [Mtl.DType.UINT8, BGRA, PREMULTIPLIED]);
+    equal(MtlGtk.memory_format_from_pixel(Mtl.DType.FLOAT32, RGB),
         Gdk.MemoryFormat.R32G32B32_FLOAT);
-    throwsMtl('INVALID_ARGUMENT', /int8/, () => MtlGtk.memory_format_from_channels('int8', RGB));
+    throwsMtl('INVALID_ARGUMENT', /int8/, () => MtlGtk.memory_format_from_pixel('int8', RGB));
 });
 
 test('downloading in the background', async () => {
@@ -219,7 +219,6 @@ test('a paintable shows what is written to a view', () => {
 
     equal(paintable.set_view(view), true);
     ok(paintable.get_view() === view);
-    checkProperties(paintable);
     paintable.connect('invalidate-contents', () => nInvalidated++);
     const before = paintable.get_texture();
     ok(paintable.get_current_image() === before);
@@ -250,6 +249,24 @@ test('a paintable shows a read-only view in its memory', () => {
     equal(pixels.get_int64([2, 2, 2]), 8);
 });
 
+test('a paintable of properties', () => {
+    const view = Mtl.array([[1, 2], [3, 4]], 'float64');
+    const paintable = new MtlGtk.ViewPaintable({color_map: HEAT, low: 1, view, high: 4});
+    const errors = [];
+
+    equal(shownPixels(paintable).toArray(), MtlGtk.colorize(view, HEAT, 1, 4).toArray());
+    paintable.connect('notify::error', () => errors.push(paintable.error));
+    paintable.color_map = MtlGtk.ColorMap.NONE;
+    ok(errors[0].matches(Mtl.Error, Mtl.Error.INVALID_ARGUMENT));
+    equal([paintable.get_texture(), paintable.get_intrinsic_width()], [null, 0]);
+    paintable.colors = Mtl.array([[0, 0, 0], [9, 9, 9]], 'uint8');
+    equal(errors.slice(1), [null]);
+    equal(shownPixels(paintable).toArray()[1][1], [9, 9, 9]);
+    paintable.set({view: numbers(2, 2, 3), channels: BGR, flags: COPY});
+    equal([paintable.error, paintable.channels, paintable.low], [null, BGR, 1]);
+    equal(shownPixels(paintable).toArray(), numbers(2, 2, 3).toArray());
+});
+
 test('a paintable shows numbers in colors', () => {
     const view = Mtl.array([[1, 2], [3, 4]], 'float64');
     const paintable = new MtlGtk.ViewPaintable();
@@ -258,9 +275,9 @@ test('a paintable shows numbers in colors', () => {
     paintable.set_color_map(HEAT, 1, 4);
     paintable.set_view(view);
     equal(shownPixels(paintable).toArray(), MtlGtk.colorize(view, HEAT, 1, 4).toArray());
-    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.unset_color_map());
+    throwsMtl('INVALID_ARGUMENT', /float64/, () => paintable.set_color_map('none'));
     paintable.set_view(numbers(2, 2));
-    paintable.unset_color_map();
+    paintable.set_color_map('none');
     equal(MtlGtk.download_texture(paintable.get_texture(), 'uint8', GRAY).toArray(),
         [[[0], [1]], [[2], [3]]]);
 });
@@ -284,7 +301,7 @@ test('values of enumerations by their names', async () => {
         MtlGtk.view_from_texture(MtlGtk.texture_from_view(pixels, BGR)).toArray());
     equal(MtlGtk.download_texture(texture, 'uint8', 'rgb').get(0, 0, 0), 2);
     equal((await MtlGtk.download_texture_async(texture, 'uint8', 'RGB')).get(0, 0, 0), 2);
-    equal(MtlGtk.memory_format_from_channels('uint8', 'bgra', true),
+    equal(MtlGtk.memory_format_from_pixel('uint8', 'bgra', 'premultiplied'),
         Gdk.MemoryFormat.B8G8R8A8_PREMULTIPLIED);
     equal(MtlGtk.download_texture(texture, 'uint8', 'gray-alpha').shape, [2, 3, 2]);
     equal(MtlGtk.colorize([[0, 1]], 'heat', 0, 1).toArray(),
@@ -305,7 +322,7 @@ test('other names and numbers are no values of an enumeration', () => {
         () => MtlGtk.texture_from_view(pixels, BGRA, 'copies'),
         () => MtlGtk.colorize([[0, 1]], 'hot', 0, 1),
         () => MtlGtk.download_texture(texture, 'float32', 'rgbrgb'),
-        () => MtlGtk.memory_format_from_channels('uint8', undefined),
+        () => MtlGtk.memory_format_from_pixel('uint8', undefined),
         () => MtlGtk.surface_from_view(pixels, 'A8'),
         () => MtlGtk.surface_from_view(pixels, undefined),
         () => paintable.set_view(pixels, 0.5),

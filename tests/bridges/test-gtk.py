@@ -16,7 +16,7 @@ gi.require_version('Gdk', '4.0')
 gi.require_version('Gtk', '4.0')
 gi.require_version('Mtl', '1')
 gi.require_version('MtlGtk', '1')
-from gi.repository import Gdk, Gio, GLib, Gtk, Mtl, MtlGtk  # noqa: E402
+from gi.repository import Gdk, Gio, GLib, GObject, Gtk, Mtl, MtlGtk  # noqa: E402
 
 COPY = MtlGtk.TextureFlags.COPY
 PREMULTIPLIED = MtlGtk.TextureFlags.PREMULTIPLIED
@@ -102,7 +102,7 @@ class TextureTest(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, 'G8_B8R8_420'):
             MtlGtk.view_from_texture(texture)
         with self.assertRaisesRegex(NotImplementedError, 'it has 2 planes'):
-            MtlGtk.memory_format_to_channels(Gdk.MemoryFormat.G8_B8R8_420)
+            MtlGtk.pixel_from_memory_format(Gdk.MemoryFormat.G8_B8R8_420)
 
     def test_lifetime(self):
         view = numbers(3, 4, 4)
@@ -159,11 +159,11 @@ class TextureTest(unittest.TestCase):
     def test_channels_and_flags(self):
         view = numbers(2, 2, 4)
         texture = MtlGtk.texture_from_view(view, 'bgra', PREMULTIPLIED)
-        dtype, channels, premultiplied = MtlGtk.memory_format_to_channels(
-            MtlGtk.memory_format_from_channels('uint8', 'bgra', True))
-        self.assertEqual((dtype, channels, premultiplied),
-                         (Mtl.DType.UINT8, MtlGtk.Channels.BGRA, True))
-        self.assertEqual(MtlGtk.memory_format_from_channels(Mtl.DType.FLOAT32, 'rgba'),
+        dtype, channels, flags = MtlGtk.pixel_from_memory_format(
+            MtlGtk.memory_format_from_pixel('uint8', 'bgra', PREMULTIPLIED))
+        self.assertEqual((dtype, channels, flags),
+                         (Mtl.DType.UINT8, MtlGtk.Channels.BGRA, PREMULTIPLIED))
+        self.assertEqual(MtlGtk.memory_format_from_pixel(Mtl.DType.FLOAT32, 'rgba'),
                          Gdk.MemoryFormat.R32G32B32A32_FLOAT)
         self.assertEqual(MtlGtk.download_texture(texture, 'uint8', 'bgra', PREMULTIPLIED).tolist(),
                          view.tolist())
@@ -183,7 +183,7 @@ class TextureTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "'pink' is not a Channels: use one of .*'rgba'"):
             MtlGtk.texture_from_view(numbers(2, 2, 4), 'pink')
         with self.assertRaises(ValueError) as context:
-            MtlGtk.memory_format_from_channels('int8', 'rgb')
+            MtlGtk.memory_format_from_pixel('int8', 'rgb')
         self.assertEqual(raised_code(context), Mtl.Error.INVALID_ARGUMENT)
         with self.assertRaises(TypeError):
             MtlGtk.texture_from_view(object())
@@ -452,6 +452,49 @@ class PaintableTest(unittest.TestCase):
         del paintable
         self.assertIsNone(buffer())
 
+    def test_properties(self):
+        view = numbers(2, 3, dtype='float64')
+        heat = MtlGtk.colorize(view, 'heat', 0, 5).tolist()
+        paintable = MtlGtk.ViewPaintable(high=5, color_map='heat', view=view)
+        self.assertEqual(shown_pixels(paintable), heat)
+        self.assertEqual(shown_pixels(MtlGtk.ViewPaintable(
+            color_map=MtlGtk.ColorMap.HEAT, view=[[0.0, 1, 2], [3, 4, 5]], high=5)), heat)
+        self.assertIsNone(paintable.props.error)
+
+        # A property cannot fail.
+        notified = []
+        paintable.connect('notify::error', lambda *args: notified.append(args[0].props.error))
+        paintable.props.channels = MtlGtk.Channels.RGB
+        self.assertTrue(notified[0].matches(Mtl.Error.quark(), Mtl.Error.INVALID_ARGUMENT))
+        self.assertIsNone(paintable.get_texture())
+        self.assertIs(paintable.props.view, view)
+        with self.assertRaises(ValueError):
+            paintable.invalidate()
+        paintable.props.view = numbers(2, 3, 3)
+        self.assertEqual(notified[1:], [None])
+        self.assertEqual(shown_pixels(paintable), numbers(2, 3, 3).tolist())
+
+        # Bindings of properties.
+        other = MtlGtk.ViewPaintable(colors=[(0, 0, 0), (9, 9, 9)], low=3, high=4)
+        paintable.bind_property('view', other, 'view', GObject.BindingFlags.SYNC_CREATE)
+        self.assertEqual(shown_pixels(other), numbers(2, 3, 3).tolist())
+        paintable.set_view(numbers(2, 3))
+        self.assertEqual(shown_pixels(other), [[[0] * 3] * 3, [[0] * 3, [9] * 3, [9] * 3]])
+
+    def test_builder(self):
+        view = numbers(2, 3)
+        builder = Gtk.Builder()
+        builder.expose_object('numbers', view)
+        builder.add_from_string("""<interface>
+          <object class="MtlGtkViewPaintable" id="paintable">
+            <property name="view">numbers</property>
+            <property name="high">5</property>
+            <property name="color-map">heat</property>
+          </object>
+        </interface>""")
+        self.assertEqual(shown_pixels(builder.get_object('paintable')),
+                         MtlGtk.colorize(view, 'heat', 0, 5).tolist())
+
     def test_color_map(self):
         view = numbers(2, 3, dtype='float64')
         paintable = MtlGtk.ViewPaintable()
@@ -464,7 +507,7 @@ class PaintableTest(unittest.TestCase):
         self.assertEqual(MtlGtk.view_from_texture(paintable.get_texture()).tolist(),
                          MtlGtk.colorize(view, 'heat', 0, 5).tolist())
         with self.assertRaises(ValueError):
-            paintable.unset_color_map()
+            paintable.set_color_map('none')
         colors = numbers(8, 3)
         paintable.set_colors(colors, 0, 5)
         self.assertEqual(MtlGtk.view_from_texture(paintable.get_texture()).tolist(),
@@ -472,7 +515,7 @@ class PaintableTest(unittest.TestCase):
         with self.assertRaises(ValueError):
             paintable.set_colors(colors[0], 0, 5)
         paintable.set_view(numbers(2, 3))
-        paintable.unset_color_map()
+        paintable.set_color_map('none')
         gray = MtlGtk.download_texture(paintable.get_texture(), channels='gray')
         self.assertEqual(gray.tolist(), [[[0], [1], [2]], [[3], [4], [5]]])
         with self.assertRaisesRegex(ValueError, "'pink'"):

@@ -89,17 +89,17 @@ void test_memory_format () throws Error {
 	Gdk.MemoryFormat format;
 	Mtl.DType dtype;
 	MtlGtk.Channels channels;
-	bool premultiplied;
+	MtlGtk.TextureFlags flags;
 
-	assert (MtlGtk.memory_format_from_channels (Mtl.DType.UINT8, MtlGtk.Channels.BGRA, true,
-	                                            out format));
+	assert (MtlGtk.memory_format_from_pixel (Mtl.DType.UINT8, MtlGtk.Channels.BGRA,
+	                                         MtlGtk.TextureFlags.PREMULTIPLIED, out format));
 	assert (format == Gdk.MemoryFormat.B8G8R8A8_PREMULTIPLIED);
-	assert (MtlGtk.memory_format_to_channels (format, out dtype, out channels,
-	                                          out premultiplied));
-	assert (dtype == Mtl.DType.UINT8 && channels == MtlGtk.Channels.BGRA && premultiplied);
+	assert (MtlGtk.pixel_from_memory_format (format, out dtype, out channels, out flags));
+	assert (dtype == Mtl.DType.UINT8 && channels == MtlGtk.Channels.BGRA
+	        && flags == MtlGtk.TextureFlags.PREMULTIPLIED);
 	assert (failure_of (() => {
-		MtlGtk.memory_format_from_channels (Mtl.DType.INT8, MtlGtk.Channels.RGB, false,
-		                                    out format);
+		MtlGtk.memory_format_from_pixel (Mtl.DType.INT8, MtlGtk.Channels.RGB,
+		                                 MtlGtk.TextureFlags.NONE, out format);
 	}) == Mtl.Error.INVALID_ARGUMENT);
 }
 
@@ -253,6 +253,29 @@ void test_read_only_paintable () throws Error {
 	assert (get_shown (paintable).get_int64 ({ 0, 1, 0 }) == 4);
 }
 
+void test_properties () throws Error {
+	var view = make_numbers ({ 2, 3 });
+	var paintable = (MtlGtk.ViewPaintable) Object.new (typeof (MtlGtk.ViewPaintable),
+	                                                   color_map: MtlGtk.ColorMap.HEAT,
+	                                                   view: view, high: 5.0);
+	assert (paintable.error == null);
+	assert (get_shown (paintable).array_equal (MtlGtk.colorize (view, MtlGtk.ColorMap.HEAT, 0, 5)));
+
+	paintable.channels = MtlGtk.Channels.RGB;
+	assert (paintable.error.matches (Mtl.Error.quark (), Mtl.Error.INVALID_ARGUMENT));
+	assert (paintable.get_texture () == null && paintable.view == view);
+	paintable.view = make_numbers ({ 2, 3, 3 });
+	assert (paintable.error == null && paintable.channels == MtlGtk.Channels.RGB);
+	assert (get_shown (paintable).array_equal (paintable.view));
+
+	paintable.flags = MtlGtk.TextureFlags.COPY;
+	paintable.colors = make_numbers ({ 2, 3 });
+	paintable.low = -1;
+	assert (paintable.flags == MtlGtk.TextureFlags.COPY && paintable.colors.n_dims == 2);
+	assert (paintable.color_map == MtlGtk.ColorMap.HEAT && paintable.low == -1
+	        && paintable.high == 5);
+}
+
 void test_color_map () throws Error {
 	var view = make_numbers ({ 2, 3 }).to_dtype (Mtl.DType.FLOAT64);
 	var paintable = new MtlGtk.ViewPaintable ();
@@ -262,7 +285,8 @@ void test_color_map () throws Error {
 	paintable.set_view (view);
 	var expected = MtlGtk.colorize (view, MtlGtk.ColorMap.HEAT, 0, 5);
 	assert (get_shown (paintable).array_equal (expected));
-	assert (failure_of (() => { paintable.unset_color_map (); }) == Mtl.Error.INVALID_ARGUMENT);
+	assert (failure_of (() => { paintable.set_color_map (MtlGtk.ColorMap.NONE); })
+	        == Mtl.Error.INVALID_ARGUMENT);
 
 	var colors = make_numbers ({ 6, 3 });
 	paintable.set_colors (colors, 0, 5);
@@ -320,6 +344,7 @@ int main (string[] args) {
 	add ("in-background", () => test_in_background ());
 	add ("writable-paintable", test_writable_paintable);
 	add ("read-only-paintable", test_read_only_paintable);
+	add ("properties", test_properties);
 	add ("color-map", test_color_map);
 #if LINUX
 	add ("dmabuf", test_dmabuf);

@@ -17,7 +17,7 @@ class PixbufTest(unittest.TestCase):
     def test_to_view(self):
         pixbuf = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 5, 3)
         pixbuf.fill(0x0a141eff)
-        view = MtlPixbuf.to_view(pixbuf)
+        view = MtlPixbuf.view_from_pixbuf(pixbuf)
         self.assertEqual(view.shape, (3, 5, 3))
         self.assertEqual(view.strides, (16, 3, 1))
         self.assertEqual(view.get_address(), pixbuf.props.pixels)
@@ -32,7 +32,7 @@ class PixbufTest(unittest.TestCase):
 
     def test_new_from_view(self):
         view = Mtl.StridedView.new_zeros(None, Mtl.DType.UINT8, [2, 3, 4])
-        pixbuf = MtlPixbuf.new_from_view(view)
+        pixbuf = MtlPixbuf.pixbuf_from_view(view)
         self.assertEqual(pixbuf.props.pixels, view.get_address())
         self.assertTrue(pixbuf.get_has_alpha())
 
@@ -50,17 +50,17 @@ class PixbufTest(unittest.TestCase):
             self.skipTest('NumPy is not installed')
 
         array = numpy.arange(24, dtype='u1').reshape(2, 4, 3)
-        self.assertEqual(MtlPixbuf.new_from_view(array).props.pixels, array.ctypes.data)
+        self.assertEqual(MtlPixbuf.pixbuf_from_view(array).props.pixels, array.ctypes.data)
 
         records = numpy.zeros((2, 4, 3), [('a', 'u1'), ('b', 'u1')])
         records['b'] = array
-        pixbuf = MtlPixbuf.new_from_view(numpy.ascontiguousarray(records['b']))
+        pixbuf = MtlPixbuf.pixbuf_from_view(numpy.ascontiguousarray(records['b']))
         self.assertEqual(pixbuf.get_pixels(), array.tobytes())
 
     def test_error(self):
         view = Mtl.StridedView.new_zeros(None, Mtl.DType.UINT8, [2, 3, 4])
         with self.assertRaisesRegex(ValueError, r'\(-12, 4, 1\)') as context:
-            MtlPixbuf.new_from_view(view.flip(0))
+            MtlPixbuf.pixbuf_from_view(view.flip(0))
         self.assertTrue(context.exception.__cause__.matches(Mtl.error_quark(),
                                                             Mtl.Error.NEEDS_COPY))
 

@@ -6,7 +6,7 @@ void test_to_view () {
 	try {
 		var pixbuf = new Gdk.Pixbuf (Gdk.Colorspace.RGB, false, 8, 5, 3);
 		pixbuf.fill (0x0a141eff);
-		var view = MtlPixbuf.to_view (pixbuf);
+		var view = MtlPixbuf.view_from_pixbuf (pixbuf);
 		assert_cmpuint (view.n_dims, CompareOperator.EQ, 3);
 		assert (view.get_extent (0) == 3 && view.get_extent (1) == 5 && view.get_extent (2) == 3);
 		assert (view.get_stride (0) == 16);
@@ -27,7 +27,7 @@ void test_to_view () {
 void test_new_from_view () {
 	try {
 		var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 2, 3, 4 });
-		var pixbuf = MtlPixbuf.new_from_view (view);
+		var pixbuf = MtlPixbuf.pixbuf_from_view (view);
 		assert (view.get_address () == (uint64) (uintptr) pixbuf.read_pixels ());
 
 		pixbuf.fill (0x01020304);
@@ -44,7 +44,7 @@ void test_new_from_view () {
 void test_error () {
 	try {
 		var view = new Mtl.StridedView.zeros (null, Mtl.DType.UINT8, { 2, 3, 4 });
-		MtlPixbuf.new_from_view (view.flip (0));
+		MtlPixbuf.pixbuf_from_view (view.flip (0));
 		assert_not_reached ();
 	} catch (Mtl.Error error) {
 		assert (error is Mtl.Error.NEEDS_COPY);

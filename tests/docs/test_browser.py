@@ -139,7 +139,7 @@ def test_keyboard(browser, page):
 
 @pytest.mark.parametrize('where', ['disk', 'server'])
 @pytest.mark.parametrize('words, address', [
-    ('to_view', 'mtldl-pixbuf-1/func.to_view.html'),
+    ('view_from_pixbuf', 'mtldl-pixbuf-1/func.view_from_pixbuf.html'),
     ('lifetimes', f'{BOOK}/c.html#lifetimes'),
     ('asview', f'{BOOK}/python-interface.html#Mtl.asview'),
     ('toTypedArray', f'{BOOK}/javascript-interface.html#'),

@@ -123,12 +123,12 @@ append_memory (Case  *self,
 }
 
 static gboolean
-map_otherwise (GstVideoMeta  *meta,
-               guint          plane,
-               GstMapInfo    *info,
-               gpointer      *data,
-               int           *stride,
-               GstMapFlags    flags)
+map_otherwise (GstVideoMeta *meta,
+               guint         plane,
+               GstMapInfo   *info,
+               gpointer     *data,
+               int          *stride,
+               GstMapFlags   flags)
 {
   g_assert_not_reached ();
 }
@@ -528,7 +528,7 @@ view_bytes (Case         *self,
   for (gsize i = 0; i < n_dims; i++)
     shape[i] = input_extent (input);
 
-  return mtl_gst_view_from_bytes (self->buffer, dtype, shape, n_dims, flags, error);
+  return mtl_gst_view_from_buffer (self->buffer, dtype, shape, n_dims, flags, error);
 }
 
 /* Caps that describe a view have its layout without the buffer as well. */
@@ -539,7 +539,8 @@ view_by_caps (Case         *self,
               GError      **error)
 {
   guint plane = read_index (input);
-  MtlStridedView *view = mtl_gst_view_from_caps (self->buffer, self->caps, plane, flags, error);
+  MtlStridedView *view =
+    mtl_gst_view_from_buffer_with_caps (self->buffer, self->caps, plane, flags, error);
   g_autoptr (GError) layout_error = NULL;
   g_autoptr (MtlStridedLayout) layout = NULL;
   MtlDType dtype;
@@ -563,11 +564,12 @@ view_new (Case         *self,
   switch (input_byte (input) % 6)
     {
     case 0:
-      return mtl_gst_view_from_buffer (self->buffer, video, read_index (input), flags, error);
+      return mtl_gst_view_from_video_buffer (self->buffer, video, read_index (input), flags, error);
     case 1:
-      return mtl_gst_view_from_component (self->buffer, video, read_index (input), flags, error);
+      return mtl_gst_view_from_video_component (self->buffer, video, read_index (input), flags,
+                                                error);
     case 2:
-      return mtl_gst_view_from_audio (self->buffer, audio, flags, error);
+      return mtl_gst_view_from_audio_buffer (self->buffer, audio, flags, error);
     case 3:
       return mtl_gst_view_from_audio_channel (self->buffer, audio, read_index (input), flags,
                                               error);

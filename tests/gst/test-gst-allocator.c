@@ -373,6 +373,37 @@ test_pool (void)
   g_assert_true (gst_buffer_pool_set_active (pool, FALSE));
 }
 
+/* As bindings make one, with a mode that the host does not support, too. */
+static void
+test_properties (void)
+{
+  MtlDevice *host = mtl_device_get_host (), *device;
+  MtlStorageMode mode;
+
+  for (int i = 0; i < 2; i++)
+    {
+      const MtlStorageMode expected = i == 0 ? MTL_STORAGE_MODE_HOST : MTL_STORAGE_MODE_PRIVATE;
+      GstAllocator *allocator = g_object_new (MTL_GST_TYPE_ALLOCATOR, "device", host,
+                                              "storage-mode", expected, NULL);
+      GstMemory *memory;
+
+      gst_object_ref_sink (allocator);
+      g_object_get (allocator, "device", &device, "storage-mode", &mode, NULL);
+      g_assert_true (device == host);
+      g_assert_cmpint (mode, ==, expected);
+      memory = gst_allocator_alloc (allocator, 100, NULL);
+      g_assert_true ((memory != NULL) == (i == 0));
+      if (memory != NULL)
+        {
+          g_assert_nonnull (mtl_gst_memory_get_buffer (memory, NULL));
+          gst_memory_unref (memory);
+        }
+
+      g_object_unref (device);
+      gst_object_unref (allocator);
+    }
+}
+
 int
 main (int    argc,
       char **argv)
@@ -391,6 +422,7 @@ main (int    argc,
   g_test_add_func ("/gst-allocator/copy", test_copy);
   g_test_add_func ("/gst-allocator/allocation-query", test_allocation_query);
   g_test_add_func ("/gst-allocator/pool", test_pool);
+  g_test_add_func ("/gst-allocator/properties", test_properties);
 
   before = mtl_get_allocated_size ();
   status = g_test_run ();

@@ -20,7 +20,7 @@ view_audio (GstBuffer          *buffer,
             const GstAudioInfo *info)
 {
   GError *error = NULL;
-  MtlStridedView *view = mtl_gst_view_from_audio (buffer, info, GST_MAP_READ, &error);
+  MtlStridedView *view = mtl_gst_view_from_audio_buffer (buffer, info, GST_MAP_READ, &error);
 
   return assert_view (view, error);
 }
@@ -82,7 +82,7 @@ check_refused (GstBuffer                *buffer,
                const GstAudioInfo       *info,
                const GstAudioFormatInfo *format)
 {
-  assert_fails (mtl_gst_view_from_audio (buffer, info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, info, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_SUPPORTED, format->name);
   assert_fails (mtl_gst_view_from_audio_channel (buffer, info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_SUPPORTED, format->name);
@@ -302,7 +302,7 @@ test_meta_offsets (void)
   assert_view_strides (view, 1, -50);
 
   meta->offsets[1] = 102;
-  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_NEEDS_COPY, "mtl_gst_view_from_audio_channel()");
   last = view_channel (buffer, NULL, 1);
   g_assert_true (get_element (last, 0, 0, 0) == get_element (view, 0, 2, 0) + 102);
@@ -321,7 +321,7 @@ test_meta_memories (void)
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 40, NULL));
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 40, NULL));
   gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
-  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_NEEDS_COPY, "2 memories");
 
   for (guint channel = 0; channel < 2; channel++)
@@ -350,22 +350,22 @@ test_meta_and_info (void)
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   meta = gst_buffer_add_audio_meta (buffer, &info, 10, NULL);
   set_audio_info (&other, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_NON_INTERLEAVED);
-  assert_fails (mtl_gst_view_from_audio (buffer, &other, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 non-interleaved channels");
   set_audio_info (&other, GST_AUDIO_FORMAT_U8, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
-  assert_fails (mtl_gst_view_from_audio (buffer, &other, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "U8");
 
   meta->info.finfo = NULL;
-  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "no format");
-  assert_fails (mtl_gst_view_from_audio (buffer, NULL, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, NULL, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "not set");
 
-  assert_fails (mtl_gst_view_from_audio (plain, NULL, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (plain, NULL, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "needs a GstAudioInfo");
   gst_audio_info_init (&other);
-  assert_fails (mtl_gst_view_from_audio (plain, &other, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (plain, &other, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "not set");
 }
 
@@ -376,7 +376,7 @@ test_no_samples (void)
   GstAudioInfo info;
 
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
-  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "has 3 bytes; a view needs at least 1 audio frame");
 }
 
@@ -390,7 +390,7 @@ test_many_channels (void)
 
   set_audio_info (&info, GST_AUDIO_FORMAT_S16, 2, GST_AUDIO_LAYOUT_INTERLEAVED);
   info.channels = G_MAXINT;
-  assert_fails (mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2147483647 channels of 2 bytes");
   g_assert_cmpint (g_get_monotonic_time () - start, <, G_USEC_PER_SEC / 4);
 }
@@ -433,7 +433,7 @@ test_random_metas (void)
           all_fit = all_fit && fits;
         }
 
-      view = mtl_gst_view_from_audio (buffer, NULL, GST_MAP_READ, NULL);
+      view = mtl_gst_view_from_audio_buffer (buffer, NULL, GST_MAP_READ, NULL);
       g_assert_true (view == NULL || all_fit);
       n_views += view != NULL;
       g_clear_object (&view);

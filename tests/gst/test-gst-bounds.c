@@ -131,7 +131,7 @@ check_component (GstBuffer          *buffer,
   g_autoptr (GError) error = NULL;
   const Range range = get_range (meta, component);
 
-  view = mtl_gst_view_from_component (buffer, NULL, component, GST_MAP_READ, &error);
+  view = mtl_gst_view_from_video_component (buffer, NULL, component, GST_MAP_READ, &error);
   if ((view != NULL) != is_viewable (meta, component, size))
     g_error ("%ux%u, component %u, offset %" G_GSIZE_FORMAT ", stride %d, of %" G_GSIZE_FORMAT
              " bytes: %s", meta->width, meta->height, component, meta->offset[0],
@@ -156,7 +156,7 @@ check_planes (GstBuffer          *buffer,
   for (guint plane = 0; plane < meta->n_planes; plane++)
     {
       g_autoptr (MtlStridedView) view =
-        mtl_gst_view_from_buffer (buffer, NULL, plane, GST_MAP_READ, NULL);
+        mtl_gst_view_from_video_buffer (buffer, NULL, plane, GST_MAP_READ, NULL);
       MtlBuffer *range;
 
       if (view == NULL)
@@ -218,7 +218,7 @@ test_random_metas_read (void)
         {
           g_autoptr (MtlStridedView) copy = NULL;
           g_autoptr (MtlStridedView) view =
-            mtl_gst_view_from_component (buffer, NULL, component, GST_MAP_READ, NULL);
+            mtl_gst_view_from_video_component (buffer, NULL, component, GST_MAP_READ, NULL);
 
           if (view == NULL || mtl_strided_view_get_volume (view) > 100000)
             continue;
@@ -239,26 +239,26 @@ test_wrong_format (void)
   GstVideoInfo info;
 
   meta->n_planes = 2;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "2 planes");
   meta->n_planes = G_MAXUINT;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "4294967295 planes");
   meta->n_planes = 3;
   meta->format = GST_VIDEO_FORMAT_UNKNOWN;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "unknown");
 
   set_info (&info, GST_VIDEO_FORMAT_I420, 16, 8);
   meta->format = 12345;
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "12345");
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "12345");
 
   meta->format = GST_VIDEO_FORMAT_I420;
   info.finfo = NULL;
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "not set");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
@@ -275,7 +275,7 @@ test_many_rows (void)
   g_assert_true (gst_video_info_set_interlaced_format (&info, GST_VIDEO_FORMAT_GRAY8,
                                                        GST_VIDEO_INTERLACE_MODE_ALTERNATE, 8, 8));
   meta->height = G_MAXINT;
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "(1073741824, 8)");
 }
 
@@ -294,13 +294,13 @@ test_no_pixels (void)
 
       meta->width = sizes[i][0];
       meta->height = sizes[i][1];
-      assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+      assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                     MTL_ERROR_INVALID_ARGUMENT, "at least 1");
     }
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 8, 8);
   info.width = G_MININT;
-  assert_fails (mtl_gst_view_from_buffer (plain, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (plain, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "(8, -2147483648)");
 }
 

@@ -9,7 +9,9 @@ assert_refused (MtlStridedView     *view,
                 MtlError            code,
                 const char         *value)
 {
-  assert_fails (mtl_gst_buffer_from_view (view, info, &error), code, value);
+  assert_fails (info != NULL ? mtl_gst_video_buffer_from_view (view, info, &error)
+                             : mtl_gst_buffer_from_view (view, &error),
+                code, value);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 
@@ -124,11 +126,12 @@ test_numbers_of_views (void)
   MtlStridedView *views[] = { y, u, y, u };
 
   assert_refused (y, &i420, MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 1");
-  assert_fails (mtl_gst_buffer_from_views (views, 4, &i420, &error),
+  assert_fails (mtl_gst_video_buffer_from_views (views, 4, &i420, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "3 views, one for each plane, not 4");
-  assert_fails (mtl_gst_buffer_from_views (NULL, 0, &i420, &error),
+  assert_fails (mtl_gst_video_buffer_from_views (NULL, 0, &i420, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "not 0");
-  assert_fails (mtl_gst_buffer_from_views (views, 3, &i420, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_buffer_from_views (views, 3, &i420, &error),
+                MTL_ERROR_INVALID_ARGUMENT,
                 "Plane 2 of the video format I420: the shape has to be (2, 4),"
                 " not (4, 8)");
   assert_refused (y, &encoded, MTL_ERROR_NOT_SUPPORTED, "ENCODED");
@@ -154,7 +157,7 @@ test_device_memory (void)
   g_assert_no_error (no_error);
   assert_refused (view, &gray, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
   assert_refused (view, NULL, MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
-  assert_fails (mtl_gst_buffer_from_audio_view (view, &audio, &error),
+  assert_fails (mtl_gst_audio_buffer_from_view (view, &audio, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "“Test”");
   g_object_unref (memory);
   g_object_unref (view);
@@ -200,7 +203,7 @@ assert_audio_refused (MtlStridedView *view,
 
   gst_audio_info_set_format (&info, format, 8000, n_channels, NULL);
   info.layout = layout;
-  assert_fails (mtl_gst_buffer_from_audio_view (view, &info, &error), code, value);
+  assert_fails (mtl_gst_audio_buffer_from_view (view, &info, &error), code, value);
   g_assert_cmpuint (G_OBJECT (view)->ref_count, ==, 1);
 }
 
@@ -242,7 +245,7 @@ test_audio (void)
   assert_audio_refused (separate, s16, 17, planar, MTL_ERROR_NEEDS_COPY, "ends before");
 
   gst_audio_info_init (&unset);
-  assert_fails (mtl_gst_buffer_from_audio_view (view, &unset, &error),
+  assert_fails (mtl_gst_audio_buffer_from_view (view, &unset, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "not set");
 }
 

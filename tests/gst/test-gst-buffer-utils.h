@@ -57,7 +57,8 @@ get_buffer (MtlStridedView     *view,
             const GstVideoInfo *info)
 {
   g_autoptr (GError) error = NULL;
-  GstBuffer *buffer = mtl_gst_buffer_from_view (view, info, &error);
+  GstBuffer *buffer = info != NULL ? mtl_gst_video_buffer_from_view (view, info, &error)
+                                  : mtl_gst_buffer_from_view (view, &error);
 
   g_assert_no_error (error);
   g_assert_true (GST_IS_BUFFER (buffer));

@@ -23,8 +23,8 @@ test_bytes (void)
   g_assert_cmpuint (map.size, ==, 3 * 4 * 3 * 4);
   gst_buffer_unmap (buffer, &map);
 
-  back = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_FLOAT32, DIMS (3, 4, 3), GST_MAP_READWRITE,
-                                  &error);
+  back = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_FLOAT32, DIMS (3, 4, 3), GST_MAP_READWRITE,
+                                   &error);
   g_assert_no_error (error);
   assert_same_view (back, part);
   g_assert_false (mtl_strided_view_is_read_only (back));
@@ -52,8 +52,8 @@ test_read_only (void)
   GstMapInfo map;
 
   g_assert_true (GST_MEMORY_IS_READONLY (gst_buffer_peek_memory (buffer, 0)));
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (8), GST_MAP_READWRITE,
-                                         &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (8), GST_MAP_READWRITE,
+                                          &error),
                 MTL_ERROR_READ_ONLY, "read-only");
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READWRITE));
   g_assert_true (map.data != mtl_strided_view_get_data (view));
@@ -255,7 +255,7 @@ assert_same_planes (GstBuffer          *buffer,
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) back =
-        mtl_gst_view_from_buffer (buffer, info, plane, GST_MAP_READ, &error);
+        mtl_gst_view_from_video_buffer (buffer, info, plane, GST_MAP_READ, &error);
 
       g_assert_no_error (error);
       assert_same_view (back, views[plane]);
@@ -280,7 +280,7 @@ check_format (GstVideoFormat format)
 
       for (guint plane = 0; plane < n_planes; plane++)
         {
-          views[plane] = mtl_gst_view_from_buffer (frame, &info, plane, GST_MAP_READ, &error);
+          views[plane] = mtl_gst_view_from_video_buffer (frame, &info, plane, GST_MAP_READ, &error);
           g_assert_no_error (error);
           if (elsewhere)
             {
@@ -290,7 +290,7 @@ check_format (GstVideoFormat format)
             }
         }
 
-      buffer = mtl_gst_buffer_from_views (views, n_planes, &info, &error);
+      buffer = mtl_gst_video_buffer_from_views (views, n_planes, &info, &error);
       g_assert_no_error (error);
       assert_same_planes (buffer, &info, views);
       actual = convert (&info, buffer);
@@ -310,7 +310,7 @@ has_views (GstVideoFormat format)
     {
       g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, info.size, NULL);
       g_autoptr (MtlStridedView) view =
-        mtl_gst_view_from_buffer (frame, &info, plane, GST_MAP_READ, NULL);
+        mtl_gst_view_from_video_buffer (frame, &info, plane, GST_MAP_READ, NULL);
 
       if (view == NULL)
         return FALSE;
@@ -357,7 +357,7 @@ test_memories (void)
   g_autoptr (GError) error = NULL;
   GstBuffer *buffer;
 
-  buffer = mtl_gst_buffer_from_views (near_views, 3, &info, &error);
+  buffer = mtl_gst_video_buffer_from_views (near_views, 3, &info, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (gst_buffer_n_memory (buffer), ==, 1);
   g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 12 * 16);
@@ -368,12 +368,12 @@ test_memories (void)
   g_assert_false (GST_MEMORY_IS_READONLY (gst_buffer_peek_memory (buffer, 0)));
   assert_last_user (buffer);
 
-  buffer = mtl_gst_buffer_from_views (fixed_views, 3, &info, &error);
+  buffer = mtl_gst_video_buffer_from_views (fixed_views, 3, &info, &error);
   g_assert_no_error (error);
   g_assert_true (GST_MEMORY_IS_READONLY (gst_buffer_peek_memory (buffer, 0)));
   assert_last_user (buffer);
 
-  buffer = mtl_gst_buffer_from_views (far_views, 3, &info, &error);
+  buffer = mtl_gst_video_buffer_from_views (far_views, 3, &info, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (gst_buffer_n_memory (buffer), ==, 3);
   assert_same_planes (buffer, &info, far_views);
@@ -418,7 +418,7 @@ test_one_row (void)
 
       info.stride[0] = strides[i];
       buffer = get_buffer (view, &info);
-      back = mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error);
+      back = mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error);
       g_assert_no_error (error);
       g_assert_true (mtl_strided_view_get_data (back) == mtl_strided_view_get_data (view));
       g_assert_true (mtl_strided_view_array_equal (back, view, NULL, &error));
@@ -457,7 +457,7 @@ check_audio (MtlStridedView *view)
 
   g_assert_no_error (error);
   g_assert_true (gst_audio_info_from_caps (&info, caps));
-  buffer = mtl_gst_buffer_from_audio_view (view, &info, &error);
+  buffer = mtl_gst_audio_buffer_from_view (view, &info, &error);
   g_assert_no_error (error);
 
   g_assert_true (gst_audio_buffer_map (&samples, &info, buffer, GST_MAP_READ));
@@ -474,7 +474,7 @@ check_audio (MtlStridedView *view)
       }
   gst_audio_buffer_unmap (&samples);
 
-  back = mtl_gst_view_from_audio (buffer, &info, GST_MAP_READ, &error);
+  back = mtl_gst_view_from_audio_buffer (buffer, &info, GST_MAP_READ, &error);
   g_assert_no_error (error);
   assert_same_view (back, view);
   g_clear_object (&back);

@@ -12,7 +12,7 @@ test_elements (void)
   g_autoptr (GError) error = NULL;
   GstMapInfo map;
 
-  view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_FLOAT32, DIMS (2, 3, 4), GST_MAP_READ, &error);
+  view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_FLOAT32, DIMS (2, 3, 4), GST_MAP_READ, &error);
   assert_view (view, error);
   assert_view_shape (view, 2, 3, 4);
   assert_view_strides (view, 12, 4, 1);
@@ -33,7 +33,7 @@ test_packed_elements (void)
   g_autoptr (MtlStridedView) view = NULL;
   g_autoptr (GError) error = NULL;
 
-  view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT4, DIMS (5), GST_MAP_READ, &error);
+  view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT4, DIMS (5), GST_MAP_READ, &error);
   assert_view (view, error);
   for (gint64 i = 0; i < 5; i++)
     g_assert_cmpint (mtl_strided_view_get_int64 (view, &i, 1, NULL), ==, i + 1);
@@ -47,7 +47,7 @@ test_write (void)
   GError *error = NULL;
   guint8 bytes[8];
 
-  view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (7), GST_MAP_WRITE, &error);
+  view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (7), GST_MAP_WRITE, &error);
   assert_view (view, error);
   g_assert_true (gst_buffer_extract (buffer, 7, bytes + 7, 1) == 1);
   g_assert_true (mtl_strided_view_fill_double (view, 9, NULL, NULL));
@@ -64,24 +64,24 @@ test_errors (void)
   g_autoptr (GstBuffer) buffer = random_buffer_new (100);
   g_autoptr (GstBuffer) empty = gst_buffer_new ();
 
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT16, DIMS (51), GST_MAP_READ,
-                                         &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT16, DIMS (51), GST_MAP_READ,
+                                          &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "102 bytes");
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64), GST_MAP_READ,
-                                         &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64), GST_MAP_READ,
+                                          &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "9223372036854775807 bytes");
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64, 2),
-                                         GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (G_MAXINT64, 2),
+                                          GST_MAP_READ, &error),
                 MTL_ERROR_OVERFLOW, "9223372036854775807");
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (3, -1), GST_MAP_READ,
-                                         &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (3, -1), GST_MAP_READ,
+                                          &error),
                 MTL_ERROR_INVALID_ARGUMENT, "-1");
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_OTHER, DIMS (3), GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_OTHER, DIMS (3), GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "0");
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (3, 0), GST_MAP_READ,
-                                         &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (3, 0), GST_MAP_READ,
+                                          &error),
                 MTL_ERROR_INVALID_ARGUMENT, "at least 1");
-  assert_fails (mtl_gst_view_from_bytes (empty, MTL_DTYPE_UINT8, DIMS (1), GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer (empty, MTL_DTYPE_UINT8, DIMS (1), GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "the buffer has 0");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
@@ -95,9 +95,9 @@ test_memories (void)
 
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 10, NULL));
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 10, NULL));
-  view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (10), GST_MAP_READ, NULL);
+  view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (10), GST_MAP_READ, NULL);
   g_assert_nonnull (view);
-  assert_fails (mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (11), GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (11), GST_MAP_READ, &error),
                 MTL_ERROR_NEEDS_COPY, "2 memories");
   g_assert_cmpuint (gst_buffer_n_memory (buffer), ==, 2);
 }

@@ -23,7 +23,7 @@ assert_caps (GstCaps    *caps,
     { \
       GError *error = NULL; \
       g_autoptr (MtlStridedView) view_ = view_new (dtype, DIMS (__VA_ARGS__)); \
-      GstCaps *caps_ = mtl_gst_caps_from_view (view_, format, 30, 1, &error); \
+      GstCaps *caps_ = mtl_gst_video_caps_from_view (view_, format, 30, 1, &error); \
       assert_caps (caps_, error, "video/x-raw, width=6, height=4, framerate=30/1, " expected); \
     } \
   G_STMT_END
@@ -55,7 +55,8 @@ test_back (void)
 {
   g_autoptr (MtlStridedView) view = view_new (MTL_DTYPE_UINT16, DIMS (4, 6, 4));
   g_autoptr (GError) error = NULL;
-  g_autoptr (GstCaps) caps = mtl_gst_caps_from_view (view, GST_VIDEO_FORMAT_UNKNOWN, 0, 1, &error);
+  g_autoptr (GstCaps) caps =
+    mtl_gst_video_caps_from_view (view, GST_VIDEO_FORMAT_UNKNOWN, 0, 1, &error);
   g_autoptr (MtlStridedLayout) layout = NULL;
   MtlDType dtype;
 
@@ -88,33 +89,34 @@ test_video_errors (void)
   GEnumClass *formats = g_type_class_ref (GST_TYPE_VIDEO_FORMAT);
 
   g_assert_no_error (no_error);
-  assert_fails (mtl_gst_caps_from_view (two, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_caps_from_view (two, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(4, 6, 2)");
-  assert_fails (mtl_gst_caps_from_view (one, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_caps_from_view (one, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(4, 6, 1)");
-  assert_fails (mtl_gst_caps_from_view (floats, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "float32");
-  assert_fails (mtl_gst_caps_from_view (row, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_caps_from_view (floats, any, 30, 1, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "float32");
+  assert_fails (mtl_gst_video_caps_from_view (row, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(7)");
-  assert_fails (mtl_gst_caps_from_view (none, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_caps_from_view (none, any, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "(0, 6, 3)");
-  assert_fails (mtl_gst_caps_from_view (rgb, GST_VIDEO_FORMAT_RGBA, 30, 1, &error),
+  assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_RGBA, 30, 1, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "has to be (4, 6, 4), not (4, 6, 3)");
-  assert_fails (mtl_gst_caps_from_view (rgb, GST_VIDEO_FORMAT_GRAY16_LE, 30, 1, &error),
+  assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_GRAY16_LE, 30, 1, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "have to be uint16, not uint8");
-  assert_fails (mtl_gst_caps_from_view (rgb, GST_VIDEO_FORMAT_v210, 30, 1, &error),
+  assert_fails (mtl_gst_video_caps_from_view (rgb, GST_VIDEO_FORMAT_v210, 30, 1, &error),
                 MTL_ERROR_NOT_SUPPORTED, "v210");
   for (int format = formats->maximum + 1; format < 1000; format++)
-    assert_fails (mtl_gst_caps_from_view (rgb, format, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
-                  "video format");
-  assert_fails (mtl_gst_caps_from_view (rgb, -1, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT, "-1");
-  assert_fails (mtl_gst_caps_from_view (rgb, any, -1, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+    assert_fails (mtl_gst_video_caps_from_view (rgb, format, 30, 1, &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "video format");
+  assert_fails (mtl_gst_video_caps_from_view (rgb, -1, 30, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
+                "-1");
+  assert_fails (mtl_gst_video_caps_from_view (rgb, any, -1, 1, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "-1/1");
-  assert_fails (mtl_gst_caps_from_view (rgb, any, 1, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_video_caps_from_view (rgb, any, 1, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "1/0");
-  assert_fails (mtl_gst_caps_from_view (huge, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
+  assert_fails (mtl_gst_video_caps_from_view (huge, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
                 "2147483648");
-  assert_fails (mtl_gst_caps_from_view (large, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
+  assert_fails (mtl_gst_video_caps_from_view (large, any, 1, 1, &error), MTL_ERROR_OVERFLOW,
                 "1073741824");
   g_type_class_unref (formats);
 }
@@ -146,14 +148,14 @@ test_overflow (void)
 
       if (rows[i].fits)
         {
-          g_autoptr (GstCaps) caps = mtl_gst_caps_from_view (row, rows[i].format, 0, 1, NULL);
+          g_autoptr (GstCaps) caps = mtl_gst_video_caps_from_view (row, rows[i].format, 0, 1, NULL);
           g_autoptr (MtlStridedLayout) layout = mtl_gst_layout_from_caps (caps, 0, NULL, NULL);
 
           g_assert_nonnull (layout);
           continue;
         }
 
-      assert_fails (mtl_gst_caps_from_view (row, rows[i].format, 0, 1, &error),
+      assert_fails (mtl_gst_video_caps_from_view (row, rows[i].format, 0, 1, &error),
                     MTL_ERROR_OVERFLOW, width);
       assert_fails (mtl_gst_layout_from_caps (expected, 0, NULL, &error), MTL_ERROR_OVERFLOW,
                     width);

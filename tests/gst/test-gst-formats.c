@@ -74,13 +74,13 @@ check_refused (const GstVideoFormatInfo *format)
   buffer = random_frame_new (&info);
   for (guint plane = 0; plane < format->n_planes; plane++)
     {
-      view = mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_READ, &error);
+      view = mtl_gst_view_from_video_buffer (buffer, &info, plane, GST_MAP_READ, &error);
       assert_not_supported (view, g_steal_pointer (&error), format);
     }
 
   for (guint component = 0; component < format->n_components; component++)
     {
-      view = mtl_gst_view_from_component (buffer, &info, component, GST_MAP_READ, &error);
+      view = mtl_gst_view_from_video_component (buffer, &info, component, GST_MAP_READ, &error);
       assert_not_supported (view, g_steal_pointer (&error), format);
     }
 
@@ -223,7 +223,7 @@ check_plane (GstVideoFrame    *frame,
   GError *error = NULL;
   gsize n_dims;
 
-  view = mtl_gst_view_from_buffer (frame->buffer, &frame->info, plane, GST_MAP_READ, &error);
+  view = mtl_gst_view_from_video_buffer (frame->buffer, &frame->info, plane, GST_MAP_READ, &error);
   if (n > 1 && format->n_planes == 1 && format->w_sub[1] > 0)
     {
       assert_not_supported (view, g_steal_pointer (&error), format);
@@ -258,8 +258,9 @@ check_frame (const GstVideoFormatInfo *format,
 
   for (guint i = 0; i < format->n_components; i++)
     {
-      components[i] = assert_view (mtl_gst_view_from_component (buffer, &info, i, GST_MAP_READ,
-                                                                &error), error);
+      components[i] =
+        assert_view (mtl_gst_view_from_video_component (buffer, &info, i, GST_MAP_READ, &error),
+                     error);
       check_component (&frame, i, components[i]);
     }
 
@@ -322,8 +323,9 @@ check_converted (const GstVideoFormatInfo *format)
     {
       GError *error = NULL;
       g_autoptr (MtlStridedView) view =
-        assert_view (mtl_gst_view_from_component (target, &target_info, component, GST_MAP_READ,
-                                                  &error), error);
+        assert_view (mtl_gst_view_from_video_component (target, &target_info, component,
+                                                        GST_MAP_READ, &error),
+                     error);
 
       check_component (&target_frame, component, view);
     }
@@ -357,9 +359,9 @@ test_without_pixels (void)
       n++;
       set_info (&info, GST_VIDEO_FORMAT_RGBA, 16, 8);
       info.finfo = format;
-      assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+      assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                     MTL_ERROR_NOT_SUPPORTED, format->name);
-      assert_fails (mtl_gst_view_from_component (buffer, &info, 0, GST_MAP_READ, &error),
+      assert_fails (mtl_gst_view_from_video_component (buffer, &info, 0, GST_MAP_READ, &error),
                     MTL_ERROR_NOT_SUPPORTED, format->name);
     }
 
@@ -381,12 +383,13 @@ check_later_format (const GstVideoFormatInfo *format,
   info.finfo = format;
   if (dtype == NULL)
     {
-      assert_fails (mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_READ, &error),
+      assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, plane, GST_MAP_READ, &error),
                     MTL_ERROR_NOT_SUPPORTED, format->name);
       return;
     }
 
-  view = assert_view (mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_READ, NULL), NULL);
+  view =
+    assert_view (mtl_gst_view_from_video_buffer (buffer, &info, plane, GST_MAP_READ, NULL), NULL);
   name = mtl_dtype_to_string (mtl_strided_view_get_dtype (view));
   g_assert_cmpstr (name, ==, dtype);
 }
@@ -435,7 +438,7 @@ test_messages (void)
     { GST_VIDEO_FORMAT_RGB8P, "indices into a palette" },
     { G_BYTE_ORDER == G_LITTLE_ENDIAN ? GST_VIDEO_FORMAT_GRAY16_BE : GST_VIDEO_FORMAT_GRAY16_LE,
       "byte order" },
-    { GST_VIDEO_FORMAT_YUY2, "mtl_gst_view_from_component()" },
+    { GST_VIDEO_FORMAT_YUY2, "mtl_gst_view_from_video_component()" },
     { GST_VIDEO_FORMAT_ENCODED, "ENCODED" },
   };
 
@@ -445,7 +448,7 @@ test_messages (void)
       GstVideoInfo info;
 
       set_info (&info, cases[i].format, 16, 8);
-      assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+      assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                     MTL_ERROR_NOT_SUPPORTED, cases[i].reason);
     }
 }

@@ -19,7 +19,7 @@ view_plane (GstVideoFrame *frame,
             guint          plane)
 {
   GError *error = NULL;
-  MtlStridedView *view = mtl_gst_view_from_frame (frame, plane, &error);
+  MtlStridedView *view = mtl_gst_view_from_video_frame (frame, plane, &error);
 
   return assert_view (view, error);
 }
@@ -78,10 +78,10 @@ test_formats (void)
       map_frame (&frame, &info, buffer, GST_MAP_READ);
       for (guint index = 0; index < 5; index++)
         {
-          n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_frame,
-                                            mtl_gst_view_from_buffer, index);
-          n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_frame_component,
-                                            mtl_gst_view_from_component, index);
+          n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_video_frame,
+                                            mtl_gst_view_from_video_buffer, index);
+          n_views += assert_as_from_buffer (&frame, &info, mtl_gst_view_from_video_frame_component,
+                                            mtl_gst_view_from_video_component, index);
         }
       gst_video_frame_unmap (&frame);
       assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
@@ -119,9 +119,9 @@ test_random_metas (void)
       for (guint index = 0; index < 3; index++)
         {
           g_autoptr (GError) error = NULL;
-          g_autoptr (MtlStridedView) view = mtl_gst_view_from_frame (&frame, index, &error);
+          g_autoptr (MtlStridedView) view = mtl_gst_view_from_video_frame (&frame, index, &error);
           g_autoptr (MtlStridedView) expected =
-            mtl_gst_view_from_buffer (buffer, NULL, index, GST_MAP_READ, NULL);
+            mtl_gst_view_from_video_buffer (buffer, NULL, index, GST_MAP_READ, NULL);
 
           g_assert_true ((view == NULL) == (expected == NULL));
           if (view != NULL)
@@ -157,7 +157,7 @@ test_writable (void)
       map_frame (&frame, &info, buffer, flags[i]);
       luma = view_plane (&frame, 0);
       chroma = view_plane (&frame, 1);
-      blue = assert_view (mtl_gst_view_from_frame_component (&frame, 1, &error), error);
+      blue = assert_view (mtl_gst_view_from_video_frame_component (&frame, 1, &error), error);
       g_assert_true (mtl_strided_view_is_read_only (luma) == (flags[i] == GST_MAP_READ));
       g_assert_true (mtl_strided_view_is_read_only (chroma) == (flags[i] == GST_MAP_READ));
       if (flags[i] != GST_MAP_READ)
@@ -313,26 +313,27 @@ test_refused (void)
   g_autofree char *foreign_flags = NULL;
   GstMapFlags flags;
 
-  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
+  assert_fails (mtl_gst_view_from_video_frame (&frame, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
                 "not mapped");
   gst_video_info_init (&frame.info);
-  assert_fails (mtl_gst_view_from_frame_component (&frame, 0, &error), MTL_ERROR_INVALID_ARGUMENT,
-                "not mapped");
+  assert_fails (mtl_gst_view_from_video_frame_component (&frame, 0, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "not mapped");
 
   set_info (&info, GST_VIDEO_FORMAT_RGB, 5, 3);
   buffer = random_frame_new (&info);
   map_frame (&frame, &info, buffer, GST_MAP_READ);
   flags = frame.map[0].flags; /* with one that GStreamer 1.28 adds */
-  assert_fails (mtl_gst_view_from_frame (&frame, 1, &error), MTL_ERROR_OUT_OF_BOUNDS, "plane 1");
-  assert_fails (mtl_gst_view_from_frame_component (&frame, G_MAXUINT, &error),
+  assert_fails (mtl_gst_view_from_video_frame (&frame, 1, &error), MTL_ERROR_OUT_OF_BOUNDS,
+                "plane 1");
+  assert_fails (mtl_gst_view_from_video_frame_component (&frame, G_MAXUINT, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "4294967295");
 
   frame.map[0].flags |= GST_MAP_FLAG_LAST << 1; /* as GL, CUDA and others have it */
   foreign_flags = g_strdup_printf ("0x%x", frame.map[0].flags);
-  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED,
+  assert_fails (mtl_gst_view_from_video_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED,
                 foreign_flags);
   frame.map[0].flags = 0;
-  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "0x0");
+  assert_fails (mtl_gst_view_from_video_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "0x0");
   frame.map[0].flags = flags;
   gst_video_frame_unmap (&frame);
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
@@ -342,7 +343,8 @@ test_refused (void)
   meta->unmap = unmap_nothing;
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 10, 10);
   map_frame (&frame, &info, strange, GST_MAP_READ);
-  assert_fails (mtl_gst_view_from_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED, "Plane 0");
+  assert_fails (mtl_gst_view_from_video_frame (&frame, 0, &error), MTL_ERROR_NOT_SUPPORTED,
+                "Plane 0");
   gst_video_frame_unmap (&frame);
 }
 
@@ -377,7 +379,8 @@ test_random_frames (void)
 
       begin = frame.map[0].data;
       end = begin + frame.map[0].size;
-      view = mtl_gst_view_from_frame_component (&changed, g_test_rand_int_range (0, 4), &error);
+      view =
+        mtl_gst_view_from_video_frame_component (&changed, g_test_rand_int_range (0, 4), &error);
       if (view == NULL)
         {
           g_assert_error (error, MTL_ERROR, error->code);
@@ -411,7 +414,7 @@ test_too_many (void)
   set_info (&info, GST_VIDEO_FORMAT_RGB, 5, 3);
   buffer = random_frame_new (&info);
   map_frame (&frame, &info, buffer, GST_MAP_WRITE);
-  while ((view = mtl_gst_view_from_frame (&frame, 0, &error)) != NULL)
+  while ((view = mtl_gst_view_from_video_frame (&frame, 0, &error)) != NULL)
     g_ptr_array_add (views, view);
   g_assert_error (error, MTL_ERROR, MTL_ERROR_NO_MEMORY);
   g_clear_error (&error);

@@ -226,7 +226,7 @@ check_audio_elements (gint64      n_channels,
           GstAudioInfo info;
 
           g_assert_true (gst_audio_info_from_caps (&info, caps));
-          buffer = mtl_gst_buffer_from_audio_view (views[j], &info, &error);
+          buffer = mtl_gst_audio_buffer_from_view (views[j], &info, &error);
           g_assert_no_error (error);
           GST_BUFFER_PTS (buffer) = 0;
           results[j] = run (elements[i], buffer, caps);

@@ -120,7 +120,8 @@ test_caps_of_nibbles (void)
     gst_caps_from_string ("tensor/strided, type = uint4, dims = <3, 3>, dims-order = row-major");
   g_autoptr (GstBuffer) buffer = gst_buffer_new_memdup ((guint8[]) { 0x10, 0x32, 0x54, 0x76, 0xf8 },
                                                         5);
-  g_autoptr (MtlStridedView) view = mtl_gst_view_from_caps (buffer, caps, 0, GST_MAP_READ, NULL);
+  g_autoptr (MtlStridedView) view =
+    mtl_gst_view_from_buffer_with_caps (buffer, caps, 0, GST_MAP_READ, NULL);
 
   g_assert_nonnull (view);
   for (gint64 i = 0; i < 9; i++)
@@ -128,7 +129,7 @@ test_caps_of_nibbles (void)
   g_clear_object (&view);
 
   gst_buffer_set_size (buffer, 4);
-  assert_fails (mtl_gst_view_from_caps (buffer, caps, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_buffer_with_caps (buffer, caps, 0, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "5");
 }
 

@@ -26,7 +26,7 @@ view_bytes (GstBuffer   *buffer,
 {
   GError *error = NULL;
   MtlStridedView *view =
-    mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, DIMS (SIZE), flags, &error);
+    mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, DIMS (SIZE), flags, &error);
 
   return assert_view (view, error);
 }
@@ -39,7 +39,7 @@ view_gray (GstBuffer   *buffer,
   GstVideoInfo info;
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 8, 8);
-  return assert_view (mtl_gst_view_from_buffer (buffer, &info, 0, flags, &error), error);
+  return assert_view (mtl_gst_view_from_video_buffer (buffer, &info, 0, flags, &error), error);
 }
 
 static GstBuffer *

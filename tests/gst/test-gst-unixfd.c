@@ -47,7 +47,7 @@ append_buffer (GByteArray *bytes,
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view =
-        mtl_gst_view_from_caps (buffer, caps, plane, GST_MAP_READ, &error);
+        mtl_gst_view_from_buffer_with_caps (buffer, caps, plane, GST_MAP_READ, &error);
 
       g_assert_no_error (error);
       append_elements (bytes, view);
@@ -391,7 +391,7 @@ test_planes (void)
 
       append_elements (elements, luma);
       append_elements (elements, chroma);
-      buffers[i] = mtl_gst_buffer_from_views (views, 2, &info, NULL);
+      buffers[i] = mtl_gst_video_buffer_from_views (views, 2, &info, NULL);
       g_assert_cmpuint (gst_buffer_n_memory (buffers[i]), ==, 2);
     }
 
@@ -423,7 +423,7 @@ test_audio (void)
           caps = mtl_gst_audio_caps_from_view (samples, 48000, NULL);
           g_assert_true (gst_audio_info_from_caps (&info, caps));
           append_elements (elements, samples);
-          buffers[i] = mtl_gst_buffer_from_audio_view (samples, &info, NULL);
+          buffers[i] = mtl_gst_audio_buffer_from_view (samples, &info, NULL);
           g_assert_nonnull (buffers[i]);
         }
 
@@ -457,7 +457,7 @@ test_without_copy (void)
       g_autoptr (MtlStridedView) frame = NULL;
 
       buffers[i] = gst_buffer_new_allocate (allocator, info.size, NULL);
-      frame = mtl_gst_view_from_buffer (buffers[i], &info, 0, GST_MAP_READWRITE, &error);
+      frame = mtl_gst_view_from_video_buffer (buffers[i], &info, 0, GST_MAP_READWRITE, &error);
       g_assert_no_error (error);
       g_assert_true (mtl_strided_view_copy_from (frame, part, NULL, &error));
       append_elements (elements, part);

@@ -12,7 +12,7 @@ view_gray (GstBuffer   *buffer,
 {
   GError *error = NULL;
 
-  return assert_view (mtl_gst_view_from_buffer (buffer, &gray, 0, flags, &error), error);
+  return assert_view (mtl_gst_view_from_video_buffer (buffer, &gray, 0, flags, &error), error);
 }
 
 static GstBuffer *
@@ -29,7 +29,8 @@ assert_write_refused (GstBuffer  *buffer,
   GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
   const guint lockstate = memory->mini_object.lockstate;
 
-  assert_fails (mtl_gst_view_from_buffer (buffer, &gray, 0, GST_MAP_WRITE, &error), code, reason);
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &gray, 0, GST_MAP_WRITE, &error), code,
+                reason);
   g_assert_true (gst_buffer_peek_memory (buffer, 0) == memory);
   g_assert_cmpint (memory->mini_object.lockstate, ==, lockstate);
 }
@@ -65,7 +66,7 @@ test_many_views (void)
       while (views->len < 200)
         g_ptr_array_add (views, view_gray (buffer, flags[i]));
 
-      assert_fails (mtl_gst_view_from_buffer (buffer, &gray, 0, flags[i], &error),
+      assert_fails (mtl_gst_view_from_video_buffer (buffer, &gray, 0, flags[i], &error),
                     MTL_ERROR_NO_MEMORY, "200 times");
       g_ptr_array_remove_index (views, 0);
       g_ptr_array_add (views, view_gray (buffer, flags[i]));
@@ -101,8 +102,8 @@ test_write_planes (void)
   set_info (&info, GST_VIDEO_FORMAT_I420, 16, 8);
   buffer = random_frame_new (&info);
   for (guint plane = 0; plane < 3; plane++)
-    views[plane] = assert_view (mtl_gst_view_from_buffer (buffer, &info, plane, GST_MAP_WRITE,
-                                                          &error), error);
+    views[plane] = assert_view (mtl_gst_view_from_video_buffer (buffer, &info, plane, GST_MAP_WRITE,
+                                                                &error), error);
 
   other = gst_buffer_ref (buffer);
   assert_write_refused (buffer, MTL_ERROR_READ_ONLY, "2 users");
@@ -166,7 +167,7 @@ test_write_mapped (void)
   g_object_unref (view);
 
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
-  assert_fails (mtl_gst_view_from_buffer (buffer, &gray, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &gray, 0, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_HOST_ACCESSIBLE, "for writing only");
   gst_buffer_unmap (buffer, &map);
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));

@@ -9,7 +9,7 @@ view_plane (GstBuffer          *buffer,
             GstMapFlags         flags)
 {
   GError *error = NULL;
-  MtlStridedView *view = mtl_gst_view_from_buffer (buffer, info, plane, flags, &error);
+  MtlStridedView *view = mtl_gst_view_from_video_buffer (buffer, info, plane, flags, &error);
 
   return assert_view (view, error);
 }
@@ -83,11 +83,11 @@ test_no_such_part (void)
 
   set_info (&info, GST_VIDEO_FORMAT_NV12, 16, 8);
   buffer = random_frame_new (&info);
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 2, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 2, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no plane 2: the video format NV12 has 2");
-  assert_fails (mtl_gst_view_from_component (buffer, &info, G_MAXUINT, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_component (buffer, &info, G_MAXUINT, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "no component 4294967295");
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "needs a GstVideoInfo");
 }
 
@@ -127,7 +127,7 @@ test_meta_negative_stride (void)
   gst_buffer_unmap (buffer, &map);
 
   gst_buffer_get_video_meta (buffer)->offset[0] = 4 * 40 - 1;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "(-40, 1)");
 }
 
@@ -145,10 +145,10 @@ test_meta_before_info (void)
   assert_view_strides (view, 30, 1);
 
   set_info (&info, GST_VIDEO_FORMAT_GRAY8, 21, 5);
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "21x5 pixels");
   set_info (&info, GST_VIDEO_FORMAT_RGB, 7, 5);
-  assert_fails (mtl_gst_view_from_buffer (buffer, &info, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, &info, 0, GST_MAP_READ, &error),
                 MTL_ERROR_INVALID_ARGUMENT, "RGB");
 }
 
@@ -169,7 +169,7 @@ test_meta_maps_itself (void)
   g_autoptr (GstBuffer) buffer = random_buffer_new (100);
 
   add_gray_meta (buffer, 10, 10, 0, 10)->map = map_elsewhere;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_NOT_SUPPORTED, "map function of its own");
 }
 
@@ -216,7 +216,7 @@ test_plane_in_two_memories (void)
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 50, NULL));
   gst_buffer_append_memory (buffer, gst_allocator_alloc (NULL, 50, NULL));
   add_gray_meta (buffer, 10, 10, 0, 10);
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_NEEDS_COPY, "2 memories");
   assert_untouched (buffer, 0, gst_buffer_peek_memory (buffer, 0));
 }
@@ -237,7 +237,7 @@ test_memory_offset (void)
   gst_buffer_unmap (buffer, &map);
 
   gst_buffer_get_video_meta (buffer)->offset[0] = 11;
-  assert_fails (mtl_gst_view_from_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
+  assert_fails (mtl_gst_view_from_video_buffer (buffer, NULL, 0, GST_MAP_READ, &error),
                 MTL_ERROR_OUT_OF_BOUNDS, "the 110 bytes");
 }
 
@@ -271,7 +271,8 @@ view_caps (GstBuffer  *buffer,
 {
   g_autoptr (GstCaps) caps = gst_caps_from_string (string);
   GError *error = NULL;
-  MtlStridedView *view = mtl_gst_view_from_caps (buffer, caps, plane, GST_MAP_READ, &error);
+  MtlStridedView *view =
+    mtl_gst_view_from_buffer_with_caps (buffer, caps, plane, GST_MAP_READ, &error);
 
   return assert_view (view, error);
 }
@@ -359,8 +360,9 @@ test_wrong_caps (void)
       MtlDType dtype = MTL_DTYPE_UINT8;
 
       g_assert_nonnull (caps);
-      assert_fails (mtl_gst_view_from_caps (buffer, caps, cases[i].plane, GST_MAP_READ, &error),
-                    cases[i].code, cases[i].message);
+      assert_fails (
+          mtl_gst_view_from_buffer_with_caps (buffer, caps, cases[i].plane, GST_MAP_READ, &error),
+          cases[i].code, cases[i].message);
       assert_fails (mtl_gst_layout_from_caps (caps, cases[i].plane, &dtype, &error),
                     cases[i].code, cases[i].message);
       g_assert_cmpint (dtype, ==, MTL_DTYPE_OTHER);

@@ -595,6 +595,37 @@ test_async (void)
   g_assert_error (failure, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* Gray levels are those of a texture, for the types that these have. */
+static void
+test_no_color_map (void)
+{
+  static const MtlDType dtypes[] = { MTL_DTYPE_UINT8, MTL_DTYPE_UINT16, MTL_DTYPE_FLOAT16,
+                                     MTL_DTYPE_FLOAT32 };
+  g_autoptr (MtlStridedView) doubles = new_view (MTL_DTYPE_FLOAT64, DIMS (2, 2));
+  g_autoptr (MtlStridedView) empty = new_view (MTL_DTYPE_UINT8, DIMS (0, 2));
+  g_autoptr (MtlStridedView) nothing = colorize (empty, MTL_GTK_COLOR_MAP_NONE, 0, 1);
+
+  g_assert_cmpint (mtl_strided_view_get_volume (nothing), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      const double full = i == 0 ? 255 : i == 1 ? 65535 : 1;
+      g_autoptr (MtlStridedView) view = new_view (dtypes[i], DIMS (16, 16));
+      g_autoptr (MtlStridedView) pixels = NULL;
+      const guint8 *data;
+
+      for (int j = 0; j < 256; j++)
+        g_assert_true (mtl_strided_view_set_double (view, ((gint64[]) { j / 16, j % 16 }), 2,
+                                                    j / 255.0 * full, NULL));
+      pixels = colorize (view, MTL_GTK_COLOR_MAP_NONE, 3, 4);
+      data = mtl_strided_view_get_data (pixels);
+      for (int j = 0; j < 3 * 256; j++)
+        g_assert_cmpint (data[j], ==, j / 3);
+    }
+
+  assert_fails (mtl_gtk_colorize (doubles, MTL_GTK_COLOR_MAP_NONE, 0, 1, NULL, &error),
+                MTL_ERROR_INVALID_ARGUMENT, "float64");
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -614,6 +645,6 @@ main (int   argc,
   g_test_add_func ("/Colorize/empty", test_empty);
   g_test_add_func ("/Colorize/refused", test_refused);
   g_test_add_func ("/Colorize/async", test_async);
-
+  g_test_add_func ("/gtk/colorize/no-color-map", test_no_color_map);
   return g_test_run ();
 }

@@ -2,6 +2,8 @@
 
 #include "test-dmabuf-driver.h"
 
+#define READ_ONLY MTL_BUFFER_FLAGS_READ_ONLY
+
 static void
 test_read (void)
 {
@@ -13,7 +15,7 @@ test_read (void)
 
   for (gsize i = 0; i < size; i++)
     g_assert_cmpint (pwrite (fd, &(guint8) { 3 * i }, 1, i), ==, 1);
-  view = mtl_gtk_view_from_dmabuf (fd, 10, layout, MTL_DTYPE_UINT8, FALSE, &error);
+  view = mtl_gtk_view_from_dmabuf (fd, 10, layout, MTL_DTYPE_UINT8, READ_ONLY, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (driver.access, ==, DMA_BUF_SYNC_READ);
   g_assert_true (mtl_strided_view_is_read_only (view));
@@ -41,7 +43,7 @@ test_write (void)
   guint8 byte;
 
   driver.n_interrupts = 3;
-  view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, TRUE, &error);
+  view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, MTL_BUFFER_FLAGS_NONE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (driver.n_interrupts, ==, 0);
   g_assert_cmpuint (driver.access, ==, DMA_BUF_SYNC_RW);
@@ -69,7 +71,9 @@ test_again (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (MtlStridedView) view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8,
-                                                                  i == 2, &error);
+                                                                  i == 2 ? MTL_BUFFER_FLAGS_NONE
+                                                                         : READ_ONLY,
+                                                                  &error);
 
       g_assert_no_error (error);
       g_clear_object (&view);
@@ -83,7 +87,7 @@ assert_refused (int               fd,
                 gsize             offset,
                 MtlStridedLayout *layout,
                 MtlDType          dtype,
-                gboolean          writable,
+                MtlBufferFlags    flags,
                 MtlError          code,
                 const char       *value)
 {
@@ -91,7 +95,7 @@ assert_refused (int               fd,
   int same_fd;
 
   close (next_fd);
-  assert_fails (mtl_gtk_view_from_dmabuf (fd, offset, layout, dtype, writable, &error), code,
+  assert_fails (mtl_gtk_view_from_dmabuf (fd, offset, layout, dtype, flags, &error), code,
                 value);
 
   /* Nothing remains open. */
@@ -108,29 +112,32 @@ test_refused (void)
   int file = new_file (16), pipes[2], fd;
 
   fd = new_dmabuf (16);
-  assert_refused (file, 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT,
+  assert_refused (file, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
                   "not a DMA-BUF");
   g_assert_cmpint (pipe (pipes), ==, 0);
-  assert_refused (pipes[0], 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT,
+  assert_refused (pipes[0], 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
                   "not a DMA-BUF");
-  assert_refused (-1, 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT, "-1");
-  assert_refused (fd, 1, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_OUT_OF_BOUNDS,
+  assert_refused (-1, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT, "-1");
+  assert_refused (fd, 1, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
                   "needs 16 bytes from 1 on; the DMA-BUF has 16");
-  assert_refused (fd, G_MAXSIZE, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_OUT_OF_BOUNDS, "has 16");
-  assert_refused (fd, 0, empty, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT, "at least 1");
+  assert_refused (fd, G_MAXSIZE, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
+                  "has 16");
+  assert_refused (fd, 0, empty, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
+                  "at least 1");
   assert_ended (0);
 
   /* The layout is not of such elements, which shows only then. */
-  assert_refused (fd, 0, layout, MTL_DTYPE_FLOAT32, FALSE, MTL_ERROR_INVALID_ARGUMENT, "32");
+  assert_refused (fd, 0, layout, MTL_DTYPE_FLOAT32, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT, "32");
   assert_ended (1);
 
   driver.failure = EIO;
-  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_DEVICE,
+  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_DEVICE,
                   g_strerror (EIO));
   driver.failure = 0;
 
   g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_WRITE), ==, 0);
-  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, TRUE, MTL_ERROR_READ_ONLY, "for writing");
+  assert_refused (fd, 0, layout, MTL_DTYPE_UINT8, MTL_BUFFER_FLAGS_NONE, MTL_ERROR_READ_ONLY,
+                  "for writing");
   assert_ended (1);
 
   close (pipes[0]);
@@ -156,14 +163,15 @@ test_position (void)
   int file = new_file (4096), fd = new_dmabuf (4096);
 
   g_assert_cmpint (lseek (file, 10, SEEK_SET), ==, 10);
-  assert_refused (file, 0, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_INVALID_ARGUMENT,
+  assert_refused (file, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_INVALID_ARGUMENT,
                   "not a DMA-BUF");
   assert_position (file, 10);
 
   g_assert_cmpint (lseek (fd, 5000, SEEK_SET), ==, 5000);
-  assert_refused (fd, 4090, layout, MTL_DTYPE_UINT8, FALSE, MTL_ERROR_OUT_OF_BOUNDS, "has 4096");
+  assert_refused (fd, 4090, layout, MTL_DTYPE_UINT8, READ_ONLY, MTL_ERROR_OUT_OF_BOUNDS,
+                  "has 4096");
   assert_position (fd, 5000);
-  view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, FALSE, &error);
+  view = mtl_gtk_view_from_dmabuf (fd, 0, layout, MTL_DTYPE_UINT8, READ_ONLY, &error);
   g_assert_no_error (error);
   assert_position (fd, 5000);
 

@@ -163,13 +163,15 @@ test_other_textures (void)
       g_autoptr (MtlStridedView) pixels = NULL;
       g_autoptr (GBytes) bytes = NULL;
       g_autoptr (GdkTexture) texture = NULL;
+      MtlGtkTextureFlags flags;
       MtlGtkChannels channels;
       gboolean premultiplied;
       MtlDType dtype;
 
-      if (!mtl_gtk_memory_format_to_channels (format, &dtype, &channels, &premultiplied, NULL))
+      if (!mtl_gtk_pixel_from_memory_format (format, &dtype, &channels, &flags, NULL))
         continue;
 
+      premultiplied = (flags & MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED) != 0;
       pixels = new_view (dtype, DIMS (3, 5, strlen (orders[channels])));
       set_random_pixels (pixels, orders[channels], premultiplied);
       bytes = mtl_strided_view_dup_bytes (pixels, NULL, &error);
@@ -179,8 +181,7 @@ test_other_textures (void)
       {
         const Pixel pixel = { dtype, orders[channels], premultiplied };
         g_autoptr (MtlStridedView) same =
-          download (texture, dtype, channels,
-                    premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : 0);
+          download (texture, dtype, channels, flags);
 
         assert_pixels (same, &pixel, pixels, &pixel, 1);
         check_downloads_by_gtk (texture);

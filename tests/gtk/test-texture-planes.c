@@ -113,11 +113,11 @@ test_all_formats (void)
     {
       const GdkMemoryFormat format = formats->values[i].value;
       g_autoptr (GError) error = NULL;
+      MtlGtkTextureFlags flags;
       MtlGtkChannels channels;
-      gboolean premultiplied;
       MtlDType dtype;
 
-      if (mtl_gtk_memory_format_to_channels (format, &dtype, &channels, &premultiplied, &error))
+      if (mtl_gtk_pixel_from_memory_format (format, &dtype, &channels, &flags, &error))
         {
           g_assert_no_error (error);
           g_assert_cmpint (format, <, GDK_MEMORY_N_FORMATS);

@@ -43,6 +43,12 @@ read_format_name (GdkMemoryFormat  format,
              || strcmp (rest, "_FLOAT_PREMULTIPLIED") == 0);
 }
 
+static MtlGtkTextureFlags
+flags_of (gboolean premultiplied)
+{
+  return premultiplied ? MTL_GTK_TEXTURE_FLAGS_PREMULTIPLIED : MTL_GTK_TEXTURE_FLAGS_NONE;
+}
+
 static void
 test_formats (void)
 {
@@ -53,27 +59,27 @@ test_formats (void)
       g_autoptr (GError) failure = NULL;
       MtlDType dtype, expected_dtype;
       MtlGtkChannels channels, expected_channels;
-      gboolean premultiplied, expected_premultiplied;
+      MtlGtkTextureFlags flags;
+      gboolean expected_premultiplied;
       GdkMemoryFormat same;
 
       if (!read_format_name (format, &expected_dtype, &expected_channels,
                              &expected_premultiplied))
         {
-          assert_refuses (mtl_gtk_memory_format_to_channels (format, &dtype, &channels,
-                                                             &premultiplied, &error),
+          assert_refuses (mtl_gtk_pixel_from_memory_format (format, &dtype, &channels,
+                                                            &flags, &error),
                           MTL_ERROR_NOT_SUPPORTED, "GDK_MEMORY_");
           continue;
         }
 
-      g_assert_true (mtl_gtk_memory_format_to_channels (format, &dtype, &channels, &premultiplied,
-                                                        &failure));
+      g_assert_true (mtl_gtk_pixel_from_memory_format (format, &dtype, &channels, &flags,
+                                                       &failure));
       g_assert_no_error (failure);
       g_assert_cmpint (dtype, ==, expected_dtype);
       g_assert_cmpint (channels, ==, expected_channels);
-      g_assert_cmpint (premultiplied, ==, expected_premultiplied);
+      g_assert_cmpint (flags, ==, flags_of (expected_premultiplied));
 
-      g_assert_true (mtl_gtk_memory_format_from_channels (dtype, channels, premultiplied, &same,
-                                                          &failure));
+      g_assert_true (mtl_gtk_memory_format_from_pixel (dtype, channels, flags, &same, &failure));
       g_assert_no_error (failure);
       g_assert_cmpint (same, ==, format);
       n_found++;
@@ -97,8 +103,8 @@ test_formats_of_channels (void)
           MtlGtkChannels same_channels;
           gboolean same_premultiplied;
 
-          if (!mtl_gtk_memory_format_from_channels (pixel_dtypes[i], channels, premultiplied,
-                                                    &format, &error))
+          if (!mtl_gtk_memory_format_from_pixel (pixel_dtypes[i], channels,
+                                                 flags_of (premultiplied), &format, &error))
             {
               assert_failed (error, MTL_ERROR_NOT_SUPPORTED, "has no format for");
               continue;
@@ -124,19 +130,17 @@ test_formats_refused (void)
   GdkMemoryFormat format;
   MtlDType dtype;
   MtlGtkChannels channels;
-  gboolean premultiplied;
+  MtlGtkTextureFlags flags;
 
-  assert_refuses (mtl_gtk_memory_format_from_channels (MTL_DTYPE_FLOAT64, MTL_GTK_CHANNELS_RGB,
-                                                       FALSE, &format, &error),
+  assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_FLOAT64, MTL_GTK_CHANNELS_RGB,
+                                                    0, &format, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "float64");
-  assert_refuses (mtl_gtk_memory_format_from_channels (MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_AUTO,
-                                                       FALSE, &format, &error),
+  assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_UINT8, MTL_GTK_CHANNELS_AUTO,
+                                                    0, &format, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "AUTO");
-  assert_refuses (mtl_gtk_memory_format_from_channels (MTL_DTYPE_UINT8, 99, FALSE, &format,
-                                                       &error),
+  assert_refuses (mtl_gtk_memory_format_from_pixel (MTL_DTYPE_UINT8, 99, 0, &format, &error),
                   MTL_ERROR_INVALID_ARGUMENT, "99");
-  assert_refuses (mtl_gtk_memory_format_to_channels (9999, &dtype, &channels, &premultiplied,
-                                                     &error),
+  assert_refuses (mtl_gtk_pixel_from_memory_format (9999, &dtype, &channels, &flags, &error),
                   MTL_ERROR_NOT_SUPPORTED, "9999");
 }
 
@@ -171,11 +175,11 @@ typedef enum { DENSE, PADDED, CROPPED, N_PLACES } Place;
 
 /* Rows that lie in memory in each of the ways that GTK accepts. */
 static MtlStridedView *
-new_rows (Place          place,
-          MtlDType       dtype,
-          gint64         height,
-          gint64         width,
-          gint64         n_channels)
+new_rows (Place    place,
+          MtlDType dtype,
+          gint64   height,
+          gint64   width,
+          gint64   n_channels)
 {
   g_autoptr (MtlStridedView) memory = NULL;
   g_autofree char *part = NULL;
@@ -316,7 +320,8 @@ assert_copied (MtlStridedView *copy,
   const gint64 n_channels = strlen (letters);
   GdkMemoryFormat format;
 
-  if (mtl_gtk_memory_format_from_channels (dtype, channels, premultiplied, &format, NULL))
+  if (mtl_gtk_memory_format_from_pixel (dtype, channels, flags_of (premultiplied), &format,
+                                        NULL))
     copy_letters = letters;
   else
     copy_letters = strchr (letters, 'A') != NULL ? "RGBA" : "RGB";

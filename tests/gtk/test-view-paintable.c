@@ -265,7 +265,6 @@ test_new (void)
   g_autoptr (GdkPaintable) image = gdk_paintable_get_current_image (GDK_PAINTABLE (paintable));
 
   g_assert_null (mtl_gtk_view_paintable_get_texture (paintable));
-  assert_property (paintable, "view", MtlStridedView *, mtl_gtk_view_paintable_get_view);
   g_assert_null (mtl_gtk_view_paintable_get_view (paintable));
   g_assert_cmpint (gdk_paintable_get_intrinsic_width (image), ==, 0);
   g_assert_cmpint (gdk_paintable_get_intrinsic_height (GDK_PAINTABLE (paintable)), ==, 0);
@@ -829,7 +828,7 @@ test_colors (void)
 }
 
 static void
-test_unset_color_map (void)
+test_no_color_map (void)
 {
   g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
   g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 3, 4);
@@ -842,14 +841,16 @@ test_unset_color_map (void)
   g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 200,
                                                        &none));
   assert_shows_colors (paintable, view, MTL_GTK_COLOR_MAP_HEAT, 0, 200);
-  g_assert_true (mtl_gtk_view_paintable_unset_color_map (paintable, &none));
+  g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_NONE, 0, 1,
+                                                       &none));
   assert_shows (paintable, view, &formats[4]);
 
   g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 2,
                                                        &none));
   numbers = zeros_new (&doubles, 2, 2);
   set_view (paintable, numbers, &doubles);
-  assert_refuses (mtl_gtk_view_paintable_unset_color_map (paintable, &error),
+  assert_refuses (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_NONE, 0, 1,
+                                                        &error),
                   MTL_ERROR_INVALID_ARGUMENT, "float64");
   assert_shows_colors (paintable, numbers, MTL_GTK_COLOR_MAP_HEAT, 0, 2);
 }
@@ -892,6 +893,263 @@ test_wrong_values (void)
   assert_shows (paintable, image, RGBA);
 }
 
+typedef struct
+{
+  MtlStridedView *view, *colors;
+  MtlGtkChannels channels;
+  MtlGtkTextureFlags flags;
+  MtlGtkColorMap color_map;
+  double low, high;
+} Settings;
+
+/* By the methods, which return errors. */
+static MtlGtkViewPaintable *
+create_checked (const Settings  *settings,
+                GError         **error)
+{
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+
+  if (!(settings->colors != NULL
+        ? mtl_gtk_view_paintable_set_colors (paintable, settings->colors, settings->low,
+                                             settings->high, error)
+        : mtl_gtk_view_paintable_set_color_map (paintable, settings->color_map, settings->low,
+                                                settings->high, error))
+      || !mtl_gtk_view_paintable_set_view (paintable, settings->view, settings->channels,
+                                           settings->flags, error))
+    return NULL;
+
+  return g_steal_pointer (&paintable);
+}
+
+/* The same picture, or the same error. */
+static void
+assert_same_state (MtlGtkViewPaintable *paintable,
+                   const Settings      *settings)
+{
+  g_autoptr (GError) reason = NULL, failure = NULL;
+  g_autoptr (MtlGtkViewPaintable) expected = create_checked (settings, &failure);
+  GdkTexture *texture = mtl_gtk_view_paintable_get_texture (paintable);
+  GdkTexture *expected_texture;
+
+  g_object_get (paintable, "error", &reason, NULL);
+  if (failure != NULL)
+    {
+      g_assert_error (reason, failure->domain, failure->code);
+      g_assert_null (texture);
+      g_assert_cmpint (gdk_paintable_get_intrinsic_width (GDK_PAINTABLE (paintable)), ==, 0);
+      g_assert_true (mtl_gtk_view_paintable_get_view (paintable) == settings->view);
+      assert_refuses (mtl_gtk_view_paintable_invalidate (paintable, NULL, &error), failure->code,
+                      "");
+      return;
+    }
+
+  g_assert_no_error (reason);
+  expected_texture = mtl_gtk_view_paintable_get_texture (expected);
+  g_assert_true ((texture == NULL) == (expected_texture == NULL));
+  if (texture != NULL)
+    {
+      g_autoptr (GBytes) pixels = download (texture);
+      g_autoptr (GBytes) expected_pixels = download (expected_texture);
+
+      g_assert_true (g_bytes_equal (pixels, expected_pixels));
+    }
+}
+
+static void
+test_properties (void)
+{
+  g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 3, 4);
+  g_autoptr (MtlGtkViewPaintable) paintable = NULL;
+  g_autoptr (MtlStridedView) same_view = NULL, colors = NULL;
+  MtlGtkTextureFlags flags;
+  MtlGtkChannels channels;
+  MtlGtkColorMap color_map;
+  double low, high;
+
+  write_random (view, &formats[4], &(GdkRectangle) { 0, 0, 4, 3 });
+  paintable = g_object_new (MTL_GTK_TYPE_VIEW_PAINTABLE, "low", 10.0, "color-map",
+                            MTL_GTK_COLOR_MAP_HEAT, "view", view, "high", 200.0, NULL);
+  assert_shows_colors (paintable, view, MTL_GTK_COLOR_MAP_HEAT, 10, 200);
+  g_object_get (paintable, "view", &same_view, "channels", &channels, "flags", &flags, "color-map",
+                &color_map, "colors", &colors, "low", &low, "high", &high, NULL);
+  g_assert_true (same_view == view && colors == NULL);
+  g_assert_cmpint (channels, ==, MTL_GTK_CHANNELS_AUTO);
+  g_assert_cmpint (flags, ==, MTL_GTK_TEXTURE_FLAGS_NONE);
+  g_assert_cmpint (color_map, ==, MTL_GTK_COLOR_MAP_HEAT);
+  g_assert_cmpfloat (low, ==, 10);
+  g_assert_cmpfloat (high, ==, 200);
+}
+
+#define PICK(array) (array)[g_test_rand_int_range (0, G_N_ELEMENTS (array))]
+
+static void
+test_random_properties (void)
+{
+  static const Format doubles = { MTL_DTYPE_FLOAT64, 0, MTL_GTK_CHANNELS_AUTO, 0, 0, 0 };
+  static const Format five = { MTL_DTYPE_UINT8, 5, MTL_GTK_CHANNELS_AUTO, 0, 0, 0 };
+  static const MtlGtkChannels channels[] = { MTL_GTK_CHANNELS_AUTO, MTL_GTK_CHANNELS_AUTO,
+                                             MTL_GTK_CHANNELS_RGBA, MTL_GTK_CHANNELS_GRAY };
+  static const double limits[] = { 0, 1, 200, -3 };
+  g_autoptr (MtlStridedView) gray = random_view_new (&formats[4], 3, 4);
+  g_autoptr (MtlStridedView) image = random_view_new (RGBA, 3, 4);
+  g_autoptr (MtlStridedView) read_only = mtl_strided_view_as_read_only (gray);
+  g_autoptr (MtlStridedView) numbers = zeros_new (&doubles, 2, 2);
+  g_autoptr (MtlStridedView) none_such = zeros_new (&five, 2, 2);
+  const Format colors_format = { MTL_DTYPE_UINT8, 0, 0, 0, 0, 0 };
+  g_autoptr (MtlStridedView) three = zeros_new (&colors_format, 5, 3);
+  g_autoptr (MtlStridedView) wrong = zeros_new (&colors_format, 5, 2);
+  MtlStridedView *views[] = { NULL, gray, image, read_only, numbers, none_such };
+  MtlStridedView *colors[] = { NULL, NULL, NULL, three, wrong };
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  Settings settings = { .high = 1 };
+
+  for (int i = 0; i < 1000; i++)
+    {
+      g_autoptr (MtlGtkViewPaintable) other = NULL;
+
+      switch (g_test_rand_int_range (0, 7))
+        {
+        case 0:
+          settings.view = PICK (views);
+          g_object_set (paintable, "view", settings.view, NULL);
+          break;
+        case 1:
+          settings.channels = PICK (channels);
+          g_object_set (paintable, "channels", settings.channels, NULL);
+          break;
+        case 2:
+          settings.flags = g_test_rand_int_range (0, 4);
+          g_object_set (paintable, "flags", settings.flags, NULL);
+          break;
+        case 3:
+          settings.color_map = g_test_rand_int_range (0, 3);
+          g_object_set (paintable, "color-map", settings.color_map, NULL);
+          break;
+        case 4:
+          settings.colors = PICK (colors);
+          g_object_set (paintable, "colors", settings.colors, NULL);
+          break;
+        case 5:
+          settings.low = PICK (limits);
+          g_object_set (paintable, "low", settings.low, NULL);
+          break;
+        default:
+          settings.high = PICK (limits);
+          g_object_set (paintable, "high", settings.high, NULL);
+        }
+
+      assert_same_state (paintable, &settings);
+      other = g_object_new (MTL_GTK_TYPE_VIEW_PAINTABLE, "high", settings.high, "low", settings.low,
+                            "flags", settings.flags, "view", settings.view, "channels",
+                            settings.channels, "colors", settings.colors, "color-map",
+                            settings.color_map, NULL);
+      assert_same_state (other, &settings);
+    }
+}
+
+static void
+append_name (GObject    *paintable,
+             GParamSpec *pspec,
+             gpointer    names)
+{
+  g_string_append_printf (names, "%s ", pspec->name);
+}
+
+static void
+assert_notified (GString    *names,
+                 const char *expected)
+{
+  g_auto (GStrv) words = g_strsplit (expected, " ", -1);
+
+  g_assert_cmpint (names->len, ==, strlen (expected));
+  for (int i = 0; words[i] != NULL; i++)
+    g_assert_nonnull (strstr (names->str, words[i]));
+  g_string_truncate (names, 0);
+}
+
+/* Once for each property that changed, in whatever order. */
+static void
+test_notify (void)
+{
+  const Format five = { MTL_DTYPE_UINT8, 5, MTL_GTK_CHANNELS_AUTO, 0, 0, 0 };
+  g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 3, 4);
+  g_autoptr (MtlStridedView) wrong = zeros_new (&five, 3, 4);
+  g_autoptr (MtlGtkViewPaintable) paintable = mtl_gtk_view_paintable_new ();
+  g_autoptr (GString) names = g_string_new (NULL);
+  g_autoptr (GError) none = NULL;
+
+  g_signal_connect (paintable, "notify", G_CALLBACK (append_name), names);
+  g_object_set (paintable, "view", view, NULL);
+  assert_notified (names, "view ");
+  g_object_set (paintable, "view", view, "low", 0.0, "color-map", MTL_GTK_COLOR_MAP_NONE, NULL);
+  assert_notified (names, "");
+  g_assert_true (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_GRAY, 0, 7,
+                                                       &none));
+  assert_notified (names, "color-map high ");
+  g_object_set (paintable, "view", wrong, NULL);
+  assert_notified (names, "view error ");
+  g_object_set (paintable, "view", NULL, NULL);
+  assert_notified (names, "view error ");
+}
+
+/* The methods leave the paintable as it is if they fail, and otherwise remove the error. */
+static void
+test_error_goes (void)
+{
+  const Format five = { MTL_DTYPE_UINT8, 5, MTL_GTK_CHANNELS_AUTO, 0, 0, 0 };
+  g_autoptr (MtlStridedView) view = zeros_new (&formats[4], 3, 4);
+  g_autoptr (MtlStridedView) wrong = zeros_new (&five, 3, 4);
+  g_autoptr (MtlGtkViewPaintable) paintable =
+    g_object_new (MTL_GTK_TYPE_VIEW_PAINTABLE, "view", wrong, NULL);
+  g_autoptr (GError) first = NULL, second = NULL, none = NULL;
+
+  g_object_get (paintable, "error", &first, NULL);
+  g_assert_error (first, MTL_ERROR, MTL_ERROR_INVALID_ARGUMENT);
+  g_assert_nonnull (strstr (first->message, "5"));
+  assert_refuses (mtl_gtk_view_paintable_set_color_map (paintable, MTL_GTK_COLOR_MAP_HEAT, 0, 1,
+                                                        &error),
+                  MTL_ERROR_INVALID_ARGUMENT, "5");
+  g_object_get (paintable, "error", &second, NULL);
+  g_assert_cmpstr (second->message, ==, first->message);
+
+  set_view (paintable, view, &formats[4]);
+  g_object_get (paintable, "error", &none, NULL);
+  g_assert_no_error (none);
+  assert_shows (paintable, view, &formats[4]);
+}
+
+static void
+test_builder (void)
+{
+  static const char ui[] =
+    "<interface>"
+    "  <object class='MtlGtkViewPaintable' id='paintable'>"
+    "    <property name='low'>-5</property>"
+    "    <property name='view'>numbers</property>"
+    "    <property name='color-map'>heat</property>"
+    "    <property name='high'>120</property>"
+    "  </object>"
+    "  <object class='MtlGtkViewPaintable' id='image'>"
+    "    <property name='flags'>premultiplied|copy</property>"
+    "    <property name='channels'>rgba</property>"
+    "    <property name='view'>pixels</property>"
+    "  </object>"
+    "</interface>";
+  g_autoptr (MtlStridedView) view = random_view_new (&formats[4], 3, 4);
+  g_autoptr (MtlStridedView) pixels = random_view_new (&formats[1], 3, 4);
+  g_autoptr (GtkBuilder) builder = gtk_builder_new ();
+  g_autoptr (GError) error = NULL;
+
+  gtk_builder_expose_object (builder, "numbers", G_OBJECT (view));
+  gtk_builder_expose_object (builder, "pixels", G_OBJECT (pixels));
+  gtk_builder_add_from_string (builder, ui, -1, &error);
+  g_assert_no_error (error);
+  assert_shows_colors (MTL_GTK_VIEW_PAINTABLE (gtk_builder_get_object (builder, "paintable")),
+                       view, MTL_GTK_COLOR_MAP_HEAT, -5, 120);
+  assert_shows (MTL_GTK_VIEW_PAINTABLE (gtk_builder_get_object (builder, "image")), pixels,
+                &formats[1]);
+}
+
 int
 main (int   argc,
       char *argv[])
@@ -914,7 +1172,12 @@ main (int   argc,
   g_test_add_func ("/gtk/view-paintable/foreign", test_foreign);
   g_test_add_func ("/gtk/view-paintable/color-map", test_color_map);
   g_test_add_func ("/gtk/view-paintable/colors", test_colors);
-  g_test_add_func ("/gtk/view-paintable/unset-color-map", test_unset_color_map);
+  g_test_add_func ("/gtk/view-paintable/no-color-map", test_no_color_map);
+  g_test_add_func ("/gtk/view-paintable/properties", test_properties);
+  g_test_add_func ("/gtk/view-paintable/random-properties", test_random_properties);
+  g_test_add_func ("/gtk/view-paintable/notify", test_notify);
+  g_test_add_func ("/gtk/view-paintable/error-goes", test_error_goes);
+  g_test_add_func ("/gtk/view-paintable/builder", test_builder);
   g_test_add_func ("/gtk/view-paintable/wrong-values", test_wrong_values);
   return g_test_run ();
 }

@@ -13,7 +13,7 @@ main (int    argc,
 
   gst_init (&argc, &argv);
   buffer = gst_buffer_new_allocate (NULL, 10, NULL);
-  view = mtl_gst_view_from_bytes (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READWRITE, NULL);
+  view = mtl_gst_view_from_buffer (buffer, MTL_DTYPE_UINT8, shape, 2, GST_MAP_READWRITE, NULL);
   mtl_strided_view_fill_double (view, 7, NULL, NULL);
   g_clear_object (&view);
 

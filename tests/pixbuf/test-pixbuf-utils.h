@@ -12,7 +12,7 @@ static inline MtlStridedView *
 get_view (GdkPixbuf *pixbuf)
 {
   g_autoptr (GError) error = NULL;
-  MtlStridedView *view = mtl_pixbuf_to_view (pixbuf, &error);
+  MtlStridedView *view = mtl_pixbuf_view_from_pixbuf (pixbuf, &error);
 
   g_assert_no_error (error);
   g_assert_true (MTL_IS_STRIDED_VIEW (view));
@@ -23,7 +23,7 @@ static inline GdkPixbuf *
 get_picture (MtlStridedView *view)
 {
   g_autoptr (GError) error = NULL;
-  GdkPixbuf *pixbuf = mtl_pixbuf_new_from_view (view, &error);
+  GdkPixbuf *pixbuf = mtl_pixbuf_pixbuf_from_view (view, &error);
 
   g_assert_no_error (error);
   g_assert_true (GDK_IS_PIXBUF (pixbuf));

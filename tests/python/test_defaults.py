@@ -61,7 +61,7 @@ REQUIRED = {
 }
 
 # Those that are other functions in Python, by NumPy's names, or whose arguments are others.
-OWN = {"StridedView.flatten", "MtlGst.caps_from_view"}
+OWN = {"StridedView.flatten", "MtlGst.video_caps_from_view"}
 
 
 def value_of(default):

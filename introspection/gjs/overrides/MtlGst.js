@@ -15,9 +15,9 @@ function _toVideoFormat({VideoFormat}, format) {
     return found === VideoFormat.UNKNOWN ? _toEnumeration(format, 'GstVideo.VideoFormat') : found;
 }
 
-const VIEWS = ['view_from_audio', 'view_from_audio_channel', 'view_from_buffer', 'view_from_bytes',
-    'view_from_caps', 'view_from_component', 'view_from_frame', 'view_from_frame_component',
-    'view_from_tensor'];
+const VIEWS = ['view_from_audio_buffer', 'view_from_audio_channel', 'view_from_buffer',
+    'view_from_buffer_with_caps', 'view_from_tensor', 'view_from_video_buffer',
+    'view_from_video_component', 'view_from_video_frame', 'view_from_video_frame_component'];
 
 // The last arguments can be left out, element types and formats be names such as 'float32' and
 // 'BGRx', and views be arrays. What a view keeps mapped is memory that the garbage collector has to
@@ -49,11 +49,11 @@ function _init() {
             throw new RangeError(`There is no plane ${plane}: audio has one, 0`);
 
         if (caps === null || caps instanceof GstVideo.VideoInfo)
-            view = MtlGst.view_from_buffer(buffer, caps, plane, flags);
+            view = MtlGst.view_from_video_buffer(buffer, caps, plane, flags);
         else if (caps instanceof GstAudio.AudioInfo)
-            view = MtlGst.view_from_audio(buffer, caps, flags);
+            view = MtlGst.view_from_audio_buffer(buffer, caps, flags);
         else
-            view = MtlGst.view_from_caps(buffer, caps, plane, flags);
+            view = MtlGst.view_from_buffer_with_caps(buffer, caps, plane, flags);
 
         const end = () => {
             // Slices that nobody uses any longer.

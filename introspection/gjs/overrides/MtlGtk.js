@@ -26,6 +26,6 @@ function _init() {
     });
 
     // Without the value that only tells that nothing was thrown.
-    _wrap(MtlGtk, 'memory_format_from_channels', ([, format]) => format);
-    _wrap(MtlGtk, 'memory_format_to_channels', ([, ...results]) => results);
+    _wrap(MtlGtk, 'memory_format_from_pixel', ([, format]) => format);
+    _wrap(MtlGtk, 'pixel_from_memory_format', ([, ...results]) => results);
 }

@@ -6,5 +6,7 @@
 
 function _init() {
     imports.gi.Mtl; // with its override
-    imports.overrides.mtldl.arguments._adaptFunctions(this, 'MtlPixbuf', {'': ['new_from_view']});
+    imports.overrides.mtldl.arguments._adaptFunctions(this, 'MtlPixbuf', {
+        '': ['pixbuf_from_view'],
+    });
 }

@@ -13,28 +13,30 @@ from .Mtl import make_pythonic, raising
 
 MtlGst = get_introspection_module("MtlGst")
 
-_view_from_audio = raising(MtlGst.view_from_audio)
-_view_from_audio_channel = raising(MtlGst.view_from_audio_channel)
-_view_from_buffer = raising(MtlGst.view_from_buffer)
-_view_from_bytes = raising(MtlGst.view_from_bytes)
-_view_from_caps = raising(MtlGst.view_from_caps)
-_view_from_component = raising(MtlGst.view_from_component)
-_view_from_frame = raising(MtlGst.view_from_frame)
-_view_from_tensor = raising(MtlGst.view_from_tensor)
-_buffer_from_audio_view = raising(MtlGst.buffer_from_audio_view)
-_buffer_from_view = raising(MtlGst.buffer_from_view)
-_buffer_from_views = raising(MtlGst.buffer_from_views)
 _add_tensor = raising(MtlGst.add_tensor)
+_audio_buffer_from_view = raising(MtlGst.audio_buffer_from_view)
 _audio_caps_from_view = raising(MtlGst.audio_caps_from_view)
-_caps_from_view = raising(MtlGst.caps_from_view)
+_buffer_from_view = raising(MtlGst.buffer_from_view)
 _layout_from_caps = raising(MtlGst.layout_from_caps)
 _tensor_caps_from_view = raising(MtlGst.tensor_caps_from_view)
+_video_buffer_from_view = raising(MtlGst.video_buffer_from_view)
+_video_buffer_from_views = raising(MtlGst.video_buffer_from_views)
+_video_caps_from_view = raising(MtlGst.video_caps_from_view)
+_view_from_audio_buffer = raising(MtlGst.view_from_audio_buffer)
+_view_from_audio_channel = raising(MtlGst.view_from_audio_channel)
+_view_from_buffer = raising(MtlGst.view_from_buffer)
+_view_from_buffer_with_caps = raising(MtlGst.view_from_buffer_with_caps)
+_view_from_tensor = raising(MtlGst.view_from_tensor)
+_view_from_video_buffer = raising(MtlGst.view_from_video_buffer)
+_view_from_video_component = raising(MtlGst.view_from_video_component)
+_view_from_video_frame = raising(MtlGst.view_from_video_frame)
 
-__all__ = ["add_tensor", "audio_caps_from_view", "buffer_from_audio_view", "buffer_from_view",
-           "buffer_from_views", "caps_from_view", "get_tensor_id", "layout_from_caps", "map",
-           "tensor_caps_from_view", "view_from_audio", "view_from_audio_channel",
-           "view_from_buffer", "view_from_bytes", "view_from_caps", "view_from_component",
-           "view_from_frame", "view_from_frame_component", "view_from_tensor"]
+__all__ = ["add_tensor", "audio_buffer_from_view", "audio_caps_from_view", "buffer_from_view",
+           "get_tensor_id", "layout_from_caps", "map", "tensor_caps_from_view",
+           "video_buffer_from_view", "video_buffer_from_views", "video_caps_from_view",
+           "view_from_audio_buffer", "view_from_audio_channel", "view_from_buffer",
+           "view_from_buffer_with_caps", "view_from_tensor", "view_from_video_buffer",
+           "view_from_video_component", "view_from_video_frame", "view_from_video_frame_component"]
 
 # Looked up here once: in these modules, that takes long.
 AudioInfo = GstAudio.AudioInfo
@@ -71,39 +73,39 @@ def map(buffer, caps=None, flags=READ, plane=0):
     open: the buffer stays mapped until both are gone. The views of the other functions can be used
     in this way, too."""
     if caps is None or isinstance(caps, VideoInfo):
-        return _view_from_buffer(buffer, caps, plane, flags)
+        return _view_from_video_buffer(buffer, caps, plane, flags)
     if isinstance(caps, AudioInfo):
         if plane != 0:
             raise IndexError(f"There is no plane {plane}: audio has one, 0")
-        return _view_from_audio(buffer, caps, flags)
-    return _view_from_caps(buffer, caps, plane, flags)
+        return _view_from_audio_buffer(buffer, caps, flags)
+    return _view_from_buffer_with_caps(buffer, caps, plane, flags)
 
 
-def view_from_buffer(buffer, info, plane, flags):
+def view_from_video_buffer(buffer, info, plane, flags):
     """A view of a plane of a video frame, without a copy. The info can be that of the frame's caps,
     or the caps, and is not needed if the buffer has a GstVideo.VideoMeta."""
-    return _view_from_buffer(buffer, _info_of(VideoInfo, info), plane, flags)
+    return _view_from_video_buffer(buffer, _info_of(VideoInfo, info), plane, flags)
 
 
-def view_from_component(buffer, info, component, flags):
+def view_from_video_component(buffer, info, component, flags):
     """A view of a component of a video frame, such as the red of RGB, without a copy."""
-    return _view_from_component(buffer, _info_of(VideoInfo, info), component, flags)
+    return _view_from_video_component(buffer, _info_of(VideoInfo, info), component, flags)
 
 
-def view_from_frame(frame, plane):
+def view_from_video_frame(frame, plane):
     """A view of a plane of a GstVideo.VideoFrame that is mapped, as transform_frame() of a video
     filter gets it, without a copy. Close it before that returns: `with
-    MtlGst.view_from_frame(frame) as view:`."""
-    return _view_from_frame(frame, plane)
+    MtlGst.view_from_video_frame(frame) as view:`."""
+    return _view_from_video_frame(frame, plane)
 
 
-view_from_frame_component = raising(MtlGst.view_from_frame_component)
+view_from_video_frame_component = raising(MtlGst.view_from_video_frame_component)
 
 
-def view_from_audio(buffer, info, flags):
+def view_from_audio_buffer(buffer, info, flags):
     """A view of all samples of a buffer, without a copy. The info can be that of the caps, or the
     caps, and is not needed if the buffer has a GstAudio.AudioMeta."""
-    return _view_from_audio(buffer, _info_of(AudioInfo, info), flags)
+    return _view_from_audio_buffer(buffer, _info_of(AudioInfo, info), flags)
 
 
 def view_from_audio_channel(buffer, info, channel, flags):
@@ -111,14 +113,14 @@ def view_from_audio_channel(buffer, info, channel, flags):
     return _view_from_audio_channel(buffer, _info_of(AudioInfo, info), channel, flags)
 
 
-def view_from_bytes(buffer, dtype, shape, flags):
+def view_from_buffer(buffer, dtype, shape, flags):
     """A view of the first bytes of a buffer, in C order, without a copy."""
-    return _view_from_bytes(buffer, dtype, shape, flags)
+    return _view_from_buffer(buffer, dtype, shape, flags)
 
 
-def view_from_caps(buffer, caps, plane, flags):
+def view_from_buffer_with_caps(buffer, caps, plane, flags):
     """A view of a buffer as its caps describe it, without a copy."""
-    return _view_from_caps(buffer, caps, plane, flags)
+    return _view_from_buffer_with_caps(buffer, caps, plane, flags)
 
 
 def view_from_tensor(buffer, index, flags):
@@ -129,25 +131,31 @@ def view_from_tensor(buffer, index, flags):
 # Buffers over views
 
 
-def buffer_from_view(view, info):
-    """A buffer that shares the memory of a view, or of anything else that Mtl.asview() takes,
-    without a copy. The info is that of the only plane of a video frame, or its caps; without one,
-    the buffer has the bytes of the view. Arrays that cannot be viewed, such as big-endian ones, are
-    copied."""
-    return _buffer_from_view(view_of_values(view), _info_of(VideoInfo, info))
+def buffer_from_view(view):
+    """A buffer with the bytes of a view, or of anything else that Mtl.asview() takes, without a
+    copy. Arrays that cannot be viewed, such as big-endian ones, are copied."""
+    return _buffer_from_view(view_of_values(view))
 
 
-def buffer_from_views(views, info):
-    """A buffer that shares the memory of several views, or of anything else that Mtl.asview()
-    takes, without a copy: one for each plane of the video format. Arrays that cannot be viewed are
-    copied."""
-    return _buffer_from_views([view_of_values(view) for view in views], _info_of(VideoInfo, info))
+def video_buffer_from_view(view, info):
+    """A buffer of a video frame with one plane that shares the memory of a view, or of anything
+    else that Mtl.asview() takes, without a copy. The info can be that of the frame's caps, or the
+    caps. Arrays that cannot be viewed are copied."""
+    return _video_buffer_from_view(view_of_values(view), _info_of(VideoInfo, info))
 
 
-def buffer_from_audio_view(view, info):
+def video_buffer_from_views(views, info):
+    """A buffer of a video frame that shares the memory of several views, or of anything else that
+    Mtl.asview() takes, without a copy: one for each plane of the format. Arrays that cannot be
+    viewed are copied."""
+    views = [view_of_values(view) for view in views]
+    return _video_buffer_from_views(views, _info_of(VideoInfo, info))
+
+
+def audio_buffer_from_view(view, info):
     """A buffer of audio that shares the memory of a view, or of anything else that Mtl.asview()
     takes, without a copy. Arrays that cannot be viewed are copied."""
-    return _buffer_from_audio_view(view_of_values(view), _info_of(AudioInfo, info))
+    return _audio_buffer_from_view(view_of_values(view), _info_of(AudioInfo, info))
 
 
 def add_tensor(buffer, id, view):
@@ -178,13 +186,13 @@ def _numbers_of(framerate):
     return fraction.numerator, fraction.denominator
 
 
-def caps_from_view(view, format=None, framerate=0):
+def video_caps_from_view(view, format=None, framerate=0):
     """The caps of a video whose frames are like a view, or like anything else that Mtl.asview()
     takes.
 
     The format is a name as in caps, such as "BGRx", or a GstVideo.VideoFormat; None finds one for
     the elements and channels. The framerate is a number or a fraction, 0 if it varies."""
-    return _caps_from_view(view_of_values(view), _format_of(format), *_numbers_of(framerate))
+    return _video_caps_from_view(view_of_values(view), _format_of(format), *_numbers_of(framerate))
 
 
 def audio_caps_from_view(view, rate):

@@ -15,7 +15,7 @@ MtlGtk = get_introspection_module("MtlGtk")
 __all__ = ["check_surface", "colorize", "colorize_async", "colorize_finish",
            "colorize_with_colors", "colorize_with_colors_async", "colorize_with_colors_finish",
            "download_texture", "download_texture_async", "download_texture_finish",
-           "memory_format_from_channels", "memory_format_to_channels", "surface_from_view",
+           "memory_format_from_pixel", "pixel_from_memory_format", "surface_from_view",
            "texture_from_view", "view_from_surface", "view_from_texture",
            "view_from_texture_plane"]
 
@@ -37,8 +37,8 @@ _colorize_with_colors = raising(MtlGtk.colorize_with_colors)
 _colorize_with_colors_async = raising(MtlGtk.colorize_with_colors_async)
 _download_texture = raising(MtlGtk.download_texture)
 _download_texture_async = raising(MtlGtk.download_texture_async)
-_memory_format_from_channels = raising(MtlGtk.memory_format_from_channels)
-_memory_format_to_channels = raising(MtlGtk.memory_format_to_channels)
+_memory_format_from_pixel = raising(MtlGtk.memory_format_from_pixel)
+_pixel_from_memory_format = raising(MtlGtk.pixel_from_memory_format)
 _check_surface = raising(MtlGtk.check_surface)
 _surface_from_view = raising(MtlGtk.surface_from_view)
 _texture_from_view = raising(MtlGtk.texture_from_view)
@@ -72,16 +72,15 @@ def download_texture_async(texture, dtype, channels, flags, cancellable, callbac
     return begin(start, download_texture_finish, cancellable, None, callback, user_data)
 
 
-def memory_format_from_channels(dtype, channels, premultiplied):
+def memory_format_from_pixel(dtype, channels, flags):
     """The Gdk.MemoryFormat for pixels of a view of shape (height, width, channels)."""
-    channels = member(Channels, channels)
-    return _memory_format_from_channels(dtype, channels, premultiplied)[1]
+    return _memory_format_from_pixel(dtype, member(Channels, channels), flags)[1]
 
 
-def memory_format_to_channels(format):
-    """The element type and the channels that a Gdk.MemoryFormat stands for, and whether the colors
-    are multiplied by the opacity."""
-    return tuple(_memory_format_to_channels(format))[1:]
+def pixel_from_memory_format(format):
+    """The element type and the channels that a Gdk.MemoryFormat stands for, and the TextureFlags:
+    PREMULTIPLIED if the colors are multiplied by the opacity."""
+    return tuple(_pixel_from_memory_format(format))[1:]
 
 
 # Surfaces
@@ -143,10 +142,11 @@ if hasattr(MtlGtk, "view_from_dmabuf"):  # on Linux
             fourcc = int.from_bytes(fourcc.encode("ascii"), "little")
         return _texture_from_dmabuf(display, _fd_of(fd), offset, layout, fourcc, flags)
 
-    def view_from_dmabuf(fd, offset, layout, dtype, writable):
+    def view_from_dmabuf(fd, offset, layout, dtype, flags):
         """A view of a DMA-BUF, given by its file descriptor or an object with one, without a copy.
-        Close the view before a device uses the DMA-BUF again."""
-        return _view_from_dmabuf(_fd_of(fd), offset, layout, dtype, writable)
+        Pass Mtl.BufferFlags.NONE to write to it. Close the view before a device uses the DMA-BUF
+        again."""
+        return _view_from_dmabuf(_fd_of(fd), offset, layout, dtype, flags)
 
     __all__ += ["texture_from_dmabuf", "view_from_dmabuf"]
 
@@ -155,10 +155,21 @@ set_all_defaults("MtlGtk", globals())
 
 # Paintables
 
+_init = ViewPaintable.__init__
 _set_view = raising(ViewPaintable.set_view)
 _set_color_map = raising(ViewPaintable.set_color_map)
 _set_colors = raising(ViewPaintable.set_colors)
 _invalidate = raising(ViewPaintable.invalidate)
+
+
+def _paintable_init(self, *, view=None, colors=None, **properties):
+    """A paintable with these properties. The view and the colors can be anything that
+    Mtl.asview() takes."""
+    if view is not None:
+        properties["view"] = asview(view)
+    if colors is not None:
+        properties["colors"] = view_of_values(colors)
+    _init(self, **properties)
 
 
 def _paintable_set_view(self, view, channels, flags):
@@ -194,9 +205,9 @@ def _paintable_invalidate(self, rectangle):
     return _invalidate(self, _rectangle_of(rectangle))
 
 
+ViewPaintable.__init__ = _paintable_init
 ViewPaintable.set_view = _paintable_set_view
 ViewPaintable.set_color_map = _paintable_set_color_map
 ViewPaintable.set_colors = _paintable_set_colors
-ViewPaintable.unset_color_map = raising(ViewPaintable.unset_color_map)
 ViewPaintable.invalidate = _paintable_invalidate
 name_functions(ViewPaintable)

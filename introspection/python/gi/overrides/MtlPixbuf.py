@@ -7,14 +7,14 @@ from .Mtl import raising
 
 MtlPixbuf = get_introspection_module("MtlPixbuf")
 
-__all__ = ["to_view", "new_from_view"]
+__all__ = ["view_from_pixbuf", "pixbuf_from_view"]
 
-_new_from_view = raising(MtlPixbuf.new_from_view)
+_pixbuf_from_view = raising(MtlPixbuf.pixbuf_from_view)
 
-to_view = raising(MtlPixbuf.to_view)
+view_from_pixbuf = raising(MtlPixbuf.view_from_pixbuf)
 
 
-def new_from_view(view):
+def pixbuf_from_view(view):
     """A pixbuf that shares the memory of a view, or of anything else that Mtl.asview() takes,
     without a copy. Arrays that cannot be viewed, such as big-endian ones, are copied."""
-    return _new_from_view(view_of_values(view))
+    return _pixbuf_from_view(view_of_values(view))
